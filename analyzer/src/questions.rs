@@ -4,6 +4,7 @@ pub(crate) mod duplicates;
 pub(crate) mod expression;
 pub(crate) mod find;
 pub(crate) mod fingerprint;
+pub(crate) mod groups;
 pub(crate) mod leaks;
 pub(crate) mod paths;
 pub(crate) mod referrers;

@@ -208,6 +208,16 @@ fn roots(heap: &Heap) -> Vec<(Option<usize>, String, u64, u64)> {
     found.iter().map(|one| (one.row, text(one.label), one.roots, one.retained.bytes)).collect()
 }
 
+/// The label, number of roots and retained bytes of each frame of the thread in a row.
+fn frames(heap: &Heap, row: usize) -> Vec<(String, u64, u64)> {
+    let tables = heap.recording().tables().unwrap();
+    let threads = Threads::read(heap.recording(), heap.snapshot()).unwrap();
+    let label = threads.rows()[row].root_label.expect("a label");
+    let (found, is_exact) = heap.frame_roots(&threads, label, &Silent).unwrap();
+    assert!(is_exact);
+    found.iter().map(|one| (tables.string(one.label).to_owned(), one.roots, one.retained.bytes)).collect()
+}
+
 #[test]
 fn roots_belong_to_the_thread_that_their_label_names() {
     let threads =
@@ -244,14 +254,17 @@ fn roots_alone_tell_of_threads() {
     assert_eq!(roots(&heap), expected.map(|(label, roots, bytes)| (None, label.to_owned(), roots, bytes)));
 }
 
-/// By definition: the objects that are unreachable without a thread's roots and its thread object.
-fn lost(roots: &[RootTold], references: &[(usize, u64)], thread: &str, object: Option<u64>, objects: usize) -> u64 {
+/// By definition: the objects that are unreachable without the roots whose label `is_removed`, and without an object.
+fn lost(
+    roots: &[RootTold],
+    references: &[(usize, u64)],
+    is_removed: impl Fn(&str) -> bool,
+    object: Option<u64>,
+    objects: usize,
+) -> u64 {
     let reach = |without: bool| {
         let is_gone = |object_: u64| without && object == Some(object_);
-        let is_of_thread = |label: Option<&str>| {
-            label.is_some_and(|label| label == thread || label.starts_with(&format!("{thread}: ")))
-        };
-        let kept = roots.iter().filter(|(_, label, _)| !(without && is_of_thread(*label)));
+        let kept = roots.iter().filter(|(_, label, _)| !(without && label.is_some_and(&is_removed)));
         let mut open: Vec<u64> = kept.map(|&(_, _, target)| target).collect();
         let mut seen = vec![false; objects];
         while let Some(object) = open.pop() {
@@ -280,8 +293,9 @@ fn a_thread_retains_what_is_lost_without_its_roots_and_its_object() {
                 told.push(("thread", label, at as u64));
             }
         }
-        for _ in 0..random.below(8) {
-            let label = [None, Some("a"), Some("a: run (a.rb:1)"), Some("b"), Some("c: x")][random.below(5) as usize];
+        for _ in 0..random.below(10) {
+            let label = [None, Some("a"), Some("a: run (a.rb:1)"), Some("a: main (a.rb:9)"), Some("b"), Some("c: x")]
+                [random.below(6) as usize];
             told.push(("frames", label, random.below(objects as u64)));
         }
         let references: Vec<(usize, u64)> = (0..random.below(40))
@@ -290,8 +304,18 @@ fn a_thread_retains_what_is_lost_without_its_roots_and_its_object() {
         let heap = heap(&THREADS, &told, &references, objects);
         for (row, label, _, bytes) in roots(&heap) {
             let object = own[row.unwrap()];
-            assert_eq!(bytes, lost(&told, &references, &label, object, objects), "{label}: {told:?} {references:?}");
+            let is_of_thread = |of: &str| of == label || of.starts_with(&format!("{label}: "));
+            let expected = lost(&told, &references, is_of_thread, object, objects);
+            assert_eq!(bytes, expected, "{label}: {told:?} {references:?}");
             together += u64::from(object.is_some());
+            let mut own_roots = 0;
+            for (frame, roots, bytes) in frames(&heap, row.unwrap()) {
+                let object = object.filter(|_| frame == label);
+                let expected = lost(&told, &references, |of| of == frame, object, objects);
+                assert_eq!(bytes, expected, "{frame}: {told:?} {references:?}");
+                own_roots += roots;
+            }
+            assert_eq!(own_roots, told.iter().filter(|root| root.1.is_some_and(is_of_thread)).count() as u64);
         }
     }
     assert!(together > 1000);

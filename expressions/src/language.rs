@@ -8,6 +8,8 @@ use crate::range::Range;
 pub enum Attribute<T, N, P> {
     /// Compared as a text.
     Text(T),
+    /// Compared with what follows, without an operator: `is Map`, `is /Cache/`.
+    Is(T),
     /// Compared as a number.
     Number(N, Unit),
     /// Compared as a text if the operator or the value is one for texts, else as a number.

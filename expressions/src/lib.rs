@@ -5,6 +5,7 @@
 //!   all   := one { ("and" | "&") one | "-" one }         a - b: a and not b
 //!   one   := ("not" | "!") one | "(" any ")" | comparison | property | rows
 //!   text attributes      = != ~ !~         "text"  word  Glob*  /regex/
+//!   is                   `is Map`: like a text attribute, without an operator
 //!   number attributes    = != < <= > >=    12  1.5M  64KiB  0x7f00   of a time: 10min  1.5s  200ms  0
 //!                        in                1K..2M  1K..  ..2M
 //!   rows                 $name and $_ (a named set)   @123 (that row)   %3 (row 3 of the last table)

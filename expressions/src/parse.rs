@@ -127,6 +127,7 @@ impl<'t, L: Language> Parser<'t, L> {
             None => Err(error(position, unknown(word, &self.language.attributes()))),
             Some(Attribute::Property(property)) => self.property(word, property),
             Some(Attribute::Text(attribute)) => self.text(attribute),
+            Some(Attribute::Is(attribute)) => self.is(word, attribute),
             Some(Attribute::Number(attribute, unit)) => self.number(attribute, unit),
             Some(Attribute::Either(text, number, unit)) => match self.is_text(unit) {
                 true => self.text(text),
@@ -149,6 +150,19 @@ impl<'t, L: Language> Parser<'t, L> {
         let value = self.take("a value")?;
         let test = test::<L>(operator, position, value)?;
         Ok(Node::Term(self.language.text(attribute, test)))
+    }
+
+    /// What follows `is`: a whole text, a glob pattern if a word has `*` or `?`, or a regular expression.
+    fn is(&mut self, word: &str, attribute: L::Text) -> Result<Node<L::Term>, ExpressionError> {
+        let value = self.take("a value")?;
+        let pattern = match &value.kind {
+            TokenKind::Regex(source) => Pattern::regex(source),
+            TokenKind::Word(text) if text.contains(['*', '?']) => Pattern::glob(text),
+            TokenKind::Word(text) | TokenKind::Quoted(text) => Ok(Pattern::Exact(text.clone())),
+            _ => Err(format!("expected a text after `{word}`, such as `{word} {0}` or `{word} /^{0}/`", L::TEXT)),
+        };
+        let pattern = pattern.map_err(|message| error(value.position, message))?;
+        Ok(Node::Term(self.language.text(attribute, TextTest { pattern, negated: false })))
     }
 
     fn number(&mut self, attribute: L::Number, unit: Unit) -> Result<Node<L::Term>, ExpressionError> {

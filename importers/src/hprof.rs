@@ -9,7 +9,8 @@
 //! ```
 //!
 //! Two passes are necessary. Which bytes of an instance are references is described by its class, which may follow later in
-//! the dump, and references are addresses. The first pass reads only the head of each object.
+//! the dump, and references are addresses. The first pass reads only the head of each object. The second reads what a string
+//! says from its array, wherever that is.
 
 mod addresses;
 mod announce;
@@ -20,6 +21,7 @@ mod records;
 mod roots;
 mod screen;
 mod stacks;
+mod texts;
 
 pub use layout::ObjectLayout;
 
@@ -154,13 +156,25 @@ fn announce_all<const ID: usize>(
     let snapshot = context.writer.begin_snapshot(info)?;
     let missing_roots = roots.announce(&snapshot, context)?;
     roots.announce_threads(&snapshot)?;
-    let missing = Announcer::<ID>::new(outline, &classes, &roots, context)?.announce(&snapshot)?;
+    let left_out = Announcer::<ID>::new(outline, &classes, &roots, context)?.announce(&snapshot)?;
     outcome.snapshots.push(snapshot.commit()?);
     if !outline.is_layout_found {
         outcome.notes.push(format!("nothing in the dump tells the object layout; shallow sizes assume {layout}"));
     }
-    if missing > 0 {
-        outcome.notes.push(format!("references that lead to nothing in the dump, left out: {missing}"));
+    if left_out.references > 0 {
+        let references = left_out.references;
+        outcome.notes.push(format!("references that lead to nothing in the dump, left out: {references}"));
+    }
+    if left_out.texts > 0 {
+        outcome.notes.push(format!("strings whose characters are not in the dump, or too many: {}", left_out.texts));
+    }
+    if let Some(longest) = context.options.contents.longest_text()
+        && left_out.shortened_texts > 0
+    {
+        let texts = left_out.shortened_texts;
+        outcome
+            .notes
+            .push(format!("texts that take more than {longest} bytes, of which the beginning is kept: {texts}"));
     }
     if missing_roots > 0 {
         outcome.notes.push(format!("roots that lead to nothing in the dump, left out: {missing_roots}"));

@@ -42,6 +42,7 @@
 
 mod bazel;
 mod benchmark_dotnet;
+mod contents;
 mod context;
 mod counted;
 mod criterion;
@@ -80,6 +81,7 @@ mod v8;
 
 pub use barrow_progress::{Progress, Silent};
 pub use barrow_writer::{Better, Totals};
+pub use contents::Contents;
 pub use counted::{Counted, CountedSnapshot, CountedSnapshots, TypeCount};
 pub use error::{Damage, ImportError, Kept, Loss};
 pub use first_bytes::first_bytes;

@@ -7,6 +7,8 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::contents::Contents;
+
 /// Options of an import.
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
@@ -17,6 +19,8 @@ pub struct ImportOptions {
     /// The most bytes that a compressed dump may unpack to. `None` means 1 GiB or 10,000 times its length, whichever is
     /// more. With any value, some room is left on the disk.
     pub max_unpacked: Option<u64>,
+    /// How much of the contents of objects is recorded.
+    pub contents: Contents,
     /// Options that only some formats have.
     pub of_formats: FormatOptions,
 }
@@ -25,7 +29,7 @@ impl Default for ImportOptions {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         let of_formats = FormatOptions::default();
-        ImportOptions { threads, folder: std::env::temp_dir(), max_unpacked: None, of_formats }
+        ImportOptions { threads, folder: std::env::temp_dir(), max_unpacked: None, contents: Contents::All, of_formats }
     }
 }
 

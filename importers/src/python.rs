@@ -81,6 +81,7 @@ fn import_lines(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome)
     drop(found);
     let known = SharedTables {
         vocabulary: context.vocabulary,
+        contents: context.options.contents,
         words: &ReferenceNames::new(context.vocabulary)?,
         addresses: &addresses,
         classes: &Classes::new(classes),

@@ -88,6 +88,7 @@ fn import_lines(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome)
     let at = |offset: &u64| (lines.line_at(*offset), *offset);
     let known = SharedTables {
         vocabulary: context.vocabulary,
+        contents: context.options.contents,
         words: &ReferenceNames::new(context.vocabulary)?,
         addresses: &addresses,
         classes: &Classes::new(survey.classes),

@@ -235,7 +235,11 @@ impl Value {
 
     /// An object's own name or text, if it has one.
     pub fn name(tables: &Tables, name: Option<StringId>) -> Self {
-        let Some(text) = name.map(|name| tables.string(name)) else { return Value::None };
+        name.map_or(Value::None, |name| Value::name_of(tables.string(name)))
+    }
+
+    /// The own name or text of an object.
+    pub fn name_of(text: &str) -> Self {
         match text.char_indices().nth(LONGEST_NAME) {
             None => Value::Name(text.to_owned()),
             Some((end, _)) => Value::Name(format!("{}…", &text[..end])),

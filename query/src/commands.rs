@@ -16,6 +16,7 @@ mod dups;
 mod exit;
 mod export;
 mod find;
+mod group;
 mod growth;
 mod heap;
 mod help;
@@ -49,6 +50,7 @@ mod site;
 mod sites;
 mod snapshot;
 mod snapshots;
+mod stack;
 mod strings;
 mod summary;
 mod survival;
@@ -128,6 +130,7 @@ pub const COMMANDS: &[&Command] = &[
     &paths::COMMAND,
     &roots::COMMAND,
     &threads::COMMAND,
+    &stack::COMMAND,
     &dominators::COMMAND,
     &idom::COMMAND,
     &retained::COMMAND,
@@ -136,6 +139,7 @@ pub const COMMANDS: &[&Command] = &[
     &assert::COMMAND,
     &unreachable::COMMAND,
     &strings::COMMAND,
+    &group::COMMAND,
     &dups::COMMAND,
     &waste::COMMAND,
     &processes::COMMAND,
@@ -241,7 +245,8 @@ mod tests {
         }
         assert_eq!(
             named("s").err().unwrap().to_string(),
-            "`s` may be snapshots, snapshot, summary, sites, site, survived, survival, show, leaks, strings, serve, set"
+            "`s` may be snapshots, snapshot, summary, sites, site, survived, survival, show, stack, leaks, strings, serve, \
+             set"
         );
         assert_eq!(named("sumary").err().unwrap().to_string(), "there is no verb `sumary`; did you mean `summary`?");
     }

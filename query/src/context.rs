@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use barrow_analyzer::{Heap, IndexPlace, Recording, SeriesOptions, SnapshotId};
-use barrow_importers::ObjectLayout;
+use barrow_importers::{Contents, ObjectLayout};
 
 use crate::error::QueryError;
 use crate::flags::{Flags, Format};
@@ -38,6 +38,8 @@ pub struct Settings {
     pub with_series: bool,
     /// How the JVM of an HPROF dump laid out its objects; `None`: the importer finds out.
     pub object_layout: Option<ObjectLayout>,
+    /// How much of the contents of objects is imported.
+    pub contents: Contents,
     /// How many bytes a compressed dump may unpack to, instead of the usual limit.
     pub max_unpacked: Option<u64>,
 }
@@ -62,6 +64,7 @@ impl Settings {
             width: None,
             with_series: false,
             object_layout: flags.session.object_layout,
+            contents: flags.session.contents.unwrap_or_default(),
             max_unpacked: flags.session.max_unpacked,
         }
     }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use barrow_importers::ObjectLayout;
+use barrow_importers::{Contents, ObjectLayout};
 use barrow_writer::Compression;
 use clap::parser::ValueSource;
 use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
@@ -70,6 +70,9 @@ pub struct SessionFlags {
     /// How the JVM of an HPROF dump laid out objects: REFERENCE,HEADER,ARRAY_BASE,ALIGNMENT in bytes.
     #[arg(long, value_name = "LAYOUT")]
     pub object_layout: Option<ObjectLayout>,
+    /// What is imported of the contents of objects: all, texts=4K (longer ones are shortened) or none.
+    #[arg(long, value_name = "all|texts=SIZE|none", value_parser = parse_contents)]
+    pub contents: Option<Contents>,
     /// Nothing is kept in FILE.index, nor read from it.
     #[arg(long)]
     pub no_index: bool,
@@ -292,6 +295,18 @@ fn parse_least(text: &str) -> Result<Least, String> {
         Some(Some(share)) if (0.0..=100.0).contains(&share) => Ok(Least::Share(share / 100.0)),
         Some(_) => Err("shares are written like 1% or 0.5%".to_owned()),
         None => parse_size(text).map(Least::Amount),
+    }
+}
+
+fn parse_contents(text: &str) -> Result<Contents, String> {
+    match text.split_once('=') {
+        None if text == "all" => Ok(Contents::All),
+        None if text == "none" => Ok(Contents::None),
+        Some(("texts", size)) => match usize::try_from(parse_size(size)?).unwrap_or(usize::MAX) {
+            0..Contents::LEAST_TEXT_BYTES => Err(format!("the least is texts={}", Contents::LEAST_TEXT_BYTES)),
+            bytes => Ok(Contents::Texts(bytes)),
+        },
+        _ => Err("write all, texts=SIZE or none".to_owned()),
     }
 }
 

@@ -20,6 +20,9 @@ use crate::error::{AnalyzerError, Result};
 use crate::file::bytes::Bytes;
 use crate::file::strings::{StringAnswers, Strings};
 
+/// No class has more classes above it.
+const MOST_BASES: usize = 256;
+
 /// The tables that all snapshots of a recording share.
 ///
 /// Ids come from the recording itself. An id that is not in the table is a bug of the caller and panics, as an index
@@ -237,6 +240,24 @@ impl Tables {
         self.types[id.index()].base
     }
 
+    /// A type, and those that it is derived from, the nearest first. At most 256: longer chains go in circles.
+    pub fn type_and_bases(&self, id: TypeId) -> impl Iterator<Item = TypeId> {
+        std::iter::successors(Some(id), |&id| self.type_base(id)).take(MOST_BASES)
+    }
+
+    /// The package, module or namespace in the name of a type: `java.util` of `java.util.HashMap$Node[]`. `None` if it has
+    /// none.
+    #[must_use]
+    pub fn type_package(&self, id: TypeId) -> Option<&str> {
+        package(self.type_name(id))
+    }
+
+    /// The class of the class loader that defined a type of a JVM; `None` if that is the JVM itself, or not recorded.
+    #[must_use]
+    pub fn type_loader(&self, id: TypeId) -> Option<&str> {
+        self.type_attributes(id).find(|&(key, _)| key == "class loader").map(|(_, value)| value)
+    }
+
     /// Other attributes of a type that the runtime recorded: keys and values.
     pub fn type_attributes(&self, id: TypeId) -> impl Iterator<Item = (&str, &str)> {
         self.types[id.index()].attributes.iter().map(|&(key, value)| (self.string(key), self.string(value)))
@@ -265,6 +286,13 @@ impl Tables {
     pub fn strength_class(&self, id: StrengthId) -> StrengthClass {
         self.strengths[id.index()].class
     }
+}
+
+/// The part of a type's name before the last `.` or `::`. Parameters, and what is inside of a class, do not count.
+fn package(name: &str) -> Option<&str> {
+    let class = &name[..name.find(['<', '(', '[', '$', '/', '#', ' ']).unwrap_or(name.len())];
+    let end = class.rfind('.').max(class.rfind("::"))?;
+    Some(&class[..end]).filter(|package| !package.is_empty())
 }
 
 /// The display form of a type with this name, file and line.
@@ -429,4 +457,28 @@ pub(crate) fn append<R: Row, T>(
         table.push(value(row));
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_before_the_last_part_of_a_name() {
+        for (name, expected) in [
+            ("java.util.HashMap$Node[]", Some("java.util")),
+            ("a.Main$$Lambda$3/0x00007f09", Some("a")),
+            ("com.sun.proxy.$Proxy12", Some("com.sun.proxy")),
+            ("collections.OrderedDict", Some("collections")),
+            ("Rack::Session::Cookie", Some("Rack::Session")),
+            ("alloc::vec::Vec<std::path::PathBuf>", Some("alloc::vec")),
+            ("#<Class:Rack::Session>", None),
+            ("byte[]", None),
+            ("system / Map", None),
+            (".hidden", None),
+            ("", None),
+        ] {
+            assert_eq!(package(name), expected, "{name}");
+        }
+    }
 }

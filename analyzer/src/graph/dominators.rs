@@ -492,6 +492,14 @@ impl Dominators {
         self.group(name).map(retained).unwrap_or_default()
     }
 
+    /// As [`Dominators::group_retained`], for every group.
+    pub(crate) fn retained_by_groups(&self) -> impl Iterator<Item = (StringId, GroupRetained)> {
+        self.groups.iter().zip(&self.columns.group_position).map(|(&group, &position)| {
+            let place = TreePlace(position);
+            (group, GroupRetained { objects: self.count_at(place), bytes: self.bytes_at(place) })
+        })
+    }
+
     /// The number of objects in a subtree.
     #[must_use]
     pub fn count_at(&self, place: TreePlace) -> u64 {

@@ -24,7 +24,7 @@ use crate::error::{AnalyzerError, Result};
 use crate::file::recording::Recording;
 use crate::file::tables::{TableRoom, Tables, below};
 use crate::graph::adjacency::{Adjacency, Follow};
-use crate::graph::dominators::{GroupRetained, resident_bytes};
+use crate::graph::dominators::{Dominators, GroupRetained, resident_bytes};
 use crate::graph::exclusion::Exclusion;
 use crate::graph::object_set::ObjectSet;
 use crate::graph::roots::Roots;
@@ -37,6 +37,8 @@ const THREAD_LABEL: &str = "thread ";
 const THREAD_CATEGORY: &str = "thread";
 /// The separator between the label of a thread and that of one of its frames.
 const FRAME_SEPARATOR: &str = ": ";
+/// The category of roots that belong to no thread, or to one that was not asked for.
+const OTHER_ROOTS: StringId = StringId(u32::MAX);
 /// The maximum number of separators that are tried in a label, since labels can be long and each takes a lookup.
 const MOST_SEPARATORS: usize = 8;
 
@@ -71,6 +73,17 @@ pub struct ThreadRoots {
     /// The thread object: the only root of the category `thread` with its label; `None` if there is not exactly one.
     pub object: Option<ObjectId>,
     /// What would be unreachable without its roots and its thread object.
+    pub retained: GroupRetained,
+}
+
+/// The roots of a thread that have one label: those of a frame of its stack, or those that name the thread alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameRoots {
+    /// The label; that of the thread for roots that name no frame.
+    pub label: StringId,
+    /// The number of roots.
+    pub roots: u64,
+    /// What would be unreachable without these roots; without the thread object, too, if they name the thread alone.
     pub retained: GroupRetained,
 }
 
@@ -151,28 +164,10 @@ impl Heap {
     pub fn thread_roots(&self, threads: &Threads, progress: &dyn Progress) -> Result<(Vec<ThreadRoots>, bool)> {
         let tables = self.recording().tables()?;
         let roots = self.roots()?.rows();
-        let labels = Labels::of(threads, roots, tables);
-        let mut place_of_owner = HashMap::new();
-        let mut found: Vec<ThreadRoots> = Vec::new();
-        let mut places = Vec::with_capacity(roots.len());
-        for root in roots {
-            let place = labels.owner(root, tables).map(|owner| {
-                *place_of_owner.entry(owner).or_insert_with(|| {
-                    let (row, label) = labels.owners[owner];
-                    found.push(ThreadRoots { row, label, roots: 0, object: None, retained: GroupRetained::default() });
-                    found.len() - 1
-                })
-            });
-            if let Some(place) = place {
-                found[place].roots += 1;
-            }
-            places.push(place);
-        }
+        let (mut found, places) = find_threads(threads, roots, tables);
         if found.is_empty() {
             return Ok((found, true));
         }
-        let objects = thread_objects(roots, &places, &found, tables);
-        found.iter_mut().zip(objects).for_each(|(thread, object)| thread.object = object);
         let kept = self.kept_threads().filter(|kept| kept.len() == 2 * found.len() + 1);
         let retained = match kept {
             Some(kept) => kept,
@@ -199,8 +194,66 @@ impl Heap {
         places: &[Option<usize>],
         progress: &dyn Progress,
     ) -> Result<Vec<u64>> {
+        let category = |place: usize, _| StringId(place as u32);
+        let dominators = self.dominators_of_threads(found, places, category, progress)?;
+        let retained = (0..found.len()).map(|place| dominators.group_retained(StringId(place as u32)));
+        let columns = retained.flat_map(|retained| [retained.objects, retained.bytes]);
+        Ok(columns.chain([dominators.is_exact().into()]).collect())
+    }
+
+    /// The roots of one thread by label, in the order of the recording; `label` is that of the thread, see
+    /// [`ThreadRoots::label`]. What several labels retain together counts for none of them. The flag is that of
+    /// [`Heap::thread_roots`].
+    ///
+    /// Time and memory: those of computing dominators.
+    ///
+    /// # Errors
+    /// As for [`Heap::thread_roots`].
+    pub fn frame_roots(
+        &self,
+        threads: &Threads,
+        label: StringId,
+        progress: &dyn Progress,
+    ) -> Result<(Vec<FrameRoots>, bool)> {
+        let tables = self.recording().tables()?;
+        let roots = self.roots()?.rows();
+        let (found, places) = find_threads(threads, roots, tables);
+        let Some(asked) = found.iter().position(|thread| thread.label == label) else { return Ok((Vec::new(), true)) };
+        let mut frames: Vec<FrameRoots> = Vec::new();
+        // A recording may hold equal labels under several ids.
+        let mut frame_of: HashMap<&str, usize> = HashMap::new();
+        for (root, place) in roots.iter().zip(&places) {
+            if let (Some(label), true) = (root.label, *place == Some(asked)) {
+                let frame = *frame_of.entry(tables.string(label)).or_insert_with(|| {
+                    frames.push(FrameRoots { label, roots: 0, retained: GroupRetained::default() });
+                    frames.len() - 1
+                });
+                frames[frame].roots += 1;
+            }
+        }
+        let category = |place: usize, label: Option<StringId>| {
+            let frame = label.filter(|_| place == asked).and_then(|label| frame_of.get(tables.string(label)));
+            frame.map_or(OTHER_ROOTS, |&frame| StringId(frame as u32))
+        };
+        let dominators = self.dominators_of_threads(&found, &places, category, progress)?;
+        for (category, retained) in dominators.retained_by_groups() {
+            if let Some(frame) = frames.get_mut(category.index()) {
+                frame.retained = retained;
+            }
+        }
+        Ok((frames, dominators.is_exact()))
+    }
+
+    /// Dominators where the roots of threads are in categories of their own, by thread and label. Thread objects are roots
+    /// with the label of their thread, and nothing else refers to them.
+    fn dominators_of_threads(
+        &self,
+        found: &[ThreadRoots],
+        places: &[Option<usize>],
         // These ids only distinguish categories: no string is looked up by them.
-        let category_of = |place: Option<usize>| StringId(place.map_or(u32::MAX, |place| place as u32));
+        category: impl Fn(usize, Option<StringId>) -> StringId,
+        progress: &dyn Progress,
+    ) -> Result<Dominators> {
         let mut threads = ObjectSet::new(self.snapshot(), self.object_count());
         let mut owners: HashMap<ObjectId, usize> = HashMap::new();
         for (place, thread) in found.iter().enumerate() {
@@ -211,8 +264,12 @@ impl Heap {
         // Another root that refers to a thread object keeps only a part of that thread alive.
         let rows = self.roots()?.rows().iter().zip(places);
         let by_thread = rows.map(|(root, &place)| {
-            let place = owners.get(&root.target).copied().or(place);
-            Root { category: category_of(place), label: None, ..*root }
+            let category = match (owners.get(&root.target), place) {
+                (Some(&owner), _) => category(owner, Some(found[owner].label)),
+                (None, Some(place)) => category(place, root.label),
+                (None, None) => OTHER_ROOTS,
+            };
+            Root { category, label: None, ..*root }
         });
         let roots = Roots::of(by_thread.collect());
         let exclusion = Exclusion::referred_to_by_roots_only(self.exclusion().map(|exclusion| &**exclusion), threads);
@@ -224,11 +281,32 @@ impl Heap {
             Some(&exclusion),
             self.run(progress),
         )?;
-        let dominators = self.find_dominators(references, &roots, progress)?;
-        let retained = (0..found.len()).map(|place| dominators.group_retained(category_of(Some(place))));
-        let columns = retained.flat_map(|retained| [retained.objects, retained.bytes]);
-        Ok(columns.chain([dominators.is_exact().into()]).collect())
+        self.find_dominators(references, &roots, progress)
     }
+}
+
+/// The threads that roots name, and for each root the place of its thread among them.
+fn find_threads(threads: &Threads, roots: &[Root], tables: &Tables) -> (Vec<ThreadRoots>, Vec<Option<usize>>) {
+    let labels = Labels::of(threads, roots, tables);
+    let mut place_of_owner = HashMap::new();
+    let mut found: Vec<ThreadRoots> = Vec::new();
+    let mut places = Vec::with_capacity(roots.len());
+    for root in roots {
+        let place = labels.owner(root, tables).map(|owner| {
+            *place_of_owner.entry(owner).or_insert_with(|| {
+                let (row, label) = labels.owners[owner];
+                found.push(ThreadRoots { row, label, roots: 0, object: None, retained: GroupRetained::default() });
+                found.len() - 1
+            })
+        });
+        if let Some(place) = place {
+            found[place].roots += 1;
+        }
+        places.push(place);
+    }
+    let objects = thread_objects(roots, &places, &found, tables);
+    found.iter_mut().zip(objects).for_each(|(thread, object)| thread.object = object);
+    (found, places)
 }
 
 /// The thread object of each thread: the only root of the category `thread` with its label.

@@ -13,6 +13,7 @@ use super::outline::{Chunk, Outline, for_each_object};
 use super::records::{FieldType, Part, id};
 use super::roots::Roots;
 use super::stacks::Sites;
+use super::texts::Texts;
 
 /// Chunks that one thread announces in one go.
 const JOB_CHUNKS: usize = 16;
@@ -30,7 +31,13 @@ pub(super) struct Announcer<'o, 'a, const ID: usize> {
     /// Of objects whose class the dump does not hold.
     unknown_type: TypeId,
     sites: Sites,
+    /// `None` if no texts are recorded.
+    texts: Option<Texts<'o, 'a, ID>>,
     missing: AtomicU64,
+    shortened_texts: AtomicU64,
+    missing_texts: AtomicU64,
+    /// The bytes of all texts so far.
+    text_bytes: AtomicU64,
     /// The objects that are threads, by number, with their names.
     threads: Vec<(u64, StringId)>,
 }
@@ -52,12 +59,38 @@ struct Labels {
     protection_domain: StringId,
 }
 
+/// What was left out, because the dump does not hold it or it is too long.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LeftOut {
+    pub(super) references: u64,
+    /// Texts of which the beginning was recorded.
+    pub(super) shortened_texts: u64,
+    pub(super) texts: u64,
+}
+
+/// The texts that one thread reads.
+#[derive(Debug, Default)]
+struct JobTexts {
+    /// The last one.
+    text: String,
+    /// Those that are in no sum yet: their bytes, how many were shortened, how many are not in the dump.
+    bytes: u64,
+    shortened: u64,
+    missing: u64,
+    /// There are too many; no more are read.
+    are_too_many: bool,
+}
+
+/// A thread adds the bytes of its texts to those of the others when they are so many.
+const COUNTED_TEXT_BYTES: u64 = 1 << 20;
+
 /// Announces what one thread goes over.
 struct Job<'s, 'o, 'a, const ID: usize> {
     announcer: &'s Announcer<'o, 'a, ID>,
     shard: Shard<'s>,
     /// References to what the dump does not hold.
     missing: u64,
+    texts: JobTexts,
     /// The threads that are not announced yet, of those that the chunk at hand may hold.
     threads: &'s [(u64, StringId)],
 }
@@ -97,20 +130,27 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
             class_of_classes: classes.named_by("java/lang/Class"),
             unknown_type,
             sites: Sites::declare::<ID>(outline, context)?,
+            texts: context.options.contents.longest_text().and_then(|longest| Texts::new(outline, classes, longest)),
             missing: AtomicU64::new(0),
+            shortened_texts: AtomicU64::new(0),
+            missing_texts: AtomicU64::new(0),
+            text_bytes: AtomicU64::new(0),
             threads,
         })
     }
 
-    /// Announces everything, on all threads of the current pool; how many references lead to nothing in
-    /// the dump.
-    pub(super) fn announce(&self, snapshot: &Snapshot<'_>) -> Result<u64, Stop> {
+    /// Announces everything, on all threads of the current pool; what had to be left out.
+    pub(super) fn announce(&self, snapshot: &Snapshot<'_>) -> Result<LeftOut, Stop> {
         self.job(snapshot, |job| job.announce_classes())?;
         self.outline.chunks.par_chunks(JOB_CHUNKS).try_for_each(|chunks| {
             self.context.check_cancelled()?;
             self.job(snapshot, |job| chunks.iter().try_for_each(|chunk| job.announce_chunk(chunk)))
         })?;
-        Ok(self.missing.load(Ordering::Relaxed))
+        Ok(LeftOut {
+            references: self.missing.load(Ordering::Relaxed),
+            shortened_texts: self.shortened_texts.load(Ordering::Relaxed),
+            texts: self.missing_texts.load(Ordering::Relaxed),
+        })
     }
 
     fn job(
@@ -118,11 +158,15 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
         snapshot: &Snapshot<'_>,
         announce: impl FnOnce(&mut Job<'_, 'o, 'a, ID>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        let mut job = Job { announcer: self, shard: snapshot.shard(), missing: 0, threads: &[] };
+        let (shard, texts) = (snapshot.shard(), JobTexts::default());
+        let mut job = Job { announcer: self, shard, missing: 0, texts, threads: &[] };
         announce(&mut job)?;
         job.shard.finish()?;
-        // Relaxed: a sum.
+        // Relaxed: sums.
         self.missing.fetch_add(job.missing, Ordering::Relaxed);
+        self.text_bytes.fetch_add(job.texts.bytes, Ordering::Relaxed);
+        self.shortened_texts.fetch_add(job.texts.shortened, Ordering::Relaxed);
+        self.missing_texts.fetch_add(job.texts.missing, Ordering::Relaxed);
         Ok(())
     }
 }
@@ -203,7 +247,10 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
                 let instances = classes.instances(class_number, fields.len())?;
                 object.type_id = instances.type_id;
                 object.shallow_bytes = instances.shallow_bytes;
-                object.name = self.name_of_thread(number);
+                object.name = match &self.announcer.texts {
+                    Some(texts) if texts.is_string(class_number) => self.text(texts, fields)?,
+                    _ => self.name_of_thread(number),
+                };
                 self.shard.object(number, &object)?;
                 self.class_reference(instances.class)?;
                 for field in &instances.references {
@@ -239,6 +286,24 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// What a string says.
+    fn text(&mut self, texts: &Texts<'_, '_, ID>, fields: &[u8]) -> Result<Option<StringId>, Stop> {
+        let read = &mut self.texts;
+        if read.bytes >= COUNTED_TEXT_BYTES {
+            let bytes = std::mem::take(&mut read.bytes);
+            // Relaxed: a sum, which may be late by what other threads are at.
+            let all = self.announcer.text_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+            read.are_too_many = all > texts.most_bytes();
+        }
+        read.text.clear();
+        let is_whole = if read.are_too_many { None } else { texts.read(fields, &mut read.text) };
+        read.bytes += read.text.len() as u64;
+        read.missing += u64::from(is_whole.is_none());
+        read.shortened += u64::from(is_whole == Some(false));
+        let text = is_whole.map(|_| self.announcer.context.vocabulary.string(&read.text));
+        Ok(text.transpose()?)
     }
 
     /// The reference of an object to its class, if it names that.

@@ -18,8 +18,11 @@ use super::records::{ClassPart, FieldType, Header, Part, Parts, Root, id, record
 /// A table by identifiers or serials.
 pub(super) type Table<K, V> = HashMap<K, V, RandomState>;
 
-/// Objects in a chunk, so that one is found in it soon.
+/// Objects in a chunk, and about how many bytes of the dump.
 const CHUNK_OBJECTS: u32 = 1 << 14;
+const CHUNK_BYTES: usize = 1 << 30;
+/// One place is remembered for this many objects of a chunk.
+const STEP: u32 = 32;
 /// Bytes of the dump that a thread goes over at once.
 const JOB_BYTES: usize = 16 << 20;
 /// Places of the dump that are looked at for the object layout, and how much of each.
@@ -39,7 +42,7 @@ pub(super) enum Purpose {
 }
 
 /// Consecutive sub-records.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Chunk {
     pub(super) start: usize,
     pub(super) end: usize,
@@ -47,6 +50,14 @@ pub(super) struct Chunk {
     pub(super) first_number: u32,
     /// Its objects, without classes.
     pub(super) objects: u32,
+    /// Where every [`STEP`]th of them begins, from the start of the chunk on.
+    places: Vec<u32>,
+}
+
+impl Chunk {
+    fn new(start: usize) -> Self {
+        Chunk { start, end: start, first_number: 0, objects: 0, places: Vec::new() }
+    }
 }
 
 /// A frame of a stack.
@@ -238,18 +249,25 @@ impl<'a> Outline<'a> {
         self.chunks.last().map_or(self.classes.len() as u32, |chunk| chunk.first_number + chunk.objects)
     }
 
-    /// What the dump says of the object with this number; not of a class.
+    /// What the dump says of the object with this number; `None` for a class. Goes past up to 31 other objects.
     pub(super) fn object<const ID: usize>(&self, number: u32) -> Option<Part<'a>> {
         let chunk = self.chunks.partition_point(|chunk| chunk.first_number <= number).checked_sub(1)?;
         let chunk = &self.chunks[chunk];
-        let (mut at, mut found) = (chunk.first_number, None);
-        for_each_object::<ID>(self.dump, chunk, |_, part| {
-            if at == number {
-                found = Some(part);
+        let at = number - chunk.first_number;
+        let place = *chunk.places.get((at / STEP) as usize)?;
+        let mut parts = Parts::<ID>::new(self.dump, chunk.start + place as usize, chunk.end);
+        let mut before = at % STEP;
+        // The chunk was read before: there is no damage in it.
+        while let Ok(Some(part)) = parts.next() {
+            match part {
+                Part::Instance { .. } | Part::ObjectArray { .. } | Part::PrimitiveArray { .. } if before == 0 => {
+                    return Some(part);
+                }
+                Part::Instance { .. } | Part::ObjectArray { .. } | Part::PrimitiveArray { .. } => before -= 1,
+                _ => {}
             }
-            at += 1;
-        });
-        found
+        }
+        None
     }
 }
 
@@ -305,8 +323,9 @@ impl<'a> JobOutline<'a> {
         layout: &ObjectLayout,
     ) {
         let mut parts = Parts::<ID>::new(dump, start, end);
-        let mut chunk = Chunk { start, end: start, first_number: 0, objects: 0 };
+        let mut chunk = Chunk::new(start);
         loop {
+            let offset = parts.offset();
             let part = match parts.next() {
                 Ok(Some(part)) => part,
                 Ok(None) => break,
@@ -333,17 +352,23 @@ impl<'a> JobOutline<'a> {
                 self.counts.push::<ID>(&part, layout);
                 continue;
             }
+            if chunk.objects == CHUNK_OBJECTS || offset - chunk.start >= CHUNK_BYTES {
+                chunk.end = offset;
+                let full = std::mem::replace(&mut chunk, Chunk::new(offset));
+                if full.objects > 0 {
+                    self.chunks.push(full);
+                }
+            }
             if has_place(address) {
                 self.collector.push(address);
             } else {
                 self.odd.push((address, self.chunks.len(), chunk.objects));
             }
-            chunk.objects += 1;
-            if chunk.objects == CHUNK_OBJECTS {
-                chunk.end = parts.offset();
-                self.chunks.push(chunk);
-                chunk = Chunk { start: chunk.end, end: chunk.end, first_number: 0, objects: 0 };
+            if chunk.objects.is_multiple_of(STEP) {
+                // Less than `CHUNK_BYTES`.
+                chunk.places.push((offset - chunk.start) as u32);
             }
+            chunk.objects += 1;
         }
         chunk.end = parts.offset();
         if chunk.objects > 0 {

@@ -9,9 +9,10 @@ use super::classes::Classes;
 use super::outline::{Outline, Table};
 use super::records::{FieldType, Part, Root, THREAD, id};
 use super::stacks::frame_text;
+use super::texts::Texts;
 
 /// Names of threads are shown up to this length.
-const MAX_NAME_CHARS: usize = 200;
+const MAX_NAME_BYTES: usize = 256;
 
 /// A thread.
 #[derive(Debug)]
@@ -32,9 +33,11 @@ pub(super) struct Roots<'o, 'a, const ID: usize> {
 impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
     pub(super) fn new(outline: &'o Outline<'a>, classes: &'o Classes<'o, 'a, ID>) -> Self {
         let mut roots = Roots { outline, classes, threads: Table::default() };
+        let texts = Texts::new(outline, classes, MAX_NAME_BYTES);
         for root in outline.roots.iter().filter(|root| root.tag == THREAD) {
             if let Some(serial) = root.thread {
-                let name = roots.thread_name(root.object).unwrap_or_else(|| format!("thread {serial}"));
+                let name = texts.as_ref().and_then(|texts| roots.thread_name(root.object, texts));
+                let name = name.unwrap_or_else(|| format!("thread {serial}"));
                 roots.threads.insert(serial, Thread { name, trace: root.place });
             }
         }
@@ -111,30 +114,15 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
         context.vocabulary.string(&text).map(Some)
     }
 
-    fn thread_name(&self, thread: u64) -> Option<String> {
-        let name = self.reference(thread, "name")?;
-        let text = self.string(name)?;
-        (!text.is_empty()).then_some(text)
-    }
-
-    /// The text of a `java.lang.String`; before JDK 9 the value is an array of characters, and in JDK 8 and
-    /// before of characters only.
-    fn string(&self, string: u64) -> Option<String> {
-        let value = self.reference(string, "value")?;
-        match self.outline.object::<ID>(self.outline.addresses.number(value)?)? {
-            Part::PrimitiveArray { element: FieldType::Char, elements, .. } => {
-                let units = elements.chunks_exact(2).map(|unit| u16::from_be_bytes([unit[0], unit[1]]));
-                Some(decoded(units))
-            }
-            Part::PrimitiveArray { element: FieldType::Byte, elements, .. } => {
-                if self.value(string, "coder")?.1 == [0] {
-                    return Some(elements.iter().take(MAX_NAME_CHARS).map(|&byte| char::from(byte)).collect());
-                }
-                // Two bytes each, in the order of the processor that wrote them: nearly always little-endian.
-                Some(decoded(elements.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]))))
-            }
-            _ => None,
+    fn thread_name(&self, thread: u64, texts: &Texts<'_, '_, ID>) -> Option<String> {
+        let name = self.outline.addresses.number(self.reference(thread, "name")?)?;
+        let Part::Instance { class, fields, .. } = self.outline.object::<ID>(name)? else { return None };
+        let mut text = String::new();
+        if !texts.is_string(self.classes.number(class)?) {
+            return None;
         }
+        texts.read(fields, &mut text)?;
+        (!text.is_empty()).then_some(text)
     }
 
     /// The address in a field of an object.
@@ -159,10 +147,6 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
         }
         None
     }
-}
-
-fn decoded(units: impl Iterator<Item = u16>) -> String {
-    char::decode_utf16(units).take(MAX_NAME_CHARS).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
 /// What a root of this tag is called.

@@ -6,7 +6,7 @@ use crate::context::Vocabulary;
 use crate::error::ImportError;
 use barrow_writer::StringId;
 
-/// Names and values are cut after about this many bytes.
+/// Names are cut after about this many bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 256;
 /// The most strings that are kept. At this number all are forgotten, which only costs time.
 const MAX_KEPT: usize = 1 << 15;
@@ -22,11 +22,15 @@ impl<'v> Strings<'v> {
         Strings { vocabulary, kept: FastMap::default() }
     }
 
-    /// The number of a string, cut if it is long.
-    pub(crate) fn id(&mut self, text: Text<'_>) -> Result<StringId, ImportError> {
-        let cut = text.raw.get(..=MAX_NAME_BYTES);
-        if cut.is_some() {
-            return self.vocabulary.string(&text.decode_first(MAX_NAME_BYTES));
+    /// The number of a name, cut if it is long.
+    pub(crate) fn id(&mut self, name: Text<'_>) -> Result<StringId, ImportError> {
+        self.of_text(name, MAX_NAME_BYTES)
+    }
+
+    /// The number of a text, cut after about `longest` bytes.
+    pub(crate) fn of_text(&mut self, text: Text<'_>, longest: usize) -> Result<StringId, ImportError> {
+        if text.raw.len() > longest.min(MAX_NAME_BYTES) {
+            return self.vocabulary.string(&text.decode_first(longest));
         }
         if let Some(&id) = self.kept.get(text.raw) {
             return Ok(id);

@@ -3,16 +3,18 @@
 use super::line::{Line, References};
 use super::types::{LineType, put_key};
 use super::{Classes, ReferenceNames, name_of_type};
+use crate::contents::Contents;
 use crate::context::Vocabulary;
 use crate::error::{Damage, Stop};
 use crate::json_lines::FastMap;
-use crate::json_lines::{Addresses, Strings, Text, add_bytes, excerpt};
+use crate::json_lines::{Addresses, MAX_NAME_BYTES, Strings, Text, add_bytes, excerpt};
 use barrow_writer::{Label, Object, Shard, StrengthId, StringId, TypeId};
 
 /// What all threads share.
 #[derive(Clone, Copy)]
 pub(crate) struct SharedTables<'k> {
     pub(crate) vocabulary: &'k Vocabulary<'k>,
+    pub(crate) contents: Contents,
     pub(crate) words: &'k ReferenceNames,
     pub(crate) addresses: &'k Addresses,
     pub(crate) classes: &'k Classes,
@@ -129,7 +131,11 @@ impl<'k, 's> Announcer<'k, 's> {
         if line.kind == b"type" {
             return Ok(Some(self.known.vocabulary.string(&name_of_type(line))?));
         }
-        Ok(line.name.map(|text| self.strings.id(text)).transpose()?)
+        let class = line.class.and_then(|class| self.known.classes.name(class));
+        let is_content = matches!(class, Some("str" | "bytes" | "int" | "float" | "complex" | "bool"));
+        let longest = if is_content { self.known.contents.longest_text() } else { Some(MAX_NAME_BYTES) };
+        let named = line.name.zip(longest);
+        Ok(named.map(|(text, longest)| self.strings.of_text(text, longest)).transpose()?)
     }
 
     fn label(&mut self, references: &References<'_>, position: usize) -> Result<Option<StringId>, Stop> {

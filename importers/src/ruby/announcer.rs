@@ -6,6 +6,7 @@ use super::shapes::Shapes;
 use super::sites::{Sites, SitesOfThread};
 use super::types::{LineType, put_key};
 use super::{FREE_SLOT, ReferenceNames};
+use crate::contents::Contents;
 use crate::context::Vocabulary;
 use crate::error::{Damage, Stop};
 use crate::json_lines::FastMap;
@@ -19,6 +20,7 @@ const SLOT_BYTES: u64 = 40;
 #[derive(Clone, Copy)]
 pub(crate) struct SharedTables<'k> {
     pub(crate) vocabulary: &'k Vocabulary<'k>,
+    pub(crate) contents: Contents,
     pub(crate) words: &'k ReferenceNames,
     pub(crate) addresses: &'k Addresses,
     pub(crate) classes: &'k Classes,
@@ -163,7 +165,11 @@ impl<'k, 's> Announcer<'k, 's> {
             let name = self.known.classes.own_name(address);
             return Ok(name.map(|name| self.known.vocabulary.string(&name)).transpose()?);
         }
-        let name = line.value.or(line.method_id).or(line.shape.edge_name);
+        if let Some(text) = line.value {
+            let longest = self.known.contents.longest_text();
+            return Ok(longest.map(|longest| self.strings.of_text(text, longest)).transpose()?);
+        }
+        let name = line.method_id.or(line.shape.edge_name);
         Ok(name.map(|text| self.strings.id(text)).transpose()?)
     }
 

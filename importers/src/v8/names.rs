@@ -1,5 +1,6 @@
 //! What the strings of a dump are in the recording.
 
+use std::borrow::Cow;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use super::parallel::for_each_unit;
 use super::strings::{Strings, unescaped};
 use crate::context::Context;
 use crate::error::{Damage, ImportError, Stop};
-use barrow_writer::{StringId, Writer};
+use barrow_writer::{MAX_TEXT_BYTES, Shortened, StringId, Writer};
 
 /// What the strings of a dump are in the recording, by their numbers there.
 #[derive(Default)]
@@ -61,11 +62,11 @@ struct Decoded {
 }
 
 impl Decoded {
-    fn decode<'s>(&mut self, raw: impl Iterator<Item = &'s [u8]>) {
+    fn decode<'s>(&mut self, raw: impl Iterator<Item = &'s [u8]>, longest: usize) {
         self.texts.clear();
         self.strings.clear();
         for raw in raw {
-            self.texts.push_str(&unescaped(raw));
+            self.texts.push_str(&shortened(&unescaped(raw), longest));
             self.strings.push((self.texts.len(), special(raw)));
         }
     }
@@ -81,7 +82,13 @@ struct Turns {
 
 impl Names {
     /// Enters all strings into the recording. Threads decode them; they are numbered in their order.
+    ///
+    /// # Errors
+    /// [`ImportError::ContentsStay`] if no contents are wanted: names and texts are in one list.
     pub(crate) fn record(strings: &Strings<'_>, context: &Context<'_>) -> Result<Names, Stop> {
+        let Some(longest) = context.options.contents.longest_text() else {
+            return Err(ImportError::ContentsStay.into());
+        };
         let mut turns = Turns::default();
         turns.names.codes.reserve_exact(strings.len());
         let (turns, changed) = (Mutex::new(turns), Condvar::new());
@@ -90,12 +97,14 @@ impl Names {
             let raw = || strings.raw_from(unit * UNIT_STRINGS).take(UNIT_STRINGS);
             let is_decoded = bytes.len() <= MAX_DECODED_BYTES;
             if is_decoded {
-                decoded.decode(raw());
+                decoded.decode(raw(), longest);
             }
             let mut turns = wait(&turns, &changed, unit, context)?;
             let added = match is_decoded {
                 true => turns.names.add_decoded(decoded, context.writer),
-                false => raw().try_for_each(|raw| turns.names.add(&unescaped(raw), special(raw), context.writer)),
+                false => raw().try_for_each(|raw| {
+                    turns.names.add(&shortened(&unescaped(raw), longest), special(raw), context.writer)
+                }),
             };
             turns.next += 1;
             turns.has_failed |= added.is_err();
@@ -184,6 +193,11 @@ fn wait<'t>(
         (guard, _) = changed.wait_timeout(guard, WAIT).map_err(|_| cancelled())?;
     }
     Ok(guard)
+}
+
+fn shortened(text: &str, longest: usize) -> Cow<'_, str> {
+    // The writer counts texts that are too long for it.
+    if longest >= MAX_TEXT_BYTES { text.into() } else { Shortened::default().shorten(text, longest) }
 }
 
 /// What a string is beside a name.

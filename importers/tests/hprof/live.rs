@@ -2,7 +2,9 @@
 
 use crate::read::record_file;
 use crate::samples::{FOLDER, assert_agree, histogram};
+use crate::texts::{expected, texts};
 use barrow_importers::ImportOptions;
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -27,41 +29,75 @@ fn jcmd(jvm: &Running, command: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-#[test]
-fn a_running_jvm_and_its_dump_agree() {
+/// Compiles a program of the folder of samples; whether there is a JDK.
+fn compile(program: &str, folder: &Path) -> bool {
     if !["javac", "java", "jcmd"].into_iter().all(is_there) {
         eprintln!("not tested: no JDK here");
+        return false;
+    }
+    let source = Path::new(FOLDER).join(format!("{program}.java"));
+    let compiled = Command::new("javac").arg("-d").arg(folder).arg(source).stderr(Stdio::null()).status();
+    assert!(compiled.expect("javac").success());
+    true
+}
+
+/// Starts a program, and returns what it prints until it is ready.
+fn start(program: &str, folder: &Path, flags: &[&str]) -> (Running, Vec<String>) {
+    let jvm = Command::new("java")
+        .args(flags)
+        .args(["-Xmx64m", "-cp"])
+        .arg(folder)
+        .arg(program)
+        .current_dir(folder)
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut jvm = Running(jvm.expect("java"));
+    let output = BufReader::new(jvm.0.stdout.take().expect("piped"));
+    let lines = output.lines().map(|line| line.expect("a line")).take_while(|line| line.trim() != "ready");
+    (jvm, lines.collect())
+}
+
+fn write_dump(jvm: &Running, dump: &Path) {
+    let _ = std::fs::remove_file(dump);
+    jcmd(jvm, &["GC.heap_dump", &dump.to_string_lossy()]);
+}
+
+#[test]
+fn a_running_jvm_and_its_dump_agree() {
+    let folder = tempfile::tempdir().expect("a folder");
+    if !compile("Shapes", folder.path()) {
         return;
     }
-    let folder = tempfile::tempdir().expect("a folder");
-    let source = Path::new(FOLDER).join("Shapes.java");
-    let compiled = Command::new("javac").arg("-d").arg(folder.path()).arg(source).stderr(Stdio::null()).status();
-    assert!(compiled.expect("javac").success());
     for flags in [&["-XX:+UseSerialGC"][..], &["-XX:-UseCompressedOops"], &["-XX:ObjectAlignmentInBytes=16"]] {
-        let jvm = Command::new("java")
-            .args(flags)
-            .args(["-Xmx64m", "-cp"])
-            .arg(folder.path())
-            .arg("Shapes")
-            .current_dir(folder.path())
-            .stdout(Stdio::piped())
-            .spawn();
-        let mut jvm = Running(jvm.expect("java"));
-        let mut line = String::new();
-        let output = jvm.0.stdout.take().expect("piped");
-        BufReader::new(output).read_line(&mut line).expect("a line");
-        assert_eq!(line.trim(), "ready");
+        let (jvm, _) = start("Shapes", folder.path(), flags);
         let dump = folder.path().join("live.hprof");
-        let write = |jvm: &Running| {
-            let _ = std::fs::remove_file(&dump);
-            jcmd(jvm, &["GC.heap_dump", &dump.to_string_lossy()])
-        };
         // The first time the JVM makes objects for the commands themselves.
         jcmd(&jvm, &["GC.class_histogram"]);
-        write(&jvm);
+        write_dump(&jvm, &dump);
         let text = jcmd(&jvm, &["GC.class_histogram"]);
-        write(&jvm);
+        write_dump(&jvm, &dump);
         let recorded = record_file(&dump, &ImportOptions::default()).expect("a whole dump");
         assert_agree(recorded.histogram(), histogram(&text));
+    }
+}
+
+#[test]
+fn strings_say_what_the_running_program_printed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    if !compile("Texts", folder.path()) {
+        return;
+    }
+    for flags in [&["-XX:+UseSerialGC"][..], &["-XX:-CompactStrings"], &["-XX:+UseZGC"]] {
+        let (jvm, lines) = start("Texts", folder.path(), flags);
+        let dump = folder.path().join("live.hprof");
+        write_dump(&jvm, &dump);
+        let recorded = record_file(&dump, &ImportOptions::default()).expect("a whole dump");
+        let texts = texts(&recorded).into_iter().flatten().filter(|text| text.starts_with("text "));
+        let found: BTreeSet<String> = texts.collect();
+        let unit = |digits: &[u8]| u16::from_str_radix(str::from_utf8(digits).expect("digits"), 16).expect("a number");
+        let printed: BTreeSet<String> =
+            lines.iter().map(|line| expected(&line.as_bytes().chunks(4).map(unit).collect::<Vec<u16>>())).collect();
+        assert_eq!(printed.len(), 2000);
+        assert!(printed.is_subset(&found), "{flags:?}: {:?} of {}", printed.difference(&found).next(), found.len());
     }
 }

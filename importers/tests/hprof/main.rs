@@ -6,4 +6,5 @@ mod live;
 mod lives;
 mod read;
 mod samples;
+mod texts;
 mod tiny;

@@ -42,10 +42,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let pattern = pattern.map(TextPattern::parse).transpose().map_err(|error| QueryError::usage(error.to_string()))?;
     let snapshot = session.snapshot()?;
     let heap = session.heap(snapshot)?;
-    let all = heap.texts(&session.meter())?;
+    let found = heap.texts(pattern.as_ref(), &session.meter())?;
     let tables = heap.recording().tables()?;
-    let is_wanted = |one: &&TextTotals| pattern.as_ref().is_none_or(|of| of.matches(tables.string(one.text)));
-    let found: Vec<&TextTotals> = all.iter().filter(is_wanted).collect();
     session.listed.clear();
     let rows = found.iter().map(|one| {
         vec![
@@ -58,7 +56,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     });
     let table =
         Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: session.context.collect(rows)? };
-    let sum = |of: fn(&TextTotals) -> u64| found.iter().map(|&one| of(one)).fold(0, u64::wrapping_add);
+    let sum = |of: fn(&TextTotals) -> u64| found.iter().map(of).fold(0, u64::wrapping_add);
     let mut answer = Answer::default()
         .of_snapshot(snapshot)
         .fact(Column::new("texts", "texts", Unit::Count), found.len())
@@ -67,10 +65,12 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         .fact(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes), sum(|one| one.unmanaged_bytes))
         .table(table)
         .exact();
-    if all.is_empty() {
-        answer = answer.note("no object of this snapshot has a text or a name that was recorded");
-    } else if found.is_empty() {
-        answer = answer.note(format!("none of {} matches", crate::answer::units::counted(all.len() as u64, "text")));
+    if found.is_empty() {
+        let all = if pattern.is_some() { heap.texts(None, &session.meter())?.len() } else { 0 };
+        answer = answer.note(match all {
+            0 => "no object of this snapshot has a text or a name that was recorded".to_owned(),
+            all => format!("none of {} matches", crate::answer::units::counted(all as u64, "text")),
+        });
     }
     let rows = session.page_rows();
     Ok(more::first_page(session, answer, rows))

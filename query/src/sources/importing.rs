@@ -117,8 +117,8 @@ fn losses(imported: &[(PathBuf, Imported)]) -> Vec<(String, String)> {
 
 /// How a dump is read; a compressed one is unpacked beside `destination`.
 pub(crate) fn reading(destination: &Path, context: &Context) -> ImportOptions {
-    let &Settings { object_layout, max_unpacked, .. } = &context.settings;
-    let mut wishes = ImportOptions { max_unpacked, ..ImportOptions::default() };
+    let &Settings { object_layout, contents, max_unpacked, .. } = &context.settings;
+    let mut wishes = ImportOptions { max_unpacked, contents, ..ImportOptions::default() };
     if let Some(layout) = object_layout {
         wishes.of_formats.set(layout);
     }

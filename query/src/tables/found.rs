@@ -46,7 +46,13 @@ pub(crate) fn kinds_and_expression(
     let tables = recording.tables()?;
     match expression.unknown_types(tables).first() {
         None => Ok((kinds, expression)),
-        Some(name) => Err(QueryError::usage(names::unknown_type(name, tables))),
+        Some(name) => {
+            let mut told = names::unknown_type(name, tables);
+            if arguments.expression(first).contains(&format!("is {name}")) {
+                told += "; no dump of a JVM tells which classes have an interface";
+            }
+            Err(QueryError::usage(told))
+        }
     }
 }
 

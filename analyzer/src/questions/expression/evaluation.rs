@@ -7,6 +7,7 @@
 
 use barrow_expressions::Pattern;
 use barrow_format::block::BlockColumns;
+use barrow_format::rows::KindRole;
 use barrow_format::{KindId, ObjectId, SiteId, TypeId};
 
 use super::Expression;
@@ -198,6 +199,12 @@ impl<'e> Step<'e> {
                         let is_match = move |text: &str| comparison.test.holds(Some(text));
                         Step::Names { by_string: tables.string_answers(is_match), by_type }
                     }
+                    TextAttribute::Text => {
+                        let is_match = move |text: &str| comparison.test.holds(Some(text));
+                        let by_string = tables.string_answers(is_match);
+                        let without_text = vec![false; by_type.len()];
+                        Step::All(vec![Step::Types(by_type), Step::Names { by_string, by_type: without_text }])
+                    }
                     _ => Step::Types(by_type),
                 }
             }
@@ -319,8 +326,17 @@ fn cheapest_first<'e>(nodes: &'e [Node], texts: &Texts<'e, '_>) -> Vec<Step<'e>>
 }
 
 impl TextComparison {
+    /// Whether it holds for all objects of a type, or for those without a name; for [`TextAttribute::Text`], whether
+    /// objects of the type may have a text.
     fn holds(&self, tables: &Tables, id: TypeId) -> bool {
         let text = match self.attribute {
+            TextAttribute::Text => return tables.kind_role(tables.type_kind(id)) == KindRole::Object,
+            TextAttribute::Is => {
+                return tables.type_and_bases(id).any(|id| self.test.holds(Some(tables.type_name(id))));
+            }
+            TextAttribute::Package => tables.type_package(id),
+            TextAttribute::Superclass => tables.type_base(id).map(|base| tables.type_name(base)),
+            TextAttribute::Loader => tables.type_loader(id),
             TextAttribute::Type | TextAttribute::Name => Some(tables.type_name(id)),
             TextAttribute::Kind => Some(tables.kind_name(tables.type_kind(id))),
             TextAttribute::Layout => tables.type_layout(id),

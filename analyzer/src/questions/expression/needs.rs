@@ -73,9 +73,10 @@ impl Expression {
     /// The columns of blocks that the expression needs.
     pub(crate) fn wanted(&self) -> Wanted {
         use NumberAttribute::{Address, Generation, Serial, Site};
+        use TextAttribute::{Name, Text};
         let tells_apart = |term: &Term| match term {
             Term::Number(comparison) => matches!(comparison.attribute, Address | Generation | Serial | Site),
-            Term::Text(comparison) => matches!(comparison.attribute, TextAttribute::Name | TextAttribute::Site),
+            Term::Text(comparison) => matches!(comparison.attribute, Name | Text | TextAttribute::Site),
             _ => false,
         };
         let counts =
@@ -139,8 +140,14 @@ mod tests {
         let wanted = |text| Expression::parse(text).unwrap().wanted();
         assert_eq!(wanted("size > 1 and (type = a or id in 2..5)"), Wanted::Sizes);
         assert_eq!(wanted("size > 1 and (type = a or refs in 2..5)"), Wanted::Counts);
-        for text in ["size > 1 and not site = 1", "serial = 5", "(address > 0x10 or size > 1)", "name = a", "site ~ a*"]
-        {
+        for text in [
+            "size > 1 and not site = 1",
+            "serial = 5",
+            "(address > 0x10 or size > 1)",
+            "name = a",
+            "text = a",
+            "site ~ a*",
+        ] {
             assert_eq!(wanted(text), Wanted::Identity, "{text}");
         }
     }

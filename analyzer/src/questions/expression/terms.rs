@@ -24,7 +24,7 @@ pub(super) enum Term {
 pub(super) fn type_names(node: &Node) -> Vec<&str> {
     let name = |term| match term {
         &Term::Text(TextComparison {
-            attribute: TextAttribute::Type,
+            attribute: TextAttribute::Type | TextAttribute::Is,
             test: TextTest { pattern: Pattern::Exact(ref name), .. },
         }) => Some(name.as_str()),
         _ => None,
@@ -53,9 +53,14 @@ pub(super) struct NumberComparison {
 }
 
 /// The attributes and properties of expressions, with their meanings.
-pub const ATTRIBUTES: [(&str, &str); 19] = [
+pub const ATTRIBUTES: [(&str, &str); 24] = [
     ("type", "name of the type or function"),
+    ("is", "the type or one that it is derived from, without an operator: `is Exception`, `is java.util.*`"),
+    ("package", "the type's name up to its last part: `java.util`"),
+    ("superclass", "name of the type that the type is derived from, if recorded"),
+    ("loader", "class of the loader of the type; a type of the JVM itself has none"),
     ("name", "the object's own name or text where it has one, else that of its type"),
+    ("text", "what a string says; no comparison holds for objects without text"),
     ("kind", "name of the kind"),
     ("layout", "memory layout in the runtime's words (also: repr)"),
     ("file", "file the type is declared in"),
@@ -78,7 +83,14 @@ pub const ATTRIBUTES: [(&str, &str); 19] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextAttribute {
     Type,
+    /// The type or one of those that it is derived from.
+    Is,
+    Package,
+    Superclass,
+    Loader,
     Name,
+    /// The name of an object that is data of the program.
+    Text,
     Kind,
     Layout,
     File,
@@ -117,7 +129,12 @@ pub(super) fn attribute_named(word: &str) -> Option<Attribute> {
     let number = |attribute| Attribute::Number(attribute, Unit::Size);
     Some(match word {
         "type" => Text(TextAttribute::Type),
+        "is" => Attribute::Is(TextAttribute::Is),
+        "package" => Text(TextAttribute::Package),
+        "superclass" => Text(TextAttribute::Superclass),
+        "loader" => Text(TextAttribute::Loader),
         "name" => Text(TextAttribute::Name),
+        "text" => Text(TextAttribute::Text),
         "kind" => Text(TextAttribute::Kind),
         "layout" | "repr" => Text(TextAttribute::Layout),
         "file" => Text(TextAttribute::File),

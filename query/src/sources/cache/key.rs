@@ -13,10 +13,12 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use barrow_importers::Contents;
+
 use crate::context::Context;
 
 /// Raised when importers write something else for the same dump.
-const IMPORTER_VERSION: u64 = 2;
+const IMPORTER_VERSION: u64 = 3;
 /// Of a dump that is no longer, all bytes are looked at: about a millisecond.
 const SMALL_BYTES: u64 = 8 << 20;
 /// The number of pieces of a longer file, and their length. The first and the last bytes are among them.
@@ -48,6 +50,9 @@ impl Key {
         content.number(checksum(&mut file, metadata.len())?.into());
         if let Some(layout) = context.settings.object_layout {
             content.bytes(layout.to_string().as_bytes());
+        }
+        if context.settings.contents != Contents::default() {
+            content.bytes(format!("{:?}", context.settings.contents).as_bytes());
         }
         let mut path = Fnv::default();
         path.bytes(source.as_os_str().as_encoded_bytes());

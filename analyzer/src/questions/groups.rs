@@ -1,0 +1,308 @@
+//! Objects by what they have in common: their type, its package, its loader, their text.
+//!
+//! ```text
+//!   objects ──▶ type ──▶ what the keys are for the type ─┐
+//!          └──▶ text, if it is a key ────────────────────┴▶ group: objects, sizes, what it retains
+//! ```
+//!
+//! **What a group retains.** All chosen objects together retain what would be freed without them. Each object of that
+//! belongs to one group, or is shared: it belongs to the group whose objects lead to it, where paths end at the first chosen
+//! object on the way back. If those of several groups lead to it, it is shared. So the groups and what is shared add up to
+//! the whole.
+//!
+//! ```text
+//!   root ──▶ a ──▶ x ──▶ b ──▶ y         a and b are chosen, of two groups: x belongs to that of a, y to that of b;
+//!            └──────────▶ z ◀──┘         z is shared
+//! ```
+//!
+//! To compute it, the chosen objects become roots, in a category for each group, and nothing else refers to them. What the
+//! category of a group dominates is its part.
+
+use std::collections::HashMap;
+
+use barrow_format::block::{BlockColumns, Wanted};
+use barrow_format::rows::{KindRole, Root};
+use barrow_format::{ObjectId, StringId, TypeId};
+
+use crate::error::Result;
+use crate::file::blocks::{map_blocks, places};
+use crate::file::object::dictionary_place;
+use crate::file::tables::Tables;
+use crate::graph::adjacency::{Adjacency, Follow};
+use crate::graph::dominators::{GroupRetained, resident_bytes};
+use crate::graph::exclusion::Exclusion;
+use crate::graph::object_set::ObjectSet;
+use crate::graph::roots::Roots;
+use crate::heap::Heap;
+use crate::progress::Progress;
+
+/// Memory for a chosen object while it is a root, in bytes.
+const ROOT_BYTES: u64 = 32;
+/// The category of all other roots.
+const OTHER_ROOTS: StringId = StringId(u32::MAX);
+
+/// What objects may have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupKey {
+    /// The name of their type.
+    Type,
+    /// The name of their kind.
+    Kind,
+    /// See [`Tables::type_package`].
+    Package,
+    /// The name of the type that theirs is derived from.
+    Superclass,
+    /// See [`Tables::type_loader`].
+    Loader,
+    /// What they say, if they are data of the program.
+    Text,
+}
+
+impl GroupKey {
+    /// All of them, in the order to show them.
+    pub const ALL: [GroupKey; 6] =
+        [GroupKey::Type, GroupKey::Kind, GroupKey::Package, GroupKey::Superclass, GroupKey::Loader, GroupKey::Text];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            GroupKey::Type => "type",
+            GroupKey::Kind => "kind",
+            GroupKey::Package => "package",
+            GroupKey::Superclass => "superclass",
+            GroupKey::Loader => "loader",
+            GroupKey::Text => "text",
+        }
+    }
+
+    /// What it is for the objects of a type; `None` for [`GroupKey::Text`], and where the type has no such thing.
+    fn of_type(self, tables: &Tables, id: TypeId) -> Option<&str> {
+        match self {
+            GroupKey::Type => Some(tables.type_name(id)),
+            GroupKey::Kind => Some(tables.kind_name(tables.type_kind(id))),
+            GroupKey::Package => tables.type_package(id),
+            GroupKey::Superclass => tables.type_base(id).map(|base| tables.type_name(base)),
+            GroupKey::Loader => tables.type_loader(id),
+            GroupKey::Text => None,
+        }
+    }
+}
+
+/// Objects that have the same keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ObjectGroup {
+    /// One of their types. All of them have the same keys.
+    type_id: TypeId,
+    text: Option<StringId>,
+    /// The number of objects.
+    pub objects: u64,
+    /// Their shallow sizes, summed, in bytes.
+    pub heap_bytes: u64,
+    /// Their unmanaged sizes, summed, in bytes.
+    pub unmanaged_bytes: u64,
+}
+
+impl ObjectGroup {
+    /// What a key is for these objects, if they have such a thing.
+    #[must_use]
+    pub fn key<'t>(&self, key: GroupKey, tables: &'t Tables) -> Option<&'t str> {
+        match key {
+            GroupKey::Text => self.text.map(|text| tables.string(text)),
+            _ => key.of_type(tables, self.type_id),
+        }
+    }
+
+    fn add(&mut self, other: &ObjectGroup) {
+        self.text = self.text.min(other.text);
+        self.type_id = self.type_id.min(other.type_id);
+        self.objects += other.objects;
+        self.heap_bytes = self.heap_bytes.wrapping_add(other.heap_bytes);
+        self.unmanaged_bytes = self.unmanaged_bytes.wrapping_add(other.unmanaged_bytes);
+    }
+}
+
+/// What groups retain, in objects and bytes, shallow and unmanaged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RetainedByGroups {
+    /// For each group what belongs to it alone.
+    pub groups: Vec<GroupRetained>,
+    /// What several groups retain together, and none alone.
+    pub shared: GroupRetained,
+    /// Whether the groups are exact. Otherwise they are lower bounds, and what is shared an upper one, see
+    /// [`crate::Dominators::is_exact`]. The sum is exact.
+    pub are_exact: bool,
+}
+
+/// The objects of a set by keys.
+#[derive(Debug)]
+pub struct ObjectGroups<'h> {
+    heap: &'h Heap,
+    set: &'h ObjectSet,
+    keys: Vec<GroupKey>,
+    /// For each type the first type with the same keys.
+    classes: Vec<TypeId>,
+    /// The groups, in no order.
+    pub groups: Vec<ObjectGroup>,
+}
+
+impl Heap {
+    /// The objects of a set by what they have in common.
+    ///
+    /// Time: a pass over the objects of the set, on all threads. Memory: with [`GroupKey::Text`] 100 bytes for each
+    /// different text.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
+    /// [`AnalyzerError::Cancelled`](crate::AnalyzerError::Cancelled).
+    pub fn groups<'h>(
+        &'h self,
+        set: &'h ObjectSet,
+        keys: &[GroupKey],
+        progress: &dyn Progress,
+    ) -> Result<ObjectGroups<'h>> {
+        let tables = self.recording().tables()?;
+        let mut groups = ObjectGroups { heap: self, set, keys: keys.to_vec(), classes: Vec::new(), groups: Vec::new() };
+        let mut first_of = HashMap::new();
+        for id in (0..tables.type_count() as u32).map(TypeId) {
+            let of_type: Vec<Option<&str>> = keys.iter().map(|key| key.of_type(tables, id)).collect();
+            groups.classes.push(*first_of.entry(of_type).or_insert(id));
+        }
+        let found = if groups.have_texts() { groups.by_text(progress)? } else { groups.by_type(progress)? };
+        // A recording may hold equal texts under several ids.
+        let mut by_keys: HashMap<(TypeId, Option<&str>), ObjectGroup> = HashMap::new();
+        for group in found {
+            let text = group.text.map(|text| tables.string(text));
+            by_keys.entry((group.type_id, text)).and_modify(|known| known.add(&group)).or_insert(group);
+        }
+        tables.check_strings()?;
+        groups.groups = by_keys.into_values().collect();
+        Ok(groups)
+    }
+}
+
+impl ObjectGroups<'_> {
+    fn have_texts(&self) -> bool {
+        self.keys.contains(&GroupKey::Text)
+    }
+
+    /// A group for each class of types.
+    fn by_type(&self, progress: &dyn Progress) -> Result<Vec<ObjectGroup>> {
+        let totals = self.heap.type_totals_of(self.set, progress)?;
+        let group = |totals: barrow_format::rows::TypeTotals| ObjectGroup {
+            type_id: self.classes[totals.type_id.index()],
+            text: None,
+            objects: totals.objects,
+            heap_bytes: totals.heap_bytes,
+            unmanaged_bytes: totals.unmanaged_bytes,
+        };
+        Ok(totals.into_iter().map(group).collect())
+    }
+
+    /// A group for each class of types and id of a text.
+    fn by_text(&self, progress: &dyn Progress) -> Result<Vec<ObjectGroup>> {
+        let parts = self.map_objects("grouping", progress, |rows, columns| {
+            let mut of_block: HashMap<(TypeId, Option<StringId>), ObjectGroup> = HashMap::new();
+            for (row, type_id, text) in rows {
+                let of = |column: &[u64]| column.get(row).copied().unwrap_or(0);
+                let (heap_bytes, unmanaged_bytes) = (of(&columns.shallow_bytes), of(&columns.unmanaged_bytes));
+                let one = ObjectGroup { type_id, text, objects: 1, heap_bytes, unmanaged_bytes };
+                of_block.entry((type_id, text)).and_modify(|known| known.add(&one)).or_insert(one);
+            }
+            of_block
+        })?;
+        let mut all: HashMap<(TypeId, Option<StringId>), ObjectGroup> = HashMap::new();
+        for (key, group) in parts.into_iter().flatten() {
+            all.entry(key).and_modify(|known| known.add(&group)).or_insert(group);
+        }
+        Ok(all.into_values().collect())
+    }
+
+    /// Calls `work` for each block that may hold objects of the set, with these objects: their row, the class of their type,
+    /// and their text if that is a key.
+    fn map_objects<T: Send>(
+        &self,
+        phase: &str,
+        progress: &dyn Progress,
+        work: impl Fn(&mut dyn Iterator<Item = (usize, TypeId, Option<StringId>)>, &BlockColumns) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        let (recording, tables) = (self.heap.recording(), self.heap.recording().tables()?);
+        let mut places = places(recording, &[self.heap.snapshot()])?;
+        places.retain(|place| self.set.may_hold_any(ObjectId(place.entry.first_object), place.entry.objects));
+        progress.begin(phase, places.iter().map(|place| u64::from(place.entry.objects)).sum(), "objects");
+        let have_texts = self.have_texts();
+        let wanted = if have_texts { Wanted::Identity } else { Wanted::Sizes };
+        map_blocks(recording, &places, wanted, progress, |place, _, columns| {
+            // The number of objects that a block's columns are about.
+            let rows = 0..place.entry.objects as usize;
+            let chosen = rows.filter(|&row| self.set.contains(ObjectId(columns.first_object + row as u32)));
+            let mut chosen = chosen.map(|row| {
+                let type_id = tables.shape(columns.dictionary[dictionary_place(columns, row)]).type_id;
+                let is_data = || tables.kind_role(tables.type_kind(type_id)) == KindRole::Object;
+                let text = columns.names.get(row).copied().flatten().filter(|_| have_texts && is_data());
+                (row, self.classes[type_id.index()], text)
+            });
+            Ok(work(&mut chosen, columns))
+        })
+    }
+
+    /// What each group retains, in the order of [`ObjectGroups::groups`].
+    ///
+    /// Time and memory: those of computing dominators, and 32 bytes for each object of the set.
+    ///
+    /// # Errors
+    /// Those of [`Heap::groups`], [`AnalyzerError::MemoryCeiling`](crate::AnalyzerError::MemoryCeiling).
+    pub fn retained(&self, progress: &dyn Progress) -> Result<RetainedByGroups> {
+        let (heap, tables) = (self.heap, self.heap.recording().tables()?);
+        let mut reached = heap.all_reachable(progress)?;
+        reached.intersect_with(self.set);
+        heap.memory().require(resident_bytes(heap.object_count()) + ROOT_BYTES * reached.len())?;
+        let keys = self.groups.iter().map(|group| (group.type_id, group.text.map(|text| tables.string(text))));
+        let number_of: HashMap<(TypeId, Option<&str>), u32> = keys.zip(0..).collect();
+        let parts = self.map_objects("finding groups", progress, |rows, columns| {
+            let mut roots = Vec::new();
+            // Neighbours often have the same keys.
+            let mut last = None;
+            for (row, type_id, text) in rows {
+                let target = ObjectId(columns.first_object + row as u32);
+                let number = match last {
+                    Some((key, number)) if key == (type_id, text) => number,
+                    _ => number_of[&(type_id, text.map(|text| tables.string(text)))],
+                };
+                last = Some(((type_id, text), number));
+                if reached.contains(target) {
+                    roots.push(Root { category: StringId(number), label: None, target });
+                }
+            }
+            roots
+        })?;
+        let others = heap.roots()?.rows().iter().filter(|root| !reached.contains(root.target));
+        let others = others.map(|root| Root { category: OTHER_ROOTS, label: None, ..*root });
+        let roots = Roots::of(parts.into_iter().flatten().chain(others).collect());
+        let all = heap.retained_set(&reached, progress)?;
+        let all =
+            heap.type_totals_of(&all, progress)?.iter().fold(GroupRetained::default(), |all, totals| GroupRetained {
+                objects: all.objects + totals.objects,
+                bytes: all.bytes.wrapping_add(totals.heap_bytes).wrapping_add(totals.unmanaged_bytes),
+            });
+        let exclusion = Exclusion::referred_to_by_roots_only(heap.exclusion().map(|exclusion| &**exclusion), reached);
+        let references = Adjacency::build(
+            heap.recording(),
+            heap.snapshot(),
+            Follow::Retaining,
+            Some(&exclusion),
+            heap.run(progress),
+        )?;
+        let dominators = heap.find_dominators(references, &roots, progress)?;
+        let mut groups = vec![GroupRetained::default(); self.groups.len()];
+        let mut shared = all;
+        for (category, retained) in dominators.retained_by_groups() {
+            if let Some(group) = groups.get_mut(category.index()) {
+                *group = retained;
+                shared.objects = shared.objects.saturating_sub(retained.objects);
+                shared.bytes = shared.bytes.saturating_sub(retained.bytes);
+            }
+        }
+        Ok(RetainedByGroups { groups, shared, are_exact: dominators.is_exact() })
+    }
+}

@@ -1,0 +1,31 @@
+//! How much of the contents of objects is recorded.
+
+use barrow_writer::MAX_TEXT_BYTES;
+
+/// How much of the contents of objects is recorded: what strings say, and the values of numbers where a dump shows them.
+///
+/// Names are no contents: those of classes, functions, fields and threads are always recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Contents {
+    /// All that is in the dump. Texts of more than [`MAX_TEXT_BYTES`], 1 MiB, are shortened.
+    #[default]
+    All,
+    /// The same, with texts of more bytes shortened.
+    Texts(usize),
+    /// None.
+    None,
+}
+
+impl Contents {
+    /// The least that [`Contents::Texts`] accepts, in bytes: what a shortened text ends with must fit.
+    pub const LEAST_TEXT_BYTES: usize = 128;
+
+    /// The longest text, in bytes; `None` if no text is recorded.
+    pub(crate) fn longest_text(self) -> Option<usize> {
+        match self {
+            Contents::All => Some(MAX_TEXT_BYTES),
+            Contents::Texts(bytes) => Some(bytes.clamp(Self::LEAST_TEXT_BYTES, MAX_TEXT_BYTES)),
+            Contents::None => None,
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What strings say. The characters are in an array elsewhere in the dump.
+//!
+//! ```text
+//!   java.lang.String   value ──▶ byte[]             coder 0: Latin-1, 1: UTF-16       since JDK 9
+//!                      value ──▶ char[]             offset and count up to JDK 6      before
+//!                      value ──▶ byte[] or char[]                                     Android
+//! ```
+
+use std::fmt::Write as _;
+
+use super::classes::Classes;
+use super::outline::Outline;
+use super::records::{FieldType, Part, id};
+
+/// All texts together have at most this many bytes for each byte of the dump, and so many more. In a heap of nothing but
+/// strings that share their arrays, these may have 800 bytes on average. What goes beyond is no real dump.
+const MOST_FOR_EACH_BYTE: u64 = 16;
+const MOST_BESIDE: u64 = 64 << 20;
+
+/// Reads the texts of strings.
+pub(super) struct Texts<'o, 'a, const ID: usize> {
+    outline: &'o Outline<'a>,
+    fields: StringFields,
+    /// Two bytes of UTF-16 in a `byte[]` are in the order of the machine.
+    is_big_endian: bool,
+    longest: usize,
+}
+
+/// Where the fields of `java.lang.String` are among the values of an instance.
+#[derive(Debug, Clone, Copy)]
+struct StringFields {
+    /// The number of the class.
+    class: usize,
+    value: usize,
+    coder: Option<usize>,
+    /// The fields `offset` and `count`, if it has both.
+    part: Option<(usize, usize)>,
+}
+
+impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
+    /// For texts of at most `longest` bytes. `None` if the dump has no strings.
+    pub(super) fn new(outline: &'o Outline<'a>, classes: &Classes<'_, 'a, ID>, longest: usize) -> Option<Self> {
+        let of_name = |name: &str| (0..outline.classes.len()).find(|&number| classes.internal_name(number) == name);
+        let class = of_name("java/lang/String")?;
+        let (mut value, mut coder, mut offset, mut count) = (None, None, None, None);
+        let mut at = 0;
+        for (name, kind) in outline.classes[class].fields::<ID>() {
+            match (outline.names.text(name).as_deref(), kind) {
+                (Some("value"), FieldType::Reference) => value = Some(at),
+                (Some("coder"), FieldType::Byte) => coder = Some(at),
+                (Some("offset"), FieldType::Int) => offset = Some(at),
+                (Some("count"), FieldType::Int) => count = Some(at),
+                _ => {}
+            }
+            at += usize::from(kind.bytes(ID as u8));
+        }
+        // How far the first of two bytes is shifted: 8 where the high one comes first.
+        let is_big_endian = of_name("java/lang/StringUTF16").is_some_and(|number| {
+            let mut statics = outline.classes[number].statics::<ID>();
+            statics.any(|(name, _, value)| {
+                outline.names.text(name).as_deref() == Some("HI_BYTE_SHIFT") && value == 8_i32.to_be_bytes()
+            })
+        });
+        let fields = StringFields { class, value: value?, coder, part: offset.zip(count) };
+        Some(Texts { outline, fields, is_big_endian, longest })
+    }
+
+    /// Whether instances of the class with this number are strings.
+    #[inline]
+    pub(super) fn is_string(&self, class: usize) -> bool {
+        class == self.fields.class
+    }
+
+    /// How many bytes all texts of the dump may have together.
+    pub(super) fn most_bytes(&self) -> u64 {
+        self.outline.dump.len() as u64 * MOST_FOR_EACH_BYTE + MOST_BESIDE
+    }
+
+    /// Writes what a string with these fields says to `text`, which is empty. Whether that is all of it; `None` if its array
+    /// is not in the dump.
+    pub(super) fn read(&self, fields: &[u8], text: &mut String) -> Option<bool> {
+        let value = id::<ID>(fields.get(self.fields.value..self.fields.value + ID)?);
+        let array = self.outline.addresses.number(value)?;
+        let Part::PrimitiveArray { element, elements, .. } = self.outline.object::<ID>(array)? else { return None };
+        let elements = match self.fields.part {
+            Some((offset, count)) => {
+                let width = usize::from(element.bytes(ID as u8));
+                let place = |at: usize| {
+                    let place = i32::from_be_bytes(fields.get(at..at + 4)?.try_into().ok()?);
+                    usize::try_from(place).ok()?.checked_mul(width)
+                };
+                elements.get(place(offset)?..)?.get(..place(count)?)?
+            }
+            None => elements,
+        };
+        let is_wide = self.fields.coder.and_then(|at| fields.get(at)) == Some(&1);
+        match element {
+            FieldType::Char => Some(self.utf16(elements, u16::from_be_bytes, text)),
+            FieldType::Byte if is_wide && self.is_big_endian => Some(self.utf16(elements, u16::from_be_bytes, text)),
+            FieldType::Byte if is_wide => Some(self.utf16(elements, u16::from_le_bytes, text)),
+            FieldType::Byte => Some(self.latin1(elements, text)),
+            _ => None,
+        }
+    }
+
+    fn latin1(&self, bytes: &[u8], text: &mut String) -> bool {
+        if bytes.len() <= self.longest
+            && let Ok(ascii) = str::from_utf8(bytes)
+            && ascii.is_ascii()
+        {
+            text.push_str(ascii);
+            return true;
+        }
+        self.characters(bytes.iter().map(|&byte| Ok(char::from(byte))), bytes.len(), text)
+    }
+
+    fn utf16(&self, bytes: &[u8], unit: fn([u8; 2]) -> u16, text: &mut String) -> bool {
+        let units = bytes.chunks_exact(2).map(|pair| unit(pair.try_into().expect("2 bytes")));
+        let characters = char::decode_utf16(units).map(|character| character.map_err(|lone| lone.unpaired_surrogate()));
+        self.characters(characters, bytes.len() / 2, text)
+    }
+
+    /// Adds characters, as many as there is room for; whether all are added. `length` is what Java says of the string.
+    /// Half of a pair of surrogates is written as `\uD83D`.
+    fn characters(
+        &self,
+        characters: impl Iterator<Item = Result<char, u16>>,
+        length: usize,
+        text: &mut String,
+    ) -> bool {
+        /// Room for what says that characters are left out.
+        const MARK_BYTES: usize = 64;
+        let mut shortened = 0;
+        for character in characters {
+            match character {
+                Ok(character) => text.push(character),
+                Err(lone) => {
+                    let _ = write!(text, "\\u{lone:04X}");
+                }
+            }
+            if text.len() + MARK_BYTES <= self.longest {
+                shortened = text.len();
+            }
+            if text.len() > self.longest {
+                text.truncate(shortened);
+                let _ = write!(text, "… ({length} characters)");
+                return false;
+            }
+        }
+        true
+    }
+}

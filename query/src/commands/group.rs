@@ -1,0 +1,169 @@
+//! `group`: objects by what they have in common.
+
+use barrow_analyzer::{GroupKey, GroupRetained, ObjectGroup, RetainedByGroups, Tables, TypeTotals};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::language::request::Request;
+use crate::session::Session;
+use crate::tables::found;
+use crate::tables::ranking::Order;
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "group",
+    aliases: &[],
+    group: Group::Objects,
+    arguments: "[[KIND] EXPR] by KEY[,KEY].. [by size|count|unmanaged|retained]",
+    about: "Objects by what they have in common: type, package, loader, text",
+    details: "A row for each combination of the keys: `type`, `kind`, `package`, `superclass`, `loader` and `text`, which \
+              `help expressions` describes. A key is empty (null in JSON) where objects have no such thing. The groups \
+              add up to all objects that match. `by retained` adds what each group retains, so that the sum is exactly \
+              what would be freed without all of these objects, as `retained EXPR` tells it. An object of that belongs \
+              to the group from which references lead to it without passing another of these objects. If they do from \
+              several groups, it is shared: the last row, whose `part` is `shared`, has those.",
+    example: "group type = \"Session\" by text by count",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    asks_for_totals: None,
+    completion: Completion::Expressions,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let request = Request::of(arguments);
+    if let Some(rows) = request.rows {
+        return Err(COMMAND.refuses(&rows.to_string()));
+    }
+    let (keys, order) = keys_and_order(&request.by)?;
+    let snapshot = session.snapshot()?;
+    let (kinds, expression) = found::kinds_and_expression_or_all(session, snapshot, &request.rest, 0)?;
+    let heap = session.heap(snapshot)?;
+    let meter = session.meter();
+    let (set, _) = heap.select(&kinds, &expression, &meter)?;
+    let found = heap.groups(&set, &keys, &meter)?;
+    let retained = if order == Order::Retained { Some(found.retained(&meter)?) } else { None };
+    drop(meter);
+    let tables = heap.recording().tables()?;
+    let table = Table {
+        key: "rows",
+        audience: Audience::Everyone,
+        columns: columns(&keys, retained.is_some()),
+        rows: session.context.collect(rows(&keys, &found.groups, retained.as_ref(), order, tables).into_iter())?,
+    };
+    let sum = totals(found.groups.iter());
+    let mut answer = Answer::default()
+        .of_snapshot(snapshot)
+        .fact(Column::new("groups", "groups", Unit::Count), found.groups.len())
+        .fact(Column::new("objects", "objects", Unit::Count), sum.objects)
+        .fact(Column::new("shallow_bytes", "shallow", Unit::Bytes), sum.heap_bytes)
+        .fact(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes), sum.unmanaged_bytes);
+    if let Some(retained) = &retained {
+        let all = retained.groups.iter().chain([&retained.shared]).map(|one| one.bytes).fold(0, u64::wrapping_add);
+        answer = answer.fact(Column::new("retained_bytes", "retained", Unit::Bytes), all);
+    }
+    answer = found::with_exactness(answer.table(table), session, snapshot, &expression)?;
+    if retained.is_some_and(|retained| !retained.are_exact) {
+        let why = "what a group retains is a lower bound, because ephemerons are involved; what is shared has the rest";
+        answer = answer.at_least().note(why);
+    }
+    if set.is_empty() {
+        answer = answer.note("no object matches");
+    }
+    session.sets.set_last(std::sync::Arc::new(set));
+    session.listed.clear();
+    let rows = session.page_rows();
+    Ok(more::first_page(session, answer, rows))
+}
+
+/// The keys, and what ranks, of the words that follow `by`.
+fn keys_and_order(by: &[String]) -> Result<(Vec<GroupKey>, Order), QueryError> {
+    let (mut keys, mut order) = (Vec::new(), Order::Size);
+    for word in by.iter().flat_map(|words| words.split(',')).filter(|word| !word.is_empty()) {
+        match (GroupKey::ALL.into_iter().find(|key| key.name() == word), Order::named(word)) {
+            (Some(key), _) if keys.contains(&key) => {}
+            (Some(key), _) => keys.push(key),
+            (None, Some(named)) => order = named,
+            (None, None) => {
+                let known = GroupKey::ALL.map(GroupKey::name).join(", ");
+                return Err(QueryError::usage(format!("`{word}` is no key; there are {known}")));
+            }
+        }
+    }
+    match keys.is_empty() {
+        true => Err(QueryError::usage(format!("by what? `{}`", COMMAND.example))),
+        false => Ok((keys, order)),
+    }
+}
+
+fn totals<'g>(groups: impl Iterator<Item = &'g ObjectGroup>) -> TypeTotals {
+    groups.fold(TypeTotals::default(), |sum, group| TypeTotals {
+        objects: sum.objects + group.objects,
+        heap_bytes: sum.heap_bytes.wrapping_add(group.heap_bytes),
+        unmanaged_bytes: sum.unmanaged_bytes.wrapping_add(group.unmanaged_bytes),
+        ..sum
+    })
+}
+
+/// A row for each group, the largest first, and one for what is shared.
+fn rows(
+    keys: &[GroupKey],
+    groups: &[ObjectGroup],
+    retained: Option<&RetainedByGroups>,
+    order: Order,
+    tables: &Tables,
+) -> Vec<Vec<Value>> {
+    let retained_of = |at: usize| retained.map(|retained| retained.groups[at]);
+    let rank = |at: usize| order.of(&totals([&groups[at]].into_iter()), retained_of(at));
+    let names = |at: usize| keys.iter().map(move |&key| groups[at].key(key, tables));
+    let mut sorted: Vec<usize> = (0..groups.len()).collect();
+    sorted.sort_by(|&one, &other| rank(other).cmp(&rank(one)).then_with(|| names(one).cmp(names(other))));
+    let shared = retained.map_or(GroupRetained::default(), |retained| retained.shared);
+    let mut whole = sorted.iter().map(|&at| rank(at)).fold(0, u64::wrapping_add);
+    if order == Order::Retained {
+        whole = whole.wrapping_add(shared.bytes);
+    }
+    let row = |at: usize| {
+        let group = &groups[at];
+        let mut row: Vec<Value> = keys.iter().map(|&key| cell(key, group.key(key, tables))).collect();
+        row.extend([group.objects.into(), group.heap_bytes.into(), group.unmanaged_bytes.into()]);
+        row.extend(retained_of(at).into_iter().flat_map(|retained| [retained.bytes.into(), "group".into()]));
+        row.push(Value::share(rank(at), whole));
+        row
+    };
+    let mut rows: Vec<Vec<Value>> = sorted.into_iter().map(row).collect();
+    if retained.is_some() {
+        let mut row = vec![Value::None; keys.len()];
+        row.extend([0_u64.into(), 0_u64.into(), 0_u64.into(), shared.bytes.into(), "shared".into()]);
+        row.push(Value::share(shared.bytes, whole));
+        rows.push(row);
+    }
+    rows
+}
+
+fn cell(key: GroupKey, text: Option<&str>) -> Value {
+    match (key, text) {
+        (_, None) => Value::None,
+        (GroupKey::Text, Some(text)) => Value::name_of(text),
+        (_, Some(text)) => Value::text(text),
+    }
+}
+
+fn columns(keys: &[GroupKey], are_retained: bool) -> Vec<Column> {
+    let mut columns: Vec<Column> = keys.iter().map(|key| Column::new(key.name(), key.name(), Unit::Text)).collect();
+    columns.extend([
+        Column::new("objects", "objects", Unit::Count),
+        Column::new("shallow_bytes", "shallow", Unit::Bytes),
+        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes).secondary(),
+    ]);
+    if are_retained {
+        columns.push(Column::new("retained_bytes", "retained", Unit::Bytes));
+        columns.push(Column::new("part", "part", Unit::Text));
+    }
+    columns.push(Column::new("share", "share", Unit::Share).for_people());
+    columns
+}

@@ -1,0 +1,151 @@
+//! `stack`: the frames of a thread, and what each retains.
+
+use barrow_analyzer::{FrameRoots, Recording, SnapshotId, Tables, ThreadRoots, Threads};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject, more};
+
+pub(super) const COMMAND: Command = Command {
+    name: "stack",
+    aliases: &[],
+    group: Group::Alive,
+    arguments: "THREAD",
+    about: "The frames of a thread, and what each of them retains",
+    details: "THREAD is a name or a number from `threads`. The innermost frame comes first. `roots` counts the local \
+              variables of a frame, as far as the runtime tells of them, and `retained` is what would be freed without \
+              them. Frames of the same function at the same line are one row, because the labels of their roots are the \
+              same; `frames` counts them. The row whose `part` is `thread` is about the thread's object, with its thread \
+              locals, and about roots of no frame. What several rows hold only together is the row `shared`, so that the \
+              sum is what the thread retains, as `threads` tells it. Without a recorded stack only frames with roots are \
+              known.",
+    example: "stack main",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    asks_for_totals: None,
+    completion: Completion::Nothing,
+    run,
+};
+
+/// What is between the label of a thread and that of one of its frames.
+const SEPARATOR: &str = ": ";
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let name = arguments.words().join(" ");
+    if name.is_empty() {
+        return Err(QueryError::usage("of which thread? `threads` lists them: `stack main`"));
+    }
+    let snapshot = session.snapshot()?;
+    let heap = session.heap(snapshot)?;
+    let meter = session.meter();
+    let tables = heap.recording().tables()?;
+    let threads = Threads::read(heap.recording(), snapshot)?;
+    let (roots, _) = heap.thread_roots(&threads, &meter)?;
+    let thread = chosen(&name, &threads, &roots, tables)?;
+    let label = tables.string(thread.label);
+    let (found, is_exact) = heap.frame_roots(&threads, thread.label, &meter)?;
+    drop(meter);
+    let stack = stack(heap.recording(), snapshot, label)?;
+    let rows = rows(&stack, &found, thread, tables);
+    session.listed.clear();
+    let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(is_exact), rows };
+    let mut answer = Answer::default()
+        .of_snapshot(snapshot)
+        .fact(Column::new("thread", "thread", Unit::Text), label)
+        .fact(Column::new("frames", "frames", Unit::Count), stack.len())
+        .fact(Column::new("roots", "roots", Unit::Count), thread.roots)
+        .fact(Column::new("retained_bytes", "retained", Unit::Bytes), thread.retained.bytes)
+        .table(table);
+    if stack.is_empty() {
+        answer = answer.note("the stack was not recorded; these are the labels of the thread's roots");
+    }
+    let rows = session.page_rows();
+    Ok(more::first_page(session, answer.with_exactness(is_exact), rows))
+}
+
+/// The thread of this name or number.
+fn chosen<'r>(
+    name: &str,
+    threads: &Threads,
+    roots: &'r [ThreadRoots],
+    tables: &Tables,
+) -> Result<&'r ThreadRoots, QueryError> {
+    let is_named = |thread: &&ThreadRoots| {
+        let row = thread.row.map(|row| &threads.rows()[row]);
+        let names = [Some(thread.label), row.and_then(|row| row.name)];
+        names.into_iter().flatten().any(|known| tables.string(known) == name)
+            || row.is_some_and(|row| row.id.to_string() == name)
+    };
+    let mut named = roots.iter().filter(is_named);
+    match (named.next(), named.next()) {
+        (Some(thread), None) => Ok(thread),
+        (Some(_), Some(_)) => {
+            Err(QueryError::usage("several threads are called so; type the number of one, from `threads`"))
+        }
+        (None, _) => Err(QueryError::usage(match roots.is_empty() {
+            true => "no root of this snapshot belongs to a thread".to_owned(),
+            false => format!("no thread with roots is called `{name}`; `threads` lists them"),
+        })),
+    }
+}
+
+/// The frames of a thread, the innermost first, each with how often it is there; empty if they were not recorded.
+fn stack(recording: &Recording, snapshot: SnapshotId, label: &str) -> Result<Vec<(String, usize)>, QueryError> {
+    let key = format!("thread {label}");
+    let key_values = recording.snapshot(snapshot)?.key_values;
+    let lines = key_values.iter().find(|(known, _)| *known == key).map_or("", |(_, lines)| lines.as_str());
+    let mut frames: Vec<(String, usize)> = Vec::new();
+    let mut place_of = std::collections::HashMap::new();
+    for line in lines.lines() {
+        let place = *place_of.entry(line).or_insert(frames.len());
+        match frames.get_mut(place) {
+            Some((_, times)) => *times += 1,
+            None => frames.push((line.to_owned(), 1)),
+        }
+    }
+    Ok(frames)
+}
+
+/// A row for each frame, then one for each label that is not in the stack, the thread itself, and what is shared.
+fn rows(stack: &[(String, usize)], found: &[FrameRoots], thread: &ThreadRoots, tables: &Tables) -> Vec<Vec<Value>> {
+    let label = tables.string(thread.label);
+    let frame_of = |one: &FrameRoots| {
+        let text = tables.string(one.label);
+        text.strip_prefix(label).and_then(|text| text.strip_prefix(SEPARATOR))
+    };
+    let whole = thread.retained.bytes;
+    let row = |part: &'static str, frame: Option<&str>, times: Option<usize>, roots: Option<u64>, bytes: u64| {
+        let share = Value::share(bytes, whole);
+        vec![part.into(), frame.map(str::to_owned).into(), times.into(), roots.into(), bytes.into(), share]
+    };
+    let mut rows = Vec::new();
+    for (frame, times) in stack {
+        let roots = found.iter().find(|one| frame_of(one) == Some(frame));
+        let (count, bytes) = roots.map_or((0, 0), |one| (one.roots, one.retained.bytes));
+        rows.push(row("frame", Some(frame), Some(*times), Some(count), bytes));
+    }
+    let is_listed = |one: &&FrameRoots| stack.iter().any(|(frame, _)| frame_of(one) == Some(frame));
+    for one in found.iter().filter(|one| !is_listed(one)) {
+        let (part, times) = if frame_of(one).is_some() { ("frame", None) } else { ("thread", None) };
+        rows.push(row(part, frame_of(one), times, Some(one.roots), one.retained.bytes));
+    }
+    let own = found.iter().map(|one| one.retained.bytes).fold(0, u64::wrapping_add);
+    rows.push(row("shared", None, None, None, whole.saturating_sub(own)));
+    rows
+}
+
+fn columns(is_exact: bool) -> Vec<Column> {
+    vec![
+        Column::new("part", "part", Unit::Text),
+        Column::new("frame", "frame", Unit::Text),
+        Column::new("frames", "frames", Unit::Count).secondary(),
+        Column::new("roots", "roots", Unit::Count),
+        Column::new("retained_bytes", if is_exact { "retained" } else { "≥ retained" }, Unit::Bytes),
+        Column::new("share", "share", Unit::Share).for_people(),
+    ]
+}
