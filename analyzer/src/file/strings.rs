@@ -183,9 +183,10 @@ impl Strings {
         self.kept(chunk).map_or(UNREADABLE, |texts| texts.get((id.0 - chunk.first) as usize))
     }
 
-    /// Calls `answer` for every string, in parallel on the current pool. Returns the results in order.
-    pub(crate) fn map(&self, answer: impl Fn(&str) -> bool + Sync) -> Vec<bool> {
-        let of_chunks: Vec<Vec<bool>> = self.chunks.par_iter().map(|chunk| self.of_chunk(chunk, &answer)).collect();
+    /// Calls `answer` for every string, in parallel on the current pool. Returns the results in order; the default for
+    /// strings that cannot be read.
+    pub(crate) fn map<T: Clone + Default + Send>(&self, answer: impl Fn(&str) -> T + Sync) -> Vec<T> {
+        let of_chunks: Vec<Vec<T>> = self.chunks.par_iter().map(|chunk| self.of_chunk(chunk, &answer)).collect();
         of_chunks.concat()
     }
 
@@ -194,16 +195,16 @@ impl Strings {
     }
 
     /// Calls `answer` for the strings of a chunk. The chunk is kept if there is memory for it.
-    fn of_chunk(&self, chunk: &StringChunk, answer: impl Fn(&str) -> bool) -> Vec<bool> {
+    fn of_chunk<T: Clone + Default>(&self, chunk: &StringChunk, answer: impl Fn(&str) -> T) -> Vec<T> {
         let rows = 0..chunk.count as usize;
         if self.has_room(chunk.decoded_bytes) || chunk.kept.get().is_some() {
             let kept = self.kept(chunk);
-            return rows.map(|row| kept.is_some_and(|texts| answer(texts.get(row)))).collect();
+            return rows.map(|row| kept.map(|texts| answer(texts.get(row))).unwrap_or_default()).collect();
         }
         let mut answers = Vec::with_capacity(rows.len());
         if let Err(source) = self.for_each(chunk, |text| answers.push(answer(text))) {
             self.fail(Failure::Damaged { offset: chunk.offset, source });
-            return vec![false; rows.len()];
+            return vec![T::default(); rows.len()];
         }
         answers
     }

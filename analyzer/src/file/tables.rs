@@ -165,7 +165,7 @@ impl Tables {
     }
 
     /// Calls `answer` for every string, in parallel on the current pool. Returns the results in order.
-    pub(crate) fn map_strings(&self, answer: impl Fn(&str) -> bool + Sync) -> Vec<bool> {
+    pub(crate) fn map_strings<T: Clone + Default + Send>(&self, answer: impl Fn(&str) -> T + Sync) -> Vec<T> {
         self.strings.map(answer)
     }
 

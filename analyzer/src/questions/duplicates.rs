@@ -9,13 +9,18 @@
 //!                  ▼
 //!   blocks ──▶ by type               the bytes of all objects of a set but one
 //! ```
+//!
+//! **Texts in arrays.** Where a text is the contents of an array that the object refers to, as in a JVM, equal texts are in
+//! different arrays. The type of such objects has the attribute [`TEXT_OF`], whose value is the label of that reference. Its
+//! target is not compared. A set with several of these arrays wastes all but one. An array to which objects with several
+//! texts refer is not wasted by any.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, PoisonError};
 
 use barrow_format::block::{BlockColumns, Wanted};
-use barrow_format::rows::LabelCode;
+use barrow_format::rows::{Label, LabelCode};
 use barrow_format::{ObjectId, StringId, TypeId};
 use rayon::prelude::*;
 
@@ -23,6 +28,7 @@ use crate::columns::memory::Column;
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, Workspace, decode, map_blocks, places, pooled};
 use crate::file::object::{Cursor, Reference, dictionary_place};
+use crate::graph::object_set::ObjectSet;
 use crate::heap::{Asked, Heap};
 use crate::progress::{Progress, check};
 
@@ -35,7 +41,8 @@ pub struct Duplicates {
     pub groups: u64,
     /// The number of objects in them.
     pub objects: u64,
-    /// The shallow and unmanaged sizes of all objects but one of each set, summed, in bytes.
+    /// The shallow and unmanaged sizes of all objects but one of each set, and of all arrays of their text but one, summed,
+    /// in bytes.
     pub wasted_bytes: u64,
     /// The first object of the set that wastes most; of the first such set if there are several.
     pub example: ObjectId,
@@ -57,6 +64,11 @@ impl Duplicates {
     }
 }
 
+/// The attribute of a type whose objects' text is the contents of an array: the label of the reference to it.
+const TEXT_OF: &str = "text of";
+/// Stands for an array of a text in the hash of the object.
+const ANY_ARRAY: u32 = u32::MAX;
+
 /// The numbers of [`Duplicates`], in their order.
 type Row = [u64; 6];
 
@@ -70,6 +82,22 @@ const COUNT_BITS: u32 = u64::BITS;
 /// For each type the references that all its objects have among their first [`BEGINNING`].
 type Common = BTreeMap<TypeId, Vec<Reference>>;
 
+/// What is known of texts.
+struct Texts<'t> {
+    /// The hash of each string.
+    hashes: Vec<u64>,
+    /// See [`Heap::text_labels`].
+    labels: BTreeMap<TypeId, &'t str>,
+}
+
+/// What is found while objects are hashed.
+#[derive(Default)]
+struct Found {
+    common: Common,
+    /// The hash of each object whose text is in an array, 96 bits, and the array, 32 bits.
+    arrays: Vec<Record>,
+}
+
 /// The number of leading references that are searched for one that all objects of a type have.
 const BEGINNING: usize = 4;
 
@@ -80,20 +108,22 @@ fn keep_common(common: &mut Vec<Reference>, others: &[Reference]) {
 
 impl Heap {
     /// The duplicate sets of each type. Objects are equal if they agree in type, name, shallow and unmanaged size, and
-    /// in the labels, strengths and targets of their references in order. Types that waste most come first.
+    /// in the labels, strengths and targets of their references in order. The array of
+    /// which the text of an object is the contents is not compared. Types that waste most come first.
     ///
     /// A recording holds names and texts but no other contents. So objects with neither a name nor references cannot be
     /// compared and are ignored. Objects without a name are also ignored if their single reference is one that all
     /// objects of the type have among their first four, such as the reference to the class.
     ///
     /// Time: all references are hashed once, on all threads, and objects are sorted by hash. Memory: 16 bytes for each
-    /// object. Objects count as equal if their hashes of 96 bits are, which depend on a random key. Names are compared by string id, so
-    /// equal texts that the recording holds twice count as different.
+    /// object, as many for each text in an array, and 8 bytes for each string. Objects count as equal if their hashes of 96
+    /// bits are, and texts if those of 64 bits are. Both depend on random keys.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], those of [`crate::Memory`].
     pub fn duplicates(&self, progress: &dyn Progress) -> Result<Vec<Duplicates>> {
-        let question = self.asked(Asked::Duplicates, &[]);
+        // At first arrays of texts were compared.
+        let question = self.asked(Asked::Duplicates, &[1]);
         if let Some(kept) = self.kept_answer_numbers(&question)
             && let Some(found) = self.duplicates_of_rows(&kept)?
         {
@@ -118,20 +148,69 @@ impl Heap {
     }
 
     fn find_duplicates(&self, progress: &dyn Progress) -> Result<Vec<Duplicates>> {
-        let (mut records, length, common) = self.hashes(progress)?;
+        let (mut records, length, found) = self.hashes(progress)?;
         progress.begin("sorting hashes", length as u64, "objects");
         records[..length].par_sort_unstable();
         check(progress)?;
+        let Found { common, arrays } = found;
+        let wasted_arrays = self.wasted_arrays(arrays, &records[..length], progress)?;
         let sets = merge_equal(&mut records[..length]);
         records[..sets].par_sort_unstable();
         let mut found = self.sets_by_type(&records[..sets], &common, progress)?;
+        for duplicates in &mut found {
+            if let Some(arrays) = wasted_arrays.get(&duplicates.type_id) {
+                let sizes = self.type_totals_of(arrays, progress)?;
+                let bytes = sizes.iter().map(|of| of.heap_bytes.wrapping_add(of.unmanaged_bytes));
+                duplicates.wasted_bytes = bytes.fold(duplicates.wasted_bytes, u64::wrapping_add);
+            }
+        }
         found.sort_by_key(|duplicates| (std::cmp::Reverse(duplicates.wasted_bytes), duplicates.type_id));
         Ok(found)
     }
 
-    /// The hashes of all objects that have references or a name, in no particular order; their number; and the
-    /// references that the objects of each type have in common.
-    fn hashes(&self, progress: &dyn Progress) -> Result<(Column<Record>, usize, Common)> {
+    /// For each type with texts in arrays, the arrays that would be unnecessary: in each duplicate set all but the first, if
+    /// objects of no other set refer to them. `arrays` are hashes of objects, 96 bits, and the arrays of their texts.
+    fn wasted_arrays(
+        &self,
+        mut arrays: Vec<Record>,
+        objects: &[Record],
+        progress: &dyn Progress,
+    ) -> Result<BTreeMap<TypeId, ObjectSet>> {
+        let mut wasted = BTreeMap::new();
+        if arrays.is_empty() {
+            return Ok(wasted);
+        }
+        let array_of = |record: Record| record as u32;
+        arrays.par_sort_unstable_by_key(|&record| (array_of(record), record));
+        arrays.dedup();
+        let mut own = Vec::new();
+        for of_array in arrays.chunk_by(|&one, &other| array_of(one) == array_of(other)) {
+            own.extend_from_slice(if let [alone] = of_array { std::slice::from_ref(alone) } else { &[] });
+        }
+        own.par_sort_unstable();
+        check(progress)?;
+        let types = self.types(progress)?;
+        for of_set in own.chunk_by(|one, other| one >> ID_BITS == other >> ID_BITS) {
+            let [_, superfluous @ ..] = of_set else { continue };
+            let first = objects.partition_point(|object| object >> ID_BITS < of_set[0] >> ID_BITS);
+            let Some(&object) = objects.get(first).filter(|_| !superfluous.is_empty()) else { continue };
+            let type_id = TypeId(types[object as u32 as usize]);
+            let arrays = wasted.entry(type_id).or_insert_with(|| ObjectSet::new(self.snapshot(), self.object_count()));
+            superfluous.iter().for_each(|&record| _ = arrays.insert(ObjectId(array_of(record))));
+        }
+        Ok(wasted)
+    }
+
+    /// The label of the reference to the array of the text, for each type that has such.
+    fn text_labels(&self) -> Result<BTreeMap<TypeId, &str>> {
+        let tables = self.recording().tables()?;
+        let label = |id| tables.type_attributes(id).find(|&(key, _)| key == TEXT_OF).map(|(_, label)| (id, label));
+        Ok((0..tables.type_count() as u32).filter_map(|id| label(TypeId(id))).collect())
+    }
+
+    /// The hashes of all objects that have references or a name, in no particular order; their number; and what else was
+    /// found of them.
+    fn hashes(&self, progress: &dyn Progress) -> Result<(Column<Record>, usize, Found)> {
         let totals = self.recording().commit(self.snapshot())?.totals;
         let objects = usize::try_from(self.object_count()).unwrap_or(usize::MAX);
         let mut records: Column<Record> = self.memory().column(objects)?;
@@ -140,9 +219,15 @@ impl Heap {
         let runs: Vec<&[BlockPlace]> = places.chunk_by(|_, next| next.entry.objects == 0).collect();
         let key = Key::random();
         let free = Mutex::new((0, &mut records[..]));
+        let tables = self.recording().tables()?;
+        self.memory().require(size_of::<u64>() as u64 * tables.string_count() as u64)?;
+        let state = RandomState::new();
+        // A recording may hold equal texts under several ids.
+        let texts = Texts { hashes: tables.map_strings(|text| state.hash_one(text)), labels: self.text_labels()? };
+        tables.check_strings()?;
         let found = pooled(runs, |run, workspace| {
             check(progress)?;
-            let (found, common) = self.hash_run(run, key, workspace)?;
+            let (found, others) = self.hash_run(run, key, &texts, workspace)?;
             {
                 let mut free = free.lock().unwrap_or_else(PoisonError::into_inner);
                 let (own, rest) = std::mem::take(&mut free.1).split_at_mut(found.len());
@@ -150,39 +235,56 @@ impl Heap {
                 *free = (free.0 + found.len(), rest);
             }
             progress.advance(run.iter().map(|place| u64::from(place.entry.references)).sum());
-            Ok(common)
+            Ok(others)
         })?;
         let length = free.into_inner().unwrap_or_else(PoisonError::into_inner).0;
-        let mut common = Common::new();
-        for (type_id, part) in found.into_iter().flatten() {
-            common.entry(type_id).and_modify(|common| keep_common(common, &part)).or_insert(part);
+        let mut all = Found::default();
+        for Found { common, arrays } in found {
+            all.arrays.extend(arrays);
+            for (type_id, part) in common {
+                all.common.entry(type_id).and_modify(|common| keep_common(common, &part)).or_insert(part);
+            }
         }
-        Ok((records, length, common))
+        Ok((records, length, all))
     }
 
     /// The hashes of the objects of one block. The other blocks of `run` are continuations of its last object.
-    fn hash_run(&self, run: &[BlockPlace], key: Key, workspace: &mut Workspace) -> Result<(Vec<Record>, Common)> {
+    fn hash_run(
+        &self,
+        run: &[BlockPlace],
+        key: Key,
+        texts: &Texts<'_>,
+        workspace: &mut Workspace,
+    ) -> Result<(Vec<Record>, Found)> {
         let tables = self.recording().tables()?;
         let mut records = Vec::with_capacity(run.first().map_or(0, |place| place.entry.objects as usize));
         let mut references = Vec::new();
-        let (mut open, mut common): (Option<Looks>, _) = (None, Common::new());
+        let (mut open, mut found): (Option<Looks>, _) = (None, Found::default());
         for place in run {
             let at = AnalyzerError::section("BLOCK", place.entry.offset);
             decode(self.recording(), place, Wanted::All, workspace, |_, columns| {
                 let mut cursor = Cursor::default();
                 for row in 0..columns.counts.len() {
                     if columns.objects() > 0 {
-                        records.extend(open.take().and_then(Looks::record));
+                        records.extend(open.take().and_then(|looks| looks.record(&mut found.arrays)));
                         let shape = columns.dictionary[dictionary_place(columns, row)];
-                        open = Some(Looks::new(columns, row, tables.shape(shape).type_id, key));
+                        let text = name(columns, row).map(|name| texts.hashes[name.index()]);
+                        open = Some(Looks::new(columns, row, tables.shape(shape).type_id, text, key));
                     }
                     references.clear();
                     cursor.push_references(columns, row, tables, &mut references).map_err(&at)?;
                     if let Some(looks) = open.as_mut().filter(|looks| self.has(looks.object)) {
-                        references.iter().for_each(|reference| looks.add(reference));
+                        let of_text = texts.labels.get(&looks.type_id).filter(|_| looks.has_name);
+                        for reference in &references {
+                            let is_of_text = of_text.is_some_and(|of_text| match reference.label {
+                                Label::Name(name) => tables.string(name) == *of_text,
+                                _ => false,
+                            });
+                            looks.add(reference, is_of_text);
+                        }
                         if columns.objects() > 0 && !references.is_empty() {
                             let beginning = &references[..references.len().min(BEGINNING)];
-                            let of_type = common.entry(looks.type_id);
+                            let of_type = found.common.entry(looks.type_id);
                             of_type
                                 .and_modify(|common: &mut Vec<Reference>| keep_common(common, beginning))
                                 .or_insert_with(|| beginning.to_vec());
@@ -193,8 +295,8 @@ impl Heap {
                 Ok(())
             })?;
         }
-        records.extend(open.and_then(Looks::record));
-        Ok((records, common))
+        records.extend(open.and_then(|looks| looks.record(&mut found.arrays)));
+        Ok((records, found))
     }
 
     /// Adds up duplicate sets by type. `sets` are in order of their first objects.
@@ -308,30 +410,41 @@ struct Looks {
     lanes: [u64; 2],
     has_name: bool,
     references: u64,
+    /// The array of the text.
+    array: Option<ObjectId>,
 }
 
 impl Looks {
-    fn new(columns: &BlockColumns, row: usize, type_id: TypeId, key: Key) -> Self {
-        let name = name(columns, row);
+    /// `text` is the hash of its name or text.
+    fn new(columns: &BlockColumns, row: usize, type_id: TypeId, text: Option<u64>, key: Key) -> Self {
         let mut looks = Looks {
             object: ObjectId(columns.first_object + row as u32),
             type_id,
             key,
             lanes: [key.0[2], key.0[3]],
-            has_name: name.is_some(),
+            has_name: text.is_some(),
             references: 0,
+            array: None,
         };
         looks.mix(columns.shallow_bytes[row], type_id.0);
         let unmanaged_bytes = columns.unmanaged_bytes.get(row).copied().unwrap_or(0);
-        looks.mix(unmanaged_bytes, name.is_some().into());
-        looks.mix(0, name.map_or(0, |name| name.0));
+        looks.mix(unmanaged_bytes, text.is_some().into());
+        looks.mix(text.unwrap_or_default(), 0);
         looks
     }
 
-    fn add(&mut self, reference: &Reference) {
+    /// Adds a reference. The first that is `of_text` leads to the array of the text.
+    fn add(&mut self, reference: &Reference, is_of_text: bool) {
         // The label was decoded from a code, so encoding cannot fail.
         let code = LabelCode::new(reference.label, reference.strength).unwrap_or_default();
-        self.mix(code.0, reference.target.0);
+        let target = match is_of_text && self.array.is_none() {
+            true => {
+                self.array = Some(reference.target);
+                ANY_ARRAY
+            }
+            false => reference.target.0,
+        };
+        self.mix(code.0, target);
         self.references += 1;
     }
 
@@ -344,12 +457,14 @@ impl Looks {
         }
     }
 
-    /// The hash and the id of the object; `None` if it has neither name nor references.
-    fn record(mut self) -> Option<Record> {
+    /// The hash and the id of the object; `None` if it has neither name nor references. The same with the array of its text is
+    /// added to `arrays`.
+    fn record(mut self, arrays: &mut Vec<Record>) -> Option<Record> {
         // So the last reference affects all bits, too.
         self.mix(self.references, self.references as u32);
         let [one, other] = self.lanes.map(u128::from);
-        let id = u128::from(self.object.0);
-        (self.has_name || self.references > 0).then_some((other << u64::BITS | one) << ID_BITS | id)
+        let record = |id: ObjectId| (other << u64::BITS | one) << ID_BITS | u128::from(id.0);
+        arrays.extend(self.array.map(record));
+        (self.has_name || self.references > 0).then_some(record(self.object))
     }
 }

@@ -290,10 +290,13 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         for &number in chain.iter().rev() {
             let name = readable_name(&self.internal_name(number));
             let loader = self.loader_name(number);
-            let attribute = [("class loader", loader.as_deref().unwrap_or_default())];
+            let mut attributes: Vec<(&str, &str)> = loader.iter().map(|loader| ("class loader", &**loader)).collect();
+            if name == "java.lang.String" {
+                attributes.push(("text of", "value"));
+            }
             let mut description = TypeDescription::new(self.kinds.instance, &name);
             description.base = base;
-            description.attributes = if loader.is_some() { &attribute } else { &[] };
+            description.attributes = &attributes;
             base = Some(self.vocabulary.declare_type(&description)?);
         }
         Ok(base.expect("a chain begins with the class itself"))

@@ -17,11 +17,13 @@ pub(super) const COMMAND: Command = Command {
     arguments: "",
     about: "Objects that look the same as far as a recording knows, by type",
     details: "Compared are type, name or text where it was recorded, shallow and unmanaged size, and all outgoing \
-              references in their order: labels, strengths and targets. Other contents (numbers, long texts) are not \
+              references in their order: labels, strengths and targets. The array with the characters of a JVM's string \
+              is not compared, because the text is. Other contents (numbers, the end of a shortened text) are not \
               recorded, so objects that look the same may still differ there. Objects without name and references are \
               left out, because nothing distinguishes them. So are objects without name whose only reference is one \
               that all objects of the type have, like that to a class. `superfluous` counts all objects of a group \
-              but one, and `wasted` is their shallow and unmanaged size. The example is from the group of the type \
+              but one, and `wasted` is their shallow and unmanaged size. For strings of a JVM it includes their arrays, all \
+              but one of each text, but none that strings with several texts share. The example is from the group of the type \
               that wastes most; `copies` is the number of objects that look like it.",
     example: "dups",
     flags: &[],
