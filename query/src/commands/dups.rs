@@ -75,7 +75,7 @@ fn columns() -> Vec<Column> {
     vec![
         Column::row_number(),
         Column::new("type", "type", Unit::Text),
-        Column::new("kind", "kind", Unit::Text),
+        Column::new("kind", "kind", Unit::Text).secondary(),
         Column::new("groups", "groups", Unit::Count),
         Column::new("objects", "objects", Unit::Count),
         Column::new("superfluous", "superfluous", Unit::Count),

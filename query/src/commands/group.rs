@@ -17,14 +17,16 @@ pub(super) const COMMAND: Command = Command {
     name: "group",
     aliases: &[],
     group: Group::Objects,
-    arguments: "[[KIND] EXPR] by KEY[,KEY].. [by size|count|unmanaged|retained]",
+    arguments: "[N] [[KIND] EXPR] by KEY[,KEY].. [by size|count|unmanaged|retained]",
     about: "Objects by what they have in common: type, package, loader, text",
     details: "A row for each combination of the keys: `type`, `kind`, `package`, `superclass`, `loader` and `text`, which \
-              `help expressions` describes. A key is empty (null in JSON) where objects have no such thing. The groups \
-              add up to all objects that match. `by retained` adds what each group retains, so that the sum is exactly \
-              what would be freed without all of these objects, as `retained EXPR` tells it. An object of that belongs \
-              to the group from which references lead to it without passing another of these objects. If they do from \
-              several groups, it is shared: the last row, whose `part` is `shared`, has those.",
+              `help expressions` describes; several are written without blanks: `by package,kind`. A key is empty (null \
+              in JSON) where objects have no such thing. The groups add up to all objects that match. With N, the first \
+              N groups are listed. `by retained` adds what each group retains. The sum is exactly what would be freed \
+              without all of these objects, as `retained EXPR` tells it. Each object that would be freed counts for one \
+              group: for that from which references lead to it without passing another of these objects. If they do \
+              from several groups, it is shared: the last row, whose `part` is `shared`, has those. Afterwards `$_` is \
+              the set of the objects that match.",
     example: "group type = \"Session\" by text by count",
     flags: &[],
     subject: Subject::Recording,
@@ -36,9 +38,6 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let request = Request::of(arguments);
-    if let Some(rows) = request.rows {
-        return Err(COMMAND.refuses(&rows.to_string()));
-    }
     let (keys, order) = keys_and_order(&request.by)?;
     let snapshot = session.snapshot()?;
     let (kinds, expression) = found::kinds_and_expression_or_all(session, snapshot, &request.rest, 0)?;
@@ -65,6 +64,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     if let Some(retained) = &retained {
         let all = retained.groups.iter().chain([&retained.shared]).map(|one| one.bytes).fold(0, u64::wrapping_add);
         answer = answer.fact(Column::new("retained_bytes", "retained", Unit::Bytes), all);
+        answer = answer.fact(Column::new("shared_bytes", "shared", Unit::Bytes), retained.shared.bytes);
     }
     answer = found::with_exactness(answer.table(table), session, snapshot, &expression)?;
     if retained.is_some_and(|retained| !retained.are_exact) {
@@ -76,7 +76,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     }
     session.sets.set_last(std::sync::Arc::new(set));
     session.listed.clear();
-    let rows = session.page_rows();
+    let rows = request.rows.unwrap_or_else(|| session.page_rows());
     Ok(more::first_page(session, answer, rows))
 }
 
@@ -95,7 +95,10 @@ fn keys_and_order(by: &[String]) -> Result<(Vec<GroupKey>, Order), QueryError> {
         }
     }
     match keys.is_empty() {
-        true => Err(QueryError::usage(format!("by what? `{}`", COMMAND.example))),
+        true => {
+            let known = GroupKey::ALL.map(GroupKey::name).join(", ");
+            Err(QueryError::usage(format!("by which key? there are {known}: `{}`", COMMAND.example)))
+        }
         false => Ok((keys, order)),
     }
 }
@@ -119,9 +122,9 @@ fn rows(
 ) -> Vec<Vec<Value>> {
     let retained_of = |at: usize| retained.map(|retained| retained.groups[at]);
     let rank = |at: usize| order.of(&totals([&groups[at]].into_iter()), retained_of(at));
-    let names = |at: usize| keys.iter().map(move |&key| groups[at].key(key, tables));
+    let names = |at: usize| keys.iter().map(|&key| groups[at].key(key, tables)).collect::<Vec<_>>();
     let mut sorted: Vec<usize> = (0..groups.len()).collect();
-    sorted.sort_by(|&one, &other| rank(other).cmp(&rank(one)).then_with(|| names(one).cmp(names(other))));
+    sorted.sort_by_cached_key(|&at| (std::cmp::Reverse(rank(at)), names(at)));
     let shared = retained.map_or(GroupRetained::default(), |retained| retained.shared);
     let mut whole = sorted.iter().map(|&at| rank(at)).fold(0, u64::wrapping_add);
     if order == Order::Retained {
@@ -136,7 +139,7 @@ fn rows(
         row
     };
     let mut rows: Vec<Vec<Value>> = sorted.into_iter().map(row).collect();
-    if retained.is_some() {
+    if shared.bytes > 0 {
         let mut row = vec![Value::None; keys.len()];
         row.extend([0_u64.into(), 0_u64.into(), 0_u64.into(), shared.bytes.into(), "shared".into()]);
         row.push(Value::share(shared.bytes, whole));

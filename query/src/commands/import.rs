@@ -37,7 +37,8 @@ pub(super) const COMMAND: Command = Command {
               natural order, `heap-2` before `heap-10`. `--by-time` sorts by the times in the dumps, or by those of \
               the files where the dumps hold none. Copies have other file times, so these are used on request only, \
               and never shown as times of snapshots. A line on stderr says when the order differs from the typed one, \
-              or when times contradict it. With `--patches` each snapshot is stored as its difference to the previous \
+              or when times contradict it. `barrow --contents none` leaves out what strings say, and `--contents texts=4K` \
+              shortens long texts. With `--patches` each snapshot is stored as its difference to the previous \
               one, if the dumps identify objects across snapshots, as those of V8 do. Objects then get other numbers. \
               An existing DST is replaced only with `--force`. `barrow FILE` opens a dump without this: it is \
               imported into a cache.",

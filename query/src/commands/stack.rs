@@ -62,7 +62,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         .fact(Column::new("retained_bytes", "retained", Unit::Bytes), thread.retained.bytes)
         .table(table);
     if stack.is_empty() {
-        answer = answer.note("the stack was not recorded; these are the labels of the thread's roots");
+        answer = answer.note("the stack was not recorded: these are the frames that labels of roots name");
     }
     let rows = session.page_rows();
     Ok(more::first_page(session, answer.with_exactness(is_exact), rows))

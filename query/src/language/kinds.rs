@@ -48,7 +48,10 @@ pub(crate) fn leading_name<'a>(names: &[&'a str], words: &[String]) -> Result<(O
 fn match_leading(names: &[&str], words: &[String]) -> Result<Kinds, QueryError> {
     let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
     let mut several = Vec::new();
-    for count in (1..=words.len().min(4)).rev() {
+    // `is Map` is a comparison, and no plural of what begins with `i`.
+    let is_comparison = words.first().is_some_and(|word| word.eq_ignore_ascii_case("is"));
+    let most = if is_comparison { 0 } else { words.len().min(4) };
+    for count in (1..=most).rev() {
         let word = self::plain(&words[..count].join(" "));
         if matches!(word.as_str(), "type" | "all") && (word == "all" || words[0].eq_ignore_ascii_case("types")) {
             return Ok(Kinds { ids: Vec::new(), words: count });

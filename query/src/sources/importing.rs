@@ -5,7 +5,7 @@ use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use barrow_importers::{Format, Holds, ImportError, ImportOptions, Imported, Series};
+use barrow_importers::{Contents, Format, Holds, ImportError, ImportOptions, Imported, Series};
 use barrow_writer::{Compression, Finished, Options, Writer};
 
 use crate::context::{Context, Settings};
@@ -94,6 +94,14 @@ pub(crate) fn import(
             error => QueryError::Import { path: source.display().to_string(), source: error },
         })?;
         imported.push((source.to_path_buf(), one));
+    }
+    let left_out = match context.settings.contents {
+        Contents::All => None,
+        Contents::Texts(bytes) => Some(format!("texts of at most {bytes} bytes")),
+        Contents::None => Some("none".to_owned()),
+    };
+    if let Some(contents) = left_out.filter(|_| formats.iter().any(|format| format.holds() == Holds::Snapshots)) {
+        writer.fact("contents", &contents).map_err(written)?;
     }
     for &(key, value) in wishes.facts {
         writer.fact(key, value).map_err(written)?;

@@ -49,7 +49,7 @@ pub(crate) fn kinds_and_expression(
         Some(name) => {
             let mut told = names::unknown_type(name, tables);
             if arguments.expression(first).contains(&format!("is {name}")) {
-                told += "; no dump of a JVM tells which classes have an interface";
+                told += " (dumps of a JVM do not tell which classes have an interface)";
             }
             Err(QueryError::usage(told))
         }

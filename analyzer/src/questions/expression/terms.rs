@@ -56,11 +56,11 @@ pub(super) struct NumberComparison {
 pub const ATTRIBUTES: [(&str, &str); 24] = [
     ("type", "name of the type or function"),
     ("is", "the type or one that it is derived from, without an operator: `is Exception`, `is java.util.*`"),
-    ("package", "the type's name up to its last part: `java.util`"),
+    ("package", "the type's name up to its last part: `java.util`; `not package ~ /./` for types without"),
     ("superclass", "name of the type that the type is derived from, if recorded"),
     ("loader", "class of the loader of the type; a type of the JVM itself has none"),
     ("name", "the object's own name or text where it has one, else that of its type"),
-    ("text", "what a string says; no comparison holds for objects without text"),
+    ("text", "what a string says, or the name of a thread; no comparison holds for objects that say nothing"),
     ("kind", "name of the kind"),
     ("layout", "memory layout in the runtime's words (also: repr)"),
     ("file", "file the type is declared in"),
