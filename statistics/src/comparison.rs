@@ -115,7 +115,7 @@ pub struct Comparison {
     /// The modes; one pair if neither sample has several, none if a sample is empty.
     pub modes: Vec<ModePair>,
     /// The smallest shift, relative to the median of the first sample, that samples like these show in about nine of ten
-    /// cases. It is an estimate: for fewer than 20 groups, heavy tails or several modes the true chance is 59 to 96 %.
+    /// cases. It is an estimate: for fewer than 20 groups, heavy tails or several modes the true chance is 60 to 95 %.
     /// `None` if there are too few values.
     pub smallest_detectable: Option<f64>,
 }
