@@ -20,7 +20,7 @@ const FILES: [&str; 8] = [
 ];
 
 /// Lines besides the examples and the bare verbs.
-const LINES: [&str; 27] = [
+const LINES: [&str; 29] = [
     "summary all",
     "find 20 objects size > 1",
     "info @1",
@@ -36,6 +36,8 @@ const LINES: [&str; 27] = [
     "dominators --cells 50",
     "dominators @0 0..5",
     "dominators by type",
+    "group by type,package",
+    "group size > 100 by kind by retained",
     "histogram by type",
     "top by count",
     "top 3 by retained -s 0",
