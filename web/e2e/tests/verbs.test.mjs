@@ -20,6 +20,7 @@ const LINES = {
   died: { line: 'died 0..last' },
   dominators: { line: 'dominators @0' },
   find: { line: 'find 20 size > 1K' },
+  group: { line: 'group size > 1K by type,kind by retained' },
   growth: { line: 'growth 1..7' },
   // No process of it has a heap of its own: that is said in a sentence.
   heap: { line: 'processes 3', file: 'build' },
@@ -34,6 +35,7 @@ const LINES = {
   site: { line: 'site 1', file: 'invoices' },
   sites: { line: 'sites', file: 'invoices' },
   snapshot: { line: 'snapshot' },
+  stack: { line: 'stack main', file: 'threads' },
   strings: { line: 'strings *main*' },
   survival: { line: 'survival type = "__main__.Session"' },
   survived: { line: 'survived 2' },
