@@ -35,8 +35,9 @@
 //! `moarvm`, `python` and `ruby` with `json_lines` (a JSON object a line), `v8`; then logs of processes: `kleknev`, `ninja`,
 //! `bazel` and `strace` with `process_logs`; then measured values: `csv_values`, `hyperfine`, `criterion`, `google_benchmark`,
 //! `benchmark_dotnet`, `pytest_benchmark`, `massif` and `dhat` with `measurements`. They use `context` (what every importer
-//! works with) and `cursor` (a position in a dump). `importing` and `series` call them. Before that, `dump` maps a file;
-//! `packing` (gzip and zstd), `unpacking` and `screening` turn a compressed dump into a file.
+//! works with), `contents` (how much of objects is recorded) and `cursor` (a position in a dump). `importing` and `series`
+//! call them. Before that, `dump` maps a file; `packing` (gzip and zstd), `unpacking` and `screening` turn a compressed dump
+//! into a file.
 
 #![deny(unsafe_code)]
 

@@ -486,13 +486,7 @@ impl Dominators {
         self.group(name).map_or(0, |place| self.bytes_at(place))
     }
 
-    /// The objects and bytes that would be freed without the roots of a group.
-    pub(crate) fn group_retained(&self, name: StringId) -> GroupRetained {
-        let retained = |place| GroupRetained { objects: self.count_at(place), bytes: self.bytes_at(place) };
-        self.group(name).map(retained).unwrap_or_default()
-    }
-
-    /// As [`Dominators::group_retained`], for every group.
+    /// For each group of roots the objects and bytes that would be freed without them.
     pub(crate) fn retained_by_groups(&self) -> impl Iterator<Item = (StringId, GroupRetained)> {
         self.groups.iter().zip(&self.columns.group_position).map(|(&group, &position)| {
             let place = TreePlace(position);

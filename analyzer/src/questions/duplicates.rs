@@ -122,7 +122,7 @@ impl Heap {
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], those of [`crate::Memory`].
     pub fn duplicates(&self, progress: &dyn Progress) -> Result<Vec<Duplicates>> {
-        // At first arrays of texts were compared.
+        // Index files may hold answers for which the arrays of texts were compared: those have no number.
         let question = self.asked(Asked::Duplicates, &[1]);
         if let Some(kept) = self.kept_answer_numbers(&question)
             && let Some(found) = self.duplicates_of_rows(&kept)?
@@ -183,17 +183,18 @@ impl Heap {
         let array_of = |record: Record| record as u32;
         arrays.par_sort_unstable_by_key(|&record| (array_of(record), record));
         arrays.dedup();
-        let mut own = Vec::new();
-        for of_array in arrays.chunk_by(|&one, &other| array_of(one) == array_of(other)) {
-            own.extend_from_slice(if let [alone] = of_array { std::slice::from_ref(alone) } else { &[] });
-        }
+        let by_array = arrays.chunk_by(|&one, &other| array_of(one) == array_of(other));
+        let mut own: Vec<Record> = by_array.filter(|of_array| of_array.len() == 1).flatten().copied().collect();
         own.par_sort_unstable();
         check(progress)?;
         let types = self.types(progress)?;
         for of_set in own.chunk_by(|one, other| one >> ID_BITS == other >> ID_BITS) {
-            let [_, superfluous @ ..] = of_set else { continue };
-            let first = objects.partition_point(|object| object >> ID_BITS < of_set[0] >> ID_BITS);
-            let Some(&object) = objects.get(first).filter(|_| !superfluous.is_empty()) else { continue };
+            let [first, superfluous @ ..] = of_set else { continue };
+            if superfluous.is_empty() {
+                continue;
+            }
+            // Each array was noted with an object of this hash.
+            let object = objects[objects.partition_point(|object| object >> ID_BITS < first >> ID_BITS)];
             let type_id = TypeId(types[object as u32 as usize]);
             let arrays = wasted.entry(type_id).or_insert_with(|| ObjectSet::new(self.snapshot(), self.object_count()));
             superfluous.iter().for_each(|&record| _ = arrays.insert(ObjectId(array_of(record))));

@@ -3,13 +3,14 @@
 //! `barrow_expressions` knows the syntax. The attributes of objects:
 //!
 //! ```text
-//!   texts         type name kind layout file site
+//!   texts         type package superclass loader name text kind layout file site
+//!   is            `is Map`: the type, or one that it is derived from
 //!   numbers       size unmanaged retained distance inrefs refs id site generation serial address
 //!   properties    reachable unreachable root
 //!   objects       $name and $_ (a named set)   @123 (that object)   %3 (row 3 of the last table)
 //! ```
 //!
-//! A comparison is false, even with `!=`, if the object has no such number: the distance of an unreachable object, or an
+//! A comparison is false, even with `!=`, if the object has no text, or no such number: the distance of an unreachable object, or an
 //! address, serial or site that was not recorded. A site is compared as a text if the value is not a number: as
 //! `function (file:line)`, or with `=` also as `file:line`.
 

@@ -5,10 +5,9 @@
 //!          └──▶ text, if it is a key ────────────────────┴▶ group: objects, sizes, what it retains
 //! ```
 //!
-//! **What a group retains.** All chosen objects together retain what would be freed without them. Each object of that
-//! belongs to one group, or is shared: it belongs to the group whose objects lead to it, where paths end at the first chosen
-//! object on the way back. If those of several groups lead to it, it is shared. So the groups and what is shared add up to
-//! the whole.
+//! **What a group retains.** All chosen objects together retain what would be freed without them. Each object that would be
+//! freed counts once: for the group from which references lead to it without entering another chosen object. If they do
+//! from several groups, it is shared. So the groups and what is shared add up to the whole.
 //!
 //! ```text
 //!   root ──▶ a ──▶ x ──▶ b ──▶ y         a and b are chosen, of two groups: x belongs to that of a, y to that of b;

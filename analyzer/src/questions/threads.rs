@@ -196,9 +196,12 @@ impl Heap {
     ) -> Result<Vec<u64>> {
         let category = |place: usize, _| StringId(place as u32);
         let dominators = self.dominators_of_threads(found, places, category, progress)?;
-        let retained = (0..found.len()).map(|place| dominators.group_retained(StringId(place as u32)));
-        let columns = retained.flat_map(|retained| [retained.objects, retained.bytes]);
-        Ok(columns.chain([dominators.is_exact().into()]).collect())
+        let mut columns = vec![0; 2 * found.len()];
+        for (category, retained) in dominators.retained_by_groups().filter(|&(category, _)| category != OTHER_ROOTS) {
+            columns[2 * category.index()..][..2].copy_from_slice(&[retained.objects, retained.bytes]);
+        }
+        columns.push(dominators.is_exact().into());
+        Ok(columns)
     }
 
     /// The roots of one thread by label, in the order of the recording; `label` is that of the thread, see
