@@ -46,6 +46,20 @@ pub enum AnalyzerError {
         /// The last snapshot of the recording.
         last: Option<SnapshotId>,
     },
+    /// No object has a field or a reference of this name.
+    #[error("no object has a field or a reference `.{name}`, as far as this is recorded")]
+    NoField {
+        /// The name that was asked for.
+        name: String,
+    },
+    /// The fields of a name hold nothing that a test compares.
+    #[error("`.{name}` holds {held}, and cannot be compared with that")]
+    OtherValues {
+        /// The name of the fields.
+        name: String,
+        /// What they hold, in words.
+        held: &'static str,
+    },
     /// The snapshot holds no object with this number.
     #[error("there is no object {object} in snapshot {snapshot}, which holds {count} objects, 0 to {}", count.saturating_sub(1))]
     NoObject {

@@ -3,6 +3,7 @@
 pub(crate) mod blocks;
 pub(crate) mod bytes;
 pub(crate) mod contents;
+pub(crate) mod fields;
 pub(crate) mod growing;
 pub(crate) mod live_rows;
 pub(crate) mod measurement_ids;

@@ -74,6 +74,7 @@ pub use barrow_format::commit::Totals;
 pub use barrow_format::header::{
     MAGIC as RECORDING_MAGIC, MAJOR_VERSION as FORMAT_MAJOR_VERSION, MINOR_VERSION as FORMAT_MINOR_VERSION,
 };
+pub use barrow_format::rows::Value as FieldValue;
 pub use barrow_format::rows::{
     Better, Failure, KindRole, Label, MeasurementRow, ProcessRow, Program, Root, StrengthClass, Thread, TypeTotals,
     Usage,
@@ -107,6 +108,7 @@ pub use heap::Heap;
 pub use progress::{Progress, Silent};
 pub use questions::duplicates::Duplicates;
 pub use questions::expression::{ATTRIBUTES, Expression, Names};
+pub use questions::fields::{FieldPath, Held, ObjectField};
 pub use questions::find::{Counted, FoundPage, Page};
 pub use questions::fingerprint::Fingerprint;
 pub use questions::groups::{GroupKey, ObjectGroup, ObjectGroups, RetainedByGroups};

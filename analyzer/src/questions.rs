@@ -2,6 +2,7 @@
 
 pub(crate) mod duplicates;
 pub(crate) mod expression;
+pub(crate) mod fields;
 pub(crate) mod find;
 pub(crate) mod fingerprint;
 pub(crate) mod groups;

@@ -72,7 +72,13 @@ impl<'r> Frames<'r> {
     pub fn table_problem(self) -> Option<AnalyzerError> {
         let rows =
             || self.recording.process_rows(|_| Ok(())).and_then(|()| self.recording.measurement_rows(|_| Ok(())));
-        match self.recording.sites().and_then(|_| rows()).and_then(|()| self.recording.tables()) {
+        match self
+            .recording
+            .sites()
+            .and_then(|_| self.recording.fields())
+            .and_then(|_| rows())
+            .and_then(|()| self.recording.tables())
+        {
             Ok(tables) => tables.string_problems().into_iter().next(),
             Err(error) => Some(error),
         }

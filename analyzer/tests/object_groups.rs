@@ -65,7 +65,7 @@ fn groups_and_what_is_shared_add_up_to_what_all_retain() {
             for object in reach(&graph, &starts, &chosen) {
                 holders.entry(object).or_default().push(number);
             }
-            let group = found.groups.iter().find(|group| group.key(GroupKey::Type, tables) == Some(*name));
+            let group = found.groups.iter().find(|group| group.key(&GroupKey::Type, tables) == Some(*name));
             assert_eq!(group.is_some(), !of_group.is_empty(), "{name} of {chosen:?} of {graph:?}");
             expected_groups += usize::from(group.is_some());
             let total = group.map_or((0, 0), |group| (group.objects, group.heap_bytes + group.unmanaged_bytes));
@@ -79,7 +79,7 @@ fn groups_and_what_is_shared_add_up_to_what_all_retain() {
         }
         assert!(retained.are_exact);
         for (group, part) in found.groups.iter().zip(&retained.groups) {
-            let name = group.key(GroupKey::Type, tables).unwrap();
+            let name = group.key(&GroupKey::Type, tables).unwrap();
             let number = Graph::TYPES.iter().position(|known| *known == name).unwrap();
             let own = freed.iter().copied().filter(|object| holders[object] == [number]);
             assert_eq!((part.objects, part.bytes), sum(&graph, own), "{name} of {chosen:?} of {graph:?}");
@@ -138,7 +138,7 @@ fn keys_are_those_of_the_type_and_the_text() {
         let (all, _) = heap.select(&[], &Expression::parse("").unwrap(), &Silent).unwrap();
         let found = heap.groups(&all, keys, &Silent).unwrap();
         let row = |group: &barrow_analyzer::ObjectGroup| {
-            let keys = keys.iter().map(|&key| group.key(key, tables).unwrap_or("-").to_owned());
+            let keys = keys.iter().map(|key| group.key(key, tables).unwrap_or("-").to_owned());
             (keys.collect::<Vec<_>>().join(" "), group.objects)
         };
         found.groups.iter().map(row).collect::<BTreeMap<String, u64>>()

@@ -1,5 +1,6 @@
 //! What a crate that knows rows tells this one: their attributes, and the rows that have names.
 
+use crate::field::FieldTest;
 use crate::pattern::TextTest;
 use crate::range::Range;
 
@@ -54,6 +55,14 @@ pub trait Language {
     fn number(&self, attribute: Self::Number, range: Range) -> Self::Term;
     /// A property.
     fn property(&self, property: Self::Property) -> Self::Term;
+
+    /// A test of the field that this path of names leads to: `.owner.name`.
+    ///
+    /// # Errors
+    /// A sentence if rows have no fields.
+    fn field(&self, path: Vec<String>, _test: FieldTest) -> Result<Self::Term, String> {
+        Err(format!("`.{}` is no attribute: what is listed here has no fields", path.join(".")))
+    }
 
     /// The rows of the set of this name, given without `$`.
     ///

@@ -8,6 +8,7 @@
 //!   is                   `is Map`: like a text attribute, without an operator
 //!   number attributes    = != < <= > >=    12  1.5M  64KiB  0x7f00   of a time: 10min  1.5s  200ms  0
 //!                        in                1K..2M  1K..  ..2M
+//!   fields               .count > -3   .open   .name = "x"   .rate in 0.5..2   .next = null   .owner.name ~ a*
 //!   rows                 $name and $_ (a named set)   @123 (that row)   %3 (row 3 of the last table)
 //! ```
 //!
@@ -23,6 +24,7 @@
 #![deny(unsafe_code)]
 
 mod error;
+mod field;
 mod language;
 mod lexer;
 mod number;
@@ -32,6 +34,7 @@ mod range;
 mod tree;
 
 pub use error::ExpressionError;
+pub use field::{Bound, FieldTest, Number, NumberTest};
 pub use language::{Attribute, Language, Unit};
 pub use number::{parse_duration, parse_size};
 pub use parse::parse;

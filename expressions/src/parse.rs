@@ -1,6 +1,7 @@
 //! Parses the tokens of an expression into its tree.
 
 use crate::error::ExpressionError;
+use crate::field::{FieldTest, Number, NumberTest};
 use crate::language::{Attribute, Language, Unit};
 use crate::lexer::{Token, TokenKind, tokens};
 use crate::number::{parse_duration, parse_number};
@@ -114,12 +115,58 @@ impl<'t, L: Language> Parser<'t, L> {
                     other => Err(error(other.position, "expected `)` here")),
                 }
             }
+            TokenKind::Word(word) if word.starts_with('.') => self.field(word, token.position),
             TokenKind::Word(word) => self.attribute(word, token.position),
             TokenKind::Set(name) => named(self.language.set(name), token.position),
             TokenKind::Object(number) => named(self.language.object(*number), token.position),
             TokenKind::Row(row) => named(self.language.row(*row), token.position),
             _ => Err(error(token.position, format!("expected {} here", L::TERM))),
         }
+    }
+
+    /// What follows `.name`: nothing, if it is true or false, or a comparison.
+    fn field(&mut self, word: &str, position: usize) -> Result<Node<L::Term>, ExpressionError> {
+        let path: Vec<String> = word.split('.').skip(1).map(str::to_owned).collect();
+        if path.iter().any(String::is_empty) {
+            return Err(error(position, "expected the name of a field after each `.`, as in `.owner.name`"));
+        }
+        let is_compared = match self.peek().map(|token| &token.kind) {
+            Some(TokenKind::Operator(operator)) => !["&", "|", "!"].contains(operator),
+            Some(TokenKind::Word(word)) => word.eq_ignore_ascii_case("in"),
+            _ => false,
+        };
+        let test = if is_compared { self.field_test()? } else { FieldTest::Boolean(true) };
+        named(self.language.field(path, test), position)
+    }
+
+    fn field_test(&mut self) -> Result<FieldTest, ExpressionError> {
+        let (operator, position) = self.operator()?;
+        let value = self.take("a value")?;
+        let word = if let TokenKind::Word(word) = &value.kind { Some(word.as_str()) } else { None };
+        if operator == "in" {
+            let range = word.and_then(NumberTest::range);
+            let message = "expected a range such as -1..3, 0.5.. or ..2M here, without blanks";
+            return range.map(FieldTest::Number).ok_or_else(|| error(value.position, message));
+        }
+        let is_equality = ["=", "==", "!="].contains(&operator);
+        let negated = operator == "!=";
+        match word.filter(|_| !operator.ends_with('~')) {
+            Some("null") if is_equality => return Ok(FieldTest::Null { negated }),
+            Some("unknown") if is_equality => return Ok(FieldTest::Unknown { negated }),
+            Some(word @ ("true" | "false")) if is_equality => {
+                return Ok(FieldTest::Boolean((word == "true") != negated));
+            }
+            Some(word) => {
+                if let Some(test) = Number::parse(word).and_then(|number| NumberTest::compared(operator, number)) {
+                    return Ok(FieldTest::Number(test));
+                }
+            }
+            None => {}
+        }
+        if !is_equality && !operator.ends_with('~') {
+            return Err(error(value.position, "expected a number such as 100, -3, 0.25 or 1.5M here"));
+        }
+        test::<L>(operator, position, value).map(FieldTest::Text)
     }
 
     fn attribute(&mut self, word: &str, position: usize) -> Result<Node<L::Term>, ExpressionError> {

@@ -6,7 +6,7 @@
 //!   SIZE           +48       +24       0        0            difference to the last size of that shape
 //!   COUNT                    3                               length of the tail, where the shape has one
 //!   REFERENCES     a b c d   e  f g h  i j k l  m n o p      one symbol each, see below; stored slot by slot
-//!   LABELS, UNMANAGED, ADDRESS, SERIAL, SITE, NAME           only where some object needs them
+//!   LABELS, UNMANAGED, ADDRESS, SERIAL, SITE, NAME, VALUES   only where some object needs them
 //! ```
 //!
 //! A reference's symbol is `zigzag(target - base) << 2 | which`, where `which` names the base:
@@ -31,11 +31,13 @@ mod encode;
 mod labels;
 mod patch;
 mod slots;
+mod values;
 
 pub use columns::{BlockColumns, ShapeForm};
 pub use decode::{Block, Decoder, Wanted};
 pub use encode::Encoder;
 pub use patch::{Patch, PatchLimits};
+pub use values::{FieldValues, MAX_VALUES, MAX_VALUES_OF_OBJECT, ValueFiller};
 
 use crate::codec::Codec;
 use crate::error::{FormatError, Result};
@@ -88,6 +90,12 @@ named_numbers! { ColumnId, "column " {
     CHANGED = 13,
     /// In a patch, for each living row how far its address moved: zigzag difference to how far the last did.
     MOVED = 14,
+    /// The layouts the block uses: for each how many fields have a value, then these, as zigzag differences to the last.
+    LAYOUTS = 15,
+    /// For each object 0 if its layout is that of the last object of the same shape, else 1 for none, or 2 + its layout.
+    LAYOUT = 16,
+    /// The codes of values: layout by layout, field by field, in the order of the objects.
+    VALUES = 17,
 }}
 
 impl ColumnId {
@@ -217,7 +225,7 @@ impl Column {
             let limit = WIDE | CRITICAL;
             return Err(FormatError::OutOfRange { what: "flags of a column", value: flags, limit });
         }
-        limit(self.id.what(), self.values, MAX_OBJECTS.max(MAX_REFERENCES))?;
+        limit(self.id.what(), self.values, MAX_OBJECTS.max(MAX_REFERENCES).max(MAX_VALUES))?;
         limit("length of a column", self.raw_length, self.values.saturating_mul(MAX_BYTES_U64))?;
         limit("values of a column", self.values, self.raw_length)
     }

@@ -68,13 +68,13 @@ named_numbers! { SectionType, "" {
     MEASUREMENTS = 20,
     /// Objects of a snapshot as their difference to an earlier one.
     PATCH = 21,
-    /// Reserved: what the fields of objects hold that are no references.
+    /// Reserved: contents of objects that are not in blocks.
     CONTENTS = 22,
     /// Reserved: texts and bytes that are too long or too many for the string table.
     TEXTS = 23,
     /// Reserved: the memory maps of processes.
     MAPPINGS = 24,
-    /// Reserved: the fields of types that are no references.
+    /// The fields of types, of which blocks have values: may be skipped.
     FIELDS = 26,
     /// Reserved: names the content of a recording without snapshots, as a commit does.
     CHECKPOINT = 27,
@@ -87,7 +87,13 @@ impl SectionType {
     /// Whether this crate reads the section, rather than skipping it.
     #[must_use]
     pub fn is_read(self) -> bool {
-        let is_optional = [SectionType::SITES, SectionType::THREADS, SectionType::PROCESSES, SectionType::MEASUREMENTS];
+        let is_optional = [
+            SectionType::SITES,
+            SectionType::THREADS,
+            SectionType::PROCESSES,
+            SectionType::MEASUREMENTS,
+            SectionType::FIELDS,
+        ];
         self.is_critical() || is_optional.contains(&self)
     }
 

@@ -47,6 +47,10 @@ id! {
     ShapeId
 }
 id! {
+    /// A row of the field table.
+    FieldId
+}
+id! {
     /// A row of the strength table.
     StrengthId
 }

@@ -64,7 +64,8 @@ pub mod varint;
 
 pub use error::{FormatError, Result};
 pub use ids::{
-    KindId, MetricId, ObjectId, ProcessId, RunId, ShapeId, SiteId, SnapshotId, StrengthId, StringId, TypeId, VariantId,
+    FieldId, KindId, MetricId, ObjectId, ProcessId, RunId, ShapeId, SiteId, SnapshotId, StrengthId, StringId, TypeId,
+    VariantId,
 };
 
 /// The README, whose example is compiled and run with those of this crate.

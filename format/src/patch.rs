@@ -23,7 +23,7 @@ mod layout;
 mod limits;
 mod row_group;
 
-pub use columns::{BLOCK_REFERENCES, ColumnFiller, ObjectFields, continuation, is_full};
+pub use columns::{BLOCK_REFERENCES, BLOCK_VALUES, ColumnFiller, ObjectFields, continuation, is_full};
 pub use encoded_group::{EncodedGroup, encode_block, encode_difference};
 pub use layout::Layout;
 pub use limits::{MAX_CHAIN, is_worthwhile, most_rows, most_stored};

@@ -12,6 +12,7 @@
 //! | STRENGTHS | [`Strength`] | by [`StrengthId`](crate::StrengthId) over the file |
 //! | TYPES | [`Type`] | by [`TypeId`](crate::TypeId) over the file |
 //! | SHAPES | [`Shape`] | by [`ShapeId`](crate::ShapeId) over the file |
+//! | FIELDS | [`Field`] | by [`FieldId`](crate::FieldId) over the file |
 //! | SITES | [`Site`] | by [`SiteId`](crate::SiteId) over the file, from 1 |
 //! | META | [`KeyValue`] | over the file, later values of a key win |
 //! | ROOTS | [`Root`] | over the snapshot |
@@ -20,6 +21,7 @@
 //! | PROCESSES | [`ProcessRow`] | over the file |
 //! | MEASUREMENTS | [`MeasurementRow`] | over the file |
 
+mod field;
 mod kind;
 mod measurement;
 mod process;
@@ -33,6 +35,7 @@ mod thread;
 mod totals;
 mod types;
 
+pub use field::{Encoding, Field, Value};
 pub use kind::{Kind, KindRole};
 pub use measurement::{Better, Failure, MeasurementRow};
 pub use process::{ProcessRow, Program, Usage};

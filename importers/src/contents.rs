@@ -20,6 +20,11 @@ impl Contents {
     /// The least that [`Contents::Texts`] accepts, in bytes: what a shortened text ends with must fit.
     pub const LEAST_TEXT_BYTES: usize = 128;
 
+    /// Whether the values of numbers are recorded.
+    pub(crate) fn has_values(self) -> bool {
+        self != Contents::None
+    }
+
     /// The longest text, in bytes; `None` if no text is recorded.
     pub(crate) fn longest_text(self) -> Option<usize> {
         match self {

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use barrow_writer::{
-    KindId, KindRole, MAX_TEXT_BYTES, MetricDescription, MetricId, Shortened, SiteDescription, SiteId, SnapshotInfo,
-    StrengthClass, StrengthId, StringId, Totals, TypeDescription, TypeId, VariantDescription, VariantId, Writer,
+    Encoding, FieldId, KindId, KindRole, MAX_TEXT_BYTES, MetricDescription, MetricId, Shortened, SiteDescription,
+    SiteId, SnapshotInfo, StrengthClass, StrengthId, StringId, Totals, TypeDescription, TypeId, VariantDescription,
+    VariantId, Writer,
 };
 
 use crate::error::{Damage, ImportError, Stop};
@@ -111,6 +112,7 @@ struct Declared {
     kinds: HashMap<String, KindId>,
     strengths: HashMap<String, StrengthId>,
     types: HashMap<TypeKey, TypeId>,
+    fields: HashMap<(TypeId, String, Encoding, bool), FieldId>,
     sites: HashMap<SiteKey, SiteId>,
     /// By name and unit.
     metrics: HashMap<(String, String), MetricId>,
@@ -205,6 +207,24 @@ impl<'w> Vocabulary<'w> {
         let type_id = self.writer.declare_type(description)?;
         declared.types.insert(key, type_id);
         Ok(type_id)
+    }
+
+    /// The field of this name that the type declares, see [`Writer::field`].
+    pub(crate) fn field(
+        &self,
+        type_id: TypeId,
+        name: &str,
+        encoding: Encoding,
+        is_optional: bool,
+    ) -> Result<FieldId, ImportError> {
+        let fields = &mut self.lock().fields;
+        let key = (type_id, name.to_owned(), encoding, is_optional);
+        if let Some(&field) = fields.get(&key) {
+            return Ok(field);
+        }
+        let field = self.writer.field(type_id, name, encoding, is_optional)?;
+        fields.insert(key, field);
+        Ok(field)
     }
 
     /// The site of this description.

@@ -22,6 +22,7 @@ mod roots;
 mod screen;
 mod stacks;
 mod texts;
+mod values;
 
 pub use layout::ObjectLayout;
 
@@ -103,7 +104,7 @@ fn totals_with<const ID: usize>(
     context: &Context<'_>,
 ) -> Result<Counted, ImportError> {
     let outline = Outline::read::<ID>(dump, header, Purpose::Totals, context)?;
-    let classes = Classes::<ID>::new(&outline, context.vocabulary)?;
+    let classes = Classes::<ID>::new(&outline, context.vocabulary, context.options.contents.has_values())?;
     let (totals, damage) = (classes.totals()?, outline.damage.clone());
     match damage {
         Some(damage) if totals.is_empty() => Err(ImportError::NoWholeSnapshot { damage }),
@@ -142,7 +143,7 @@ fn announce_all<const ID: usize>(
     context: &Context<'_>,
     outcome: &mut Outcome,
 ) -> Result<(), Stop> {
-    let classes = Classes::<ID>::new(outline, context.vocabulary)?;
+    let classes = Classes::<ID>::new(outline, context.vocabulary, context.options.contents.has_values())?;
     let roots = Roots::<ID>::new(outline, &classes);
     let layout = outline.layout.to_string();
     let mut key_values = vec![

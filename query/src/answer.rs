@@ -18,6 +18,8 @@ pub mod visible;
 
 pub use label::shortened;
 
+use std::borrow::Cow;
+
 use barrow_analyzer::{SnapshotId, StringId, Tables};
 use serde::Serialize;
 
@@ -120,12 +122,12 @@ pub struct Table {
 }
 
 /// The name and the unit of a value.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Column {
     /// Its name for machines, unit included: `shallow_bytes`.
-    pub key: &'static str,
+    pub key: Cow<'static, str>,
     /// Its name for people: `shallow`.
-    pub heading: &'static str,
+    pub heading: Cow<'static, str>,
     /// What it counts.
     pub unit: Unit,
     /// Its readers.
@@ -137,6 +139,14 @@ pub struct Column {
 impl Column {
     /// A column for everyone.
     pub const fn new(key: &'static str, heading: &'static str, unit: Unit) -> Self {
+        let (key, heading) = (Cow::Borrowed(key), Cow::Borrowed(heading));
+        Column { key, heading, unit, audience: Audience::Everyone, is_secondary: false }
+    }
+
+    /// A column with a name that is not known before: that of a field.
+    pub fn named(name: String, unit: Unit) -> Self {
+        let heading = Cow::Owned(visible::cell(&name).into_owned());
+        let key = Cow::Owned(name);
         Column { key, heading, unit, audience: Audience::Everyone, is_secondary: false }
     }
 
@@ -146,18 +156,21 @@ impl Column {
     }
 
     /// The same, left out where a terminal is too narrow for all columns.
-    pub const fn secondary(self) -> Self {
-        Column { is_secondary: true, ..self }
+    pub const fn secondary(mut self) -> Self {
+        self.is_secondary = true;
+        self
     }
 
     /// The same for people only.
-    pub const fn for_people(self) -> Self {
-        Column { audience: Audience::People, ..self }
+    pub const fn for_people(mut self) -> Self {
+        self.audience = Audience::People;
+        self
     }
 
     /// The same for machines only.
-    pub const fn for_machines(self) -> Self {
-        Column { audience: Audience::Machines, ..self }
+    pub const fn for_machines(mut self) -> Self {
+        self.audience = Audience::Machines;
+        self
     }
 }
 
@@ -199,6 +212,8 @@ pub enum Value {
     Path(Vec<String>),
     /// A number.
     Number(u64),
+    /// A number that a program holds, with its sign.
+    Signed(i64),
     /// A number that is about right.
     Estimate(u64),
     /// A signed difference.
@@ -218,10 +233,38 @@ pub enum Value {
     },
     /// Yes or no.
     Flag(bool),
+    /// What a field of an object holds: true or false.
+    Truth(bool),
+    /// Why a field of an object has no value to show.
+    Absent(Absence),
     /// Values in order; machines only.
     List(Vec<Value>),
     /// Values by name; machines only.
     Record(Vec<(String, Value)>),
+}
+
+/// Why a field of an object has no value to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Absence {
+    /// Objects of its type have no such field.
+    Missing,
+    /// It was not recorded.
+    Unknown,
+    /// It holds nothing.
+    Null,
+}
+
+impl Absence {
+    /// In one word; nothing of a field that is missing.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Absence::Missing => "",
+            Absence::Unknown => "unknown",
+            Absence::Null => "null",
+        }
+    }
 }
 
 /// What is between the steps of a [`Value::Path`].

@@ -28,6 +28,7 @@ mod info;
 mod inrefs;
 mod lanes;
 mod leaks;
+mod list;
 mod man;
 mod modes;
 mod more;
@@ -121,6 +122,7 @@ pub const COMMANDS: &[&Command] = &[
     &age::COMMAND,
     &survival::COMMAND,
     &find::COMMAND,
+    &list::COMMAND,
     &count::COMMAND,
     &naming::COMMAND,
     &info::COMMAND,

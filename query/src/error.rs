@@ -137,7 +137,11 @@ impl QueryError {
         match self {
             QueryError::Usage { .. } | QueryError::Expression { .. } | QueryError::NotAllowed { .. } => code::USAGE,
             QueryError::Analyzer(
-                AnalyzerError::NoSnapshot { .. } | AnalyzerError::NoObject { .. } | AnalyzerError::OtherSnapshot { .. },
+                AnalyzerError::NoSnapshot { .. }
+                | AnalyzerError::NoObject { .. }
+                | AnalyzerError::NoField { .. }
+                | AnalyzerError::OtherValues { .. }
+                | AnalyzerError::OtherSnapshot { .. },
             ) => code::USAGE,
             QueryError::Rewrite(
                 RewriteError::SameFile { .. }

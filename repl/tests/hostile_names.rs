@@ -6,9 +6,9 @@ use std::fs;
 use std::path::Path;
 
 use barrow_writer::{
-    Better, KindRole, Label, MetricDescription, Object, Options, RunDescription, RunEnd, SiteDescription, SnapshotInfo,
-    StrengthClass, StrengthId, ThreadDescription, TypeDescription, ValueDescription, VariantDescription, Writer,
-    WriterError,
+    Better, Encoding, KindRole, Label, MetricDescription, Object, Options, RunDescription, RunEnd, SiteDescription,
+    SnapshotInfo, StrengthClass, StrengthId, ThreadDescription, TypeDescription, Value, ValueDescription,
+    VariantDescription, Writer, WriterError,
 };
 use program::{Run, finished, program};
 
@@ -51,6 +51,7 @@ fn record(path: &Path) -> Result<(), WriterError> {
         attributes: &[],
     })?;
     writer.fact(&hostile("fact"), &file)?;
+    let held = writer.field(map, &hostile("held"), Encoding::Text, false)?;
     for number in 0..10u64 {
         let snapshot = writer.begin_snapshot(SnapshotInfo {
             label: Some(hostile("snapshot")),
@@ -77,6 +78,7 @@ fn record(path: &Path) -> Result<(), WriterError> {
             ..object
         };
         shard.object(0, &named(Object::new(map, 64), 0))?;
+        shard.value(held, Value::Text(own))?;
         (1..=count).try_for_each(|target| shard.reference(Label::Name(field), StrengthId::STRONG, target))?;
         for id in 1..=count {
             shard.object(id, &named(Object::new(list, 1000), id))?;

@@ -27,7 +27,7 @@ pub(crate) fn provenance(html: &mut Html, file: &str, options: &Options, answer:
         fact("file", file);
         for found in facts {
             let value = barrow_query::answer::text::text(&found.value, found.column.unit);
-            fact(found.column.heading, &value);
+            fact(&found.column.heading, &value);
         }
         if let Some(rows) = Rows::of(answer, "facts") {
             // Arguments of a program may be anything that somebody typed.

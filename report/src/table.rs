@@ -76,14 +76,14 @@ fn is_shown(table: &Table, at: usize, drawing: Drawing<'_>) -> bool {
     }
     // Lines of text are for prompts, nested values for scripts.
     let is_line = column.key == "series";
-    let is_value = column.unit != Unit::Nested && column.audience.has_people() && !OF_PROMPT.contains(&column.key);
-    let may_be_text = TEXTS.contains(&column.key) || table.rows.iter().any(|row| matches!(row[at], Value::Name(_)));
+    let is_value = column.unit != Unit::Nested && column.audience.has_people() && !OF_PROMPT.contains(&&*column.key);
+    let may_be_text = TEXTS.contains(&&*column.key) || table.rows.iter().any(|row| matches!(row[at], Value::Name(_)));
     let is_known = table.rows.iter().any(|row| row[at] != Value::None);
     is_value && !is_line && is_known && (drawing.with_texts || !may_be_text)
 }
 
 fn heading(column: &Column) -> &str {
-    if column.unit == Unit::Nested { "series" } else { column.heading }
+    if column.unit == Unit::Nested { "series" } else { &column.heading }
 }
 
 fn class(column: &Column) -> &'static str {

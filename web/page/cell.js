@@ -102,6 +102,9 @@ export function text(value, column) {
     case 'rate': return of === null ? '' : column.unit === 'bytes' ? rate(of) : String(of);
     case 'measured': return visible(of.text);
     case 'flag': return of ? 'yes' : 'no';
+    case 'signed': return String(of);
+    case 'truth': return String(of);
+    case 'absent': return of === 'missing' ? '' : of;
     case 'list': return of.map((/** @type {Value} */ one) => text(one, column)).join(', ');
     case 'record':
       return of.map((/** @type {[string, Value]} */ [key, one]) => `${key}: ${text(one, { unit: unitOf(key) })}`).join(', ');

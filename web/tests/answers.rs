@@ -20,7 +20,7 @@ const FILES: [&str; 8] = [
 ];
 
 /// Lines besides the examples and the bare verbs.
-const LINES: [&str; 29] = [
+const LINES: [&str; 31] = [
     "summary all",
     "find 20 objects size > 1",
     "info @1",
@@ -38,6 +38,8 @@ const LINES: [&str; 29] = [
     "dominators by type",
     "group by type,package",
     "group size > 100 by kind by retained",
+    "list 5 size > 100 of type, size, retained, refs by retained",
+    "list of name, package, loader, distance by name desc",
     "histogram by type",
     "top by count",
     "top 3 by retained -s 0",

@@ -1,6 +1,7 @@
 //! A block as it was announced: plain columns, filled by one shard, emptied by an encoder.
 
-use barrow_format::StringId;
+use barrow_format::block::{FieldValues, MAX_VALUES_OF_OBJECT, ValueFiller};
+use barrow_format::{FieldId, StringId};
 
 use crate::object::Object;
 
@@ -25,6 +26,11 @@ pub(crate) struct Announced {
     pub(crate) serials: Vec<u64>,
     pub(crate) sites: Vec<u32>,
     pub(crate) names: Vec<Option<StringId>>,
+    /// The values of all objects but the last.
+    values: ValueFiller,
+    /// The fields of the last object that have values, and the codes of these.
+    fields: Vec<FieldId>,
+    codes: Vec<u64>,
 }
 
 impl Announced {
@@ -45,6 +51,9 @@ impl Announced {
         self.serials.clear();
         self.sites.clear();
         self.names.clear();
+        self.values.clear();
+        self.fields.clear();
+        self.codes.clear();
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -66,8 +75,34 @@ impl Announced {
     /// Marks where the references of the last object end.
     pub(crate) fn end_object(&mut self) {
         if self.ends.len() < self.types.len() {
+            self.values.push(self.ends.len(), &self.fields, &self.codes);
+            self.fields.clear();
+            self.codes.clear();
             self.ends.push(u32::try_from(self.targets.len()).unwrap_or(u32::MAX));
         }
+    }
+
+    /// Whether the last object has references in this block.
+    pub(crate) fn has_references(&self) -> bool {
+        self.is_continuation || self.ends.last().map_or(0, |&end| end as usize) < self.targets.len()
+    }
+
+    /// Adds a value to the last object. False if it has too many.
+    #[inline]
+    pub(crate) fn push_value(&mut self, field: FieldId, code: u64) -> bool {
+        self.fields.push(field);
+        self.codes.push(code);
+        self.fields.len() <= MAX_VALUES_OF_OBJECT
+    }
+
+    /// The number of values of all objects but the last.
+    pub(crate) fn value_count(&self) -> usize {
+        self.values.values.len()
+    }
+
+    /// The values of all objects, taken out after the last one ended.
+    pub(crate) fn take_values(&mut self) -> FieldValues {
+        self.values.take(self.types.len())
     }
 
     /// Memory that it holds, used or not, in bytes.
@@ -77,12 +112,13 @@ impl Announced {
         8 * wide.map(Vec::capacity).iter().sum::<usize>()
             + 4 * narrow.map(Vec::capacity).iter().sum::<usize>()
             + size_of::<Option<StringId>>() * self.names.capacity()
+            + 12 * self.values.values.len()
     }
 
     /// Memory in use, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let optional = 8 * (self.addresses.len() + self.serials.len() + self.names.len()) + 4 * self.sites.len();
-        24 * self.types.len() + 12 * self.targets.len() + optional
+        24 * self.types.len() + 12 * self.targets.len() + 8 * self.value_count() + optional
     }
 }
 

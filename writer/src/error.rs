@@ -1,6 +1,7 @@
 //! Everything that can go wrong while a recording is written.
 
 use barrow_format::FormatError;
+use barrow_format::rows::Encoding;
 
 /// The result of a call to the writer.
 pub type Result<T, E = WriterError> = std::result::Result<T, E>;
@@ -95,6 +96,19 @@ pub enum WriterError {
     /// A reference was announced before any object, or after one that was refused.
     #[error("a reference was announced without the object that holds it")]
     ReferenceWithoutObject,
+    /// A value was announced before any object, after one that was refused, or after a reference.
+    #[error("a value was announced without the object that holds it, or after a reference of it")]
+    ValueWithoutObject,
+    /// A value is of another kind than its field.
+    #[error("field {field} holds a value that is encoded as {announced:?}, but was declared as {}", declared_as(*declared))]
+    WrongValue {
+        /// The field.
+        field: u32,
+        /// How its values are encoded, as it was declared.
+        declared: Option<Encoding>,
+        /// How this value is.
+        announced: Encoding,
+    },
     /// Only one snapshot can be open at a time.
     #[error("a snapshot is still open: commit or drop it first")]
     SnapshotOpen,
@@ -116,4 +130,8 @@ impl WriterError {
     pub(crate) fn io(action: &'static str) -> impl FnOnce(std::io::Error) -> WriterError {
         move |source| WriterError::Io { action, source }
     }
+}
+
+fn declared_as(declared: Option<Encoding>) -> String {
+    declared.map_or_else(|| "nothing".to_owned(), |encoding| format!("{encoding:?}"))
 }

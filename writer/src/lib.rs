@@ -70,9 +70,9 @@ mod writer;
 
 pub use barrow_format::codec::Compression;
 pub use barrow_format::commit::Totals;
-pub use barrow_format::rows::{Better, KindRole, Label, StrengthClass, Usage};
+pub use barrow_format::rows::{Better, Encoding, KindRole, Label, StrengthClass, Usage, Value};
 pub use barrow_format::{
-    KindId, MetricId, ObjectId, ProcessId, RunId, SiteId, SnapshotId, StrengthId, StringId, TypeId, VariantId,
+    FieldId, KindId, MetricId, ObjectId, ProcessId, RunId, SiteId, SnapshotId, StrengthId, StringId, TypeId, VariantId,
 };
 pub use error::{Result, WriterError};
 pub use measurements::{MetricDescription, RunDescription, RunEnd, ValueDescription, VariantDescription};

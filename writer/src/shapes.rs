@@ -140,6 +140,7 @@ impl Shaper {
         columns.serials.extend_from_slice(&announced.serials);
         columns.sites.extend_from_slice(&announced.sites);
         columns.names.extend_from_slice(&announced.names);
+        columns.values = announced.take_values();
         std::mem::swap(&mut columns.targets, &mut announced.targets);
         Ok(())
     }

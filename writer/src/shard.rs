@@ -3,15 +3,16 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use barrow_format::block::MAX_OBJECTS;
-use barrow_format::patch::BLOCK_REFERENCES;
-use barrow_format::rows::{Label, LabelCode, Root};
-use barrow_format::{ObjectId, StrengthId, StringId, TypeId};
+use barrow_format::block::{MAX_OBJECTS, MAX_VALUES_OF_OBJECT};
+use barrow_format::patch::{BLOCK_REFERENCES, BLOCK_VALUES};
+use barrow_format::rows::{Encoding, Label, LabelCode, Root, Value};
+use barrow_format::{FieldId, ObjectId, StrengthId, StringId, TypeId};
 
 use crate::announced::Announced;
 use crate::collected::Collected;
 use crate::encoders::Encoders;
 use crate::error::{Result, WriterError};
+use crate::lock::lock;
 use crate::object::Object;
 use crate::shared::Shared;
 use crate::tables::Counts;
@@ -43,6 +44,8 @@ pub struct Shard<'s> {
     share_bytes: usize,
     /// References the block may hold: somewhat more than its share, so that only large objects are divided.
     most_references: usize,
+    /// How the values of fields are encoded, as far as this was looked up.
+    encodings: Vec<Encoding>,
     /// The last object was refused: references that follow are refused, too.
     was_refused: bool,
     finished: bool,
@@ -62,6 +65,7 @@ impl Shard<'_> {
             type_id: TypeId(0),
             share_bytes: 0,
             most_references: 0,
+            encodings: Vec::new(),
             was_refused: false,
             finished: false,
             snapshot: PhantomData,
@@ -125,6 +129,45 @@ impl Shard<'_> {
         Ok(())
     }
 
+    /// Announces what a field of the object announced last holds, unless that is a reference. Values come before references. A
+    /// field that the object has and that is not announced is not known.
+    ///
+    /// # Errors
+    /// [`WriterError::ValueWithoutObject`], [`WriterError::Undeclared`], [`WriterError::WrongValue`] if the field was
+    /// declared with another encoding, [`WriterError::OutOfRange`] for more than 2^16 values.
+    #[inline]
+    pub fn value(&mut self, field: FieldId, value: Value) -> Result<()> {
+        if self.was_refused || self.block.types.is_empty() || self.block.has_references() {
+            return Err(WriterError::ValueWithoutObject);
+        }
+        let (encoding, code) = value.code();
+        if self.encodings.get(field.index()) != Some(&encoding) {
+            self.check_encoding(field, encoding)?;
+        }
+        if let Value::Text(text) = value {
+            Counts::check("string", text.0, &self.shared.counts.strings)?;
+        }
+        if self.block.push_value(field, code) {
+            return Ok(());
+        }
+        let limit = MAX_VALUES_OF_OBJECT as u64;
+        Err(WriterError::OutOfRange { what: "values of an object", value: limit + 1, limit })
+    }
+
+    /// Learns how fields are encoded that were declared lately.
+    #[cold]
+    fn check_encoding(&mut self, field: FieldId, encoding: Encoding) -> Result<()> {
+        Counts::check("field", field.0, &self.shared.counts.fields)?;
+        let known = self.encodings.len();
+        self.encodings.extend(lock(&self.shared.tables).encodings().iter().skip(known));
+        match self.encodings.get(field.index()) {
+            Some(&declared) if declared == encoding => Ok(()),
+            declared => {
+                Err(WriterError::WrongValue { field: field.0, declared: declared.copied(), announced: encoding })
+            }
+        }
+    }
+
     /// Announces a root.
     ///
     /// # Errors
@@ -153,7 +196,9 @@ impl Shard<'_> {
         if self.block.types.len().is_multiple_of(SHARE_INTERVAL) {
             self.look_up_share();
         }
-        self.block.targets.len() >= BLOCK_REFERENCES || self.block.bytes() >= self.share_bytes
+        self.block.targets.len() >= BLOCK_REFERENCES
+            || self.block.value_count() >= BLOCK_VALUES
+            || self.block.bytes() >= self.share_bytes
     }
 
     fn look_up_share(&mut self) {

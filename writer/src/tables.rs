@@ -8,10 +8,10 @@ use barrow_format::codec::{Compression, Compressor};
 use barrow_format::commit::TableCounts;
 use barrow_format::frame::NO_SNAPSHOT;
 use barrow_format::rows::{
-    KeyValue, Kind, MAX_CHUNK_BYTES, MeasurementRow, ProcessRow, Row, Site, Strength, StrengthClass, Text, Type,
-    encode_raw_chunk, table_memory_bytes, table_memory_limit, table_memory_name,
+    Encoding, Field, KeyValue, Kind, MAX_CHUNK_BYTES, MeasurementRow, ProcessRow, Row, Site, Strength, StrengthClass,
+    Text, Type, encode_raw_chunk, table_memory_bytes, table_memory_limit, table_memory_name,
 };
-use barrow_format::{KindId, ProcessId, SiteId, StrengthId, StringId, TypeId};
+use barrow_format::{FieldId, KindId, ProcessId, SiteId, StrengthId, StringId, TypeId};
 
 use crate::error::{Result, WriterError};
 use crate::interned::Interned;
@@ -131,6 +131,7 @@ pub(crate) struct Counts {
     pub(crate) strengths: AtomicU32,
     pub(crate) types: AtomicU32,
     pub(crate) shapes: AtomicU32,
+    pub(crate) fields: AtomicU32,
     /// Rows of the site table, whose numbers begin with 1.
     pub(crate) sites: AtomicU32,
     /// Processes that began, which are fewer than the rows of their table.
@@ -170,6 +171,8 @@ pub(crate) struct Tables {
     strengths: Pending,
     types: Pending,
     facts: Pending,
+    fields: Pending,
+    encodings: Vec<Encoding>,
     sites: Pending,
     processes: Pending,
     measurements: Pending,
@@ -187,6 +190,8 @@ impl Tables {
             strengths: Pending::new(),
             types: Pending::new(),
             facts: Pending::new(),
+            fields: Pending::new(),
+            encodings: Vec::new(),
             sites: Pending::new(),
             processes: Pending::new(),
             measurements: Pending::new(),
@@ -226,6 +231,17 @@ impl Tables {
         declare(&mut self.types, row, &counts.types).map(TypeId)
     }
 
+    pub(crate) fn field(&mut self, field: &Field, counts: &Counts) -> Result<FieldId> {
+        let id = declare(&mut self.fields, &Some(*field), &counts.fields)?;
+        self.encodings.push(field.encoding);
+        Ok(FieldId(id))
+    }
+
+    /// How the values of all fields are encoded.
+    pub(crate) fn encodings(&self) -> &[Encoding] {
+        &self.encodings
+    }
+
     pub(crate) fn fact(&mut self, fact: &KeyValue) -> Result<()> {
         self.facts.push(fact).map(drop)
     }
@@ -258,7 +274,7 @@ impl Tables {
 
     /// Whether enough rows wait to be written, so that they never take much memory.
     pub(crate) fn is_full(&self) -> bool {
-        [&self.strings, &self.types, &self.facts, &self.sites, &self.processes, &self.measurements]
+        [&self.strings, &self.types, &self.facts, &self.fields, &self.sites, &self.processes, &self.measurements]
             .into_iter()
             .any(Pending::is_full)
     }
@@ -271,6 +287,7 @@ impl Tables {
         self.strengths.flush::<Strength>(NO_SNAPSHOT, sink, compressor)?;
         self.types.flush::<Type>(NO_SNAPSHOT, sink, compressor)?;
         self.facts.flush::<KeyValue>(NO_SNAPSHOT, sink, compressor)?;
+        self.fields.flush::<Option<Field>>(NO_SNAPSHOT, sink, compressor)?;
         self.sites.flush::<Site>(NO_SNAPSHOT, sink, compressor)?;
         self.processes.flush::<ProcessRow>(NO_SNAPSHOT, sink, compressor)?;
         self.measurements.flush::<MeasurementRow>(NO_SNAPSHOT, sink, compressor)?;

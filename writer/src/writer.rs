@@ -10,8 +10,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use barrow_format::frame::{NO_SNAPSHOT, SectionType};
 use barrow_format::header::{Header, Trailer};
 use barrow_format::index::encode_index;
-use barrow_format::rows::{KeyValue, Kind, KindRole, Site, Strength, StrengthClass, Type};
-use barrow_format::{KindId, SiteId, StrengthId, StringId, TypeId};
+use barrow_format::rows::{Encoding, Field, KeyValue, Kind, KindRole, Site, Strength, StrengthClass, Type};
+use barrow_format::{FieldId, KindId, SiteId, StrengthId, StringId, TypeId};
 
 use crate::encoders::Encoders;
 use crate::error::{Result, WriterError};
@@ -201,6 +201,20 @@ impl Writer {
                 attributes,
             };
             tables.declare_type(&row, counts)
+        })
+    }
+
+    /// Declares a field. Objects of the type and of those derived from it have it; if it is optional, only those that a value
+    /// is announced of. A field of [`Encoding::Reference`] has no values: an object without a reference of its name holds null
+    /// in it. Each call makes a new one: keep the number with the runtime's own field.
+    ///
+    /// # Errors
+    /// [`WriterError::Undeclared`] for an unknown type, [`WriterError::OutOfRange`], [`WriterError::Io`].
+    pub fn field(&self, type_id: TypeId, name: &str, encoding: Encoding, is_optional: bool) -> Result<FieldId> {
+        Counts::check("type", type_id.0, &self.shared.counts.types)?;
+        self.shared.declare(|tables, counts| {
+            let name = tables.string(name, counts)?;
+            tables.field(&Field { type_id, name, encoding, is_optional }, counts)
         })
     }
 

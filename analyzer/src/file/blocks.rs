@@ -58,7 +58,7 @@ pub(crate) fn places_of(snapshot: SnapshotId, blocks: &[BlockEntry]) -> Vec<Bloc
     places
 }
 
-/// Decodes the wanted columns of one block and passes them to `visit`. The names of its objects are valid strings. In a
+/// Decodes the wanted columns of one block and passes them to `visit`. The names of its objects and their texts are valid strings. In a
 /// patched snapshot, the block passed is the newest of the frames that the columns come from.
 pub(crate) fn decode<T>(
     recording: &Recording,
@@ -81,7 +81,13 @@ pub(crate) fn decode<T>(
         decoder.decode(&block, known, objects, wanted, columns).map_err(&at)?;
         block
     };
-    columns.names.iter().flatten().max().map_or(Ok(()), |&name| tables.check_name(name)).map_err(at)?;
+    columns.names.iter().flatten().max().map_or(Ok(()), |&name| tables.check_name(name)).map_err(&at)?;
+    // A field table that cannot be read is reported to those who ask for fields.
+    if !columns.values.is_empty()
+        && let Ok(fields) = recording.fields()
+    {
+        fields.check_texts(&columns.values, tables).map_err(at)?;
+    }
     visit(&block, columns)
 }
 
@@ -193,6 +199,6 @@ pub(crate) fn pooled<I: Send, T: Send>(
 fn steps(place: &BlockPlace, wanted: Wanted) -> u64 {
     u64::from(match wanted {
         Wanted::References | Wanted::All => place.entry.references,
-        Wanted::Sizes | Wanted::Counts | Wanted::Identity => place.entry.objects,
+        Wanted::Sizes | Wanted::Counts | Wanted::Identity | Wanted::Values => place.entry.objects,
     })
 }

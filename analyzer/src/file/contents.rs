@@ -16,7 +16,7 @@ use barrow_format::commit::{Commit, TableCounts};
 use barrow_format::frame::{Frame, SectionType, next_frame};
 use barrow_format::header::{HEADER_BYTES, TRAILER_BYTES, Trailer};
 use barrow_format::index::parse_index;
-use barrow_format::rows::{Chunk, KeyValue, Kind, Shape, Site, Strength, Type};
+use barrow_format::rows::{Chunk, Field, KeyValue, Kind, Shape, Site, Strength, Type};
 use barrow_format::{FormatError, SnapshotId};
 
 use crate::file::measurement_ids;
@@ -396,6 +396,7 @@ pub fn is_table(section: SectionType) -> bool {
         SectionType::STRENGTHS,
         SectionType::TYPES,
         SectionType::SHAPES,
+        SectionType::FIELDS,
         SectionType::SITES,
         SectionType::PROCESSES,
         SectionType::MEASUREMENTS,
@@ -405,7 +406,7 @@ pub fn is_table(section: SectionType) -> bool {
 
 /// The number of rows of each table that a scan has seen without a gap.
 struct KnownRows {
-    counts: [u64; SectionType::MEASUREMENTS.0 as usize + 1],
+    counts: [u64; SectionType::FIELDS.0 as usize + 1],
     room: TableRoom,
     decompressor: Decompressor,
     /// Whether strings are decoded too.
@@ -487,6 +488,7 @@ impl KnownRows {
                 rows::<Type>(chunk, &known, decompressor)
             }
             SectionType::SHAPES => rows::<Shape>(chunk, &known, decompressor),
+            SectionType::FIELDS => rows::<Option<Field>>(chunk, &known, decompressor),
             SectionType::SITES => rows::<Site>(chunk, &known, decompressor),
             SectionType::PROCESSES => {
                 let mut checked = Checked { strings: known.strings, processes: self.processes };

@@ -362,6 +362,13 @@ impl Cursor {
         &columns.targets[self.target..self.target + columns.counts[row] as usize]
     }
 
+    /// The labels of the explicit tail of row `row`, at which the cursor is; empty if it has none.
+    pub(crate) fn explicit_labels<'c>(&self, columns: &'c BlockColumns, row: usize) -> &'c [u64] {
+        let form = columns.forms[dictionary_place(columns, row)];
+        let length = if form.is_explicit { columns.counts[row] - form.prefix } else { 0 };
+        &columns.labels[self.label..self.label + length as usize]
+    }
+
     /// Appends the references of row `row`, at which the cursor is.
     pub(crate) fn push_references(
         self,

@@ -95,17 +95,20 @@ impl PatchMerge {
             std::iter::once(&self.base).chain(self.patches.iter().map(|patch| &patch.columns)).collect();
         let mut dictionary_starts = Vec::new();
         let mut label_starts = Vec::new();
+        let mut value_starts = Vec::new();
         for layer in &layers {
             dictionary_starts.push(out.dictionary.len() as u32);
             out.dictionary.extend_from_slice(&layer.dictionary);
             out.forms.extend_from_slice(&layer.forms);
             label_starts.push(label_starts_of(layer));
+            value_starts.push((out.values.append_layouts(&layer.values), layer.values.starts()));
         }
         let has = |column: fn(&BlockColumns) -> bool| layers.iter().any(|layer| column(layer));
         let has_unmanaged = has(|layer| !layer.unmanaged_bytes.is_empty());
         let has_sites = has(|layer| !layer.sites.is_empty());
         let has_names = has(|layer| !layer.names.is_empty());
-        let has_references = matches!(wanted, Wanted::References | Wanted::All);
+        let has_values = has(|layer| !layer.values.is_empty());
+        let has_references = wanted.has_references();
         let mut positions = 0..self.newest.len();
         while let Some(position) = positions.find(|&at| !self.is_dead[at]) {
             let run = self.run(position);
@@ -130,6 +133,10 @@ impl PatchMerge {
             }
             if has_names {
                 append(&mut out.names, &columns.names, rows.clone());
+            }
+            if has_values {
+                let (layouts, starts) = &value_starts[layer];
+                out.values.append_rows(&columns.values, *layouts, starts, rows.clone());
             }
             for (own, all) in [(&mut out.addresses, &self.addresses), (&mut out.serials, &self.base.serials)] {
                 own.extend_from_slice(all.get(position..position + run).unwrap_or_default());
@@ -174,6 +181,7 @@ fn forget_if_absent(out: &mut BlockColumns) {
     if out.names.iter().all(Option::is_none) {
         out.names.clear();
     }
+    out.values.forget_if_absent();
 }
 
 /// Computes where the references of each row begin. The last element is the end of the last row.

@@ -130,7 +130,7 @@ impl PatchChain {
             out.first_object = entry.first_object;
         }
         self.name_targets(out).map_err(&at)?;
-        if wanted != Wanted::Sizes && wanted != Wanted::Identity {
+        if !matches!(wanted, Wanted::Sizes | Wanted::Identity | Wanted::Values) {
             let references = out.counts.iter().map(|&count| u64::from(count)).sum();
             self.at.agree("references in a block", entry.references.into(), references)?;
         }

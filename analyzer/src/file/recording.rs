@@ -13,6 +13,7 @@ use barrow_format::{FormatError, SiteId, SnapshotId};
 use crate::error::{AnalyzerError, Result};
 use crate::file::bytes::Bytes;
 use crate::file::contents::{Contents, Damage};
+use crate::file::fields::Fields;
 use crate::file::patch_chain::PatchChain;
 use crate::file::sites::{SiteDetails, Sites};
 use crate::file::tables::Tables;
@@ -30,6 +31,7 @@ pub struct Recording {
     commits: Vec<Lazy<Box<Commit>>>,
     tables: Lazy<Tables>,
     sites: Lazy<Sites>,
+    fields: Lazy<Fields>,
     /// The chains of the patched snapshots used last.
     chains: Mutex<Vec<(SnapshotId, Arc<PatchChain>)>>,
 }
@@ -105,8 +107,9 @@ impl Recording {
 
     pub(crate) fn with_contents(path: Option<PathBuf>, bytes: Arc<Bytes>, header: Header, contents: Contents) -> Self {
         let commits = contents.commits.iter().map(|_| Lazy::default()).collect();
-        let (tables, sites, chains) = (Lazy::default(), Lazy::default(), Mutex::new(Vec::new()));
-        Recording { path, bytes, header, contents, commits, tables, sites, chains }
+        let (tables, chains) = (Lazy::default(), Mutex::new(Vec::new()));
+        let (sites, fields) = (Lazy::default(), Lazy::default());
+        Recording { path, bytes, header, contents, commits, tables, sites, fields, chains }
     }
 
     /// The same file, opened without using its index.
@@ -243,6 +246,11 @@ impl Recording {
     /// The site table. It is loaded on the first call.
     pub(crate) fn sites(&self) -> Result<&Sites> {
         self.sites.get_or_compute(|| Sites::load(&self.bytes, &self.contents.chunks, self.tables()?))
+    }
+
+    /// The field table. It is loaded on the first call.
+    pub(crate) fn fields(&self) -> Result<&Fields> {
+        self.fields.get_or_compute(|| Fields::load(&self.bytes, &self.contents.chunks, self.tables()?))
     }
 
     pub(crate) fn bytes(&self) -> &Bytes {

@@ -44,7 +44,7 @@ impl Tables {
         let mut tables = Tables { strings: Strings::of(file), ..Tables::default() };
         let mut decompressor = Decompressor::new();
         let mut room = TableRoom::new(file);
-        let others = [SectionType::SITES, SectionType::PROCESSES, SectionType::MEASUREMENTS];
+        let others = [SectionType::FIELDS, SectionType::SITES, SectionType::PROCESSES, SectionType::MEASUREMENTS];
         let is_other = |section| others.contains(&section);
         for &(section, offset) in chunks.iter().filter(|&&(section, _)| !is_other(section)) {
             let name = section.name().unwrap_or("table");

@@ -7,12 +7,15 @@
 //!   is            `is Map`: the type, or one that it is derived from
 //!   numbers       size unmanaged retained distance inrefs refs id site generation serial address
 //!   properties    reachable unreachable root
+//!   fields        .count   .owner.name                         see [`crate::questions::fields`]
 //!   objects       $name and $_ (a named set)   @123 (that object)   %3 (row 3 of the last table)
 //! ```
 //!
 //! A comparison is false, even with `!=`, if the object has no text, or no such number: the distance of an unreachable object, or an
 //! address, serial or site that was not recorded. A site is compared as a text if the value is not a number: as
 //! `function (file:line)`, or with `=` also as `file:line`.
+
+use std::sync::Arc;
 
 use barrow_expressions::ExpressionError;
 use barrow_format::{KindId, ObjectId, SnapshotId, TypeId};
@@ -30,6 +33,7 @@ pub(crate) use block_objects::{BlockObjects, Sizes};
 pub(crate) use evaluation::{DerivedColumns, Prepared};
 pub use names::Names;
 pub use terms::ATTRIBUTES;
+pub(crate) use terms::FieldTerm;
 
 use language::Objects;
 use names::NoNames;
@@ -75,6 +79,11 @@ impl Expression {
     /// names objects as `$name` or `%3`: what these mean changes.
     pub(crate) fn text(&self, kinds: &[KindId]) -> Option<String> {
         self.snapshot.is_none().then(|| format!("{kinds:?} {:?}", self.node))
+    }
+
+    /// The tests of fields in it.
+    pub(crate) fn field_terms(&self) -> Vec<&Arc<FieldTerm>> {
+        terms::fields(&self.node)
     }
 
     /// The objects that it names as `@123`.

@@ -17,10 +17,11 @@
 //! To compute it, the chosen objects become roots, in a category for each group, and nothing else refers to them. What the
 //! category of a group dominates is its part.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use barrow_format::block::{BlockColumns, Wanted};
-use barrow_format::rows::{KindRole, Root};
+use barrow_format::rows::{KindRole, Root, Value};
 use barrow_format::{ObjectId, StringId, TypeId};
 
 use crate::error::Result;
@@ -34,6 +35,7 @@ use crate::graph::object_set::ObjectSet;
 use crate::graph::roots::Roots;
 use crate::heap::Heap;
 use crate::progress::Progress;
+use crate::questions::fields::{FieldPath, Held};
 
 /// Memory for a chosen object while it is a root, in bytes.
 const ROOT_BYTES: u64 = 32;
@@ -41,7 +43,7 @@ const ROOT_BYTES: u64 = 32;
 const OTHER_ROOTS: StringId = StringId(u32::MAX);
 
 /// What objects may have in common.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GroupKey {
     /// The name of their type.
     Type,
@@ -55,45 +57,56 @@ pub enum GroupKey {
     Loader,
     /// What they say, if they are data of the program.
     Text,
+    /// What a field of them holds, as [`Heap::field_column`] tells it.
+    Field(FieldPath),
 }
 
 impl GroupKey {
-    /// All of them, in the order to show them.
+    /// All that have a name of their own, in the order to show them.
     pub const ALL: [GroupKey; 6] =
         [GroupKey::Type, GroupKey::Kind, GroupKey::Package, GroupKey::Superclass, GroupKey::Loader, GroupKey::Text];
 
     /// Its name.
     #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
+    pub fn name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
             GroupKey::Type => "type",
             GroupKey::Kind => "kind",
             GroupKey::Package => "package",
             GroupKey::Superclass => "superclass",
             GroupKey::Loader => "loader",
             GroupKey::Text => "text",
-        }
+            GroupKey::Field(path) => return Cow::Owned(path.to_string()),
+        })
     }
 
-    /// What it is for the objects of a type; `None` for [`GroupKey::Text`], and where the type has no such thing.
-    fn of_type(self, tables: &Tables, id: TypeId) -> Option<&str> {
+    /// What it is for the objects of a type; `None` for [`GroupKey::Text`], fields, and where the type has no such thing.
+    fn of_type<'t>(&self, tables: &'t Tables, id: TypeId) -> Option<&'t str> {
         match self {
             GroupKey::Type => Some(tables.type_name(id)),
             GroupKey::Kind => Some(tables.kind_name(tables.type_kind(id))),
             GroupKey::Package => tables.type_package(id),
             GroupKey::Superclass => tables.type_base(id).map(|base| tables.type_name(base)),
             GroupKey::Loader => tables.type_loader(id),
-            GroupKey::Text => None,
+            GroupKey::Text | GroupKey::Field(_) => None,
         }
     }
+}
+
+/// What the objects of a group have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Keys {
+    /// One of their types. All of these have the same keys.
+    type_id: TypeId,
+    text: Option<StringId>,
+    /// Which of the combinations of [`ObjectGroups::held`]; 0 without fields.
+    held: u32,
 }
 
 /// Objects that have the same keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ObjectGroup {
-    /// One of their types. All of them have the same keys.
-    type_id: TypeId,
-    text: Option<StringId>,
+    keys: Keys,
     /// The number of objects.
     pub objects: u64,
     /// Their shallow sizes, summed, in bytes.
@@ -105,16 +118,16 @@ pub struct ObjectGroup {
 impl ObjectGroup {
     /// What a key is for these objects, if they have such a thing.
     #[must_use]
-    pub fn key<'t>(&self, key: GroupKey, tables: &'t Tables) -> Option<&'t str> {
+    pub fn key<'t>(&self, key: &GroupKey, tables: &'t Tables) -> Option<&'t str> {
         match key {
-            GroupKey::Text => self.text.map(|text| tables.string(text)),
-            _ => key.of_type(tables, self.type_id),
+            GroupKey::Text => self.keys.text.map(|text| tables.string(text)),
+            _ => key.of_type(tables, self.keys.type_id),
         }
     }
 
     fn add(&mut self, other: &ObjectGroup) {
-        self.text = self.text.min(other.text);
-        self.type_id = self.type_id.min(other.type_id);
+        self.keys.text = self.keys.text.min(other.keys.text);
+        self.keys.type_id = self.keys.type_id.min(other.keys.type_id);
         self.objects += other.objects;
         self.heap_bytes = self.heap_bytes.wrapping_add(other.heap_bytes);
         self.unmanaged_bytes = self.unmanaged_bytes.wrapping_add(other.unmanaged_bytes);
@@ -141,6 +154,10 @@ pub struct ObjectGroups<'h> {
     keys: Vec<GroupKey>,
     /// For each type the first type with the same keys.
     classes: Vec<TypeId>,
+    /// What fields that are keys hold: each combination, in the order of the keys.
+    held: Vec<Vec<Held>>,
+    /// For each object of the set, in order, its combination; empty without such keys.
+    held_by: Vec<u32>,
     /// The groups, in no order.
     pub groups: Vec<ObjectGroup>,
 }
@@ -161,26 +178,84 @@ impl Heap {
         progress: &dyn Progress,
     ) -> Result<ObjectGroups<'h>> {
         let tables = self.recording().tables()?;
-        let mut groups = ObjectGroups { heap: self, set, keys: keys.to_vec(), classes: Vec::new(), groups: Vec::new() };
+        let (held, held_by) = self.combinations(set, keys, progress)?;
+        let (keys_of_groups, classes) = (keys.to_vec(), Vec::new());
+        let mut groups =
+            ObjectGroups { heap: self, set, keys: keys_of_groups, classes, held, held_by, groups: Vec::new() };
         let mut first_of = HashMap::new();
         for id in (0..tables.type_count() as u32).map(TypeId) {
             let of_type: Vec<Option<&str>> = keys.iter().map(|key| key.of_type(tables, id)).collect();
             groups.classes.push(*first_of.entry(of_type).or_insert(id));
         }
-        let found = if groups.have_texts() { groups.by_text(progress)? } else { groups.by_type(progress)? };
+        let have_types_only = !groups.have_texts() && groups.held_by.is_empty();
+        let found = if have_types_only { groups.by_type(progress)? } else { groups.by_object(progress)? };
         // A recording may hold equal texts under several ids.
-        let mut by_keys: HashMap<(TypeId, Option<&str>), ObjectGroup> = HashMap::new();
+        let mut by_keys: HashMap<(TypeId, Option<&str>, u32), ObjectGroup> = HashMap::new();
         for group in found {
-            let text = group.text.map(|text| tables.string(text));
-            by_keys.entry((group.type_id, text)).and_modify(|known| known.add(&group)).or_insert(group);
+            let text = group.keys.text.map(|text| tables.string(text));
+            by_keys
+                .entry((group.keys.type_id, text, group.keys.held))
+                .and_modify(|known| known.add(&group))
+                .or_insert(group);
         }
         tables.check_strings()?;
         groups.groups = by_keys.into_values().collect();
         Ok(groups)
     }
+
+    /// The combinations of what fields that are keys hold, and which one each object of the set has.
+    fn combinations(
+        &self,
+        set: &ObjectSet,
+        keys: &[GroupKey],
+        progress: &dyn Progress,
+    ) -> Result<(Vec<Vec<Held>>, Vec<u32>)> {
+        let tables = self.recording().tables()?;
+        let paths = keys.iter().filter_map(|key| if let GroupKey::Field(path) = key { Some(path) } else { None });
+        let columns = paths.map(|path| self.field_column(set, path, progress)).collect::<Result<Vec<_>>>()?;
+        let Some(count) = columns.first().map(Vec::len) else { return Ok(Default::default()) };
+        // A recording may hold equal texts under several ids.
+        let mut texts: foldhash::HashMap<&str, StringId> = foldhash::HashMap::default();
+        let mut known_texts: foldhash::HashMap<StringId, StringId> = foldhash::HashMap::default();
+        let mut same_text = |held: Held| match held {
+            Held::Value(Value::Text(id)) => {
+                let first = *known_texts.entry(id).or_insert_with(|| *texts.entry(tables.string(id)).or_insert(id));
+                Held::Value(Value::Text(first))
+            }
+            held => held,
+        };
+        let (mut numbers, mut held, mut held_by) =
+            (foldhash::HashMap::default(), Vec::new(), Vec::with_capacity(count));
+        let mut last: Option<(Vec<(u8, u64)>, u32)> = None;
+        let mut identity = Vec::new();
+        for row in 0..count {
+            let own: Vec<Held> = columns.iter().map(|column| same_text(column[row])).collect();
+            identity.clear();
+            identity.extend(own.iter().map(|held| held.identity()));
+            let number = match &last {
+                Some((before, number)) if *before == identity => *number,
+                _ => {
+                    let number = *numbers.entry(identity.clone()).or_insert_with(|| {
+                        held.push(own);
+                        held.len() as u32 - 1
+                    });
+                    last = Some((identity.clone(), number));
+                    number
+                }
+            };
+            held_by.push(number);
+        }
+        Ok((held, held_by))
+    }
 }
 
 impl ObjectGroups<'_> {
+    /// What the fields that are keys hold for the objects of a group, in the order of the keys.
+    #[must_use]
+    pub fn held(&self, group: &ObjectGroup) -> &[Held] {
+        self.held.get(group.keys.held as usize).map_or(&[], Vec::as_slice)
+    }
+
     fn have_texts(&self) -> bool {
         self.keys.contains(&GroupKey::Text)
     }
@@ -189,8 +264,7 @@ impl ObjectGroups<'_> {
     fn by_type(&self, progress: &dyn Progress) -> Result<Vec<ObjectGroup>> {
         let totals = self.heap.type_totals_of(self.set, progress)?;
         let group = |totals: barrow_format::rows::TypeTotals| ObjectGroup {
-            type_id: self.classes[totals.type_id.index()],
-            text: None,
+            keys: Keys { type_id: self.classes[totals.type_id.index()], text: None, held: 0 },
             objects: totals.objects,
             heap_bytes: totals.heap_bytes,
             unmanaged_bytes: totals.unmanaged_bytes,
@@ -198,32 +272,31 @@ impl ObjectGroups<'_> {
         Ok(totals.into_iter().map(group).collect())
     }
 
-    /// A group for each class of types and id of a text.
-    fn by_text(&self, progress: &dyn Progress) -> Result<Vec<ObjectGroup>> {
+    /// A group for each class of types, id of a text and combination of what fields hold.
+    fn by_object(&self, progress: &dyn Progress) -> Result<Vec<ObjectGroup>> {
         let parts = self.map_objects("grouping", progress, |rows, columns| {
-            let mut of_block: HashMap<(TypeId, Option<StringId>), ObjectGroup> = HashMap::new();
-            for (row, type_id, text) in rows {
+            let mut of_block: foldhash::HashMap<Keys, ObjectGroup> = foldhash::HashMap::default();
+            for (row, keys) in rows {
                 let of = |column: &[u64]| column.get(row).copied().unwrap_or(0);
                 let (heap_bytes, unmanaged_bytes) = (of(&columns.shallow_bytes), of(&columns.unmanaged_bytes));
-                let one = ObjectGroup { type_id, text, objects: 1, heap_bytes, unmanaged_bytes };
-                of_block.entry((type_id, text)).and_modify(|known| known.add(&one)).or_insert(one);
+                let one = ObjectGroup { keys, objects: 1, heap_bytes, unmanaged_bytes };
+                of_block.entry(keys).and_modify(|known| known.add(&one)).or_insert(one);
             }
             of_block
         })?;
-        let mut all: HashMap<(TypeId, Option<StringId>), ObjectGroup> = HashMap::new();
+        let mut all: foldhash::HashMap<Keys, ObjectGroup> = foldhash::HashMap::default();
         for (key, group) in parts.into_iter().flatten() {
             all.entry(key).and_modify(|known| known.add(&group)).or_insert(group);
         }
         Ok(all.into_values().collect())
     }
 
-    /// Calls `work` for each block that may hold objects of the set, with these objects: their row, the class of their type,
-    /// and their text if that is a key.
+    /// Calls `work` for each block that may hold objects of the set, with these objects: their row and their keys.
     fn map_objects<T: Send>(
         &self,
         phase: &str,
         progress: &dyn Progress,
-        work: impl Fn(&mut dyn Iterator<Item = (usize, TypeId, Option<StringId>)>, &BlockColumns) -> T + Sync,
+        work: impl Fn(&mut dyn Iterator<Item = (usize, Keys)>, &BlockColumns) -> T + Sync,
     ) -> Result<Vec<T>> {
         let (recording, tables) = (self.heap.recording(), self.heap.recording().tables()?);
         let mut places = places(recording, &[self.heap.snapshot()])?;
@@ -231,7 +304,16 @@ impl ObjectGroups<'_> {
         progress.begin(phase, places.iter().map(|place| u64::from(place.entry.objects)).sum(), "objects");
         let have_texts = self.have_texts();
         let wanted = if have_texts { Wanted::Identity } else { Wanted::Sizes };
+        // For each block how many objects of the set come before it.
+        let mut before = foldhash::HashMap::default();
+        let mut count = 0;
+        for place in places.iter().filter(|place| !self.held_by.is_empty() && place.entry.objects > 0) {
+            before.insert(place.entry.first_object, count);
+            let (first, objects) = (place.entry.first_object, place.entry.objects);
+            count += self.set.within(first..first + objects).count();
+        }
         map_blocks(recording, &places, wanted, progress, |place, _, columns| {
+            let mut rank = before.get(&place.entry.first_object).copied().unwrap_or(0);
             // The number of objects that a block's columns are about.
             let rows = 0..place.entry.objects as usize;
             let chosen = rows.filter(|&row| self.set.contains(ObjectId(columns.first_object + row as u32)));
@@ -239,7 +321,9 @@ impl ObjectGroups<'_> {
                 let type_id = tables.shape(columns.dictionary[dictionary_place(columns, row)]).type_id;
                 let is_data = || tables.kind_role(tables.type_kind(type_id)) == KindRole::Object;
                 let text = columns.names.get(row).copied().flatten().filter(|_| have_texts && is_data());
-                (row, self.classes[type_id.index()], text)
+                let held = self.held_by.get(rank).copied().unwrap_or(0);
+                rank += 1;
+                (row, Keys { type_id: self.classes[type_id.index()], text, held })
             });
             Ok(work(&mut chosen, columns))
         })
@@ -256,19 +340,19 @@ impl ObjectGroups<'_> {
         let mut reached = heap.all_reachable(progress)?;
         reached.intersect_with(self.set);
         heap.memory().require(resident_bytes(heap.object_count()) + ROOT_BYTES * reached.len())?;
-        let keys = self.groups.iter().map(|group| (group.type_id, group.text.map(|text| tables.string(text))));
-        let number_of: HashMap<(TypeId, Option<&str>), u32> = keys.zip(0..).collect();
+        let identity = |keys: Keys| (keys.type_id, keys.text.map(|text| tables.string(text)), keys.held);
+        let number_of: HashMap<_, u32> = self.groups.iter().map(|group| identity(group.keys)).zip(0..).collect();
         let parts = self.map_objects("finding groups", progress, |rows, columns| {
             let mut roots = Vec::new();
             // Neighbours often have the same keys.
             let mut last = None;
-            for (row, type_id, text) in rows {
+            for (row, keys) in rows {
                 let target = ObjectId(columns.first_object + row as u32);
                 let number = match last {
-                    Some((key, number)) if key == (type_id, text) => number,
-                    _ => number_of[&(type_id, text.map(|text| tables.string(text)))],
+                    Some((last, number)) if last == keys => number,
+                    _ => number_of[&identity(keys)],
                 };
-                last = Some(((type_id, text), number));
+                last = Some((keys, number));
                 if reached.contains(target) {
                     roots.push(Root { category: StringId(number), label: None, target });
                 }

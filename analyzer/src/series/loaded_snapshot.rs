@@ -4,9 +4,9 @@ use std::iter;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use barrow_format::block::{BlockColumns, ShapeForm, Wanted};
+use barrow_format::block::{BlockColumns, FieldValues, ShapeForm, Wanted};
 use barrow_format::rows::LabelCode;
-use barrow_format::{ObjectId, ShapeId, SnapshotId, StringId};
+use barrow_format::{FieldId, ObjectId, ShapeId, SnapshotId, StringId};
 use foldhash::HashMap;
 
 use crate::error::Result;
@@ -19,7 +19,7 @@ use crate::progress::{Progress, check};
 pub const NO_OBJECT: u32 = u32::MAX;
 
 /// All columns of a snapshot. Memory: about 24 bytes for each object and 4 for each reference, plus the columns of
-/// addresses, serials, sites and names if they were recorded.
+/// addresses, serials, sites, names and values if they were recorded.
 #[derive(Debug, Default)]
 pub struct LoadedSnapshot {
     pub(crate) shapes: Vec<ShapeId>,
@@ -34,6 +34,9 @@ pub struct LoadedSnapshot {
     pub sites: Vec<u32>,
     /// The name of each object.
     pub names: Vec<Option<StringId>>,
+    /// What the fields of the objects hold, except references, and where the values of each object start.
+    values: FieldValues,
+    value_starts: Vec<u64>,
     /// For each object the start of its references in `targets`, followed by the end of the last. Only references of
     /// the object's first block are included.
     starts: Vec<u64>,
@@ -62,7 +65,7 @@ pub struct Continued {
     pub labels: Vec<u64>,
 }
 
-/// The columns of one object, except references, serial and address.
+/// The columns of one object, except references, values, serial and address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Own {
     /// Its shape.
@@ -139,6 +142,8 @@ impl LoadedSnapshot {
         }
         self.shapes.clear();
         self.names.clear();
+        self.values.clear();
+        self.value_starts.clear();
         self.continued.clear();
         self.looks = OnceLock::new();
         self
@@ -178,6 +183,7 @@ impl LoadedSnapshot {
         append(&mut self.serials, before, &columns.serials);
         append(&mut self.sites, before, &columns.sites);
         append(&mut self.names, before, &columns.names);
+        self.add_values(before, &columns.values);
         for (&shape, &count) in columns.shapes.iter().zip(&columns.counts) {
             let form = columns.forms[shape as usize];
             let explicit = if form.is_explicit { u64::from(count - form.prefix) } else { 0 };
@@ -188,6 +194,26 @@ impl LoadedSnapshot {
         self.labels.extend_from_slice(&columns.labels);
     }
 
+    /// Appends the values of a block, after the `before` objects of earlier blocks.
+    fn add_values(&mut self, before: usize, values: &FieldValues) {
+        if values.is_empty() && self.values.is_empty() {
+            return;
+        }
+        self.fill_values(before);
+        let (layouts, starts) = (self.values.append_layouts(values), values.starts());
+        self.values.append_rows(values, layouts, &starts, 0..values.objects().len());
+        let first = self.value_starts.last().copied().unwrap_or(0);
+        self.value_starts.extend(starts.iter().skip(1).map(|&end| first + u64::from(end)));
+    }
+
+    /// Objects up to the `objects`-th have no values if none were added of them.
+    fn fill_values(&mut self, objects: usize) {
+        let missing = objects - self.values.objects().len();
+        self.values.append_rows(&FieldValues::default(), 0, &[], 0..missing);
+        let last = self.value_starts.last().copied().unwrap_or(0);
+        self.value_starts.resize(objects + 1, last);
+    }
+
     /// Extends columns that only some blocks have to the length of the others.
     fn fill(&mut self) {
         let objects = self.shapes.len();
@@ -196,6 +222,9 @@ impl LoadedSnapshot {
         }
         append(&mut self.sites, objects, &[]);
         append(&mut self.names, objects, &[]);
+        if !self.values.is_empty() {
+            self.fill_values(objects);
+        }
     }
 
     /// The number of objects.
@@ -295,6 +324,15 @@ impl LoadedSnapshot {
             site: self.sites.get(object).copied().unwrap_or(0),
             name: self.names.get(object).copied().flatten(),
         }
+    }
+
+    /// The fields of an object that have values, and the codes of these.
+    #[must_use]
+    pub fn values(&self, object: usize) -> (&[FieldId], &[u64]) {
+        if self.values.is_empty() {
+            return Default::default();
+        }
+        (self.values.fields(object), &self.values.codes()[range(&self.value_starts, object)])
     }
 }
 

@@ -596,7 +596,6 @@ fn sections_of_the_future() {
         SectionType::GC_EVENTS,
         SectionType::CONTENTS,
         SectionType::TEXTS,
-        SectionType::FIELDS,
         SectionType::CHECKPOINT,
         SectionType(99),
         SectionType(SectionType::FIRST_PRIVATE),

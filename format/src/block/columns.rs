@@ -1,5 +1,6 @@
 //! The columns of a block as plain arrays.
 
+use super::FieldValues;
 use crate::ids::{ShapeId, StringId};
 use crate::rows::{Shape, Tail};
 
@@ -55,6 +56,8 @@ pub struct BlockColumns {
     pub sites: Vec<u32>,
     /// For each object its own name or text, if it has one; empty if there are none.
     pub names: Vec<Option<StringId>>,
+    /// What the fields of the objects hold that are no references.
+    pub values: FieldValues,
 }
 
 impl BlockColumns {
@@ -74,6 +77,7 @@ impl BlockColumns {
         self.serials.clear();
         self.sites.clear();
         self.names.clear();
+        self.values.clear();
     }
 
     /// Objects that begin in the block; 0 in a continuation.

@@ -31,10 +31,32 @@ pub enum Wanted {
     Counts,
     /// The same, and what tells objects apart: addresses, serials, sites and names.
     Identity,
+    /// The same, and what their fields hold, except references.
+    Values,
     /// Shapes, counts, and where the references lead and what they are called; no sizes.
     References,
     /// All columns.
     All,
+}
+
+impl Wanted {
+    /// Whether references are decoded.
+    #[must_use]
+    pub fn has_references(self) -> bool {
+        matches!(self, Wanted::References | Wanted::All)
+    }
+
+    /// Whether it is decoded what tells objects apart.
+    #[must_use]
+    pub fn has_identity(self) -> bool {
+        matches!(self, Wanted::Identity | Wanted::Values | Wanted::All)
+    }
+
+    /// Whether the values of fields are decoded.
+    #[must_use]
+    pub fn has_values(self) -> bool {
+        matches!(self, Wanted::Values | Wanted::All)
+    }
 }
 
 impl<'a> Block<'a> {
@@ -158,7 +180,7 @@ impl Decoder {
         if wanted == Wanted::Counts {
             return Ok(());
         }
-        if wanted != Wanted::Identity {
+        if wanted.has_references() {
             self.references(block, objects, out)?;
             self.labels(block, out)?;
         }
@@ -167,7 +189,8 @@ impl Decoder {
         }
         self.running(block, ColumnId::ADDRESS, &mut out.addresses)?;
         self.running(block, ColumnId::SERIAL, &mut out.serials)?;
-        self.sites_and_names(block, out)
+        self.sites_and_names(block, out)?;
+        if wanted.has_values() { self.values(block, &out.shapes, &mut out.values) } else { Ok(()) }
     }
 
     pub(super) fn shapes_and_sizes(

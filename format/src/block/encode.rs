@@ -57,7 +57,7 @@ impl Encoder {
         for (id, values) in [(ColumnId::ADDRESS, &columns.addresses), (ColumnId::SERIAL, &columns.serials)] {
             self.column(&mut stored, id, differences(values))?;
         }
-        self.sites_and_names(&mut stored, columns)?;
+        self.sites_names_and_values(&mut stored, columns)?;
 
         let directory = Directory {
             first_object: columns.first_object,
@@ -89,12 +89,12 @@ impl Encoder {
         self.column(stored, ColumnId::COUNT, tails)
     }
 
-    pub(super) fn sites_and_names(&mut self, stored: &mut Vec<Column>, columns: &BlockColumns) -> Result<()> {
+    pub(super) fn sites_names_and_values(&mut self, stored: &mut Vec<Column>, columns: &BlockColumns) -> Result<()> {
         self.column(stored, ColumnId::SITE, columns.sites.iter().map(|&site| site.into()))?;
         if columns.names.iter().any(Option::is_some) {
             self.column(stored, ColumnId::NAME, name_codes(columns))?;
         }
-        Ok(())
+        self.values(stored, &columns.shapes, &columns.values)
     }
 
     /// Appends one column; none if it has no values.

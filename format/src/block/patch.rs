@@ -29,7 +29,7 @@ pub struct Patch {
     pub dead: Vec<u32>,
     /// Positions of the rows that are stored anew, ascending.
     pub changed: Vec<u32>,
-    /// Those rows: shapes, sizes, counts, references, labels, sites and names. The first object is the first
+    /// Those rows: shapes, sizes, counts, references, labels, sites, names and values. The first object is the first
     /// row of the group, targets are rows, and there are no addresses and serials.
     pub columns: BlockColumns,
     /// For each living row the difference of its address to that in the base, modulo 2^64; empty if none moved.
@@ -73,7 +73,7 @@ impl Encoder {
             self.shapes_and_sizes(&mut stored, columns)?;
             self.patch_references(&mut stored, columns, &patch.changed, &old)?;
             self.labels(&mut stored, columns)?;
-            self.sites_and_names(&mut stored, columns)?;
+            self.sites_names_and_values(&mut stored, columns)?;
         }
         self.column(&mut stored, ColumnId::MOVED, super::encode::differences(&patch.moved))?;
         let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
@@ -140,15 +140,18 @@ impl Decoder {
                 return Ok(());
             }
             self.counts(block, columns)?;
-            if matches!(wanted, Wanted::References | Wanted::All) {
+            if wanted.has_references() {
                 self.patch_references(block, rows, &out.changed, old, columns)?;
                 self.labels(block, columns)?;
             }
-            if matches!(wanted, Wanted::Identity | Wanted::All) {
+            if wanted.has_identity() {
                 self.sites_and_names(block, columns)?;
             }
+            if wanted.has_values() {
+                self.values(block, &columns.shapes, &mut columns.values)?;
+            }
         }
-        if matches!(wanted, Wanted::Identity | Wanted::All) && self.whole_column(block, ColumnId::MOVED)? {
+        if wanted.has_identity() && self.whole_column(block, ColumnId::MOVED)? {
             let mut last = 0;
             out.moved.extend(self.wide.iter().map(|&value| next(&mut last, value)));
         }

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::codec::Compression;
 use crate::frame::{Frame, NO_SNAPSHOT, SectionType, encode_frame};
-use crate::ids::StringId;
+use crate::ids::{FieldId, StringId};
 
 const OBJECTS: u32 = 1000;
 
@@ -22,12 +22,19 @@ pub(super) fn columns() -> impl Strategy<Value = (Vec<ShapeForm>, BlockColumns)>
     let size = prop_oneof![8 => 0..100u64, 1 => any::<u64>()];
     let name = prop::option::of(prop_oneof![8 => 0..100u32, 1 => any::<u32>()]);
     let object = (0..8usize, size.clone(), size, 0..5u32, any::<u64>(), any::<u32>(), name);
-    (prop::collection::vec(form, 8), prop::collection::vec(object, 1..60), any::<[bool; 5]>(), any::<u64>()).prop_map(
+    (prop::collection::vec(form, 8), prop::collection::vec(object, 1..60), any::<[bool; 6]>(), any::<u64>()).prop_map(
         |(forms, objects, has, mut seed)| {
             let mut columns = BlockColumns { first_object: 17, ..BlockColumns::default() };
             columns.dictionary = (0..8).map(ShapeId).collect();
             columns.forms = forms.clone();
-            for (shape, size, unmanaged, tail, address, site, name) in objects {
+            let mut values = ValueFiller::default();
+            for (row, (shape, size, unmanaged, tail, address, site, name)) in objects.into_iter().enumerate() {
+                if has[5] {
+                    let fields: Vec<FieldId> =
+                        (0..address % 4).map(|field| FieldId((seed >> field) as u32 % 9)).collect();
+                    let codes: Vec<u64> = fields.iter().map(|field| address >> (field.0 * 7)).collect();
+                    values.push(row, &fields, &codes);
+                }
                 let form = forms[shape];
                 let tail = if form.has_tail { tail } else { 0 };
                 columns.shapes.push(shape as u32);
@@ -60,6 +67,7 @@ pub(super) fn columns() -> impl Strategy<Value = (Vec<ShapeForm>, BlockColumns)>
                     columns.names.push(name.map(StringId));
                 }
             }
+            columns.values = values.take(columns.shapes.len());
             if columns.names.iter().all(Option::is_none) {
                 columns.names.clear();
             }

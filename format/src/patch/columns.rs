@@ -1,14 +1,17 @@
 //! The columns of a block or of a patch, filled object by object.
 
-use crate::block::{BlockColumns, MAX_OBJECTS, MAX_REFERENCES, ShapeForm};
-use crate::{ShapeId, StringId};
+use crate::block::{BlockColumns, MAX_OBJECTS, MAX_REFERENCES, MAX_VALUES, ShapeForm, ValueFiller};
+use crate::{FieldId, ShapeId, StringId};
 
 use super::NO_ROW;
 
 /// A block ends after this number of references. It leaves room for an object with many references at the end.
 pub const BLOCK_REFERENCES: usize = (MAX_REFERENCES / 4) as usize;
 
-/// What is stored of an object besides its references, its address and its serial.
+/// A block ends before this number of values. It leaves room for their layouts.
+pub const BLOCK_VALUES: usize = (MAX_VALUES / 4) as usize;
+
+/// What is stored of an object besides its references, its values, its address and its serial.
 #[derive(Debug, Clone, Copy)]
 pub struct ObjectFields {
     /// Its shape.
@@ -32,20 +35,36 @@ pub struct ColumnFiller {
     positions: Vec<u32>,
     /// The columns so far. Addresses and serials are pushed by the caller.
     pub columns: BlockColumns,
+    values: ValueFiller,
 }
 
 impl ColumnFiller {
+    /// How many values were pushed.
+    #[must_use]
+    pub fn values(&self) -> usize {
+        self.values.values.len()
+    }
+
     /// Empties the columns, for rows from `first_row` on.
     pub fn begin(&mut self, first_row: u32) {
         self.forget_positions();
         self.columns.clear();
         self.columns.first_object = first_row;
+        self.values.clear();
     }
 
-    /// Appends an object; `labels` are the label codes in its explicit tail.
-    pub fn push(&mut self, object: &ObjectFields, labels: &[u64], targets: impl Iterator<Item = u32>) {
+    /// Appends an object; `labels` are the label codes in its explicit tail. The third are the fields that have values, and
+    /// their codes.
+    pub fn push(
+        &mut self,
+        object: &ObjectFields,
+        labels: &[u64],
+        (fields, codes): (&[FieldId], &[u64]),
+        targets: impl Iterator<Item = u32>,
+    ) {
         let position = self.position(object.shape, object.form);
         let columns = &mut self.columns;
+        self.values.push(columns.shapes.len(), fields, codes);
         columns.shapes.push(position);
         columns.shallow_bytes.push(object.shallow_bytes);
         columns.unmanaged_bytes.push(object.unmanaged_bytes);
@@ -75,7 +94,7 @@ impl ColumnFiller {
     #[must_use]
     pub fn bytes(&self) -> usize {
         let columns = &self.columns;
-        48 * columns.objects() + 4 * columns.targets.len() + 8 * columns.labels.len()
+        48 * columns.objects() + 4 * columns.targets.len() + 8 * columns.labels.len() + 8 * self.values.values.len()
     }
 
     /// Ends the columns: those in which every value is 0 are left out.
@@ -90,6 +109,7 @@ impl ColumnFiller {
         if columns.sites.iter().all(|&site| site == 0) {
             columns.sites.clear();
         }
+        columns.values = self.values.take(columns.shapes.len());
         columns
     }
 
@@ -109,10 +129,11 @@ impl ColumnFiller {
     }
 }
 
-/// Whether a block of `objects` with `references` ends before an object with `more` references.
+/// Whether a block of `objects` with so many references and values ends before an object with `more` of them.
 #[must_use]
-pub fn is_full(objects: usize, references: usize, more: usize) -> bool {
-    objects >= MAX_OBJECTS as usize || (objects > 0 && references + more > BLOCK_REFERENCES)
+pub fn is_full(objects: usize, [references, values]: [usize; 2], more: [usize; 2]) -> bool {
+    let has_too_many = references + more[0] > BLOCK_REFERENCES || values + more[1] > BLOCK_VALUES;
+    objects >= MAX_OBJECTS as usize || (objects > 0 && has_too_many)
 }
 
 /// The columns of a continuation: references of `row` from element `start_index` on.
@@ -157,18 +178,21 @@ mod tests {
         };
         let mut filler = ColumnFiller::default();
         filler.begin(0);
-        [5, 2, 5].into_iter().for_each(|shape| filler.push(&fields(shape), &[], [1, 2].into_iter()));
+        [5, 2, 5]
+            .into_iter()
+            .for_each(|shape| filler.push(&fields(shape), &[], Default::default(), [1, 2].into_iter()));
         let first = filler.take();
         assert_eq!((first.shapes, first.dictionary), (vec![0, 1, 0], vec![ShapeId(5), ShapeId(2)]));
         assert_eq!((first.counts, first.sites, first.unmanaged_bytes), (vec![2; 3], vec![], vec![]));
         filler.begin(3);
-        filler.push(&fields(2), &[], [].into_iter());
+        filler.push(&fields(2), &[], Default::default(), [].into_iter());
         assert_eq!((filler.columns.shapes.as_slice(), filler.columns.first_object), (&[0][..], 3));
     }
 
     #[test]
     fn an_object_of_any_size_begins_a_block() {
-        assert!(!is_full(0, 0, 1 << 20));
-        assert!(is_full(1, 0, 1 << 20) && is_full(1 << 16, 0, 0) && !is_full(1, 10, 10));
+        assert!(!is_full(0, [0; 2], [1 << 20; 2]));
+        assert!(is_full(1, [0; 2], [1 << 20, 0]) && is_full(1, [0; 2], [0, 1 << 20]));
+        assert!(is_full(1 << 16, [0; 2], [0; 2]) && !is_full(1, [10; 2], [10; 2]));
     }
 }

@@ -1,6 +1,6 @@
 //! What is stored of a group of rows: nothing, a PATCH frame, or a BLOCK frame.
 
-use crate::block::{BlockColumns, Encoder, MAX_REFERENCES, Patch};
+use crate::block::{BlockColumns, Encoder, MAX_REFERENCES, MAX_VALUES, Patch};
 use crate::commit::Group;
 use crate::error::Result;
 use crate::frame::{SectionType, encode_frame};
@@ -75,7 +75,7 @@ pub fn encode_block(encoder: &mut Encoder, snapshot: u32, columns: &mut BlockCol
 /// Encodes what became of a group: gone if no row lives, the same if none changed, or a PATCH frame. `objects` live in it
 /// and have `references` in it; `old` gives the targets that a changed row had before, none if they are not known.
 ///
-/// `None` if the group has more references than a patch can hold: then the snapshot is stored whole.
+/// `None` if the group has more references or values than a patch can hold: then the snapshot is stored whole.
 ///
 /// # Errors
 /// As for [`Encoder::encode_patch`].
@@ -90,7 +90,9 @@ pub fn encode_difference<'o>(
         patch.moved.clear();
     }
     let in_patch = patch.columns.targets.len() as u64;
-    if references.max(in_patch) > u64::from(MAX_REFERENCES) {
+    // Half of the values: their layouts may take as many.
+    let has_too_many_values = patch.columns.values.len() > (MAX_VALUES / 2) as usize;
+    if references.max(in_patch) > u64::from(MAX_REFERENCES) || has_too_many_values {
         return Ok(None);
     }
     let references = u32::try_from(references).unwrap_or(u32::MAX);

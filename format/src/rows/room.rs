@@ -8,7 +8,7 @@ use crate::frame::SectionType;
 
 /// What one row takes in memory, apart from its bytes.
 const ROW_BYTES: u64 = 64;
-/// The limit for tables that grow with the program: types, shapes, sites, and the threads of one snapshot.
+/// The limit for tables that grow with the program: types, shapes, fields, sites, and the threads of one snapshot.
 const LARGE_TABLE_BYTES: u64 = 512 << 20;
 /// The limit for the roots of one snapshot.
 const ROOTS_BYTES: u64 = 1 << 30;
@@ -34,7 +34,9 @@ pub fn table_memory_bytes(section: SectionType, raw_bytes: u64, rows: u64) -> u6
 #[must_use]
 pub fn table_memory_limit(section: SectionType) -> Option<u64> {
     match section {
-        SectionType::TYPES | SectionType::SHAPES | SectionType::SITES | SectionType::THREADS => Some(LARGE_TABLE_BYTES),
+        SectionType::TYPES | SectionType::SHAPES | SectionType::FIELDS | SectionType::SITES | SectionType::THREADS => {
+            Some(LARGE_TABLE_BYTES)
+        }
         SectionType::ROOTS => Some(ROOTS_BYTES),
         SectionType::PROCESSES | SectionType::MEASUREMENTS => Some(LOG_BYTES),
         SectionType::META | SectionType::KINDS | SectionType::STRENGTHS => Some(SMALL_TABLE_BYTES),
@@ -48,6 +50,7 @@ pub fn table_memory_name(section: SectionType) -> &'static str {
     match section {
         SectionType::TYPES => "memory for tables (TYPES)",
         SectionType::SHAPES => "memory for tables (SHAPES)",
+        SectionType::FIELDS => "memory for tables (FIELDS)",
         SectionType::SITES => "memory for tables (SITES)",
         SectionType::THREADS => "memory for tables (THREADS)",
         SectionType::PROCESSES => "memory for tables (PROCESSES)",

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use barrow_writer::{Label, Object, Shard, Snapshot, StrengthId, StringId, TypeId};
+use barrow_writer::{FieldId, Label, Object, Shard, Snapshot, StrengthId, StringId, TypeId, Value};
 use rayon::prelude::*;
 
 use crate::context::Context;
 use crate::error::{ImportError, Stop};
 
-use super::classes::{Classes, readable_name};
+use super::classes::{Classes, UNKNOWN_FIELD, readable_name};
 use super::outline::{Chunk, Outline, for_each_object};
 use super::records::{FieldType, Part, id};
 use super::roots::Roots;
@@ -46,6 +46,8 @@ pub(super) struct Announcer<'o, 'a, const ID: usize> {
 #[derive(Debug, Clone, Copy)]
 struct PrimitiveArrays {
     type_id: TypeId,
+    /// The field with their length, if that is recorded.
+    length: Option<FieldId>,
     /// Their class, as they name it. The dump knows it by its name only.
     class: Option<u64>,
 }
@@ -107,11 +109,12 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
         let mut threads = roots.thread_objects().map(named).collect::<Result<Vec<_>, ImportError>>()?;
         threads.sort_unstable_by_key(|&(number, _)| number);
         let unknown_type = classes.unknown_type()?;
-        let mut primitive_arrays = [PrimitiveArrays { type_id: unknown_type, class: None }; 12];
+        let mut primitive_arrays = [PrimitiveArrays { type_id: unknown_type, length: None, class: None }; 12];
         for (code, arrays) in (0..).zip(&mut primitive_arrays) {
             if let Some(element) = FieldType::new(code).filter(|&element| element != FieldType::Reference) {
                 let type_id = classes.primitive_array_type(element)?;
-                *arrays = PrimitiveArrays { type_id, class: classes.named_by(element.array_class()) };
+                let length = classes.length_field(type_id)?;
+                *arrays = PrimitiveArrays { type_id, length, class: classes.named_by(element.array_class()) };
             }
         }
         Ok(Announcer {
@@ -181,6 +184,9 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
             let name = readable_name(&classes.internal_name(number));
             object.name = Some(self.announcer.context.vocabulary.string(&name)?);
             self.shard.object(number as u64, &object)?;
+            for (field, value) in classes.static_values(class, class_type)? {
+                self.shard.value(field, value)?;
+            }
             self.class_reference(class_of_classes)?;
             for (label, address) in [
                 (labels.superclass, class.superclass),
@@ -192,7 +198,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
             }
             for (name, kind, value) in class.statics::<ID>() {
                 if kind == FieldType::Reference {
-                    let name = outline.names.text(name).unwrap_or("<unknown field>".into());
+                    let name = outline.names.text(name).unwrap_or(UNKNOWN_FIELD.into());
                     let name = self.announcer.context.vocabulary.string(&name)?;
                     self.reference(Label::Name(name), StrengthId::STRONG, id::<ID>(value))?;
                 }
@@ -252,6 +258,11 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
                     _ => self.name_of_thread(number),
                 };
                 self.shard.object(number, &object)?;
+                for field in &instances.values {
+                    if let Some(value) = field.value(fields) {
+                        self.shard.value(field.field, value)?;
+                    }
+                }
                 self.class_reference(instances.class)?;
                 for field in &instances.references {
                     if let Some(value) = fields.get(field.offset..field.offset + ID) {
@@ -262,14 +273,16 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
             Part::ObjectArray { trace, class, elements, .. } => {
                 object.site = sites.of(trace);
                 let class_number = classes.number(class);
+                let mut length = None;
                 if let Some(class_number) = class_number {
-                    object.type_id = classes.array_type(class_number)?;
+                    (object.type_id, length) = classes.array_type(class_number)?;
                 } else {
                     self.missing += 1;
                 }
                 let count = elements.len() / ID;
                 object.shallow_bytes = outline.layout.array_bytes(FieldType::Reference, count as u64);
                 self.shard.object(number, &object)?;
+                self.length(length, count as u64)?;
                 self.class_reference(class_number.and_then(|number| classes.named(number)))?;
                 for (index, element) in (0..).zip(elements.chunks_exact(ID)) {
                     self.reference(Label::Index(index), StrengthId::STRONG, id::<ID>(element))?;
@@ -277,13 +290,23 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
             }
             Part::PrimitiveArray { trace, element, count, .. } => {
                 object.site = sites.of(trace);
-                let PrimitiveArrays { type_id, class } = primitive_arrays[element.code() as usize];
+                let PrimitiveArrays { type_id, length, class } = primitive_arrays[element.code() as usize];
                 object.type_id = type_id;
                 object.shallow_bytes = outline.layout.array_bytes(element, count.into());
                 self.shard.object(number, &object)?;
+                self.length(length, count.into())?;
                 self.class_reference(class)?;
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// Announces the length of an array.
+    #[inline]
+    fn length(&mut self, field: Option<FieldId>, length: u64) -> Result<(), Stop> {
+        if let Some(field) = field {
+            self.shard.value(field, Value::Unsigned(length))?;
         }
         Ok(())
     }

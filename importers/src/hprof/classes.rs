@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use barrow_writer::{KindId, KindRole, Label, StrengthClass, StrengthId, TypeDescription, TypeId};
+use barrow_writer::{
+    Encoding, FieldId, KindId, KindRole, Label, StrengthClass, StrengthId, TypeDescription, TypeId, Value,
+};
 
 use crate::context::Vocabulary;
 use crate::counted::TypeCount;
@@ -13,6 +15,7 @@ use crate::error::ImportError;
 use super::layout::{self, Fields, Packing};
 use super::outline::{Count, Outline};
 use super::records::{ClassPart, FieldType};
+use super::values::{self, ValueField, encoding};
 
 /// A chain of superclasses that is longer goes in circles, or is none.
 const MAX_SUPERCLASSES: usize = 1000;
@@ -26,10 +29,30 @@ pub(super) struct ReferenceField {
     pub(super) strength: StrengthId,
 }
 
+/// The name of a field that the dump does not name.
+pub(super) const UNKNOWN_FIELD: &str = "<unknown field>";
+
+/// Classes whose instances stand for what their field `value` holds.
+const STAND_FOR_VALUES: [&str; 11] = [
+    "java.lang.Boolean",
+    "java.lang.Byte",
+    "java.lang.Character",
+    "java.lang.Double",
+    "java.lang.Float",
+    "java.lang.Integer",
+    "java.lang.Long",
+    "java.lang.Short",
+    "java.util.concurrent.atomic.AtomicBoolean",
+    "java.util.concurrent.atomic.AtomicInteger",
+    "java.util.concurrent.atomic.AtomicLong",
+];
+
 /// What is derived from a class when its first instance comes.
 #[derive(Debug)]
 pub(super) struct Instances {
     pub(super) references: Vec<ReferenceField>,
+    /// Empty if no contents are recorded.
+    pub(super) values: Vec<ValueField>,
     pub(super) shallow_bytes: u64,
     pub(super) type_id: TypeId,
     /// Their class, as they name it, see [`Classes::named`].
@@ -64,11 +87,17 @@ pub(super) struct Classes<'o, 'a, const ID: usize> {
     /// Classes that the JVM itself holds: their instances do not.
     is_held: Vec<bool>,
     instances: Vec<OnceLock<Instances>>,
-    arrays: Vec<OnceLock<TypeId>>,
+    arrays: Vec<OnceLock<(TypeId, Option<FieldId>)>>,
+    /// Whether it is recorded what fields hold.
+    has_values: bool,
 }
 
 impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
-    pub(super) fn new(outline: &'o Outline<'a>, vocabulary: &'o Vocabulary<'o>) -> Result<Self, ImportError> {
+    pub(super) fn new(
+        outline: &'o Outline<'a>,
+        vocabulary: &'o Vocabulary<'o>,
+        has_values: bool,
+    ) -> Result<Self, ImportError> {
         let kinds = Kinds {
             instance: vocabulary.kind("instance", KindRole::Object)?,
             array: vocabulary.kind("array", KindRole::Object)?,
@@ -102,6 +131,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
             is_held,
             instances: (0..count).map(|_| OnceLock::new()).collect(),
             arrays: (0..count).map(|_| OnceLock::new()).collect(),
+            has_values,
         })
     }
 
@@ -123,10 +153,12 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         if let Some(instances) = self.instances[number].get() {
             return Ok(instances);
         }
+        let types = self.declare_chain(number)?;
         let instances = Instances {
             references: self.references(number, field_bytes)?,
+            values: if self.has_values { self.values(number, &types)? } else { Vec::new() },
             shallow_bytes: self.fields(number).instance_bytes(&self.outline.layout),
-            type_id: self.declare(number)?,
+            type_id: types[0],
             class: self.named(number),
         };
         Ok(self.instances[number].get_or_init(|| instances))
@@ -145,14 +177,37 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         self.named(number)
     }
 
-    /// The type of the arrays of a class.
-    pub(super) fn array_type(&self, number: usize) -> Result<TypeId, ImportError> {
-        if let Some(&type_id) = self.arrays[number].get() {
-            return Ok(type_id);
+    /// The type of the arrays of a class, and the field with their length.
+    pub(super) fn array_type(&self, number: usize) -> Result<(TypeId, Option<FieldId>), ImportError> {
+        if let Some(&array) = self.arrays[number].get() {
+            return Ok(array);
         }
         let name = readable_name(&self.internal_name(number));
         let type_id = self.vocabulary.declare_type(&TypeDescription::new(self.kinds.array, &name))?;
-        Ok(*self.arrays[number].get_or_init(|| type_id))
+        let length = self.length_field(type_id)?;
+        Ok(*self.arrays[number].get_or_init(|| (type_id, length)))
+    }
+
+    /// The field with the length of arrays of this type, if that is recorded.
+    pub(super) fn length_field(&self, array_type: TypeId) -> Result<Option<FieldId>, ImportError> {
+        let length = || self.vocabulary.field(array_type, "length", Encoding::Unsigned, false);
+        self.has_values.then(length).transpose()
+    }
+
+    /// The static fields of a class that are no references, and what they hold.
+    pub(super) fn static_values(
+        &self,
+        class: &ClassPart<'_>,
+        class_type: TypeId,
+    ) -> Result<Vec<(FieldId, Value)>, ImportError> {
+        let mut values = Vec::new();
+        for (name, kind, bytes) in class.statics::<ID>().filter(|_| self.has_values) {
+            let name = self.outline.names.text(name).unwrap_or(UNKNOWN_FIELD.into());
+            if let Some(value) = values::value(kind, bytes) {
+                values.push((self.vocabulary.field(class_type, &name, encoding(kind), true)?, value));
+            }
+        }
+        Ok(values)
     }
 
     /// The size of a class object: the `own_bytes` of `java.lang.Class`, followed by the static fields.
@@ -204,7 +259,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         }
         for (&class, &count) in &counts.object_arrays {
             let number = self.number(class);
-            add(number.map_or_else(|| self.unknown_type(), |number| self.array_type(number))?, count);
+            add(number.map_or_else(|| self.unknown_type(), |number| Ok(self.array_type(number)?.0))?, count);
         }
         for &(element, count) in &counts.primitive_arrays {
             add(self.primitive_array_type(element)?, count);
@@ -262,7 +317,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
                 if kind != FieldType::Reference || offset > field_bytes {
                     continue;
                 }
-                let name = self.outline.names.text(name).unwrap_or(Cow::Borrowed("<unknown field>"));
+                let name = self.outline.names.text(name).unwrap_or(UNKNOWN_FIELD.into());
                 let is_referent = is_reference && name == "referent";
                 let strength = if is_referent { self.strength(number) } else { StrengthId::STRONG };
                 let label = Label::Name(self.vocabulary.string(&name)?);
@@ -270,6 +325,24 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
             }
         }
         Ok(references)
+    }
+
+    /// Declares all fields of the instances, in the same order. Returns those that are no references. `types` are those of the
+    /// class and of its superclasses.
+    fn values(&self, number: usize, types: &[TypeId]) -> Result<Vec<ValueField>, ImportError> {
+        let mut values = Vec::new();
+        let mut offset = 0;
+        for (declaring, &type_id) in self.chain(number).zip(types) {
+            for (name, kind) in self.outline.classes[declaring].fields::<ID>() {
+                let name = self.outline.names.text(name).unwrap_or(UNKNOWN_FIELD.into());
+                let field = self.vocabulary.field(type_id, &name, encoding(kind), false)?;
+                if kind != FieldType::Reference {
+                    values.push(ValueField { offset, kind, field });
+                }
+                offset += usize::from(kind.bytes(ID as u8));
+            }
+        }
+        Ok(values)
     }
 
     /// How strongly a `java.lang.ref.Reference` refers.
@@ -283,10 +356,15 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         self.chain(number).find_map(|number| of_name(&self.internal_name(number))).unwrap_or(self.strengths.weak)
     }
 
-    /// Declares the type of a class's instances, superclasses first.
+    /// The type of a class's instances.
     fn declare(&self, number: usize) -> Result<TypeId, ImportError> {
+        Ok(self.declare_chain(number)?[0])
+    }
+
+    /// Declares the types of a class's instances and of its superclasses', which come after it.
+    fn declare_chain(&self, number: usize) -> Result<Vec<TypeId>, ImportError> {
         let chain: Vec<usize> = self.chain(number).collect();
-        let mut base = None;
+        let mut types = Vec::with_capacity(chain.len());
         for &number in chain.iter().rev() {
             let name = readable_name(&self.internal_name(number));
             let loader = self.loader_name(number);
@@ -294,12 +372,16 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
             if name == "java.lang.String" {
                 attributes.push(("text of", "value"));
             }
+            if STAND_FOR_VALUES.contains(&&*name) {
+                attributes.push(("value of", "value"));
+            }
             let mut description = TypeDescription::new(self.kinds.instance, &name);
-            description.base = base;
+            description.base = types.last().copied();
             description.attributes = &attributes;
-            base = Some(self.vocabulary.declare_type(&description)?);
+            types.push(self.vocabulary.declare_type(&description)?);
         }
-        Ok(base.expect("a chain begins with the class itself"))
+        types.reverse();
+        Ok(types)
     }
 
     /// The class of a class's loader; `None` for the JVM's own.

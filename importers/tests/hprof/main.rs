@@ -8,3 +8,4 @@ mod read;
 mod samples;
 mod texts;
 mod tiny;
+mod values;

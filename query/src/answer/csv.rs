@@ -18,7 +18,7 @@ pub fn begin(answer: &Answer, check: Check<'_>, out: &mut dyn Write) -> io::Resu
     match answer.tables.iter().find(|table| table.audience.has_machines()) {
         Some(table) => {
             let mut records = records(out);
-            records.write_record(shown(table).into_iter().map(|at| table.columns[at].key)).map_err(cause)?;
+            records.write_record(shown(table).into_iter().map(|at| &*table.columns[at].key)).map_err(cause)?;
             rows(table, check, records)
         }
         None => facts(answer, out),
@@ -50,11 +50,11 @@ fn rows(table: &Table, check: Check<'_>, mut records: csv::Writer<&mut dyn Write
 
 fn facts(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     let shown = || {
-        let columns = answer.facts.iter().map(|fact| (fact, fact.column));
+        let columns = answer.facts.iter().map(|fact| (fact, &fact.column));
         columns.filter(|(_, column)| column.audience.has_machines() && column.unit != Unit::Nested)
     };
     let mut records = records(out);
-    records.write_record(shown().map(|(_, column)| column.key)).map_err(cause)?;
+    records.write_record(shown().map(|(_, column)| &*column.key)).map_err(cause)?;
     records.write_record(shown().map(|(fact, _)| text(&fact.value))).map_err(cause)?;
     records.flush()
 }
@@ -78,11 +78,12 @@ fn text(value: &Value) -> String {
         Value::Text(text) | Value::Name(text) => harmless(text),
         Value::Path(steps) => harmless(&steps.join(BETWEEN_STEPS)),
         Value::Number(number) | Value::Estimate(number) => number.to_string(),
-        Value::Change(difference) => difference.to_string(),
+        Value::Signed(difference) | Value::Change(difference) => difference.to_string(),
         Value::Share(share) | Value::EstimatedShare(share) => format!("{share:.6}"),
         Value::Rate(rate) => rate.to_string(),
         Value::Measured { value, .. } => value.to_string(),
-        Value::Flag(flag) => flag.to_string(),
+        Value::Flag(flag) | Value::Truth(flag) => flag.to_string(),
+        Value::Absent(absence) => absence.word().to_owned(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::answer::visible;
-use crate::answer::{Answer, BETWEEN_STEPS, Column, Table, Value};
+use crate::answer::{Absence, Answer, BETWEEN_STEPS, Column, Table, Value};
 
 use super::Check;
 
@@ -57,7 +57,7 @@ pub fn begin(
         }
     }
     for fact in answer.facts.iter().filter(|fact| fact.column.audience.has_machines()) {
-        write!(out, ",{}:{}", string(fact.column.key), value(&fact.value))?;
+        write!(out, ",{}:{}", string(&fact.column.key), value(&fact.value))?;
     }
     for table in answer.tables.iter().filter(|table| table.audience.has_machines()) {
         close(progress, out)?;
@@ -112,7 +112,7 @@ fn rows(table: &Table, progress: &mut Progress, check: Check<'_>, out: &mut dyn 
 
 fn row(columns: &[Column], cells: &[Value]) -> String {
     let seen = columns.iter().zip(cells).filter(|(column, _)| column.audience.has_machines());
-    object(seen.map(|(column, cell)| (column.key, cell)))
+    object(seen.map(|(column, cell)| (&*column.key, cell)))
 }
 
 fn object<'a>(fields: impl Iterator<Item = (&'a str, &'a Value)>) -> String {
@@ -126,11 +126,14 @@ fn value(value: &Value) -> String {
         Value::Text(text) | Value::Name(text) => string(text),
         Value::Path(steps) => string(&steps.join(BETWEEN_STEPS)),
         Value::Number(number) | Value::Estimate(number) => number.to_string(),
-        Value::Change(difference) => difference.to_string(),
+        Value::Signed(difference) | Value::Change(difference) => difference.to_string(),
         Value::Share(share) | Value::EstimatedShare(share) => format!("{share:.6}"),
         Value::Rate(rate) => rate.to_string(),
         Value::Measured { value, .. } => value.to_string(),
-        Value::Flag(flag) => flag.to_string(),
+        Value::Flag(flag) | Value::Truth(flag) => flag.to_string(),
+        Value::Absent(Absence::Null) => "null".to_owned(),
+        Value::Absent(Absence::Unknown) => r#"{"absent":"unknown"}"#.to_owned(),
+        Value::Absent(Absence::Missing) => r#"{"absent":"missing"}"#.to_owned(),
         Value::List(values) => format!("[{}]", values.iter().map(self::value).collect::<Vec<_>>().join(",")),
         Value::Record(fields) => object(fields.iter().map(|(key, field)| (key.as_str(), field))),
     }

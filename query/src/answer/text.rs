@@ -11,6 +11,7 @@ pub fn text(value: &Value, unit: Unit) -> String {
         Value::Name(name) => quoted(name, usize::MAX),
         Value::Path(steps) => text(&Value::Text(steps.join(BETWEEN_STEPS)), unit),
         Value::Number(number) => number_text(*number, unit),
+        Value::Signed(number) => number.to_string(),
         Value::Estimate(number) => format!("~{}", number_text(*number, unit)),
         Value::Change(difference) if unit == Unit::Bytes => units::change(*difference, units::size),
         Value::Change(difference) => units::change(*difference, units::grouped),
@@ -20,6 +21,8 @@ pub fn text(value: &Value, unit: Unit) -> String {
         Value::Rate(rate) => rate.to_string(),
         Value::Measured { text, .. } => visible::cell(text).into_owned(),
         Value::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
+        Value::Truth(truth) => truth.to_string(),
+        Value::Absent(absence) => absence.word().to_owned(),
         Value::List(values) => values.iter().map(|value| text(value, unit)).collect::<Vec<_>>().join(", "),
         Value::Record(fields) => {
             let fields = fields.iter().map(|(key, value)| format!("{key}: {}", text(value, Unit::Number)));

@@ -1,14 +1,17 @@
 //! `group`: objects by what they have in common.
 
-use barrow_analyzer::{GroupKey, GroupRetained, ObjectGroup, RetainedByGroups, Tables, TypeTotals};
+use barrow_analyzer::{
+    FieldPath, GroupKey, GroupRetained, Heap, Held, ObjectGroup, ObjectGroups, RetainedByGroups, TypeTotals,
+};
 
+use crate::answer::text::text;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::language::request::Request;
 use crate::session::Session;
-use crate::tables::found;
 use crate::tables::ranking::Order;
+use crate::tables::{found, held};
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};
@@ -18,10 +21,11 @@ pub(super) const COMMAND: Command = Command {
     aliases: &[],
     group: Group::Objects,
     arguments: "[N] [[KIND] EXPR] by KEY[,KEY].. [by size|count|unmanaged|retained]",
-    about: "Objects by what they have in common: type, package, loader, text",
+    about: "Objects by what they have in common: type, package, loader, text, fields",
     details: "A row for each combination of the keys: `type`, `kind`, `package`, `superclass`, `loader` and `text`, which \
-              `help expressions` describes; several are written without blanks: `by package,kind`. A key is empty (null \
-              in JSON) where objects have no such thing. The groups add up to all objects that match. With N, the first \
+              `help expressions` describes, and fields, as `.state` or `.owner.name`. Several are written without \
+              blanks: `by package,.state`. A key is empty (null in JSON) where objects have no such thing; what a field \
+              holds is written as `list` does. The groups add up to all objects that match. With N, the first \
               N groups are listed. `by retained` adds what each group retains. The sum is exactly what would be freed \
               without all of these objects, as `retained EXPR` tells it. Each object that would be freed counts for one \
               group: for that from which references lead to it without passing another of these objects. If they do \
@@ -47,12 +51,11 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let found = heap.groups(&set, &keys, &meter)?;
     let retained = if order == Order::Retained { Some(found.retained(&meter)?) } else { None };
     drop(meter);
-    let tables = heap.recording().tables()?;
     let table = Table {
         key: "rows",
         audience: Audience::Everyone,
         columns: columns(&keys, retained.is_some()),
-        rows: session.context.collect(rows(&keys, &found.groups, retained.as_ref(), order, tables).into_iter())?,
+        rows: session.context.collect(rows(&keys, &found, retained.as_ref(), order, &heap)?.into_iter())?,
     };
     let sum = totals(found.groups.iter());
     let mut answer = Answer::default()
@@ -84,23 +87,27 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
 fn keys_and_order(by: &[String]) -> Result<(Vec<GroupKey>, Order), QueryError> {
     let (mut keys, mut order) = (Vec::new(), Order::Size);
     for word in by.iter().flat_map(|words| words.split(',')).filter(|word| !word.is_empty()) {
-        match (GroupKey::ALL.into_iter().find(|key| key.name() == word), Order::named(word)) {
+        let field = || FieldPath::parse(word).map(GroupKey::Field);
+        match (GroupKey::ALL.into_iter().find(|key| key.name() == word).or_else(field), Order::named(word)) {
             (Some(key), _) if keys.contains(&key) => {}
             (Some(key), _) => keys.push(key),
             (None, Some(named)) => order = named,
             (None, None) => {
-                let known = GroupKey::ALL.map(GroupKey::name).join(", ");
-                return Err(QueryError::usage(format!("`{word}` is no key; there are {known}")));
+                return Err(QueryError::usage(format!("`{word}` is no key; there are {}", known_keys())));
             }
         }
     }
     match keys.is_empty() {
         true => {
-            let known = GroupKey::ALL.map(GroupKey::name).join(", ");
-            Err(QueryError::usage(format!("by which key? there are {known}: `{}`", COMMAND.example)))
+            let (known, example) = (known_keys(), COMMAND.example);
+            Err(QueryError::usage(format!("by which key? there are {known}: `{example}`")))
         }
         false => Ok((keys, order)),
     }
+}
+
+fn known_keys() -> String {
+    format!("{} and fields, as `.state`", GroupKey::ALL.each_ref().map(GroupKey::name).join(", "))
 }
 
 fn totals<'g>(groups: impl Iterator<Item = &'g ObjectGroup>) -> TypeTotals {
@@ -115,16 +122,32 @@ fn totals<'g>(groups: impl Iterator<Item = &'g ObjectGroup>) -> TypeTotals {
 /// A row for each group, the largest first, and one for what is shared.
 fn rows(
     keys: &[GroupKey],
-    groups: &[ObjectGroup],
+    found: &ObjectGroups<'_>,
     retained: Option<&RetainedByGroups>,
     order: Order,
-    tables: &Tables,
-) -> Vec<Vec<Value>> {
+    heap: &Heap,
+) -> Result<Vec<Vec<Value>>, QueryError> {
+    let (groups, tables) = (&found.groups, heap.recording().tables()?);
+    let fields = keys.iter().filter(|key| matches!(key, GroupKey::Field(_))).count();
+    let of_field = |number: usize| {
+        let held: Vec<Held> = groups.iter().map(|group| found.held(group)[number]).collect();
+        held::cells(heap.recording(), heap.snapshot(), &held)
+    };
+    let of_fields = (0..fields).map(of_field).collect::<Result<Vec<_>, _>>()?;
+    let cells = |at: usize| {
+        let mut of_fields = of_fields.iter();
+        let cell = |key| match key {
+            &GroupKey::Field(_) => of_fields.next().map_or(Value::None, |cells| cells[at].clone()),
+            key => cell(key, groups[at].key(key, tables)),
+        };
+        keys.iter().map(cell).collect::<Vec<Value>>()
+    };
+    let texts = |at: usize| of_fields.iter().map(|cells| text(&cells[at], Unit::Number)).collect::<Vec<_>>();
     let retained_of = |at: usize| retained.map(|retained| retained.groups[at]);
     let rank = |at: usize| order.of(&totals([&groups[at]].into_iter()), retained_of(at));
-    let names = |at: usize| keys.iter().map(|&key| groups[at].key(key, tables)).collect::<Vec<_>>();
+    let names = |at: usize| keys.iter().map(|key| groups[at].key(key, tables)).collect::<Vec<_>>();
     let mut sorted: Vec<usize> = (0..groups.len()).collect();
-    sorted.sort_by_cached_key(|&at| (std::cmp::Reverse(rank(at)), names(at)));
+    sorted.sort_by_cached_key(|&at| (std::cmp::Reverse(rank(at)), names(at), texts(at)));
     let shared = retained.map_or(GroupRetained::default(), |retained| retained.shared);
     let mut whole = sorted.iter().map(|&at| rank(at)).fold(0, u64::wrapping_add);
     if order == Order::Retained {
@@ -132,7 +155,7 @@ fn rows(
     }
     let row = |at: usize| {
         let group = &groups[at];
-        let mut row: Vec<Value> = keys.iter().map(|&key| cell(key, group.key(key, tables))).collect();
+        let mut row = cells(at);
         row.extend([group.objects.into(), group.heap_bytes.into(), group.unmanaged_bytes.into()]);
         row.extend(retained_of(at).into_iter().flat_map(|retained| [retained.bytes.into(), "group".into()]));
         row.push(Value::share(rank(at), whole));
@@ -145,10 +168,10 @@ fn rows(
         row.push(Value::share(shared.bytes, whole));
         rows.push(row);
     }
-    rows
+    Ok(rows)
 }
 
-fn cell(key: GroupKey, text: Option<&str>) -> Value {
+fn cell(key: &GroupKey, text: Option<&str>) -> Value {
     match (key, text) {
         (_, None) => Value::None,
         (GroupKey::Text, Some(text)) => Value::name_of(text),
@@ -156,8 +179,13 @@ fn cell(key: GroupKey, text: Option<&str>) -> Value {
     }
 }
 
+fn column(key: &GroupKey) -> Column {
+    let unit = if let GroupKey::Field(_) = key { Unit::Number } else { Unit::Text };
+    Column::named(key.name().into_owned(), unit)
+}
+
 fn columns(keys: &[GroupKey], are_retained: bool) -> Vec<Column> {
-    let mut columns: Vec<Column> = keys.iter().map(|key| Column::new(key.name(), key.name(), Unit::Text)).collect();
+    let mut columns: Vec<Column> = keys.iter().map(column).collect();
     columns.extend([
         Column::new("objects", "objects", Unit::Count),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),

@@ -44,6 +44,11 @@ const OPERATORS: &str = r#"
   in                      a range with both its ends: 1K..2M, 1K.., ..2M
   ~  !~                   matches /regular expression/ or "glob*", or does not
 
+  .count  .owner.name     what a field holds, or the field of an object that a
+                          reference leads to: = != < <= > >= in, with a number
+                          such as -3 or 0.25; = != ~ !~ with a text; alone, or
+                          = true, = false; = null; = unknown
+
   $NAME  $_               in the set that `let` named; in the last result
   @123  %3                this object; the object in row 3 of the last table
 
@@ -55,7 +60,12 @@ const OPERATORS: &str = r#"
   type = "Foo Bar" and size in 1K..2M
   name ~ /^Str/ and not (refs = 0 or unmanaged > 1M)
   $before - $after - type = "Cache"
+  .hits > 100 and .user.name ~ /^A/ - .closed
   class = "cc1" and memory > 500M or failed and wall > 10min
+
+A field that refers to a string or a boxed number is compared with that. What is
+not known passes only `= unknown`, and what an object does not have passes no
+comparison. A field that no object has is an error.
 
 A comparison with a number that an object or a process does not have is false,
 even `!=`. Examples are the distance of an unreachable object, an address that

@@ -1,15 +1,15 @@
 //! `info`: one object, or the file.
 
-use barrow_analyzer::{Heap, Holder, ObjectDetails, ObjectId, Progress, Recording, SnapshotId};
+use barrow_analyzer::{Heap, Held, Holder, ObjectDetails, ObjectId, Progress, Recording, SnapshotId};
 
 use barrow_processes::{ProcessId, ProcessTree};
 
 use crate::answer::units;
-use crate::answer::{Answer, Column, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::session::Session;
-use crate::tables::process_details;
+use crate::tables::{held, process_details};
 
 use super::snapshot::with_pairs;
 use crate::touches::Touches;
@@ -55,6 +55,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             let heap = session.heap(snapshot)?;
             let details = barrow_analyzer::object(heap.recording(), snapshot, id)?;
             let answer = of_object(heap.recording(), snapshot, &details)?;
+            let answer = with_fields(&heap, answer, id)?;
             let born = details.serial.map(|serial| heap.recording().born(serial, snapshot, &session.meter()));
             let born = born.transpose()?.flatten().map(|snapshot| u64::from(snapshot.0));
             let answer = answer.fact(Column::new("born_in_snapshot", "born in", Unit::Number), born);
@@ -104,6 +105,27 @@ fn of_object(recording: &Recording, snapshot: SnapshotId, object: &ObjectDetails
         .fact(Column::new("serial", "serial", Unit::Number), object.serial)
         .fact(Column::new("site", "site", Unit::Number), object.site.map(|site| site.0))
         .fact(Column::new("allocated_at", "allocated at", Unit::Text), site.and_then(|site| site.title())))
+}
+
+/// Adds what the fields of the object hold, if the recording tells.
+fn with_fields(heap: &Heap, answer: Answer, id: ObjectId) -> Result<Answer, QueryError> {
+    let fields = heap.object_fields(id)?;
+    if fields.is_empty() {
+        return Ok(answer);
+    }
+    let tables = heap.recording().tables()?;
+    let held: Vec<Held> = fields.iter().map(|field| field.held).collect();
+    let cells = held::cells(heap.recording(), heap.snapshot(), &held)?;
+    let rows = fields.iter().zip(cells);
+    let rows = rows.map(|(field, cell)| {
+        vec![Value::text(format!(".{}", field.name)), cell, Value::text(tables.type_name(field.declared_by))]
+    });
+    let columns = vec![
+        Column::new("field", "field", Unit::Text),
+        Column::new("value", "value", Unit::Number),
+        Column::new("declared_by", "declared by", Unit::Text).secondary(),
+    ];
+    Ok(answer.table(Table { key: "fields", audience: Audience::Everyone, columns, rows: rows.collect() }))
 }
 
 /// Adds what follows from the references of all objects.

@@ -11,7 +11,7 @@ use crate::answer::{Table, Unit, text};
 pub(crate) fn write(table: &Table, out: &mut dyn Write) -> io::Result<()> {
     let shown: Vec<usize> = (0..table.columns.len()).filter(|&at| table.columns[at].audience.has_people()).collect();
     let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
-    writeln!(out, "{}", line(shown.iter().map(|&at| escaped(table.columns[at].heading)).collect()))?;
+    writeln!(out, "{}", line(shown.iter().map(|&at| escaped(&table.columns[at].heading)).collect()))?;
     let align = |&at: &usize| if table.columns[at].unit == Unit::Text { ":---" } else { "---:" }.to_owned();
     writeln!(out, "{}", line(shown.iter().map(align).collect()))?;
     for row in &table.rows {

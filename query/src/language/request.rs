@@ -57,7 +57,7 @@ impl Request {
 }
 
 /// Whether the next word belongs to this one.
-fn is_operator(word: &str) -> bool {
+pub(crate) fn is_operator(word: &str) -> bool {
     word.ends_with(['=', '~', '<', '>', '!', '&', '|', '(', '-'])
         || ["and", "or", "not", "in"].iter().any(|operator| word.eq_ignore_ascii_case(operator))
 }

@@ -112,7 +112,7 @@ fn mark(table: &mut Table, bounds: &[CountBounds]) {
     let objects = table.columns.iter().position(|column| column.key == "objects").map_or(0, |place| place + 1);
     for (cells, &bounds) in table.rows.iter_mut().zip(bounds) {
         for (cell, column) in cells.iter_mut().zip(&table.columns) {
-            if matches!(column.key, "objects" | "shallow_bytes" | "unmanaged_bytes" | "share") {
+            if matches!(&*column.key, "objects" | "shallow_bytes" | "unmanaged_bytes" | "share") {
                 let value = std::mem::replace(cell, Value::None);
                 *cell = type_counts::as_exact_as(bounds, value);
             }

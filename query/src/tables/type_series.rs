@@ -43,7 +43,7 @@ pub(crate) fn add(
         (Column::new("series", "series", Unit::Text).for_people().secondary(), lines.collect())
     };
     for table in &mut answer.tables {
-        table.columns.push(column);
+        table.columns.push(column.clone());
         table.rows.iter_mut().zip(&cells).for_each(|(row, cell)| row.push(cell.clone()));
     }
     Ok(())

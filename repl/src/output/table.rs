@@ -106,7 +106,7 @@ fn draw_table(table: &Table, context: Context<'_>, out: &mut dyn Write) -> io::R
     if left_out.is_empty() {
         return Ok(columns);
     }
-    let names: Vec<&str> = left_out.iter().map(|&at| table.columns[at].heading).collect();
+    let names: Vec<&str> = left_out.iter().map(|&at| &*table.columns[at].heading).collect();
     let line = format!("not shown: {} (`| less -S`, `--format csv` or a wider terminal)", names.join(", "));
     write_wrapped(&line, "  ", context, out)?;
     Ok(columns)
@@ -144,7 +144,7 @@ fn fitted(table: &Table, columns: Vec<Sized>, context: Context<'_>) -> (Vec<Size
 }
 
 fn draw_header(table: &Table, columns: &[Sized], context: Context<'_>, out: &mut dyn Write) -> io::Result<()> {
-    match aligned(table, columns, |at, _| table.columns[at].heading.to_owned()) {
+    match aligned(table, columns, |at, _| table.columns[at].heading.clone().into_owned()) {
         header if context.colour => writeln!(out, "\x1b[1m{header}\x1b[0m"),
         header => writeln!(out, "{header}"),
     }

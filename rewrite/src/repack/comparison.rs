@@ -200,5 +200,5 @@ fn is_same_alone(before: &LoadedSnapshot, after: &LoadedSnapshot, tables: &Table
         let own = whole.own(object);
         (tables.shape(own.shape).type_id, Own { shape: ShapeId(0), ..own })
     };
-    own(before, old) == own(after, new)
+    own(before, old) == own(after, new) && before.values(old) == after.values(new)
 }

@@ -123,15 +123,15 @@ impl Draft {
 /// Divides objects into blocks: a block ends when it is full, and after an object that has continuations.
 fn pieces(whole: &LoadedSnapshot, objects: &[u32]) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
-    let (mut start, mut references) = (0, 0);
+    let (mut start, mut so_far) = (0, [0; 2]);
     for (at, &object) in objects.iter().enumerate() {
-        let count = whole.targets(object as usize).len();
+        let [references, values] = [whole.targets(object as usize).len(), whole.values(object as usize).0.len()];
         let follows_giant = at > 0 && !whole.continued(objects[at - 1] as usize).is_empty();
-        if at > start && (is_full(at - start, references, count) || follows_giant) {
+        if at > start && (is_full(at - start, so_far, [references, values]) || follows_giant) {
             pieces.push(start..at);
-            (start, references) = (at, 0);
+            (start, so_far) = (at, [0; 2]);
         }
-        references += count;
+        so_far = [so_far[0] + references, so_far[1] + values];
     }
     if start < objects.len() {
         pieces.push(start..objects.len());
@@ -180,5 +180,5 @@ pub(super) fn push(filler: &mut ColumnFiller, whole: &LoadedSnapshot, object: us
     let form = ShapeForm::from(tables.shape(shape));
     let fields = ObjectFields { shape, form, shallow_bytes, unmanaged_bytes, site, name };
     let targets = whole.targets(object).iter().map(|&target| row_of[target as usize]);
-    filler.push(&fields, whole.labels(object), targets);
+    filler.push(&fields, whole.labels(object), whole.values(object), targets);
 }

@@ -42,6 +42,7 @@ const LINES = {
   threads: { line: 'threads', file: 'threads' },
   top: { line: 'top 10' },
   compare: { line: 'compare scan scan-new', file: 'trial' },
+  list: { line: 'list 20 size > 1K of type, name, size, retained by retained' },
   modes: { line: 'modes wall scan', file: 'trial' },
   runs: { line: 'runs', file: 'trial' },
   values: { line: 'values wall mode 2', file: 'trial' },

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use barrow_format::FieldId;
 use barrow_format::block::BlockColumns;
 use barrow_format::patch::{ColumnFiller, ObjectFields, RowGroup};
 
@@ -107,10 +108,12 @@ impl Changes {
 /// The changed rows of a batch of groups.
 #[derive(Default)]
 pub(super) struct Picks {
-    /// By row; the rest are places in `targets` and `labels`.
+    /// By row; the rest are places in the lists below.
     picks: Vec<Pick>,
     targets: Vec<u32>,
     labels: Vec<u64>,
+    fields: Vec<FieldId>,
+    codes: Vec<u64>,
     /// The first that was not taken yet.
     next: usize,
     filler: ColumnFiller,
@@ -121,6 +124,8 @@ struct Pick {
     fields: ObjectFields,
     targets: Range<usize>,
     labels: Range<usize>,
+    /// In `fields` and in `codes`.
+    values: Range<usize>,
 }
 
 impl Picks {
@@ -135,6 +140,8 @@ impl Picks {
         self.picks.clear();
         self.targets.clear();
         self.labels.clear();
+        self.fields.clear();
+        self.codes.clear();
         self.next = 0;
         let rows = before.groups[batch.start].rows.start..before.groups[batch.end - 1].rows.end;
         let meets = |groups: &Range<usize>| groups.start < batch.end && batch.start < groups.end;
@@ -144,11 +151,14 @@ impl Picks {
             let Part::Object(number, object) = part else { return Ok(()) };
             let row = row_of[number as usize];
             if rows.contains(&row) && changes.contains(row) {
-                let (targets, labels) = (self.targets.len(), self.labels.len());
+                let (targets, labels, values) = (self.targets.len(), self.labels.len(), self.fields.len());
                 self.targets.extend(object.targets.iter().map(|&target| row_of[target as usize]));
                 self.labels.extend_from_slice(object.explicit);
+                self.fields.extend_from_slice(object.values.0);
+                self.codes.extend_from_slice(object.values.1);
                 let (targets, labels) = (targets..self.targets.len(), labels..self.labels.len());
-                self.picks.push(Pick { row, fields: object.fields(), targets, labels });
+                let values = values..self.fields.len();
+                self.picks.push(Pick { row, fields: object.fields(), targets, labels, values });
             }
             Ok(())
         })?;
@@ -162,7 +172,8 @@ impl Picks {
         let picks = self.picks[self.next..].iter().take_while(|pick| pick.row < group.rows.end);
         for pick in picks {
             let (targets, labels) = (&self.targets[pick.targets.clone()], &self.labels[pick.labels.clone()]);
-            self.filler.push(&pick.fields, labels, targets.iter().copied());
+            let values = (&self.fields[pick.values.clone()], &self.codes[pick.values.clone()]);
+            self.filler.push(&pick.fields, labels, values, targets.iter().copied());
         }
         self.next += self.filler.columns.objects();
         self.filler.take()
@@ -171,5 +182,5 @@ impl Picks {
 
 /// The memory of an object that is gathered, in bytes.
 pub(super) fn gathered_bytes(object: &super::reader::Seen<'_>) -> usize {
-    size_of::<Pick>() + 4 * object.targets.len() + 8 * object.explicit.len()
+    size_of::<Pick>() + 4 * object.targets.len() + 8 * object.explicit.len() + 12 * object.values.0.len()
 }

@@ -133,7 +133,8 @@ impl<'a> Comparing<'a> {
     fn add(&mut self, row: u32, object: &Seen<'_>) -> Result<()> {
         let row_of = self.row_of;
         let columns = &self.filler.columns;
-        let is_full = is_full(columns.objects(), columns.targets.len(), object.targets.len());
+        let so_far = [columns.targets.len(), self.filler.values()];
+        let is_full = is_full(columns.objects(), so_far, [object.targets.len(), object.values.0.len()]);
         if is_full || self.filler.bytes() > self.context.patches.gathered_bytes {
             self.end_block()?;
         }
@@ -141,7 +142,7 @@ impl<'a> Comparing<'a> {
             self.filler.begin(row);
         }
         let targets = object.targets.iter().map(|&target| row_of[target as usize]);
-        self.filler.push(&object.fields(), object.explicit, targets);
+        self.filler.push(&object.fields(), object.explicit, object.values, targets);
         self.filler.columns.addresses.push(object.address);
         self.filler.columns.serials.push(object.serial);
         self.compared.new.serials.push(object.serial);

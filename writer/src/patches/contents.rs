@@ -7,7 +7,7 @@ use super::reader::Seen;
 /// Bytes that are hashed at once; where a long array was divided into blocks makes no difference.
 const PIECE_BYTES: usize = 12 << 10;
 
-/// Hashes objects: type, sizes, site, name, and of each reference its label, its strength and its target's row.
+/// Hashes objects: type, sizes, site, name, values, and of each reference its label, its strength and its target's row.
 /// Not the address, which a patch tells apart, nor the serial, by which objects are compared.
 ///
 /// The hash is twice 64 bits of SipHash, with two random keys of this writer. An object's old hash is compared with
@@ -40,6 +40,12 @@ impl Contents {
         self.bytes.extend_from_slice(&object.site.to_le_bytes());
         let name = object.name.map_or(0, |name| u64::from(name.0) + 1);
         self.bytes.extend_from_slice(&name.to_le_bytes());
+        let (fields, codes) = object.values;
+        self.bytes.extend_from_slice(&(fields.len() as u64).to_le_bytes());
+        for (field, code) in fields.iter().zip(codes) {
+            self.bytes.extend_from_slice(&field.0.to_le_bytes());
+            self.bytes.extend_from_slice(&code.to_le_bytes());
+        }
         self.go_on(object, row_of);
     }
 

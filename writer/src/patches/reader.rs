@@ -7,7 +7,7 @@ use barrow_format::commit::BlockEntry;
 use barrow_format::frame::Frame;
 use barrow_format::patch::ObjectFields;
 use barrow_format::rows::{Shape, Tail};
-use barrow_format::{ShapeId, StringId};
+use barrow_format::{FieldId, ShapeId, StringId};
 
 use super::spill::Spill;
 use crate::error::Result;
@@ -130,6 +130,8 @@ pub(super) struct Seen<'a> {
     pub(super) explicit: &'a [u64],
     /// The number of the first element, in a continuation.
     pub(super) start_index: u64,
+    /// The fields that have values, and the codes of these.
+    pub(super) values: (&'a [FieldId], &'a [u64]),
 }
 
 impl<'a> Decoded<'a> {
@@ -137,6 +139,7 @@ impl<'a> Decoded<'a> {
     pub(super) fn objects(self) -> impl Iterator<Item = Seen<'a>> {
         let Decoded { columns, shapes } = self;
         let (mut targets, mut labels) = (columns.targets.as_slice(), columns.labels.as_slice());
+        let mut values = columns.values.rows();
         (0..).zip(&columns.counts).map(move |(at, &count): (usize, _)| {
             let shape_id = columns.dictionary[columns.shapes.get(at).copied().unwrap_or(0) as usize];
             let shape = shapes[shape_id.index()];
@@ -157,6 +160,7 @@ impl<'a> Decoded<'a> {
                 targets: own,
                 explicit,
                 start_index: columns.start_index,
+                values: values.next().unwrap_or_default(),
             }
         })
     }

@@ -5,6 +5,8 @@
 //! cheap terms of `and` and `or` first. Each term scans one column of the block and yields one bit for each object.
 //! Names of objects are compared once for every string of the recording, and texts of sites once for every site.
 
+use std::sync::Arc;
+
 use barrow_expressions::Pattern;
 use barrow_format::block::BlockColumns;
 use barrow_format::rows::KindRole;
@@ -13,7 +15,7 @@ use barrow_format::{KindId, ObjectId, SiteId, TypeId};
 use super::Expression;
 use super::block_objects::{BlockObjects, Sizes};
 use super::needs::needs_sites;
-use super::terms::{Node, NumberAttribute, NumberComparison, Property, Term, TextAttribute, TextComparison};
+use super::terms::{FieldTerm, Node, NumberAttribute, NumberComparison, Property, Term, TextAttribute, TextComparison};
 use crate::error::Result;
 use crate::file::recording::Recording;
 use crate::file::sites::Sites;
@@ -40,6 +42,10 @@ pub(crate) trait DerivedColumns: Sync {
     fn incoming_count(&self, object: ObjectId) -> u64;
     /// Whether the object is the target of a root.
     fn is_root(&self, object: ObjectId) -> bool;
+    /// The objects for which a test of a field holds; `None` if the expression has no such test.
+    fn field_set(&self, _term: &Arc<FieldTerm>) -> Option<&ObjectSet> {
+        None
+    }
 }
 
 impl Expression {
@@ -176,6 +182,7 @@ enum Step<'e> {
     Is(Property),
     Member(&'e ObjectSet),
     Object(ObjectId),
+    Field(&'e Arc<FieldTerm>),
 }
 
 impl<'e> Step<'e> {
@@ -215,6 +222,7 @@ impl<'e> Step<'e> {
             Term::Is(property) => Step::Is(*property),
             Term::Member(set) => Step::Member(set),
             Term::Object(id) => Step::Object(*id),
+            Term::Field(field) => Step::Field(field),
         }
     }
 
@@ -227,7 +235,7 @@ impl<'e> Step<'e> {
                 NumberAttribute::Retained | NumberAttribute::Distance | NumberAttribute::Incoming => 3,
                 _ => 1,
             },
-            Step::Member(_) => 2,
+            Step::Member(_) | Step::Field(_) => 2,
             Step::Is(_) => 3,
             Step::Not(step) => step.cost(),
             Step::Any(steps) | Step::All(steps) => steps.iter().map(Step::cost).max().unwrap_or(0),
@@ -257,6 +265,7 @@ impl<'e> Step<'e> {
             | Step::Number(_)
             | Step::Is(_)
             | Step::Member(_)
+            | Step::Field(_)
             | Step::Object(_) => None,
         }
     }
@@ -314,6 +323,10 @@ impl<'e> Step<'e> {
                 }
             }
             Step::Member(set) => within.filter(|row| set.contains(block.object(row))),
+            Step::Field(field) => match derived.field_set(field) {
+                Some(set) => within.filter(|row| set.contains(block.object(row))),
+                None => block.none(),
+            },
             Step::Object(id) => within.filter(|row| block.object(row) == *id),
         }
     }

@@ -1,15 +1,17 @@
 //! What expressions know of objects: attributes, and objects that have names.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
-use barrow_expressions::{Language, Range, TextTest};
+use barrow_expressions::{FieldTest, Language, Range, TextTest};
 use barrow_format::{ObjectId, SnapshotId};
 
 use super::names::Names;
 use super::terms::{
-    ATTRIBUTES, Attribute, NumberAttribute, NumberComparison, Property, Term, TextAttribute, TextComparison,
+    ATTRIBUTES, Attribute, FieldTerm, NumberAttribute, NumberComparison, Property, Term, TextAttribute, TextComparison,
     attribute_named,
 };
+use crate::questions::fields::FieldPath;
 
 /// Objects of a snapshot, and the names that some of them have.
 pub(super) struct Objects<'n> {
@@ -46,7 +48,8 @@ impl Language for Objects<'_> {
     type Property = Property;
     type Term = Term;
 
-    const TERM: &'static str = "an attribute such as `type` or `size`, a set, an object or `(`";
+    const TERM: &'static str =
+        "an attribute such as `type` or `size`, a field such as `.name`, a set, an object or `(`";
     const TEXT: &'static str = "Hash";
 
     fn attribute(&self, word: &str) -> Option<Attribute> {
@@ -67,6 +70,10 @@ impl Language for Objects<'_> {
 
     fn property(&self, property: Property) -> Term {
         Term::Is(property)
+    }
+
+    fn field(&self, path: Vec<String>, test: FieldTest) -> Result<Term, String> {
+        Ok(Term::Field(Arc::new(FieldTerm { path: FieldPath::of(path), test })))
     }
 
     fn set(&self, name: &str) -> Result<Term, String> {

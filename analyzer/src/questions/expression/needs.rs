@@ -102,7 +102,7 @@ fn needs(node: &Node) -> Needs {
         },
         Term::Is(Property::Reachable | Property::Unreachable) => Needs { reachable: true, ..none },
         Term::Is(Property::Root) => Needs { roots: true, ..none },
-        Term::Text(_) | Term::Member(_) | Term::Object(_) => none,
+        Term::Text(_) | Term::Member(_) | Term::Object(_) | Term::Field(_) => none,
     };
     node.terms().into_iter().map(of_term).fold(none, Needs::and)
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use barrow_expressions::{Pattern, Range, TextTest, Unit};
+use barrow_expressions::{FieldTest, Pattern, Range, TextTest, Unit};
 use barrow_format::ObjectId;
 
 use crate::graph::object_set::ObjectSet;
+use crate::questions::fields::FieldPath;
 
 /// An expression or a part of one.
 pub(super) type Node = barrow_expressions::Node<Term>;
@@ -18,6 +19,20 @@ pub(super) enum Term {
     Is(Property),
     Member(Arc<ObjectSet>),
     Object(ObjectId),
+    Field(Arc<FieldTerm>),
+}
+
+/// A test of a field. Its answer is a set of objects, which is computed before objects are searched.
+#[derive(Debug)]
+pub(crate) struct FieldTerm {
+    pub(crate) path: FieldPath,
+    pub(crate) test: FieldTest,
+}
+
+/// The tests of fields, from left to right.
+pub(super) fn fields(node: &Node) -> Vec<&Arc<FieldTerm>> {
+    let field = |term| if let &Term::Field(ref field) = term { Some(field) } else { None };
+    node.terms().into_iter().filter_map(field).collect()
 }
 
 /// The type names that are compared exactly, from left to right.

@@ -1,5 +1,7 @@
 //! The derived columns that an expression needs.
 
+use std::sync::Arc;
+
 use barrow_format::ObjectId;
 
 use crate::error::Result;
@@ -11,7 +13,7 @@ use crate::graph::object_set::ObjectSet;
 use crate::graph::partial_set::PartialSet;
 use crate::heap::{FlatRetained, Heap};
 use crate::progress::Progress;
-use crate::questions::expression::{DerivedColumns, Expression};
+use crate::questions::expression::{DerivedColumns, Expression, FieldTerm};
 
 /// The derived columns that an expression needs, taken from a heap.
 pub(super) struct HeapColumns<'h> {
@@ -19,6 +21,8 @@ pub(super) struct HeapColumns<'h> {
     distances: Option<&'h Distances>,
     incoming: Option<&'h Incoming>,
     roots: Option<Vec<ObjectId>>,
+    /// The objects for which each test of a field holds.
+    fields: Vec<(Arc<FieldTerm>, ObjectSet)>,
 }
 
 impl<'h> HeapColumns<'h> {
@@ -30,7 +34,10 @@ impl<'h> HeapColumns<'h> {
     ) -> Result<Self> {
         let needs = expression.needs();
         let distances = needs.distance || needs.reachable && matches!(tree, FromTree::Nothing);
+        let field =
+            |term: &Arc<FieldTerm>| Ok((Arc::clone(term), heap.field_matches(&term.path, &term.test, progress)?));
         Ok(HeapColumns {
+            fields: expression.field_terms().into_iter().map(field).collect::<Result<_>>()?,
             tree,
             distances: distances.then(|| heap.distances(progress)).transpose()?,
             incoming: needs.incoming.then(|| heap.incoming(progress)).transpose()?,
@@ -102,6 +109,10 @@ impl DerivedColumns for HeapColumns<'_> {
 
     fn incoming_count(&self, object: ObjectId) -> u64 {
         self.incoming.map_or(0, |incoming| incoming.count(object))
+    }
+
+    fn field_set(&self, term: &Arc<FieldTerm>) -> Option<&ObjectSet> {
+        self.fields.iter().find(|(known, _)| Arc::ptr_eq(known, term)).map(|(_, set)| set)
     }
 
     fn is_root(&self, object: ObjectId) -> bool {

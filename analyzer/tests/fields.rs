@@ -1,0 +1,301 @@
+//! Compares tests and columns of fields with their definition, on small random heaps of several snapshots.
+
+use std::sync::Arc;
+
+use barrow_analyzer::{
+    Expression, FieldPath, FieldValue, GroupKey, Heap, Held, IndexPlace, Memory, ObjectId, ObjectSet, Recording,
+    Silent, SnapshotId, verify,
+};
+use barrow_testdata::{Random, Shelf};
+use barrow_writer::{
+    Encoding, FieldId, KindRole, Label, Object, Options, SnapshotInfo, StrengthId, TypeDescription, TypeId, Value,
+    Writer,
+};
+
+/// An object of the model. `Node` declares count, next and open; `Leaf` is derived from it and declares name and a count of
+/// its own; `Text` says something; `Box` stands for its value; `Plain` declares nothing.
+#[derive(Debug, Clone, PartialEq)]
+struct Thing {
+    kind: usize,
+    count: Option<i64>,
+    /// The count that `Leaf` declares, which shadows the other.
+    own_count: Option<i64>,
+    open: Option<bool>,
+    next: Option<usize>,
+    name: Option<usize>,
+    text: Option<usize>,
+    value: Option<f64>,
+}
+
+const KINDS: [&str; 5] = ["Node", "Leaf", "Text", "Box", "Plain"];
+const TEXTS: [&str; 4] = ["a", "b", "", "null"];
+
+impl Thing {
+    fn random(random: &mut Random, count: usize) -> Self {
+        let kind = random.below(5) as usize;
+        let mut maybe = |of: u64| (random.below(4) > 0).then(|| random.below(of));
+        let signed = |value: u64| value as i64 - 3;
+        Thing {
+            kind,
+            count: maybe(7).map(signed),
+            own_count: maybe(7).map(signed),
+            open: maybe(2).map(|open| open == 1),
+            next: maybe(count as u64).map(|at| at as usize),
+            name: maybe(count as u64).map(|at| at as usize),
+            text: maybe(TEXTS.len() as u64).map(|at| at as usize),
+            value: maybe(4).map(|value| value as f64 / 2.0),
+        }
+    }
+
+    /// What a field holds, by its definition.
+    fn held(&self, field: &str) -> Model {
+        let value = |value: Option<Model>| value.unwrap_or(Model::Unknown);
+        let object = |target: Option<usize>| target.map_or(Model::Null, Model::Object);
+        match (field, self.kind) {
+            ("count", 1) if self.own_count.is_some() => Model::Number(self.own_count.unwrap() as f64),
+            ("count", 0 | 1) => value(self.count.map(|count| Model::Number(count as f64))),
+            ("open", 0 | 1) => value(self.open.map(Model::Truth)),
+            ("next", 0 | 1) => object(self.next),
+            ("name", 1) => object(self.name),
+            ("value", 3) => value(self.value.map(Model::Number)),
+            _ => Model::Missing,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Model {
+    Missing,
+    Unknown,
+    Null,
+    Number(f64),
+    Truth(bool),
+    Object(usize),
+}
+
+/// What the path leads to from an object.
+fn follow(things: &[Thing], object: usize, path: &[&str]) -> Model {
+    match (things[object].held(path[0]), path.len()) {
+        (held, 1) => held,
+        (Model::Object(target), _) => follow(things, target, &path[1..]),
+        (Model::Number(_) | Model::Truth(_), _) => Model::Missing,
+        (held, _) => held,
+    }
+}
+
+/// The number or the text that something stands for.
+fn number(things: &[Thing], held: Model) -> Option<f64> {
+    match held {
+        Model::Number(number) => Some(number),
+        Model::Object(target) if things[target].kind == 3 => things[target].value,
+        _ => None,
+    }
+}
+
+fn text(things: &[Thing], held: Model) -> Option<&'static str> {
+    let Model::Object(target) = held else { return None };
+    (things[target].kind == 2).then_some(things[target].text).flatten().map(|text| TEXTS[text])
+}
+
+struct Declared {
+    types: Vec<TypeId>,
+    count: FieldId,
+    own_count: FieldId,
+    open: FieldId,
+    value: FieldId,
+}
+
+impl Declared {
+    fn of(writer: &Writer) -> Self {
+        let kind = writer.kind("object", KindRole::Object).unwrap();
+        let mut types: Vec<TypeId> = Vec::new();
+        for name in KINDS {
+            let mut description = TypeDescription::new(kind, name);
+            description.base = if name == "Leaf" { Some(types[0]) } else { None };
+            description.attributes = if name == "Box" { &[("value of", "value")] } else { &[] };
+            types.push(writer.declare_type(&description).unwrap());
+        }
+        let field = |at: usize, name: &str, encoding| writer.field(types[at], name, encoding, false).unwrap();
+        let (count, open) = (field(0, "count", Encoding::Signed), field(0, "open", Encoding::Boolean));
+        field(0, "next", Encoding::Reference);
+        field(1, "name", Encoding::Reference);
+        let (own_count, value) = (field(1, "count", Encoding::Signed), field(3, "value", Encoding::Double));
+        Declared { types, count, own_count, open, value }
+    }
+
+    fn announce(&self, writer: &Writer, things: &[Thing]) {
+        let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+        let mut shard = snapshot.shard();
+        shard.root(writer.string("globals").unwrap(), None, 0).unwrap();
+        for (id, thing) in things.iter().enumerate() {
+            let mut object = Object::new(self.types[thing.kind], 16);
+            object.serial = Some(id as u64 + 1);
+            object.name = thing.text.filter(|_| thing.kind == 2).map(|text| writer.string(TEXTS[text]).unwrap());
+            shard.object(id as u64, &object).unwrap();
+            let mut value =
+                |field, value: Option<Value>| value.map_or(Ok(()), |value| shard.value(field, value)).unwrap();
+            if thing.kind == 1 {
+                value(self.own_count, thing.own_count.map(Value::Signed));
+            }
+            if thing.kind < 2 {
+                value(self.count, thing.count.map(Value::Signed));
+                value(self.open, thing.open.map(Value::Boolean));
+            }
+            if thing.kind == 3 {
+                value(self.value, thing.value.map(Value::Double));
+            }
+            let mut refer = |name: &str, target: Option<usize>| {
+                if let Some(target) = target {
+                    let label = Label::Name(writer.string(name).unwrap());
+                    shard.reference(label, StrengthId::STRONG, target as u64).unwrap();
+                }
+            };
+            refer("name", thing.name.filter(|_| thing.kind == 1));
+            refer("next", thing.next.filter(|_| thing.kind < 2));
+        }
+        shard.finish().unwrap();
+        snapshot.commit().unwrap();
+    }
+}
+
+/// Recordings of the same series: written whole, as patches, repacked, repaired.
+fn recordings(series: &[Vec<Thing>]) -> Vec<Arc<Recording>> {
+    let mut all = Vec::new();
+    for patches in [false, true] {
+        let shelf = Shelf::default();
+        let options = Options { patches, ..Options::default() };
+        let writer = Writer::to_stream(Box::new(shelf.clone()), options).unwrap();
+        let declared = Declared::of(&writer);
+        series.iter().for_each(|things| declared.announce(&writer, things));
+        writer.finish().unwrap();
+        all.push(Arc::new(Recording::from_bytes(shelf.bytes()).unwrap()));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("anew.barrow");
+    let whole = Arc::clone(&all[0]);
+    barrow_rewrite::repack(&whole, &path, barrow_rewrite::RepackOptions::default(), &Silent).unwrap();
+    all.push(Arc::new(Recording::from_bytes(std::fs::read(&path).unwrap()).unwrap()));
+    barrow_rewrite::repair(&whole, &path, &Silent).unwrap();
+    all.push(Arc::new(Recording::from_bytes(std::fs::read(&path).unwrap()).unwrap()));
+    all
+}
+
+/// The objects of a snapshot by serial, which is the number of the thing + 1: repacking gives other numbers.
+fn by_serial(heap: &Heap) -> Vec<ObjectId> {
+    let mut ids = vec![ObjectId(0); heap.object_count() as usize];
+    for object in 0..heap.object_count() as u32 {
+        let details = barrow_analyzer::object(heap.recording(), heap.snapshot(), ObjectId(object)).unwrap();
+        ids[details.serial.unwrap() as usize - 1] = ObjectId(object);
+    }
+    ids
+}
+
+#[test]
+fn tests_and_columns_are_those_of_the_definition() {
+    let mut random = Random::new(24);
+    let mut matches = 0;
+    for _ in 0..150 {
+        let count = 1 + random.below(12) as usize;
+        let mut series = vec![(0..count).map(|_| Thing::random(&mut random, count)).collect::<Vec<_>>()];
+        for _ in 0..3 {
+            let mut next = series[series.len() - 1].clone();
+            let changed = random.below(count as u64) as usize;
+            next[changed] = Thing { kind: next[changed].kind, ..Thing::random(&mut random, count) };
+            series.push(next);
+        }
+        for recording in recordings(&series) {
+            assert_eq!(verify(&recording, &Silent).unwrap().problems, []);
+            for (snapshot, things) in (0..).map(SnapshotId).zip(&series) {
+                let heap =
+                    Heap::new(Arc::clone(&recording), snapshot, &IndexPlace::Nowhere, Memory::unlimited()).unwrap();
+                let ids = by_serial(&heap);
+                matches += check_tests(&heap, things, &ids);
+                check_columns(&heap, things, &ids);
+            }
+        }
+    }
+    assert!(matches > 10_000, "{matches} objects matched");
+}
+
+fn check_tests(heap: &Heap, things: &[Thing], ids: &[ObjectId]) -> usize {
+    type Definition = fn(&[Thing], Model) -> bool;
+    let tests: [(&str, Definition); 16] = [
+        ("> -1", |things, held| number(things, held).is_some_and(|number| number > -1.0)),
+        ("= 1", |things, held| number(things, held) == Some(1.0)),
+        ("!= 1", |things, held| number(things, held).is_some_and(|number| number != 1.0)),
+        ("<= 0.5", |things, held| number(things, held).is_some_and(|number| number <= 0.5)),
+        ("in -2..1", |things, held| number(things, held).is_some_and(|number| (-2.0..=1.0).contains(&number))),
+        ("", |_, held| held == Model::Truth(true)),
+        ("= false", |_, held| held == Model::Truth(false)),
+        ("!= false", |_, held| held == Model::Truth(true)),
+        ("= null", |_, held| held == Model::Null),
+        ("!= null", |_, held| !matches!(held, Model::Null | Model::Unknown | Model::Missing)),
+        ("= unknown", |_, held| held == Model::Unknown),
+        ("!= unknown", |_, held| !matches!(held, Model::Unknown | Model::Missing)),
+        ("= a", |things, held| text(things, held) == Some("a")),
+        ("= \"null\"", |things, held| text(things, held) == Some("null")),
+        ("!= a", |things, held| text(things, held).is_some_and(|text| text != "a")),
+        ("~ /^[an]/", |things, held| text(things, held).is_some_and(|text| text.starts_with(['a', 'n']))),
+    ];
+    let mut matches = 0;
+    for path in [&["count"][..], &["open"], &["next"], &["name"], &["next", "name"], &["next", "next", "count"]] {
+        for (test, definition) in tests {
+            let asked = format!(".{} {test}", path.join("."));
+            let expression = Expression::parse(&asked).unwrap();
+            match heap.select(&[], &expression, &Silent) {
+                Ok((found, _)) => {
+                    let expected: Vec<bool> =
+                        (0..things.len()).map(|at| definition(things, follow(things, at, path))).collect();
+                    let found: Vec<bool> = ids.iter().map(|&id| found.contains(id)).collect();
+                    assert_eq!(found, expected, "{asked} of {things:?}");
+                    matches += found.into_iter().filter(|&found| found).count();
+                }
+                // A number cannot be compared with a text, nor a text with a number.
+                Err(error) => {
+                    let is_of_one_kind = matches!(path[path.len() - 1], "count" | "open");
+                    assert!(is_of_one_kind && error.to_string().contains("cannot be compared"), "{asked}: {error}");
+                }
+            }
+        }
+    }
+    assert!(heap.select(&[], &Expression::parse(".nothing = 1").unwrap(), &Silent).is_err());
+    matches
+}
+
+fn check_columns(heap: &Heap, things: &[Thing], ids: &[ObjectId]) {
+    let tables = heap.recording().tables().unwrap();
+    let chosen: Vec<ObjectId> = (0..things.len() as u32).filter(|id| id % 3 != 1).map(ObjectId).collect();
+    let set = ObjectSet::from_sorted(heap.snapshot(), heap.object_count(), chosen.iter().copied());
+    let thing_of = |id: ObjectId| ids.iter().position(|&other| other == id).unwrap();
+    for path in [&["count"][..], &["next"], &["name"], &["next", "name"], &["next", "count"]] {
+        let asked = FieldPath::parse(&format!(".{}", path.join("."))).unwrap();
+        let column = heap.field_column(&set, &asked, &Silent).unwrap();
+        assert_eq!(column.len(), chosen.len());
+        let words = |held: Held| match held {
+            Held::Value(FieldValue::Signed(number)) => (number as f64).to_string(),
+            Held::Value(FieldValue::Double(number)) => number.to_string(),
+            Held::Value(FieldValue::Text(text)) => format!("text {}", tables.string(text)),
+            Held::Object(target) => format!("object {}", thing_of(target)),
+            other => format!("{other:?}"),
+        };
+        let expected = |id: ObjectId| {
+            let held = follow(things, thing_of(id), path);
+            match (held, number(things, held), text(things, held)) {
+                (_, Some(number), _) => number.to_string(),
+                (_, _, Some(text)) => format!("text {text}"),
+                (Model::Object(target), ..) => format!("object {target}"),
+                (other, ..) => format!("{other:?}"),
+            }
+        };
+        for (&id, &held) in chosen.iter().zip(&column) {
+            assert_eq!(words(held), expected(id), ".{} of {id} in {things:?}", path.join("."));
+        }
+        let groups = heap.groups(&set, &[GroupKey::Field(asked)], &Silent).unwrap();
+        let mut found: Vec<(String, u64)> =
+            groups.groups.iter().map(|group| (words(groups.held(group)[0]), group.objects)).collect();
+        found.sort();
+        let mut counted = std::collections::BTreeMap::new();
+        chosen.iter().for_each(|&id| *counted.entry(expected(id)).or_insert(0) += 1);
+        assert_eq!(found, counted.into_iter().collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,169 @@
+//! Tests of what the fields of a row hold: a number, a text, true or false, nothing.
+
+use std::cmp::Ordering;
+
+use crate::number::parse_number;
+use crate::pattern::TextTest;
+
+/// What is asked of a field, as `.count > 3` or `.owner.name = "x"`.
+#[derive(Debug, Clone)]
+pub enum FieldTest {
+    /// Whether it holds true, or false.
+    Boolean(bool),
+    /// Compares a number that it holds.
+    Number(NumberTest),
+    /// Compares a text that it holds.
+    Text(TextTest),
+    /// Whether it holds nothing, or anything.
+    Null {
+        /// Whether it is to hold anything.
+        negated: bool,
+    },
+    /// Whether it was not recorded what it holds, or whether it was.
+    Unknown {
+        /// Whether it is to be recorded.
+        negated: bool,
+    },
+}
+
+/// A comparison of a number that may have a sign and a fraction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NumberTest {
+    /// The least number that passes.
+    pub low: Bound,
+    /// The greatest number that passes.
+    pub high: Bound,
+    /// Whether all other numbers pass instead.
+    pub negated: bool,
+}
+
+/// An end of a range of numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Bound {
+    /// Every number is on this side of it.
+    None,
+    /// Up to this number and with it.
+    With(Number),
+    /// Up to this number and without it.
+    Without(Number),
+}
+
+/// A number that a field holds or is compared with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    /// A whole number of at most 64 bits, with or without a sign.
+    Whole(i128),
+    /// Another one.
+    Real(f64),
+}
+
+impl Number {
+    /// Reads `-3`, `0x10`, `1.5M` or `0.25`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (is_negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
+        if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+            return None;
+        }
+        let whole = parse_number(digits).map(|number| Number::Whole(i128::from(number)));
+        let number = whole.or_else(|| digits.parse().ok().filter(|real: &f64| real.is_finite()).map(Number::Real))?;
+        Some(match number {
+            Number::Whole(whole) if is_negative => Number::Whole(-whole),
+            Number::Real(real) if is_negative => Number::Real(-real),
+            number => number,
+        })
+    }
+
+    /// How two numbers compare; `None` if one is not a number.
+    #[must_use]
+    pub fn compare(self, other: Number) -> Option<Ordering> {
+        #[expect(clippy::cast_precision_loss, reason = "whole numbers are compared with each other exactly")]
+        let real = |number| match number {
+            Number::Whole(whole) => whole as f64,
+            Number::Real(real) => real,
+        };
+        match (self, other) {
+            (Number::Whole(one), Number::Whole(other)) => Some(one.cmp(&other)),
+            (one, other) => real(one).partial_cmp(&real(other)),
+        }
+    }
+}
+
+impl NumberTest {
+    /// The test that compares with a number; `None` if the operator does not compare numbers.
+    pub(crate) fn compared(operator: &str, number: Number) -> Option<Self> {
+        use Bound::{None as Open, With, Without};
+        let (low, high) = match operator {
+            "=" | "==" | "!=" => (With(number), With(number)),
+            "<" => (Open, Without(number)),
+            "<=" => (Open, With(number)),
+            ">" => (Without(number), Open),
+            ">=" => (With(number), Open),
+            _ => return None,
+        };
+        Some(NumberTest { low, high, negated: operator == "!=" })
+    }
+
+    /// The test for `-1..3`, `1.5..` or `..2M`.
+    pub(crate) fn range(text: &str) -> Option<Self> {
+        let (low, high) = text.split_once("..").filter(|_| text != "..")?;
+        let end = |text: &str| if text.is_empty() { Some(Bound::None) } else { Number::parse(text).map(Bound::With) };
+        Some(NumberTest { low: end(low)?, high: end(high)?, negated: false })
+    }
+
+    /// Whether a number passes. What is not a number passes no test.
+    #[must_use]
+    pub fn holds(&self, number: Number) -> bool {
+        if matches!(number, Number::Real(real) if real.is_nan()) {
+            return false;
+        }
+        let is_within = |bound, outside| match bound {
+            Bound::None => true,
+            Bound::With(end) => number.compare(end).is_some_and(|order| order != outside),
+            Bound::Without(end) => number.compare(end) == Some(outside.reverse()),
+        };
+        (is_within(self.low, Ordering::Less) && is_within(self.high, Ordering::Greater)) != self.negated
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_signs_and_fractions() {
+        assert_eq!(Number::parse("-3"), Some(Number::Whole(-3)));
+        assert_eq!(Number::parse("0x10"), Some(Number::Whole(16)));
+        assert_eq!(Number::parse("1.5K"), Some(Number::Whole(1536)));
+        assert_eq!(Number::parse("-0.25"), Some(Number::Real(-0.25)));
+        assert_eq!(Number::parse("1e3"), Some(Number::Real(1000.0)));
+        for wrong in ["", "-", "x", "--3", "+3", "inf", "nan", "1e999"] {
+            assert_eq!(Number::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_operator_compares_as_it_says() {
+        let numbers = [-2.5, -1.0, 0.0, 1.0, 2.0].map(Number::Real).into_iter().chain((-3..3).map(Number::Whole));
+        for number in numbers {
+            let real = match number {
+                Number::Whole(whole) => whole as f64,
+                Number::Real(real) => real,
+            };
+            for (operator, expected) in [
+                ("=", real == 1.0),
+                ("!=", real != 1.0),
+                ("<", real < 1.0),
+                ("<=", real <= 1.0),
+                (">", real > 1.0),
+                (">=", real >= 1.0),
+            ] {
+                let test = NumberTest::compared(operator, Number::Whole(1)).unwrap();
+                assert_eq!(test.holds(number), expected, "{number:?} {operator} 1");
+            }
+            assert_eq!(NumberTest::range("-1..1.5").unwrap().holds(number), (-1.0..=1.5).contains(&real));
+        }
+        assert!(!NumberTest::compared("!=", Number::Whole(1)).unwrap().holds(Number::Real(f64::NAN)));
+        assert!(NumberTest::compared(">", Number::Whole(i64::MAX.into())).unwrap().holds(Number::Whole(1 << 63)));
+    }
+}

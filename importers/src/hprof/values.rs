@@ -1,0 +1,52 @@
+//! What fields hold that are no references.
+
+use barrow_writer::{Encoding, FieldId, Value};
+use byteorder::{BigEndian, ByteOrder};
+
+use super::records::FieldType;
+
+/// A field of an instance that holds a number.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ValueField {
+    /// Where it is among the values of the fields.
+    pub(super) offset: usize,
+    pub(super) kind: FieldType,
+    pub(super) field: FieldId,
+}
+
+impl ValueField {
+    /// What it holds in an instance with these fields; `None` if the dump does not say.
+    #[inline]
+    pub(super) fn value(&self, fields: &[u8]) -> Option<Value> {
+        value(self.kind, fields.get(self.offset..)?)
+    }
+}
+
+/// How values of a field are recorded.
+pub(super) fn encoding(kind: FieldType) -> Encoding {
+    match kind {
+        FieldType::Reference => Encoding::Reference,
+        FieldType::Boolean => Encoding::Boolean,
+        FieldType::Char => Encoding::Character,
+        FieldType::Float => Encoding::Float,
+        FieldType::Double => Encoding::Double,
+        FieldType::Byte | FieldType::Short | FieldType::Int | FieldType::Long => Encoding::Signed,
+    }
+}
+
+/// The value that `bytes` begin with; `None` if that is a reference, or if they are too few.
+#[inline]
+pub(super) fn value(kind: FieldType, bytes: &[u8]) -> Option<Value> {
+    let bytes = bytes.get(..usize::from(kind.bytes(0)))?;
+    Some(match kind {
+        FieldType::Reference => return None,
+        FieldType::Boolean => Value::Boolean(bytes[0] != 0),
+        FieldType::Char => Value::Character(BigEndian::read_u16(bytes).into()),
+        FieldType::Float => Value::Float(BigEndian::read_f32(bytes)),
+        FieldType::Double => Value::Double(BigEndian::read_f64(bytes)),
+        FieldType::Byte => Value::Signed(i64::from(bytes[0].cast_signed())),
+        FieldType::Short => Value::Signed(BigEndian::read_i16(bytes).into()),
+        FieldType::Int => Value::Signed(BigEndian::read_i32(bytes).into()),
+        FieldType::Long => Value::Signed(BigEndian::read_i64(bytes)),
+    })
+}

@@ -1,0 +1,381 @@
+//! `list`: objects with any choice of columns, in any order.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use barrow_analyzer::{
+    FieldPath, FieldValue, Heap, Held, ObjectDetails, ObjectId, ObjectSet, Progress, Tables, objects,
+};
+
+use crate::answer::units;
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::language::request::is_operator;
+use crate::session::Session;
+use crate::tables::{found, held};
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "list",
+    aliases: &[],
+    group: Group::Objects,
+    arguments: "[N] [[KIND] EXPR] of COLUMN[, COLUMN].. [by COLUMN [asc|desc]]",
+    about: "Objects with any choice of columns: their fields, sizes, names",
+    details: "A COLUMN is a field, as `.count` or `.owner.name`; or `type`, `name`, `kind`, `package`, `superclass`, \
+              `loader`, `size`, `unmanaged`, `retained`, `refs`, `distance`, `address`, `serial` or `site`. A field that \
+              refers to a string or to a boxed number shows that; `null` is nothing, `unknown` was not recorded, and a \
+              cell stays empty where objects have no such field (in JSON null, {\"absent\":\"unknown\"} and \
+              {\"absent\":\"missing\"}). `by` puts numbers and texts in order: numbers from the largest on and texts from \
+              A on, unless `asc` or `desc` follows; what has no value comes last. With N, the first N objects are \
+              listed. Afterwards `%3` is the object in row 3, and `$_` the set of all that match.",
+    example: "list type = \"Session\" of .user.name, .hits, retained by .hits",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    asks_for_totals: None,
+    completion: Completion::Expressions,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let asked = Asked::of(arguments)?;
+    let snapshot = session.snapshot()?;
+    let (kinds, expression) = found::kinds_and_expression_or_all(session, snapshot, &asked.rest, 0)?;
+    let heap = session.heap(snapshot)?;
+    let (set, _) = found::select(session, snapshot, &kinds, &expression)?;
+    let is_exact = heap.matches_exactly(&expression, &session.meter())?;
+    let mut ids: Vec<ObjectId> = set.iter().collect();
+    if let Some((what, order)) = &asked.by {
+        let mut keys = what.keys(&heap, &set, &session.meter())?.into_iter().zip(ids).collect::<Vec<_>>();
+        // Equal ones stay in the order of their numbers.
+        keys.sort_by(|(one, _), (other, _)| one.order(other, *order));
+        ids = keys.into_iter().map(|(_, id)| id).collect();
+    }
+    session.listed.clear();
+    Listing { heap, asked, ids, shown: 0, is_exact }.answer(session)
+}
+
+/// What a line asks for.
+struct Asked {
+    rows: Option<usize>,
+    rest: Arguments,
+    columns: Vec<What>,
+    by: Option<(What, Option<Direction>)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Ascending,
+    Descending,
+}
+
+impl Asked {
+    fn of(arguments: &Arguments) -> Result<Self, QueryError> {
+        let arguments = arguments.divided();
+        let words = arguments.words();
+        let is_word = |at: usize, word: &str| {
+            words[at] == word && !(at > 0 && !arguments.ends_quoted(at - 1) && is_operator(&words[at - 1]))
+        };
+        let Some(of) = (0..words.len()).find(|&at| is_word(at, "of")) else {
+            return Err(QueryError::usage(format!("list which columns? `{}`", COMMAND.example)));
+        };
+        let by = (of + 1..words.len()).find(|&at| words[at] == "by").unwrap_or(words.len());
+        let rows = words.first().filter(|_| of > 0).and_then(|word| word.parse().ok());
+        let rest: Vec<usize> = (usize::from(rows.is_some())..of).collect();
+        let names = words[of + 1..by].iter().flat_map(|word| word.split(',')).filter(|name| !name.is_empty());
+        let columns = names.map(What::named).collect::<Result<Vec<_>, _>>()?;
+        if columns.is_empty() {
+            return Err(QueryError::usage(format!("`of` which columns? `{}`", COMMAND.example)));
+        }
+        let by = match &words[by..] {
+            [] => None,
+            [_, name] => Some((What::named(name)?, None)),
+            [_, name, word] if word == "asc" => Some((What::named(name)?, Some(Direction::Ascending))),
+            [_, name, word] if word == "desc" => Some((What::named(name)?, Some(Direction::Descending))),
+            [_] => return Err(QueryError::usage("`by` which column?")),
+            [_, _, other, ..] => return Err(COMMAND.refuses(other)),
+        };
+        Ok(Asked { rows, rest: arguments.only(&rest), columns, by })
+    }
+}
+
+/// What a column shows of an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum What {
+    Field(FieldPath),
+    Attribute(Attribute),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Attribute {
+    Type,
+    Name,
+    Kind,
+    Package,
+    Superclass,
+    Loader,
+    Size,
+    Unmanaged,
+    Retained,
+    References,
+    Distance,
+    Address,
+    Serial,
+    Site,
+}
+
+impl Attribute {
+    /// All of them, by the words for them; the first word of each is shown.
+    const WORDS: [(&'static str, Attribute); 18] = [
+        ("type", Attribute::Type),
+        ("name", Attribute::Name),
+        ("text", Attribute::Name),
+        ("kind", Attribute::Kind),
+        ("package", Attribute::Package),
+        ("superclass", Attribute::Superclass),
+        ("loader", Attribute::Loader),
+        ("size", Attribute::Size),
+        ("shallow", Attribute::Size),
+        ("unmanaged", Attribute::Unmanaged),
+        ("retained", Attribute::Retained),
+        ("refs", Attribute::References),
+        ("references", Attribute::References),
+        ("outrefs", Attribute::References),
+        ("distance", Attribute::Distance),
+        ("address", Attribute::Address),
+        ("serial", Attribute::Serial),
+        ("site", Attribute::Site),
+    ];
+
+    fn column(self) -> Column {
+        match self {
+            Attribute::Type => Column::new("type", "type", Unit::Text),
+            Attribute::Name => Column::new("name", "name", Unit::Text),
+            Attribute::Kind => Column::new("kind", "kind", Unit::Text),
+            Attribute::Package => Column::new("package", "package", Unit::Text),
+            Attribute::Superclass => Column::new("superclass", "superclass", Unit::Text),
+            Attribute::Loader => Column::new("loader", "loader", Unit::Text),
+            Attribute::Size => Column::new("shallow_bytes", "shallow", Unit::Bytes),
+            Attribute::Unmanaged => Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+            Attribute::Retained => Column::new("retained_bytes", "retained", Unit::Bytes),
+            Attribute::References => Column::new("references", "references", Unit::Count),
+            Attribute::Distance => Column::new("distance", "distance", Unit::Count),
+            Attribute::Address => Column::new("address", "address", Unit::Address),
+            Attribute::Serial => Column::new("serial", "serial", Unit::Number),
+            Attribute::Site => Column::new("site", "site", Unit::Number),
+        }
+    }
+
+    fn cell(self, object: &ObjectDetails, heap: &Heap, progress: &dyn Progress) -> Result<Value, QueryError> {
+        let tables = heap.recording().tables()?;
+        let type_id = object.type_id;
+        Ok(match self {
+            Attribute::Type => Value::text(tables.type_title(type_id)),
+            Attribute::Name => Value::name(tables, object.name),
+            Attribute::Kind => Value::text(tables.kind_name(tables.type_kind(type_id))),
+            Attribute::Package => tables.type_package(type_id).into(),
+            Attribute::Superclass => tables.type_base(type_id).map(|base| tables.type_name(base)).into(),
+            Attribute::Loader => tables.type_loader(type_id).into(),
+            Attribute::Size => object.shallow_bytes.into(),
+            Attribute::Unmanaged => object.unmanaged_bytes.into(),
+            Attribute::Retained => {
+                let retained = |dominators: &barrow_analyzer::Dominators| Ok(dominators.retained_bytes(object.id));
+                heap.ask_dominators(progress, |dominators| retained(dominators).map_err(QueryError::Analyzer))?.into()
+            }
+            Attribute::References => object.references.into(),
+            Attribute::Distance => heap.distance(object.id, progress)?.into(),
+            Attribute::Address => object.address.into(),
+            Attribute::Serial => object.serial.into(),
+            Attribute::Site => object.site.map(|site| site.0).into(),
+        })
+    }
+}
+
+impl What {
+    fn named(name: &str) -> Result<Self, QueryError> {
+        if name.starts_with('.') {
+            let message =
+                || QueryError::usage(format!("`{name}` is no field; a field is written `.name` or `.owner.name`"));
+            return FieldPath::parse(name).map(What::Field).ok_or_else(message);
+        }
+        let known = Attribute::WORDS.iter().find(|(word, _)| *word == name);
+        known.map(|&(_, attribute)| What::Attribute(attribute)).ok_or_else(|| {
+            let words: Vec<&str> = Attribute::WORDS.iter().map(|(word, _)| *word).collect();
+            QueryError::usage(format!(
+                "`{name}` is no column; there are fields, as `.{name}`, and {}",
+                words.join(", ")
+            ))
+        })
+    }
+
+    fn column(&self) -> Column {
+        match self {
+            What::Field(path) => Column::named(path.to_string(), Unit::Number),
+            What::Attribute(attribute) => attribute.column(),
+        }
+    }
+
+    /// What objects are put in order by, for each object of the set.
+    fn keys(&self, heap: &Heap, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Key>, QueryError> {
+        let tables = heap.recording().tables()?;
+        match self {
+            What::Field(path) => {
+                let column = heap.field_column(set, path, progress)?;
+                Ok(column.iter().map(|held| Key::of_held(*held, tables)).collect())
+            }
+            What::Attribute(attribute) => {
+                let mut keys = Vec::new();
+                let ids: Vec<ObjectId> = set.iter().collect();
+                for part in ids.chunks(PART_OBJECTS) {
+                    for object in objects(heap.recording(), heap.snapshot(), part)? {
+                        keys.push(Key::of_cell(attribute.cell(&object, heap, progress)?));
+                    }
+                }
+                Ok(keys)
+            }
+        }
+    }
+}
+
+/// Objects that are read at once while they are put in order.
+const PART_OBJECTS: usize = 1 << 16;
+
+/// What an object is put in order by.
+#[derive(Debug, Clone, PartialEq)]
+enum Key {
+    Number(f64),
+    Whole(i128),
+    Text(String),
+    None,
+}
+
+impl Key {
+    fn of_held(held: Held, tables: &Tables) -> Self {
+        match held {
+            Held::Value(FieldValue::Unsigned(number)) => Key::Whole(number.into()),
+            Held::Value(FieldValue::Signed(number)) => Key::Whole(number.into()),
+            Held::Value(FieldValue::Boolean(truth)) => Key::Whole(truth.into()),
+            Held::Value(FieldValue::Character(code)) => Key::Whole(code.into()),
+            Held::Value(FieldValue::Float(number)) => Key::Number(number.into()),
+            Held::Value(FieldValue::Double(number)) => Key::Number(number),
+            Held::Value(FieldValue::Text(text)) => Key::Text(tables.string(text).to_owned()),
+            Held::Object(id) => Key::Whole(id.0.into()),
+            Held::Missing | Held::Unknown | Held::Null => Key::None,
+        }
+    }
+
+    fn of_cell(cell: Value) -> Self {
+        match cell {
+            Value::Number(number) => Key::Whole(number.into()),
+            Value::Text(text) | Value::Name(text) => Key::Text(text),
+            _ => Key::None,
+        }
+    }
+
+    /// The order of two keys: numbers, from the largest on; texts from A on; then those without a value.
+    fn order(&self, other: &Key, direction: Option<Direction>) -> Ordering {
+        let number = |key: &Key| match key {
+            Key::Number(number) => Some(*number),
+            #[expect(clippy::cast_precision_loss, reason = "whole numbers are compared with each other exactly")]
+            Key::Whole(whole) => Some(*whole as f64),
+            Key::Text(_) | Key::None => None,
+        };
+        let turned = |order: Ordering, usual: Direction| match direction.unwrap_or(usual) == Direction::Ascending {
+            true => order,
+            false => order.reverse(),
+        };
+        match (self, other) {
+            (Key::None, Key::None) => Ordering::Equal,
+            (Key::None, _) => Ordering::Greater,
+            (_, Key::None) => Ordering::Less,
+            (Key::Whole(one), Key::Whole(other)) => turned(one.cmp(other), Direction::Descending),
+            (Key::Text(one), Key::Text(other)) => turned(one.cmp(other), Direction::Ascending),
+            (Key::Text(_), _) => Ordering::Greater,
+            (_, Key::Text(_)) => Ordering::Less,
+            (one, other) => {
+                let (one, other) = (number(one).unwrap_or(f64::NAN), number(other).unwrap_or(f64::NAN));
+                turned(one.total_cmp(&other), Direction::Descending)
+            }
+        }
+    }
+}
+
+/// A list that can go on.
+struct Listing {
+    heap: Arc<Heap>,
+    asked: Asked,
+    ids: Vec<ObjectId>,
+    /// How many were shown.
+    shown: usize,
+    is_exact: bool,
+}
+
+impl Listing {
+    /// The next page.
+    fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
+        let is_whole = session.whole && self.asked.rows.is_none();
+        if let Some(skip) = if is_whole { session.take_skip() } else { None } {
+            self.shown = usize::try_from(skip).unwrap_or(usize::MAX).min(self.ids.len());
+        }
+        let rows = if is_whole { session.piece } else { session.ranking_rows(self.asked.rows) };
+        let end = self.ids.len().min(self.shown.saturating_add(rows));
+        let table = self.table(session, self.shown..end)?;
+        let page = self.ids[self.shown..end].to_vec();
+        session.list(self.heap.snapshot(), page);
+        self.shown = end;
+        let left = self.ids.len() - end;
+        let mut answer = Answer::default()
+            .of_snapshot(self.heap.snapshot())
+            .fact(Column::new("complete", "", Unit::Text).for_machines(), Value::Flag(left == 0 || is_whole))
+            .table(table);
+        answer.goes_on = is_whole && left > 0;
+        answer.all_rows = Some(self.ids.len() as u64).filter(|_| is_whole);
+        if self.ids.is_empty() {
+            answer = answer.note("no object matches");
+        } else if left > 0 && !is_whole {
+            let way = if session.paged { "`more`" } else { "`list N …` lists N" };
+            let all = units::counted(self.ids.len() as u64, "object");
+            answer = answer.note(format!("… {} of {all} that match: {way}", units::grouped(end as u64)));
+        }
+        answer = found::said(answer, self.is_exact);
+        if left > 0 {
+            session.more = Some(Box::new(move |session| self.answer(session)));
+        }
+        Ok(answer)
+    }
+
+    fn table(&self, session: &Session, page: std::ops::Range<usize>) -> Result<Table, QueryError> {
+        let (heap, page) = (&self.heap, &self.ids[page]);
+        let meter = session.meter();
+        let details = objects(heap.recording(), heap.snapshot(), page)?;
+        let mut sorted = page.to_vec();
+        sorted.sort_unstable();
+        let set = ObjectSet::from_sorted(heap.snapshot(), heap.object_count(), sorted.iter().copied());
+        let (mut columns, mut cells) = (Vec::new(), Vec::new());
+        for what in &self.asked.columns {
+            columns.push(what.column());
+            cells.push(match what {
+                What::Field(path) => {
+                    let column = heap.field_column(&set, path, &meter)?;
+                    let in_order = page.iter().filter_map(|id| sorted.binary_search(id).ok()).map(|at| column[at]);
+                    held::cells(heap.recording(), heap.snapshot(), &in_order.collect::<Vec<_>>())?
+                }
+                What::Attribute(attribute) => {
+                    let cell = |object| attribute.cell(object, heap, &meter);
+                    details.iter().map(cell).collect::<Result<Vec<_>, _>>()?
+                }
+            });
+        }
+        columns.splice(0..0, [Column::row_number(), Column::new("object", "object", Unit::Object)]);
+        let row = |at: usize| {
+            let number = session.row_number(session.listed.len() + 1 + at);
+            let own = cells.iter().map(|column| column[at].clone());
+            [number, page[at].0.into()].into_iter().chain(own).collect()
+        };
+        let rows = session.context.collect((0..page.len()).map(row))?;
+        Ok(Table { key: "rows", audience: Audience::Everyone, columns, rows })
+    }
+}

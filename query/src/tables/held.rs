@@ -1,0 +1,49 @@
+//! What fields hold, as cells.
+
+use barrow_analyzer::{FieldValue, Held, ObjectDetails, Recording, SnapshotId, Tables, objects};
+
+use crate::answer::{Absence, Value, label};
+use crate::error::QueryError;
+
+/// A cell for what each field holds. Objects are named with their type.
+pub(crate) fn cells(recording: &Recording, snapshot: SnapshotId, held: &[Held]) -> Result<Vec<Value>, QueryError> {
+    let tables = recording.tables()?;
+    let ids = held.iter().filter_map(|held| if let Held::Object(id) = held { Some(*id) } else { None });
+    let mut ids: Vec<_> = ids.collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let details = objects(recording, snapshot, &ids)?;
+    let cell = |held: &Held| match held {
+        Held::Missing => Value::Absent(Absence::Missing),
+        Held::Unknown => Value::Absent(Absence::Unknown),
+        Held::Null => Value::Absent(Absence::Null),
+        Held::Value(held) => value(*held, tables),
+        Held::Object(id) => match details.binary_search_by_key(id, |details| details.id) {
+            Ok(at) => Value::text(named(&details[at], tables)),
+            Err(_) => Value::text(format!("@{id}")),
+        },
+    };
+    Ok(held.iter().map(cell).collect())
+}
+
+/// An object as people name it: `@12 java.util.HashMap`.
+fn named(object: &ObjectDetails, tables: &Tables) -> String {
+    format!("@{} {}", object.id, label::object(tables, object.type_id, object.name))
+}
+
+fn value(held: FieldValue, tables: &Tables) -> Value {
+    let real = |real: f64| if real.is_finite() { Value::Rate(real) } else { Value::text(real.to_string()) };
+    match held {
+        FieldValue::Unsigned(number) => number.into(),
+        FieldValue::Signed(number) => u64::try_from(number).map_or(Value::Signed(number), Value::Number),
+        FieldValue::Boolean(flag) => Value::Truth(flag),
+        FieldValue::Character(code) => match char::from_u32(code) {
+            Some(character) => Value::name_of(character.encode_utf8(&mut [0; 4])),
+            None => Value::text(format!("\\u{code:04X}")),
+        },
+        // Through its shortest text, so that 0.1 stays 0.1.
+        FieldValue::Float(number) => real(number.to_string().parse().unwrap_or(f64::NAN)),
+        FieldValue::Double(number) => real(number),
+        FieldValue::Text(text) => Value::name_of(tables.string(text)),
+    }
+}
