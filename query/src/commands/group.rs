@@ -21,7 +21,7 @@ pub(super) const COMMAND: Command = Command {
     aliases: &[],
     group: Group::Objects,
     arguments: "[N] [[KIND] EXPR] by KEY[,KEY].. [by size|count|unmanaged|retained]",
-    about: "Objects by what they have in common: type, package, loader, text, fields",
+    about: "Objects by what they have in common: type, package, text, fields",
     details: "A row for each combination of the keys: `type`, `kind`, `package`, `superclass`, `loader` and `text`, which \
               `help expressions` describes, and fields, as `.state` or `.owner.name`. Several are written without \
               blanks: `by package,.state`. A key is empty (null in JSON) where objects have no such thing; what a field \

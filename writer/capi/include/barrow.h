@@ -3,7 +3,7 @@
  *   barrow_writer_create ── kinds, types, sites, strengths, strings, facts ──┐
  *     barrow_snapshot_begin                                                  │ any thread, at any time
  *       barrow_snapshot_shard    one for each thread that walks the heap     │
- *         barrow_shard_object_with, barrow_shard_root …                    ◀─┘
+ *         barrow_shard_object_with, barrow_shard_value_… , barrow_shard_root ◀─┘
  *       barrow_shard_finish
  *       barrow_snapshot_thread   for each thread of the recorded program
  *     barrow_snapshot_commit     from here on the snapshot is in the file
@@ -52,7 +52,7 @@
 /**
  * Changes when functions or fields are added.
  */
-#define BARROW_ABI_MINOR 1
+#define BARROW_ABI_MINOR 2
 
 /**
  * The version of the ABI that this header describes.
@@ -142,6 +142,14 @@ typedef enum barrow_code {
      */
     BARROW_CODE_ENDED = 16,
     /**
+     * A value was announced before any object, after one that was refused, or after a reference.
+     */
+    BARROW_CODE_VALUE_WITHOUT_OBJECT = 17,
+    /**
+     * A value is of another kind than its field.
+     */
+    BARROW_CODE_WRONG_VALUE = 18,
+    /**
      * An argument is NULL that must not be.
      */
     BARROW_CODE_NULL_ARGUMENT = 32,
@@ -192,6 +200,44 @@ typedef enum barrow_role {
      */
     BARROW_ROLE_ROOT = 3,
 } barrow_role;
+
+/**
+ * What a field holds.
+ */
+typedef enum barrow_encoding {
+    /**
+     * Unsigned numbers of at most 64 bits.
+     */
+    BARROW_ENCODING_UNSIGNED = 0,
+    /**
+     * Signed numbers of at most 64 bits.
+     */
+    BARROW_ENCODING_SIGNED = 1,
+    /**
+     * True or false.
+     */
+    BARROW_ENCODING_BOOLEAN = 2,
+    /**
+     * UTF-16 code units or Unicode code points.
+     */
+    BARROW_ENCODING_CHARACTER = 3,
+    /**
+     * `float`.
+     */
+    BARROW_ENCODING_FLOAT = 4,
+    /**
+     * `double`.
+     */
+    BARROW_ENCODING_DOUBLE = 5,
+    /**
+     * Texts.
+     */
+    BARROW_ENCODING_TEXT = 6,
+    /**
+     * Objects: what it holds is the reference with its name, and it has no values. An object without one holds null.
+     */
+    BARROW_ENCODING_REFERENCE = 7,
+} barrow_encoding;
 
 /**
  * How a reference takes part in keeping its target alive.
@@ -490,6 +536,16 @@ typedef struct barrow_type {
      */
     size_t attribute_count;
 } barrow_type;
+
+/**
+ * A declared field; 0 is none.
+ */
+typedef struct barrow_field_id {
+    /**
+     * The number.
+     */
+    uint32_t number;
+} barrow_field_id;
 
 /**
  * An allocation site: one that was declared, or any number that means something to the runtime; 0 is none.
@@ -855,6 +911,21 @@ enum barrow_code barrow_writer_type(struct barrow_writer *writer,
                                     struct barrow_type_id *type);
 
 /**
+ * Declares a field. Objects of the type and of those derived from it have it; if `is_optional` is not 0, only those that a
+ * value is announced of. `encoding` is a `barrow_encoding`. Each call makes a new one: keep its number with the runtime's
+ * own field.
+ *
+ * # Safety
+ * `writer` is NULL or a handle; `name` is readable, `field` is writable.
+ */
+enum barrow_code barrow_writer_field(struct barrow_writer *writer,
+                                     struct barrow_type_id type,
+                                     struct barrow_text name,
+                                     uint32_t encoding,
+                                     uint32_t is_optional,
+                                     struct barrow_field_id *field);
+
+/**
  * Declares an allocation site. Each call makes a new one, numbered from 1: keep its number with the
  * runtime's own. Objects may also have numbers of sites that were never declared.
  *
@@ -1033,6 +1104,76 @@ enum barrow_code barrow_shard_reference_indexed(struct barrow_shard *shard,
 enum barrow_code barrow_shard_reference_unknown(struct barrow_shard *shard,
                                                 struct barrow_strength_id strength,
                                                 uint64_t target);
+
+/**
+ * Announces what a field of the object announced last holds, of `BARROW_ENCODING_UNSIGNED`. Values come before references.
+ *
+ * # Safety
+ * `shard` is NULL or a handle that no other thread uses now.
+ */
+enum barrow_code barrow_shard_value_unsigned(struct barrow_shard *shard,
+                                             struct barrow_field_id field,
+                                             uint64_t value);
+
+/**
+ * Announces what a field of the object announced last holds, of `BARROW_ENCODING_SIGNED`. Values come before references.
+ *
+ * # Safety
+ * `shard` is NULL or a handle that no other thread uses now.
+ */
+enum barrow_code barrow_shard_value_signed(struct barrow_shard *shard,
+                                           struct barrow_field_id field,
+                                           int64_t value);
+
+/**
+ * Announces what a field of the object announced last holds, of `BARROW_ENCODING_BOOLEAN`: 0 is false. Values come before references.
+ *
+ * # Safety
+ * `shard` is NULL or a handle that no other thread uses now.
+ */
+enum barrow_code barrow_shard_value_boolean(struct barrow_shard *shard,
+                                            struct barrow_field_id field,
+                                            uint32_t value);
+
+/**
+ * Announces what a field of the object announced last holds, of `BARROW_ENCODING_CHARACTER`. Values come before references.
+ *
+ * # Safety
+ * `shard` is NULL or a handle that no other thread uses now.
+ */
+enum barrow_code barrow_shard_value_character(struct barrow_shard *shard,
+                                              struct barrow_field_id field,
+                                              uint32_t value);
+
+/**
+ * Announces what a field of the object announced last holds, of `BARROW_ENCODING_FLOAT`. Values come before references.
+ *
+ * # Safety
+ * `shard` is NULL or a handle that no other thread uses now.
+ */
+enum barrow_code barrow_shard_value_float(struct barrow_shard *shard,
+                                          struct barrow_field_id field,
+                                          float value);
+
+/**
+ * Announces what a field of the object announced last holds, of `BARROW_ENCODING_DOUBLE`. Values come before references.
+ *
+ * # Safety
+ * `shard` is NULL or a handle that no other thread uses now.
+ */
+enum barrow_code barrow_shard_value_double(struct barrow_shard *shard,
+                                           struct barrow_field_id field,
+                                           double value);
+
+/**
+ * Announces what a field of the object announced last holds, of `BARROW_ENCODING_TEXT`. Values come before references.
+ *
+ * # Safety
+ * `shard` is NULL or a handle that no other thread uses now.
+ */
+enum barrow_code barrow_shard_value_text(struct barrow_shard *shard,
+                                         struct barrow_field_id field,
+                                         struct barrow_string_id value);
 
 /**
  * Announces a root: `category` is a group in the runtime's words, `label` may be 0.

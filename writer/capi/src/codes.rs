@@ -45,6 +45,10 @@ pub enum Code {
     ShardAbandoned = 15,
     /// The handle was finished or committed, or the snapshot of the shard has ended.
     Ended = 16,
+    /// A value was announced before any object, after one that was refused, or after a reference.
+    ValueWithoutObject = 17,
+    /// A value is of another kind than its field.
+    WrongValue = 18,
     /// An argument is NULL that must not be.
     NullArgument = 32,
     /// An argument has a value that means nothing.
@@ -100,16 +104,21 @@ impl From<WriterError> for Failure {
             WriterError::ShardsOpen { .. } => Code::ShardsOpen,
             WriterError::ShardAbandoned => Code::ShardAbandoned,
             WriterError::SnapshotEnded => Code::Ended,
+            WriterError::ValueWithoutObject => Code::ValueWithoutObject,
+            WriterError::WrongValue { .. } => Code::WrongValue,
             _ => Code::Other,
         };
         let errno = match &error {
             WriterError::Io { source, .. } | WriterError::CommittedNotSynced { source, .. } => source.raw_os_error(),
             _ => None,
         };
-        // Strings, kinds and types are counted from 1 here, since 0 is none.
+        // Strings, kinds, types and fields are counted from 1 here, since 0 is none.
         let message = match error {
             WriterError::Undeclared { what, id, known } if !matches!(what, "strength" | "calling site") => {
                 WriterError::Undeclared { what, id: id.wrapping_add(1), known }.to_string()
+            }
+            WriterError::WrongValue { field, declared, announced } => {
+                WriterError::WrongValue { field: field.wrapping_add(1), declared, announced }.to_string()
             }
             error => error.to_string(),
         };

@@ -49,7 +49,7 @@ use codes::{Code, Failure, guarded};
 /// Changes when programs have to be compiled anew.
 pub const BARROW_ABI_MAJOR: u32 = 1;
 /// Changes when functions or fields are added.
-pub const BARROW_ABI_MINOR: u32 = 1;
+pub const BARROW_ABI_MINOR: u32 = 2;
 /// The version of the ABI that this header describes.
 pub const BARROW_ABI_VERSION: u32 = (BARROW_ABI_MAJOR << 16) | BARROW_ABI_MINOR;
 

@@ -2,13 +2,13 @@
 
 use std::cell::RefCell;
 
-use barrow_writer::{Label, Shard, WriterError};
+use barrow_writer::{Label, Shard, Value, WriterError};
 
 use crate::codes::{Code, Failure, guarded};
 use crate::pointers::{array, structure};
 use crate::process::Process;
 use crate::stream::is_inside;
-use crate::values::{BARROW_NULL, Object, Reference, StrengthId, StringId};
+use crate::values::{BARROW_NULL, FieldId, Object, Reference, StrengthId, StringId};
 use crate::writer::{free, handle, outside_of_streams};
 
 /// What one thread announces of a snapshot. One thread at a time may use it; it need not always be the same.
@@ -203,6 +203,69 @@ pub unsafe extern "C" fn barrow_shard_reference_unknown(
     target: u64,
 ) -> Code {
     guarded(|| handle(shard)?.with(|shard| Ok(refer(shard, Label::Unknown, strength, target)?)))
+}
+
+/// Announces what a field of the object announced last holds, of `BARROW_ENCODING_UNSIGNED`. Values come before references.
+///
+/// # Safety
+/// `shard` is NULL or a handle that no other thread uses now.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn barrow_shard_value_unsigned(shard: Option<&ShardHandle>, field: FieldId, value: u64) -> Code {
+    guarded(|| handle(shard)?.with(|shard| Ok(shard.value(field.known(), Value::Unsigned(value))?)))
+}
+
+/// Announces what a field of the object announced last holds, of `BARROW_ENCODING_SIGNED`. Values come before references.
+///
+/// # Safety
+/// `shard` is NULL or a handle that no other thread uses now.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn barrow_shard_value_signed(shard: Option<&ShardHandle>, field: FieldId, value: i64) -> Code {
+    guarded(|| handle(shard)?.with(|shard| Ok(shard.value(field.known(), Value::Signed(value))?)))
+}
+
+/// Announces what a field of the object announced last holds, of `BARROW_ENCODING_BOOLEAN`: 0 is false. Values come before references.
+///
+/// # Safety
+/// `shard` is NULL or a handle that no other thread uses now.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn barrow_shard_value_boolean(shard: Option<&ShardHandle>, field: FieldId, value: u32) -> Code {
+    guarded(|| handle(shard)?.with(|shard| Ok(shard.value(field.known(), Value::Boolean(value != 0))?)))
+}
+
+/// Announces what a field of the object announced last holds, of `BARROW_ENCODING_CHARACTER`. Values come before references.
+///
+/// # Safety
+/// `shard` is NULL or a handle that no other thread uses now.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn barrow_shard_value_character(shard: Option<&ShardHandle>, field: FieldId, value: u32) -> Code {
+    guarded(|| handle(shard)?.with(|shard| Ok(shard.value(field.known(), Value::Character(value))?)))
+}
+
+/// Announces what a field of the object announced last holds, of `BARROW_ENCODING_FLOAT`. Values come before references.
+///
+/// # Safety
+/// `shard` is NULL or a handle that no other thread uses now.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn barrow_shard_value_float(shard: Option<&ShardHandle>, field: FieldId, value: f32) -> Code {
+    guarded(|| handle(shard)?.with(|shard| Ok(shard.value(field.known(), Value::Float(value))?)))
+}
+
+/// Announces what a field of the object announced last holds, of `BARROW_ENCODING_DOUBLE`. Values come before references.
+///
+/// # Safety
+/// `shard` is NULL or a handle that no other thread uses now.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn barrow_shard_value_double(shard: Option<&ShardHandle>, field: FieldId, value: f64) -> Code {
+    guarded(|| handle(shard)?.with(|shard| Ok(shard.value(field.known(), Value::Double(value))?)))
+}
+
+/// Announces what a field of the object announced last holds, of `BARROW_ENCODING_TEXT`. Values come before references.
+///
+/// # Safety
+/// `shard` is NULL or a handle that no other thread uses now.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn barrow_shard_value_text(shard: Option<&ShardHandle>, field: FieldId, value: StringId) -> Code {
+    guarded(|| handle(shard)?.with(|shard| Ok(shard.value(field.known(), Value::Text(value.known()))?)))
 }
 
 /// Announces a root: `category` is a group in the runtime's words, `label` may be 0.

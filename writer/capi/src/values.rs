@@ -62,6 +62,14 @@ pub struct StrengthId {
     pub number: u32,
 }
 
+/// A declared field; 0 is none.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FieldId {
+    /// The number.
+    pub number: u32,
+}
+
 /// An allocation site: one that was declared, or any number that means something to the runtime; 0 is none.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -93,6 +101,7 @@ macro_rules! counted_from_1 {
     };
 }
 
+counted_from_1!(FieldId);
 counted_from_1!(StringId);
 counted_from_1!(KindId);
 counted_from_1!(TypeId);
@@ -113,6 +122,32 @@ impl SiteId {
     pub(crate) fn optional(self) -> Option<writer::SiteId> {
         (self.number != 0).then_some(writer::SiteId(self.number))
     }
+}
+
+/// What a field holds.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub enum Encoding {
+    /// Unsigned numbers of at most 64 bits.
+    Unsigned = 0,
+    /// Signed numbers of at most 64 bits.
+    Signed = 1,
+    /// True or false.
+    Boolean = 2,
+    /// UTF-16 code units or Unicode code points.
+    Character = 3,
+    /// `float`.
+    Float = 4,
+    /// `double`.
+    Double = 5,
+    /// Texts.
+    Text = 6,
+    /// Objects: what it holds is the reference with its name, and it has no values. An object without one holds null.
+    Reference = 7,
+}
+
+pub(crate) fn encoding(number: u32) -> Result<writer::Encoding, Failure> {
+    writer::Encoding::from_number(number.into()).map_err(|_| meaningless("encoding of a field", number))
 }
 
 /// What a kind is for.

@@ -14,8 +14,8 @@ use crate::codes::{Code, Failure, guarded};
 use crate::pointers::{bytes, optional_text, pairs, place, structure, text};
 use crate::process::{Process, without_signals};
 use crate::stream::{FlushFunction, Stream, WriteFunction, is_inside};
-use crate::values::{Finished, KindId, Options, Site, SiteId, StrengthId, StringId, Text, Type, TypeId};
-use crate::values::{role, strength_class};
+use crate::values::{FieldId, Finished, KindId, Options, Site, SiteId, StrengthId, StringId, Text, Type, TypeId};
+use crate::values::{encoding, role, strength_class};
 
 /// A recording that is being written. Any thread may use it, several at once.
 pub struct WriterHandle {
@@ -243,6 +243,32 @@ pub unsafe extern "C" fn barrow_writer_type(
             attributes: &attributes,
         };
         *place = handle(writer)?.with(|writer| Ok(writer.declare_type(&description)?))?.into();
+        Ok(())
+    })
+}
+
+/// Declares a field. Objects of the type and of those derived from it have it; if `is_optional` is not 0, only those that a
+/// value is announced of. `encoding` is a `barrow_encoding`. Each call makes a new one: keep its number with the runtime's
+/// own field.
+///
+/// # Safety
+/// `writer` is NULL or a handle; `name` is readable, `field` is writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn barrow_writer_field(
+    writer: Option<&WriterHandle>,
+    r#type: TypeId,
+    name: Text,
+    encoding: u32,
+    is_optional: u32,
+    field: Option<&mut MaybeUninit<FieldId>>,
+) -> Code {
+    guarded(|| {
+        let place = place("field", field)?;
+        let encoding = self::encoding(encoding)?;
+        // SAFETY: the caller's.
+        let name = unsafe { text(name) }?;
+        let declared = |writer: &Writer| Ok(writer.field(r#type.known(), &name, encoding, is_optional != 0)?);
+        *place = handle(writer)?.with(declared)?.into();
         Ok(())
     })
 }

@@ -24,6 +24,20 @@ static bool record_strengths(barrow_totals *totals) {
     return done;
 }
 
+/* A snapshot of an object with values. */
+static bool record_values(barrow_totals *totals) {
+    barrow_snapshot *snapshot = NULL;
+    barrow_shard *shard = NULL;
+    barrow_object told = {.size = sizeof told, .type = cell.type};
+    bool done = declare_fields(cell.type) && works(barrow_snapshot_begin(recording, NULL, &snapshot))
+        && works(barrow_snapshot_shard(snapshot, &shard)) && works(barrow_shard_object(shard, 0, &told))
+        && announce_values(shard, -7, "ünï") && works(barrow_shard_finish(shard))
+        && works(barrow_snapshot_commit(snapshot, totals));
+    barrow_shard_free(shard);
+    barrow_snapshot_free(snapshot);
+    return done;
+}
+
 int main(int count, char **arguments) {
     enum { OBJECTS = 100 };
     Object *objects[OBJECTS];
@@ -50,6 +64,8 @@ int main(int count, char **arguments) {
         || !announce_thread(snapshot, 2, "helper", true, 0, 0) || !works(barrow_snapshot_commit(snapshot, &totals)))
         return 1;
     barrow_snapshot_free(snapshot);
+    print(&totals);
+    if (!record_values(&totals)) return 1;
     print(&totals);
     end_recording();
     for (int o = 0; o < OBJECTS; o++) free(objects[o]);

@@ -4,10 +4,11 @@
 mod library;
 
 use std::fs;
+use std::sync::Arc;
 
-use barrow_analyzer::{ObjectId, StrengthId};
 use barrow_analyzer::{
-    Recording, Silent, SiteId, SnapshotId, StrengthClass, Threads, object, outgoing, summary, verify,
+    FieldValue, Heap, Held, IndexPlace, Memory, ObjectId, Recording, Silent, SiteId, SnapshotId, StrengthClass,
+    StrengthId, Threads, object, outgoing, summary, verify,
 };
 use library::{Build, build, command, crate_folder, run};
 
@@ -33,7 +34,7 @@ fn the_page_is_a_program() {
         }
         let program = build(way, &source, folder.path(), "page");
         let printed = run(command(&[], &program).arg(&path));
-        let recording = Recording::open(&path).unwrap();
+        let recording = Arc::new(Recording::open(&path).unwrap());
         assert_eq!(recording.damage(), None);
         assert_eq!(verify(&recording, &Silent).unwrap().problems, []);
         let found: String = recording.snapshot_ids().map(|id| totals(&recording, id)).collect();
@@ -47,7 +48,16 @@ fn totals(recording: &Recording, snapshot: SnapshotId) -> String {
     format!("{} objects {} references {} roots\n", totals.objects, totals.references, totals.roots)
 }
 
-fn assert_contents(recording: &Recording) {
+fn assert_values(recording: &Arc<Recording>) {
+    let heap = Heap::new(Arc::clone(recording), SnapshotId(4), &IndexPlace::Nowhere, Memory::unlimited()).unwrap();
+    let found = heap.object_fields(ObjectId(0)).unwrap();
+    let found: Vec<_> = found.iter().map(|field| (field.name, field.held)).collect();
+    let Held::Value(FieldValue::Text(text)) = found[1].1 else { panic!("{found:?}") };
+    assert_eq!(recording.tables().unwrap().string(text), "ünï");
+    assert_eq!([found[0], found[2]], [("hits", Held::Value(FieldValue::Signed(-7))), ("head", Held::Null)]);
+}
+
+fn assert_contents(recording: &Arc<Recording>) {
     let tables = recording.tables().unwrap();
     assert_eq!(recording.facts().unwrap(), [("runtime".to_owned(), "example 1.0".to_owned())]);
     assert_eq!(recording.snapshot(SnapshotId(0)).unwrap().gc_number, Some(5));
@@ -63,6 +73,7 @@ fn assert_contents(recording: &Recording) {
     let strengths = outgoing(recording, SnapshotId(2), ObjectId(0)).unwrap();
     let classes: Vec<_> = strengths.iter().map(|reference| tables.strength_class(reference.strength)).collect();
     assert_eq!(classes, [StrengthClass::Weak, StrengthClass::Weak, StrengthClass::Ephemeron]);
+    assert_values(recording);
     let threads = Threads::read(recording, SnapshotId(3)).unwrap();
     let told: Vec<_> = threads
         .rows()
