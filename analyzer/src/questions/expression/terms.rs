@@ -31,8 +31,8 @@ pub(crate) struct FieldTerm {
 
 /// The tests of fields, from left to right.
 pub(super) fn fields(node: &Node) -> Vec<&Arc<FieldTerm>> {
-    let field = |term| if let &Term::Field(ref field) = term { Some(field) } else { None };
-    node.terms().into_iter().filter_map(field).collect()
+    let terms = node.terms().into_iter();
+    terms.filter_map(|term| if let Term::Field(field) = term { Some(field) } else { None }).collect()
 }
 
 /// The type names that are compared exactly, from left to right.

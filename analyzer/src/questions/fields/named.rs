@@ -117,8 +117,9 @@ impl<'r> NamedField<'r> {
             let shape_id = columns.dictionary[dictionary_place(columns, row)];
             let object = ObjectId(columns.first_object + row as u32);
             let layout = columns.values.objects().get(row).and_then(|layout| layout.checked_sub(1));
-            let value = layout.and_then(|layout| layouts[layout as usize]).and_then(|(position, encoding)| {
-                Value::of_code(encoding, columns.values.codes()[starts[row] as usize + position])
+            let place = layout.and_then(|layout| layouts[layout as usize]).zip(starts.get(row));
+            let value = place.and_then(|((position, encoding), &start)| {
+                Value::of_code(encoding, columns.values.codes()[start as usize + position])
             });
             let held = match value {
                 Some(value) => Held::Value(value),
