@@ -13,7 +13,7 @@ use barrow_writer::{
 };
 
 /// An object of the model. `Node` declares count, next and open; `Leaf` is derived from it and declares name and a count of
-/// its own; `Text` says something; `Box` stands for its value; `Plain` declares nothing.
+/// its own; `Text` says something; `Box` stands for its value; `Plain` declares nothing; `Called` is called by its name.
 #[derive(Debug, Clone, PartialEq)]
 struct Thing {
     kind: usize,
@@ -27,12 +27,12 @@ struct Thing {
     value: Option<f64>,
 }
 
-const KINDS: [&str; 5] = ["Node", "Leaf", "Text", "Box", "Plain"];
+const KINDS: [&str; 6] = ["Node", "Leaf", "Text", "Box", "Plain", "Called"];
 const TEXTS: [&str; 4] = ["a", "b", "", "null"];
 
 impl Thing {
     fn random(random: &mut Random, count: usize) -> Self {
-        let kind = random.below(5) as usize;
+        let kind = random.below(6) as usize;
         let mut maybe = |of: u64| (random.below(4) > 0).then(|| random.below(of));
         let signed = |value: u64| value as i64 - 3;
         Thing {
@@ -56,7 +56,7 @@ impl Thing {
             ("count", 0 | 1) => value(self.count.map(|count| Model::Number(count as f64))),
             ("open", 0 | 1) => value(self.open.map(Model::Truth)),
             ("next", 0 | 1) => object(self.next),
-            ("name", 1) => object(self.name),
+            ("name", 1 | 5) => object(self.name),
             ("value", 3) => value(self.value.map(Model::Number)),
             _ => Model::Missing,
         }
@@ -94,6 +94,9 @@ fn number(things: &[Thing], held: Model) -> Option<f64> {
 
 fn text(things: &[Thing], held: Model) -> Option<&'static str> {
     let Model::Object(target) = held else { return None };
+    if let (5, Some(name)) = (things[target].kind, things[target].name) {
+        return (things[name].kind == 2).then_some(things[name].text).flatten().map(|text| TEXTS[text]);
+    }
     (things[target].kind == 2).then_some(things[target].text).flatten().map(|text| TEXTS[text])
 }
 
@@ -112,13 +115,18 @@ impl Declared {
         for name in KINDS {
             let mut description = TypeDescription::new(kind, name);
             description.base = if name == "Leaf" { Some(types[0]) } else { None };
-            description.attributes = if name == "Box" { &[("value of", "value")] } else { &[] };
+            description.attributes = match name {
+                "Box" => &[("value of", "value")],
+                "Called" => &[("named by", "name")],
+                _ => &[],
+            };
             types.push(writer.declare_type(&description).unwrap());
         }
         let field = |at: usize, name: &str, encoding| writer.field(types[at], name, encoding, false).unwrap();
         let (count, open) = (field(0, "count", Encoding::Signed), field(0, "open", Encoding::Boolean));
         field(0, "next", Encoding::Reference);
         field(1, "name", Encoding::Reference);
+        field(5, "name", Encoding::Reference);
         let (own_count, value) = (field(1, "count", Encoding::Signed), field(3, "value", Encoding::Double));
         Declared { types, count, own_count, open, value }
     }
@@ -150,7 +158,7 @@ impl Declared {
                     shard.reference(label, StrengthId::STRONG, target as u64).unwrap();
                 }
             };
-            refer("name", thing.name.filter(|_| thing.kind == 1));
+            refer("name", thing.name.filter(|_| [1, 5].contains(&thing.kind)));
             refer("next", thing.next.filter(|_| thing.kind < 2));
         }
         shard.finish().unwrap();

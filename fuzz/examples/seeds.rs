@@ -39,6 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for folder in ["recording", "recording_fixed"] {
         write(folder, "seed-patches", &patches()?)?;
         write(folder, "seed-threads", &threads()?)?;
+        write(folder, "seed-values", &barrow_fuzz::record_small()?)?;
     }
     let at_the_end = Build { tables: TablesAt::TheEnd, ..DEBIAN };
     let dumps = [tiny().format1(), tiny().format2(DEBIAN), tiny().format2(at_the_end), tiny().format3(None)];
@@ -74,6 +75,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "file ~ /src.*raku$/ or id >= 2",
         "kind = frame and layout !~ P6* or repr = x",
         "$a - @4 | !(%1 & size in 1K..2M)",
+        ".count > -3 and (.a or .next.count in -1..2.5) - .next = null | .a != unknown",
         "retained in 2.. & distance < 3 or unreachable - root and inrefs >= 0x2",
     ];
     for (number, expression) in expressions.iter().enumerate() {

@@ -15,8 +15,8 @@ mod processes;
 use std::sync::{Arc, OnceLock};
 
 use barrow_analyzer::{
-    AnalyzerError, Expression, Heap, IndexPlace, Memory, Names, ObjectId, ObjectSet, Page, PathOptions, Recording,
-    Silent, SnapshotId, Threads, object, outgoing, outgoing_page, summary, verified_summaries, verify, walk,
+    AnalyzerError, Expression, FieldPath, Heap, IndexPlace, Memory, Names, ObjectId, ObjectSet, Page, PathOptions,
+    Recording, Silent, SnapshotId, Threads, object, outgoing, outgoing_page, summary, verified_summaries, verify, walk,
 };
 use barrow_format::varint::{decode_u32, scalar};
 use barrow_importers::{Silent as Unwatched, import_bytes, read_values};
@@ -24,7 +24,8 @@ use barrow_repl::Console;
 use barrow_rewrite::{RepackOptions, repack, repair};
 use barrow_testdata::Shelf;
 use barrow_writer::{
-    Compression, KindRole, Label, Object, Options, SnapshotInfo, StrengthId, TypeDescription, Writer, WriterError,
+    Compression, Encoding, KindRole, Label, Object, Options, SnapshotInfo, StrengthId, TypeDescription, Value, Writer,
+    WriterError,
 };
 
 pub use checksums::with_checksums;
@@ -69,7 +70,17 @@ fn ask(recording: &Arc<Recording>, id: SnapshotId) -> barrow_analyzer::Result<()
     let counted = heap.count(&[], &many, &Silent);
     let page = heap.find(&[], &many, Page { from: ObjectId(1), limit: 3 }, &Silent);
     let graph = ask_graph(&heap);
+    // No recording has all of these fields; that is an answer, too.
+    for path in [".next", ".a", ".count", ".next.count"] {
+        let path = FieldPath::parse(path).expect("a path");
+        if let Ok(column) = heap.field_column(&heap.all_objects(), &path, &Silent) {
+            assert_eq!(column.len() as u64, heap.object_count());
+        }
+        let test = Expression::parse(&format!("{path} != null or {path} > 1 or {path} ~ a*")).expect("an expression");
+        let _ = heap.count(&[], &test, &Silent);
+    }
     for number in [0, 1, 7, u32::MAX] {
+        let _ = heap.object_fields(ObjectId(number));
         let (object, references) = (object(recording, id, ObjectId(number)), outgoing(recording, id, ObjectId(number)));
         if let (Ok(object), Ok(references)) = (object, references) {
             assert_eq!(object.references, references.len() as u64);
@@ -241,7 +252,11 @@ fn small() -> &'static Heap {
     })
 }
 
-fn record_small() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+/// A recording of one snapshot with values of fields.
+///
+/// # Errors
+/// Those of the writer.
+pub fn record_small() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     record(1)
 }
 
@@ -288,7 +303,14 @@ fn announce_small(writer: &Writer) -> Result<(), WriterError> {
             file: (number > 2).then_some("src/app.raku"),
             ..TypeDescription::new(kinds[usize::from(number > 2)], name)
         })?;
+        let count = writer.field(type_id, "count", Encoding::Signed, false)?;
+        let open = writer.field(type_id, "a", Encoding::Boolean, number == 2)?;
+        writer.field(type_id, "next", Encoding::Reference, false)?;
         shard.object(number, &Object { unmanaged_bytes: 1 << number, ..Object::new(type_id, 1 << (10 * number)) })?;
+        shard.value(count, Value::Signed(3 - (1 << number)))?;
+        if number > 1 {
+            shard.value(open, Value::Boolean(number % 2 == 0))?;
+        }
         for index in 0..number {
             shard.reference(Label::Index(index), StrengthId::STRONG, index)?;
         }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use barrow_importers::{Contents, ObjectLayout};
 use barrow_writer::Compression;
 use clap::parser::ValueSource;
-use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use clap::{Arg, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use crate::error::QueryError;
 use crate::language::line::{unquoted, unquoted_whole};
@@ -350,6 +350,29 @@ fn threads(text: &str) -> Result<usize, String> {
     if number <= MOST_THREADS { Ok(number) } else { Err(format!("at most {MOST_THREADS}")) }
 }
 
+/// What marks a word as a negative number while flags are read.
+const NEGATIVE: char = '\u{1}';
+
+/// Reads flags. Words such as `-3` or `-2..1` are not among them, unless that is the value of one.
+fn matches(words: &[OsString]) -> Result<ArgMatches, clap::Error> {
+    let read = |words: &[OsString]| Flags::command().try_get_matches_from(words);
+    let negative = |word: &OsString| {
+        let word = word.to_str().filter(|word| {
+            let number = word.strip_prefix('-').map(|number| number.strip_prefix('.').unwrap_or(number));
+            number.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
+        })?;
+        Some(OsString::from(format!("{NEGATIVE}{word}")))
+    };
+    match read(words) {
+        Err(error) if error.kind() == clap::error::ErrorKind::UnknownArgument => {
+            let marked: Vec<OsString> =
+                words.iter().map(|word| negative(word).unwrap_or_else(|| word.clone())).collect();
+            read(&marked).map_err(|_| error)
+        }
+        read => read,
+    }
+}
+
 impl Flags {
     /// Reads a command line, without the name of the program.
     ///
@@ -357,8 +380,14 @@ impl Flags {
     /// [`QueryError::Usage`] with what is wrong.
     pub fn of_command_line(words: impl IntoIterator<Item = OsString>) -> Result<Self, QueryError> {
         let program = OsString::from("barrow");
-        let matches = Flags::command().try_get_matches_from(std::iter::once(program).chain(words)).map_err(fault)?;
+        let words: Vec<OsString> = std::iter::once(program).chain(words).collect();
+        let matches = matches(&words).map_err(fault)?;
         let mut flags = Flags::from_arg_matches(&matches).map_err(fault)?;
+        for word in &mut flags.words {
+            if let Some(negative) = word.strip_prefix(NEGATIVE) {
+                *word = negative.to_owned();
+            }
+        }
         let given = |of: clap::Command| {
             let given = of
                 .get_arguments()
@@ -448,6 +477,15 @@ mod tests {
             assert_eq!(flags.words, ["summary", "a.barrow", "all"]);
             assert_eq!(flags.format, Some(Format::Json));
         }
+    }
+
+    #[test]
+    fn negative_numbers_are_no_flags() {
+        let flags = parse("count f .hits < -3 and .load in -2.5..1 or .rate > -.5 -s last").unwrap();
+        assert_eq!(flags.words[2..5], [".hits", "<", "-3"]);
+        assert_eq!(flags.words[8], "-2.5..1");
+        assert_eq!(flags.snapshot, Some(SnapshotName::Last));
+        assert!(parse("count f -z -3").is_err());
     }
 
     #[test]

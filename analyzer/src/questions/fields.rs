@@ -13,17 +13,17 @@
 
 mod matching;
 mod named;
+mod standing;
 
 use std::sync::Arc;
 
 use barrow_format::block::Wanted;
-use barrow_format::rows::{Encoding, KindRole, Label, Value};
+use barrow_format::rows::{Encoding, Label, Value};
 use barrow_format::{FieldId, ObjectId, StringId, TypeId};
 
 use crate::error::Result;
 use crate::file::blocks::{BlockPlace, decode, map_blocks, places};
 use crate::file::object::{outgoing, run_of_blocks};
-use crate::file::tables::Tables;
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
@@ -169,21 +169,26 @@ impl Heap {
         let first = names.next().map_or("", String::as_str);
         let mut column = self.one_field(set, first, progress)?;
         for name in names {
-            column = self.through(&column, progress, |heap, targets| heap.one_field(targets, name, progress))?;
+            column = self.through(&column, |targets| self.one_field(targets, name, progress))?;
         }
-        let resolved = self.through(&column, progress, |heap, targets| heap.stand_for(targets, progress))?;
+        let resolved = self.through(&column, |targets| self.stand_for(targets, progress))?;
         // What stands for nothing stays the object it is.
         let unless_missing = |(held, resolved)| if resolved == Held::Missing { held } else { resolved };
         Ok(column.into_iter().zip(resolved).map(unless_missing).collect())
     }
 
+    /// What each object of the set stands for: a string for its text, a boxed number for the number, a constant of an
+    /// enumeration for its name; missing for those that stand for nothing.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
+    /// [`AnalyzerError::Cancelled`](crate::AnalyzerError::Cancelled).
+    pub fn meanings(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Held>> {
+        self.stand_for(set, progress)
+    }
+
     /// A column in which each object is replaced by what `next` says of it. The rest stays, but values hold nothing.
-    fn through(
-        &self,
-        column: &[Held],
-        _progress: &dyn Progress,
-        next: impl FnOnce(&Self, &ObjectSet) -> Result<Vec<Held>>,
-    ) -> Result<Vec<Held>> {
+    fn through(&self, column: &[Held], next: impl FnOnce(&ObjectSet) -> Result<Vec<Held>>) -> Result<Vec<Held>> {
         let mut targets: Vec<ObjectId> = column
             .iter()
             .filter_map(|held| if let Held::Object(target) = held { Some(*target) } else { None })
@@ -195,7 +200,7 @@ impl Heap {
             return Ok(column.iter().map(without).collect());
         }
         let set = ObjectSet::from_sorted(self.snapshot(), self.object_count(), targets.iter().copied());
-        let of_target = next(self, &set)?;
+        let of_target = next(&set)?;
         let step = |held: &Held| match held {
             Held::Object(target) => targets.binary_search(target).map_or(Held::Unknown, |at| of_target[at]),
             Held::Value(_) => Held::Missing,
@@ -234,72 +239,8 @@ impl Heap {
         tables.check_strings()?;
         Ok(column)
     }
-
-    /// The text or the number that each object of the set stands for; missing for all others.
-    fn stand_for(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Held>> {
-        let (recording, tables) = (self.recording(), self.recording().tables()?);
-        let boxes = Boxes::find(self)?;
-        let mut places = places(recording, &[self.snapshot()])?;
-        places.retain(|place| set.may_hold_any(ObjectId(place.entry.first_object), place.entry.objects));
-        progress.begin("reading what objects stand for", objects_in(&places), "objects");
-        let wanted = if boxes.fields.is_empty() { Wanted::Identity } else { Wanted::Values };
-        let parts = map_blocks(recording, &places, wanted, progress, |_, _, columns| {
-            let mut held = Vec::new();
-            let mut values = columns.values.rows();
-            for row in 0..columns.objects() {
-                let (fields, codes) = values.next().unwrap_or_default();
-                if !set.contains(ObjectId(columns.first_object + row as u32)) {
-                    continue;
-                }
-                let type_id = tables.shape(columns.dictionary[columns.shapes[row] as usize]).type_id;
-                let is_data = tables.kind_role(tables.type_kind(type_id)) == KindRole::Object;
-                let text = columns.names.get(row).copied().flatten().filter(|_| is_data);
-                let text = text.map(|text| Held::Value(Value::Text(text)));
-                held.push(text.or_else(|| boxes.value(type_id, fields, codes)).unwrap_or(Held::Missing));
-            }
-            Ok(held)
-        })?;
-        Ok(parts.into_iter().flatten().collect())
-    }
 }
 
 fn objects_in(places: &[BlockPlace]) -> u64 {
     places.iter().map(|place| u64::from(place.entry.objects)).sum()
-}
-
-/// Types whose objects stand for what one of their fields holds: boxed numbers.
-struct Boxes {
-    /// For each such type the field, with its encoding.
-    fields: foldhash::HashMap<TypeId, (FieldId, Encoding)>,
-}
-
-/// The attribute of a type with the name of that field.
-const VALUE_OF: &str = "value of";
-
-impl Boxes {
-    fn find(heap: &Heap) -> Result<Self> {
-        let (tables, fields) = (heap.recording().tables()?, heap.recording().fields()?);
-        let mut found = foldhash::HashMap::default();
-        if !fields.is_empty() {
-            for id in (0..tables.type_count() as u32).map(TypeId) {
-                if let Some(field) = Self::field_of(tables, id).and_then(|name| {
-                    let mut declared = fields.declared_by(id).iter().filter_map(|&id| Some((id, fields.get(id)?)));
-                    declared.find(|(_, field)| tables.string(field.name) == name)
-                }) {
-                    found.insert(id, (field.0, field.1.encoding));
-                }
-            }
-        }
-        Ok(Boxes { fields: found })
-    }
-
-    fn field_of(tables: &Tables, id: TypeId) -> Option<&str> {
-        tables.type_attributes(id).find(|(key, _)| *key == VALUE_OF).map(|(_, value)| value)
-    }
-
-    fn value(&self, type_id: TypeId, fields: &[FieldId], codes: &[u64]) -> Option<Held> {
-        let &(id, encoding) = self.fields.get(&type_id)?;
-        let at = fields.iter().position(|&field| field == id)?;
-        Value::of_code(encoding, codes[at]).map(Held::Value)
-    }
 }

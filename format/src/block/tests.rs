@@ -146,7 +146,13 @@ proptest! {
     ) {
         let frame = frame_of(&mut columns, Compression::None);
         let mut values = values.iter().cycle().copied();
-        for id in [ColumnId::REFERENCES, ColumnId::LABELS] {
+        for id in [
+            ColumnId::REFERENCES,
+            ColumnId::LABELS,
+            ColumnId::LAYOUTS,
+            ColumnId::LAYOUT,
+            ColumnId::VALUES,
+        ] {
             let frame = with_column(&frame, id, &mut values);
             let _ = decode(&frame, &forms, OBJECTS, &mut BlockColumns::default());
         }

@@ -47,6 +47,16 @@ const STAND_FOR_VALUES: [&str; 11] = [
     "java.util.concurrent.atomic.AtomicLong",
 ];
 
+/// Classes whose instances are called by what a field refers to.
+const NAMED_BY: [(&str, &str); 6] = [
+    ("java.io.File", "path"),
+    ("java.lang.Enum", "name"),
+    ("java.lang.Module", "name"),
+    ("java.lang.ThreadGroup", "name"),
+    ("java.net.URI", "string"),
+    ("java.util.regex.Pattern", "pattern"),
+];
+
 /// What is derived from a class when its first instance comes.
 #[derive(Debug)]
 pub(super) struct Instances {
@@ -374,6 +384,9 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
             }
             if STAND_FOR_VALUES.contains(&&*name) {
                 attributes.push(("value of", "value"));
+            }
+            if let Some((_, field)) = NAMED_BY.iter().find(|(class, _)| *class == name) {
+                attributes.push(("named by", field));
             }
             let mut description = TypeDescription::new(self.kinds.instance, &name);
             description.base = types.last().copied();

@@ -63,9 +63,10 @@ const OPERATORS: &str = r#"
   .hits > 100 and .user.name ~ /^A/ - .closed
   class = "cc1" and memory > 500M or failed and wall > 10min
 
-A field that refers to a string or a boxed number is compared with that. What is
-not known passes only `= unknown`, and what an object does not have passes no
-comparison. A field that no object has is an error.
+A field that refers to a string, a boxed number or a constant of an enumeration
+is compared with that. Null passes only `= null`, and what is not known only
+`= unknown`. What an object does not have passes no comparison. A field that no
+object has is an error.
 
 A comparison with a number that an object or a process does not have is false,
 even `!=`. Examples are the distance of an unreachable object, an address that

@@ -55,7 +55,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             let heap = session.heap(snapshot)?;
             let details = barrow_analyzer::object(heap.recording(), snapshot, id)?;
             let answer = of_object(heap.recording(), snapshot, &details)?;
-            let answer = with_fields(&heap, answer, id)?;
+            let answer = with_fields(&heap, answer, id, &session.meter())?;
             let born = details.serial.map(|serial| heap.recording().born(serial, snapshot, &session.meter()));
             let born = born.transpose()?.flatten().map(|snapshot| u64::from(snapshot.0));
             let answer = answer.fact(Column::new("born_in_snapshot", "born in", Unit::Number), born);
@@ -108,7 +108,7 @@ fn of_object(recording: &Recording, snapshot: SnapshotId, object: &ObjectDetails
 }
 
 /// Adds what the fields of the object hold, if the recording tells.
-fn with_fields(heap: &Heap, answer: Answer, id: ObjectId) -> Result<Answer, QueryError> {
+fn with_fields(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progress) -> Result<Answer, QueryError> {
     let fields = heap.object_fields(id)?;
     if fields.is_empty() {
         return Ok(answer);
@@ -116,8 +116,16 @@ fn with_fields(heap: &Heap, answer: Answer, id: ObjectId) -> Result<Answer, Quer
     let tables = heap.recording().tables()?;
     let held: Vec<Held> = fields.iter().map(|field| field.held).collect();
     let cells = held::cells(heap.recording(), heap.snapshot(), &held)?;
+    let meanings = held::meanings(heap, &held, progress)?;
     let rows = fields.iter().zip(cells);
     let rows = rows.map(|(field, cell)| {
+        let meaning = |id| meanings.binary_search_by_key(&id, |(known, _)| *known).ok().map(|at| &meanings[at].1);
+        let cell = match (field.held, cell) {
+            (Held::Object(id), Value::Text(object)) if let Some(meaning) = meaning(id) => {
+                Value::text(format!("{object}: {meaning}"))
+            }
+            (_, cell) => cell,
+        };
         vec![Value::text(format!(".{}", field.name)), cell, Value::text(tables.type_name(field.declared_by))]
     });
     let columns = vec![

@@ -26,11 +26,11 @@ pub(super) const COMMAND: Command = Command {
     about: "Objects with any choice of columns: their fields, sizes, names",
     details: "A COLUMN is a field, as `.count` or `.owner.name`; or `type`, `name`, `kind`, `package`, `superclass`, \
               `loader`, `size`, `unmanaged`, `retained`, `refs`, `distance`, `address`, `serial` or `site`. A field that \
-              refers to a string or to a boxed number shows that; `null` is nothing, `unknown` was not recorded, and a \
+              refers to a string, a boxed number or a constant of an enumeration shows that; `null` is nothing, `unknown` was not recorded, and a \
               cell stays empty where objects have no such field (in JSON null, {\"absent\":\"unknown\"} and \
               {\"absent\":\"missing\"}). `by` puts numbers and texts in order: numbers from the largest on and texts from \
-              A on, unless `asc` or `desc` follows; what has no value comes last. With N, the first N objects are \
-              listed. Afterwards `%3` is the object in row 3, and `$_` the set of all that match.",
+              A on, unless `asc` or `desc` follows; what has no value comes last. The first N objects are listed, 15 unless \
+              told; at the prompt `| COMMAND` and `> FILE` get all of them. Afterwards `%3` is the object in row 3, and `$_` the set of all that match.",
     example: "list type = \"Session\" of .user.name, .hits, retained by .hits",
     flags: &[],
     subject: Subject::Recording,
@@ -356,7 +356,7 @@ impl Listing {
         let set = ObjectSet::from_sorted(heap.snapshot(), heap.object_count(), sorted.iter().copied());
         let (mut columns, mut cells) = (Vec::new(), Vec::new());
         for what in &self.asked.columns {
-            columns.push(what.column());
+            columns.push(what.column().secondary());
             cells.push(match what {
                 What::Field(path) => {
                     let column = heap.field_column(&set, path, &meter)?;

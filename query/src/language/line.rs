@@ -58,13 +58,19 @@ impl Line {
 }
 
 /// `size > 1M` compares, `top > file` redirects: a file is one last word that does not begin like a
-/// number. A file that does is put in quotes.
+/// number or a field. A file that does is put in quotes.
 fn is_redirection(rest: &str) -> bool {
     let name = rest.trim();
     let quoted = name.len() > 1 && name.starts_with(['"', '\'']) && name.ends_with(['"', '\'']);
-    let is_file = name.starts_with(|c: char| !c.is_ascii_digit() && c != '=') && !name.contains(char::is_whitespace);
+    let is_number = name.starts_with(|c: char| c.is_ascii_digit() || c == '=' || c == '-');
+    let is_file = !name.is_empty() && !is_number && !is_field(name) && !name.contains(char::is_whitespace);
     // What is compared with an attribute is a mistake, not a file of its name.
     quoted || is_file && !is_attribute(name)
+}
+
+/// Whether a text begins like a field, `.count`, and not like a path, `./count`.
+fn is_field(text: &str) -> bool {
+    text.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
 /// Whether expressions know an attribute of this name.
@@ -81,7 +87,7 @@ fn is_pipe(rest: &str) -> bool {
         let rest_after = rest[word.len()..].trim_start();
         rest_after.starts_with(['=', '!', '~', '<', '>']) || rest_after.starts_with("in ")
     };
-    !rest.starts_with(['$', '@', '%']) && !is_comparison
+    !rest.starts_with(['$', '@', '%']) && !is_field(rest) && !is_comparison
 }
 
 /// The positions of the last `>` and the first `|` outside of quotes and parentheses.
@@ -205,6 +211,10 @@ mod tests {
         assert_eq!(divided("find object (size > x) > y").1, Sink::File("y".into()));
         assert_eq!(divided("top > '1 M'").1, Sink::File("1 M".into()));
         assert!(Line::parse("top >").is_err());
+        for text in ["count .hits > -3", "count .load > .5", "count .hits > .limit"] {
+            assert_eq!(divided(text).1, Sink::Stdout, "{text}");
+        }
+        assert_eq!(divided("list of .id > ./out.csv").1, Sink::File("./out.csv".into()));
     }
 
     #[test]
@@ -212,7 +222,7 @@ mod tests {
         let (words, sink) = divided("histogram | sort | head -3");
         assert_eq!((words, sink), (vec!["histogram".to_owned()], Sink::Command("sort | head -3".into())));
         assert!(Line::parse("top |").is_err());
-        for text in ["count $a | $b", "count $a |@5", "count (size > 1 | refs = 0)"] {
+        for text in ["count $a | $b", "count $a |@5", "count .a | .b", "count (size > 1 | refs = 0)"] {
             assert_eq!(divided(text).1, Sink::Stdout, "{text}");
         }
         let (words, sink) = divided("find type = \"A\" | type = \"B\" | less");

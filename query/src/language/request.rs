@@ -34,8 +34,13 @@ impl Request {
         while at + 1 < left.len() {
             let is_by = words[left[at]] == "by" && !(at > 0 && goes_on(left[at - 1]));
             if is_by {
-                by.push(words[left[at + 1]].clone());
+                let mut named = words[left[at + 1]].clone();
                 left.drain(at..at + 2);
+                // `by a, b` is `by a,b`.
+                while named.ends_with(',') && at < left.len() {
+                    named.push_str(&words[left.remove(at)]);
+                }
+                by.push(named);
             } else {
                 at += 1;
             }

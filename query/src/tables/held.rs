@@ -1,9 +1,33 @@
 //! What fields hold, as cells.
 
-use barrow_analyzer::{FieldValue, Held, ObjectDetails, Recording, SnapshotId, Tables, objects};
+use barrow_analyzer::{
+    FieldValue, Heap, Held, ObjectDetails, ObjectId, ObjectSet, Progress, Recording, SnapshotId, Tables, objects,
+};
 
-use crate::answer::{Absence, Value, label};
+use crate::answer::text::text;
+use crate::answer::{Absence, Unit, Value, label};
 use crate::error::QueryError;
+
+/// What objects of a list of fields stand for, in words, by id: all but those whose own text says it.
+pub(crate) fn meanings(
+    heap: &Heap,
+    held: &[Held],
+    progress: &dyn Progress,
+) -> Result<Vec<(ObjectId, String)>, QueryError> {
+    let tables = heap.recording().tables()?;
+    let ids = held.iter().filter_map(|held| if let Held::Object(id) = held { Some(*id) } else { None });
+    let mut ids: Vec<_> = ids.collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let set = ObjectSet::from_sorted(heap.snapshot(), heap.object_count(), ids.iter().copied());
+    let details = objects(heap.recording(), heap.snapshot(), &ids)?;
+    let meanings = details.iter().zip(heap.meanings(&set, progress)?);
+    let in_words = meanings.filter(|(object, _)| object.name.is_none()).filter_map(|(object, held)| match held {
+        Held::Value(held) => Some((object.id, text(&value(held, tables), Unit::Number))),
+        _ => None,
+    });
+    Ok(in_words.collect())
+}
 
 /// A cell for what each field holds. Objects are named with their type.
 pub(crate) fn cells(recording: &Recording, snapshot: SnapshotId, held: &[Held]) -> Result<Vec<Value>, QueryError> {
@@ -32,7 +56,13 @@ fn named(object: &ObjectDetails, tables: &Tables) -> String {
 }
 
 fn value(held: FieldValue, tables: &Tables) -> Value {
-    let real = |real: f64| if real.is_finite() { Value::Rate(real) } else { Value::text(real.to_string()) };
+    let real = |real: f64| match real.abs() {
+        _ if !real.is_finite() => Value::text(real.to_string()),
+        size if size != 0.0 && !(1e-5..1e16).contains(&size) => {
+            Value::Measured { value: real, text: format!("{real:e}") }
+        }
+        _ => Value::Rate(real),
+    };
     match held {
         FieldValue::Unsigned(number) => number.into(),
         FieldValue::Signed(number) => u64::try_from(number).map_or(Value::Signed(number), Value::Number),

@@ -1,12 +1,10 @@
 //! The objects whose fields pass a test.
 
 use barrow_expressions::{FieldTest, Number};
-use barrow_format::ObjectId;
-use barrow_format::block::{BlockColumns, Wanted};
-use barrow_format::rows::{Encoding, KindRole, Value};
+use barrow_format::rows::{Encoding, Value};
 
 use super::named::NamedField;
-use super::{Boxes, FieldPath, Held, objects_in};
+use super::{FieldPath, Held, objects_in};
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{map_blocks, places};
 use crate::file::strings::StringAnswers;
@@ -57,7 +55,7 @@ impl Heap {
         let values = ValueTest::new(self, test)?;
         let targets = match test {
             FieldTest::Null { .. } | FieldTest::Unknown { .. } => None,
-            _ if field.may_refer() => Some(self.standing_for(&values, progress)?),
+            _ if field.may_refer() => Some(self.standing_for(|value| values.holds(value), progress)?),
             _ => None,
         };
         self.collect(&field, progress, |held| match (held, test) {
@@ -71,39 +69,6 @@ impl Heap {
             (Held::Value(value), _) => values.holds(value),
             (Held::Object(target), _) => targets.as_ref().is_some_and(|targets| targets.contains(target)),
         })
-    }
-
-    /// The objects that stand for a text or a number that passes a test.
-    fn standing_for(&self, test: &ValueTest<'_>, progress: &dyn Progress) -> Result<ObjectSet> {
-        let (recording, tables) = (self.recording(), self.recording().tables()?);
-        let boxes = Boxes::find(self)?;
-        let wanted = if matches!(test.test, FieldTest::Text(_)) { Wanted::Identity } else { Wanted::Values };
-        let mut places = places(recording, &[self.snapshot()])?;
-        places.retain(|place| place.entry.objects > 0);
-        progress.begin("reading what objects stand for", objects_in(&places), "objects");
-        let parts = map_blocks(recording, &places, wanted, progress, |_, _, columns: &BlockColumns| {
-            let mut found = Vec::new();
-            let mut values = columns.values.rows();
-            for row in 0..columns.objects() {
-                let (fields, codes) = values.next().unwrap_or_default();
-                let type_id = tables.shape(columns.dictionary[columns.shapes[row] as usize]).type_id;
-                let value = match test.test {
-                    FieldTest::Text(_) => {
-                        let is_data = || tables.kind_role(tables.type_kind(type_id)) == KindRole::Object;
-                        columns.names.get(row).copied().flatten().filter(|_| is_data()).map(Value::Text)
-                    }
-                    _ => match boxes.value(type_id, fields, codes) {
-                        Some(Held::Value(value)) => Some(value),
-                        _ => None,
-                    },
-                };
-                if value.is_some_and(|value| test.holds(value)) {
-                    found.push(ObjectId(columns.first_object + row as u32));
-                }
-            }
-            Ok(found)
-        })?;
-        Ok(ObjectSet::from_sorted(self.snapshot(), self.object_count(), parts.into_iter().flatten()))
     }
 
     /// The objects for which what the field holds passes.

@@ -123,7 +123,7 @@ impl<'r> NamedField<'r> {
             });
             let held = match value {
                 Some(value) => Held::Value(value),
-                None => match self.target(&cursor, columns, row).filter(|_| has_references) {
+                None => match has_references.then(|| self.target(&cursor, columns, row)).flatten() {
                     Some(target) => Held::Object(ObjectId(target)),
                     None => match self.declared[tables.shape(shape_id).type_id.index()] {
                         Some(Encoding::Reference) => Held::Null,

@@ -1,0 +1,192 @@
+//! What objects stand for: strings for their text, boxed numbers for the number, constants of an enumeration for their name.
+//!
+//! ```text
+//!   the object has a text of its own ─────────────────────────────▶ that
+//!   its type has the attribute `value of` ─▶ the field ───────────▶ its value
+//!   its type, or a base, `named by` ───────▶ the reference ──▶ the text of what it leads to
+//! ```
+
+use barrow_format::block::{BlockColumns, Wanted};
+use barrow_format::rows::{Encoding, KindRole, Value};
+use barrow_format::{FieldId, ObjectId, TypeId};
+use foldhash::HashMap;
+
+use super::{Held, objects_in};
+use crate::error::Result;
+use crate::file::blocks::{map_blocks, places};
+use crate::file::tables::Tables;
+use crate::graph::object_set::ObjectSet;
+use crate::heap::Heap;
+use crate::progress::Progress;
+
+/// The attribute of a type with the name of the field that its objects stand for.
+const VALUE_OF: &str = "value of";
+/// The attribute of a type with the name of the reference to what its objects are called.
+const NAMED_BY: &str = "named by";
+
+/// The types whose objects stand for something else.
+pub(super) struct Standing<'r> {
+    tables: &'r Tables,
+    /// For each type that stands for a field, this field with its encoding.
+    values: HashMap<TypeId, (FieldId, Encoding)>,
+    /// For each type whose objects have a name elsewhere, the reference that leads there.
+    names: HashMap<TypeId, &'r str>,
+}
+
+impl<'r> Standing<'r> {
+    pub(super) fn find(heap: &'r Heap) -> Result<Self> {
+        let (tables, fields) = (heap.recording().tables()?, heap.recording().fields()?);
+        let (mut values, mut names) = (HashMap::default(), HashMap::default());
+        let attribute = |id, key| tables.type_attributes(id).find(|(known, _)| *known == key).map(|(_, value)| value);
+        let types = if fields.is_empty() { 0 } else { tables.type_count() };
+        for id in (0..types as u32).map(TypeId) {
+            let declared = fields.declared_by(id).iter().filter_map(|&id| Some((id, fields.get(id)?)));
+            if let Some(name) = attribute(id, VALUE_OF)
+                && let Some((field, row)) = declared.into_iter().find(|(_, row)| tables.string(row.name) == name)
+            {
+                values.insert(id, (field, row.encoding));
+            }
+            if let Some(name) = tables.type_and_bases(id).find_map(|id| attribute(id, NAMED_BY)) {
+                names.insert(id, name);
+            }
+        }
+        Ok(Standing { tables, values, names })
+    }
+
+    /// The columns that tell what objects stand for.
+    pub(super) fn wanted(&self) -> Wanted {
+        if self.values.is_empty() { Wanted::Identity } else { Wanted::Values }
+    }
+
+    /// What the object in a row stands for by itself, without what references lead to.
+    pub(super) fn own(&self, columns: &BlockColumns, row: usize, fields: &[FieldId], codes: &[u64]) -> Option<Value> {
+        let type_id = self.type_of(columns, row);
+        let is_data = || self.tables.kind_role(self.tables.type_kind(type_id)) == KindRole::Object;
+        let text = columns.names.get(row).copied().flatten().filter(|_| is_data());
+        text.map(Value::Text).or_else(|| {
+            let &(id, encoding) = self.values.get(&type_id)?;
+            let at = fields.iter().position(|&field| field == id)?;
+            Value::of_code(encoding, codes[at])
+        })
+    }
+
+    fn type_of(&self, columns: &BlockColumns, row: usize) -> TypeId {
+        self.tables.shape(columns.dictionary[columns.shapes[row] as usize]).type_id
+    }
+
+    /// The references that lead to names, each once.
+    fn labels(&self) -> Vec<&'r str> {
+        let mut labels: Vec<&str> = self.names.values().copied().collect();
+        labels.sort_unstable();
+        labels.dedup();
+        labels
+    }
+}
+
+impl Heap {
+    /// What each object of the set stands for; missing for those that stand for nothing.
+    pub(super) fn stand_for(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Held>> {
+        let standing = Standing::find(self)?;
+        let mut column = self.own_meaning(&standing, set, progress)?;
+        for label in standing.labels() {
+            let of_types = |type_id| standing.names.get(&type_id) == Some(&label);
+            let named = self.objects_of_types(Some(set), of_types, progress)?;
+            if named.is_empty() {
+                continue;
+            }
+            let names = self.through(&self.one_field(&named, label, progress)?, |targets| {
+                self.own_meaning(&standing, targets, progress)
+            })?;
+            let mut names = named.iter().zip(names).peekable();
+            for (object, held) in set.iter().zip(&mut column) {
+                if let Some((_, name)) = names.next_if(|&(named, _)| named == object)
+                    && *held == Held::Missing
+                    && let Held::Value(_) = name
+                {
+                    *held = name;
+                }
+            }
+        }
+        Ok(column)
+    }
+
+    /// The text or the number that each object of the set has itself.
+    fn own_meaning(&self, standing: &Standing<'_>, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Held>> {
+        let mut places = places(self.recording(), &[self.snapshot()])?;
+        places.retain(|place| set.may_hold_any(ObjectId(place.entry.first_object), place.entry.objects));
+        progress.begin("reading what objects stand for", objects_in(&places), "objects");
+        let parts = map_blocks(self.recording(), &places, standing.wanted(), progress, |_, _, columns| {
+            let mut held = Vec::new();
+            let mut values = columns.values.rows();
+            for row in 0..columns.objects() {
+                let (fields, codes) = values.next().unwrap_or_default();
+                if set.contains(ObjectId(columns.first_object + row as u32)) {
+                    held.push(standing.own(columns, row, fields, codes).map_or(Held::Missing, Held::Value));
+                }
+            }
+            Ok(held)
+        })?;
+        Ok(parts.into_iter().flatten().collect())
+    }
+
+    /// The objects that stand for something that passes a test.
+    pub(super) fn standing_for(
+        &self,
+        passes: impl Fn(Value) -> bool + Sync,
+        progress: &dyn Progress,
+    ) -> Result<ObjectSet> {
+        let standing = Standing::find(self)?;
+        let mut places = places(self.recording(), &[self.snapshot()])?;
+        places.retain(|place| place.entry.objects > 0);
+        progress.begin("reading what objects stand for", objects_in(&places), "objects");
+        let parts = map_blocks(self.recording(), &places, standing.wanted(), progress, |_, _, columns| {
+            let mut found = Vec::new();
+            let mut values = columns.values.rows();
+            for row in 0..columns.objects() {
+                let (fields, codes) = values.next().unwrap_or_default();
+                if standing.own(columns, row, fields, codes).is_some_and(&passes) {
+                    found.push(ObjectId(columns.first_object + row as u32));
+                }
+            }
+            Ok(found)
+        })?;
+        let objects = parts.into_iter().flatten();
+        let mut passing = ObjectSet::from_sorted(self.snapshot(), self.object_count(), objects);
+        let named = self.objects_of_types(None, |type_id| standing.names.contains_key(&type_id), progress)?;
+        if !named.is_empty() {
+            let meanings = self.stand_for(&named, progress)?;
+            let objects = named.iter().zip(meanings);
+            let objects = objects.filter(|(_, held)| matches!(held, Held::Value(value) if passes(*value)));
+            objects.for_each(|(object, _)| {
+                passing.insert(object);
+            });
+        }
+        Ok(passing)
+    }
+
+    /// The objects of some types, of a set or of all.
+    fn objects_of_types(
+        &self,
+        within: Option<&ObjectSet>,
+        is_one: impl Fn(TypeId) -> bool + Sync,
+        progress: &dyn Progress,
+    ) -> Result<ObjectSet> {
+        let tables = self.recording().tables()?;
+        let is_one: Vec<bool> = (0..tables.type_count() as u32).map(|id| is_one(TypeId(id))).collect();
+        let mut places = places(self.recording(), &[self.snapshot()])?;
+        let may_hold = |first, objects| within.is_none_or(|set| set.may_hold_any(ObjectId(first), objects));
+        places.retain(|place| may_hold(place.entry.first_object, place.entry.objects));
+        if !is_one.contains(&true) {
+            places.clear();
+        }
+        let parts = map_blocks(self.recording(), &places, Wanted::Sizes, progress, |_, _, columns| {
+            let of_shapes = columns.dictionary.iter().map(|&shape| is_one[tables.shape(shape).type_id.index()]);
+            let of_shapes: Vec<bool> = of_shapes.collect();
+            let rows = (columns.first_object..).map(ObjectId).zip(&columns.shapes);
+            let rows = rows
+                .filter(|&(object, &shape)| of_shapes[shape as usize] && within.is_none_or(|set| set.contains(object)));
+            Ok(rows.map(|(object, _)| object).collect::<Vec<_>>())
+        })?;
+        Ok(ObjectSet::from_sorted(self.snapshot(), self.object_count(), parts.into_iter().flatten()))
+    }
+}
