@@ -101,7 +101,7 @@ impl Heap {
             for (object, held) in set.iter().zip(&mut column) {
                 if let Some((_, name)) = names.next_if(|&(named, _)| named == object)
                     && *held == Held::Missing
-                    && let Held::Value(_) = name
+                    && let Held::Value(Value::Text(_)) = name
                 {
                     *held = name;
                 }
