@@ -52,8 +52,9 @@ impl Thing {
         let value = |value: Option<Model>| value.unwrap_or(Model::Unknown);
         let object = |target: Option<usize>| target.map_or(Model::Null, Model::Object);
         match (field, self.kind) {
-            ("count", 1) if self.own_count.is_some() => Model::Number(self.own_count.unwrap() as f64),
-            ("count", 0 | 1) => value(self.count.map(|count| Model::Number(count as f64))),
+            // The field that shadows the other counts, even if its value is not known.
+            ("count", 1) => value(self.own_count.map(|count| Model::Number(count as f64))),
+            ("count", 0) => value(self.count.map(|count| Model::Number(count as f64))),
             ("open", 0 | 1) => value(self.open.map(Model::Truth)),
             ("next", 0 | 1) => object(self.next),
             ("name", 1 | 5) => object(self.name),

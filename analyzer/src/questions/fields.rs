@@ -8,7 +8,8 @@
 //!   otherwise ──────────────────────────────────────────▶ missing: objects of the type have no such field
 //! ```
 //!
-//! Of several fields with one name, that of the most derived type counts. Recordings without declared fields have their
+//! Of several fields with one name, that of the most derived type counts. If some of them are references, of which some
+//! are null, it is not known which. Recordings without declared fields have their
 //! references, whose names serve as fields.
 
 mod matching;
@@ -74,6 +75,16 @@ pub enum Held {
 }
 
 impl Held {
+    /// The objects that fields hold, each once, in ascending order.
+    #[must_use]
+    pub fn objects(held: &[Held]) -> Vec<ObjectId> {
+        let objects = held.iter().filter_map(|held| if let Held::Object(object) = held { Some(*object) } else { None });
+        let mut objects: Vec<ObjectId> = objects.collect();
+        objects.sort_unstable();
+        objects.dedup();
+        objects
+    }
+
     /// Two numbers that nothing else has that a field may hold.
     pub(crate) fn identity(self) -> (u8, u64) {
         match self {
@@ -129,14 +140,19 @@ impl Heap {
         let has_references =
             declared.iter().any(|&id| fields.get(id).is_some_and(|field| field.encoding == Encoding::Reference));
         let references = if has_references { outgoing(recording, self.snapshot(), object)? } else { Vec::new() };
-        // Fields of the same name, one of which shadows another, have as many references, in the same order.
+        let is_named = |reference: &crate::Reference, name: StringId| matches!(reference.label, Label::Name(label) if label == name || tables.string(label) == tables.string(name));
+        // Where a field shadows another one of its name and only some of them are null, it is not recorded which.
+        let is_certain = |name: StringId| {
+            let of_name = declared.iter().filter_map(|&id| fields.get(id)).filter(|field| {
+                field.encoding == Encoding::Reference && tables.string(field.name) == tables.string(name)
+            });
+            let found = references.iter().filter(|reference| is_named(reference, name)).count();
+            found == 0 || found >= of_name.count()
+        };
         let mut used = vec![false; references.len()];
         let mut target = |name: StringId| {
-            let is_next = |&(at, reference): &(usize, &crate::Reference)| {
-                !used[at]
-                    && matches!(reference.label, Label::Name(label) if label == name || tables.string(label) == tables.string(name))
-            };
-            let (at, reference) = references.iter().enumerate().find(is_next)?;
+            let mut unused = references.iter().enumerate().filter(|&(at, _)| !used[at]);
+            let (at, reference) = unused.find(|(_, reference)| is_named(reference, name))?;
             used[at] = true;
             Some(Held::Object(reference.target))
         };
@@ -144,6 +160,7 @@ impl Heap {
         for &id in &declared {
             let Some(field) = fields.get(id) else { continue };
             let held = match field.encoding {
+                Encoding::Reference if !is_certain(field.name) => Held::Unknown,
                 Encoding::Reference => target(field.name).unwrap_or(Held::Null),
                 _ => value(id).unwrap_or(Held::Unknown),
             };
@@ -177,24 +194,9 @@ impl Heap {
         Ok(column.into_iter().zip(resolved).map(unless_missing).collect())
     }
 
-    /// What each object of the set stands for: a string for its text, a boxed number for the number, a constant of an
-    /// enumeration for its name; missing for those that stand for nothing.
-    ///
-    /// # Errors
-    /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
-    /// [`AnalyzerError::Cancelled`](crate::AnalyzerError::Cancelled).
-    pub fn meanings(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Held>> {
-        self.stand_for(set, progress)
-    }
-
     /// A column in which each object is replaced by what `next` says of it. The rest stays, but values hold nothing.
     fn through(&self, column: &[Held], next: impl FnOnce(&ObjectSet) -> Result<Vec<Held>>) -> Result<Vec<Held>> {
-        let mut targets: Vec<ObjectId> = column
-            .iter()
-            .filter_map(|held| if let Held::Object(target) = held { Some(*target) } else { None })
-            .collect();
-        targets.sort_unstable();
-        targets.dedup();
+        let targets = Held::objects(column);
         if targets.is_empty() {
             let without = |&held| if let Held::Value(_) = held { Held::Missing } else { held };
             return Ok(column.iter().map(without).collect());

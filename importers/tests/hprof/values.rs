@@ -151,17 +151,19 @@ fn every_field_of_random_dumps_is_as_it_was_written() {
             if object < classes as u32 {
                 found.sort();
             }
-            // Null hides which of two references of one name is which, where a class shadows another's field.
-            let is_ambiguous = |fields: &Fields| {
-                let references = fields.iter().filter(|(.., held)| held.starts_with("object") || held == "null");
-                let mut names: Vec<&String> = references.map(|(name, ..)| name).collect();
-                names.sort();
-                names.windows(2).any(|pair| pair[0] == pair[1])
+            // Where a class shadows a reference of its superclass and one of both is null, it is not known which.
+            let is_reference = |held: &str| held.starts_with("object") || held == "null";
+            let ambiguous = |name: &str| {
+                let of_name = expected.iter().filter(|(other, _, held)| other == name && is_reference(held));
+                let nulls: Vec<bool> = of_name.map(|(.., held)| held == "null").collect();
+                nulls.contains(&true) && nulls.contains(&false)
             };
-            if !is_ambiguous(expected) {
-                assert_eq!(&found, expected, "object {object}, seed {seed}");
-                values += found.len();
-            }
+            let known = expected.iter().map(|(name, class, held)| {
+                let held = if is_reference(held) && ambiguous(name) { "unknown" } else { held };
+                (name.clone(), class.clone(), held.to_owned())
+            });
+            assert_eq!(found, known.collect::<Fields>(), "object {object}, seed {seed}");
+            values += found.len();
         }
         let none = ImportOptions { contents: Contents::None, ..ImportOptions::default() };
         let heap = heap_of(record_with(&dump, &none).expect("a whole dump"));

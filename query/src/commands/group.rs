@@ -23,8 +23,8 @@ pub(super) const COMMAND: Command = Command {
     arguments: "[N] [[KIND] EXPR] by KEY[,KEY].. [by size|count|unmanaged|retained]",
     about: "Objects by what they have in common: type, package, text, fields",
     details: "A row for each combination of the keys: `type`, `kind`, `package`, `superclass`, `loader` and `text`, which \
-              `help expressions` describes, and fields, as `.state` or `.owner.name`. Several are written without \
-              blanks: `by package,.state`. A key is empty (null in JSON) where objects have no such thing; what a field \
+              `help expressions` describes, and fields, as `.state` or `.owner.name`. Several are divided by \
+              commas: `by package,.state`. A key is empty (null in JSON) where objects have no such thing; what a field \
               holds is written as `list` does. The groups add up to all objects that match. With N, the first \
               N groups are listed. `by retained` adds what each group retains. The sum is exactly what would be freed \
               without all of these objects, as `retained EXPR` tells it. Each object that would be freed counts for one \

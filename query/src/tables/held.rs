@@ -8,20 +8,18 @@ use crate::answer::text::text;
 use crate::answer::{Absence, Unit, Value, label};
 use crate::error::QueryError;
 
-/// What objects of a list of fields stand for, in words, by id: all but those whose own text says it.
+/// What the objects that fields hold stand for, in words, by id. Objects with a text of their own are left out: their name
+/// says it.
 pub(crate) fn meanings(
     heap: &Heap,
     held: &[Held],
     progress: &dyn Progress,
 ) -> Result<Vec<(ObjectId, String)>, QueryError> {
     let tables = heap.recording().tables()?;
-    let ids = held.iter().filter_map(|held| if let Held::Object(id) = held { Some(*id) } else { None });
-    let mut ids: Vec<_> = ids.collect();
-    ids.sort_unstable();
-    ids.dedup();
+    let ids = Held::objects(held);
     let set = ObjectSet::from_sorted(heap.snapshot(), heap.object_count(), ids.iter().copied());
     let details = objects(heap.recording(), heap.snapshot(), &ids)?;
-    let meanings = details.iter().zip(heap.meanings(&set, progress)?);
+    let meanings = details.iter().zip(heap.stand_for(&set, progress)?);
     let in_words = meanings.filter(|(object, _)| object.name.is_none()).filter_map(|(object, held)| match held {
         Held::Value(held) => Some((object.id, text(&value(held, tables), Unit::Number))),
         _ => None,
@@ -32,10 +30,7 @@ pub(crate) fn meanings(
 /// A cell for what each field holds. Objects are named with their type.
 pub(crate) fn cells(recording: &Recording, snapshot: SnapshotId, held: &[Held]) -> Result<Vec<Value>, QueryError> {
     let tables = recording.tables()?;
-    let ids = held.iter().filter_map(|held| if let Held::Object(id) = held { Some(*id) } else { None });
-    let mut ids: Vec<_> = ids.collect();
-    ids.sort_unstable();
-    ids.dedup();
+    let ids = Held::objects(held);
     let details = objects(recording, snapshot, &ids)?;
     let cell = |held: &Held| match held {
         Held::Missing => Value::Absent(Absence::Missing),

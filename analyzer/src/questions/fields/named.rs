@@ -16,20 +16,39 @@ use crate::file::tables::Tables;
 pub(super) struct NamedField<'r> {
     /// The fields that have values.
     encodings: HashMap<FieldId, Encoding>,
-    /// For each type how it declares the field, or one that it is derived from does.
-    declared: Vec<Option<Encoding>>,
+    /// For each type how it declares the field, or the nearest of those that it is derived from.
+    declared: Vec<Option<Declared>>,
     /// Whether a string is the name.
     is_name: StringAnswers<'r>,
     /// For each shape how the references of this name are found.
     references: Vec<References>,
 }
 
+/// The field of a name that counts for the objects of a type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Declared {
+    field: FieldId,
+    encoding: Encoding,
+    /// How many fields of the name are references: that of a base may be shadowed.
+    references: u32,
+}
+
+impl Declared {
+    /// What the objects of a type have, given the fields of the name that types declare themselves.
+    fn of(tables: &Tables, id: TypeId, of_type: &HashMap<TypeId, (FieldId, Encoding)>) -> Option<Self> {
+        let mut chain = tables.type_and_bases(id).filter_map(|id| of_type.get(&id)).peekable();
+        let &&(field, encoding) = chain.peek()?;
+        let references = chain.filter(|(_, encoding)| *encoding == Encoding::Reference).count() as u32;
+        Some(Declared { field, encoding, references })
+    }
+}
+
 /// Where an object's references of a name are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum References {
     None,
-    /// The first one is at this position.
-    At(u32),
+    /// The first one is at this position, and there are so many.
+    At(u32, u32),
     /// Perhaps among those from this position on, whose labels are stored with each object.
     From(u32),
 }
@@ -49,29 +68,32 @@ impl<'r> NamedField<'r> {
                 encodings.insert(id, field.encoding);
             }
             if !field.is_optional {
-                of_type.entry(field.type_id).or_insert(field.encoding);
+                of_type.entry(field.type_id).or_insert((id, field.encoding));
             }
         }
         let declared = (0..tables.type_count() as u32).map(TypeId);
-        let declared: Vec<Option<Encoding>> = if of_type.is_empty() {
+        let declared: Vec<Option<Declared>> = if of_type.is_empty() {
             vec![None; tables.type_count()]
         } else {
-            declared.map(|id| tables.type_and_bases(id).find_map(|id| of_type.get(&id).copied())).collect()
+            declared.map(|id| Declared::of(tables, id, &of_type)).collect()
         };
         let is_label = |code: LabelCode| matches!(code.label(), Ok(Label::Name(label)) if is_name.get(label));
         let references = tables.shapes().iter().map(|shape| {
             let length = shape.prefix.len() as u32;
             match shape.prefix.iter().position(|&code| is_label(code)) {
-                Some(position) => References::At(position as u32),
+                Some(position) => {
+                    let count = shape.prefix.iter().filter(|&&code| is_label(code)).count();
+                    References::At(position as u32, count as u32)
+                }
                 None => match shape.tail {
-                    Tail::Repeated(code) if is_label(code) => References::At(length),
+                    Tail::Repeated(code) if is_label(code) => References::At(length, 1),
                     Tail::Explicit => References::From(length),
                     _ => References::None,
                 },
             }
         });
         let references: Vec<References> = references.collect();
-        let is_named = |found: &References| matches!(found, References::At(_));
+        let is_named = |found: &References| matches!(found, References::At(..));
         if encodings.is_empty() && of_type.is_empty() && !references.iter().any(is_named) {
             // Labels that are stored with each object are strings, too.
             let has_others = references.iter().any(|&found| found != References::None);
@@ -91,14 +113,14 @@ impl<'r> NamedField<'r> {
     /// Whether types have references of the name, or no fields of it that hold anything else.
     pub(super) fn is_reference(&self) -> bool {
         self.encodings.is_empty()
-            || self.references.iter().any(|found| matches!(found, References::At(_)))
-            || self.declared.contains(&Some(Encoding::Reference))
+            || self.references.iter().any(|found| matches!(found, References::At(..)))
+            || self.declared.iter().flatten().any(|declared| declared.encoding == Encoding::Reference)
     }
 
     /// Whether a reference may have the name, or hold null.
     pub(super) fn may_refer(&self) -> bool {
         self.references.iter().any(|&found| found != References::None)
-            || self.declared.contains(&Some(Encoding::Reference))
+            || self.declared.iter().flatten().any(|declared| declared.encoding == Encoding::Reference)
     }
 
     /// The columns that are needed of a block.
@@ -108,29 +130,30 @@ impl<'r> NamedField<'r> {
 
     /// Tells for each object of a block what the field holds; of a continuation for the object that is continued.
     pub(super) fn visit(&self, columns: &BlockColumns, tables: &Tables, mut visit: impl FnMut(ObjectId, Held)) {
-        let layouts: Vec<Option<(usize, Encoding)>> =
-            columns.values.layouts().map(|fields| self.position(fields)).collect();
+        let layouts: Vec<&[FieldId]> = columns.values.layouts().collect();
         let starts = columns.values.starts();
         let has_references = !columns.targets.is_empty();
         let mut cursor = Cursor::default();
         for row in 0..columns.objects().max(1) {
-            let shape_id = columns.dictionary[dictionary_place(columns, row)];
+            let shape = columns.dictionary[dictionary_place(columns, row)];
             let object = ObjectId(columns.first_object + row as u32);
             let layout = columns.values.objects().get(row).and_then(|layout| layout.checked_sub(1));
-            let place = layout.and_then(|layout| layouts[layout as usize]).zip(starts.get(row));
-            let value = place.and_then(|((position, encoding), &start)| {
-                Value::of_code(encoding, columns.values.codes()[start as usize + position])
-            });
-            let held = match value {
-                Some(value) => Held::Value(value),
-                None => match has_references.then(|| self.target(&cursor, columns, row)).flatten() {
-                    Some(target) => Held::Object(ObjectId(target)),
-                    None => match self.declared[tables.shape(shape_id).type_id.index()] {
-                        Some(Encoding::Reference) => Held::Null,
-                        Some(_) => Held::Unknown,
-                        None => Held::Missing,
-                    },
-                },
+            let place = layout.map(|layout| layouts[layout as usize]).zip(starts.get(row));
+            let value = |is_wanted: &dyn Fn(FieldId) -> bool| {
+                let (fields, &start) = place?;
+                let at = fields.iter().position(|&field| is_wanted(field))?;
+                Value::of_code(*self.encodings.get(&fields[at])?, columns.values.codes()[start as usize + at])
+            };
+            let found = if has_references { self.target(&cursor, columns, row) } else { None };
+            let held = match (self.declared[tables.shape(shape).type_id.index()], found) {
+                (Some(Declared { field, encoding, .. }), _) if encoding != Encoding::Reference => {
+                    value(&|id| id == field).map_or(Held::Unknown, Held::Value)
+                }
+                // Of several references of the name some are null; which ones is not recorded.
+                (Some(declared), Some((_, count))) if count < declared.references => Held::Unknown,
+                (_, Some((target, _))) => Held::Object(ObjectId(target)),
+                (Some(_), None) => Held::Null,
+                (None, None) => value(&|id| self.encodings.contains_key(&id)).map_or(Held::Missing, Held::Value),
             };
             visit(object, held);
             if has_references {
@@ -139,22 +162,18 @@ impl<'r> NamedField<'r> {
         }
     }
 
-    /// Where in a layout the field is.
-    fn position(&self, fields: &[FieldId]) -> Option<(usize, Encoding)> {
-        fields.iter().enumerate().find_map(|(at, field)| Some((at, *self.encodings.get(field)?)))
-    }
-
-    /// The target of the first reference with the name.
-    fn target(&self, cursor: &Cursor, columns: &BlockColumns, row: usize) -> Option<u32> {
+    /// The target of the first reference with the name, and how many references have it.
+    fn target(&self, cursor: &Cursor, columns: &BlockColumns, row: usize) -> Option<(u32, u32)> {
         let shape = columns.dictionary[dictionary_place(columns, row)];
         let targets = || cursor.targets(columns, row);
         match self.references[shape.index()] {
             References::None => None,
-            References::At(position) => targets().get(position as usize).copied(),
+            References::At(position, count) => targets().get(position as usize).map(|&target| (target, count)),
             References::From(first) => {
                 let labels = cursor.explicit_labels(columns, row);
                 let at = labels.iter().position(|&code| self.is_label(code))?;
-                targets().get(first as usize + at).copied()
+                let count = labels.iter().filter(|&&code| self.is_label(code)).count() as u32;
+                targets().get(first as usize + at).map(|&target| (target, count))
             }
         }
     }

@@ -84,8 +84,13 @@ impl<'r> Standing<'r> {
 }
 
 impl Heap {
-    /// What each object of the set stands for; missing for those that stand for nothing.
-    pub(super) fn stand_for(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Held>> {
+    /// What each object of the set stands for: a string for its text, a boxed number for the number, a constant of an
+    /// enumeration for its name; missing for those that stand for nothing.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
+    /// [`AnalyzerError::Cancelled`](crate::AnalyzerError::Cancelled).
+    pub fn stand_for(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Held>> {
         let standing = Standing::find(self)?;
         let mut column = self.own_meaning(&standing, set, progress)?;
         for label in standing.labels() {
