@@ -355,9 +355,11 @@ time.sleep(0.3); held = bytearray(200_000_000); time.sleep(1); del held; time.sl
 ";
     let Some((_, tree)) = python(script) else { return };
     let curve: Vec<(i64, u64)> = tree.samples().map(|sample| (sample.time_ns, sample.total_bytes())).collect();
-    let high: Vec<i64> = curve.iter().filter(|(_, bytes)| *bytes > 195_000_000).map(|&(time, _)| time).collect();
-    let span_ms = (high.last().unwrap() - high.first().unwrap()) / 1_000_000;
-    assert!((300..1300).contains(&span_ms), "{span_ms} ms: {curve:?}");
+    // Its samples are low, then high, then low again; how many there are is up to the machine.
+    let is_high = |&(_, bytes): &(i64, u64)| bytes > 195_000_000;
+    let from = curve.iter().position(is_high).expect("a sample while the memory is held");
+    let last = curve.iter().rposition(is_high).unwrap();
+    assert!(curve[from..last].iter().all(is_high), "{curve:?}");
     assert!(curve.iter().all(|&(_, bytes)| bytes < 260_000_000), "{curve:?}");
     assert!(curve.first().unwrap().1 < 60_000_000 && curve.last().unwrap().1 < 60_000_000, "{curve:?}");
 }
