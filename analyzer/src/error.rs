@@ -52,6 +52,9 @@ pub enum AnalyzerError {
         /// The name that was asked for.
         name: String,
     },
+    /// No type says how many elements its objects hold, or how many slots they have.
+    #[error("no type says how many elements its objects hold and have room for, as far as this is recorded")]
+    NoElements,
     /// The fields of a name hold nothing that a test compares.
     #[error("`.{name}` holds {held}, and cannot be compared with that")]
     OtherValues {

@@ -19,6 +19,7 @@ mod kept_dominators;
 mod kept_incoming;
 mod kept_marks;
 mod names;
+mod objects_of_types;
 mod remembered;
 mod retained_by_group;
 mod retained_sets;

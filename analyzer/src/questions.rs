@@ -1,5 +1,6 @@
 //! Questions about one snapshot, one file each.
 
+pub(crate) mod collections;
 pub(crate) mod duplicates;
 pub(crate) mod expression;
 pub(crate) mod fields;
@@ -7,6 +8,7 @@ pub(crate) mod find;
 pub(crate) mod fingerprint;
 pub(crate) mod groups;
 pub(crate) mod leaks;
+pub(crate) mod loaders;
 pub(crate) mod paths;
 pub(crate) mod referrers;
 pub(crate) mod retained;

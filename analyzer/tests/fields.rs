@@ -267,6 +267,22 @@ fn check_tests(heap: &Heap, things: &[Thing], ids: &[ObjectId]) -> usize {
             }
         }
     }
+    for (asked, path, definition) in [
+        ("length(.name) = 1", &["name"][..], (|length| length == 1) as fn(usize) -> bool),
+        ("length(.next.name) != 1", &["next", "name"], |length| length != 1),
+        ("length(.name) in 1..4", &["name"], |length| (1..=4).contains(&length)),
+    ] {
+        let (found, _) = heap.select(&[], &Expression::parse(asked).unwrap(), &Silent).unwrap();
+        for (at, &id) in ids.iter().enumerate() {
+            let text = text(things, follow(things, at, path));
+            assert_eq!(found.contains(id), text.is_some_and(|text| definition(text.chars().count())), "{asked}");
+        }
+    }
+    let (found, _) = heap.select(&[], &Expression::parse("length(text) < 2").unwrap(), &Silent).unwrap();
+    for (thing, &id) in things.iter().zip(ids) {
+        let own = thing.text.filter(|_| thing.kind == 2).map(|text| TEXTS[text]);
+        assert_eq!(found.contains(id), own.is_some_and(|own| own.len() < 2), "{thing:?}");
+    }
     assert!(heap.select(&[], &Expression::parse(".nothing = 1").unwrap(), &Silent).is_err());
     matches
 }

@@ -74,6 +74,13 @@ impl Number {
         })
     }
 
+    /// Reads the same, or a percentage as the fraction that it is.
+    pub(crate) fn parse_share(text: &str) -> Option<Self> {
+        let Some(percent) = text.strip_suffix('%') else { return Number::parse(text) };
+        // Dividing rounds once, so that 7% is the number nearest to 7/100.
+        percent.parse().ok().filter(|percent: &f64| percent.is_finite()).map(|percent| Number::Real(percent / 100.0))
+    }
+
     /// How two numbers compare; `None` if one is not a number.
     #[must_use]
     pub fn compare(self, other: Number) -> Option<Ordering> {
@@ -104,10 +111,10 @@ impl NumberTest {
         Some(NumberTest { low, high, negated: operator == "!=" })
     }
 
-    /// The test for `-1..3`, `1.5..` or `..2M`.
-    pub(crate) fn range(text: &str) -> Option<Self> {
+    /// The test for `-1..3`, `1.5..` or `..2M`, whose numbers are read by `parse`.
+    pub(crate) fn range(text: &str, parse: impl Fn(&str) -> Option<Number>) -> Option<Self> {
         let (low, high) = text.split_once("..").filter(|_| text != "..")?;
-        let end = |text: &str| if text.is_empty() { Some(Bound::None) } else { Number::parse(text).map(Bound::With) };
+        let end = |text: &str| if text.is_empty() { Some(Bound::None) } else { parse(text).map(Bound::With) };
         Some(NumberTest { low: end(low)?, high: end(high)?, negated: false })
     }
 
@@ -143,6 +150,16 @@ mod tests {
     }
 
     #[test]
+    fn percentages_are_fractions() {
+        assert_eq!(Number::parse_share("25%"), Some(Number::Real(0.25)));
+        assert_eq!(Number::parse_share("7%"), Some(Number::Real(7.0 / 100.0)));
+        assert_eq!(Number::parse_share("3"), Some(Number::Whole(3)));
+        for wrong in ["%", "x%", "nan%", "inf%", "5%%"] {
+            assert_eq!(Number::parse_share(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
     fn every_operator_compares_as_it_says() {
         let numbers = [-2.5, -1.0, 0.0, 1.0, 2.0].map(Number::Real).into_iter().chain((-3..3).map(Number::Whole));
         for number in numbers {
@@ -161,7 +178,10 @@ mod tests {
                 let test = NumberTest::compared(operator, Number::Whole(1)).unwrap();
                 assert_eq!(test.holds(number), expected, "{number:?} {operator} 1");
             }
-            assert_eq!(NumberTest::range("-1..1.5").unwrap().holds(number), (-1.0..=1.5).contains(&real));
+            assert_eq!(
+                NumberTest::range("-1..1.5", Number::parse).unwrap().holds(number),
+                (-1.0..=1.5).contains(&real)
+            );
         }
         assert!(!NumberTest::compared("!=", Number::Whole(1)).unwrap().holds(Number::Real(f64::NAN)));
         assert!(NumberTest::compared(">", Number::Whole(i64::MAX.into())).unwrap().holds(Number::Whole(1 << 63)));

@@ -1,6 +1,6 @@
 //! What a crate that knows rows tells this one: their attributes, and the rows that have names.
 
-use crate::field::FieldTest;
+use crate::field::{FieldTest, NumberTest};
 use crate::pattern::TextTest;
 use crate::range::Range;
 
@@ -13,6 +13,8 @@ pub enum Attribute<T, N, P> {
     Is(T),
     /// Compared as a number.
     Number(N, Unit),
+    /// Compared as a number that may have a fraction or be a percentage: `25%`, `0.25`.
+    Measure(N),
     /// Compared as a text if the operator or the value is one for texts, else as a number.
     Either(T, N, Unit),
     /// True or false of a row.
@@ -55,6 +57,14 @@ pub trait Language {
     fn number(&self, attribute: Self::Number, range: Range) -> Self::Term;
     /// A property.
     fn property(&self, property: Self::Property) -> Self::Term;
+
+    /// The comparison of a number that may have a fraction.
+    ///
+    /// # Errors
+    /// A sentence if rows have no such number.
+    fn measure(&self, _attribute: Self::Number, _test: NumberTest) -> Result<Self::Term, String> {
+        Err("what is listed here has no such number".to_owned())
+    }
 
     /// A test of the field that this path of names leads to: `.owner.name`.
     ///

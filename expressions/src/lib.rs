@@ -8,6 +8,8 @@
 //!   is                   `is Map`: like a text attribute, without an operator
 //!   number attributes    = != < <= > >=    12  1.5M  64KiB  0x7f00   of a time: 10min  1.5s  200ms  0
 //!                        in                1K..2M  1K..  ..2M
+//!   lengths of texts     as numbers        length(text) > 1K   length(.name) = 0
+//!   measures             as numbers        1.5  25%
 //!   fields               .count > -3   .open   .name = "x"   .rate in 0.5..2   .next = null   .owner.name ~ a*
 //!   rows                 $name and $_ (a named set)   @123 (that row)   %3 (row 3 of the last table)
 //! ```

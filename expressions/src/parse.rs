@@ -12,6 +12,8 @@ use crate::tree::Node;
 /// The maximum nesting of parentheses and `not`.
 const MAX_DEPTH: usize = 100;
 
+const NUMBERS_ARE_COMPARED_WITH: &str = "numbers are compared with = != < <= > >= in";
+
 const OPERATOR: &str = "an operator such as `=`, `>` or `in`";
 
 /// Parses the whole text. An empty text matches every row.
@@ -116,6 +118,7 @@ impl<'t, L: Language> Parser<'t, L> {
                 }
             }
             TokenKind::Word(word) if word.starts_with('.') => self.field(word, token.position),
+            TokenKind::Word(word) if word.eq_ignore_ascii_case("length") => self.length(),
             TokenKind::Word(word) => self.attribute(word, token.position),
             TokenKind::Set(name) => named(self.language.set(name), token.position),
             TokenKind::Object(number) => named(self.language.object(*number), token.position),
@@ -124,12 +127,38 @@ impl<'t, L: Language> Parser<'t, L> {
         }
     }
 
+    /// What follows `length`: a text in parentheses, whose number of characters is compared.
+    fn length(&mut self) -> Result<Node<L::Term>, ExpressionError> {
+        const OF_WHAT: &str = "a text in parentheses, as in `length(text) > 1K` or `length(.name) = 0`,";
+        let opening = self.take(OF_WHAT)?;
+        if !matches!(opening.kind, TokenKind::Open) {
+            return Err(error(opening.position, format!("expected {OF_WHAT} here")));
+        }
+        let text = self.take(OF_WHAT)?;
+        let closing = self.take("`)`")?;
+        if !matches!(closing.kind, TokenKind::Close) {
+            return Err(error(closing.position, "expected `)` here"));
+        }
+        let TokenKind::Word(word) = &text.kind else {
+            return Err(error(text.position, format!("expected {OF_WHAT} here")));
+        };
+        if word.starts_with('.') {
+            let path = path(word, text.position)?;
+            let test = TextTest { pattern: Pattern::Length(self.range(Unit::Size)?), negated: false };
+            return named(self.language.field(path, FieldTest::Text(test)), text.position);
+        }
+        let attribute = match self.language.attribute(&word.to_ascii_lowercase()) {
+            Some(Attribute::Text(attribute) | Attribute::Either(attribute, ..)) => attribute,
+            Some(_) => return Err(error(text.position, format!("`{word}` is no text, and has no length"))),
+            None => return Err(error(text.position, unknown(word, &self.language.attributes()))),
+        };
+        let test = TextTest { pattern: Pattern::Length(self.range(Unit::Size)?), negated: false };
+        Ok(Node::Term(self.language.text(attribute, test)))
+    }
+
     /// What follows `.name`: nothing, if it is true or false, or a comparison.
     fn field(&mut self, word: &str, position: usize) -> Result<Node<L::Term>, ExpressionError> {
-        let path: Vec<String> = word.split('.').skip(1).map(str::to_owned).collect();
-        if path.iter().any(String::is_empty) {
-            return Err(error(position, "expected the name of a field after each `.`, as in `.owner.name`"));
-        }
+        let path = path(word, position)?;
         let is_compared = match self.peek().map(|token| &token.kind) {
             Some(TokenKind::Operator(operator)) => !["&", "|", "!"].contains(operator),
             Some(TokenKind::Word(word)) => word.eq_ignore_ascii_case("in"),
@@ -144,7 +173,7 @@ impl<'t, L: Language> Parser<'t, L> {
         let value = self.take("a value")?;
         let word = if let TokenKind::Word(word) = &value.kind { Some(word.as_str()) } else { None };
         if operator == "in" {
-            let range = word.and_then(NumberTest::range);
+            let range = word.and_then(|word| NumberTest::range(word, Number::parse));
             let message = "expected a range such as -1..3, 0.5.. or ..2M here, without blanks";
             return range.map(FieldTest::Number).ok_or_else(|| error(value.position, message));
         }
@@ -176,6 +205,7 @@ impl<'t, L: Language> Parser<'t, L> {
             Some(Attribute::Text(attribute)) => self.text(attribute),
             Some(Attribute::Is(attribute)) => self.is(word, attribute),
             Some(Attribute::Number(attribute, unit)) => self.number(attribute, unit),
+            Some(Attribute::Measure(attribute)) => self.measure(attribute, position),
             Some(Attribute::Either(text, number, unit)) => match self.is_text(unit) {
                 true => self.text(text),
                 false => self.number(number, unit),
@@ -213,21 +243,43 @@ impl<'t, L: Language> Parser<'t, L> {
     }
 
     fn number(&mut self, attribute: L::Number, unit: Unit) -> Result<Node<L::Term>, ExpressionError> {
+        let range = self.range(unit)?;
+        Ok(Node::Term(self.language.number(attribute, range)))
+    }
+
+    /// A comparison with numbers.
+    fn range(&mut self, unit: Unit) -> Result<Range, ExpressionError> {
         let (operator, position) = self.operator()?;
         let value = self.take("a value")?;
-        let range = if operator == "in" {
-            range(value, unit)?
+        if operator == "in" {
+            return range(value, unit);
+        }
+        // A wrong operator is reported before a wrong value.
+        let compared =
+            |number| Range::compared(operator, number).ok_or_else(|| error(position, NUMBERS_ARE_COMPARED_WITH));
+        compared(0)?;
+        let TokenKind::Word(word) = &value.kind else { return Err(error(value.position, unit.expected())) };
+        compared(unit.parse(word).ok_or_else(|| error(value.position, unit.expected()))?)
+    }
+
+    /// A comparison with numbers that may have fractions.
+    fn measure(&mut self, attribute: L::Number, at: usize) -> Result<Node<L::Term>, ExpressionError> {
+        let (operator, position) = self.operator()?;
+        let value = self.take("a value")?;
+        if operator != "in" && NumberTest::compared(operator, Number::Whole(0)).is_none() {
+            return Err(error(position, NUMBERS_ARE_COMPARED_WITH));
+        }
+        let word = if let TokenKind::Word(word) = &value.kind { word } else { "" };
+        let test = if operator == "in" {
+            NumberTest::range(word, Number::parse_share)
         } else {
-            // A wrong operator is reported before a wrong value.
-            let compared = |number| {
-                let message = "numbers are compared with = != < <= > >= in";
-                Range::compared(operator, number).ok_or_else(|| error(position, message))
-            };
-            compared(0)?;
-            let TokenKind::Word(word) = &value.kind else { return Err(error(value.position, unit.expected())) };
-            compared(unit.parse(word).ok_or_else(|| error(value.position, unit.expected()))?)?
+            Number::parse_share(word).and_then(|number| NumberTest::compared(operator, number))
         };
-        Ok(Node::Term(self.language.number(attribute, range)))
+        let message = match operator {
+            "in" => "expected a range such as 10..1K, 5%..25% or ..0.5 here, without blanks",
+            _ => "expected a number such as 100, 1.5M, 25% or 0.25 here",
+        };
+        named(self.language.measure(attribute, test.ok_or_else(|| error(value.position, message))?), at)
     }
 
     /// Whether the operator or the value that comes next is one for texts.
@@ -257,6 +309,15 @@ impl<'t, L: Language> Parser<'t, L> {
             _ => Err(error(token.position, format!("expected {OPERATOR} here"))),
         }
     }
+}
+
+/// The names in `.owner.name`.
+fn path(word: &str, position: usize) -> Result<Vec<String>, ExpressionError> {
+    let path: Vec<String> = word.split('.').skip(1).map(str::to_owned).collect();
+    if path.iter().any(String::is_empty) {
+        return Err(error(position, "expected the name of a field after each `.`, as in `.owner.name`"));
+    }
+    Ok(path)
 }
 
 fn named<T>(term: Result<T, String>, position: usize) -> Result<Node<T>, ExpressionError> {

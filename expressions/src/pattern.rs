@@ -3,6 +3,7 @@
 use regex::{Regex, RegexBuilder};
 
 use crate::error::ExpressionError;
+use crate::range::Range;
 
 /// The maximum memory of a compiled regular expression, in bytes.
 const MAX_REGEX_BYTES: usize = 1 << 20;
@@ -31,6 +32,8 @@ pub enum Pattern {
     Exact(String),
     /// Every text in which this matches.
     Regex(Regex),
+    /// Every text with so many characters.
+    Length(Range),
 }
 
 impl Pattern {
@@ -40,6 +43,7 @@ impl Pattern {
         match self {
             Pattern::Exact(exact) => text == exact,
             Pattern::Regex(regex) => regex.is_match(text),
+            Pattern::Length(range) => range.contains(text.chars().count() as u64),
         }
     }
 

@@ -15,6 +15,7 @@
 mod addresses;
 mod announce;
 mod classes;
+mod conventions;
 mod layout;
 mod outline;
 mod records;

@@ -5,6 +5,7 @@ mod age;
 mod assert;
 mod born;
 mod classes;
+mod collections;
 mod compare;
 mod completions;
 mod count;
@@ -29,6 +30,7 @@ mod inrefs;
 mod lanes;
 mod leaks;
 mod list;
+mod loaders;
 mod man;
 mod modes;
 mod more;
@@ -144,6 +146,8 @@ pub const COMMANDS: &[&Command] = &[
     &group::COMMAND,
     &dups::COMMAND,
     &waste::COMMAND,
+    &collections::COMMAND,
+    &loaders::COMMAND,
     &processes::COMMAND,
     &tree::COMMAND,
     &classes::COMMAND,

@@ -8,7 +8,7 @@ use barrow_query::{Format, Question, Session, Settings, Touches, Workspace};
 use browser::{Page, encoded};
 use serde_json::{Map, Value, json};
 
-const FILES: [&str; 8] = [
+const FILES: [&str; 9] = [
     "orders.barrow",
     "invoices.barrow",
     "raku.barrow",
@@ -17,10 +17,11 @@ const FILES: [&str; 8] = [
     "smallest.barrow",
     "build.barrow",
     "trial.barrow",
+    "foreign/jvm/17.hprof.zst",
 ];
 
 /// Lines besides the examples and the bare verbs.
-const LINES: [&str; 31] = [
+const LINES: [&str; 32] = [
     "summary all",
     "find 20 objects size > 1",
     "info @1",
@@ -40,6 +41,7 @@ const LINES: [&str; 31] = [
     "group size > 100 by kind by retained",
     "list 5 size > 100 of type, size, retained, refs by retained",
     "list of name, package, loader, distance by name desc",
+    "count length(text) > 3 or length(name) in 1..3",
     "histogram by type",
     "top by count",
     "top 3 by retained -s 0",

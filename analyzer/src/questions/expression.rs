@@ -8,6 +8,7 @@
 //!   numbers       size unmanaged retained distance inrefs refs id site generation serial address
 //!   properties    reachable unreachable root
 //!   fields        .count   .owner.name                         see [`crate::questions::fields`]
+//!   measures      elements fill                               see [`crate::questions::fields::Filling`]
 //!   objects       $name and $_ (a named set)   @123 (that object)   %3 (row 3 of the last table)
 //! ```
 //!

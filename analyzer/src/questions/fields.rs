@@ -12,6 +12,7 @@
 //! are null, it is not known which. Recordings without declared fields have their
 //! references, whose names serve as fields.
 
+mod filling;
 mod matching;
 mod named;
 mod standing;
@@ -22,13 +23,15 @@ use barrow_format::block::Wanted;
 use barrow_format::rows::{Encoding, Label, Value};
 use barrow_format::{FieldId, ObjectId, StringId, TypeId};
 
-use crate::error::Result;
+use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, decode, map_blocks, places};
 use crate::file::object::{outgoing, run_of_blocks};
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
 
+pub use filling::Filling;
+pub(crate) use filling::{Filled, Measure, Places};
 use named::NamedField;
 
 /// The name of a field, and before it those of the references that lead from an object to the one that has it.
@@ -197,50 +200,115 @@ impl Heap {
     /// A column in which each object is replaced by what `next` says of it. The rest stays, but values hold nothing.
     fn through(&self, column: &[Held], next: impl FnOnce(&ObjectSet) -> Result<Vec<Held>>) -> Result<Vec<Held>> {
         let targets = Held::objects(column);
-        if targets.is_empty() {
-            let without = |&held| if let Held::Value(_) = held { Held::Missing } else { held };
-            return Ok(column.iter().map(without).collect());
-        }
-        let set = ObjectSet::from_sorted(self.snapshot(), self.object_count(), targets.iter().copied());
-        let of_target = next(&set)?;
-        let step = |held: &Held| match held {
-            Held::Object(target) => targets.binary_search(target).map_or(Held::Unknown, |at| of_target[at]),
-            Held::Value(_) => Held::Missing,
-            other => *other,
-        };
-        Ok(column.iter().map(step).collect())
+        let of_target = if targets.is_empty() { Vec::new() } else { next(&self.set_of(&targets))? };
+        Ok(next_step(column, &targets, &of_target))
     }
 
     /// What the field of this name holds for each object of the set.
     fn one_field(&self, set: &ObjectSet, name: &str, progress: &dyn Progress) -> Result<Vec<Held>> {
+        let named = NamedField::find(self.recording(), name)?;
+        Ok(self.fields_at_once(&[(set, named)], progress)?.remove(0))
+    }
+
+    /// What fields hold, each for the objects of a set of its own, in one pass over the blocks that may hold any of these.
+    fn fields_at_once(
+        &self,
+        asked: &[(&ObjectSet, NamedField<'_>)],
+        progress: &dyn Progress,
+    ) -> Result<Vec<Vec<Held>>> {
         let (recording, tables) = (self.recording(), self.recording().tables()?);
-        let named = NamedField::find(recording, name)?;
+        let is_in = |set: &ObjectSet, place: &BlockPlace| {
+            set.may_hold_any(ObjectId(place.entry.first_object), place.entry.objects.max(1))
+        };
         let mut places = places(recording, &[self.snapshot()])?;
-        places.retain(|place| set.may_hold_any(ObjectId(place.entry.first_object), place.entry.objects.max(1)));
+        places.retain(|place| asked.iter().any(|(set, _)| is_in(set, place)));
+        let may_refer = asked.iter().any(|(_, named)| named.may_refer());
+        let wanted = if may_refer { Wanted::All } else { Wanted::Values };
         progress.begin("reading fields", objects_in(&places), "objects");
-        let parts = map_blocks(recording, &places, named.wanted(), progress, |_, _, columns| {
-            let mut held = Vec::new();
-            named.visit(columns, tables, |object, of_object| {
-                if set.contains(object) {
-                    held.push((object, of_object));
-                }
-            });
-            Ok(held)
+        let parts = map_blocks(recording, &places, wanted, progress, |place, _, columns| {
+            let mut parts = vec![Vec::new(); asked.len()];
+            for ((set, named), part) in asked.iter().zip(&mut parts).filter(|((set, _), _)| is_in(set, place)) {
+                named.visit(columns, tables, |object| set.contains(object), |object, held| part.push((object, held)));
+            }
+            Ok(parts)
         })?;
-        let mut column = Vec::new();
-        let mut last = None;
-        for (object, held) in parts.into_iter().flatten() {
-            if last != Some(object) {
-                column.push(held);
-                last = Some(object);
-            } else if let (Some(before @ (Held::Null | Held::Missing)), Held::Object(_)) = (column.last_mut(), held) {
-                // References of an object go on in further blocks.
-                *before = held;
+        let mut found = vec![(Vec::new(), None); asked.len()];
+        for (at, part) in parts.into_iter().flat_map(|parts| parts.into_iter().enumerate()) {
+            let (column, last) = &mut found[at];
+            for (object, held) in part {
+                if *last != Some(object) {
+                    column.push(held);
+                    *last = Some(object);
+                } else if let (Some(before @ (Held::Null | Held::Missing)), Held::Object(_)) = (column.last_mut(), held)
+                {
+                    // References of an object go on in further blocks.
+                    *before = held;
+                }
             }
         }
         tables.check_strings()?;
-        Ok(column)
+        Ok(found.into_iter().map(|(column, _)| column).collect())
     }
+
+    /// What paths lead to, each for the objects of a set of its own, with one pass for each step of the longest path. A field
+    /// that no object has is missing. Objects stay the objects that they are.
+    pub(crate) fn paths_at_once(
+        &self,
+        asked: &[(&ObjectSet, &FieldPath)],
+        progress: &dyn Progress,
+    ) -> Result<Vec<Vec<Held>>> {
+        let mut columns: Vec<Vec<Held>> = Vec::new();
+        let steps = asked.iter().map(|(_, path)| path.names().len()).max().unwrap_or(0);
+        for step in 0..steps {
+            // What of each column goes on: its place, the objects that are asked, and the field.
+            let mut targets: Vec<(usize, ObjectSet, NamedField<'_>)> = Vec::new();
+            for (at, (set, path)) in asked.iter().enumerate() {
+                let Some(name) = path.names().get(step) else { continue };
+                let named = match NamedField::find(self.recording(), name) {
+                    Ok(named) => named,
+                    Err(AnalyzerError::NoField { .. }) if step == 0 => continue,
+                    Err(AnalyzerError::NoField { .. }) => {
+                        columns[at] = next_step(&columns[at], &[], &[]);
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                };
+                let objects = if step == 0 { (*set).clone() } else { self.set_of(&Held::objects(&columns[at])) };
+                targets.push((at, objects, named));
+            }
+            if step == 0 {
+                columns = asked.iter().map(|(set, _)| vec![Held::Missing; set.len() as usize]).collect();
+            }
+            let (places, requests): (Vec<usize>, Vec<_>) =
+                targets.into_iter().map(|(at, set, named)| (at, (set, named))).unzip();
+            let (sets, named): (Vec<ObjectSet>, Vec<NamedField<'_>>) = requests.into_iter().unzip();
+            let asked_now: Vec<_> = sets.iter().zip(named).collect();
+            let found = self.fields_at_once(&asked_now, progress)?;
+            for ((at, set), of_target) in places.into_iter().zip(&sets).zip(found) {
+                columns[at] = match step {
+                    0 => of_target,
+                    _ => next_step(&columns[at], &set.iter().collect::<Vec<_>>(), &of_target),
+                };
+            }
+        }
+        Ok(columns)
+    }
+
+    /// The set of objects that are in ascending order.
+    fn set_of(&self, objects: &[ObjectId]) -> ObjectSet {
+        ObjectSet::from_sorted(self.snapshot(), self.object_count(), objects.iter().copied())
+    }
+}
+
+/// A column in which each object is replaced by what is known of it, in the order of `targets`. The rest stays, but values
+/// hold nothing.
+fn next_step(column: &[Held], targets: &[ObjectId], of_target: &[Held]) -> Vec<Held> {
+    let step = |held: &Held| match held {
+        Held::Object(target) => targets.binary_search(target).map_or(Held::Missing, |at| of_target[at]),
+        Held::Value(_) => Held::Missing,
+        other => *other,
+    };
+    column.iter().map(step).collect()
 }
 
 fn objects_in(places: &[BlockPlace]) -> u64 {

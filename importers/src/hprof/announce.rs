@@ -14,6 +14,7 @@ use super::records::{FieldType, Part, id};
 use super::roots::Roots;
 use super::stacks::Sites;
 use super::texts::Texts;
+use super::values;
 
 /// Chunks that one thread announces in one go.
 const JOB_CHUNKS: usize = 16;
@@ -48,6 +49,8 @@ struct PrimitiveArrays {
     type_id: TypeId,
     /// The field with their length, if that is recorded.
     length: Option<FieldId>,
+    /// The field with the value that all elements of one have, if that is recorded.
+    same_elements: Option<FieldId>,
     /// Their class, as they name it. The dump knows it by its name only.
     class: Option<u64>,
 }
@@ -109,12 +112,15 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
         let mut threads = roots.thread_objects().map(named).collect::<Result<Vec<_>, ImportError>>()?;
         threads.sort_unstable_by_key(|&(number, _)| number);
         let unknown_type = classes.unknown_type()?;
-        let mut primitive_arrays = [PrimitiveArrays { type_id: unknown_type, length: None, class: None }; 12];
+        let none = PrimitiveArrays { type_id: unknown_type, length: None, same_elements: None, class: None };
+        let mut primitive_arrays = [none; 12];
         for (code, arrays) in (0..).zip(&mut primitive_arrays) {
             if let Some(element) = FieldType::new(code).filter(|&element| element != FieldType::Reference) {
                 let type_id = classes.primitive_array_type(element)?;
                 let length = classes.length_field(type_id)?;
-                *arrays = PrimitiveArrays { type_id, length, class: classes.named_by(element.array_class()) };
+                let same_elements = classes.same_elements_field(type_id, element)?;
+                let class = classes.named_by(element.array_class());
+                *arrays = PrimitiveArrays { type_id, length, same_elements, class };
             }
         }
         Ok(Announcer {
@@ -288,13 +294,17 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
                     self.reference(Label::Index(index), StrengthId::STRONG, id::<ID>(element))?;
                 }
             }
-            Part::PrimitiveArray { trace, element, count, .. } => {
+            Part::PrimitiveArray { trace, element, count, elements, .. } => {
                 object.site = sites.of(trace);
-                let PrimitiveArrays { type_id, length, class } = primitive_arrays[element.code() as usize];
+                let PrimitiveArrays { type_id, length, same_elements, class } =
+                    primitive_arrays[element.code() as usize];
                 object.type_id = type_id;
                 object.shallow_bytes = outline.layout.array_bytes(element, count.into());
                 self.shard.object(number, &object)?;
                 self.length(length, count.into())?;
+                if let (Some(field), Some(value)) = (same_elements, values::of_all(element, elements)) {
+                    self.shard.value(field, value)?;
+                }
                 self.class_reference(class)?;
             }
             _ => {}

@@ -12,6 +12,7 @@ use crate::context::Vocabulary;
 use crate::counted::TypeCount;
 use crate::error::ImportError;
 
+use super::conventions;
 use super::layout::{self, Fields, Packing};
 use super::outline::{Count, Outline};
 use super::records::{ClassPart, FieldType};
@@ -31,31 +32,6 @@ pub(super) struct ReferenceField {
 
 /// The name of a field that the dump does not name.
 pub(super) const UNKNOWN_FIELD: &str = "<unknown field>";
-
-/// Classes whose instances stand for what their field `value` holds.
-const STAND_FOR_VALUES: [&str; 11] = [
-    "java.lang.Boolean",
-    "java.lang.Byte",
-    "java.lang.Character",
-    "java.lang.Double",
-    "java.lang.Float",
-    "java.lang.Integer",
-    "java.lang.Long",
-    "java.lang.Short",
-    "java.util.concurrent.atomic.AtomicBoolean",
-    "java.util.concurrent.atomic.AtomicInteger",
-    "java.util.concurrent.atomic.AtomicLong",
-];
-
-/// Classes whose instances are called by what a field refers to.
-const NAMED_BY: [(&str, &str); 6] = [
-    ("java.io.File", "path"),
-    ("java.lang.Enum", "name"),
-    ("java.lang.Module", "name"),
-    ("java.lang.ThreadGroup", "name"),
-    ("java.net.URI", "string"),
-    ("java.util.regex.Pattern", "pattern"),
-];
 
 /// What is derived from a class when its first instance comes.
 #[derive(Debug)]
@@ -193,7 +169,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
             return Ok(array);
         }
         let name = readable_name(&self.internal_name(number));
-        let type_id = self.vocabulary.declare_type(&TypeDescription::new(self.kinds.array, &name))?;
+        let type_id = self.declare_array(self.kinds.array, &name, &conventions::OF_ARRAYS)?;
         let length = self.length_field(type_id)?;
         Ok(*self.arrays[number].get_or_init(|| (type_id, length)))
     }
@@ -249,7 +225,23 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
     /// The type of the arrays of such elements.
     pub(super) fn primitive_array_type(&self, element: FieldType) -> Result<TypeId, ImportError> {
         let name = format!("{}[]", element.name());
-        self.vocabulary.declare_type(&TypeDescription::new(self.kinds.primitive_array, &name))
+        self.declare_array(self.kinds.primitive_array, &name, &conventions::OF_PRIMITIVE_ARRAYS)
+    }
+
+    fn declare_array(&self, kind: KindId, name: &str, attributes: &[(&str, &str)]) -> Result<TypeId, ImportError> {
+        let mut description = TypeDescription::new(kind, name);
+        description.attributes = if self.has_values { attributes } else { &[] };
+        self.vocabulary.declare_type(&description)
+    }
+
+    /// The field with the value that all elements of such an array have, if that is recorded.
+    pub(super) fn same_elements_field(
+        &self,
+        array_type: TypeId,
+        element: FieldType,
+    ) -> Result<Option<FieldId>, ImportError> {
+        let field = || self.vocabulary.field(array_type, conventions::SAME_ELEMENTS, encoding(element), true);
+        self.has_values.then(field).transpose()
     }
 
     /// What was counted by class, by type.
@@ -379,15 +371,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
             let name = readable_name(&self.internal_name(number));
             let loader = self.loader_name(number);
             let mut attributes: Vec<(&str, &str)> = loader.iter().map(|loader| ("class loader", &**loader)).collect();
-            if name == "java.lang.String" {
-                attributes.push(("text of", "value"));
-            }
-            if STAND_FOR_VALUES.contains(&&*name) {
-                attributes.push(("value of", "value"));
-            }
-            if let Some((_, field)) = NAMED_BY.iter().find(|(class, _)| *class == name) {
-                attributes.push(("named by", field));
-            }
+            attributes.extend(conventions::of_class(&name, self.has_values));
             let mut description = TypeDescription::new(self.kinds.instance, &name);
             description.base = types.last().copied();
             description.attributes = &attributes;

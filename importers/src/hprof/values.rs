@@ -50,3 +50,29 @@ pub(super) fn value(kind: FieldType, bytes: &[u8]) -> Option<Value> {
         FieldType::Long => Value::Signed(BigEndian::read_i64(bytes)),
     })
 }
+
+/// The value that all elements of an array have, which are at least two; `None` if some differ.
+#[inline]
+pub(super) fn of_all(kind: FieldType, elements: &[u8]) -> Option<Value> {
+    let (width, length) = (usize::from(kind.bytes(0)), elements.len());
+    let are_equal = length >= 2 * width && elements[width..] == elements[..length - width];
+    are_equal.then(|| value(kind, elements)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_elements_are_equal_or_not() {
+        let byte = |elements: &[u8]| of_all(FieldType::Byte, elements);
+        assert_eq!(byte(&[255; 5]), Some(Value::Signed(-1)));
+        assert_eq!(byte(&[0, 0]), Some(Value::Signed(0)));
+        assert_eq!(byte(&[0, 0, 1]), None);
+        assert_eq!(byte(&[7]), None);
+        assert_eq!(byte(&[]), None);
+        assert_eq!(of_all(FieldType::Short, &[1, 2, 1, 2, 1, 2]), Some(Value::Signed(0x102)));
+        assert_eq!(of_all(FieldType::Short, &[1, 2, 2, 1]), None);
+        assert_eq!(of_all(FieldType::Char, &[0, 65, 0, 65]), Some(Value::Character(65)));
+    }
+}

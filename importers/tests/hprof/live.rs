@@ -1,13 +1,15 @@
 //! A JVM that runs now, if there is one: its dump against its own histogram.
 
-use crate::read::record_file;
+use crate::read::{SNAPSHOT, record_file};
 use crate::samples::{FOLDER, assert_agree, histogram};
 use crate::texts::{expected, texts};
+use barrow_analyzer::{Heap, IndexPlace, Memory, Silent};
 use barrow_importers::ImportOptions;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 
 /// Ends the JVM with the test.
 struct Running(Child);
@@ -99,5 +101,36 @@ fn strings_say_what_the_running_program_printed() {
             lines.iter().map(|line| expected(&line.as_bytes().chunks(4).map(unit).collect::<Vec<u16>>())).collect();
         assert_eq!(printed.len(), 2000);
         assert!(printed.is_subset(&found), "{flags:?}: {:?} of {}", printed.difference(&found).next(), found.len());
+    }
+}
+
+#[test]
+fn collections_hold_what_the_running_program_printed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    if !compile("Filled", folder.path()) {
+        return;
+    }
+    let (jvm, lines) = start("Filled", folder.path(), &["-XX:+UseSerialGC"]);
+    let dump = folder.path().join("live.hprof");
+    write_dump(&jvm, &dump);
+    let recorded = record_file(&dump, &ImportOptions::default()).expect("a whole dump");
+    let heap = Heap::new(Arc::new(recorded.recording), SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited());
+    let heap = heap.expect("a heap");
+    let (found, tables) = (heap.collections(&Silent).expect("collections"), heap.recording().tables().expect("tables"));
+    let found: BTreeMap<&str, String> = found
+        .types
+        .iter()
+        .map(|row| {
+            let shared = row.hashed.map_or(-1, |hashed| hashed.collided as i64);
+            let numbers = [row.objects, row.empty, row.single, row.elements].map(|number| number.to_string()).join(" ");
+            let name = tables.type_name(row.type_id);
+            assert_eq!(row.unknown, 0, "{name}");
+            (name, format!("{name} {numbers} {shared}"))
+        })
+        .collect();
+    assert_eq!(lines.len(), 8);
+    for line in lines {
+        let name = line.split(' ').next().expect("a name");
+        assert_eq!(found.get(name), Some(&line));
     }
 }

@@ -4,6 +4,7 @@ mod cuts;
 mod dump;
 mod live;
 mod lives;
+mod loaders;
 mod read;
 mod samples;
 mod texts;

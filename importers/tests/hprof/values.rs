@@ -122,9 +122,15 @@ fn every_field_of_random_dumps_is_as_it_was_written() {
         for object in 0..objects {
             let at = 0x10_000 + 16 * object;
             if random.below(8) == 0 {
-                let count = random.below(5) as u32;
-                dump.primitive_array(at, INT, count, &vec![0; 4 * count as usize]);
-                expected.push(vec![("length".to_owned(), "int[]".to_owned(), count.to_string())]);
+                let elements: Vec<i32> = (0..random.below(5)).map(|_| random.below(2) as i32 - 1).collect();
+                let bytes: Vec<u8> = elements.iter().flat_map(|element| element.to_be_bytes()).collect();
+                dump.primitive_array(at, INT, elements.len() as u32, &bytes);
+                let field = |name: &str, held: String| (name.to_owned(), "int[]".to_owned(), held);
+                let mut own = vec![field("length", elements.len().to_string())];
+                if elements.len() > 1 && elements.iter().all(|element| *element == elements[0]) {
+                    own.push(field("every", elements[0].to_string()));
+                }
+                expected.push(own);
                 continue;
             }
             let class = random.below(classes as u64) as usize;

@@ -4,7 +4,7 @@
 //! Arguments rarely repeat, so they are compared image by image, after the cheaper terms of `and` and `or`.
 
 use barrow_analyzer::StringId;
-use barrow_expressions::{Pattern, Range, TextTest};
+use barrow_expressions::{Range, TextTest};
 
 use super::columns::Column;
 use super::labels::schema_of;
@@ -157,7 +157,7 @@ fn made_holds(attribute: TextAttribute, test: &TextTest, tree: &ProcessTree, id:
             // With and without SIG.
             let short = name.and_then(|name| name.strip_prefix("SIG"));
             match &test.pattern {
-                Pattern::Exact(_) | Pattern::Regex(_) if name.is_none() => test.holds(None),
+                _ if name.is_none() => test.holds(None),
                 pattern => [name, short].into_iter().flatten().any(|name| pattern.matches(name)) != test.negated,
             }
         }

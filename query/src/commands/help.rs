@@ -48,6 +48,8 @@ const OPERATORS: &str = r#"
                           reference leads to: = != < <= > >= in, with a number
                           such as -3 or 0.25; = != ~ !~ with a text; alone, or
                           = true, = false; = null; = unknown
+  length(text)            characters of a text, compared with numbers; also of
+                          `length(name)`, `length(type)`, `length(.owner.name)`
 
   $NAME  $_               in the set that `let` named; in the last result
   @123  %3                this object; the object in row 3 of the last table
@@ -60,13 +62,15 @@ const OPERATORS: &str = r#"
   type = "Foo Bar" and size in 1K..2M
   name ~ /^Str/ and not (refs = 0 or unmanaged > 1M)
   $before - $after - type = "Cache"
+  is java.util.Map and elements > 1000 and fill < 25%
   .hits > 100 and .user.name ~ /^A/ - .closed
   class = "cc1" and memory > 500M or failed and wall > 10min
 
 A field that refers to a string, a boxed number or a constant of an enumeration
 is compared with that. Null passes only `= null`, and what is not known only
 `= unknown`. What an object does not have passes no comparison. A field that no
-object has is an error.
+object has is an error. The length of a text is that of what was recorded: one
+that was shortened at import counts without the rest.
 
 A comparison with a number that an object or a process does not have is false,
 even `!=`. Examples are the distance of an unreachable object, an address that

@@ -5,16 +5,17 @@ import { after, before, test } from 'node:test';
 
 import { answered, serve } from '../harness/binary.mjs';
 import { fragment, launch, leave, openPage, quiet } from '../harness/browser.mjs';
-import { BUILD, INVOICES, LEAK, THREADS, TRIAL } from '../harness/fixtures.mjs';
+import { BUILD, DUMP, INVOICES, LEAK, THREADS, TRIAL } from '../harness/fixtures.mjs';
 
 /** A question of each verb, and the recording that has something to say to it. Verbs that are not here are asked alone: of the first, or of `build` if
  *  they are about processes, or of `trial` if they are about trials. */
-const FILES = { leak: LEAK, build: BUILD, invoices: INVOICES, threads: THREADS, trial: TRIAL };
+const FILES = { leak: LEAK, build: BUILD, invoices: INVOICES, threads: THREADS, trial: TRIAL, jvm: DUMP };
 /** @type {Record<string, {line: string, file?: keyof typeof FILES}>} */
 const LINES = {
   age: { line: 'age' },
   assert: { line: "assert 'count(type = \"list\") > 0'" },
   born: { line: 'born 0..last' },
+  collections: { line: 'collections', file: 'jvm' },
   count: { line: 'count size > 1K' },
   diff: { line: 'diff 0 last by type' },
   died: { line: 'died 0..last' },
@@ -28,6 +29,7 @@ const LINES = {
   idom: { line: 'idom @5000' },
   info: { line: 'info @5000' },
   inrefs: { line: 'inrefs @5000' },
+  loaders: { line: 'loaders', file: 'jvm' },
   path: { line: 'path @5000' },
   paths: { line: 'paths type = "__main__.Session"' },
   retained: { line: 'retained type = "__main__.Session"' },

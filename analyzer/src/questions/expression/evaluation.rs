@@ -368,7 +368,7 @@ impl TextComparison {
             let Some(site) = texts.sites.details(id, texts.tables) else { return false };
             let mut forms = site.title().into_iter().chain(match pattern {
                 Pattern::Exact(_) => site.place(),
-                Pattern::Regex(_) => None,
+                Pattern::Regex(_) | Pattern::Length(_) => None,
             });
             forms.any(|text| pattern.matches(&text))
         };
@@ -414,8 +414,10 @@ impl NumberComparison {
             NumberAttribute::Id => within.filter(|row| range.contains(block.object(row).0.into())),
             NumberAttribute::Serial => known(|columns| &columns.serials),
             NumberAttribute::Address => known(|columns| &columns.addresses),
-            // Evaluated by site, see `Step::OfSite`.
-            NumberAttribute::Site | NumberAttribute::Generation => block.none(),
+            // Evaluated by site, see `Step::OfSite`, or before blocks are read, see `Step::Field`.
+            NumberAttribute::Site | NumberAttribute::Generation | NumberAttribute::Elements | NumberAttribute::Fill => {
+                block.none()
+            }
         }
     }
 }

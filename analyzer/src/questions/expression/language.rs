@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use barrow_expressions::{FieldTest, Language, Range, TextTest};
+use barrow_expressions::{FieldTest, Language, NumberTest, Range, TextTest};
 use barrow_format::{ObjectId, SnapshotId};
 
 use super::names::Names;
@@ -11,7 +11,7 @@ use super::terms::{
     ATTRIBUTES, Attribute, FieldTerm, NumberAttribute, NumberComparison, Property, Term, TextAttribute, TextComparison,
     attribute_named,
 };
-use crate::questions::fields::FieldPath;
+use crate::questions::fields::{FieldPath, Measure};
 
 /// Objects of a snapshot, and the names that some of them have.
 pub(super) struct Objects<'n> {
@@ -73,7 +73,12 @@ impl Language for Objects<'_> {
     }
 
     fn field(&self, path: Vec<String>, test: FieldTest) -> Result<Term, String> {
-        Ok(Term::Field(Arc::new(FieldTerm { path: FieldPath::of(path), test })))
+        Ok(Term::Field(Arc::new(FieldTerm::Field(FieldPath::of(path), test))))
+    }
+
+    fn measure(&self, attribute: NumberAttribute, test: NumberTest) -> Result<Term, String> {
+        let measure = if attribute == NumberAttribute::Fill { Measure::Fill } else { Measure::Elements };
+        Ok(Term::Field(Arc::new(FieldTerm::Measure(measure, test))))
     }
 
     fn set(&self, name: &str) -> Result<Term, String> {
@@ -175,6 +180,18 @@ mod tests {
             ("size in 5", 8, "expected a range"),
             ("size in ..", 8, "expected a range"),
             ("size in 1 .. 2", 8, "expected a range"),
+            ("length", 6, "expected a text in parentheses"),
+            ("length > 3", 7, "expected a text in parentheses"),
+            ("length()", 7, "expected a text in parentheses"),
+            ("length(text", 11, "expected `)`"),
+            ("length(size) > 3", 7, "is no text"),
+            ("length(colour) > 3", 7, "unknown attribute"),
+            ("length(.a..b) > 3", 7, "expected the name of a field"),
+            ("length(text) ~ a", 13, "numbers are compared with"),
+            ("length(text) > x", 15, "expected a number"),
+            ("fill < full", 7, "expected a number such as 100, 1.5M, 25%"),
+            ("fill ~ 3", 5, "numbers are compared with"),
+            ("elements in 5", 12, "expected a range"),
             ("size in 3..2", 8, "ends before it begins"),
             ("size in", 7, "expected a value"),
             ("root = 1", 5, "`root` is true or false"),

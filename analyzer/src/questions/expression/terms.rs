@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use barrow_expressions::{FieldTest, Pattern, Range, TextTest, Unit};
+use barrow_expressions::{FieldTest, NumberTest, Pattern, Range, TextTest, Unit};
 use barrow_format::ObjectId;
 
 use crate::graph::object_set::ObjectSet;
-use crate::questions::fields::FieldPath;
+use crate::questions::fields::{FieldPath, Measure};
 
 /// An expression or a part of one.
 pub(super) type Node = barrow_expressions::Node<Term>;
@@ -22,11 +22,13 @@ pub(super) enum Term {
     Field(Arc<FieldTerm>),
 }
 
-/// A test of a field. Its answer is a set of objects, which is computed before objects are searched.
+/// A test of what objects hold. Its answer is a set of objects, which is computed before objects are searched.
 #[derive(Debug)]
-pub(crate) struct FieldTerm {
-    pub(crate) path: FieldPath,
-    pub(crate) test: FieldTest,
+pub(crate) enum FieldTerm {
+    /// Of a field.
+    Field(FieldPath, FieldTest),
+    /// Of how full they are.
+    Measure(Measure, NumberTest),
 }
 
 /// The tests of fields, from left to right.
@@ -68,7 +70,7 @@ pub(super) struct NumberComparison {
 }
 
 /// The attributes and properties of expressions, with their meanings.
-pub const ATTRIBUTES: [(&str, &str); 24] = [
+pub const ATTRIBUTES: [(&str, &str); 26] = [
     ("type", "name of the type or function"),
     ("is", "the type or one that it is derived from, without an operator: `is Exception`, `is java.util.*`"),
     ("package", "the type's name up to its last part: `java.util`; `not package ~ /./` for types without"),
@@ -82,6 +84,8 @@ pub const ATTRIBUTES: [(&str, &str); 24] = [
     ("size", "shallow size in bytes (also: shallow)"),
     ("unmanaged", "bytes outside the managed heap"),
     ("retained", "bytes freed if the object were collected"),
+    ("elements", "elements of an array or a collection, where its type says how they are counted"),
+    ("fill", "elements for each slot that a collection has, in percent: `fill < 25%`"),
     ("distance", "references from the nearest root; no comparison holds for unreachable objects"),
     ("inrefs", "number of incoming references (also: in, incoming)"),
     ("refs", "number of outgoing references (also: references, outrefs)"),
@@ -125,6 +129,10 @@ pub(super) enum NumberAttribute {
     Generation,
     Serial,
     Address,
+    /// The elements of a collection.
+    Elements,
+    /// The elements for each of its slots.
+    Fill,
 }
 
 /// A property that an object has or has not.
@@ -160,6 +168,8 @@ pub(super) fn attribute_named(word: &str) -> Option<Attribute> {
         "inrefs" | "in" | "incoming" => number(NumberAttribute::Incoming),
         "refs" | "references" | "outrefs" => number(NumberAttribute::Outgoing),
         "id" => number(NumberAttribute::Id),
+        "elements" => Attribute::Measure(NumberAttribute::Elements),
+        "fill" => Attribute::Measure(NumberAttribute::Fill),
         "site" => Either(TextAttribute::Site, NumberAttribute::Site, Unit::Size),
         "generation" => number(NumberAttribute::Generation),
         "serial" => number(NumberAttribute::Serial),

@@ -83,13 +83,18 @@ impl Heap {
         progress.begin("reading fields", objects_in(&places), "objects");
         let parts = map_blocks(recording, &places, field.wanted(), progress, |_, _, columns| {
             let (mut found, is_continuation) = (Vec::new(), columns.objects() == 0);
-            field.visit(columns, tables, |object, held| {
-                // A continuation adds references and says nothing else of its object.
-                let is_reference = matches!(held, Held::Object(_));
-                if (is_reference || !is_continuation) && passes(held) {
-                    found.push(object);
-                }
-            });
+            field.visit(
+                columns,
+                tables,
+                |_| true,
+                |object, held| {
+                    // A continuation adds references and says nothing else of its object.
+                    let is_reference = matches!(held, Held::Object(_));
+                    if (is_reference || !is_continuation) && passes(held) {
+                        found.push(object);
+                    }
+                },
+            );
             Ok(found)
         })?;
         tables.check_strings()?;

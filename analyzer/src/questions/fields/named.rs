@@ -128,15 +128,28 @@ impl<'r> NamedField<'r> {
         if self.may_refer() { Wanted::All } else { Wanted::Values }
     }
 
-    /// Tells for each object of a block what the field holds; of a continuation for the object that is continued.
-    pub(super) fn visit(&self, columns: &BlockColumns, tables: &Tables, mut visit: impl FnMut(ObjectId, Held)) {
+    /// Tells for each object of a block that is wanted what the field holds; of a continuation for the object that is
+    /// continued.
+    pub(super) fn visit(
+        &self,
+        columns: &BlockColumns,
+        tables: &Tables,
+        is_wanted: impl Fn(ObjectId) -> bool,
+        mut visit: impl FnMut(ObjectId, Held),
+    ) {
         let layouts: Vec<&[FieldId]> = columns.values.layouts().collect();
         let starts = columns.values.starts();
         let has_references = !columns.targets.is_empty();
         let mut cursor = Cursor::default();
         for row in 0..columns.objects().max(1) {
-            let shape = columns.dictionary[dictionary_place(columns, row)];
             let object = ObjectId(columns.first_object + row as u32);
+            if !is_wanted(object) {
+                if has_references {
+                    cursor.step(columns, row);
+                }
+                continue;
+            }
+            let shape = columns.dictionary[dictionary_place(columns, row)];
             let layout = columns.values.objects().get(row).and_then(|layout| layout.checked_sub(1));
             let place = layout.map(|layout| layouts[layout as usize]).zip(starts.get(row));
             let value = |is_wanted: &dyn Fn(FieldId) -> bool| {

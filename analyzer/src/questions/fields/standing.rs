@@ -168,30 +168,4 @@ impl Heap {
         }
         Ok(passing)
     }
-
-    /// The objects of some types, of a set or of all.
-    fn objects_of_types(
-        &self,
-        within: Option<&ObjectSet>,
-        is_one: impl Fn(TypeId) -> bool + Sync,
-        progress: &dyn Progress,
-    ) -> Result<ObjectSet> {
-        let tables = self.recording().tables()?;
-        let is_one: Vec<bool> = (0..tables.type_count() as u32).map(|id| is_one(TypeId(id))).collect();
-        let mut places = places(self.recording(), &[self.snapshot()])?;
-        let may_hold = |first, objects| within.is_none_or(|set| set.may_hold_any(ObjectId(first), objects));
-        places.retain(|place| may_hold(place.entry.first_object, place.entry.objects));
-        if !is_one.contains(&true) {
-            places.clear();
-        }
-        let parts = map_blocks(self.recording(), &places, Wanted::Sizes, progress, |_, _, columns| {
-            let of_shapes = columns.dictionary.iter().map(|&shape| is_one[tables.shape(shape).type_id.index()]);
-            let of_shapes: Vec<bool> = of_shapes.collect();
-            let rows = (columns.first_object..).map(ObjectId).zip(&columns.shapes);
-            let rows = rows
-                .filter(|&(object, &shape)| of_shapes[shape as usize] && within.is_none_or(|set| set.contains(object)));
-            Ok(rows.map(|(object, _)| object).collect::<Vec<_>>())
-        })?;
-        Ok(ObjectSet::from_sorted(self.snapshot(), self.object_count(), parts.into_iter().flatten()))
-    }
 }

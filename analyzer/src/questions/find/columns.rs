@@ -34,8 +34,13 @@ impl<'h> HeapColumns<'h> {
     ) -> Result<Self> {
         let needs = expression.needs();
         let distances = needs.distance || needs.reachable && matches!(tree, FromTree::Nothing);
-        let field =
-            |term: &Arc<FieldTerm>| Ok((Arc::clone(term), heap.field_matches(&term.path, &term.test, progress)?));
+        let field = |term: &Arc<FieldTerm>| {
+            let set = match &**term {
+                FieldTerm::Field(path, test) => heap.field_matches(path, test, progress)?,
+                FieldTerm::Measure(measure, test) => heap.filling_matches(*measure, test, progress)?,
+            };
+            Ok((Arc::clone(term), set))
+        };
         Ok(HeapColumns {
             fields: expression.field_terms().into_iter().map(field).collect::<Result<_>>()?,
             tree,

@@ -1,0 +1,67 @@
+//! The objects of some types.
+
+use barrow_format::block::Wanted;
+use barrow_format::{ObjectId, TypeId};
+
+use super::Heap;
+use crate::error::Result;
+use crate::file::blocks::{map_blocks, places};
+use crate::graph::object_set::ObjectSet;
+use crate::progress::Progress;
+
+impl Heap {
+    /// The objects of some types, of a set or of all.
+    pub(crate) fn objects_of_types(
+        &self,
+        within: Option<&ObjectSet>,
+        is_one: impl Fn(TypeId) -> bool + Sync,
+        progress: &dyn Progress,
+    ) -> Result<ObjectSet> {
+        let tables = self.recording().tables()?;
+        let is_one: Vec<bool> = (0..tables.type_count() as u32).map(|id| is_one(TypeId(id))).collect();
+        let mut places = places(self.recording(), &[self.snapshot()])?;
+        let may_hold = |first, objects| within.is_none_or(|set| set.may_hold_any(ObjectId(first), objects));
+        places.retain(|place| may_hold(place.entry.first_object, place.entry.objects));
+        if !is_one.contains(&true) {
+            places.clear();
+        }
+        let parts = map_blocks(self.recording(), &places, Wanted::Sizes, progress, |_, _, columns| {
+            let of_shapes = columns.dictionary.iter().map(|&shape| is_one[tables.shape(shape).type_id.index()]);
+            let of_shapes: Vec<bool> = of_shapes.collect();
+            let rows = (columns.first_object..).map(ObjectId).zip(&columns.shapes);
+            let rows = rows
+                .filter(|&(object, &shape)| of_shapes[shape as usize] && within.is_none_or(|set| set.contains(object)));
+            Ok(rows.map(|(object, _)| object).collect::<Vec<_>>())
+        })?;
+        Ok(ObjectSet::from_sorted(self.snapshot(), self.object_count(), parts.into_iter().flatten()))
+    }
+
+    /// The objects of several classes of types: `class_of` has the class of each type, below `classes`.
+    ///
+    /// Time: one pass over the shapes of all objects.
+    pub(crate) fn objects_by_class(
+        &self,
+        class_of: &[Option<u32>],
+        classes: usize,
+        progress: &dyn Progress,
+    ) -> Result<Vec<ObjectSet>> {
+        let tables = self.recording().tables()?;
+        let mut places = places(self.recording(), &[self.snapshot()])?;
+        if class_of.iter().all(Option::is_none) {
+            places.clear();
+        }
+        let parts = map_blocks(self.recording(), &places, Wanted::Sizes, progress, |_, _, columns| {
+            let of_shapes = columns.dictionary.iter().map(|&shape| class_of[tables.shape(shape).type_id.index()]);
+            let of_shapes: Vec<Option<u32>> = of_shapes.collect();
+            let rows = (columns.first_object..).map(ObjectId).zip(&columns.shapes);
+            let rows = rows.filter_map(|(object, &shape)| Some((object, of_shapes[shape as usize]?)));
+            Ok(rows.collect::<Vec<_>>())
+        })?;
+        let mut sets: Vec<ObjectSet> =
+            (0..classes).map(|_| ObjectSet::new(self.snapshot(), self.object_count())).collect();
+        for (object, class) in parts.into_iter().flatten() {
+            sets[class as usize].insert(object);
+        }
+        Ok(sets)
+    }
+}

@@ -1,0 +1,287 @@
+//! How many elements objects hold, and how many slots they have for them.
+//!
+//! Types say where these numbers are, in the attributes `elements` and `slots`:
+//!
+//! ```text
+//!   .size                                   what a field holds
+//!   .baseCount unless .counterCells         the same, but not known if another field holds an object
+//!   .tail - .head mod .elements.length      a ring: the way from head to tail, among so many slots
+//! ```
+//!
+//! A type without the attribute `elements` has the attributes of the type that it is derived from. The attribute `hash table` is the path to
+//! the array in whose slots chains of entries begin, and `slot bytes` what a slot needs in an object that has its slots in
+//! itself.
+
+use barrow_expressions::{Number, NumberTest};
+use barrow_format::rows::Value;
+use barrow_format::{ObjectId, TypeId};
+
+use super::{FieldPath, Held};
+use crate::error::{AnalyzerError, Result};
+use crate::file::tables::Tables;
+use crate::graph::object_set::ObjectSet;
+use crate::heap::Heap;
+use crate::progress::Progress;
+
+/// How full an object is. What is not known is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Filling {
+    /// How many elements it holds.
+    pub elements: Option<u64>,
+    /// How many it has room for. Without an array for them it has room for none.
+    pub slots: Option<u64>,
+}
+
+impl Filling {
+    /// The elements for each slot; `None` without slots.
+    #[must_use]
+    pub fn share(self) -> Option<f64> {
+        let slots = self.slots.filter(|&slots| slots > 0)?;
+        #[expect(clippy::cast_precision_loss, reason = "no object has 2^53 slots")]
+        self.elements.map(|elements| elements as f64 / slots as f64)
+    }
+}
+
+/// A number that follows from a filling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Measure {
+    /// The number of elements.
+    Elements,
+    /// The elements for each slot.
+    Fill,
+}
+
+/// Where the numbers of a type's objects are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Places {
+    elements: Option<Count>,
+    pub(crate) slots: Option<FieldPath>,
+    pub(crate) hash_table: Option<FieldPath>,
+    /// The bytes of a slot, for objects that have their slots in themselves.
+    pub(crate) slot_bytes: Option<u64>,
+}
+
+/// How a number of elements is found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Count {
+    Field(FieldPath),
+    Unless(FieldPath, FieldPath),
+    Ring { tail: FieldPath, head: FieldPath, slots: FieldPath },
+}
+
+impl Count {
+    /// Reads the attribute `elements`; `None` if it is none of the forms above.
+    fn parse(text: &str) -> Option<Self> {
+        let words: Vec<&str> = text.split(' ').collect();
+        Some(match words[..] {
+            [field] => Count::Field(FieldPath::parse(field)?),
+            [field, "unless", other] => Count::Unless(FieldPath::parse(field)?, FieldPath::parse(other)?),
+            [tail, "-", head, "mod", slots] => Count::Ring {
+                tail: FieldPath::parse(tail)?,
+                head: FieldPath::parse(head)?,
+                slots: FieldPath::parse(slots)?,
+            },
+            _ => return None,
+        })
+    }
+}
+
+impl Places {
+    /// What the type says, or the first that it is derived from with the attribute `elements`.
+    fn of(tables: &Tables, id: TypeId) -> Self {
+        let of_type = |id, key| tables.type_attributes(id).find(|(known, _)| *known == key).map(|(_, value)| value);
+        let declaring = tables.type_and_bases(id).find(|&id| of_type(id, "elements").is_some()).unwrap_or(id);
+        let attribute = |key: &'static str| of_type(declaring, key);
+        let path = |key| attribute(key).and_then(FieldPath::parse);
+        Places {
+            elements: attribute("elements").and_then(Count::parse),
+            slots: path("slots"),
+            hash_table: path("hash table"),
+            slot_bytes: attribute("slot bytes").and_then(|bytes| bytes.parse().ok()),
+        }
+    }
+
+    /// Whether objects have as many elements as they are long, and no slots to fill.
+    pub(crate) fn is_array(&self) -> bool {
+        matches!(&self.elements, Some(Count::Field(path)) if path.names() == ["length"]) && self.slots.is_none()
+    }
+
+    /// The fields that the numbers are found from: those of the elements, that of the slots, and the reference to `array`.
+    fn paths<'p>(&'p self, array: &'p Option<FieldPath>) -> Vec<&'p FieldPath> {
+        let elements = self.elements.iter().flat_map(Count::paths);
+        elements.chain(&self.slots).chain(array).collect()
+    }
+
+    /// The array whose length is the number of slots, if it is the object's own: that is one reference away.
+    pub(crate) fn own_array(&self) -> Option<FieldPath> {
+        match self.slots.as_ref()?.names() {
+            [array, length] if length == "length" => Some(FieldPath::of(vec![array.clone()])),
+            _ => None,
+        }
+    }
+}
+
+impl Count {
+    /// The fields that it is found from.
+    fn paths(&self) -> Vec<&FieldPath> {
+        match self {
+            Count::Field(path) => vec![path],
+            Count::Unless(path, other) => vec![path, other],
+            Count::Ring { tail, head, slots } => vec![tail, head, slots],
+        }
+    }
+
+    /// The number, from what these fields hold.
+    fn of(&self, held: &[Held]) -> Option<u64> {
+        match (self, held) {
+            (Count::Field(_), &[number]) => count(number),
+            (Count::Unless(..), &[number, other]) => count(number).filter(|_| other == Held::Null),
+            (Count::Ring { .. }, &[tail, head, slots]) => way(count(tail), count(head), count(slots)),
+            _ => None,
+        }
+    }
+}
+
+/// Objects whose numbers are at the same places, and how full each of them is, in their order.
+pub(crate) struct Filled {
+    pub(crate) places: Places,
+    pub(crate) set: ObjectSet,
+    pub(crate) fillings: Vec<Filling>,
+    /// The array that is each object's own, if there is one.
+    pub(crate) arrays: Vec<Option<ObjectId>>,
+}
+
+impl Heap {
+    /// How full the objects are whose types say so and whose places are wanted.
+    ///
+    /// Time: a pass over the shapes of all objects, and one over the blocks with such objects for each step of the longest
+    /// path to a number. Memory: 100 bytes for each such object.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::NoElements`] if no type says so, [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
+    pub(crate) fn filled(&self, is_wanted: impl Fn(&Places) -> bool, progress: &dyn Progress) -> Result<Vec<Filled>> {
+        let tables = self.recording().tables()?;
+        let mut classes: Vec<Places> = Vec::new();
+        let mut class_of = Vec::new();
+        for id in (0..tables.type_count() as u32).map(TypeId) {
+            let places = Places::of(tables, id);
+            let is_one = places.elements.is_some() && is_wanted(&places);
+            class_of.push(is_one.then(|| match classes.iter().position(|known| *known == places) {
+                Some(class) => class as u32,
+                None => {
+                    classes.push(places);
+                    classes.len() as u32 - 1
+                }
+            }));
+        }
+        if classes.is_empty() {
+            return Err(AnalyzerError::NoElements);
+        }
+        let sets = self.objects_by_class(&class_of, classes.len(), progress)?;
+        let arrays: Vec<Option<FieldPath>> = classes.iter().map(Places::own_array).collect();
+        let asked = classes.iter().zip(&arrays).map(|(places, array)| places.paths(array));
+        let asked: Vec<Vec<&FieldPath>> = asked.collect();
+        let requests = sets.iter().zip(&asked).flat_map(|(set, paths)| paths.iter().map(move |path| (set, *path)));
+        let columns = self.paths_at_once(&requests.collect::<Vec<_>>(), progress)?;
+        // A boxed number stands for itself; the other objects are no numbers.
+        let objects: Vec<ObjectId> = Held::objects(&columns.concat());
+        let standing = self.stand_for(&self.set_of(&objects), progress)?;
+        let resolved = |held: Held| match held {
+            Held::Object(id) => objects.binary_search(&id).map_or(Held::Missing, |at| match standing[at] {
+                Held::Missing => held,
+                known => known,
+            }),
+            held => held,
+        };
+        let mut columns = columns.into_iter();
+        let mut filled = Vec::new();
+        for (((places, set), paths), array) in classes.iter().zip(sets).zip(&asked).zip(&arrays) {
+            let own: Vec<Vec<Held>> = columns.by_ref().take(paths.len()).collect();
+            let counted = places.elements.as_ref().map_or(0, |count| count.paths().len());
+            let filling = |row: usize| {
+                let held: Vec<Held> = own[..counted].iter().map(|column| resolved(column[row])).collect();
+                let slots = places.slots.as_ref().and_then(|_| room(resolved(own[counted][row])));
+                Filling { elements: places.elements.as_ref().and_then(|count| count.of(&held)), slots }
+            };
+            let fillings = (0..set.len() as usize).map(filling).collect();
+            let target = |held: &Held| if let Held::Object(id) = *held { Some(id) } else { None };
+            let arrays = match array {
+                Some(_) => own[own.len() - 1].iter().map(target).collect(),
+                None => vec![None; set.len() as usize],
+            };
+            filled.push(Filled { places: places.clone(), set, fillings, arrays });
+        }
+        Ok(filled)
+    }
+
+    /// The objects whose filling passes a test. One that is not known passes none.
+    ///
+    /// # Errors
+    /// As for [`Heap::filled`].
+    pub(crate) fn filling_matches(
+        &self,
+        measure: Measure,
+        test: &NumberTest,
+        progress: &dyn Progress,
+    ) -> Result<ObjectSet> {
+        let mut matching = ObjectSet::new(self.snapshot(), self.object_count());
+        for filled in self.filled(|places| measure == Measure::Elements || places.slots.is_some(), progress)? {
+            for (object, filling) in filled.set.iter().zip(filled.fillings) {
+                let number = match measure {
+                    Measure::Elements => filling.elements.map(|elements| Number::Whole(elements.into())),
+                    Measure::Fill => filling.share().map(Number::Real),
+                };
+                if number.is_some_and(|number| test.holds(number)) {
+                    matching.insert(object);
+                }
+            }
+        }
+        Ok(matching)
+    }
+}
+
+/// A number of things that a field holds.
+fn count(held: Held) -> Option<u64> {
+    match held {
+        Held::Value(Value::Unsigned(number)) => Some(number),
+        Held::Value(Value::Signed(number)) => u64::try_from(number).ok(),
+        _ => None,
+    }
+}
+
+/// A number of slots: none if there is no array.
+fn room(held: Held) -> Option<u64> {
+    if held == Held::Null { Some(0) } else { count(held) }
+}
+
+/// The way from head to tail in a ring.
+fn way(tail: Option<u64>, head: Option<u64>, slots: Option<u64>) -> Option<u64> {
+    let (tail, head, slots) = (tail?, head?, slots?);
+    (tail < slots && head < slots).then(|| if tail >= head { tail - head } else { tail + (slots - head) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_three_forms() {
+        let path = |text| FieldPath::parse(text).unwrap();
+        assert_eq!(Count::parse(".m.size"), Some(Count::Field(path(".m.size"))));
+        assert_eq!(Count::parse(".a unless .b"), Some(Count::Unless(path(".a"), path(".b"))));
+        let ring = Count::Ring { tail: path(".t"), head: path(".h"), slots: path(".e.length") };
+        assert_eq!(Count::parse(".t - .h mod .e.length"), Some(ring));
+        for wrong in ["", "size", ".a unless", ".a - .b", ".a unless b", "  "] {
+            assert_eq!(Count::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_ring_goes_on_at_its_start() {
+        assert_eq!(way(Some(5), Some(2), Some(8)), Some(3));
+        assert_eq!(way(Some(2), Some(5), Some(8)), Some(5));
+        assert_eq!(way(Some(4), Some(4), Some(8)), Some(0));
+        assert_eq!(way(Some(8), Some(4), Some(8)), None);
+        assert_eq!(way(Some(8), None, Some(8)), None);
+    }
+}

@@ -1,0 +1,121 @@
+//! What well-known classes of the JVM's libraries say of their instances, as attributes of their types.
+
+/// Classes whose instances stand for what their field `value` holds. Those of `java.lang` never change.
+const STAND_FOR_VALUES: [&str; 11] = [
+    "java.lang.Boolean",
+    "java.lang.Byte",
+    "java.lang.Character",
+    "java.lang.Double",
+    "java.lang.Float",
+    "java.lang.Integer",
+    "java.lang.Long",
+    "java.lang.Short",
+    "java.util.concurrent.atomic.AtomicBoolean",
+    "java.util.concurrent.atomic.AtomicInteger",
+    "java.util.concurrent.atomic.AtomicLong",
+];
+
+/// Classes whose instances are called by what a field refers to.
+const NAMED_BY: [(&str, &str); 6] = [
+    ("java.io.File", "path"),
+    ("java.lang.Enum", "name"),
+    ("java.lang.Module", "name"),
+    ("java.lang.ThreadGroup", "name"),
+    ("java.net.URI", "string"),
+    ("java.util.regex.Pattern", "pattern"),
+];
+
+/// A class whose instances hold elements.
+struct Collection {
+    class: &'static str,
+    /// Where the number of elements is.
+    elements: &'static str,
+    /// Where the number of slots for them is; empty without slots.
+    slots: &'static str,
+    /// Where the slots are in which chains of entries begin; empty if they are none.
+    hash_table: &'static str,
+}
+
+impl Collection {
+    const fn new(class: &'static str, elements: &'static str, slots: &'static str, hash_table: &'static str) -> Self {
+        Collection { class, elements, slots, hash_table }
+    }
+}
+
+/// Those of the JDK and of Android. Their subclasses are like them.
+const COLLECTIONS: [Collection; 31] = [
+    Collection::new("android.util.ArrayMap", ".mSize", ".mHashes.length", ""),
+    Collection::new("android.util.ArraySet", ".mSize", ".mHashes.length", ""),
+    Collection::new("android.util.SparseArray", ".mSize", ".mKeys.length", ""),
+    Collection::new("java.lang.ThreadLocal$ThreadLocalMap", ".size", ".table.length", ""),
+    Collection::new("java.util.ArrayDeque", ".tail - .head mod .elements.length", ".elements.length", ""),
+    Collection::new("java.util.ArrayList", ".size", ".elementData.length", ""),
+    Collection::new("java.util.Arrays$ArrayList", ".a.length", "", ""),
+    Collection::new("java.util.EnumMap", ".size", ".vals.length", ""),
+    Collection::new("java.util.HashMap", ".size", ".table.length", ".table"),
+    Collection::new("java.util.HashSet", ".map.size", ".map.table.length", ""),
+    Collection::new("java.util.Hashtable", ".count", ".table.length", ".table"),
+    // Keys and values take turns.
+    Collection::new("java.util.IdentityHashMap", ".size", "", ""),
+    Collection::new("java.util.ImmutableCollections$ListN", ".elements.length", "", ""),
+    Collection::new("java.util.ImmutableCollections$MapN", ".size", "", ""),
+    Collection::new("java.util.ImmutableCollections$SetN", ".size", "", ""),
+    Collection::new("java.util.LinkedList", ".size", "", ""),
+    Collection::new("java.util.PriorityQueue", ".size", ".queue.length", ""),
+    Collection::new("java.util.Properties", ".map.baseCount unless .map.counterCells", ".map.table.length", ""),
+    Collection::new("java.util.TreeMap", ".size", "", ""),
+    Collection::new("java.util.TreeSet", ".m.size", "", ""),
+    Collection::new("java.util.Vector", ".elementCount", ".elementData.length", ""),
+    Collection::new("java.util.WeakHashMap", ".size", ".table.length", ".table"),
+    Collection::new("java.util.concurrent.ArrayBlockingQueue", ".count", ".items.length", ""),
+    Collection::new(
+        "java.util.concurrent.ConcurrentHashMap",
+        ".baseCount unless .counterCells",
+        ".table.length",
+        ".table",
+    ),
+    Collection::new(
+        "java.util.concurrent.ConcurrentHashMap$KeySetView",
+        ".map.baseCount unless .map.counterCells",
+        ".map.table.length",
+        "",
+    ),
+    Collection::new("java.util.concurrent.CopyOnWriteArrayList", ".array.length", "", ""),
+    Collection::new("java.util.concurrent.CopyOnWriteArraySet", ".al.array.length", "", ""),
+    Collection::new("java.util.concurrent.LinkedBlockingDeque", ".count", "", ""),
+    Collection::new("java.util.concurrent.LinkedBlockingQueue", ".count", "", ""),
+    Collection::new("java.util.concurrent.PriorityBlockingQueue", ".size", ".queue.length", ""),
+    Collection::new("java.util.jar.Attributes", ".map.size", ".map.table.length", ""),
+];
+
+/// The attribute of arrays: they have as many elements as their length says.
+pub(super) const OF_ARRAYS: [(&str, &str); 1] = [("elements", ".length")];
+
+/// The field with the value that all elements of an array have.
+pub(super) const SAME_ELEMENTS: &str = "every";
+
+/// The attributes of primitive arrays.
+pub(super) const OF_PRIMITIVE_ARRAYS: [(&str, &str); 2] = [OF_ARRAYS[0], ("same elements", SAME_ELEMENTS)];
+
+/// The attributes of a class's type. `has_values` says whether it is recorded what fields hold.
+pub(super) fn of_class(name: &str, has_values: bool) -> Vec<(&'static str, &'static str)> {
+    let mut attributes = Vec::new();
+    if name == "java.lang.String" {
+        attributes.push(("text of", "value"));
+    }
+    if STAND_FOR_VALUES.contains(&name) {
+        attributes.push(("value of", "value"));
+        if !name.starts_with("java.util.concurrent.") {
+            attributes.push(("interchangeable", "yes"));
+        }
+    }
+    if let Some((_, field)) = NAMED_BY.iter().find(|(class, _)| *class == name) {
+        attributes.push(("named by", field));
+    }
+    if let Some(collection) = COLLECTIONS.iter().find(|collection| has_values && collection.class == name) {
+        let places =
+            [("elements", collection.elements), ("slots", collection.slots), ("hash table", collection.hash_table)];
+        attributes.extend(places.into_iter().filter(|(_, place)| !place.is_empty()));
+    }
+    attributes
+}
