@@ -211,9 +211,9 @@ impl What {
         })
     }
 
-    fn column(&self) -> Column {
+    fn column(&self, cells: &[Value]) -> Column {
         match self {
-            What::Field(path) => Column::named(path.to_string(), Unit::Number),
+            What::Field(path) => Column::named(path.to_string(), held::unit(cells)),
             What::Attribute(attribute) => attribute.column(),
         }
     }
@@ -356,8 +356,7 @@ impl Listing {
         let set = ObjectSet::from_sorted(heap.snapshot(), heap.object_count(), sorted.iter().copied());
         let (mut columns, mut cells) = (Vec::new(), Vec::new());
         for what in &self.asked.columns {
-            columns.push(what.column().secondary());
-            cells.push(match what {
+            let of_what = match what {
                 What::Field(path) => {
                     let column = heap.field_column(&set, path, &meter)?;
                     let in_order = page.iter().filter_map(|id| sorted.binary_search(id).ok()).map(|at| column[at]);
@@ -367,7 +366,9 @@ impl Listing {
                     let cell = |object| attribute.cell(object, heap, &meter);
                     details.iter().map(cell).collect::<Result<Vec<_>, _>>()?
                 }
-            });
+            };
+            columns.push(what.column(&of_what).secondary());
+            cells.push(of_what);
         }
         columns.splice(0..0, [Column::row_number(), Column::new("object", "object", Unit::Object)]);
         let row = |at: usize| {
