@@ -22,11 +22,11 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Objects,
     arguments: "[ID | PID] [--classes FILE]",
     about: "One object: type, sizes, references; one process; or the file",
-    details: "ID is 123 or @123 in the selected snapshot, 2:@123 in snapshot 2, 0x7f00 by address, \
-              %3 in row 3 of the last table. If the values of fields were recorded, a table has those of the object: what each \
-              field holds, and the type that declares it. PID is 1234:0, or 1234 if the recording holds no heap and only one \
-              process had that number: who started it, what it executed, where, how it ended, and what it used. \
-              Without an argument it tells what the file holds.",
+    details: "ID is 123 or @123 in the selected snapshot, 2:@123 in snapshot 2, 0x7f00 by address, %3 in row 3 of \
+              the last table. If the values of fields were recorded, a table has those of the object: what each \
+              field holds, and the type that declares it. PID is 1234:0, or 1234 if the recording holds no heap \
+              and only one process had that number: who started it, what it executed, where, how it ended, and \
+              what it used. Without an argument it tells what the file holds.",
     example: "info @123",
     flags: &["--classes"],
     subject: Subject::Recording,
