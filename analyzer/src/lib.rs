@@ -74,11 +74,11 @@ pub use barrow_format::commit::Totals;
 pub use barrow_format::header::{
     MAGIC as RECORDING_MAGIC, MAJOR_VERSION as FORMAT_MAJOR_VERSION, MINOR_VERSION as FORMAT_MINOR_VERSION,
 };
-pub use barrow_format::rows::Value as FieldValue;
 pub use barrow_format::rows::{
     Better, Failure, KindRole, Label, MeasurementRow, ProcessRow, Program, Root, StrengthClass, Thread, TypeTotals,
     Usage,
 };
+pub use barrow_format::rows::{Encoding as FieldEncoding, Value as FieldValue};
 pub use barrow_format::{
     FormatError, KindId, MetricId, ObjectId, ProcessId, RunId, SiteId, SnapshotId, StrengthId, StringId, TypeId,
     VariantId,

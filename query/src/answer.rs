@@ -235,6 +235,13 @@ pub enum Value {
     Flag(bool),
     /// What a field of an object holds: true or false.
     Truth(bool),
+    /// The object that a field holds, and how people name it.
+    Object {
+        /// Its number in the snapshot.
+        id: u32,
+        /// `@12 java.util.HashMap`.
+        text: String,
+    },
     /// Why a field of an object has no value to show.
     Absent(Absence),
     /// Values in order; machines only.

@@ -35,6 +35,27 @@ fn a_line_and_a_typed_question_are_answered_alike() {
 }
 
 #[test]
+fn the_columns_of_many_objects_are_those_of_each_alone() {
+    let mut session = session(&workspace(), "leaks/storefront.barrow");
+    let of = "of distance, retained, refs, type by distance";
+    let many = session.ask(&line(&format!("list 200 type = \"Storefront$Session\" {of}"))).unwrap();
+    let rows = &many.tables[0].rows;
+    assert_eq!(rows.len(), 200);
+    for row in rows.iter().step_by(17) {
+        let Value::Number(id) = row[1] else { panic!("{:?} is no object", row[1]) };
+        let alone = session.ask(&line(&format!("info @{id}"))).unwrap();
+        let fact = |key: &str| alone.facts.iter().find(|fact| fact.column.key == key).unwrap().value.clone();
+        let expected = ["object", "distance", "retained_bytes", "references", "type"].map(fact);
+        assert_eq!(row[1..], expected);
+        let few = session.ask(&line(&format!("list @{id} {of}"))).unwrap();
+        assert_eq!(few.tables[0].rows[0][1..], expected);
+    }
+    let Value::Number(first) = rows[0][2] else { panic!("{:?} is no distance", rows[0][2]) };
+    let largest = session.ask(&line("list 1 type = \"Storefront$Session\" of distance by distance desc")).unwrap();
+    assert_eq!(largest.tables[0].rows[0][2], Value::Number(first));
+}
+
+#[test]
 fn an_answer_serialises_completely() {
     let mut session = session(&workspace(), "orders.barrow");
     let answer = session.ask(&line("find size > 100")).unwrap();

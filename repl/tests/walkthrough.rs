@@ -1,4 +1,4 @@
-//! `docs/guides/{leaks,rust,python}.md`, `docs/recording-builds.md`, `docs/trials.md`: their programs are run, and their commands typed, as they are written there.
+//! `docs/guides/{leaks,sessions,rust,python}.md`, `docs/recording-builds.md`, `docs/trials.md`: their programs are run, and their commands typed, as they are written there.
 //!
 //! Sizes, numbers and times differ from run to run, so of each answer only the lines are compared that name what leaks,
 //! how a command ended, and what an assertion came to, without their numbers. `BLESS=1` rewrites all answers. A section
@@ -11,11 +11,12 @@ use std::path::Path;
 use std::process::Command;
 
 /// Lines with one of these are compared.
-const TELLING: [&str; 17] = [
+const TELLING: [&str; 18] = [
     "orders::",
     "Invoice",
     "lru_cache",
     "Session",
+    "Castellan",
     "Connection",
     "Shop",
     "Metrics",
@@ -55,6 +56,14 @@ fn the_leak_in_java_is_found() {
     // The dumps are bundled: nothing but a shell is needed.
     let dumps = [1, 2, 3, 4, 5].map(|hour| format!("testdata/leaks/quotes-{hour}.hprof.zst"));
     replay("docs/guides/leaks.md", "## Java", "cargo", &dumps.each_ref().map(String::as_str));
+}
+
+#[test]
+fn a_leak_is_found_by_what_fields_hold() {
+    // The recordings are bundled, here too.
+    let recordings = ["testdata/leaks/storefront.barrow", "testdata/leaks/fixed.barrow"];
+    let sections = ["## What grows", "## Whose is it", "## In CI"];
+    sections.iter().for_each(|section| replay("docs/guides/sessions.md", section, "cargo", &recordings));
 }
 
 #[test]

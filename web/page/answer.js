@@ -1,7 +1,7 @@
 // Any answer: facts as a list, tables with units, notes. One renderer for every verb.
 
 import { fill, h } from './dom.js';
-import { cellNode, forPeople, grouped, isNumeric, numberOf, text, visible } from './cell.js';
+import { cellNode, forPeople, grouped, isNothing, isNumeric, numberOf, text, visible } from './cell.js';
 import { sparkline } from './sparkline.js';
 
 /** @typedef {import('./ask.js').Answer} Answer */
@@ -19,6 +19,12 @@ import { sparkline } from './sparkline.js';
  * @property {(column: Column) => boolean} [shows] which columns are shown; those for people unless told
  * @property {(row: Value[], column: Column, at: number, table: Table) => Node | null} [cell] draws some cells itself; null leaves it
  * @property {(row: Value[], table: Table) => Record<string, any>} [row] attributes of a row
+ * @property {(column: Column, at: number) => Order | null} [order] how a heading orders the rows, if the page does not
+ */
+
+/**
+ * An order that a question asks for.
+ * @typedef {{now: 'ascending' | 'descending' | null, go: () => void}} Order
  */
 
 /** Rows that are drawn at once; further ones on demand. */
@@ -44,7 +50,7 @@ export function numbersOf(value) {
 /**
  * A whole answer.
  * @param {Answer} answer @param {Context} ctx
- * @param {{line?: string, hasCsv?: boolean, onPage?: (from: number, n: number) => void, table?: TableOptions}} [options]
+ * @param {{line?: string, hasCsv?: boolean, hasTitles?: boolean, onPage?: (from: number, n: number) => void, table?: TableOptions}} [options]
  */
 export function renderAnswer(answer, ctx, options = {}) {
   const snapshot = snapshotOf(answer, ctx);
@@ -57,7 +63,7 @@ export function renderAnswer(answer, ctx, options = {}) {
     const isLast = table === answer.tables[answer.tables.length - 1];
     const more = isLast ? windowOptions(answer, table) : {};
     const node = h('div', { class: 'table-block' },
-      tables.length > 1 ? h('h3', null, table.key.replaceAll('_', ' ')) : null,
+      tables.length > 1 || options.hasTitles ? h('h3', null, table.key.replaceAll('_', ' ')) : null,
       renderTable(table, ctx, { snapshot, ...more, ...options.table }),
       isLast ? pager(answer, table, options.onPage) : null);
     nodes.push(forPeople(table) || shown.length === 0 && answer.notes.length === 0
@@ -178,7 +184,7 @@ export function renderTable(table, ctx, options = {}) {
     'aria-rowindex': total !== null && total > table.rows.length ? from + at + 2 : null, ...options.row?.(row, table),
   }, columns.map(([column, index]) => h('td', { class: isNumeric(column) ? 'number' : column.unit },
     options.cell?.(row, column, index, table) ?? seriesNode(table, row, column, index) ?? cellNode(row[index], column, own))));
-  const heads = columns.map(([column, index]) => heading(column, sorts && table.rows.length > 1 ? (way) => {
+  const heads = columns.map(([column, index]) => heading(column, options.order?.(column, index) ?? null, sorts && table.rows.length > 1 ? (way) => {
     rows = way === 0 ? table.rows : sorted(table.rows, index, way);
     fill(body);
     draw(PAGE);
@@ -205,16 +211,19 @@ function seriesNode(table, row, column, index) {
   return numbers ? sparkline(numbers, { unit: table.columns[values].key.endsWith('bytes') ? 'bytes' : 'count' }) : null;
 }
 
-/** @param {Column} column @param {((way: -1 | 0 | 1) => void) | null} sort */
-function heading(column, sort) {
+/** @param {Column} column @param {Order | null} order @param {((way: -1 | 0 | 1) => void) | null} sort */
+function heading(column, order, sort) {
   const name = column.heading || column.key.replaceAll('_', ' ');
   const side = isNumeric(column) ? 'number' : column.unit;
+  if (order) {
+    return h('th', { scope: 'col', class: side, 'aria-sort': order.now }, h('button', { type: 'button', title: `order by ${name}`, onclick: order.go }, visible(column.heading)));
+  }
   if (!sort) return h('th', { scope: 'col', class: side }, column.heading || h('span', { class: 'sr-only' }, name));
   const head = h('th', { scope: 'col', class: side });
   head.append(h('button', {
     type: 'button', title: `sort by ${name}`,
     onclick: () => {
-      const order = isNumeric(column) ? ['descending', 'ascending', null] : ['ascending', 'descending', null];
+      const order = side === 'number' ? ['descending', 'ascending', null] : ['ascending', 'descending', null];
       const next = order[(order.indexOf(head.getAttribute('aria-sort')) + 1) % 3];
       for (const other of head.parentElement?.children ?? []) other.removeAttribute('aria-sort');
       if (next) head.setAttribute('aria-sort', next);
@@ -228,10 +237,13 @@ function heading(column, sort) {
 function sorted(rows, index, way) {
   const keys = rows.map((row) => row[index]).map((value) => {
     const number = numberOf(value);
-    return value.kind === 'none' ? null : Number.isNaN(number) ? text(value, { unit: 'text' }) : number;
+    return isNothing(value) ? null : Number.isNaN(number) ? text(value, { unit: 'text' }) : number;
   });
   const compare = (/** @type {any} */ one, /** @type {any} */ other) =>
-    typeof one === 'number' && typeof other === 'number' ? one - other : String(one).localeCompare(String(other), 'en', { numeric: true });
+    typeof one === 'number' && typeof other === 'number' ? one - other
+      // Numbers come before texts, in either order.
+      : typeof one !== typeof other ? way * (typeof one === 'number' ? -1 : 1)
+      : String(one).localeCompare(String(other), 'en', { numeric: true });
   const order = rows.map((_, at) => at).sort((one, other) => {
     const [a, b] = [keys[one], keys[other]];
     if (a === null || b === null) return Number(a === null) - Number(b === null) || one - other;

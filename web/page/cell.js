@@ -14,6 +14,10 @@ import { processLine } from './state.js';
 
 /** Characters of a name that are shown; the rest on demand. */
 const LONGEST = 200;
+/** Columns of what fields hold. */
+const OF_FIELDS = /^(\..*|value|stands_for)$/s;
+/** What it means that a field has no value. @type {Record<string, string>} */
+const ABSENT = { null: 'the field holds nothing', unknown: 'what the field holds was not recorded' };
 /** Steps of a path that are shown at its beginning and its end. */
 const [FIRST_STEPS, LAST_STEPS] = [2, 4];
 
@@ -104,6 +108,7 @@ export function text(value, column) {
     case 'flag': return of ? 'yes' : 'no';
     case 'signed': return String(of);
     case 'truth': return String(of);
+    case 'object': return visible(of.text);
     case 'absent': return of === 'missing' ? '' : of;
     case 'list': return of.map((/** @type {Value} */ one) => text(one, column)).join(', ');
     case 'record':
@@ -118,7 +123,8 @@ export function numberOf(value) {
     case 'number': case 'estimate': case 'change': case 'share': case 'estimated_share': return Number(value.value);
     case 'rate': return value.value === null ? NaN : value.value;
     case 'measured': return Number(value.value.value);
-    case 'flag': return value.value ? 1 : 0;
+    case 'signed': return Number(value.value);
+    case 'flag': case 'truth': return value.value ? 1 : 0;
     default: return NaN;
   }
 }
@@ -138,6 +144,11 @@ export function isNumeric(column) {
   return !['text', 'nested', 'object'].includes(column.unit);
 }
 
+/** Whether a value is none, or none that is known. @param {Value} value */
+export function isNothing(value) {
+  return value.kind === 'none' || value.kind === 'absent';
+}
+
 /** Whether people see a column or a table. @param {{audience: string}} of */
 export function forPeople(of) {
   return of.audience !== 'machines';
@@ -151,10 +162,13 @@ export function cellNode(value, column, ctx) {
   switch (value.kind) {
     case 'none': return document.createTextNode('');
     case 'text':
-    case 'name': return value.value === '' ? document.createTextNode('') : column.key === 'process' ? processLink(value.value, ctx)
+    // What a field holds: a text is in quotes, so that it is no number, no word for one, and is seen if it is empty.
+    case 'name': return value.kind === 'name' && OF_FIELDS.test(column.key ?? '') ? h('span', { class: 'quoted' }, '"', nameNode(value.value), '"') : value.value === '' ? document.createTextNode('') : column.key === 'process' ? processLink(value.value, ctx)
       // A bar that is drawn with letters.
       : /^\|[#\-. ]{1,99}\|$/.test(value.value) ? h('code', { class: 'bar-text' }, value.value) : nameNode(value.value);
     case 'path': return pathNode(value.value);
+    case 'object': return heldNode(value.value, ctx);
+    case 'absent': return value.value === 'missing' ? document.createTextNode('') : h('span', { class: 'absent', title: ABSENT[value.value] }, value.value);
     case 'number': return column.unit === 'object' ? objectLink(value.value, ctx) : number(value, column);
     case 'estimate':
     case 'estimated_share': return h('span', { class: 'number estimate', title: 'an estimate' }, text(value, column));
@@ -186,6 +200,13 @@ function changeNode(value, column) {
 export function objectLink(id, ctx, label) {
   const name = ctx.snapshot === null || ctx.snapshot === undefined ? `@${id}` : `${ctx.snapshot}:@${id}`;
   return h('a', { class: 'object', href: ctx.href({ q: `info ${name}` }), title: `info ${name}` }, label ?? `@${id}`);
+}
+
+/** An object that a field holds, `@12 java.util.HashMap`. @param {{id: number, text: string}} held @param {CellContext} ctx */
+function heldNode({ id, text }, ctx) {
+  const name = `@${id}`;
+  const rest = text.startsWith(`${name} `) ? text.slice(name.length + 1) : '';
+  return h('span', { class: 'held' }, objectLink(id, ctx), rest ? [' ', nameNode(rest)] : null);
 }
 
 /** A link to a process. @param {string} name such as `1234:0` @param {CellContext} ctx */

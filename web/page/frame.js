@@ -34,7 +34,7 @@ import { isGone, openAgain } from './served.js';
  */
 
 /** Verbs of the menu that no tab shows, in its order; further ones follow. */
-const MENU = ['threads', 'roots', 'sites', 'strings', 'waste', 'dups', 'unreachable', 'paths', 'find', 'count', 'survival', 'verify'];
+const MENU = ['list', 'group', 'threads', 'roots', 'sites', 'strings', 'waste', 'dups', 'unreachable', 'paths', 'find', 'count', 'survival', 'verify'];
 
 /** Files of trials that have several programs, by their ids and revisions. @type {Map<string, boolean>} */
 const several = new Map();
@@ -324,7 +324,8 @@ function showTabs({ state, file, verbs, view }) {
   const page = verbs.filter((verb) => verb.page && isThere(verb) && !['help'].includes(verb.name) && (MENU.includes(verb.name) || viewOf(verb.name, file) === 'answer'));
   page.sort((one, other) => placeOf(one.name) - placeOf(other.name));
   const item = (/** @type {Verb} */ verb) => {
-    const isWhole = !verb.usage.replace(/\[[^\]]*\]/g, '').trim().includes(' ');
+    // A view with a form needs no words.
+    const isWhole = viewOf(verb.name, file) === 'list' || !verb.usage.replace(/\[[^\]]*\]/g, '').trim().includes(' ');
     const target = isWhole ? { q: verb.name } : { q: `help ${verb.name}` };
     return h('a', { href: format(changed(state, target)), title: verb.about }, verb.name, h('span', { class: 'muted' }, ` ${verb.about}`));
   };

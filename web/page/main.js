@@ -22,6 +22,7 @@ const VIEWS = {
   tree: () => import('./views/tree.js'),
   object: () => import('./views/object.js'),
   objects: () => import('./views/objects.js'),
+  list: () => import('./views/list.js'),
   answer: () => import('./views/answer.js'),
   lanes: () => import('./views/lanes.js'),
   trials: () => import('./views/trials.js'),

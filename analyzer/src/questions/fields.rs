@@ -110,6 +110,8 @@ pub struct ObjectField<'r> {
     pub name: &'r str,
     /// The type that declares it: that of the object or one that it is derived from.
     pub declared_by: TypeId,
+    /// What it can hold.
+    pub encoding: Encoding,
     /// What it holds.
     pub held: Held,
 }
@@ -168,7 +170,8 @@ impl Heap {
                 _ => value(id).unwrap_or(Held::Unknown),
             };
             if !field.is_optional || held != Held::Unknown {
-                found.push(ObjectField { name: tables.string(field.name), declared_by: field.type_id, held });
+                let (name, encoding) = (tables.string(field.name), field.encoding);
+                found.push(ObjectField { name, declared_by: field.type_id, encoding, held });
             }
         }
         tables.check_strings()?;

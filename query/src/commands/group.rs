@@ -51,12 +51,9 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let found = heap.groups(&set, &keys, &meter)?;
     let retained = if order == Order::Retained { Some(found.retained(&meter)?) } else { None };
     drop(meter);
-    let table = Table {
-        key: "rows",
-        audience: Audience::Everyone,
-        columns: columns(&keys, retained.is_some()),
-        rows: session.context.collect(rows(&keys, &found, retained.as_ref(), order, &heap)?.into_iter())?,
-    };
+    let rows = session.context.collect(rows(&keys, &found, retained.as_ref(), order, &heap)?.into_iter())?;
+    let columns = columns(&keys, &rows, retained.is_some());
+    let table = Table { key: "rows", audience: Audience::Everyone, columns, rows };
     let sum = totals(found.groups.iter());
     let mut answer = Answer::default()
         .of_snapshot(snapshot)
@@ -179,13 +176,13 @@ fn cell(key: &GroupKey, text: Option<&str>) -> Value {
     }
 }
 
-fn column(key: &GroupKey) -> Column {
-    let unit = if let GroupKey::Field(_) = key { Unit::Number } else { Unit::Text };
-    Column::named(key.name().into_owned(), unit)
-}
-
-fn columns(keys: &[GroupKey], are_retained: bool) -> Vec<Column> {
-    let mut columns: Vec<Column> = keys.iter().map(column).collect();
+fn columns(keys: &[GroupKey], rows: &[Vec<Value>], are_retained: bool) -> Vec<Column> {
+    let column = |(at, key): (usize, &GroupKey)| {
+        let is_field = matches!(key, GroupKey::Field(_));
+        let unit = if is_field { held::unit(rows.iter().map(|row| &row[at])) } else { Unit::Text };
+        Column::named(key.name().into_owned(), unit)
+    };
+    let mut columns: Vec<Column> = keys.iter().enumerate().map(column).collect();
     columns.extend([
         Column::new("objects", "objects", Unit::Count),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),

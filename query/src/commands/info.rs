@@ -22,10 +22,11 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Objects,
     arguments: "[ID | PID] [--classes FILE]",
     about: "One object: type, sizes, references; one process; or the file",
-    details: "ID is 123 or @123 in the selected snapshot, 2:@123 in snapshot 2, 0x7f00 by address, \
-              %3 in row 3 of the last table. PID is 1234:0, or 1234 if the recording holds no heap and only one \
-              process had that number: who started it, what it executed, where, how it ended, and what it used. \
-              Without an argument it tells what the file holds.",
+    details: "ID is 123 or @123 in the selected snapshot, 2:@123 in snapshot 2, 0x7f00 by address, %3 in row 3 of \
+              the last table. If the values of fields were recorded, a table has those of the object: what each \
+              field holds, and the type that declares it. PID is 1234:0, or 1234 if the recording holds no heap \
+              and only one process had that number: who started it, what it executed, where, how it ended, and \
+              what it used. Without an argument it tells what the file holds.",
     example: "info @123",
     flags: &["--classes"],
     subject: Subject::Recording,
@@ -117,20 +118,27 @@ fn with_fields(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progres
     let held: Vec<Held> = fields.iter().map(|field| field.held).collect();
     let cells = held::cells(heap.recording(), heap.snapshot(), &held)?;
     let meanings = held::meanings(heap, &held, progress)?;
-    let rows = fields.iter().zip(cells);
-    let rows = rows.map(|(field, cell)| {
-        let meaning = |id| meanings.binary_search_by_key(&id, |(known, _)| *known).ok().map(|at| &meanings[at].1);
-        let cell = match (field.held, cell) {
-            (Held::Object(id), Value::Text(object)) if let Some(meaning) = meaning(id) => {
-                Value::text(format!("{object}: {meaning}"))
+    let unit = held::unit(&cells);
+    let rows = fields.iter().zip(cells).map(|(field, cell)| {
+        let meaning = match field.held {
+            Held::Object(id) => {
+                meanings.binary_search_by_key(&id, |meaning| meaning.object).ok().map(|at| &meanings[at])
             }
-            (_, cell) => cell,
+            _ => None,
         };
-        vec![Value::text(format!(".{}", field.name)), cell, Value::text(tables.type_name(field.declared_by))]
+        vec![
+            Value::text(format!(".{}", field.name)),
+            held::kind(field.encoding).into(),
+            held::with_meaning(cell, meaning),
+            meaning.map(|meaning| meaning.value.clone()).into(),
+            tables.type_name(field.declared_by).into(),
+        ]
     });
     let columns = vec![
         Column::new("field", "field", Unit::Text),
-        Column::new("value", "value", Unit::Number),
+        Column::new("holds", "holds", Unit::Text).secondary(),
+        Column::new("value", "value", unit),
+        Column::new("stands_for", "", Unit::Number).for_machines(),
         Column::new("declared_by", "declared by", Unit::Text).secondary(),
     ];
     Ok(answer.table(Table { key: "fields", audience: Audience::Everyone, columns, rows: rows.collect() }))

@@ -169,27 +169,37 @@ impl Attribute {
         }
     }
 
-    fn cell(self, object: &ObjectDetails, heap: &Heap, progress: &dyn Progress) -> Result<Value, QueryError> {
+    /// What the column shows of each object. What is kept for all objects is opened once.
+    fn cells(self, objects: &[ObjectDetails], heap: &Heap, progress: &dyn Progress) -> Result<Vec<Value>, QueryError> {
         let tables = heap.recording().tables()?;
-        let type_id = object.type_id;
+        let each = |cell: &dyn Fn(&ObjectDetails) -> Value| objects.iter().map(cell).collect::<Vec<_>>();
         Ok(match self {
-            Attribute::Type => Value::text(tables.type_title(type_id)),
-            Attribute::Name => Value::name(tables, object.name),
-            Attribute::Kind => Value::text(tables.kind_name(tables.type_kind(type_id))),
-            Attribute::Package => tables.type_package(type_id).into(),
-            Attribute::Superclass => tables.type_base(type_id).map(|base| tables.type_name(base)).into(),
-            Attribute::Loader => tables.type_loader(type_id).into(),
-            Attribute::Size => object.shallow_bytes.into(),
-            Attribute::Unmanaged => object.unmanaged_bytes.into(),
-            Attribute::Retained => {
-                let retained = |dominators: &barrow_analyzer::Dominators| Ok(dominators.retained_bytes(object.id));
-                heap.ask_dominators(progress, |dominators| retained(dominators).map_err(QueryError::Analyzer))?.into()
+            Attribute::Type => each(&|object| Value::text(tables.type_title(object.type_id))),
+            Attribute::Name => each(&|object| Value::name(tables, object.name)),
+            Attribute::Kind => each(&|object| Value::text(tables.kind_name(tables.type_kind(object.type_id)))),
+            Attribute::Package => each(&|object| tables.type_package(object.type_id).into()),
+            Attribute::Superclass => {
+                each(&|object| tables.type_base(object.type_id).map(|base| tables.type_name(base)).into())
             }
-            Attribute::References => object.references.into(),
-            Attribute::Distance => heap.distance(object.id, progress)?.into(),
-            Attribute::Address => object.address.into(),
-            Attribute::Serial => object.serial.into(),
-            Attribute::Site => object.site.map(|site| site.0).into(),
+            Attribute::Loader => each(&|object| tables.type_loader(object.type_id).into()),
+            Attribute::Size => each(&|object| object.shallow_bytes.into()),
+            Attribute::Unmanaged => each(&|object| object.unmanaged_bytes.into()),
+            Attribute::Retained => heap.ask_dominators(progress, |dominators| {
+                Ok::<_, QueryError>(each(&|object| dominators.retained_bytes(object.id).into()))
+            })?,
+            Attribute::References => each(&|object| object.references.into()),
+            // Of few objects, only their values are read.
+            Attribute::Distance if objects.len() <= FEW => {
+                let distance = |object: &ObjectDetails| Ok(heap.distance(object.id, progress)?.into());
+                objects.iter().map(distance).collect::<Result<Vec<_>, QueryError>>()?
+            }
+            Attribute::Distance => {
+                let distances = heap.distances(progress)?;
+                each(&|object| distances.distance(object.id).into())
+            }
+            Attribute::Address => each(&|object| object.address.into()),
+            Attribute::Serial => each(&|object| object.serial.into()),
+            Attribute::Site => each(&|object| object.site.map(|site| site.0).into()),
         })
     }
 }
@@ -211,9 +221,9 @@ impl What {
         })
     }
 
-    fn column(&self) -> Column {
+    fn column(&self, cells: &[Value]) -> Column {
         match self {
-            What::Field(path) => Column::named(path.to_string(), Unit::Number),
+            What::Field(path) => Column::named(path.to_string(), held::unit(cells)),
             What::Attribute(attribute) => attribute.column(),
         }
     }
@@ -230,15 +240,17 @@ impl What {
                 let mut keys = Vec::new();
                 let ids: Vec<ObjectId> = set.iter().collect();
                 for part in ids.chunks(PART_OBJECTS) {
-                    for object in objects(heap.recording(), heap.snapshot(), part)? {
-                        keys.push(Key::of_cell(attribute.cell(&object, heap, progress)?));
-                    }
+                    let details = objects(heap.recording(), heap.snapshot(), part)?;
+                    keys.extend(attribute.cells(&details, heap, progress)?.into_iter().map(Key::of_cell));
                 }
                 Ok(keys)
             }
         }
     }
 }
+
+/// Objects whose distances are read one by one.
+const FEW: usize = 64;
 
 /// Objects that are read at once while they are put in order.
 const PART_OBJECTS: usize = 1 << 16;
@@ -356,18 +368,16 @@ impl Listing {
         let set = ObjectSet::from_sorted(heap.snapshot(), heap.object_count(), sorted.iter().copied());
         let (mut columns, mut cells) = (Vec::new(), Vec::new());
         for what in &self.asked.columns {
-            columns.push(what.column().secondary());
-            cells.push(match what {
+            let of_what = match what {
                 What::Field(path) => {
                     let column = heap.field_column(&set, path, &meter)?;
                     let in_order = page.iter().filter_map(|id| sorted.binary_search(id).ok()).map(|at| column[at]);
                     held::cells(heap.recording(), heap.snapshot(), &in_order.collect::<Vec<_>>())?
                 }
-                What::Attribute(attribute) => {
-                    let cell = |object| attribute.cell(object, heap, &meter);
-                    details.iter().map(cell).collect::<Result<Vec<_>, _>>()?
-                }
-            });
+                What::Attribute(attribute) => attribute.cells(&details, heap, &meter)?,
+            };
+            columns.push(what.column(&of_what).secondary());
+            cells.push(of_what);
         }
         columns.splice(0..0, [Column::row_number(), Column::new("object", "object", Unit::Object)]);
         let row = |at: usize| {

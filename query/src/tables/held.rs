@@ -1,30 +1,48 @@
 //! What fields hold, as cells.
 
 use barrow_analyzer::{
-    FieldValue, Heap, Held, ObjectDetails, ObjectId, ObjectSet, Progress, Recording, SnapshotId, Tables, objects,
+    FieldEncoding, FieldValue, Heap, Held, ObjectDetails, ObjectId, ObjectSet, Progress, Recording, SnapshotId, Tables,
+    objects,
 };
 
 use crate::answer::text::text;
 use crate::answer::{Absence, Unit, Value, label};
 use crate::error::QueryError;
 
-/// What the objects that fields hold stand for, in words, by id. Objects with a text of their own are left out: their name
-/// says it.
-pub(crate) fn meanings(
-    heap: &Heap,
-    held: &[Held],
-    progress: &dyn Progress,
-) -> Result<Vec<(ObjectId, String)>, QueryError> {
+/// What an object stands for.
+pub(crate) struct Meaning {
+    pub(crate) object: ObjectId,
+    /// A text, a number, true or false.
+    pub(crate) value: Value,
+    /// Whether people read it where the object is named.
+    is_in_name: bool,
+}
+
+/// What the objects that fields hold stand for, in the order of their ids, without those that stand for nothing.
+pub(crate) fn meanings(heap: &Heap, held: &[Held], progress: &dyn Progress) -> Result<Vec<Meaning>, QueryError> {
     let tables = heap.recording().tables()?;
     let ids = Held::objects(held);
     let set = ObjectSet::from_sorted(heap.snapshot(), heap.object_count(), ids.iter().copied());
     let details = objects(heap.recording(), heap.snapshot(), &ids)?;
     let meanings = details.iter().zip(heap.stand_for(&set, progress)?);
-    let in_words = meanings.filter(|(object, _)| object.name.is_none()).filter_map(|(object, held)| match held {
-        Held::Value(held) => Some((object.id, text(&value(held, tables), Unit::Number))),
+    let meanings = meanings.filter_map(|(object, held)| match held {
+        Held::Value(held) => {
+            let is_in_name = object.name.is_some();
+            Some(Meaning { object: object.id, value: value(held, tables), is_in_name })
+        }
         _ => None,
     });
-    Ok(in_words.collect())
+    Ok(meanings.collect())
+}
+
+/// The cell of an object, with what it stands for.
+pub(crate) fn with_meaning(cell: Value, meaning: Option<&Meaning>) -> Value {
+    match (cell, meaning) {
+        (Value::Object { id, text: name }, Some(meaning)) if !meaning.is_in_name => {
+            Value::Object { id, text: format!("{name}: {}", text(&meaning.value, Unit::Number)) }
+        }
+        (cell, _) => cell,
+    }
 }
 
 /// A cell for what each field holds. Objects are named with their type.
@@ -37,10 +55,11 @@ pub(crate) fn cells(recording: &Recording, snapshot: SnapshotId, held: &[Held]) 
         Held::Unknown => Value::Absent(Absence::Unknown),
         Held::Null => Value::Absent(Absence::Null),
         Held::Value(held) => value(*held, tables),
-        Held::Object(id) => match details.binary_search_by_key(id, |details| details.id) {
-            Ok(at) => Value::text(named(&details[at], tables)),
-            Err(_) => Value::text(format!("@{id}")),
-        },
+        Held::Object(id) => {
+            let found = details.binary_search_by_key(id, |details| details.id);
+            let text = found.map_or_else(|_| format!("@{id}"), |at| named(&details[at], tables));
+            Value::Object { id: id.0, text }
+        }
     };
     Ok(held.iter().map(cell).collect())
 }
@@ -48,6 +67,24 @@ pub(crate) fn cells(recording: &Recording, snapshot: SnapshotId, held: &[Held]) 
 /// An object as people name it: `@12 java.util.HashMap`.
 fn named(object: &ObjectDetails, tables: &Tables) -> String {
     format!("@{} {}", object.id, label::object(tables, object.type_id, object.name))
+}
+
+/// The unit of a column of such cells: texts and objects are aligned and cut as texts.
+pub(crate) fn unit<'c>(cells: impl IntoIterator<Item = &'c Value>) -> Unit {
+    let are_words = |cell: &Value| matches!(cell, Value::Text(_) | Value::Name(_) | Value::Object { .. });
+    if cells.into_iter().any(are_words) { Unit::Text } else { Unit::Number }
+}
+
+/// What a field can hold, in a word.
+pub(crate) fn kind(encoding: FieldEncoding) -> &'static str {
+    match encoding {
+        FieldEncoding::Unsigned | FieldEncoding::Signed => "integer",
+        FieldEncoding::Boolean => "boolean",
+        FieldEncoding::Character => "character",
+        FieldEncoding::Float | FieldEncoding::Double => "real",
+        FieldEncoding::Text => "text",
+        FieldEncoding::Reference => "object",
+    }
 }
 
 fn value(held: FieldValue, tables: &Tables) -> Value {

@@ -10,8 +10,8 @@ use std::io::{self, BufRead, Write};
 use std::path::Path;
 
 use barrow_writer::{
-    KindRole, Label, Object, Options, ProcessDescription, ProcessEnd, ProcessId, ProgramDescription, Result,
-    SnapshotInfo, StrengthId, StringId, ThreadDescription, TypeDescription, TypeId, Usage, Writer,
+    Encoding, KindRole, Label, Object, Options, ProcessDescription, ProcessEnd, ProcessId, ProgramDescription, Result,
+    SnapshotInfo, StrengthId, StringId, ThreadDescription, TypeDescription, TypeId, Usage, Value, Writer,
 };
 
 /// Objects of the linked list.
@@ -122,7 +122,8 @@ fn hostile_names() -> Vec<String> {
     ]
 }
 
-/// Types, objects, references, roots, threads, sites and labels with hostile names; three snapshots of them.
+/// Types, objects, references, roots, threads, fields, texts in them and labels with hostile names; three snapshots of
+/// them.
 fn hostile(path: &Path) -> Result<()> {
     let writer = create(path)?;
     let names = hostile_names();
@@ -137,6 +138,15 @@ fn hostile(path: &Path) -> Result<()> {
         })?);
     }
     let texts = names.iter().map(|name| writer.string(name)).collect::<Result<Vec<StringId>>>()?;
+    let mut said = Vec::new();
+    for &type_id in &types {
+        // A reference of each name, a text, and a number that is never recorded.
+        for name in &names {
+            writer.field(type_id, name, Encoding::Reference, false)?;
+        }
+        said.push(writer.field(type_id, "said", Encoding::Text, false)?);
+        writer.field(type_id, "<b>never</b>", Encoding::Unsigned, false)?;
+    }
     writer.fact(&names[2], &names[0])?;
     for step in 0..3_u64 {
         let label = Some(names[step as usize].clone());
@@ -154,6 +164,7 @@ fn hostile(path: &Path) -> Result<()> {
             let at = id as usize;
             let object = Object { name: Some(texts[at]), ..Object::new(types[at], 100 + 1000 * id * (step + 1)) };
             shard.object(id, &object)?;
+            shard.value(said[at], Value::Text(texts[at]))?;
             for target in id + 1..count {
                 shard.reference(Label::Name(texts[target as usize]), StrengthId::STRONG, target)?;
             }

@@ -45,6 +45,8 @@ export const BUILD = join(ROOT, 'testdata/build.barrow');
 /** Allocation sites, threads. */
 export const INVOICES = join(ROOT, 'testdata/invoices.barrow');
 export const THREADS = join(ROOT, 'testdata/threads.barrow');
+/** Eight heaps of a Java program with the values of fields, as docs/guides/sessions.md asks about them. */
+export const STOREFRONT = join(ROOT, 'testdata/leaks/storefront.barrow');
 /** A dump of another format. */
 export const DUMP = join(ROOT, 'testdata/foreign/jvm/17.hprof.zst');
 

@@ -13,6 +13,7 @@ const VIEWS = {
   types: { line: 'histogram by type', wrong: 'histogram colour = "red"' },
   tree: { line: 'dominators', wrong: 'dominators @99999999' },
   object: { line: 'info @100', wrong: 'info @99999999' },
+  list: { line: 'list size > 1K of type, size', wrong: 'list size > 1K of colour' },
   objects: { line: 'info', wrong: null },
   answer: { line: 'find 20 size > 1K', wrong: 'find size >' },
   help: { line: 'help', wrong: null },

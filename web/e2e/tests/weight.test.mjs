@@ -9,7 +9,7 @@ import { fragment, goTo, launch, leave, openPage, quiet, settled, watchOf } from
 import { BUILD, LEAK, TRIAL } from '../harness/fixtures.mjs';
 
 /** The bars: bytes after gzip, and requests. */
-const MOST_BYTES = 104_000;
+const MOST_BYTES = 110_500;
 const MOST_REQUESTS = 25;
 
 /** @type {import('../harness/binary.mjs').Server} */
@@ -41,7 +41,7 @@ function sent(path) {
   });
 }
 
-test('all files of the page are at most 104 KB compressed', async () => {
+test('all files of the page are at most 110.5 KB compressed', async () => {
   const page = await openPage(browser, server);
   for (const [q, view] of [['summary all', 'series'], ['histogram by type', 'types'], ['dominators', 'tree'], ['info @5', 'object'], ['info', 'objects'], ['threads', 'answer'], ['help', 'help']]) {
     await goTo(page, { q });

@@ -36,10 +36,11 @@ function why(answer) {
 /**
  * Asks a line and draws its answer, with buttons for further windows.
  * @param {Section} section @param {import('../context.js').Context} ctx @param {string} line @param {number} from @param {number} n
+ * @param {import('../answer.js').TableOptions} [table]
  */
-export function askWindow(section, ctx, line, from, n) {
+export function askWindow(section, ctx, line, from, n, table) {
   void section.ask(line, { from, n: Math.min(n, WINDOW) }, {
-    draw: (answer) => renderAnswer(answer, ctx, { line, onPage: (to, count) => ctx.go({ from: to === 0 ? null : to, n: count }) }),
+    draw: (answer) => renderAnswer(answer, ctx, { line, table, onPage: (to, count) => ctx.go({ from: to === 0 ? null : to, n: count }) }),
     why,
   });
 }

@@ -2,9 +2,10 @@
 // Another object can be beside it. Each section asks for itself and arrives alone.
 
 import { fill, h } from '../dom.js';
-import { forPeople, grouped, nameNode, numberText, objectLink, visible } from '../cell.js';
+import { cellNode, forPeople, grouped, nameNode, numberText, objectLink, visible } from '../cell.js';
 import { cellOf, factOf, renderAnswer, renderTable, snapshotOf } from '../answer.js';
 import { Section } from '../section.js';
+import { isPath } from '../asked_rows.js';
 import { literal, typeIs } from '../state.js';
 
 /** @typedef {import('../context.js').Context} Context */
@@ -167,7 +168,31 @@ class ObjectPane {
     const type = factOf(answer, 'type') ?? '';
     if (this.role === 'main') this.ctx.visit(name, [type, factOf(answer, 'name')].filter(Boolean).join(' '));
     this.#showHead({ name, object: factOf(answer, 'object'), snapshot: snapshot ?? 0, type, own: factOf(answer, 'name'), kind: factOf(answer, 'kind') });
-    return renderAnswer(answer, this.ctx, { line: `info ${name}` });
+    const fields = answer.tables.find((table) => table.key === 'fields');
+    // Most fields are declared by the type of the object: that is said of others only.
+    const isInherited = fields?.rows.some((row) => cellOf(fields, row, 'declared_by')?.value !== type);
+    return renderAnswer(answer, this.ctx, {
+      line: `info ${name}`, hasTitles: true, table: {
+        snapshot, cell: (row, column, at, table) => this.#fieldCell(row, column, table, { href: this.ctx.href, snapshot }, typeIs(type)),
+        shows: (column) => forPeople(column) && (isInherited || column.key !== 'declared_by'),
+      },
+    });
+  }
+
+  /** The name of a field leads to what others hold in it; what an object stands for is said before its number.
+   *  @param {Value[]} row @param {import('../ask.js').Column} column @param {Table} table
+   *  @param {import('../cell.js').CellContext} own @param {string} expression all objects of the type */
+  #fieldCell(row, column, table, own, expression) {
+    const value = cellOf(table, row, column.key);
+    const field = String(value?.value ?? '');
+    if (column.key === 'field' && isPath(field)) {
+      return h('a', { href: this.ctx.href({ q: `group ${expression} by ${field}`, beside: null }), title: 'objects of this type by what they hold here' }, nameNode(field));
+    }
+    const meaning = cellOf(table, row, 'stands_for');
+    if (column.key !== 'value' || value?.kind !== 'object' || !meaning || meaning.kind === 'none') return null;
+    const link = objectLink(value.value.id, own);
+    link.title = visible(value.value.text);
+    return h('span', { class: 'held' }, cellNode(meaning, column, own), ' ', link);
   }
 
   /** @param {{name: string, object: number, snapshot: number, type: string, own: string | null, kind: string | null} | null} of */

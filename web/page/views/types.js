@@ -210,7 +210,7 @@ class TypesView {
     }
     if (typeof type !== 'string') return fill(this.chosen, link(this.#lineOf(row), 'open'));
     const expression = expressionOf(type, row[columnOf(table, 'kind')]?.value ?? null);
-    fill(this.chosen, h('strong', null, nameNode(type)), ': ', link(`find ${expression} by retained`, 'objects'), link(`paths ${expression}`, 'merged paths'),
+    fill(this.chosen, h('strong', null, nameNode(type)), ': ', link(`find ${expression} by retained`, 'objects'), link(`list ${expression}`, 'list with fields'), link(`group ${expression}`, 'group by fields'), link(`paths ${expression}`, 'merged paths'),
       link(`retained ${expression}`, 'what all of them retain'), link(`trend ${expression}`, 'trend'),
       h('a', { href: this.ctx.href({ w: [...this.ctx.state.w, expression] }) }, 'without this type'));
   }
