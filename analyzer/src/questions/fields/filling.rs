@@ -106,10 +106,9 @@ impl Places {
         matches!(&self.elements, Some(Count::Field(path)) if path.names() == ["length"]) && self.slots.is_none()
     }
 
-    /// The fields that the numbers are found from: those of the elements, that of the slots, and the reference to `array`.
-    fn paths<'p>(&'p self, array: &'p Option<FieldPath>) -> Vec<&'p FieldPath> {
-        let elements = self.elements.iter().flat_map(Count::paths);
-        elements.chain(&self.slots).chain(array).collect()
+    /// The fields that the numbers are found from: those of the elements, then that of the slots.
+    fn numbers(&self) -> Vec<&FieldPath> {
+        self.elements.iter().flat_map(Count::paths).chain(&self.slots).collect()
     }
 
     /// The array whose length is the number of slots, if it is the object's own: that is one reference away.
@@ -178,13 +177,17 @@ impl Heap {
             return Err(AnalyzerError::NoElements);
         }
         let sets = self.objects_by_class(&class_of, classes.len(), progress)?;
-        let arrays: Vec<Option<FieldPath>> = classes.iter().map(Places::own_array).collect();
-        let asked = classes.iter().zip(&arrays).map(|(places, array)| places.paths(array));
-        let asked: Vec<Vec<&FieldPath>> = asked.collect();
-        let requests = sets.iter().zip(&asked).flat_map(|(set, paths)| paths.iter().map(move |path| (set, *path)));
-        let columns = self.paths_at_once(&requests.collect::<Vec<_>>(), progress)?;
-        // A boxed number stands for itself; the other objects are no numbers.
-        let objects: Vec<ObjectId> = Held::objects(&columns.concat());
+        let numbers: Vec<Vec<&FieldPath>> = classes.iter().map(Places::numbers).collect();
+        let own_arrays: Vec<Option<FieldPath>> = classes.iter().map(Places::own_array).collect();
+        // First the numbers of all classes, then the arrays of all.
+        let mut asked: Vec<(&ObjectSet, &FieldPath)> = Vec::new();
+        asked.extend(sets.iter().zip(&numbers).flat_map(|(set, paths)| paths.iter().map(move |&path| (set, path))));
+        let number_columns = asked.len();
+        asked.extend(sets.iter().zip(&own_arrays).filter_map(|(set, path)| Some((set, path.as_ref()?))));
+        let mut columns = self.paths_at_once(&asked, progress)?;
+        let mut arrays = columns.split_off(number_columns).into_iter();
+        // An object in place of a number may be a boxed one.
+        let objects = Held::objects(&columns.concat());
         let standing = self.stand_for(&self.set_of(&objects), progress)?;
         let resolved = |held: Held| match held {
             Held::Object(id) => objects.binary_search(&id).map_or(Held::Missing, |at| match standing[at] {
@@ -195,7 +198,7 @@ impl Heap {
         };
         let mut columns = columns.into_iter();
         let mut filled = Vec::new();
-        for (((places, set), paths), array) in classes.iter().zip(sets).zip(&asked).zip(&arrays) {
+        for (((places, set), paths), array) in classes.iter().zip(&sets).zip(&numbers).zip(&own_arrays) {
             let own: Vec<Vec<Held>> = columns.by_ref().take(paths.len()).collect();
             let counted = places.elements.as_ref().map_or(0, |count| count.paths().len());
             let filling = |row: usize| {
@@ -205,11 +208,11 @@ impl Heap {
             };
             let fillings = (0..set.len() as usize).map(filling).collect();
             let target = |held: &Held| if let Held::Object(id) = *held { Some(id) } else { None };
-            let arrays = match array {
-                Some(_) => own[own.len() - 1].iter().map(target).collect(),
+            let arrays = match array.as_ref().and_then(|_| arrays.next()) {
+                Some(column) => column.iter().map(target).collect(),
                 None => vec![None; set.len() as usize],
             };
-            filled.push(Filled { places: places.clone(), set, fillings, arrays });
+            filled.push(Filled { places: places.clone(), set: set.clone(), fillings, arrays });
         }
         Ok(filled)
     }
