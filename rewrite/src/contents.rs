@@ -1,4 +1,4 @@
-//! What the strings of a recording are: for each of them, which classes it belongs to.
+//! What a recording holds: its bytes by part, and for each of its strings the classes that it belongs to.
 //!
 //! ```text
 //!   string 7   "java.lang.String"   name of a type, text of an object
@@ -9,10 +9,13 @@
 //! A string may belong to several classes, since a writer stores equal strings once.
 
 mod class;
+mod parts;
 mod rows;
 mod uses;
 pub(crate) mod vocabulary;
 
 pub(crate) use class::{Class, Treatment};
+pub use parts::FilePart;
+pub(crate) use parts::file_parts;
 pub(crate) use rows::{Named, columns_strings, commit_strings};
 pub(crate) use uses::{Contents, Fields, Uses, rows_of};

@@ -26,8 +26,8 @@ pub(crate) fn refuse_same_file(recording: &Recording, destination: &Path) -> Res
     if is_same { Err(RewriteError::SameFile { path: destination.to_owned() }) } else { Ok(()) }
 }
 
-/// Writes a recording with this identifier and the time of `source` to `destination`, which is replaced when all of it is
-/// there: header, what `fill` writes, index and trailer. Returns its length, in bytes.
+/// Writes a recording with this identifier and the time of `source` to `destination`, which is replaced when all of it
+/// is there: header, what `fill` writes, index and trailer. Returns its length, in bytes.
 pub(crate) fn write_anew<'r>(
     source: &'r Recording,
     uuid: [u8; 16],

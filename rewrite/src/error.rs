@@ -67,6 +67,9 @@ pub enum RewriteError {
         /// The number of strings.
         known: usize,
     },
+    /// Nothing in a damaged recording is complete.
+    #[error("no snapshot is complete, so nothing was written")]
+    NothingComplete,
     /// The system has no random number.
     #[error("cannot make a key: {0}")]
     NoKey(#[source] std::io::Error),

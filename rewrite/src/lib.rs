@@ -7,9 +7,9 @@
 //!                     └─ resolve ──▶ functions, files and lines instead of addresses
 //! ```
 //!
-//! The recording that is read never changes. [`redact`](fn@redact), [`repair`](fn@repair) and [`repack`](fn@repack) replace
-//! their destination when the new file is complete. [`resolve`](fn@resolve) writes to an open file. [`audit`](fn@audit) only
-//! says what a recording holds.
+//! The recording that is read never changes. [`redact`](fn@redact), [`repair`](fn@repair) and
+//! [`repack`](fn@repack) replace their destination when the new file is complete. [`resolve`](fn@resolve) writes to an
+//! open file. [`audit`](fn@audit) only says what a recording holds.
 //!
 //! ```
 //! use barrow_analyzer::{Recording, Silent};
@@ -41,7 +41,7 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | `contents` | what each string is used as |
+//! | `contents` | what each string is used as, and what each byte is |
 //! | `audit` | how much there is of what: strings by class, bytes by part |
 //! | `redact` | what replaces texts, names and numbers, with `cipher` (keyed permutations) and `strings` (their new numbers) |
 //! | `copy` | a new file that gets frames of another one: offsets, index and trailer |
@@ -60,7 +60,8 @@ mod repack;
 mod repair;
 mod resolve;
 
-pub use audit::{Audit, ClassRow, FilePart, State, audit};
+pub use audit::{Audit, ClassRow, State, audit};
+pub use contents::FilePart;
 pub use error::{Result, RewriteError};
 pub use redact::{Key, RedactOptions, Redacted, StringCounts, redact};
 pub use repack::{RepackOptions, Repacked, RepackedSnapshot, repack};

@@ -5,11 +5,11 @@
 //!   redacted      qVx.Rzem.lHnoa   aTbWexYq "x;0 RD]u7-~q"   total 8731502964438101533
 //! ```
 //!
-//! Equal texts are replaced by equal ones of the same length, so all questions about equality, length and structure have
-//! the answers that they had. `docs/redaction.md` says what that still reveals.
+//! Equal texts are replaced by equal ones of the same length, so all questions about equality, length and structure
+//! have the answers that they had. `docs/redaction.md` says what that still reveals.
 //!
-//! Blocks are neither decoded nor encoded except for the columns that name strings or hold values. What this version does not
-//! know is left out: columns, sections, fields of rows, records of commits, and frames that no commit names.
+//! Only the columns of blocks that name strings or hold values are decoded and encoded again. What this version does
+//! not know is left out: columns, sections, fields of rows, records of commits, and frames that no commit names.
 
 mod cipher;
 mod key;
@@ -38,8 +38,8 @@ use barrow_progress::Progress;
 pub use key::Key;
 pub use strings::StringCounts;
 
-use crate::audit::file_parts;
-use crate::contents::{Contents, Fields, Named, Uses, columns_strings, commit_strings, rows_of};
+use crate::contents::vocabulary::{NAMES_FACT, NUMBERS_FACT, TEXTS_FACT};
+use crate::contents::{Contents, Fields, Named, Uses, columns_strings, commit_strings, file_parts, rows_of};
 use crate::copy::{Copy, refuse_same_file, write_anew};
 use crate::error::{Result, RewriteError, check};
 use names::Names;
@@ -53,13 +53,6 @@ const LEVEL: i32 = 3;
 const CHUNK_BYTES: usize = 256 << 10;
 /// How many blocks or chunks of strings are in memory, for each thread.
 const BATCH: usize = 4;
-
-/// The fact that says whether texts were replaced. See [`redact`].
-pub(crate) const TEXTS_FACT: &str = "redacted texts";
-/// The same for names.
-pub(crate) const NAMES_FACT: &str = "redacted names";
-/// The same for numbers.
-pub(crate) const NUMBERS_FACT: &str = "redacted numbers";
 
 /// How a recording is redacted.
 #[derive(Debug, Clone, Default)]
@@ -92,11 +85,13 @@ pub struct Redacted {
 /// Writes `recording` again to `destination`, which is replaced when all of it is there, with other texts, names and
 /// numbers. Facts of the new recording say what was replaced.
 ///
-/// Time is linear in the length of the recording and of its texts. Memory: 4 bytes a string, and a few megabytes a thread.
+/// Time is linear in the length of the recording and of its texts. Memory: 4 bytes a string, and a few megabytes a
+/// thread.
 ///
 /// # Errors
 /// [`SameFile`](RewriteError::SameFile), [`Io`](RewriteError::Io), [`NoKey`](RewriteError::NoKey),
-/// [`Cancelled`](RewriteError::Cancelled), or that something in the recording cannot be read: nothing is left out silently.
+/// [`NothingComplete`](RewriteError::NothingComplete), [`Cancelled`](RewriteError::Cancelled), or that something in the
+/// recording cannot be read: it is not left out.
 pub fn redact(
     recording: &Recording,
     destination: &Path,
@@ -106,6 +101,10 @@ pub fn redact(
     refuse_same_file(recording, destination)?;
     if let Some(problem) = Frames::of(recording).table_problem() {
         return Err(problem.into());
+    }
+    let has_logs = recording.has_processes() || recording.has_measurements();
+    if recording.damage().is_some() && recording.snapshot_count() == 0 && !has_logs {
+        return Err(RewriteError::NothingComplete);
     }
     let key = options.key.map_or_else(Key::random, Ok).map_err(RewriteError::NoKey)?;
     let fields = Fields::of(recording)?;
@@ -131,10 +130,10 @@ pub fn redact(
         counts: StringCounts::default(),
         progress,
     };
+    let left_out_bytes = file_parts(recording)?.iter().filter(|part| !part.is_known).map(|part| part.bytes).sum();
     let bytes = write_anew(recording, key.uuid(recording.uuid()), destination, |copy| redacting.write(copy, options))?;
     let strings = redacting.counts;
     let (values, kept_values) = if options.keep_numbers { (0, all) } else { (all, 0) };
-    let left_out_bytes = file_parts(recording)?.iter().filter(|part| !part.is_known).map(|part| part.bytes).sum();
     Ok(Redacted { bytes, strings, values, kept_values, left_out_bytes })
 }
 
@@ -173,10 +172,14 @@ impl Redacting<'_> {
     fn write(&mut self, copy: &mut Copy<'_>, options: &RedactOptions) -> Result<()> {
         let facts = self.facts(options)?;
         self.write_strings(copy)?;
+        let mut fact_rows = 0;
         for &(section, offset) in Frames::of(self.recording).tables() {
             let old = [offset];
             match section {
-                SectionType::META => drop(self.rewrite::<KeyValue>(copy, NO_SNAPSHOT, &old)?),
+                SectionType::META => {
+                    fact_rows += rows_of::<KeyValue>(self.recording, offset)?.1.len() as u64;
+                    self.rewrite::<KeyValue>(copy, NO_SNAPSHOT, &old)?;
+                }
                 SectionType::KINDS => drop(self.rewrite::<Kind>(copy, NO_SNAPSHOT, &old)?),
                 SectionType::STRENGTHS => drop(self.rewrite::<Strength>(copy, NO_SNAPSHOT, &old)?),
                 SectionType::TYPES => drop(self.rewrite::<Type>(copy, NO_SNAPSHOT, &old)?),
@@ -189,7 +192,7 @@ impl Redacting<'_> {
                 _ => {}
             }
         }
-        self.write_rows(copy, NO_SNAPSHOT, self.recording.facts()?.len() as u64, &facts)?;
+        self.write_rows(copy, NO_SNAPSHOT, fact_rows, &facts)?;
         self.recording.snapshot_ids().try_for_each(|id| self.snapshot(copy, id))
     }
 
@@ -213,6 +216,9 @@ impl Redacting<'_> {
             (NUMBERS_FACT, (!options.keep_numbers).then(|| "replaced".to_owned())),
         ];
         let told = facts.iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
+        // What an earlier redaction said already need not be said again.
+        let said = |key: &str| before.iter().rfind(|(known, _)| known == key).map(|(_, value)| value);
+        let told = told.filter(|&(key, value)| said(key) != Some(value));
         Ok(told.map(|(key, value)| KeyValue { key: self.strings.own(key), value: self.strings.own(value) }).collect())
     }
 

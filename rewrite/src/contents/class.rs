@@ -22,7 +22,7 @@ macro_rules! classes {
             pub(crate) const ALL: &[Class] = &[$(Class::$class,)*];
 
             /// What happens to it.
-            pub(crate) fn treatment(self) -> Treatment {
+            pub(crate) const fn treatment(self) -> Treatment {
                 match self { $(Class::$class => Treatment::$treatment,)* }
             }
 
@@ -64,7 +64,24 @@ classes! {
 
 impl Class {
     /// Its bit in a set of classes.
-    pub(crate) fn bit(self) -> u32 {
+    pub(crate) const fn bit(self) -> u32 {
         1 << self as u32
+    }
+}
+
+impl Treatment {
+    /// All of them.
+    pub(crate) const ALL: [Treatment; 3] = [Treatment::Text, Treatment::Name, Treatment::Word];
+
+    /// The bits of all classes that are treated so.
+    pub(crate) const fn classes(self) -> u32 {
+        let (mut bits, mut at) = (0, 0);
+        while at < Class::ALL.len() {
+            if Class::ALL[at].treatment() as u8 == self as u8 {
+                bits |= Class::ALL[at].bit();
+            }
+            at += 1;
+        }
+        bits
     }
 }

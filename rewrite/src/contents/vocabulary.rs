@@ -15,12 +15,20 @@ pub(crate) enum Meaning {
     Setting,
 }
 
+/// The fact that says whether texts were replaced.
+pub(crate) const TEXTS_FACT: &str = "redacted texts";
+/// The same for names.
+pub(crate) const NAMES_FACT: &str = "redacted names";
+/// The same for numbers.
+pub(crate) const NUMBERS_FACT: &str = "redacted field values";
+
 /// Before the name of a thread in a key or in a label of roots.
 pub(crate) const THREAD: &str = "thread ";
 
 /// Keys of facts, of snapshots and of attributes whose values are settings: versions, counters, and words of barrow.
 const SETTINGS: &[&str] = &[
     "action_ns",
+    "build",
     "chains and sizes met so far",
     "clock",
     "column",
@@ -46,8 +54,8 @@ const SETTINGS: &[&str] = &[
     "producer",
     "recorded by",
     "redacted by",
+    "redacted field values",
     "redacted names",
-    "redacted numbers",
     "redacted texts",
     "redaction key",
     "resolved by",
@@ -75,6 +83,7 @@ const SETTINGS: &[&str] = &[
 /// Those whose values are names.
 const NAMES: &[&str] = &[
     "class loader",
+    "cuid",
     "heap",
     "host",
     "input",
@@ -134,6 +143,7 @@ const WORDS: &[&str] = &[
     "peak_resident",
     "reference cleanup",
     "root",
+    "running",
     "short",
     "stack",
     "sticky class",
@@ -142,6 +152,7 @@ const WORDS: &[&str] = &[
     "thread block",
     "unknown",
     "user",
+    "waiting",
     "wall",
 ];
 

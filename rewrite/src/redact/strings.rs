@@ -50,11 +50,10 @@ impl std::ops::AddAssign for StringCounts {
     }
 }
 
-/// How the strings of some classes are treated, each way once. The first keeps the number.
+/// How strings of some classes are treated, each way once. The first keeps the number.
 fn treatments(classes: u32) -> impl Iterator<Item = Treatment> {
-    [Treatment::Text, Treatment::Name, Treatment::Word].into_iter().filter(move |&treatment| {
-        Class::ALL.iter().any(|class| class.treatment() == treatment && class.bit() & classes != 0)
-    })
+    const CLASSES: [u32; 3] = [Treatment::ALL[0].classes(), Treatment::ALL[1].classes(), Treatment::ALL[2].classes()];
+    Treatment::ALL.into_iter().zip(CLASSES).filter(move |(_, own)| own & classes != 0).map(|(treatment, _)| treatment)
 }
 
 impl<'r> NewStrings<'r> {

@@ -79,8 +79,8 @@ impl Texts<'_> {
         digits.into_iter().map(character).collect()
     }
 
-    /// What replaces a UTF-16 code unit or a code point: as the text of that character. Surrogates, and numbers that are no
-    /// code points, stay among themselves.
+    /// What replaces a UTF-16 code unit or a code point: as the text of that character. Surrogates, and numbers that
+    /// are no code points, stay among themselves.
     pub(super) fn replace_character(self, code: u64) -> u64 {
         let narrow = u32::try_from(code).unwrap_or(u32::MAX);
         if let Some(one) = char::from_u32(narrow) {
