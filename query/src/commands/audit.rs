@@ -74,7 +74,7 @@ fn classes(classes: &[&ClassRow], audience: Audience) -> Table {
             State::Absent => "absent",
             State::Recorded => "recorded",
             // Which names were kept is said below.
-            State::Replaced(how) if audience == Audience::People && how != "replaced" => "replaced in part",
+            State::Replaced(how) if audience == Audience::People && how != "replaced" => "in part",
             State::Replaced(how) => how,
             State::Word => "word",
         };
