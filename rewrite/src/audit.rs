@@ -144,8 +144,8 @@ fn values(uses: &Uses, state: &State) -> Vec<ClassRow> {
         ("signed", "signed numbers in fields"),
         ("booleans", "true and false in fields"),
         ("characters", "characters in fields"),
-        ("floats", "floats of 32 bits in fields"),
-        ("doubles", "floats of 64 bits in fields"),
+        ("floats", "32-bit floats in fields"),
+        ("doubles", "64-bit floats in fields"),
         // Texts are counted as strings, and references are no values.
         ("", ""),
         ("", ""),

@@ -11,6 +11,9 @@ use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
 
+/// How much of an example people see, in characters: 80 columns have room for it.
+const SHOWN_CHARACTERS: usize = 16;
+
 pub(super) const COMMAND: Command = Command {
     name: "audit",
     aliases: &[],
@@ -78,7 +81,11 @@ fn classes(classes: &[&ClassRow], audience: Audience) -> Table {
             State::Replaced(how) => how,
             State::Word => "word",
         };
-        let example = class.example.clone().map_or(Value::None, Value::Name);
+        let shown = if audience == Audience::People { SHOWN_CHARACTERS } else { usize::MAX };
+        let example = class.example.as_ref().map_or(Value::None, |example| {
+            let beginning: String = example.chars().take(shown).collect();
+            Value::Name(if beginning.len() < example.len() { format!("{beginning}…") } else { beginning })
+        });
         vec![Value::text(name), class.count.into(), class.bytes.into(), Value::text(state), example]
     };
     Table { key: "classes", audience, columns, rows: classes.iter().map(row).collect() }
