@@ -30,6 +30,7 @@ mod decode;
 mod encode;
 mod labels;
 mod patch;
+mod recode;
 mod slots;
 mod values;
 

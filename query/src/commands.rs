@@ -3,6 +3,7 @@
 
 mod age;
 mod assert;
+mod audit;
 mod born;
 mod classes;
 mod collections;
@@ -39,6 +40,7 @@ mod path;
 mod paths;
 mod processes;
 mod record;
+mod redact;
 mod repack;
 mod repair;
 mod report;
@@ -168,6 +170,8 @@ pub const COMMANDS: &[&Command] = &[
     &serve::COMMAND,
     &report::COMMAND,
     &verify::COMMAND,
+    &audit::COMMAND,
+    &redact::COMMAND,
     &repack::COMMAND,
     &repair::COMMAND,
     &resolve::COMMAND,
@@ -259,11 +263,11 @@ mod tests {
 
     #[test]
     fn what_writes_files_is_named_in_full() {
-        for word in ["im", "expo", "impor", "repai", "repac", "resol", "IMPO"] {
+        for word in ["im", "expo", "impor", "redac", "repai", "repac", "resol", "IMPO"] {
             let told = named(word).err().map(|error| error.to_string()).unwrap_or_default();
             assert!(told.contains("type its name in full"), "{word}: {told}");
         }
-        for word in ["import", "repair", "repack", "resolve"] {
+        for word in ["import", "redact", "repair", "repack", "resolve"] {
             assert_eq!(named(word).map(|command| command.name).ok(), Some(word));
         }
         // What an abbreviation means does not depend on commands that it cannot mean.
@@ -283,6 +287,8 @@ mod tests {
             "record",
             "watch",
             "verify",
+            "audit",
+            "redact",
             "repack",
             "repair",
             "resolve",

@@ -69,7 +69,7 @@ pub enum QueryError {
     /// The recording did not answer.
     #[error(transparent)]
     Analyzer(AnalyzerError),
-    /// The recording was not repaired, repacked or resolved.
+    /// The recording was not audited, redacted, repaired, repacked or resolved.
     #[error(transparent)]
     Rewrite(RewriteError),
     /// A dump could not be imported.

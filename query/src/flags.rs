@@ -195,6 +195,12 @@ pub struct QuestionFlags {
     /// How hard to compress, from 1 to 22.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=22))]
     pub level: Option<i32>,
+    /// What is not replaced: names, numbers, or names that match; repeatable.
+    #[arg(long, value_name = "names|numbers|PATTERN")]
+    pub keep: Vec<String>,
+    /// A file whose bytes are a secret: it decides by what things are replaced.
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
     /// Those about trials.
     #[command(flatten)]
     pub trial: TrialFlags,
@@ -210,7 +216,7 @@ impl QuestionFlags {
     pub(crate) fn touches(&self) -> Touches {
         let writes = self.output.is_some() || self.junit.is_some();
         let reads = self.from.is_some() || self.allow.is_some() || self.baseline.is_some() || self.binary.is_some();
-        let reads = reads || self.classes.is_some();
+        let reads = reads || self.classes.is_some() || self.key_file.is_some();
         let mut touches = Touches::NOTHING;
         if writes {
             touches = touches | Touches::WRITES_FILES;

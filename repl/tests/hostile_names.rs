@@ -193,6 +193,7 @@ fn no_answer_holds_what_a_terminal_obeys() {
         ("dups", &[]),
         ("waste", &[]),
         ("verify", &[]),
+        ("audit", &[]),
         ("assert", &["count(size > 10) < 3"]),
         ("assert", &["growth(size > 10) <= 0"]),
         ("assert", &["retained(size > 10) < 1 over all"]),
@@ -220,6 +221,7 @@ fn no_error_holds_what_a_terminal_obeys() {
         ("assert", &["count() > 1", "--from", &file]),
         ("diff", &["0", &file]),
         ("repair", &["-o", &file]),
+        ("redact", &["-o", &file, "--keep", HOSTILE]),
     ] {
         asked.check(verb, rest);
     }

@@ -26,10 +26,11 @@ pub(crate) fn refuse_same_file(recording: &Recording, destination: &Path) -> Res
     if is_same { Err(RewriteError::SameFile { path: destination.to_owned() }) } else { Ok(()) }
 }
 
-/// Writes a recording with the name of `source` to `destination`, which is replaced when all of it is there:
-/// header, what `fill` writes, index and trailer. Returns its length, in bytes.
+/// Writes a recording with this identifier and the time of `source` to `destination`, which is replaced when all of it
+/// is there: header, what `fill` writes, index and trailer. Returns its length, in bytes.
 pub(crate) fn write_anew<'r>(
     source: &'r Recording,
+    uuid: [u8; 16],
     destination: &Path,
     fill: impl FnOnce(&mut Copy<'r>) -> Result<()>,
 ) -> Result<u64> {
@@ -37,7 +38,7 @@ pub(crate) fn write_anew<'r>(
     let folder = destination.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let partial = temporary(folder, ".", ".half").map_err(RewriteError::io(folder, "create a file"))?;
     let mut copy = Copy::new(source, destination, BufWriter::new(partial));
-    let header = Header::new(source.uuid(), source.created_ns());
+    let header = Header::new(uuid, source.created_ns());
     copy.write(&header.encode())?;
     fill(&mut copy)?;
     copy.finish()?;

@@ -59,6 +59,20 @@ pub enum RewriteError {
         /// Its build id.
         build_id: String,
     },
+    /// Something in the recording names a string that it does not have.
+    #[error("string {string} is named, and there are {known}; `barrow verify` says more")]
+    NoString {
+        /// What is named.
+        string: u32,
+        /// The number of strings.
+        known: usize,
+    },
+    /// Nothing in a damaged recording is complete.
+    #[error("no snapshot is complete, so nothing was written")]
+    NothingComplete,
+    /// The system has no random number.
+    #[error("cannot make a key: {0}")]
+    NoKey(#[source] std::io::Error),
     /// The caller cancelled the work.
     #[error("stopped")]
     Cancelled,
@@ -77,6 +91,11 @@ impl RewriteError {
     pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(std::io::Error) -> Self {
         move |source| RewriteError::Io { path: path.to_owned(), action, source }
     }
+}
+
+/// Says which section of the recording an error is in.
+pub(crate) fn in_section(section: &'static str, offset: u64) -> impl Fn(FormatError) -> AnalyzerError {
+    move |source| AnalyzerError::Section { section, offset, source }
 }
 
 /// Fails with [`RewriteError::Cancelled`] if the caller cancelled.

@@ -1,13 +1,15 @@
-//! Makes another recording of one: repairs it, stores its snapshots as differences, or names its addresses.
+//! Makes another recording of one: redacts it, repairs it, stores its snapshots as differences, or names its addresses.
 //!
 //! ```text
-//!                     ┌─ repair ───▶ the complete snapshots of a damaged file, with an index
+//!                     ┌─ redact ───▶ other texts, names and numbers: the same equalities, lengths and structure
+//!                     ├─ repair ───▶ the complete snapshots of a damaged file, with an index
 //!   a.barrow ─────────┼─ repack ───▶ each snapshot as its difference to the one before, where that is smaller
 //!                     └─ resolve ──▶ functions, files and lines instead of addresses
 //! ```
 //!
-//! The recording that is read never changes. [`repair`](fn@repair) and [`repack`](fn@repack) replace their destination
-//! when the new file is complete. [`resolve`](fn@resolve) writes to an open file.
+//! The recording that is read never changes. [`redact`](fn@redact), [`repair`](fn@repair) and
+//! [`repack`](fn@repack) replace their destination when the new file is complete. [`resolve`](fn@resolve) writes to an
+//! open file. [`audit`](fn@audit) only says what a recording holds.
 //!
 //! ```
 //! use barrow_analyzer::{Recording, Silent};
@@ -39,6 +41,9 @@
 //!
 //! | module | what is in it |
 //! |---|---|
+//! | `contents` | what each string is used as, and what each byte is |
+//! | `audit` | how much there is of what: strings by class, bytes by part |
+//! | `redact` | what replaces texts, names and numbers, with `cipher` (keyed permutations) and `strings` (their new numbers) |
 //! | `copy` | a new file that gets frames of another one: offsets, index and trailer |
 //! | `repair` | which snapshots are kept, and why others are lost |
 //! | `repack` | how each snapshot is stored, with `draft` (its frames) and `comparison` (what differs from the previous one) |
@@ -46,13 +51,19 @@
 
 #![forbid(unsafe_code)]
 
+mod audit;
+mod contents;
 mod copy;
 mod error;
+mod redact;
 mod repack;
 mod repair;
 mod resolve;
 
+pub use audit::{Audit, ClassRow, State, audit};
+pub use contents::FilePart;
 pub use error::{Result, RewriteError};
+pub use redact::{Key, RedactOptions, Redacted, StringCounts, redact};
 pub use repack::{RepackOptions, Repacked, RepackedSnapshot, repack};
 pub use repair::{KeptSnapshot, LeftOut, Repaired, repair};
 pub use resolve::{ResolveOptions, Resolved, resolve};

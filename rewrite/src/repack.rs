@@ -91,7 +91,7 @@ pub fn repack(
     refuse_same_file(recording, destination)?;
     let origin = recording.serial_origin()?;
     let mut snapshots = Vec::new();
-    let bytes = write_anew(recording, destination, |copy| {
+    let bytes = write_anew(recording, recording.uuid(), destination, |copy| {
         let mut repacking = Repacking::new(recording, copy, origin, options)?;
         for snapshot in recording.snapshot_ids() {
             snapshots.push(repacking.snapshot(snapshot, progress)?);

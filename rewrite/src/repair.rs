@@ -100,7 +100,7 @@ pub fn repair(recording: &Recording, destination: &Path, progress: &dyn Progress
     if repaired.kept.is_empty() && !has_logs && (recording.damage().is_some() || repaired.has_lost()) {
         return Ok(repaired);
     }
-    let bytes = write_anew(recording, destination, |copy| {
+    let bytes = write_anew(recording, recording.uuid(), destination, |copy| {
         copy.tables()?;
         repaired.kept.iter().try_for_each(|kept| copy.snapshot(kept.snapshot, kept.lost_threads.is_none()))
     })?;

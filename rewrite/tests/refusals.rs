@@ -4,7 +4,9 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 
 use barrow_analyzer::{AnalyzerError, Progress, Recording, Silent, verified_summaries};
-use barrow_rewrite::{RepackOptions, ResolveOptions, RewriteError, repack, repair, resolve};
+use barrow_rewrite::{
+    RedactOptions, RepackOptions, ResolveOptions, RewriteError, audit, redact, repack, repair, resolve,
+};
 use barrow_testdata::path;
 
 /// Cancels the work at once.
@@ -34,6 +36,7 @@ fn the_recording_itself_is_not_replaced() {
     for error in [
         repair(&recording, &other_name, &Silent).unwrap_err(),
         repack(&recording, &other_name, RepackOptions::default(), &Silent).unwrap_err(),
+        redact(&recording, &other_name, &RedactOptions::default(), &Silent).unwrap_err(),
     ] {
         assert!(matches!(&error, RewriteError::SameFile { path } if *path == other_name), "{error:?}");
         assert!(error.to_string().ends_with("a.barrow: is the recording itself; choose another name"), "{error}");
@@ -51,9 +54,15 @@ fn what_is_refused_or_cancelled_leaves_no_file() {
     for error in [
         repair(&recording, &destination, &Cancelled).unwrap_err(),
         repack(&recording, &destination, RepackOptions::default(), &Cancelled).unwrap_err(),
+        redact(&recording, &destination, &RedactOptions::default(), &Cancelled).unwrap_err(),
+        audit(&recording, &Cancelled).unwrap_err(),
     ] {
         assert!(matches!(error, RewriteError::Cancelled), "{error:?}");
     }
+    // What is cut before its first commit holds nothing complete.
+    let cut = Recording::from_bytes(fs::read(path("raku.barrow")).unwrap()[..1 << 16].to_vec()).unwrap();
+    let error = redact(&cut, &destination, &RedactOptions::default(), &Silent).unwrap_err();
+    assert!(matches!(error, RewriteError::NothingComplete), "{error:?}");
     let nowhere = folder.path().join("missing").join("b.barrow");
     let error = repair(&recording, &nowhere, &Silent).unwrap_err();
     assert!(matches!(&error, RewriteError::Io { source, .. } if source.kind() == ErrorKind::NotFound), "{error:?}");

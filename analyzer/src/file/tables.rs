@@ -116,7 +116,9 @@ impl Tables {
         &self.facts
     }
 
-    pub(crate) fn forms(&self) -> &[ShapeForm] {
+    /// What a block must know of each shape, by its number.
+    #[must_use]
+    pub fn forms(&self) -> &[ShapeForm] {
         &self.forms
     }
 

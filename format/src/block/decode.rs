@@ -86,6 +86,10 @@ impl<'a> Block<'a> {
         self.directory.first_object
     }
 
+    pub(super) fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
     /// The column `id` and its bytes. Every call computes their checksum, so a decoder calls this once per column.
     pub(super) fn column(&self, id: ColumnId) -> Result<Option<(Column, &'a [u8])>> {
         let mut rest = self.body;
@@ -361,7 +365,7 @@ impl Decoder {
     }
 
     /// The objects' own names; stays empty if there are none.
-    fn names(&mut self, block: &Block<'_>, out: &mut BlockColumns) -> Result<()> {
+    pub(super) fn names(&mut self, block: &Block<'_>, out: &mut BlockColumns) -> Result<()> {
         let Some(found) = block.column(ColumnId::NAME)? else { return Ok(()) };
         self.numbers_u64(found, block.directory.objects)?;
         self.last_names.clear();

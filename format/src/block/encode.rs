@@ -91,6 +91,10 @@ impl Encoder {
 
     pub(super) fn sites_names_and_values(&mut self, stored: &mut Vec<Column>, columns: &BlockColumns) -> Result<()> {
         self.column(stored, ColumnId::SITE, columns.sites.iter().map(|&site| site.into()))?;
+        self.names_and_values(stored, columns)
+    }
+
+    pub(super) fn names_and_values(&mut self, stored: &mut Vec<Column>, columns: &BlockColumns) -> Result<()> {
         if columns.names.iter().any(Option::is_some) {
             self.column(stored, ColumnId::NAME, name_codes(columns))?;
         }

@@ -76,6 +76,18 @@ impl FieldValues {
         &self.values
     }
 
+    /// Replaces every value by what `new` returns for its field and its code.
+    pub fn map(&mut self, mut new: impl FnMut(FieldId, u64) -> u64) {
+        let mut codes = std::mem::take(&mut self.values);
+        let mut rest = codes.iter_mut();
+        for &object in &self.objects {
+            for (&field, code) in self.fields_of(object).iter().zip(&mut rest) {
+                *code = new(field, *code);
+            }
+        }
+        self.values = codes;
+    }
+
     /// The fields and the codes of each object, as far as objects have any.
     pub fn rows(&self) -> impl Iterator<Item = (&[FieldId], &[u64])> {
         let mut start = 0;

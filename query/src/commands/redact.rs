@@ -1,0 +1,129 @@
+//! `redact`: the recording anew, with other texts, names and numbers.
+
+use barrow_analyzer::TextPattern;
+use barrow_rewrite::{Key, RedactOptions, Redacted};
+
+use crate::answer::units;
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::flags::QuestionFlags;
+use crate::session::Session;
+use crate::sources::destination::Destination;
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+/// What `--keep` may say instead of a pattern.
+const NAMES: &str = "names";
+const NUMBERS: &str = "numbers";
+/// The largest file of a key, in bytes.
+const MOST_KEY_BYTES: u64 = 1 << 20;
+
+pub(super) const COMMAND: Command = Command {
+    name: "redact",
+    aliases: &[],
+    group: Group::File,
+    arguments: "-o DST [--keep names|numbers|PATTERN]... [--key-file FILE] [--force]",
+    about: "Replaces texts, names and numbers, so that a recording can be shared",
+    details: "Equal texts are replaced by equal ones of the same length, so that most questions have the answers that \
+              they had. Names are replaced identifier by identifier. `--keep names` keeps all of them, `--keep \
+              'java.*'` those that match, and `--keep numbers` keeps the values of fields. Words of barrow and of \
+              runtimes stay, and so do sizes, addresses, times, counts and measured values. The key is random and is \
+              forgotten. With `--key-file FILE` it is made of that file's bytes, of which there must be 16 or more: \
+              files redacted with the same key can be compared. docs/redaction.md says what a redacted file still \
+              reveals, and `audit` lists what is in it. The recording itself does not change. An existing DST is \
+              replaced only with `--force`.",
+    example: "redact -o shared.barrow --keep 'java.*'",
+    flags: &["-o", "--keep", "--key-file", "--force"],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING.with(Touches::WRITES_FILES),
+    asks_for_totals: None,
+    completion: Completion::Nothing,
+    run,
+};
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let recording = session.recording()?;
+    let flags = &arguments.flags;
+    let sources: Vec<&std::path::Path> = recording.path().into_iter().chain(flags.key_file.as_deref()).collect();
+    let destination = Destination::new(flags.output.as_deref(), flags.force, &sources)?;
+    let options = options(flags)?;
+    // It replaces the destination itself, when the new file is complete.
+    let redacted = barrow_rewrite::redact(&recording, destination.path(), &options, &session.meter())?;
+    let mut answer = Answer::default()
+        .fact(Column::new("written", "written", Unit::Text), destination.shown())
+        .fact(Column::new("length_bytes", "length", Unit::Bytes), redacted.bytes)
+        .fact(Column::new("before_bytes", "before", Unit::Bytes), recording.length_bytes())
+        .table(table(&redacted));
+    if let Some(damage) = recording.damage() {
+        answer = answer.note(format!("only the complete snapshots were written: {damage}"));
+    }
+    if redacted.strings.unnamed > 0 {
+        let strings = units::counted(redacted.strings.unnamed, "string");
+        answer = answer.note(format!("emptied: {strings} that nothing names"));
+    }
+    if redacted.left_out_bytes > 0 {
+        let bytes = units::size(redacted.left_out_bytes);
+        answer = answer.note(format!("left out: {bytes} that this version does not know or that no snapshot needs"));
+    }
+    let key = match &flags.key_file {
+        Some(path) => format!("the key is that of {}: files redacted with it can be compared", path.display()),
+        None => "the key was random and is forgotten: no other redacted file can be compared with this one".to_owned(),
+    };
+    Ok(answer
+        .note(key)
+        .note("sizes, counts, times, addresses and references are as recorded; `audit` lists what else is"))
+}
+
+fn options(flags: &QuestionFlags) -> Result<RedactOptions, QueryError> {
+    let mut options =
+        RedactOptions { key: flags.key_file.as_deref().map(key).transpose()?, ..RedactOptions::default() };
+    for kept in &flags.keep {
+        match kept.as_str() {
+            NAMES => options.keep_names = true,
+            NUMBERS => options.keep_numbers = true,
+            "" => return Err(QueryError::usage("`--keep` needs names, numbers or a pattern of names")),
+            pattern => {
+                let parsed = TextPattern::parse(pattern);
+                let parsed = parsed.map_err(|error| QueryError::usage(format!("`--keep {pattern}`: {error}")))?;
+                options.keep_matching.push((pattern.to_owned(), parsed));
+            }
+        }
+    }
+    Ok(options)
+}
+
+fn key(path: &std::path::Path) -> Result<Key, QueryError> {
+    use std::io::Read;
+    let io = |source| QueryError::file(path, source);
+    let mut secret = Vec::new();
+    let file = std::fs::File::open(path).map_err(io)?;
+    file.take(MOST_KEY_BYTES + 1).read_to_end(&mut secret).map_err(io)?;
+    if secret.len() as u64 > MOST_KEY_BYTES {
+        return Err(QueryError::usage(format!("{} is too large for a key: at most 1 MiB", path.display())));
+    }
+    Key::of_secret(&secret).ok_or_else(|| {
+        let shown = path.display();
+        QueryError::usage(format!(
+            "{shown} has fewer than 16 bytes, so its key could be guessed; `head -c 32 /dev/urandom > FILE` makes one"
+        ))
+    })
+}
+
+/// How often what was replaced.
+fn table(redacted: &Redacted) -> Table {
+    let Redacted { strings, values, kept_values, .. } = *redacted;
+    let columns = vec![
+        Column::new("what", "what", Unit::Text),
+        Column::new("replaced", "replaced", Unit::Count),
+        Column::new("kept", "kept", Unit::Count),
+    ];
+    let row = |what: &str, replaced: u64, kept: u64| vec![Value::text(what), replaced.into(), kept.into()];
+    let rows = vec![
+        row("texts", strings.texts, 0),
+        row("names", strings.names, strings.kept),
+        row("values of fields", values, kept_values),
+    ];
+    Table { key: "rows", audience: Audience::Everyone, columns, rows }
+}

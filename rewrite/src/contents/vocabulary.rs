@@ -1,0 +1,216 @@
+//! Words of barrow and of runtimes: they are the same in all programs, and questions look for them.
+
+/// What the value of a key is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// Nobody knows: the key may be anything, too.
+    Unknown,
+    /// The stack of the thread that the key names.
+    Stack,
+    /// Any text of the program or of its surroundings.
+    Text,
+    /// Something with a name: of a type, of a field, a path.
+    Name,
+    /// A version, a counter or a setting of barrow or of a runtime.
+    Setting,
+}
+
+/// The fact that says whether texts were replaced.
+pub(crate) const TEXTS_FACT: &str = "redacted texts";
+/// The same for names.
+pub(crate) const NAMES_FACT: &str = "redacted names";
+/// The same for numbers.
+pub(crate) const NUMBERS_FACT: &str = "redacted field values";
+
+/// Before the name of a thread in a key or in a label of roots.
+pub(crate) const THREAD: &str = "thread ";
+
+/// Keys of facts, of snapshots and of attributes whose values are settings: versions, counters, and words of barrow.
+const SETTINGS: &[&str] = &[
+    "action_ns",
+    "build",
+    "chains and sizes met so far",
+    "clock",
+    "column",
+    "cores",
+    "counts heap",
+    "frames",
+    "frames of a site, at most",
+    "generation",
+    "hprof version",
+    "identifier bytes",
+    "kernel",
+    "killed by",
+    "layout",
+    "live blocks",
+    "matched when repacked",
+    "memory",
+    "mtime",
+    "not waited for",
+    "object layout",
+    "paired with the snapshot before",
+    "parent pid",
+    "pid",
+    "producer",
+    "recorded by",
+    "redacted by",
+    "redacted field values",
+    "redacted names",
+    "redacted texts",
+    "redaction key",
+    "resolved by",
+    "return address",
+    "runtime",
+    "sampling",
+    "seed",
+    "serials",
+    "source format",
+    "source subversion",
+    "stop",
+    "system_ns including children",
+    "taken, ms since 1970",
+    "threads",
+    "total_frames",
+    "total_heap_size",
+    "total_objects",
+    "total_refs",
+    "total_stables",
+    "total_typeobjects",
+    "user_ns including children",
+    "version of Bazel",
+];
+
+/// Those whose values are names.
+const NAMES: &[&str] = &[
+    "class loader",
+    "cuid",
+    "heap",
+    "host",
+    "input",
+    "label",
+    "module",
+    "named by",
+    "output",
+    "shell",
+    "text of",
+    "value of",
+    "values without direction",
+];
+
+/// Those whose values are any texts.
+const TEXTS: &[&str] = &["argv", "builds", "command", "command hash", "description", "line", "not traced"];
+
+/// Names that stay: types, categories of roots, states and metrics that are the same in all programs.
+const WORDS: &[&str] = &[
+    "JNI global",
+    "JNI local",
+    "JNI monitor",
+    "Java frame",
+    "VM internal",
+    "allocated",
+    "allocations",
+    "blocks",
+    "boolean",
+    "branch_misses",
+    "byte",
+    "bytes",
+    "cache_misses",
+    "calls",
+    "char",
+    "context_switches",
+    "cycles",
+    "debugger",
+    "double",
+    "finalizing",
+    "float",
+    "frames",
+    "globals",
+    "heap",
+    "immortal",
+    "instructions",
+    "int",
+    "interned string",
+    "interpreter",
+    "live",
+    "live_at_end",
+    "long",
+    "modules",
+    "monitor used",
+    "native stack",
+    "ns",
+    "page_faults",
+    "peak_heap",
+    "peak_resident",
+    "reference cleanup",
+    "root",
+    "running",
+    "short",
+    "stack",
+    "sticky class",
+    "system",
+    "thread",
+    "thread block",
+    "unknown",
+    "user",
+    "waiting",
+    "wall",
+];
+
+/// The knobs of a layout, see `docs/trials.md`.
+const KNOBS: &[&str] = &["argv", "aslr", "env", "heap_large", "heap_offset", "heap_small", "stack", "thp"];
+
+/// What a value is, of a fact or of an attribute.
+pub(crate) fn meaning_of_key(key: &str, _value: &str) -> Meaning {
+    let holds = |keys: &[&str]| keys.binary_search(&key).is_ok();
+    match () {
+        () if holds(SETTINGS) => Meaning::Setting,
+        () if holds(NAMES) => Meaning::Name,
+        () if holds(TEXTS) => Meaning::Text,
+        () if key.starts_with(THREAD) => Meaning::Stack,
+        () => Meaning::Unknown,
+    }
+}
+
+/// What a value of a knob is: of a known one a number or a switch.
+pub(crate) fn meaning_of_knob(knob: &str, value: &str) -> Meaning {
+    let is_setting = ["on", "off"].contains(&value) || value.bytes().all(|byte| byte.is_ascii_digit());
+    match KNOBS.binary_search(&knob) {
+        Ok(_) if is_setting => Meaning::Setting,
+        Ok(_) => Meaning::Text,
+        Err(_) => Meaning::Unknown,
+    }
+}
+
+/// Whether a name is the same in all programs: `int`, and arrays of it.
+pub(crate) fn is_word(name: &str) -> bool {
+    WORDS.binary_search(&name.trim_end_matches("[]")).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_in_order() {
+        for list in [SETTINGS, NAMES, TEXTS, WORDS, KNOBS] {
+            assert!(list.is_sorted_by(|one, other| one < other), "{list:?}");
+        }
+    }
+
+    #[test]
+    fn values_are_what_their_keys_say() {
+        for (key, meaning) in [
+            ("pid", Meaning::Setting),
+            ("class loader", Meaning::Name),
+            ("command", Meaning::Text),
+            ("thread main", Meaning::Stack),
+            ("password", Meaning::Unknown),
+        ] {
+            assert_eq!(meaning_of_key(key, "x"), meaning, "{key}");
+        }
+        assert_eq!(meaning_of_knob("env", "128"), Meaning::Setting);
+        assert_eq!(meaning_of_knob("env", "PASSWORD=x"), Meaning::Text);
+        assert_eq!(meaning_of_knob("hue", "1"), Meaning::Unknown);
+        assert!(is_word("int[][]") && !is_word("int[]x") && !is_word("[]"));
+    }
+}

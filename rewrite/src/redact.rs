@@ -1,0 +1,420 @@
+//! Redacting: texts, names and numbers are replaced under a key. Sizes, references, times and counts stay.
+//!
+//! ```text
+//!   recorded      com.acme.Order   customer "Alice Miller"   total 1290
+//!   redacted      qVx.Rzem.lHnoa   aTbWexYq "x;0 RD]u7-~q"   total 8731502964438101533
+//! ```
+//!
+//! Equal texts are replaced by equal ones of the same length, so all questions about equality, length and structure
+//! have the answers that they had. `docs/redaction.md` says what that still reveals.
+//!
+//! Only the columns of blocks that name strings or hold values are decoded and encoded again. What this version does
+//! not know is left out: columns, sections, fields of rows, records of commits, and frames that no commit names.
+
+mod cipher;
+mod key;
+mod names;
+mod numbers;
+mod strings;
+mod texts;
+
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use barrow_analyzer::raw::Frames;
+use barrow_analyzer::{Recording, SnapshotId, TextPattern};
+use barrow_format::block::Encoder;
+use barrow_format::codec::{Compression, Compressor};
+use barrow_format::commit::Commit;
+use barrow_format::frame::{NO_SNAPSHOT, SectionType, encode_frame};
+use barrow_format::rows::{
+    Encoding, Field, KeyValue, Kind, MAX_CHUNK_BYTES, MeasurementRow, ProcessRow, Root, Row, Shape, Site, Strength,
+    Text, Thread, Type, TypeTotals, encode_raw_chunk,
+};
+use barrow_format::{FieldId, FormatError, StringId};
+use barrow_progress::Progress;
+
+pub use key::Key;
+pub use strings::StringCounts;
+
+use crate::contents::vocabulary::{NAMES_FACT, NUMBERS_FACT, TEXTS_FACT};
+use crate::contents::{Contents, Fields, Named, Uses, columns_strings, commit_strings, file_parts, rows_of};
+use crate::copy::{Copy, refuse_same_file, write_anew};
+use crate::error::{Result, RewriteError, check};
+use names::Names;
+use numbers::Numbers;
+use strings::{NewStrings, Replacing};
+use texts::Texts;
+
+/// The level of zstd of what is encoded anew.
+const LEVEL: i32 = 3;
+/// Tables are written in chunks of about this size, in bytes.
+const CHUNK_BYTES: usize = 256 << 10;
+/// How many blocks or chunks of strings are in memory, for each thread.
+const BATCH: usize = 4;
+
+/// How a recording is redacted.
+#[derive(Debug, Clone, Default)]
+pub struct RedactOptions {
+    /// What decides by what things are replaced. `None`: a new key, which is forgotten.
+    pub key: Option<Key>,
+    /// Whether all names are kept.
+    pub keep_names: bool,
+    /// Names that are kept, with the pattern as it was typed.
+    pub keep_matching: Vec<(String, TextPattern)>,
+    /// Whether the values of fields are kept.
+    pub keep_numbers: bool,
+}
+
+/// What became of a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Redacted {
+    /// Length of the new file, in bytes.
+    pub bytes: u64,
+    /// Strings.
+    pub strings: StringCounts,
+    /// Values of fields that were replaced, texts not counted.
+    pub values: u64,
+    /// Values of fields that were kept.
+    pub kept_values: u64,
+    /// Bytes of frames, columns and gaps that this version does not know or that no snapshot needs: they were left out.
+    pub left_out_bytes: u64,
+}
+
+/// Writes `recording` again to `destination`, which is replaced when all of it is there, with other texts, names and
+/// numbers. Facts of the new recording say what was replaced.
+///
+/// Time is linear in the length of the recording and of its texts. Memory: 4 bytes a string, and a few megabytes a
+/// thread.
+///
+/// # Errors
+/// [`SameFile`](RewriteError::SameFile), [`Io`](RewriteError::Io), [`NoKey`](RewriteError::NoKey),
+/// [`NothingComplete`](RewriteError::NothingComplete), [`Cancelled`](RewriteError::Cancelled), or that something in the
+/// recording cannot be read: it is not left out.
+pub fn redact(
+    recording: &Recording,
+    destination: &Path,
+    options: &RedactOptions,
+    progress: &dyn Progress,
+) -> Result<Redacted> {
+    refuse_same_file(recording, destination)?;
+    if let Some(problem) = Frames::of(recording).table_problem() {
+        return Err(problem.into());
+    }
+    let has_logs = recording.has_processes() || recording.has_measurements();
+    if recording.damage().is_some() && recording.snapshot_count() == 0 && !has_logs {
+        return Err(RewriteError::NothingComplete);
+    }
+    let key = options.key.map_or_else(Key::random, Ok).map_err(RewriteError::NoKey)?;
+    let fields = Fields::of(recording)?;
+    let uses = Uses::of(recording, &fields, progress)?;
+    let strings = NewStrings::new(recording.tables()?, &uses);
+    let kept: Vec<TextPattern> = options.keep_matching.iter().map(|(_, pattern)| pattern.clone()).collect();
+    let names = (!options.keep_names).then_some(Names { key: &key, kept: &kept });
+    let replacing = Replacing { texts: Texts { key: &key }, names };
+    let numbers = (!options.keep_numbers).then_some(Numbers { key: &key });
+    let flips = flips(recording, &fields, &key)?;
+    let compressor = Compressor::new(Compression::Zstd(LEVEL)).map_err(encoding("STRINGS"))?;
+    let all: u64 =
+        uses.values.iter().map(|values| values.count).sum::<u64>() - uses.values[Encoding::Text as usize].count;
+    let mut redacting = Redacting {
+        recording,
+        key: &key,
+        fields: &fields,
+        strings,
+        replacing,
+        numbers,
+        flips,
+        compressor,
+        counts: StringCounts::default(),
+        progress,
+    };
+    let left_out_bytes = file_parts(recording)?.iter().filter(|part| !part.is_known).map(|part| part.bytes).sum();
+    let bytes = write_anew(recording, key.uuid(recording.uuid()), destination, |copy| redacting.write(copy, options))?;
+    let strings = redacting.counts;
+    let (values, kept_values) = if options.keep_numbers { (0, all) } else { (all, 0) };
+    Ok(Redacted { bytes, strings, values, kept_values, left_out_bytes })
+}
+
+/// For each field whether the key exchanges true and false in it.
+fn flips(recording: &Recording, fields: &Fields, key: &Key) -> Result<Vec<bool>> {
+    let tables = recording.tables()?;
+    let flips = |field: &Option<Field>| {
+        field.is_some_and(|field| {
+            let names = [tables.type_name(field.type_id), tables.string(field.name)];
+            key.number(format!("boolean {} {}", names[0], names[1]).as_bytes()) % 2 == 1
+        })
+    };
+    Ok(fields.all().iter().map(flips).collect())
+}
+
+fn encoding(section: &'static str) -> impl Fn(FormatError) -> RewriteError {
+    move |source| RewriteError::Encode { section, source }
+}
+
+/// A recording that is being redacted.
+struct Redacting<'r> {
+    recording: &'r Recording,
+    key: &'r Key,
+    fields: &'r Fields,
+    strings: NewStrings<'r>,
+    replacing: Replacing<'r>,
+    numbers: Option<Numbers<'r>>,
+    /// By field.
+    flips: Vec<bool>,
+    compressor: Compressor,
+    counts: StringCounts,
+    progress: &'r dyn Progress,
+}
+
+impl Redacting<'_> {
+    fn write(&mut self, copy: &mut Copy<'_>, options: &RedactOptions) -> Result<()> {
+        let facts = self.facts(options)?;
+        self.write_strings(copy)?;
+        let mut fact_rows = 0;
+        for &(section, offset) in Frames::of(self.recording).tables() {
+            let old = [offset];
+            match section {
+                SectionType::META => {
+                    fact_rows += rows_of::<KeyValue>(self.recording, offset)?.1.len() as u64;
+                    self.rewrite::<KeyValue>(copy, NO_SNAPSHOT, &old)?;
+                }
+                SectionType::KINDS => drop(self.rewrite::<Kind>(copy, NO_SNAPSHOT, &old)?),
+                SectionType::STRENGTHS => drop(self.rewrite::<Strength>(copy, NO_SNAPSHOT, &old)?),
+                SectionType::TYPES => drop(self.rewrite::<Type>(copy, NO_SNAPSHOT, &old)?),
+                SectionType::SHAPES => drop(self.rewrite::<Shape>(copy, NO_SNAPSHOT, &old)?),
+                SectionType::FIELDS => drop(self.rewrite::<Option<Field>>(copy, NO_SNAPSHOT, &old)?),
+                SectionType::SITES => drop(self.rewrite::<Site>(copy, NO_SNAPSHOT, &old)?),
+                SectionType::PROCESSES => drop(self.rewrite::<ProcessRow>(copy, NO_SNAPSHOT, &old)?),
+                SectionType::MEASUREMENTS => drop(self.rewrite::<MeasurementRow>(copy, NO_SNAPSHOT, &old)?),
+                // Strings are written already.
+                _ => {}
+            }
+        }
+        self.write_rows(copy, NO_SNAPSHOT, fact_rows, &facts)?;
+        self.recording.snapshot_ids().try_for_each(|id| self.snapshot(copy, id))
+    }
+
+    /// What the new recording says about what was done to it. What an earlier redaction replaced stays replaced.
+    fn facts(&mut self, options: &RedactOptions) -> Result<Vec<KeyValue>> {
+        let before = self.recording.facts()?;
+        let has = |key: &str| before.iter().any(|(known, _)| known == key);
+        let patterns: Vec<&str> = options.keep_matching.iter().map(|(typed, _)| typed.as_str()).collect();
+        let names = match patterns[..] {
+            _ if options.keep_names => None,
+            [] => Some("replaced".to_owned()),
+            _ if has(NAMES_FACT) => None,
+            _ => Some(format!("replaced, except {}", patterns.join(", "))),
+        };
+        let key = if options.key.is_some() { "of a file" } else { "random" };
+        let facts = [
+            ("redacted by", Some(concat!("barrow ", env!("CARGO_PKG_VERSION")).to_owned())),
+            ("redaction key", Some(key.to_owned())),
+            (TEXTS_FACT, Some("replaced".to_owned())),
+            (NAMES_FACT, names),
+            (NUMBERS_FACT, (!options.keep_numbers).then(|| "replaced".to_owned())),
+        ];
+        let told = facts.iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
+        // What an earlier redaction said already need not be said again.
+        let said = |key: &str| before.iter().rfind(|(known, _)| known == key).map(|(_, value)| value);
+        let told = told.filter(|&(key, value)| said(key) != Some(value));
+        Ok(told.map(|(key, value)| KeyValue { key: self.strings.own(key), value: self.strings.own(value) }).collect())
+    }
+
+    fn write_strings(&mut self, copy: &mut Copy<'_>) -> Result<()> {
+        let chunks: Vec<u64> = Frames::of(self.recording)
+            .tables()
+            .iter()
+            .filter(|(section, _)| *section == SectionType::STRINGS)
+            .map(|&(_, offset)| offset)
+            .collect();
+        self.progress.begin("replacing strings", chunks.len() as u64, "chunks");
+        for batch in chunks.chunks(BATCH * rayon::current_num_threads()) {
+            check(self.progress)?;
+            let replaced: Vec<(u64, Vec<Text>, StringCounts)> = batch
+                .par_iter()
+                .map(|&offset| {
+                    let mut counts = StringCounts::default();
+                    let (first, mut rows) = rows_of::<Text>(self.recording, offset)?;
+                    // Strings are numbered by 32 bits: a reader of chunks refuses more.
+                    for (id, Text(text)) in (first as u32..).map(StringId).zip(&mut rows) {
+                        *text = self.strings.old(id, text, self.replacing, &mut counts);
+                    }
+                    Ok((first, rows, counts))
+                })
+                .collect::<Result<_>>()?;
+            for (first, rows, counts) in replaced {
+                self.counts += counts;
+                self.write_rows(copy, NO_SNAPSHOT, first, &rows)?;
+                self.progress.advance(1);
+            }
+        }
+        let new = self.strings.new_ones(self.replacing, &mut self.counts);
+        let new: Vec<Text> = new.into_iter().map(Text).collect();
+        self.write_rows(copy, NO_SNAPSHOT, u64::from(self.strings.count()) - new.len() as u64, &new)?;
+        Ok(())
+    }
+
+    /// Writes rows, the first of which has this number. Returns the offsets of their chunks.
+    fn write_rows<R: Row>(&mut self, copy: &mut Copy<'_>, snapshot: u32, first: u64, rows: &[R]) -> Result<Vec<u64>> {
+        let mut out = Rows::new(copy, &mut self.compressor, snapshot, first);
+        rows.iter().try_for_each(|row| out.push(row))?;
+        out.finish::<R>()
+    }
+
+    /// Writes chunks of a table again, with the numbers of the new strings. Returns the offsets of the new chunks.
+    fn rewrite<R: Named + Rewritten>(&mut self, copy: &mut Copy<'_>, snapshot: u32, old: &[u64]) -> Result<Vec<u64>> {
+        let tables = self.recording.tables()?;
+        let mut offsets = Vec::new();
+        for &offset in old {
+            let (first, mut rows) = rows_of::<R>(self.recording, offset)?;
+            for row in &mut rows {
+                row.strings(tables, &mut |text, class| self.strings.change(text, class))?;
+                row.rewrite(self.key);
+            }
+            offsets.extend(self.write_rows(copy, snapshot, first, &rows)?);
+        }
+        Ok(offsets)
+    }
+
+    fn snapshot(&mut self, copy: &mut Copy<'_>, id: SnapshotId) -> Result<()> {
+        let mut commit = Frames::of(self.recording).commit(id)?.clone();
+        self.blocks(copy, &mut commit)?;
+        commit.stats = self.rewrite::<TypeTotals>(copy, id.0, &commit.stats)?;
+        commit.roots = self.rewrite::<Root>(copy, id.0, &commit.roots)?;
+        commit.threads = self.rewrite::<Thread>(copy, id.0, &commit.threads)?;
+        commit_strings(&mut commit, self.recording.tables()?, &mut |text, class| self.strings.change(text, class))?;
+        commit.tables.strings = self.strings.count();
+        copy.commit(commit)
+    }
+
+    fn blocks(&self, copy: &mut Copy<'_>, commit: &mut Commit) -> Result<()> {
+        let own: Vec<(SectionType, u64)> =
+            commit.own_blocks().map(|(section, block)| (section, block.offset)).collect();
+        self.progress.begin("replacing values", own.len() as u64, "blocks");
+        let mut moved = Vec::with_capacity(own.len());
+        for batch in own.chunks(BATCH * rayon::current_num_threads()) {
+            check(self.progress)?;
+            let recoder = || (Contents::default(), Encoder::new(Compression::Zstd(LEVEL)).expect("the level exists"));
+            let frames: Vec<Vec<u8>> = batch
+                .par_iter()
+                .map_init(recoder, |(contents, encoder), &(section, offset)| {
+                    let block = contents.read(self.recording, commit, section, offset)?;
+                    self.replace(contents)?;
+                    let at = section.name().unwrap_or("block");
+                    let (directory, body) = encoder.recode(&block, &contents.columns).map_err(encoding(at))?;
+                    Ok(encode_frame(section, commit.snapshot, 0, &directory, body))
+                })
+                .collect::<Result<_>>()?;
+            for frame in frames {
+                let length = frame.len() as u64;
+                moved.push((copy.append(frame)?, length));
+                self.progress.advance(1);
+            }
+        }
+        // Groups that are as in the base have no frame.
+        let entries = commit.blocks.iter_mut().filter(|block| block.length > 0);
+        for (entry, (offset, length)) in entries.zip(moved) {
+            (entry.offset, entry.length) = (offset, length);
+        }
+        Ok(())
+    }
+
+    /// Replaces what a block says.
+    fn replace(&self, contents: &mut Contents) -> Result<()> {
+        let encoding_of = |field: FieldId| self.fields.encoding(field);
+        columns_strings(&mut contents.columns, self.recording.tables()?, encoding_of, &mut |text, class| {
+            self.strings.change(text, class)
+        })?;
+        let Some(numbers) = self.numbers else { return Ok(()) };
+        // Fields often have the same value in many objects.
+        let mut known = std::collections::HashMap::new();
+        contents.columns.values.map(|field, code| match encoding_of(field) {
+            Some(Encoding::Text) => code,
+            encoding => {
+                let flips = self.flips.get(field.index()).copied().unwrap_or(false);
+                let number = encoding.map_or(u64::MAX, Encoding::number);
+                *known.entry((number, flips, code)).or_insert_with(|| numbers.replace(encoding, code, flips))
+            }
+        });
+        Ok(())
+    }
+}
+
+/// A row with something to replace that is no string.
+trait Rewritten {
+    fn rewrite(&mut self, _key: &Key) {}
+}
+
+impl Rewritten for KeyValue {}
+impl Rewritten for Kind {}
+impl Rewritten for Strength {}
+impl Rewritten for Type {}
+impl Rewritten for Shape {}
+impl Rewritten for Option<Field> {}
+impl Rewritten for Site {}
+impl Rewritten for Root {}
+impl Rewritten for Thread {}
+impl Rewritten for TypeTotals {}
+impl Rewritten for MeasurementRow {}
+
+/// The recording of a process's heap has another identifier when it was redacted with the same key.
+impl Rewritten for ProcessRow {
+    fn rewrite(&mut self, key: &Key) {
+        if let ProcessRow::Heap { uuid, .. } = self {
+            *uuid = key.uuid(*uuid);
+        }
+    }
+}
+
+/// Rows of a table that are being written.
+struct Rows<'w, 'r> {
+    copy: &'w mut Copy<'r>,
+    compressor: &'w mut Compressor,
+    snapshot: u32,
+    /// The number of the next row that is written.
+    first: u64,
+    /// Rows that wait, encoded.
+    raw: Vec<u8>,
+    waiting: u64,
+    /// Where the chunks are.
+    offsets: Vec<u64>,
+}
+
+impl<'w, 'r> Rows<'w, 'r> {
+    fn new(copy: &'w mut Copy<'r>, compressor: &'w mut Compressor, snapshot: u32, first: u64) -> Self {
+        Rows { copy, compressor, snapshot, first, raw: Vec::new(), waiting: 0, offsets: Vec::new() }
+    }
+
+    fn push<R: Row>(&mut self, row: &R) -> Result<()> {
+        let before = self.raw.len();
+        row.append(&mut self.raw);
+        if self.raw.len() > MAX_CHUNK_BYTES && before > 0 {
+            let last = self.raw.split_off(before);
+            self.flush::<R>()?;
+            self.raw = last;
+        }
+        self.waiting += 1;
+        if self.raw.len() >= CHUNK_BYTES { self.flush::<R>() } else { Ok(()) }
+    }
+
+    fn flush<R: Row>(&mut self) -> Result<()> {
+        if self.waiting == 0 {
+            return Ok(());
+        }
+        let encoded = encode_raw_chunk::<R>(self.first, self.waiting, &self.raw, self.compressor);
+        let (directory, body) = encoded.map_err(encoding(R::NAME))?;
+        let frame = encode_frame(R::SECTION, self.snapshot, 0, &directory, &body);
+        self.offsets.push(self.copy.rows(R::SECTION, self.snapshot, self.waiting, frame)?);
+        self.first += self.waiting;
+        (self.waiting, self.raw) = (0, Vec::new());
+        Ok(())
+    }
+
+    /// The offsets of all chunks.
+    fn finish<R: Row>(mut self) -> Result<Vec<u64>> {
+        self.flush::<R>()?;
+        Ok(self.offsets)
+    }
+}
