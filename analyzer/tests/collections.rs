@@ -33,8 +33,8 @@ const KINDS: [(Kind, &str, Attributes); 5] = [
     (Kind::List, "List", &[("elements", ".size"), ("slots", ".slots.length")]),
     (Kind::Own, "Own", &[]),
     (Kind::Table, "Table", &[("elements", ".size"), ("slots", ".slots.length"), ("hash table", ".slots")]),
-    (Kind::Ring, "Ring", &[("elements", ".tail - .head mod .slots.length"), ("slots", ".slots.length")]),
-    (Kind::Counter, "Counter", &[("elements", ".size unless .cells")]),
+    (Kind::Ring, "Ring", &[("elements", ".tail - .head % .slots.length"), ("slots", ".slots.length")]),
+    (Kind::Counter, "Counter", &[("elements", ".size !.cells")]),
 ];
 
 /// The bytes of an array's head, and of each of its slots.
@@ -114,9 +114,9 @@ fn heap(collections: &[Collection], boxes: &[i64], arrays: &[Option<i64>]) -> He
         description.attributes = attributes;
         writer.declare_type(&description).unwrap()
     };
-    let array = declared("Object[]", &[("elements", ".length")]);
+    let array = declared("Object[]", &[("elements", "length")]);
     let box_type = declared("Box", &[("value of", "value"), ("interchangeable", "yes")]);
-    let bytes = declared("byte[]", &[("elements", ".length"), ("same elements", "every")]);
+    let bytes = declared("byte[]", &[("elements", "length"), ("same elements", "every")]);
     let field = |of, name, encoding, is_optional| writer.field(of, name, encoding, is_optional).unwrap();
     let length = field(array, "length", Encoding::Unsigned, false);
     let value_of_box = field(box_type, "value", Encoding::Signed, false);

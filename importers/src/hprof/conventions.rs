@@ -48,7 +48,7 @@ const COLLECTIONS: [Collection; 31] = [
     Collection::new("android.util.ArraySet", ".mSize", ".mHashes.length", ""),
     Collection::new("android.util.SparseArray", ".mSize", ".mKeys.length", ""),
     Collection::new("java.lang.ThreadLocal$ThreadLocalMap", ".size", ".table.length", ""),
-    Collection::new("java.util.ArrayDeque", ".tail - .head mod .elements.length", ".elements.length", ""),
+    Collection::new("java.util.ArrayDeque", ".tail - .head % .elements.length", ".elements.length", ""),
     Collection::new("java.util.ArrayList", ".size", ".elementData.length", ""),
     Collection::new("java.util.Arrays$ArrayList", ".a.length", "", ""),
     Collection::new("java.util.EnumMap", ".size", ".vals.length", ""),
@@ -62,21 +62,16 @@ const COLLECTIONS: [Collection; 31] = [
     Collection::new("java.util.ImmutableCollections$SetN", ".size", "", ""),
     Collection::new("java.util.LinkedList", ".size", "", ""),
     Collection::new("java.util.PriorityQueue", ".size", ".queue.length", ""),
-    Collection::new("java.util.Properties", ".map.baseCount unless .map.counterCells", ".map.table.length", ""),
+    Collection::new("java.util.Properties", ".map.baseCount !.map.counterCells", ".map.table.length", ""),
     Collection::new("java.util.TreeMap", ".size", "", ""),
     Collection::new("java.util.TreeSet", ".m.size", "", ""),
     Collection::new("java.util.Vector", ".elementCount", ".elementData.length", ""),
     Collection::new("java.util.WeakHashMap", ".size", ".table.length", ".table"),
     Collection::new("java.util.concurrent.ArrayBlockingQueue", ".count", ".items.length", ""),
-    Collection::new(
-        "java.util.concurrent.ConcurrentHashMap",
-        ".baseCount unless .counterCells",
-        ".table.length",
-        ".table",
-    ),
+    Collection::new("java.util.concurrent.ConcurrentHashMap", ".baseCount !.counterCells", ".table.length", ".table"),
     Collection::new(
         "java.util.concurrent.ConcurrentHashMap$KeySetView",
-        ".map.baseCount unless .map.counterCells",
+        ".map.baseCount !.map.counterCells",
         ".map.table.length",
         "",
     ),
@@ -89,7 +84,7 @@ const COLLECTIONS: [Collection; 31] = [
 ];
 
 /// The attribute of arrays: they have as many elements as their length says.
-pub(super) const OF_ARRAYS: [(&str, &str); 1] = [("elements", ".length")];
+pub(super) const OF_ARRAYS: [(&str, &str); 1] = [("elements", "length")];
 
 /// The field with the value that all elements of an array have.
 pub(super) const SAME_ELEMENTS: &str = "every";

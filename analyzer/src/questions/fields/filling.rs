@@ -3,9 +3,10 @@
 //! Types say where these numbers are, in the attributes `elements` and `slots`:
 //!
 //! ```text
+//!   length                                  a field of an array with its length: it is always full
 //!   .size                                   what a field holds
-//!   .baseCount unless .counterCells         the same, but not known if another field holds an object
-//!   .tail - .head mod .elements.length      a ring: the way from head to tail, among so many slots
+//!   .baseCount !.counterCells               the same, but not known if another field holds an object
+//!   .tail - .head % .elements.length        a ring: the way from head to tail, among so many slots
 //! ```
 //!
 //! A type without the attribute `elements` has the attributes of the type that it is derived from. The attribute `hash table` is the path to
@@ -64,6 +65,7 @@ pub(crate) struct Places {
 /// How a number of elements is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Count {
+    Length(FieldPath),
     Field(FieldPath),
     Unless(FieldPath, FieldPath),
     Ring { tail: FieldPath, head: FieldPath, slots: FieldPath },
@@ -74,9 +76,12 @@ impl Count {
     fn parse(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(' ').collect();
         Some(match words[..] {
+            [length] if !length.is_empty() && !length.contains('.') => {
+                Count::Length(FieldPath::of(vec![length.to_owned()]))
+            }
             [field] => Count::Field(FieldPath::parse(field)?),
-            [field, "unless", other] => Count::Unless(FieldPath::parse(field)?, FieldPath::parse(other)?),
-            [tail, "-", head, "mod", slots] => Count::Ring {
+            [field, other] => Count::Unless(FieldPath::parse(field)?, FieldPath::parse(other.strip_prefix('!')?)?),
+            [tail, "-", head, "%", slots] => Count::Ring {
                 tail: FieldPath::parse(tail)?,
                 head: FieldPath::parse(head)?,
                 slots: FieldPath::parse(slots)?,
@@ -103,7 +108,7 @@ impl Places {
 
     /// Whether objects have as many elements as they are long, and no slots to fill.
     pub(crate) fn is_array(&self) -> bool {
-        matches!(&self.elements, Some(Count::Field(path)) if path.names() == ["length"]) && self.slots.is_none()
+        matches!(self.elements, Some(Count::Length(_)))
     }
 
     /// The fields that the numbers are found from: those of the elements, then that of the slots.
@@ -114,7 +119,7 @@ impl Places {
     /// The array whose length is the number of slots, if it is the object's own: that is one reference away.
     pub(crate) fn own_array(&self) -> Option<FieldPath> {
         match self.slots.as_ref()?.names() {
-            [array, length] if length == "length" => Some(FieldPath::of(vec![array.clone()])),
+            [array, _] => Some(FieldPath::of(vec![array.clone()])),
             _ => None,
         }
     }
@@ -124,7 +129,7 @@ impl Count {
     /// The fields that it is found from.
     fn paths(&self) -> Vec<&FieldPath> {
         match self {
-            Count::Field(path) => vec![path],
+            Count::Length(path) | Count::Field(path) => vec![path],
             Count::Unless(path, other) => vec![path, other],
             Count::Ring { tail, head, slots } => vec![tail, head, slots],
         }
@@ -133,7 +138,7 @@ impl Count {
     /// The number, from what these fields hold.
     fn of(&self, held: &[Held]) -> Option<u64> {
         match (self, held) {
-            (Count::Field(_), &[number]) => count(number),
+            (Count::Length(_) | Count::Field(_), &[number]) => count(number),
             (Count::Unless(..), &[number, other]) => count(number).filter(|_| other == Held::Null),
             (Count::Ring { .. }, &[tail, head, slots]) => way(count(tail), count(head), count(slots)),
             _ => None,
@@ -268,13 +273,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_have_three_forms() {
+    fn counts_have_four_forms() {
         let path = |text| FieldPath::parse(text).unwrap();
+        assert_eq!(Count::parse("length"), Some(Count::Length(path(".length"))));
         assert_eq!(Count::parse(".m.size"), Some(Count::Field(path(".m.size"))));
-        assert_eq!(Count::parse(".a unless .b"), Some(Count::Unless(path(".a"), path(".b"))));
+        assert_eq!(Count::parse(".a !.b"), Some(Count::Unless(path(".a"), path(".b"))));
         let ring = Count::Ring { tail: path(".t"), head: path(".h"), slots: path(".e.length") };
-        assert_eq!(Count::parse(".t - .h mod .e.length"), Some(ring));
-        for wrong in ["", "size", ".a unless", ".a - .b", ".a unless b", "  "] {
+        assert_eq!(Count::parse(".t - .h % .e.length"), Some(ring));
+        for wrong in ["", "a.size", ".a .b", ".a - .b", ".a !b", "  ", ".a..b"] {
             assert_eq!(Count::parse(wrong), None, "{wrong}");
         }
     }
