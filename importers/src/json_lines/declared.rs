@@ -39,8 +39,8 @@ pub(crate) struct DeclaredType {
 }
 
 impl DeclaredType {
-    /// Announces what a field of the object announced last holds. The type declares the field with its first value; it is
-    /// unknown for objects without one. Values of one field have one encoding.
+    /// Announces what a field of the object announced last holds. The type declares the field with its first value;
+    /// it is unknown for objects without one. Values of one field have one encoding.
     pub(crate) fn announce(
         &mut self,
         name: &'static str,

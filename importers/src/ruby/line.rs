@@ -3,8 +3,8 @@
 use crate::error::Damage;
 use crate::json_lines::{Scanner, Text};
 
-/// One line of a dump: an object, a shape or a group of roots. Fields that are not recorded (`frozen`, `flags` and so on)
-/// are skipped.
+/// One line of a dump: an object, a shape or a group of roots. Fields that are not recorded (`frozen`, `flags` and so
+/// on) are skipped.
 #[derive(Debug, Default)]
 pub(crate) struct Line<'a> {
     pub(crate) address: Option<u64>,

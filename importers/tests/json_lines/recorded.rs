@@ -114,7 +114,7 @@ impl Recorded {
         format!("{line} [{}]", references.collect::<Vec<_>>().join(", "))
     }
 
-    /// What a field holds for each object that has it, by address, in words. Objects that have no such field are left out.
+    /// What a field holds for each object that has it, by address, in words. Objects without such a field are left out.
     pub(crate) fn held(self, field: &str) -> BTreeMap<u64, String> {
         let addresses: Vec<Option<u64>> = {
             let ids: Vec<ObjectId> = (0..self.totals().objects as u32).map(ObjectId).collect();

@@ -241,7 +241,8 @@ impl Types {
         Ok(type_id)
     }
 
-    /// What the instances of a class hold besides references. Each field is declared by the class that gives it to them.
+    /// What the instances of a class hold besides references. Each field is declared by the class that gives it to
+    /// them.
     fn values(&mut self, writer: &Writer, class: Class<'_>, known: &Known) -> Result<Vec<MeasuredField>> {
         let has_contents = self.has_contents;
         let mut values: Vec<MeasuredField> = Vec::new();
