@@ -50,7 +50,7 @@ pub(crate) struct Announcer<'c, 'a> {
     number: StringId,
     /// What constants of the language are called: each leads first to its text.
     oddball: StringId,
-    /// The texts of those that programs see.
+    /// The texts of those that programs see, `false` and `true` first.
     constants: [StringId; 4],
     /// Allocation sites for the positions of functions.
     sites: Mutex<HashMap<SourcePositionId, SiteId>>,
@@ -155,8 +155,8 @@ impl<'c, 'a> Announcer<'c, 'a> {
             number: vocabulary.string("value")?,
             oddball: vocabulary.string("system / Oddball")?,
             constants: [
-                vocabulary.string("true")?,
                 vocabulary.string("false")?,
+                vocabulary.string("true")?,
                 vocabulary.string("null")?,
                 vocabulary.string("undefined")?,
             ],
@@ -278,6 +278,9 @@ impl<'c, 'a> Announcer<'c, 'a> {
             };
             worker.value = Some(field);
             worker.shard.value(field, Value::Double(value))?;
+        } else if let Some(is_true) = self.constants[..2].iter().position(|&known| object.name == Some(known)) {
+            let field = self.context.vocabulary.field(object.type_id, VALUE, Encoding::Boolean, true)?;
+            worker.shard.value(field, Value::Boolean(is_true == 1))?;
         }
         self.time(worker, node, object.type_id)?;
         for (reference, _) in &references {

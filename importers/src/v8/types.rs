@@ -15,7 +15,7 @@ use barrow_writer::{KindId, KindRole, TypeDescription, TypeId};
 /// The name of a node whose name was lost.
 const LOST: &str = "(name lost)";
 
-/// The field that holds a number.
+/// The field that holds a number, `true` or `false`.
 pub(crate) const VALUE: &str = "value";
 
 /// What tells types apart: the type of the node, its name, its constructor's place, whether it is detached.
@@ -71,8 +71,9 @@ impl<'c, 'a> Types<'c, 'a> {
     pub(crate) fn declare(&self, (type_, name, place, is_detached): TypeKey) -> Result<TypeId, ImportError> {
         let (class, kind) = (&self.classes[type_ as usize], self.kinds[type_ as usize]);
         if let Class::Fixed(name) = class {
-            let is_number = self.layout.meta.nodes.types[type_ as usize] == "number";
-            let attributes: &[_] = if is_number { &[("value of", VALUE)] } else { &[] };
+            // Constants are among the hidden nodes.
+            let has_value = matches!(&*self.layout.meta.nodes.types[type_ as usize], "number" | "hidden");
+            let attributes: &[_] = if has_value { &[("value of", VALUE)] } else { &[] };
             let description = TypeDescription { attributes, ..TypeDescription::new(kind, name) };
             return self.context.vocabulary.declare_type(&description);
         }

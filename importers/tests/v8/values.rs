@@ -156,7 +156,7 @@ fn numbers_are_what_the_strings_say_that_they_lead_to() {
 fn constants_say_what_they_are() {
     let mut dump = Dump::default();
     let map = dump.node("hidden", "system / Map", 1, 72);
-    let texts = ["true", "null", "hole", "undefined"];
+    let texts = ["true", "false", "null", "hole", "undefined"];
     for text in texts {
         let oddball = dump.node("hidden", "system / Oddball", 3, 48);
         let (said, type_of) = (dump.node("string", text, 5, 24), dump.node("string", "undefined", 7, 24));
@@ -165,12 +165,15 @@ fn constants_say_what_they_are() {
         dump.numbered(oddball, "hidden", 1, type_of);
         dump.numbered(map, "hidden", 0, said);
     }
-    let objects = record(dump.text(Version::Now).as_bytes()).expect("a whole dump").objects();
+    let recorded = record(dump.text(Version::Now).as_bytes()).expect("a whole dump");
+    let values: Vec<_> = recorded.held(".value").into_iter().filter(|held| *held != Held::Missing).collect();
+    assert_eq!(values, [Held::Value(FieldValue::Boolean(true)), Held::Value(FieldValue::Boolean(false))]);
+    let objects = recorded.objects();
     let hidden = objects.iter().filter(|object| object.kind == "hidden");
     let names: Vec<_> = hidden.map(|object| (object.own_name.as_deref(), object.references.len())).collect();
     // Programs never see the hole.
-    let expected = ["system / Map", "true", "null", "system / Oddball", "undefined"];
-    assert_eq!(names, expected.map(|name| (Some(name), if name == "system / Map" { 4 } else { 3 })));
+    let expected = ["system / Map", "true", "false", "null", "system / Oddball", "undefined"];
+    assert_eq!(names, expected.map(|name| (Some(name), if name == "system / Map" { 5 } else { 3 })));
 }
 
 #[test]
@@ -228,6 +231,7 @@ fn values_are_those_that_the_program_prints() {
     let tables = recorded.recording.tables().expect("tables");
     let words = |held: Held| match held {
         Held::Value(FieldValue::Double(value)) => value.to_string(),
+        Held::Value(FieldValue::Boolean(value)) => value.to_string(),
         Held::Value(FieldValue::Text(text)) => tables.string(text).to_owned(),
         // The empty string.
         Held::Object(_) => String::new(),
