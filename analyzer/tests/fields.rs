@@ -13,7 +13,8 @@ use barrow_writer::{
 };
 
 /// An object of the model. `Node` declares count, next and open; `Leaf` is derived from it and declares name and a count of
-/// its own; `Text` says something; `Box` stands for its value; `Plain` declares nothing; `Called` is called by its name.
+/// its own; `Text` says something; `Box` stands for its value, or says something; `Plain` declares nothing; `Called` is called
+/// by its name.
 #[derive(Debug, Clone, PartialEq)]
 struct Thing {
     kind: usize,
@@ -95,10 +96,13 @@ fn number(things: &[Thing], held: Model) -> Option<f64> {
 
 fn text(things: &[Thing], held: Model) -> Option<&'static str> {
     let Model::Object(target) = held else { return None };
-    if let (5, Some(name)) = (things[target].kind, things[target].name) {
-        return (things[name].kind == 2).then_some(things[name].text).flatten().map(|text| TEXTS[text]);
-    }
-    (things[target].kind == 2).then_some(things[target].text).flatten().map(|text| TEXTS[text])
+    let said = match (things[target].kind, things[target].name) {
+        (5, Some(name)) => &things[name],
+        _ => &things[target],
+    };
+    // A value that is known comes before a text.
+    let says_it = said.kind == 2 || said.kind == 3 && said.value.is_none();
+    said.text.filter(|_| says_it).map(|text| TEXTS[text])
 }
 
 struct Declared {
@@ -139,7 +143,8 @@ impl Declared {
         for (id, thing) in things.iter().enumerate() {
             let mut object = Object::new(self.types[thing.kind], 16);
             object.serial = Some(id as u64 + 1);
-            object.name = thing.text.filter(|_| thing.kind == 2).map(|text| writer.string(TEXTS[text]).unwrap());
+            object.name =
+                thing.text.filter(|_| [2, 3].contains(&thing.kind)).map(|text| writer.string(TEXTS[text]).unwrap());
             shard.object(id as u64, &object).unwrap();
             let mut value =
                 |field, value: Option<Value>| value.map_or(Ok(()), |value| shard.value(field, value)).unwrap();

@@ -7,9 +7,10 @@
 //!   announce  every chunk, in parallel, with a shard for each thread
 //! ```
 //!
-//! Beneath it: [`Scanner`] (the JSON of one line), [`Addresses`], [`Strings`], [`Tallies`].
+//! Beneath it: [`Scanner`] (the JSON of one line), [`Addresses`], [`DeclaredTypes`], [`Strings`], [`Tallies`].
 
 mod addresses;
+mod declared;
 mod first_field;
 mod scanner;
 mod screen;
@@ -17,6 +18,7 @@ mod strings;
 mod tallies;
 
 pub(crate) use addresses::Addresses;
+pub(crate) use declared::DeclaredTypes;
 pub(crate) use first_field::first_field;
 pub(crate) use scanner::{Scanner, Text};
 pub(crate) use screen::LineStarts;

@@ -10,7 +10,7 @@
 //! becomes of each field is in `docs/imports.md`.
 //!
 //! In reading order: `line` (the fields), `classes` and `shapes` (what objects refer to by address or number and
-//! must be known before them), `types`, `sites`, `announcer` (one thread's lines become objects), `counting` (only how
+//! must be known before them), `types`, `sites`, `values`, `announcer` (one thread's lines become objects), `counting` (only how
 //! many objects of each type there are).
 
 mod announcer;
@@ -20,6 +20,7 @@ mod line;
 mod shapes;
 mod sites;
 mod types;
+mod values;
 
 use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{ImportError, Stop};

@@ -15,11 +15,13 @@
 //! 3. [`Announcer`]: nodes and their edges are announced, unit by unit, on all threads.
 //!
 //! The graph is not held in memory. An import needs 4 bytes for each string, 4 for each node if the dump has locations, a bit for
-//! each node if the dump says which are attached to a document, and the memory of the writer. A node becomes an object of
-//! the same number; its id becomes the serial.
+//! each node if the dump says which are attached to a document, and the memory of the writer; 8 bytes for each string
+//! among the nodes, and for a time 40 for each concatenated one: at most 64 MiB, otherwise their texts are unknown. A node
+//! becomes an object of the same number; its id becomes the serial.
 
 mod announce;
 mod classes;
+mod concatenated;
 mod counting;
 mod detached;
 mod ephemerons;
@@ -33,6 +35,7 @@ mod parallel;
 mod quotes;
 mod recognition;
 mod reference;
+mod samples;
 mod strings;
 mod traces;
 mod types;
@@ -45,6 +48,7 @@ use crate::format::{Holds, Importer};
 use crate::options::ImportOptions;
 use crate::screen::Text;
 use announce::{Announcer, DumpTables};
+use concatenated::Concatenated;
 use detached::Detached;
 use ephemerons::WeakMapNodes;
 use layout::Layout;
@@ -52,6 +56,7 @@ use locations::Locations;
 use names::Names;
 use nodes::{Units, divide};
 use numbers::Numbers;
+use samples::Samples;
 use traces::Traces;
 use types::Types;
 
@@ -100,10 +105,21 @@ fn import_snapshot(dump: &[u8], context: &Context<'_>, outcome: &mut Outcome) ->
     end = end.and(traced);
     let entries = wanted.into_entries();
     let detached = Detached::find(&layout, &divided.natives, context)?;
+    let samples = Samples::read(&layout).unwrap_or_else(|damage| {
+        end = end.clone().and(Err(damage));
+        Samples::default()
+    });
+    let Units { units, concatenated, flat, is_whole, .. } = divided;
+    if !is_whole {
+        outcome
+            .notes
+            .push("there are too many strings: it is unknown what concatenated strings and numbers are".into());
+    }
+    let concatenated = Concatenated::read(&layout, &names, &flat, concatenated, context)?;
     context.progress.begin("importing", dump.len() as u64, "bytes");
     let types = Types::new(context, &layout, (locations, traces, detached))?;
-    let announcer = Announcer::new(context, DumpTables { types, names: &names, entries })?;
-    outcome.snapshots.push(announcer.announce(&divided.units)?);
+    let announcer = Announcer::new(context, DumpTables { types, names: &names, entries, flat, concatenated, samples })?;
+    outcome.snapshots.push(announcer.announce(&units)?);
     context.progress.advance((dump.len() as u64).saturating_sub(announcer.advanced()));
     end.map_err(|damage| Stop::Partial(incomplete(&layout, damage)))
 }

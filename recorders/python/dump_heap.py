@@ -19,6 +19,7 @@ A dump is lines of JSON. The first says what it is, the last how many objects it
     {"barrow":"python-heap", "version":1, "python":"3.11.2", "pid":77, "collected":true}
     {"type":"ROOT", "root":"modules", "references":["0x7f90"], "labels":["sys"]}
     {"address":"0x7f10", "type":"object", "class":"0x7f40", "size":64, "references":["0x7f80"], "labels":["x"]}
+    {"address":"0x7f80", "type":"object", "class":"0x7f50", "size":88, "length":2, "capacity":4, "references":[...]}
     {"barrow":"end", "objects":1}
 
 Found are the objects that the collector tracks (gc.get_objects), and all that can be reached from them and from the
@@ -50,12 +51,14 @@ _name_of_type = type.__dict__["__qualname__"].__get__
 _module_of_type = type.__dict__["__module__"].__get__
 _base_of_type = type.__dict__["__base__"].__get__
 _dict_offset_of_type = type.__dict__["__dictoffset__"].__get__
+_basic_size_of_type = type.__dict__["__basicsize__"].__get__
 _flags_of_type = type.__dict__["__flags__"].__get__
 _items_of_dict = dict.items
 _get_of_dict = dict.get
 _items_of_list = list.__getitem__
 _items_of_tuple = tuple.__getitem__
 _call_reference = _weakref.ref.__call__
+_pointer_size = tuple.__itemsize__
 _attribute = object.__getattribute__
 _size_of_object = object.__sizeof__
 
@@ -233,13 +236,15 @@ def _write(file, lines):
 class _Class:
     """What is known of a class: how to find out what its instances call their references."""
 
-    __slots__ = ("itself", "container", "members", "has_dict", "names", "instances", "found")
+    __slots__ = ("itself", "container", "length", "members", "has_dict", "names", "instances", "found")
 
     def __init__(self, itself):
         self.itself = itself
         mro = _mro_of_type(itself) or (itself,)
         containers = (dict, list, tuple, _weakref.ref)
         self.container = next((one for base in mro for one in containers if base is one), None)
+        measured = (str, bytes, bytearray, list, tuple, dict, set, frozenset, _deque())
+        self.length = next((one.__len__ for base in mro for one in measured if base is one), None)
         self.has_dict = _dict_offset_of_type(itself) != 0 and bool(_flags_of_type(itself) & _HEAP_TYPE)
         self.members = []
         for base in mro:
@@ -249,6 +254,11 @@ class _Class:
         self.names = _names_of_attributes(mro) if self.has_dict else ()
         self.instances = 0
         self.found = set()
+
+
+def _deque():
+    """The class of double-ended queues, if the program has it."""
+    return getattr(sys.modules.get("_collections"), "deque", list)
 
 
 def _names_of_attributes(mro):
@@ -406,11 +416,29 @@ def _line(value, known, references, elements, referent):
         if name is not None:
             parts.append(', "name":%s' % _quoted(name))
     parts.append(', "class":"0x%x", "size":%d' % (id(kind), _size(value)))
+    if known.length is not None:
+        parts.append(', "length":%d' % known.length(value))
+        capacity = _capacity(value, kind)
+        if capacity is not None:
+            parts.append(', "capacity":%d' % capacity)
     parts.append(_references_of_line(references, elements))
     if referent is not None:
         parts.append(', "weak":["0x%x"]' % id(referent))
     parts.append("}\n")
     return "".join(parts)
+
+
+def _capacity(value, kind):
+    """How many elements fit into a list or the table of a set, and how many bytes into a bytearray."""
+    if kind is list:
+        return (list.__sizeof__(value) - _basic_size_of_type(list)) // _pointer_size
+    if kind is bytearray:
+        return bytearray.__alloc__(value)
+    if kind is set or kind is frozenset:
+        # A table of 8 slots is a part of the set. A slot is a pointer and a hash.
+        table = (kind.__sizeof__(value) - _basic_size_of_type(kind)) // (2 * _pointer_size)
+        return table or 8
+    return None
 
 
 def _references_of_line(references, elements):
@@ -449,7 +477,10 @@ def _name(value, kind):
     if kind is float or kind is bool or kind is complex or value is None:
         return repr(value)
     if kind is bytes:
-        return repr(value[:_TEXT_CHARACTERS])
+        text = repr(value[:_TEXT_CHARACTERS])
+        # With room for the length.
+        is_whole = len(value) <= _TEXT_CHARACTERS >= len(text)
+        return text if is_whole else "%s... (%d bytes)" % (text[: _TEXT_CHARACTERS - 32], len(value))
     if kind is _Function:
         return _function_name(value)
     if kind is _Code:

@@ -1,4 +1,5 @@
-//! `docs/guides/{leaks,sessions,rust,python}.md`, `docs/recording-builds.md`, `docs/trials.md`: their programs are run, and their commands typed, as they are written there.
+//! `docs/guides/{leaks,sessions,node,rust,python}.md`, `docs/recording-builds.md`, `docs/trials.md`: their programs are run, and
+//! their commands typed, as they are written there.
 //!
 //! Sizes, numbers and times differ from run to run, so of each answer only the lines are compared that name what leaks,
 //! how a command ended, and what an assertion came to, without their numbers. `BLESS=1` rewrites all answers. A section
@@ -49,6 +50,11 @@ fn the_leak_in_python_is_found() {
 #[test]
 fn the_leak_in_javascript_is_found() {
     replay("docs/guides/leaks.md", "## Node.js", "node", &["docs/guides/leaks/chat.js"]);
+}
+
+#[test]
+fn sessions_that_leak_are_found_by_what_they_hold() {
+    replay("docs/guides/node.md", "## Sessions that have ended", "node", &["docs/guides/leaks/sessions.js"]);
 }
 
 #[test]

@@ -18,6 +18,12 @@ pub(crate) struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
+    /// A text without escapes.
+    pub(crate) fn plain(text: &'a str) -> Self {
+        debug_assert!(!text.contains('\\'));
+        Text { raw: text.as_bytes(), has_escapes: false }
+    }
+
     /// What it says; bytes that are not UTF-8 become U+FFFD.
     pub(crate) fn decode(self) -> Cow<'a, str> {
         if self.has_escapes {

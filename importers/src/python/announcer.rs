@@ -1,14 +1,13 @@
 //! What one thread does with its lines: it announces them to a shard.
 
 use super::line::{Line, References};
-use super::types::{LineType, put_key};
+use super::types::{LineType, VALUE, put_key};
 use super::{Classes, ReferenceNames, name_of_type};
 use crate::contents::Contents;
 use crate::context::Vocabulary;
 use crate::error::{Damage, Stop};
-use crate::json_lines::FastMap;
-use crate::json_lines::{Addresses, MAX_NAME_BYTES, Strings, Text, add_bytes, excerpt};
-use barrow_writer::{Label, Object, Shard, StrengthId, StringId, TypeId};
+use crate::json_lines::{Addresses, DeclaredTypes, MAX_NAME_BYTES, Strings, Text, add_bytes, excerpt};
+use barrow_writer::{Label, Object, Shard, StrengthId, StringId, Value};
 
 /// What all threads share.
 #[derive(Clone, Copy)]
@@ -43,7 +42,7 @@ pub(crate) struct Announcer<'k, 's> {
     shard: Shard<'s>,
     /// The next object's number.
     row: u64,
-    types: FastMap<Box<[u8]>, TypeId>,
+    types: DeclaredTypes,
     strings: Strings<'k>,
     // Kept for their memory.
     key: Vec<u8>,
@@ -57,7 +56,7 @@ impl<'k, 's> Announcer<'k, 's> {
             known,
             shard,
             row: 0,
-            types: FastMap::default(),
+            types: DeclaredTypes::default(),
             strings: Strings::new(known.vocabulary),
             key: Vec::new(),
             references: References::default(),
@@ -102,14 +101,26 @@ impl<'k, 's> Announcer<'k, 's> {
     }
 
     fn object(&mut self, line: &Line<'_>, address: u64, references: &References<'_>, offset: u64) -> Result<(), Stop> {
-        let words = self.known.words;
+        let SharedTables { vocabulary, contents, words, classes, .. } = self.known;
         let size = line.size.unwrap_or(0);
         self.announced.bytes = add_bytes(self.announced.bytes, size, offset)?;
         let address = Some(address).filter(|&address| address != 0);
-        let type_id = self.type_id(line)?;
         let name = self.name(line)?;
-        self.shard.object(self.row, &Object { address, name, ..Object::new(type_id, size) })?;
+        put_key(line, &mut self.key);
+        let declare = || LineType::of(line).declare(classes, vocabulary, contents.has_values());
+        let declared = self.types.of(&self.key, declare)?;
+        self.shard.object(self.row, &Object { address, name, ..Object::new(declared.type_id, size) })?;
         self.row += 1;
+        let fields = [
+            (VALUE, number(line, classes)),
+            ("length", line.length.map(Value::Unsigned)),
+            ("capacity", line.capacity.map(Value::Unsigned)),
+        ];
+        for (name, value) in fields.into_iter().filter(|_| contents.has_values()) {
+            if let Some(value) = value {
+                declared.announce(name, value, &mut self.shard, vocabulary)?;
+            }
+        }
         if let Some(class) = line.class {
             self.reference(Label::Name(words.class), StrengthId::STRONG, class)?;
         }
@@ -150,16 +161,20 @@ impl<'k, 's> Announcer<'k, 's> {
         }
         Ok(())
     }
+}
 
-    /// The type of a line, declared when it is first met.
-    fn type_id(&mut self, line: &Line<'_>) -> Result<TypeId, Stop> {
-        put_key(line, &mut self.key);
-        if let Some(&type_id) = self.types.get(&self.key[..]) {
-            return Ok(type_id);
-        }
-        let type_id = LineType::of(line).declare(self.known.classes, self.known.vocabulary)?;
-        self.types.insert(self.key.as_slice().into(), type_id);
-        Ok(type_id)
+/// The value of a number, which is its name. Whole numbers have one if 64 bits suffice.
+fn number(line: &Line<'_>, classes: &Classes) -> Option<Value> {
+    let text = line.name?.raw;
+    if !matches!(text.first(), Some(b'-' | b'0'..=b'9' | b'T' | b'F' | b'i' | b'n')) || line.kind != b"object" {
+        return None;
+    }
+    let text = str::from_utf8(text).ok()?;
+    match (classes.name(line.class?)?, text) {
+        ("int", _) => text.parse().ok().map(Value::Signed),
+        ("float", _) => text.parse().ok().map(Value::Double),
+        ("bool", "True" | "False") => Some(Value::Boolean(text == "True")),
+        _ => None,
     }
 }
 

@@ -45,7 +45,8 @@ fn count(lines: &Lines<'_>, context: &Context<'_>) -> Result<(Vec<TypeCount>, Re
     }
     let classes = Classes::new(classes);
     let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let totals = all.declare(|type_| Ok(type_.declare(&classes, context.vocabulary)?))?;
+    let has_values = context.options.contents.has_values();
+    let totals = all.declare(|type_| Ok(type_.declare(&classes, context.vocabulary, has_values)?))?;
     let objects = totals.iter().map(|count| count.objects).sum();
     Ok((totals, super::check_end(end, objects, lines)))
 }

@@ -22,6 +22,10 @@ pub(crate) struct Line<'a> {
     pub(crate) root: Option<Text<'a>>,
     pub(crate) class: Option<u64>,
     pub(crate) size: Option<u64>,
+    /// Of a container: its elements. Of a string, its characters; of bytes, how many.
+    pub(crate) length: Option<u64>,
+    /// How many elements or bytes fit into it.
+    pub(crate) capacity: Option<u64>,
     /// What a person would like to see: the value of a string or number, the name of a function.
     pub(crate) name: Option<Text<'a>>,
     /// Of a type: where it is defined.
@@ -69,6 +73,8 @@ impl<'a> Line<'a> {
                 b"type" if line.kind.is_empty() => line.kind = scanner.text()?.map_or(&b""[..], |text| text.raw),
                 b"class" => line.class = scanner.address()?,
                 b"size" => line.size = scanner.integer()?,
+                b"length" => line.length = scanner.integer()?,
+                b"capacity" => line.capacity = scanner.integer()?,
                 b"name" => line.name = scanner.text()?,
                 b"references" => scanner.addresses(&mut references.strong)?,
                 b"elements" => line.elements = scanner.integer()?.unwrap_or(0),

@@ -7,6 +7,9 @@ use crate::error::ImportError;
 use crate::json_lines::{MAX_NAME_BYTES, Text};
 use barrow_writer::{KindRole, TypeDescription, TypeId};
 
+/// The field that holds a number.
+pub(super) const VALUE: &str = "value";
+
 /// What the line of an object says of its type.
 #[derive(Debug)]
 pub(crate) struct LineType {
@@ -52,12 +55,19 @@ impl LineType {
         }
     }
 
-    /// Declares it.
-    pub(crate) fn declare(&self, classes: &Classes, vocabulary: &Vocabulary<'_>) -> Result<TypeId, ImportError> {
+    /// Declares it. With `has_values`, numbers stand for what they are.
+    pub(crate) fn declare(
+        &self,
+        classes: &Classes,
+        vocabulary: &Vocabulary<'_>,
+        has_values: bool,
+    ) -> Result<TypeId, ImportError> {
         let kind = vocabulary.kind(&self.kind, self.role)?;
         let name_of_class = || self.class.and_then(|class| classes.name(class)).unwrap_or("(class not in the dump)");
         let name = self.function.as_deref().unwrap_or_else(name_of_class);
-        let description = TypeDescription::new(kind, name);
+        let is_number = self.role == KindRole::Object && matches!(name, "int" | "float" | "bool");
+        let attributes: &[_] = if has_values && is_number { &[("value of", VALUE)] } else { &[] };
+        let description = TypeDescription { attributes, ..TypeDescription::new(kind, name) };
         vocabulary.declare_type(&TypeDescription { file: self.file.as_deref(), line: self.line, ..description })
     }
 }

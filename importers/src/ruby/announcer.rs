@@ -5,13 +5,13 @@ use super::line::{Line, Reading};
 use super::shapes::Shapes;
 use super::sites::{Sites, SitesOfThread};
 use super::types::{LineType, put_key};
+use super::values;
 use super::{FREE_SLOT, ReferenceNames};
 use crate::contents::Contents;
 use crate::context::Vocabulary;
 use crate::error::{Damage, Stop};
-use crate::json_lines::FastMap;
-use crate::json_lines::{Addresses, Strings, Text, add_bytes, excerpt};
-use barrow_writer::{Label, Object, Shard, StrengthId, StringId, TypeId};
+use crate::json_lines::{Addresses, DeclaredTypes, Strings, Text, add_bytes, excerpt};
+use barrow_writer::{Label, Object, Shard, StrengthId, StringId, Value};
 
 /// What a slot takes where the dump does not say: Ruby 2.7 to 3.1 have slots of one size.
 const SLOT_BYTES: u64 = 40;
@@ -68,7 +68,7 @@ pub(crate) struct Announcer<'k, 's> {
     shard: Shard<'s>,
     /// The next object's number.
     row: u64,
-    types: FastMap<Box<[u8]>, TypeId>,
+    types: DeclaredTypes,
     strings: Strings<'k>,
     sites: SitesOfThread<'k>,
     // Kept for their memory.
@@ -85,7 +85,7 @@ impl<'k, 's> Announcer<'k, 's> {
             known,
             shard,
             row: 0,
-            types: FastMap::default(),
+            types: DeclaredTypes::default(),
             strings: Strings::new(known.vocabulary),
             sites: SitesOfThread::new(known.sites),
             key: Vec::new(),
@@ -143,15 +143,30 @@ impl<'k, 's> Announcer<'k, 's> {
         let (shallow_bytes, unmanaged_bytes) = sizes(line);
         self.announced.bytes = add_bytes(self.announced.bytes, shallow_bytes, offset)?;
         self.announced.bytes = add_bytes(self.announced.bytes, unmanaged_bytes, offset)?;
+        let (site, name) = (self.sites.id(&line.site)?, self.name(line, address)?);
+        put_key(line, &mut self.key);
+        let SharedTables { classes, vocabulary, .. } = self.known;
+        let declared = self.types.of(&self.key, || LineType::of(line).declare(classes, vocabulary))?;
         let object = Object {
             unmanaged_bytes,
             address: Some(address).filter(|&address| address != 0),
-            site: self.sites.id(&line.site)?,
-            name: self.name(line, address)?,
-            ..Object::new(self.type_id(line)?, shallow_bytes)
+            site,
+            name,
+            ..Object::new(declared.type_id, shallow_bytes)
         };
         self.shard.object(self.row, &object)?;
         self.row += 1;
+        if self.known.contents.has_values() {
+            for (name, value) in values::numbers(line) {
+                if let Some(value) = value {
+                    declared.announce(name, Value::Unsigned(value), &mut self.shard, vocabulary)?;
+                }
+            }
+            if let Some(encoding) = values::encoding(line) {
+                let encoding = Value::Text(self.strings.id(encoding)?);
+                declared.announce("encoding", encoding, &mut self.shard, vocabulary)?;
+            }
+        }
         if line.kind == b"IMEMO" {
             return self.imemo_references(line, references);
         }
@@ -165,7 +180,7 @@ impl<'k, 's> Announcer<'k, 's> {
             let name = self.known.classes.own_name(address);
             return Ok(name.map(|name| self.known.vocabulary.string(&name)).transpose()?);
         }
-        if let Some(text) = line.value {
+        if let Some(text) = values::text(line) {
             let longest = self.known.contents.longest_text();
             return Ok(longest.map(|longest| self.strings.of_text(text, longest)).transpose()?);
         }
@@ -236,17 +251,6 @@ impl<'k, 's> Announcer<'k, 's> {
             None => self.announced.lost_references += 1,
         }
         Ok(())
-    }
-
-    /// The type of a line, declared when it is first met.
-    fn type_id(&mut self, line: &Line<'_>) -> Result<TypeId, Stop> {
-        put_key(line, &mut self.key);
-        if let Some(&type_id) = self.types.get(&self.key[..]) {
-            return Ok(type_id);
-        }
-        let type_id = LineType::of(line).declare(self.known.classes, self.known.vocabulary)?;
-        self.types.insert(self.key.as_slice().into(), type_id);
-        Ok(type_id)
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::error::Damage;
 use crate::json_lines::{Scanner, Text};
 
-/// One line of a dump: an object, a shape or a group of roots. Fields that a recording has no place for
-/// (`embedded`, `frozen`, `flags` and so on) are skipped.
+/// One line of a dump: an object, a shape or a group of roots. Fields that are not recorded (`frozen`, `flags` and so
+/// on) are skipped.
 #[derive(Debug, Default)]
 pub(crate) struct Line<'a> {
     pub(crate) address: Option<u64>,
@@ -29,6 +29,9 @@ pub(crate) struct Line<'a> {
     pub(crate) method_id: Option<Text<'a>>,
     /// What a string, symbol or float says.
     pub(crate) value: Option<Text<'a>>,
+    /// Of an array: its elements. Of a hash, where it is called `size`: its entries.
+    pub(crate) length: Option<u64>,
+    pub(crate) string: StringFields<'a>,
     /// Of an `OBJECT`: how many instance variables it has.
     pub(crate) ivars: Option<u64>,
     pub(crate) shape_id: Option<u64>,
@@ -36,6 +39,19 @@ pub(crate) struct Line<'a> {
     pub(crate) memsize: Option<u64>,
     pub(crate) slot_size: Option<u64>,
     pub(crate) site: Site<'a>,
+}
+
+/// Of a string or symbol, apart from what it says.
+#[derive(Debug, Default)]
+pub(crate) struct StringFields<'a> {
+    pub(crate) bytes: Option<u64>,
+    /// Only if that differs from `bytes`, and of strings that are neither embedded nor shared.
+    pub(crate) capacity: Option<u64>,
+    pub(crate) is_embedded: bool,
+    pub(crate) is_shared: bool,
+    /// Of a string: none is `ASCII-8BIT`.
+    pub(crate) encoding: Option<Text<'a>>,
+    pub(crate) code_range: Option<Text<'a>>,
 }
 
 /// Of a `SHAPE`.
@@ -85,6 +101,13 @@ impl<'a> Line<'a> {
                 b"class" => line.class = scanner.address()?,
                 b"references" => scanner.addresses(references)?,
                 b"value" => line.value = scanner.text()?,
+                b"bytesize" => line.string.bytes = scanner.integer()?,
+                b"capacity" => line.string.capacity = scanner.integer()?,
+                b"embedded" => line.string.is_embedded = scanner.boolean()?,
+                b"shared" => line.string.is_shared = scanner.boolean()?,
+                b"encoding" => line.string.encoding = scanner.text()?,
+                b"coderange" => line.string.code_range = scanner.text()?,
+                b"length" | b"size" => line.length = scanner.integer()?,
                 b"memsize" => line.memsize = scanner.integer()?,
                 b"slot_size" => line.slot_size = scanner.integer()?,
                 b"shape_id" => line.shape_id = scanner.integer()?,

@@ -5,17 +5,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::classes::{Class, constructor};
+use super::concatenated::Concatenated;
 use super::ephemerons::{Entries, ValueEdge, ordered};
 use super::locations::SourcePositionId;
 use super::names::{Name, Names, Special};
-use super::nodes::{Edge, Edges, Node, Nodes, Unit};
+use super::nodes::{Edge, Edges, FlatStrings, Node, Nodes, Unit};
 use super::parallel::for_each_unit;
 use super::reference::{Reference, has_name};
-use super::types::{TypeKey, Types, from_one};
+use super::samples::Samples;
+use super::types::{TypeKey, Types, VALUE, from_one};
 use crate::context::Context;
 use crate::error::{Damage, ImportError, Stop};
 use barrow_writer::{
-    Label, Object, Shard, SiteDescription, SiteId, StrengthClass, StrengthId, StringId, Totals, TypeId,
+    Encoding, FieldId, Label, Object, Shard, SiteDescription, SiteId, StrengthClass, StrengthId, StringId, Totals,
+    TypeId, Value,
 };
 
 /// The parts of a dump that announcing its objects needs.
@@ -23,14 +26,17 @@ pub(crate) struct DumpTables<'c, 'a> {
     pub(crate) types: Types<'c, 'a>,
     pub(crate) names: &'c Names,
     pub(crate) entries: Entries,
+    pub(crate) flat: FlatStrings,
+    pub(crate) concatenated: Concatenated,
+    pub(crate) samples: Samples,
 }
 
 /// Announces the objects of a dump.
 pub(crate) struct Announcer<'c, 'a> {
     context: &'c Context<'c>,
     known: DumpTables<'c, 'a>,
-    /// By type of node: whether it is a function, whose allocation site is its position in the source.
-    closures: Vec<bool>,
+    /// By type of node: what is special about it.
+    special: Vec<SpecialNode>,
     /// By type of edge.
     edges: Vec<EdgeKind>,
     weak: StrengthId,
@@ -40,10 +46,45 @@ pub(crate) struct Announcer<'c, 'a> {
     value: StringId,
     /// The empty string.
     empty: StringId,
+    /// The name of references from numbers to what they are in text.
+    number: StringId,
+    /// What constants of the language are called: each leads first to its text.
+    oddball: StringId,
+    /// The texts of those that programs see, `false` and `true` first.
+    constants: [StringId; 4],
     /// Allocation sites for the positions of functions.
     sites: Mutex<HashMap<SourcePositionId, SiteId>>,
     /// Bytes of the dump that were reported as progress.
     advanced: AtomicU64,
+}
+
+/// What is special about the nodes of a type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SpecialNode {
+    Nothing,
+    /// A function, whose allocation site is its position in the source.
+    Closure,
+    /// Its text is that of its parts.
+    Concatenated,
+    /// It has no text, and its name says only what it is.
+    Nameless,
+    /// A string that it leads to says which number it is.
+    Number,
+    /// Of constants such as `true`, the first string that they lead to says which it is.
+    Hidden,
+}
+
+impl SpecialNode {
+    fn of(node_type: &str) -> Self {
+        match node_type {
+            "closure" => SpecialNode::Closure,
+            "concatenated string" => SpecialNode::Concatenated,
+            "sliced string" | "bigint" => SpecialNode::Nameless,
+            "number" => SpecialNode::Number,
+            "hidden" => SpecialNode::Hidden,
+            _ => SpecialNode::Nothing,
+        }
+    }
 }
 
 /// How edges of one type are announced.
@@ -72,6 +113,10 @@ struct Worker<'s> {
     last: Option<(TypeKey, TypeAndName)>,
     sites: HashMap<SourcePositionId, Option<SiteId>, foldhash::fast::RandomState>,
     of_table: Vec<(Reference, Option<u64>)>,
+    /// The fields of types that hold the times of allocations.
+    times: HashMap<TypeId, FieldId, foldhash::fast::RandomState>,
+    /// The field of numbers, once there is one.
+    value: Option<FieldId>,
 }
 
 /// A type, and the name of its objects where the type does not say it.
@@ -106,7 +151,15 @@ impl<'c, 'a> Announcer<'c, 'a> {
             key_of_value: vocabulary.strength("key in WeakMap", StrengthClass::Weak)?,
             value: vocabulary.string("value in WeakMap")?,
             empty: vocabulary.string("")?,
-            closures: layout.meta.nodes.types.iter().map(|name| name == "closure").collect(),
+            special: layout.meta.nodes.types.iter().map(|name| SpecialNode::of(name)).collect(),
+            number: vocabulary.string("value")?,
+            oddball: vocabulary.string("system / Oddball")?,
+            constants: [
+                vocabulary.string("false")?,
+                vocabulary.string("true")?,
+                vocabulary.string("null")?,
+                vocabulary.string("undefined")?,
+            ],
             sites: Mutex::default(),
             advanced: AtomicU64::new(0),
         })
@@ -120,7 +173,15 @@ impl<'c, 'a> Announcer<'c, 'a> {
         shard.finish()?;
         let begin = || {
             let shard = snapshot.shard();
-            Ok(Worker { shard, types: HashMap::default(), last: None, sites: HashMap::default(), of_table: Vec::new() })
+            Ok(Worker {
+                shard,
+                types: HashMap::default(),
+                last: None,
+                sites: HashMap::default(),
+                of_table: Vec::new(),
+                times: HashMap::default(),
+                value: None,
+            })
         };
         let work = |worker: &mut Worker<'_>, unit: usize| self.unit(worker, &units[unit]);
         for_each_unit(self.context, units.len(), begin, work, |worker| Ok(worker.shard.finish()?))?;
@@ -147,7 +208,18 @@ impl<'c, 'a> Announcer<'c, 'a> {
             object.serial = Some(node.id).filter(|&id| id != 0);
             object.name = name;
             object.site = self.site(worker, &node, row)?;
+            match self.special[node.type_ as usize] {
+                SpecialNode::Nothing | SpecialNode::Closure => {}
+                SpecialNode::Concatenated => object.name = self.known.concatenated.text(row),
+                SpecialNode::Nameless => object.name = None,
+                SpecialNode::Hidden if name != Some(self.oddball) => {}
+                special @ (SpecialNode::Number | SpecialNode::Hidden) => {
+                    self.described(worker, special, &node, object, row, &mut edges)?;
+                    continue;
+                }
+            }
             worker.shard.object(row, &object)?;
+            self.time(worker, &node, type_id)?;
             if next_table == Some(row) {
                 next_table = tables.next();
                 self.table(worker, &node, row, &mut edges)?;
@@ -166,6 +238,76 @@ impl<'c, 'a> Announcer<'c, 'a> {
             self.context.release(start as usize..end as usize);
         }
         Ok(())
+    }
+
+    /// Announces a node that a string describes to which it leads, with its references.
+    #[cold]
+    fn described(
+        &self,
+        worker: &mut Worker<'_>,
+        special: SpecialNode,
+        node: &Node,
+        mut object: Object,
+        row: u64,
+        edges: &mut Edges<'_, '_>,
+    ) -> Result<(), Stop> {
+        let mut references = std::mem::take(&mut worker.of_table);
+        references.clear();
+        for _ in 0..node.edge_count {
+            let offset = edges.offset();
+            references.push(self.reference(&edges.next()?, node, row, offset)?);
+        }
+        let is_number = special == SpecialNode::Number;
+        let label = if is_number { Label::Name(self.number) } else { Label::Index(0) };
+        let described = references.iter().find(|(reference, _)| reference.label == label);
+        let text = described.and_then(|(reference, _)| self.known.flat.name(reference.target));
+        let mut value = None;
+        if is_number {
+            object.name = None;
+            value = text.and_then(|text| self.number(text));
+        } else if let Some(text) = text.and_then(|text| self.known.names.plain(text))
+            && self.constants.contains(&text)
+        {
+            object.name = Some(text);
+        }
+        worker.shard.object(row, &object)?;
+        if let Some(value) = value {
+            let field = match worker.value {
+                Some(field) => field,
+                None => self.context.vocabulary.field(object.type_id, VALUE, Encoding::Double, false)?,
+            };
+            worker.value = Some(field);
+            worker.shard.value(field, Value::Double(value))?;
+        } else if let Some(is_true) = self.constants[..2].iter().position(|&known| object.name == Some(known)) {
+            let field = self.context.vocabulary.field(object.type_id, VALUE, Encoding::Boolean, true)?;
+            worker.shard.value(field, Value::Boolean(is_true == 1))?;
+        }
+        self.time(worker, node, object.type_id)?;
+        for (reference, _) in &references {
+            worker.shard.reference(reference.label, reference.strength, reference.target)?;
+        }
+        worker.of_table = references;
+        Ok(())
+    }
+
+    /// The number that a string says.
+    fn number(&self, name: u64) -> Option<f64> {
+        match self.known.names.get(name)? {
+            Name::Special(_, Special::Number(number)) => Some(number.into()),
+            _ => self.known.types.layout.strings.text(usize::try_from(name).ok()?)?.parse().ok(),
+        }
+    }
+
+    /// Announces when the object announced last was allocated, if that is known.
+    #[inline]
+    fn time(&self, worker: &mut Worker<'_>, node: &Node, type_id: TypeId) -> Result<(), Stop> {
+        let Some(time) = self.known.samples.allocated_us(node.id) else { return Ok(()) };
+        let field = match worker.times.get(&type_id) {
+            Some(&field) => field,
+            None => self.context.vocabulary.field(type_id, "allocated_us", Encoding::Unsigned, true)?,
+        };
+        worker.times.insert(type_id, field);
+        Ok(worker.shard.value(field, Value::Unsigned(time))?)
     }
 
     /// Announces the references of a WeakMap's table.
@@ -288,7 +430,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
         {
             return Ok(Some(site));
         }
-        if !self.closures[node.type_ as usize] {
+        if self.special[node.type_ as usize] != SpecialNode::Closure {
             return Ok(None);
         }
         let place = self.known.types.locations.of(row as usize);

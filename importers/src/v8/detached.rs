@@ -7,7 +7,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::layout::Layout;
-use super::nodes::{Edges, Native};
+use super::nodes::{Edges, NodeEdges};
 use super::parallel::for_each_unit;
 use crate::context::Context;
 use crate::error::Stop;
@@ -27,11 +27,11 @@ pub(crate) struct Detached {
 impl Detached {
     /// Finds them among the native nodes. Takes, for the time being, a byte for each node and 8 bytes for
     /// each edge of a native one.
-    pub(crate) fn find(layout: &Layout<'_>, natives: &[Native], context: &Context<'_>) -> Result<Detached, Stop> {
+    pub(crate) fn find(layout: &Layout<'_>, natives: &[NodeEdges], context: &Context<'_>) -> Result<Detached, Stop> {
         if natives.is_empty() {
             return Ok(Detached::default());
         }
-        let units: Vec<&[Native]> = natives.chunks(UNIT_NATIVES).collect();
+        let units: Vec<&[NodeEdges]> = natives.chunks(UNIT_NATIVES).collect();
         let found = Mutex::new(Vec::new());
         for_each_unit(
             context,
@@ -55,7 +55,7 @@ impl Detached {
     }
 
     /// The states go along the edges, which are pairs of rows in ascending order.
-    fn propagate(natives: &[Native], edges: &[(u32, u32)], node_count: u64) -> Detached {
+    fn propagate(natives: &[NodeEdges], edges: &[(u32, u32)], node_count: u64) -> Detached {
         let count = usize::try_from(node_count).unwrap_or(usize::MAX);
         // Whether the state of a node can still be found out.
         let mut is_open = vec![false; count];
@@ -86,7 +86,7 @@ impl Detached {
 }
 
 /// Where native nodes lead: pairs of rows.
-fn edges_of(natives: &[Native], layout: &Layout<'_>, found: &mut Vec<(u32, u32)>) -> Result<(), Stop> {
+fn edges_of(natives: &[NodeEdges], layout: &Layout<'_>, found: &mut Vec<(u32, u32)>) -> Result<(), Stop> {
     let Layout { meta, .. } = layout;
     let leads: Vec<bool> =
         meta.edges.types.iter().map(|name| !matches!(&**name, "hidden" | "invisible" | "weak")).collect();
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn attached_nodes_come_first() {
-        let native = |(row, detachedness)| Native { row, edge_count: 0, first_edge: 0, detachedness };
+        let native = |(row, detachedness)| NodeEdges { row, edge_count: 0, first_edge: 0, detachedness };
         let natives = [(0, 1), (1, 2), (2, 0), (3, 0), (4, 0), (5, 2), (7, 0)].map(native);
         // 6 is not native; 5 is known to be detached, though an attached node leads to it.
         let edges = [(0, 2), (0, 5), (1, 2), (1, 3), (1, 6), (3, 4), (4, 3), (6, 7)];

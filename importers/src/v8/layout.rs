@@ -23,6 +23,7 @@ pub(crate) struct Layout<'a> {
     pub(crate) edges: Numbers<'a>,
     pub(crate) locations: Option<Numbers<'a>>,
     pub(crate) functions: Option<Numbers<'a>>,
+    pub(crate) samples: Option<Numbers<'a>>,
     /// The text of the tree of allocation traces.
     pub(crate) trace_tree: Option<Range<usize>>,
     pub(crate) strings: Strings<'a>,
@@ -38,6 +39,7 @@ struct LayoutParts<'a> {
     edges: Option<Numbers<'a>>,
     locations: Option<Numbers<'a>>,
     functions: Option<Numbers<'a>>,
+    samples: Option<Numbers<'a>>,
     trace_tree: Option<Range<usize>>,
     strings: Option<Strings<'a>>,
 }
@@ -64,9 +66,9 @@ impl<'a> Layout<'a> {
         nodes.check_whole()?;
         edges.check_whole()?;
         let end = if found.strings.is_none() && end.is_ok() { Err(missing("\"strings\"")) } else { end };
-        let LayoutParts { locations, functions, trace_tree, strings, .. } = found;
+        let LayoutParts { locations, functions, samples, trace_tree, strings, .. } = found;
         let strings = strings.unwrap_or_else(|| Strings::none(dump));
-        Ok(Layout { dump, meta, nodes, edges, locations, functions, trace_tree, strings, end })
+        Ok(Layout { dump, meta, nodes, edges, locations, functions, samples, trace_tree, strings, end })
     }
 
     /// How many nodes there are.
@@ -124,6 +126,7 @@ impl<'a> LayoutParts<'a> {
             b"edges" => self.edges.insert(numbers("the edges")?),
             b"locations" => self.locations.insert(numbers("the locations")?),
             b"trace_function_infos" => self.functions.insert(numbers("the functions of allocation traces")?),
+            b"samples" => self.samples.insert(numbers("the samples")?),
             b"strings" => {
                 expect(dump, at, b'[', "an array")?;
                 let (strings, found) = Strings::find(dump, at + 1, context)?;

@@ -20,6 +20,8 @@ pub(crate) struct Meta {
     pub(crate) edges: EdgeFields,
     pub(crate) locations: Option<LocationFields>,
     pub(crate) functions: Option<FunctionFields>,
+    /// The fields of a sample, by name.
+    pub(crate) sample_fields: Vec<String>,
     /// The fields of a trace node, by name.
     pub(crate) trace_fields: Vec<String>,
     /// How many nodes and edges the snapshot claims to have.
@@ -123,6 +125,7 @@ impl Meta {
             edges,
             locations: location_fields(&names(meta, "location_fields")),
             functions: function_fields(&names(meta, "trace_function_info_fields")),
+            sample_fields: names(meta, "sample_fields"),
             trace_fields: names(meta, "trace_node_fields"),
             node_count: number("node_count"),
             edge_count: number("edge_count"),

@@ -195,7 +195,8 @@ fn wait<'t>(
     Ok(guard)
 }
 
-fn shortened(text: &str, longest: usize) -> Cow<'_, str> {
+/// At most so many bytes of a text.
+pub(crate) fn shortened(text: &str, longest: usize) -> Cow<'_, str> {
     // The writer counts texts that are too long for it.
     if longest >= MAX_TEXT_BYTES { text.into() } else { Shortened::default().shorten(text, longest) }
 }

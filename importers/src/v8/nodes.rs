@@ -3,8 +3,8 @@
 //! The nodes are divided into units. A first pass over the nodes adds up how many edges each unit has,
 //! so that the second can read nodes and edges of several units at once.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::ephemerons::WeakMapNodes;
 use super::meta::{EdgeFields, MAX_FIELDS, Meta, NodeFields};
@@ -15,6 +15,11 @@ use crate::error::{Damage, Stop};
 
 /// How many nodes are read at a time. Several blocks of a recording, so that few are left half full.
 pub(crate) const UNIT_NODES: u64 = 1 << 17;
+
+/// The most strings that are kept with the numbers of their texts, 8 bytes each.
+const MAX_FLAT_STRINGS: usize = 3 << 20;
+/// The most strings of two parts that are kept, 24 bytes each.
+const MAX_CONCATENATED: usize = 1 << 20;
 
 /// A node, as the dump has it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -162,12 +167,17 @@ impl<'m, 'a> Edges<'m, 'a> {
 pub(crate) struct Units {
     pub(crate) units: Vec<Unit>,
     /// The native nodes by row, if any says that it is attached or detached.
-    pub(crate) natives: Vec<Native>,
+    pub(crate) natives: Vec<NodeEdges>,
+    /// Strings that consist of two others, by row.
+    pub(crate) concatenated: Vec<NodeEdges>,
+    pub(crate) flat: FlatStrings,
+    /// Whether there were not too many strings to keep.
+    pub(crate) is_whole: bool,
 }
 
-/// A native node.
+/// A node, and where its edges are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Native {
+pub(crate) struct NodeEdges {
     pub(crate) row: u32,
     pub(crate) edge_count: u32,
     pub(crate) first_edge: u64,
@@ -206,7 +216,10 @@ pub(crate) fn divide(
     let node_count = record_count(nodes, meta.nodes.count, "the numbers of the nodes")?;
     let edge_count = record_count(edges, meta.edges.count, "the numbers of the edges")?;
     let units = usize::try_from(node_count.div_ceil(UNIT_NODES)).unwrap_or(usize::MAX);
-    let native = meta.nodes.types.iter().position(|name| name == "native").map_or(u64::MAX, |place| place as u64);
+    let type_of =
+        |wanted: &str| meta.nodes.types.iter().position(|name| name == wanted).map_or(u64::MAX, |place| place as u64);
+    let (native, string, concatenated) = (type_of("native"), type_of("string"), type_of("concatenated string"));
+    let (flat_count, concatenated_count) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let counted = Mutex::new(Vec::new());
     for_each_unit(
         context,
@@ -221,12 +234,18 @@ pub(crate) fn divide(
             for row in first_node..first_node + in_unit {
                 let offset = reader.offset();
                 let node = reader.next()?;
-                if node.type_ == native {
-                    sums.natives.push(Native::new(row, &node, sums.edges));
+                if node.type_ == string {
+                    sums.flat.push((number(row), number(node.name)));
+                } else if node.type_ == native {
+                    sums.natives.push(NodeEdges::new(row, &node, sums.edges));
+                } else if node.type_ == concatenated {
+                    sums.concatenated.push(NodeEdges::new(row, &node, sums.edges));
                 }
                 sums.add(&node, edge_count, offset)?;
                 wanted.see(node.id, row);
             }
+            limit(&mut sums.flat, &flat_count, MAX_FLAT_STRINGS);
+            limit(&mut sums.concatenated, &concatenated_count, MAX_CONCATENATED);
             context.progress.advance(reader.offset() - start);
             context.release(start as usize..reader.offset() as usize);
             counted.lock().unwrap_or_else(PoisonError::into_inner).push((first_node, in_unit, sums));
@@ -237,11 +256,14 @@ pub(crate) fn divide(
     let mut counted = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
     counted.sort_unstable_by_key(|&(first_node, ..)| first_node);
     let mut sums = UnitTotals::default();
-    let mut divided = Vec::with_capacity(counted.len());
+    let (mut divided, mut flat) = (Vec::with_capacity(counted.len()), Vec::with_capacity(counted.len()));
     for (first_node, nodes_in_unit, more) in counted {
         divided.push(Unit { first_node, nodes: nodes_in_unit, first_edge: sums.edges });
-        let natives = more.natives.into_iter();
-        sums.natives.extend(natives.map(|native| Native { first_edge: sums.edges + native.first_edge, ..native }));
+        let before = sums.edges;
+        let placed = |node: NodeEdges| NodeEdges { first_edge: before + node.first_edge, ..node };
+        sums.natives.extend(more.natives.into_iter().map(placed));
+        sums.concatenated.extend(more.concatenated.into_iter().map(placed));
+        flat.push(more.flat);
         sums.edges += more.edges;
         sums.bytes = add_bytes(sums.bytes, more.bytes, nodes.offset())?;
         sums.has_states |= more.has_states;
@@ -252,15 +274,45 @@ pub(crate) fn divide(
     }
     // Most snapshots tell of no node whether it is attached.
     let natives = if sums.has_states { sums.natives } else { Vec::new() };
-    Ok(Units { units: divided, natives })
+    let is_whole = flat_count.into_inner() <= MAX_FLAT_STRINGS && concatenated_count.into_inner() <= MAX_CONCATENATED;
+    let (concatenated, flat) = if is_whole { (sums.concatenated, flat) } else { Default::default() };
+    Ok(Units { units: divided, natives, concatenated, flat: FlatStrings { units: flat }, is_whole })
 }
 
-impl Native {
+/// Gives up what a unit found if that would be too much with what others found.
+fn limit<T>(found: &mut Vec<T>, count: &AtomicUsize, most: usize) {
+    // Relaxed: a sum. Once it is too large, nothing of it is used.
+    if count.fetch_add(found.len(), Ordering::Relaxed) + found.len() > most {
+        *found = Vec::new();
+    }
+    found.shrink_to_fit();
+}
+
+/// A number that a recording has room for. None has more rows or strings: the writer will say so.
+fn number(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+/// Strings that have characters of their own.
+#[derive(Debug, Default)]
+pub(crate) struct FlatStrings {
+    /// For each unit, rows in ascending order, with the numbers of their texts.
+    units: Vec<Vec<(u32, u32)>>,
+}
+
+impl FlatStrings {
+    /// The number of the string that the node in a row is; `None` if it is none.
+    pub(crate) fn name(&self, row: u64) -> Option<u64> {
+        let unit = self.units.get(usize::try_from(row / UNIT_NODES).ok()?)?;
+        let place = unit.binary_search_by_key(&row, |&(row, _)| row.into()).ok()?;
+        Some(unit[place].1.into())
+    }
+}
+
+impl NodeEdges {
     fn new(row: u64, node: &Node, first_edge: u64) -> Self {
-        // A recording has no more rows, nor does any text have more edges: the writer will say so.
-        let number = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
         let detachedness = node.detachedness.min(u8::MAX.into()) as u8;
-        Native { row: number(row), edge_count: number(node.edge_count), first_edge, detachedness }
+        NodeEdges { row: number(row), edge_count: number(node.edge_count), first_edge, detachedness }
     }
 }
 
@@ -268,7 +320,9 @@ impl Native {
 struct UnitTotals {
     edges: u64,
     bytes: u64,
-    natives: Vec<Native>,
+    natives: Vec<NodeEdges>,
+    concatenated: Vec<NodeEdges>,
+    flat: Vec<(u32, u32)>,
     has_states: bool,
 }
 

@@ -15,6 +15,9 @@ use barrow_writer::{KindId, KindRole, TypeDescription, TypeId};
 /// The name of a node whose name was lost.
 const LOST: &str = "(name lost)";
 
+/// The field that holds a number, `true` or `false`.
+pub(crate) const VALUE: &str = "value";
+
 /// What tells types apart: the type of the node, its name, its constructor's place, whether it is detached.
 pub(crate) type TypeKey = (u64, u64, SourcePositionId, bool);
 
@@ -68,7 +71,11 @@ impl<'c, 'a> Types<'c, 'a> {
     pub(crate) fn declare(&self, (type_, name, place, is_detached): TypeKey) -> Result<TypeId, ImportError> {
         let (class, kind) = (&self.classes[type_ as usize], self.kinds[type_ as usize]);
         if let Class::Fixed(name) = class {
-            return self.context.vocabulary.declare_type(&TypeDescription::new(kind, name));
+            // Constants are among the hidden nodes.
+            let has_value = matches!(&*self.layout.meta.nodes.types[type_ as usize], "number" | "hidden");
+            let attributes: &[_] = if has_value { &[("value of", VALUE)] } else { &[] };
+            let description = TypeDescription { attributes, ..TypeDescription::new(kind, name) };
+            return self.context.vocabulary.declare_type(&description);
         }
         let text = self.text(name);
         let text = match class {

@@ -1,9 +1,10 @@
 //! Dumps of CPython's heap: tiny ones, and one that the script makes here and now.
 
 use crate::dumps::PYTHON;
-use crate::recorded::{Recorded, record, record_file};
-use barrow_analyzer::KindRole;
-use barrow_importers::ImportError;
+use crate::recorded::{Recorded, record, record_contents, record_file};
+use barrow_analyzer::{AnalyzerError, Expression, KindRole, Silent};
+use barrow_importers::{Contents, ImportError};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -46,7 +47,7 @@ fn versions_and_garbage_are_told() {
 
 /// Objects of every sort, and what the interpreter counts of them.
 const PROGRAM: &str = r#"
-import gc, sys, weakref, threading, dump_heap
+import collections, gc, sys, weakref, threading, dump_heap
 
 class Card:
     def __init__(self, number):
@@ -120,6 +121,34 @@ print("objects", written)
 print("size", sum(sys.getsizeof(card) for card in cards), "Card")
 for name in names:
     print("count", counts.get(name, 0), name)
+class Account:
+    def __init__(self, user, visits):
+        self.user, self.visits, self.share, self.is_open = user, visits, visits / 8, visits > 300
+
+accounts = [Account("anna" if number % 3 else "b\u00f6rje", number) for number in range(295, 305)]
+long = ["x" * 1000, b"y" * 300, 1 << 63, -(1 << 63), float("-inf")]
+grown = []
+grown.extend(range(11))
+sets = [set(), set(range(9)), frozenset(range(100))]
+lengthened = bytearray(b"abc")
+lengthened.append(1)
+queue = collections.deque(range(77))
+dump_heap.dump(sys.argv[2])
+pointer = tuple.__itemsize__
+for value in [cards, index, grown, lengthened, queue, b"", ()] + sets + long[:2] + [card.text for card in cards]:
+    print("holds .length", len(value), id(value))
+print("holds .capacity", (sys.getsizeof(grown) - sys.getsizeof([])) // pointer, id(grown))
+print("holds .capacity", lengthened.__alloc__(), id(lengthened))
+for value in sets:
+    print("holds .capacity", (value.__sizeof__() - set.__basicsize__) // (2 * pointer) or 8, id(value))
+# Older ones keep attributes in a dictionary.
+for account in accounts if sys.version_info >= (3, 11) else []:
+    for name, value in (("user", account.user), ("visits", account.visits), ("share", account.share)):
+        print("holds", "." + name, value, id(account))
+    print("holds .is_open", str(account.is_open).lower(), id(account))
+print("holds .value unknown", id(long[2]))
+print("holds .value", long[3], id(long[3]))
+print("holds .value", long[4], id(long[4]))
 stop.set()
 "#;
 
@@ -127,35 +156,52 @@ fn script_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../recorders/python")
 }
 
-/// The dump of [`PROGRAM`] and what it printed, if there is a CPython.
-fn dumped() -> Option<(Recorded, String)> {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let (program, dump) = (folder.path().join("program.py"), folder.path().join("program.pyheap"));
-    std::fs::write(&program, PROGRAM).expect("written");
-    let mut python = Command::new("python3");
-    python.arg("-B").arg(&program).arg(&dump).env("PYTHONPATH", script_folder()).env("PYTHONUTF8", "1");
-    let Ok(output) = python.output() else {
-        println!("skipped: no python3");
-        return None;
-    };
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    let recorded = record_file(&dump, 2).expect("a whole dump");
-    Some((recorded, String::from_utf8_lossy(&output.stdout).into_owned()))
+/// The dumps of [`PROGRAM`] and what it printed.
+struct Dumped {
+    folder: tempfile::TempDir,
+    printed: String,
+}
+
+impl Dumped {
+    /// Runs the program, if there is a CPython.
+    fn make() -> Option<Self> {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("program.py"), PROGRAM).expect("written");
+        let mut python = Command::new("python3");
+        python.arg("-B").args(["program.py", "objects.pyheap", "values.pyheap"].map(path));
+        let Ok(output) = python.env("PYTHONPATH", script_folder()).env("PYTHONUTF8", "1").output() else {
+            println!("skipped: no python3");
+            return None;
+        };
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{errors}");
+        Some(Dumped { folder, printed: String::from_utf8_lossy(&output.stdout).into_owned() })
+    }
+
+    fn objects(&self) -> Recorded {
+        record_file(&self.folder.path().join("objects.pyheap"), 2).expect("a whole dump")
+    }
+
+    fn values(&self, contents: Contents) -> Recorded {
+        record_contents(&self.folder.path().join("values.pyheap"), 2, contents).expect("a whole dump")
+    }
 }
 
 #[test]
 fn counts_are_the_interpreters_own() {
-    let Some((recorded, printed)) = dumped() else { return };
+    let Some(dumped) = Dumped::make() else { return };
+    let recorded = dumped.objects();
     assert_eq!(recorded.imported.lost, None);
     assert_eq!(recorded.imported.notes, [""; 0], "no reference is lost");
     let counts = recorded.counts();
-    for line in printed.lines() {
+    for line in dumped.printed.lines() {
         let words: Vec<&str> = line.split(' ').collect();
-        let number: u64 = words[1].parse().expect("a number");
+        let number = |word: &str| word.parse::<u64>().expect("a number");
         match words[..] {
-            ["objects", _] => assert_eq!(recorded.totals().objects, number),
-            ["count", _, name] => {
+            ["objects", count] => assert_eq!(recorded.totals().objects, number(count)),
+            ["count", expected, name] => {
+                let number = number(expected);
                 let of_program = counts.get(&("object".into(), format!("__main__.{name}")));
                 let count = of_program.or(counts.get(&("object".into(), name.into()))).copied().unwrap_or(0);
                 // Dictionaries and tuples of plain values are not tracked, but found.
@@ -172,7 +218,8 @@ fn counts_are_the_interpreters_own() {
 
 #[test]
 fn references_have_names() {
-    let Some((recorded, _)) = dumped() else { return };
+    let Some(dumped) = Dumped::make() else { return };
+    let recorded = dumped.objects();
     let lines = recorded.lines();
     let has = |parts: &[&str]| lines.iter().any(|line| parts.iter().all(|part| line.contains(part)));
     assert!(has(&["object __main__.Card ", ", number ", ", text "]) || has(&["object __main__.Card ", ", __dict__ "]));
@@ -190,8 +237,45 @@ fn references_have_names() {
 
 #[test]
 fn the_script_leaves_itself_out() {
-    let Some((recorded, _)) = dumped() else { return };
+    let Some(dumped) = Dumped::make() else { return };
+    let recorded = dumped.objects();
     assert!(!recorded.roots().iter().any(|root| root.contains("dump_heap")));
     let counts = recorded.counts();
     assert!(!counts.keys().any(|(_, name)| name.starts_with("dump_heap.")), "{counts:?}");
+}
+
+#[test]
+fn values_are_those_that_the_program_prints() {
+    let Some(dumped) = Dumped::make() else { return };
+    let mut said: BTreeMap<&str, Vec<(u64, &str)>> = BTreeMap::new();
+    for line in dumped.printed.lines() {
+        if let ["holds", field, value, address] = line.split(' ').collect::<Vec<_>>()[..] {
+            said.entry(field).or_default().push((address.parse().expect("an address"), value));
+        }
+    }
+    assert!(said[".length"].len() > 300 && said[".capacity"].len() == 5 && said[".value"].len() == 3, "{said:?}");
+    for (field, expected) in &said {
+        let held = dumped.values(Contents::All).held(field);
+        for (address, value) in expected {
+            let found = held.get(address).unwrap_or_else(|| panic!("{field} {value}"));
+            let is_equal = || Some(found.parse::<f64>().ok()? == value.parse::<f64>().ok()?);
+            assert!(found == value || is_equal() == Some(true), "{field} {value}: {found}");
+        }
+    }
+    // Names of references are no contents; what dictionaries have under the key `length` is an object.
+    assert_eq!(dumped.values(Contents::None).held(".length"), BTreeMap::new());
+}
+
+#[test]
+fn dumps_of_older_scripts_have_numbers_and_no_lengths() {
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/foreign/python-3.11.jsonl.zst");
+    let numbers = record_file(&sample, 1).expect("a whole dump").held(".value");
+    // `cards.py` has a tag of 1.5 times the number of each card.
+    for number in 0..200 {
+        let value = format!("{:?}", 1.5 * f64::from(number));
+        assert!(numbers.values().any(|held| *held == value), "{value}");
+    }
+    let heap = record_file(&sample, 1).expect("a whole dump").into_heap();
+    let length = Expression::parse(".length > 0").expect("an expression");
+    assert!(matches!(heap.select(&[], &length, &Silent), Err(AnalyzerError::NoField { .. })));
 }

@@ -1,10 +1,10 @@
 //! What a recording says after an import, in words.
 
 use barrow_analyzer::{
-    Heap, IndexPlace, KindRole, Label, Memory, ObjectDetails, ObjectId, Recording, Reference, Roots, SnapshotId,
-    StrengthClass, Totals, objects, walk,
+    FieldPath, FieldValue, Heap, Held, IndexPlace, KindRole, Label, Memory, ObjectDetails, ObjectId, ObjectSet,
+    Recording, Reference, Roots, SnapshotId, StrengthClass, Totals, objects, walk,
 };
-use barrow_importers::{ImportError, ImportOptions, Imported, Silent, import};
+use barrow_importers::{Contents, ImportError, ImportOptions, Imported, Silent, import};
 use barrow_testdata::Shelf;
 use barrow_writer::{Options, Writer};
 use std::collections::BTreeMap;
@@ -35,10 +35,16 @@ pub(crate) fn record_bytes(dump: &[u8], threads: usize) -> Result<Recorded, Impo
 
 /// Imports a file, which may be compressed.
 pub(crate) fn record_file(path: &Path, threads: usize) -> Result<Recorded, ImportError> {
+    record_contents(path, threads, Contents::All)
+}
+
+/// Imports a file with a part of its contents.
+pub(crate) fn record_contents(path: &Path, threads: usize, contents: Contents) -> Result<Recorded, ImportError> {
     let shelf = Shelf::default();
     let options = Options { threads: 0, ..Options::default() };
     let writer = Writer::to_stream(Box::new(shelf.clone()), options).expect("writing to memory");
-    let wishes = ImportOptions { threads: NonZero::new(threads).expect("threads"), ..ImportOptions::default() };
+    let wishes =
+        ImportOptions { threads: NonZero::new(threads).expect("threads"), contents, ..ImportOptions::default() };
     let imported = import(path, &writer, &wishes, &Silent)?;
     writer.finish().expect("writing to memory");
     Ok(Recorded { imported, recording: Recording::from_bytes(shelf.take()).expect("a whole recording") })
@@ -106,6 +112,31 @@ impl Recorded {
             }
         });
         format!("{line} [{}]", references.collect::<Vec<_>>().join(", "))
+    }
+
+    /// What a field holds for each object that has it, by address, in words. Objects without such a field are left out.
+    pub(crate) fn held(self, field: &str) -> BTreeMap<u64, String> {
+        let addresses: Vec<Option<u64>> = {
+            let ids: Vec<ObjectId> = (0..self.totals().objects as u32).map(ObjectId).collect();
+            objects(&self.recording, FIRST, &ids).expect("objects").iter().map(|object| object.address).collect()
+        };
+        let heap = self.into_heap();
+        let all = ObjectSet::from_sorted(FIRST, addresses.len() as u64, (0..addresses.len() as u32).map(ObjectId));
+        let path = FieldPath::parse(field).expect("a path");
+        let column = heap.field_column(&all, &path, &Silent).expect("a field");
+        let tables = heap.recording().tables().expect("tables");
+        let words = |held| match held {
+            Held::Missing | Held::Object(_) => None,
+            Held::Unknown => Some("unknown".to_owned()),
+            Held::Null => Some("null".to_owned()),
+            Held::Value(FieldValue::Unsigned(value)) => Some(value.to_string()),
+            Held::Value(FieldValue::Signed(value)) => Some(value.to_string()),
+            Held::Value(FieldValue::Double(value)) => Some(format!("{value:?}")),
+            Held::Value(FieldValue::Boolean(value)) => Some(value.to_string()),
+            Held::Value(FieldValue::Text(text)) => Some(tables.string(text).to_owned()),
+            Held::Value(other) => panic!("{other:?}"),
+        };
+        addresses.into_iter().zip(column).filter_map(|(address, held)| Some((address?, words(held)?))).collect()
     }
 
     /// The roots: category, label, target.

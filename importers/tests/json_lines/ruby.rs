@@ -1,10 +1,11 @@
 //! Ruby's dumps: what becomes of each field, and what is refused.
 
 use crate::dumps::{RUBY_31, RUBY_34};
-use crate::recorded::{record, record_bytes};
+use crate::recorded::{record, record_bytes, record_file};
 use barrow_analyzer::{Expression, KindRole, Silent, TypeTotals};
 use barrow_importers::{Damage, ImportError};
 use std::collections::BTreeMap;
+use std::process::Command;
 
 #[test]
 fn every_field_has_its_place() {
@@ -178,4 +179,53 @@ fn many_strings_that_are_nearly_equal() {
     assert_eq!(texts.len(), 100_000);
     let tables = heap.recording().tables().expect("tables");
     assert!(texts.iter().any(|of| tables.string(of.text).starts_with("00099999 row")));
+}
+
+/// Prints what Ruby says of strings, arrays and hashes, after a dump with them.
+const PROGRAM: &str = r##"
+require "objspace"
+GC.disable
+held = [
+  "", "ascii", "späte Karte", "a" * 1000, "é" * 500, "a".b * 300, "\xff\x00\xfe".b, "b" * 23, "c" * 24,
+  "abc".encode("UTF-16LE"), "abc".encode("US-ASCII"), "caf\xe9".dup.force_encoding("ISO-8859-1"), "\xff broken",
+  String.new(capacity: 5000), String.new("text", capacity: 300), ("long " * 100)[10..], :"symbol #{1}", :"späte #{2}",
+  [], [1, 2, 3], Array.new(1000) { |number| number }, {}, { one: 1 }, (0...500).to_h { |number| [number, number] },
+]
+held << (held[3] + "").tap { |text| text.valid_encoding? } << "äö".dup.tap { |text| text.ascii_only? }
+File.open(ARGV[0], "w") { |file| ObjectSpace.dump_all(output: file) }
+held.each do |value|
+  puts "#{ObjectSpace.dump(value)[/0x\h+/]} length #{value.length}"
+  next unless value.is_a?(String)
+  puts "#{ObjectSpace.dump(value)[/0x\h+/]} bytesize #{value.bytesize}"
+  puts "#{ObjectSpace.dump(value)[/0x\h+/]} encoding #{value.encoding.name}"
+end
+puts "#{ObjectSpace.dump(held[13])[/0x\h+/]} capacity 5000"
+"##;
+
+#[test]
+fn values_are_those_that_the_program_prints() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let dump = folder.path().join("program.jsonl");
+    let Ok(output) = Command::new("ruby").args(["--disable-gems", "-Ku", "-e", PROGRAM]).arg(&dump).output() else {
+        println!("skipped: no ruby");
+        return;
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let printed = String::from_utf8(output.stdout).expect("text");
+    let columns: BTreeMap<&str, _> = ["length", "bytesize", "capacity", "encoding"]
+        .map(|field| (field, record_file(&dump, 2).expect("a whole dump").held(&format!(".{field}"))))
+        .into();
+    let (mut known, mut unknown) = (0, 0);
+    for line in printed.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let address = u64::from_str_radix(&words[0][2..], 16).expect("an address");
+        match columns[words[1]].get(&address).map(String::as_str) {
+            Some("unknown") => unknown += 1,
+            found => {
+                known += 1;
+                assert_eq!(found, Some(words[2]), "{line}");
+            }
+        }
+    }
+    assert!(known > 50 && unknown < 15, "{known} known, {unknown} unknown");
 }

@@ -123,3 +123,58 @@ fn generations_have_as_many_objects_as_lines_say() {
         assert!(!said.is_empty(), "{version}");
     }
 }
+
+/// The lines of a sample, as another reader of JSON sees them.
+fn lines(version: &str) -> Vec<serde_json::Value> {
+    let file = std::fs::File::open(sample(&format!("ruby-{version}.jsonl.zst"))).expect("a sample");
+    let text = std::io::read_to_string(zstd::Decoder::new(file).expect("zstd")).expect("text");
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// What Ruby leaves out of a line is in `docs/imports.md`.
+#[test]
+fn values_are_those_of_the_lines() {
+    for version in VERSIONS {
+        let [lengths, bytes, capacities, encodings] =
+            [".length", ".bytesize", ".capacity", ".encoding"].map(|field| recorded(version, 2).held(field));
+        let (mut known, mut unknown) = (0, 0);
+        for line in lines(version) {
+            let Some(address) = line["address"].as_str().map(|text| u64::from_str_radix(&text[2..], 16).expect("hex"))
+            else {
+                continue;
+            };
+            let number = |key: &str| line[key].as_u64();
+            let is = |key: &str| line[key] == true;
+            let (length, capacity) = match line["type"].as_str() {
+                Some("ARRAY") => (number("length"), None),
+                Some("HASH") => (number("size"), None),
+                Some("STRING") => {
+                    let own = number("bytesize").filter(|_| !is("embedded") && !is("shared"));
+                    let characters = line["value"].as_str().map(|text| text.chars().count() as u64);
+                    let is_binary = line["encoding"].is_null();
+                    let length = characters.or(number("bytesize").filter(|&bytes| bytes == 0 || is_binary));
+                    let encoding = line["encoding"].as_str().unwrap_or("ASCII-8BIT");
+                    assert_eq!(encodings.get(&address).map(String::as_str), Some(encoding), "{version} {line}");
+                    (length, number("capacity").or(own))
+                }
+                Some("SYMBOL") => (line["value"].as_str().map(|text| text.chars().count() as u64), None),
+                _ => {
+                    assert!(!lengths.contains_key(&address) && !bytes.contains_key(&address), "{version} {line}");
+                    continue;
+                }
+            };
+            known += u64::from(length.is_some());
+            unknown += u64::from(length.is_none());
+            for (field, column, value) in [
+                ("length", &lengths, length),
+                ("bytesize", &bytes, number("bytesize")),
+                ("capacity", &capacities, capacity),
+            ] {
+                let found = column.get(&address).map_or("unknown", String::as_str);
+                let expected = value.map_or("unknown".to_owned(), |value| value.to_string());
+                assert_eq!(found, expected, "{version} {field} {line}");
+            }
+        }
+        assert!(known > 3_500 && unknown < 1_500, "{version}: {known} {unknown}");
+    }
+}

@@ -44,6 +44,8 @@ pub(crate) struct Dump {
     /// Functions of allocation traces, and the tree as text.
     functions: Vec<[u64; 6]>,
     pub(crate) trace_tree: String,
+    /// Times and ids.
+    pub(crate) samples: Vec<[u64; 2]>,
 }
 
 #[derive(Debug, Clone)]
@@ -131,6 +133,7 @@ impl Dump {
                 Version::Old => "",
                 Version::Now => {
                     r#","location_fields":["object_index","script_id","line","column"],
+"sample_fields":["timestamp_us","last_assigned_id"],
 "trace_function_info_fields":["function_id","name","script_name","script_id","line","column"],
 "trace_node_fields":["id","function_info_index","count","size","children"]"#
                 }
@@ -167,6 +170,7 @@ impl Dump {
             .iter()
             .map(|&[row, script, line, column]| format!("{},{script},{line},{column}", row * fields.len() as u64));
         let locations = locations.collect::<Vec<_>>().join("\n,");
+        let samples = self.samples.iter().flatten().map(u64::to_string).collect::<Vec<_>>().join(",");
         let functions = self.functions.iter().flatten().map(u64::to_string).collect::<Vec<_>>().join(",");
         match version {
             Version::Old => format!(
@@ -178,7 +182,7 @@ impl Dump {
             ),
             Version::Now => format!(
                 "{{\"snapshot\":{description},\n\"nodes\":[{}\n],\n\"edges\":[{}\n],\n\"trace_function_infos\":[{functions}],\n\
-                 \"trace_tree\":[{}],\n\"samples\":[],\n\"locations\":[{locations}\n],\n\"strings\":[{}]}}",
+                 \"trace_tree\":[{}],\n\"samples\":[{samples}],\n\"locations\":[{locations}\n],\n\"strings\":[{}]}}",
                 nodes.join("\n,"),
                 edges.join("\n,"),
                 self.trace_tree,

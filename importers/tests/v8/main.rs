@@ -5,3 +5,4 @@ mod dump;
 mod recorded;
 mod samples;
 mod tiny;
+mod values;

@@ -1,7 +1,8 @@
 //! What a recording says after an import, read back with the analyzer.
 
 use barrow_analyzer::{
-    Heap, IndexPlace, KindRole, Label, Memory, Recording, SiteId, SnapshotId, StrengthClass, Totals,
+    FieldPath, Heap, Held, IndexPlace, KindRole, Label, Memory, ObjectId, ObjectSet, Recording, SiteId, SnapshotId,
+    StrengthClass, Totals,
 };
 use barrow_importers::{ImportError, ImportOptions, Imported, Series, Silent, import, import_bytes};
 use barrow_testdata::Shelf;
@@ -77,6 +78,14 @@ impl Recorded {
     pub(crate) fn heap(&self) -> Heap {
         Heap::new(Arc::clone(&self.recording), SnapshotId(0), &IndexPlace::Nowhere, Memory::unlimited())
             .expect("a heap")
+    }
+
+    /// What a field holds for each object.
+    pub(crate) fn held(&self, field: &str) -> Vec<Held> {
+        let (heap, count) = (self.heap(), self.totals().objects);
+        let all = ObjectSet::from_sorted(SnapshotId(0), count, (0..count as u32).map(ObjectId));
+        let path = FieldPath::parse(field).expect("a path");
+        heap.field_column(&all, &path, &barrow_analyzer::Silent).expect("a field")
     }
 
     /// All objects.

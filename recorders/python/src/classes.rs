@@ -2,12 +2,14 @@
 
 use std::ffi::CStr;
 
-use barrow_writer::{KindId, KindRole, Result, StringId, TypeDescription, TypeId, Writer};
+use barrow_writer::{FieldId, KindId, KindRole, Result, StringId, TypeDescription, TypeId, Writer};
 use foldhash::HashMap;
 use pyo3::prelude::*;
 
 use crate::interpreter::{class_of, layout};
 use crate::object::{Class, Member, Object, SizeMethod, flags};
+use crate::texts::{bytes_shown, cut, text_shown};
+use crate::values::{MeasuredField, Measures, VALUE};
 
 /// What the collector needs before each object, in bytes.
 const COLLECTOR_BYTES: u64 = 16;
@@ -24,6 +26,11 @@ pub(crate) struct Known {
     generators: [u64; 3],
     pub(crate) code: u64,
     method_descriptor: u64,
+    text: u64,
+    bytes: u64,
+    none: u64,
+    /// What instances hold besides references.
+    measures: Measures,
     /// What instances hold besides their members, with the offset.
     untold: Vec<(u64, &'static CStr, usize)>,
 }
@@ -45,6 +52,10 @@ impl Known {
             ],
             code: class_of(py, c"(lambda: 0).__code__")?,
             method_descriptor: class_of(py, c"str.lower")?,
+            text: class_of(py, c"''")?,
+            bytes: class_of(py, c"b''")?,
+            none: class_of(py, c"None")?,
+            measures: Measures::find(py)?,
             untold: untold(py)?,
         })
     }
@@ -133,6 +144,10 @@ enum Naming<'s> {
     Field(Member<'s>),
     /// By `__name__` in its dictionary.
     Module,
+    /// By what they say: strings and bytes.
+    Text,
+    Bytes,
+    None,
 }
 
 /// What is known of a class.
@@ -145,6 +160,8 @@ pub(crate) struct Facts<'s> {
     pub(crate) members: Vec<(Member<'s>, StringId)>,
     /// Names of the attributes that instances keep without a dictionary.
     pub(crate) attributes: Vec<StringId>,
+    /// What instances hold besides references.
+    pub(crate) values: Vec<MeasuredField>,
     /// Whether references may lead to the class itself.
     pub(crate) is_held: bool,
     naming: Naming<'s>,
@@ -153,13 +170,16 @@ pub(crate) struct Facts<'s> {
 impl<'s> Facts<'s> {
     /// What an instance is called, if it has a name of its own.
     pub(crate) fn name(&self, object: Object<'s>) -> Option<String> {
-        let text = |object: Object<'s>| object.class().has(flags::TEXT).then(|| object.text());
+        let text = |object: Object<'s>| object.class().has(flags::TEXT).then(|| cut(object.text()));
         match self.naming {
             Naming::Nothing => None,
-            Naming::Class => object.as_class().map(Class::full_name),
+            Naming::Class => object.as_class().map(|class| cut(class.full_name())),
             Naming::Code => object.code_name().and_then(text),
             Naming::Field(member) => object.member(member).and_then(text),
             Naming::Module => object.attribute_dict()?.item(c"__name__").and_then(text),
+            Naming::Text => Some(text_shown(object)),
+            Naming::Bytes => Some(bytes_shown(object.bytes())),
+            Naming::None => Some("None".to_owned()),
         }
     }
 
@@ -188,29 +208,59 @@ pub(crate) struct Types {
     class: KindId,
     frame: KindId,
     declared: HashMap<(KindId, String, u32), TypeId>,
+    fields: HashMap<(TypeId, &'static str), FieldId>,
+    /// Whether it is recorded what objects hold besides references.
+    has_contents: bool,
 }
 
 impl Types {
-    pub(crate) fn declare(writer: &Writer) -> Result<Self> {
+    pub(crate) fn declare(writer: &Writer, has_contents: bool) -> Result<Self> {
         Ok(Types {
             object: writer.kind("object", KindRole::Object)?,
             class: writer.kind("type", KindRole::Type)?,
             frame: writer.kind("frame", KindRole::Frame)?,
             declared: HashMap::default(),
+            fields: HashMap::default(),
+            has_contents,
         })
     }
 
     /// The type of a class's instances.
-    fn of_instances(&mut self, writer: &Writer, class: Class<'_>) -> Result<TypeId> {
+    fn of_instances(&mut self, writer: &Writer, class: Class<'_>, known: &Known) -> Result<TypeId> {
         let kind = if class.has(flags::CLASS) { self.class } else { self.object };
         let name = class.full_name();
         if let Some(&known) = self.declared.get(&(kind, name.clone(), 0)) {
             return Ok(known);
         }
-        let base = class.base().map(|base| self.of_instances(writer, base)).transpose()?;
-        let type_id = writer.declare_type(&TypeDescription { base, ..TypeDescription::new(kind, &name) })?;
+        let base = class.base().map(|base| self.of_instances(writer, base, known)).transpose()?;
+        let stands_for_value = self.has_contents && known.measures.is_number(class);
+        let attributes: &[_] = if stands_for_value { &[("value of", VALUE)] } else { &[] };
+        let description = TypeDescription { base, attributes, ..TypeDescription::new(kind, &name) };
+        let type_id = writer.declare_type(&description)?;
         self.declared.insert((kind, name, 0), type_id);
         Ok(type_id)
+    }
+
+    /// What the instances of a class hold besides references. Each field is declared by the class that gives it to
+    /// them.
+    fn values(&mut self, writer: &Writer, class: Class<'_>, known: &Known) -> Result<Vec<MeasuredField>> {
+        let has_contents = self.has_contents;
+        let mut values: Vec<MeasuredField> = Vec::new();
+        for base in class.line().take_while(|_| has_contents) {
+            for measure in known.measures.of(base) {
+                if values.iter().any(|value| value.name == measure.name) {
+                    continue;
+                }
+                let type_id = self.of_instances(writer, base, known)?;
+                let field = match self.fields.get(&(type_id, measure.name)) {
+                    Some(&field) => field,
+                    None => writer.field(type_id, measure.name, measure.encoding, false)?,
+                };
+                self.fields.insert((type_id, measure.name), field);
+                values.push(MeasuredField { name: measure.name, field, read: measure.read });
+            }
+        }
+        Ok(values)
     }
 
     /// The type of the frames that run some code.
@@ -280,12 +330,13 @@ impl<'s, 'w> Classes<'s, 'w> {
         };
         let has_preheader = layout().has_preheaders && class.has(flags::MANAGED_DICT | flags::MANAGED_WEAKREF);
         self.facts.push(Facts {
-            type_id: self.types.of_instances(self.writer, class)?,
+            type_id: self.types.of_instances(self.writer, class, self.known)?,
             shape,
             sizing,
             before_bytes: if has_preheader { 16 } else { 0 },
             members,
             attributes,
+            values: self.types.values(self.writer, class, self.known)?,
             is_held: class.has(flags::HEAP_TYPE),
             naming: self.naming(class),
         });
@@ -303,6 +354,12 @@ impl<'s, 'w> Classes<'s, 'w> {
             Naming::Module
         } else if let Some(member) = function_name() {
             Naming::Field(member)
+        } else if self.types.has_contents && class.address() == self.known.text {
+            Naming::Text
+        } else if self.types.has_contents && class.address() == self.known.bytes {
+            Naming::Bytes
+        } else if class.address() == self.known.none {
+            Naming::None
         } else {
             Naming::Nothing
         }

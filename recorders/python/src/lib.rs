@@ -5,7 +5,8 @@
 //!                                    (the program is paused)                 (its own threads)
 //! ```
 //!
-//! Reading order: `turn`, `recorder`, `snapshot` with `heap_map`, `references`, `classes` and `stacks`; below them `object` (the
+//! Reading order: `turn`, `recorder`, `snapshot` with `heap_map`, `references`, `classes`,
+//! `values` and `stacks`; below them `object` (the
 //! one place that reads the interpreter's objects), `interpreter` and `layout`. `sites` records allocation sites in the meantime.
 
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -23,7 +24,9 @@ mod references;
 mod sites;
 mod snapshot;
 mod stacks;
+mod texts;
 mod turn;
+mod values;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -49,17 +52,17 @@ mod native {
     }
 }
 
-/// Begins a recording in a new file; with `waits`, that is made with the first snapshot. `first` is what children call theirs
-/// after.
+/// Begins a recording in a new file, of at most `limits` snapshots and bytes; with `waits`, that is made with the first
+/// snapshot. `first` is what children call theirs after.
 #[pyfunction]
-#[pyo3(signature = (path, first, max_snapshots=None, max_bytes=None, sites=None, waits=false))]
+#[pyo3(signature = (path, first, limits=(None, None), sites=None, has_contents=true, waits=false))]
 fn begin(
     py: Python<'_>,
     path: PathBuf,
     first: (String, String),
-    max_snapshots: Option<u32>,
-    max_bytes: Option<u64>,
+    limits: (Option<u32>, Option<u64>),
     sites: Option<&str>,
+    has_contents: bool,
     waits: bool,
 ) -> PyResult<()> {
     let sites = sites.map(str::parse).transpose().map_err(PyValueError::new_err)?;
@@ -74,9 +77,19 @@ fn begin(
     if let Some(Recording::Begun(recorder)) = &held.recording {
         return Err(PyRuntimeError::new_err(format!("{} is being recorded already", recorder.path().display())));
     }
-    let limits = Limits { snapshots: max_snapshots, bytes: max_bytes };
+    let limits = Limits { snapshots: limits.0, bytes: limits.1 };
     let process = std::process::id();
-    let wishes = Wishes { path, first, interpreter, limits, sites, process, began: Instant::now(), is_begun: !waits };
+    let wishes = Wishes {
+        path,
+        first,
+        interpreter,
+        limits,
+        sites,
+        has_contents,
+        process,
+        began: Instant::now(),
+        is_begun: !waits,
+    };
     held.recording = Some(if waits {
         if let Some(mode) = sites {
             sites::begin(py, mode)?;

@@ -27,12 +27,19 @@ const SIZE: usize = 16;
 // In a class: what it does with its instances.
 const TRAVERSE: usize = 184;
 const IS_GC: usize = 328;
-// In a dictionary, a list, a tuple, a weak reference, a string.
+// In a dictionary, a list, a tuple, a weak reference, a string, a bytes object.
 const DICT_VALUES: usize = 40;
 const LIST_ITEMS: usize = 24;
+const LIST_CAPACITY: usize = 32;
+// In a bytearray, a set, a float.
+const BYTEARRAY_CAPACITY: usize = 24;
+const SET_LENGTH: usize = 24;
+const SET_MASK: usize = 32;
+const REAL_NUMBER: usize = 16;
 const REFERENT: usize = 16;
 const TEXT_LENGTH: usize = 16;
 const TEXT_STATE: usize = 32;
+const BYTES: usize = 32;
 
 const COMPACT_ASCII: u32 = 0b110_0000;
 /// From this count on an object is never freed; 3.12 and later.
@@ -112,6 +119,53 @@ impl<'s> Object<'s> {
         unsafe { self.field::<i64>(SIZE) }.unsigned_abs()
     }
 
+    /// How many items a dictionary has.
+    pub(crate) fn dict_length(self) -> u64 {
+        debug_assert!(self.class().has(flags::DICT));
+        // SAFETY: a dictionary has this count where others have their length.
+        unsafe { self.field(SIZE) }
+    }
+
+    /// How many elements fit into a list.
+    pub(crate) fn list_capacity(self) -> u64 {
+        debug_assert!(self.class().has(flags::LIST));
+        // SAFETY: the class says that it is a list.
+        unsafe { self.field(LIST_CAPACITY) }
+    }
+
+    /// How many bytes fit into a bytearray.
+    pub(crate) fn bytearray_capacity(self) -> u64 {
+        // SAFETY: asked only of objects whose class is derived from that of bytearrays.
+        unsafe { self.field(BYTEARRAY_CAPACITY) }
+    }
+
+    /// How many elements a set has.
+    pub(crate) fn set_length(self) -> u64 {
+        // SAFETY: asked only of objects whose class is derived from those of sets.
+        unsafe { self.field(SET_LENGTH) }
+    }
+
+    /// How many slots the table of a set has.
+    pub(crate) fn set_capacity(self) -> u64 {
+        // SAFETY: as above. The mask is the highest number of a slot.
+        unsafe { self.field::<u64>(SET_MASK) + 1 }
+    }
+
+    /// What a whole number is, if 64 bits suffice.
+    pub(crate) fn whole_number(self) -> Option<i64> {
+        debug_assert!(self.class().has(flags::LONG));
+        let mut overflow = 0;
+        // SAFETY: asked only of objects whose class says that they are whole numbers.
+        let value = unsafe { ffi::PyLong_AsLongLongAndOverflow(self.raw(), &raw mut overflow) };
+        (overflow == 0).then_some(value)
+    }
+
+    /// What a number with a fraction is.
+    pub(crate) fn real_number(self) -> f64 {
+        // SAFETY: asked only of objects whose class is derived from that of such numbers.
+        unsafe { self.field(REAL_NUMBER) }
+    }
+
     /// The elements of a list, or of an object of a class derived from it.
     pub(crate) fn list_items(self) -> &'s [Option<Object<'s>>] {
         debug_assert!(self.class().has(flags::LIST));
@@ -176,13 +230,25 @@ impl<'s> Object<'s> {
         (referent.reference_count() != Some(0)).then_some(referent)
     }
 
-    /// The text of a string.
-    pub(crate) fn text(self) -> String {
+    /// How many characters a string has.
+    pub(crate) fn text_length(self) -> u64 {
         debug_assert!(self.class().has(flags::TEXT));
         // SAFETY: the class says that it is a string.
-        let (length, state): (usize, u32) = unsafe { (self.field(TEXT_LENGTH), self.field(TEXT_STATE)) };
+        unsafe { self.field(TEXT_LENGTH) }
+    }
+
+    /// The text of a string.
+    pub(crate) fn text(self) -> String {
+        self.first_text(usize::MAX)
+    }
+
+    /// The beginning of a string: at most this many characters.
+    pub(crate) fn first_text(self, characters: usize) -> String {
+        let length = usize::try_from(self.text_length()).unwrap_or(usize::MAX).min(characters);
+        // SAFETY: the class says that it is a string.
+        let state: u32 = unsafe { self.field(TEXT_STATE) };
         if state & COMPACT_ASCII == COMPACT_ASCII && self.class().0.pointer.as_ptr() == text_class() {
-            // SAFETY: `length` bytes of ASCII follow.
+            // SAFETY: at least `length` bytes of ASCII follow.
             let bytes = unsafe { std::slice::from_raw_parts(self.pointer.as_ptr().add(layout().ascii), length) };
             return String::from_utf8_lossy(bytes).into_owned();
         }
@@ -191,6 +257,14 @@ impl<'s> Object<'s> {
         let character = |place| unsafe { ffi::PyUnicode_ReadChar(self.raw(), place) };
         let characters = (0..length.cast_signed()).map(character);
         characters.map(|code| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    }
+
+    /// The bytes of a bytes object.
+    pub(crate) fn bytes(self) -> &'s [u8] {
+        debug_assert!(self.class().has(flags::BYTES));
+        let length = usize::try_from(self.length()).unwrap_or(0);
+        // SAFETY: the class says that it is a bytes object: a length, a hash, then the bytes.
+        unsafe { std::slice::from_raw_parts(self.pointer.as_ptr().add(BYTES), length) }
     }
 
     /// What a whole number that is not large, `True`, `False` or `None` is written as.
@@ -203,10 +277,7 @@ impl<'s> Object<'s> {
         if !self.class().has(flags::LONG) {
             return None;
         }
-        let mut overflow = 0;
-        // SAFETY: the class says that it is a whole number.
-        let value = unsafe { ffi::PyLong_AsLongLongAndOverflow(self.raw(), &raw mut overflow) };
-        (overflow == 0).then(|| value.to_string())
+        self.whole_number().map(|value| value.to_string())
     }
 
     /// What a member of its class holds.

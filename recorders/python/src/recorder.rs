@@ -35,6 +35,8 @@ pub(crate) struct Wishes {
     pub(crate) limits: Limits,
     /// Which allocation sites are recorded, if any.
     pub(crate) sites: Option<Mode>,
+    /// Whether it is recorded what objects hold besides references.
+    pub(crate) has_contents: bool,
     /// The process that it is for.
     pub(crate) process: u32,
     /// When that began to be recorded.
@@ -110,8 +112,11 @@ impl Recorder {
             writer.fact("pid", &wishes.process.to_string())?;
             writer.fact("parent pid", &std::os::unix::process::parent_id().to_string())?;
             writer.fact("argv", &arguments.join(" "))?;
+            if !wishes.has_contents {
+                writer.fact("contents", "none")?;
+            }
             Ok(Recorder {
-                types: Types::declare(&writer)?,
+                types: Types::declare(&writer, wishes.has_contents)?,
                 weak: writer.strength("weak", StrengthClass::Weak)?,
                 writer,
                 known,

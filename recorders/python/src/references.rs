@@ -8,9 +8,8 @@ use barrow_writer::{Label, Result, StringId, Writer};
 
 use crate::classes::{Facts, Known, Shape};
 use crate::object::{Object, Record, flags};
+use crate::texts::cut;
 
-/// Longer texts are cut.
-const TEXT_CHARACTERS: usize = 200;
 /// How far a name may be from where it is expected.
 const WINDOW: usize = 16;
 /// Slots of the cache of names: a power of two.
@@ -234,12 +233,4 @@ impl<'w> Names<'w> {
             None => Ok(Label::Unknown),
         }
     }
-}
-
-/// At most as many characters as names have.
-pub(crate) fn cut(mut text: String) -> String {
-    if let Some((end, _)) = text.char_indices().nth(TEXT_CHARACTERS) {
-        text.truncate(end);
-    }
-    text
 }

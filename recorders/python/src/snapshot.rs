@@ -11,7 +11,7 @@ use crate::classes::{Classes, Known, Shape, Types};
 use crate::heap_map::HeapMap;
 use crate::interpreter::interpreter;
 use crate::object::{Class, Held, Object, Record, Stopped, flags};
-use crate::references::{References, cut};
+use crate::references::References;
 use crate::sites::{Declared, keep, site_of};
 use crate::stacks::{Frame, Place, frames};
 
@@ -173,7 +173,7 @@ impl<'s> Walk<'s, '_> {
             type_id = Some(self.classes.type_of_frame(code)?);
         }
         let facts = self.classes.facts(object.class())?;
-        let name = facts.name(object).map(|name| self.writer.string(&cut(name))).transpose()?;
+        let name = facts.name(object).map(|name| self.writer.string(&name)).transpose()?;
         let type_id = type_id.unwrap_or(facts.type_id);
         let site = match &mut self.sites {
             Some(declared) => {
@@ -189,6 +189,11 @@ impl<'s> Walk<'s, '_> {
             ..Announced::new(type_id, facts.bytes(object, is_collected))
         };
         self.shard.object(id, &announced)?;
+        for value in &facts.values {
+            if let Some(held) = (value.read)(object) {
+                self.shard.value(value.field, held)?;
+            }
+        }
         let own = &mut self.unexplained[usize::try_from(id).expect("numbers are below 2^32")];
         *own = own.saturating_add(
             object.reference_count().map_or(IMMORTAL, |count| i32::try_from(count).unwrap_or(IMMORTAL)),

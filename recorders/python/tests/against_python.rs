@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use barrow_analyzer::{
-    Heap, IndexPlace, Label, Memory, ObjectDetails, ObjectId, Recording, Reference, Silent, SnapshotId, StrengthId,
-    Tables, walk,
+    FieldPath, FieldValue, Heap, Held, IndexPlace, Label, Memory, ObjectDetails, ObjectId, ObjectSet, Recording,
+    Reference, Silent, SnapshotId, StrengthId, Tables, walk,
 };
 use python::{Python, said};
 
@@ -71,6 +71,37 @@ impl Read {
 
 fn numbers<'a>(words: impl Iterator<Item = &'a str>) -> Vec<u64> {
     words.map(|word| word.parse().expect("an address")).collect()
+}
+
+/// A value as Python writes it.
+fn said_of(held: Held) -> String {
+    match held {
+        Held::Unknown => "?".to_owned(),
+        Held::Value(FieldValue::Unsigned(value)) => value.to_string(),
+        Held::Value(FieldValue::Signed(value)) => value.to_string(),
+        Held::Value(FieldValue::Double(value)) => value.to_string(),
+        Held::Value(FieldValue::Boolean(value)) => value.to_string(),
+        held => panic!("{held:?}"),
+    }
+}
+
+/// A text as Python's `ascii` writes it.
+fn ascii(text: &str) -> String {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let escaped = |character: char| match character {
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\t' => "\\t".to_owned(),
+        '\\' => "\\\\".to_owned(),
+        character if character == quote => format!("\\{quote}"),
+        ' '..='~' => character.to_string(),
+        _ => match u32::from(character) {
+            code @ ..=0xff => format!("\\x{code:02x}"),
+            code @ ..=0xffff => format!("\\u{code:04x}"),
+            code => format!("\\U{code:08x}"),
+        },
+    };
+    format!("{quote}{}{quote}", text.chars().map(escaped).collect::<String>())
 }
 
 #[test]
@@ -138,6 +169,20 @@ fn a_snapshot_says_what_python_says() {
                 let ids = numbers(words);
                 let (_, references) = read.at(ids[0]).expect("an object");
                 assert_eq!(read.targets(references, false), [ids[1]], "{line}");
+            }
+            "holds" => {
+                let words: Vec<_> = words.collect();
+                let object = read.by_address[&words[0].parse().expect("an address")];
+                let set = ObjectSet::from_sorted(FIRST, read.objects.len() as u64, [object]);
+                let path = FieldPath::parse(&format!(".{}", words[1])).expect("a field");
+                let held = heap.field_column(&set, &path, &Silent).expect("a field")[0];
+                assert_eq!(said_of(held), words[2], "{line}");
+            }
+            "says" => {
+                let (address, text) = line["says ".len()..].split_once(' ').expect("two words");
+                let (object, _) = read.at(address.parse().expect("an address")).expect("an object");
+                let name = object.name.map(|name| read.tables().string(name));
+                assert_eq!(name.map(ascii), Some(text.to_owned()), "{line}");
             }
             "garbage" => {
                 let garbage = read.by_address[&numbers(words)[0]];

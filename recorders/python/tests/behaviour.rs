@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
-use barrow_analyzer::{Recording, Silent, verify};
+use barrow_analyzer::{Expression, Heap, IndexPlace, Memory, Recording, Silent, SnapshotId, verify, walk};
 use python::{Python, said};
 
 /// Runs a program with a path in a temporary folder as its argument.
@@ -234,4 +234,44 @@ print('same')
 ";
     let Some((_folder, output)) = run(program, "app.barrow") else { return };
     assert_eq!(said(&output), "same\n");
+}
+
+#[test]
+fn what_objects_hold_can_be_left_out() {
+    for (contents, is_recorded) in [("all", true), ("none", false)] {
+        let program = format!(
+            "
+import barrow, sys
+kept = ['a %s' % 'secret', b'another secret', 47114711]
+try:
+    barrow.start(sys.argv[1], contents='some')
+except ValueError as error:
+    print(error)
+barrow.start(sys.argv[1], contents='{contents}')
+barrow.snapshot()
+barrow.stop()
+"
+        );
+        let Some((folder, output)) = run(&program, "out.barrow") else { return };
+        assert_eq!(said(&output), "contents is 'some'; it can be all or none\n");
+        let recording = Recording::open(&folder.path().join("out.barrow")).expect("a whole recording");
+        let tables = recording.tables().expect("tables");
+        let mut secrets = Vec::new();
+        walk(&recording, SnapshotId(0), &Silent, |object, _| {
+            let name = object.name.map_or("", |name| tables.string(name));
+            let is_text = ["str", "bytes"].contains(&tables.type_name(object.type_id));
+            secrets.extend(Some(name.to_owned()).filter(|name| is_text && name.contains("secret")));
+            Ok(())
+        })
+        .expect("a whole snapshot");
+        assert_eq!(secrets.iter().any(|text| text == "a secret"), is_recorded, "{secrets:?}");
+        assert_eq!(secrets.iter().any(|text| text == "b'another secret'"), is_recorded, "{secrets:?}");
+        assert!(is_recorded || secrets.is_empty(), "{secrets:?}");
+        let facts = recording.facts().expect("facts");
+        assert_eq!(facts.contains(&("contents".to_owned(), "none".to_owned())), !is_recorded);
+        let heap = Heap::new(recording.into(), SnapshotId(0), &IndexPlace::Nowhere, Memory::unlimited());
+        let number = Expression::parse(".value = 47114711").expect("an expression");
+        let found = heap.expect("a heap").select(&[], &number, &Silent).map(|(found, ..)| found.len());
+        assert_eq!(matches!(found, Ok(1..)), is_recorded, "{found:?}");
+    }
 }

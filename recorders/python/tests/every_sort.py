@@ -4,6 +4,8 @@
     label SOURCE NAME TARGET                        what the reference must be called
     weak SOURCE TARGET
     garbage ADDRESS                                 nothing but itself refers to it
+    holds ADDRESS FIELD VALUE                       `len` and the like; ? if the recording cannot hold it
+    says ADDRESS TEXT                               what it is called there, as `ascii` writes it
 """
 
 import asyncio
@@ -92,8 +94,15 @@ weak = [weakref.ref(one) for one in slotted[:10]]
 odd = [Odd() for _ in range(7)] + [OfMeta() for _ in range(5)]
 pairs = [Pair((card, card.text)) for card in cards[:50]]
 points = [Point([1], [2])]
-numbers = [Number(7), 1 << 200, -3, 0, 2.5, 1j, True, None, b"bytes", bytearray(100), range(1, 1 << 70)]
-sets = [set(range(100)), frozenset("abc"), {card.text for card in cards}]
+numbers = [Number(7), 1 << 200, -(1 << 63), (1 << 63) - 1, 1 << 63, -3, 0, 2.5, -0.1, float("inf"), 1j, True, None, b"bytes", bytearray(100), range(1, 1 << 70)]
+sets = [set(range(100)), frozenset("abc"), {card.text for card in cards}, set(), set(range(9)) - {1}]
+grown = []
+grown.extend(range(11))
+grown.pop()
+texts = ["", "sp\u00e4t", "\U0001f600" * 300, "x" * 200, "y" * 201, "\ud800", "quoted '\""]
+bytestrings = [b"", b"\0\n\r\t\\ \xff", b"it's", b"both ' and \"", b"z" * 150, b"z" * 197, b"z" * 198, b"\0" * 300]
+lengthened = bytearray(b"abc")
+lengthened.append(1)
 queues = [collections.deque(range(1000)), collections.OrderedDict(a=[]), collections.defaultdict(list, b=[]), collections.Counter("abc")]
 others = [functools.partial(print, []), types.SimpleNamespace(inside=[]), memoryview(bytearray(9)), slice([], 1), iter([1]), zip([]), object()]
 keyed = {5: [5], None: [None], True: [True], (1, 2): [12], 1 << 90: []}
@@ -202,6 +211,33 @@ label(Late, "__dict__", gc.get_referents(vars(Late))[0])
 label(cards[0], "__class__", Card) if sys.version_info >= (3, 9) else None
 label(others[1], "__dict__", vars(others[1]))
 label(closure.__code__, "co_consts", closure.__code__.co_consts)
+
+
+def holds(value, name, held):
+    print("holds", id(value), name, held)
+
+
+measured = sets + queues + pairs + points + texts + bytestrings + [cards, index, keyed, grown, lengthened, numbers]
+for value in measured + [card.text for card in cards[:100]]:
+    holds(value, "length", len(value))
+list_basic, pointer = list.__basicsize__, tuple.__itemsize__
+for value in (grown, numbers, texts):
+    holds(value, "capacity", (list.__sizeof__(value) - list_basic) // pointer)
+for value in sets:
+    holds(value, "capacity", (type(value).__sizeof__(value) - set.__basicsize__) // (2 * pointer) or 8)
+holds(lengthened, "capacity", lengthened.__alloc__())
+for number in numbers:
+    if type(number) in (int, float, bool, Number):
+        is_held = type(number) in (float, bool) or -(1 << 63) <= number < 1 << 63
+        holds(number, "value", repr(number).lower() if is_held else "?")
+for text in texts:
+    shown = text if len(text) <= 200 else "%s... (%d characters)" % (text[:200], len(text))
+    print("says", id(text), ascii(shown.replace("\ud800", "\ufffd")))
+for text in bytestrings[:5]:
+    print("says", id(text), ascii(repr(text)))
+print("says", id(bytestrings[-1]), ascii("b'%s... (300 bytes)" % ("\\x00" * 42)[:166]))
+print("says", id(None), ascii("None"))
+
 print("variable", "work", "kept", id(in_thread[0]))
 print("variable", "in_function", "local", local)
 for reference in weak:

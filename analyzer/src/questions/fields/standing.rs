@@ -1,8 +1,8 @@
 //! What objects stand for: strings for their text, boxed numbers for the number, constants of an enumeration for their name.
 //!
 //! ```text
+//!   its type has the attribute `value of` ─▶ the field ───────────▶ its value, if that is known
 //!   the object has a text of its own ─────────────────────────────▶ that
-//!   its type has the attribute `value of` ─▶ the field ───────────▶ its value
 //!   its type, or a base, `named by` ───────▶ the reference ──▶ the text of what it leads to
 //! ```
 
@@ -61,13 +61,13 @@ impl<'r> Standing<'r> {
     /// What the object in a row stands for by itself, without what references lead to.
     pub(super) fn own(&self, columns: &BlockColumns, row: usize, fields: &[FieldId], codes: &[u64]) -> Option<Value> {
         let type_id = self.type_of(columns, row);
-        let is_data = || self.tables.kind_role(self.tables.type_kind(type_id)) == KindRole::Object;
-        let text = columns.names.get(row).copied().flatten().filter(|_| is_data());
-        text.map(Value::Text).or_else(|| {
-            let &(id, encoding) = self.values.get(&type_id)?;
+        let value = self.values.get(&type_id).and_then(|&(id, encoding)| {
             let at = fields.iter().position(|&field| field == id)?;
             Value::of_code(encoding, codes[at])
-        })
+        });
+        let is_data = || self.tables.kind_role(self.tables.type_kind(type_id)) == KindRole::Object;
+        let text = || columns.names.get(row).copied().flatten().filter(|_| is_data());
+        value.or_else(|| text().map(Value::Text))
     }
 
     fn type_of(&self, columns: &BlockColumns, row: usize) -> TypeId {

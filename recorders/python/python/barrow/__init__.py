@@ -41,6 +41,7 @@ def start(
     path=None,
     *,
     sites=None,
+    contents="all",
     max_snapshots=None,
     max_size=None,
     every_gc=False,
@@ -58,6 +59,8 @@ def start(
     With `sites="light"` each object that is allocated from now on has the function, file and line that did it; with "full" those
     that called it, too; with "sample=512K" about one allocation in that many bytes has them.
 
+    Recorded is also what objects hold: strings, bytes, numbers, lengths. With `contents="none"` it is not.
+
     A child made by `os.fork` records too, into a file of its own: `app.PID.barrow` beside `app.barrow`. With `children`, so do
     Python processes that are started anew, as `multiprocessing` and `subprocess` do it.
     """
@@ -68,6 +71,7 @@ def start(
         os.fspath(path),
         dict(
             sites=sites,
+            contents=contents,
             max_snapshots=max_snapshots,
             max_size=max_size,
             every_gc=every_gc,
@@ -84,7 +88,10 @@ def _begin(path, options, children=False, first=None):
     global _clock, _first, _wants_exit
     first_path = first or os.path.abspath(path)
     limits = options["max_snapshots"], options["max_size"]
-    _barrow.begin(path, os.path.splitext(first_path), *limits, options["sites"], first is not None)
+    if options["contents"] not in ("all", "none"):
+        raise ValueError("contents is %r; it can be all or none" % options["contents"])
+    has_contents = options["contents"] == "all"
+    _barrow.begin(path, os.path.splitext(first_path), limits, options["sites"], has_contents, first is not None)
     _first = first_path
     if children:
         _triggers.append(_children.invite(_first, options))

@@ -25,6 +25,7 @@ def _parser():
     )
     run.add_argument("--out", metavar="FILE", help="the recording; BARROW_OUT or PROGRAM.barrow unless given")
     run.add_argument("--sites", metavar="MODE", help="note which line allocates each object: light, full (with callers), sample=512K (some of them)")
+    run.add_argument("--contents", choices=["all", "none"], default="all", help="whether to record what strings, bytes and numbers are, and how long containers are; the default is all")
     run.add_argument("--every-gc", action="store_true", help="a snapshot after each full collection")
     run.add_argument("--interval", type=_seconds, metavar="TIME", help="a snapshot every 5s, 2m or 1h")
     run.add_argument("--on-signal", metavar="NAME", help="a snapshot when the process gets the signal: USR2")
@@ -46,6 +47,7 @@ def main():
         barrow.start(
             out,
             sites=options.sites,
+            contents=options.contents,
             max_snapshots=options.max_snapshots,
             max_size=options.max_size,
             every_gc=options.every_gc,

@@ -40,6 +40,7 @@ pub(crate) mod flags {
     pub(crate) const LONG: u64 = 1 << 24;
     pub(crate) const LIST: u64 = 1 << 25;
     pub(crate) const TUPLE: u64 = 1 << 26;
+    pub(crate) const BYTES: u64 = 1 << 27;
     pub(crate) const TEXT: u64 = 1 << 28;
     pub(crate) const DICT: u64 = 1 << 29;
     pub(crate) const CLASS: u64 = 1 << 31;

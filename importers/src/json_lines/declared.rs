@@ -1,0 +1,61 @@
+//! The types that one thread has declared, and their fields.
+
+use super::FastMap;
+use crate::context::Vocabulary;
+use crate::error::{ImportError, Stop};
+use barrow_writer::{FieldId, Shard, TypeId, Value};
+
+/// Types, by what tells them apart in a dump.
+#[derive(Debug, Default)]
+pub(crate) struct DeclaredTypes {
+    places: FastMap<Box<[u8]>, usize>,
+    types: Vec<DeclaredType>,
+}
+
+impl DeclaredTypes {
+    /// The type with this key, declared when it is first met.
+    pub(crate) fn of(
+        &mut self,
+        key: &[u8],
+        declare: impl FnOnce() -> Result<TypeId, ImportError>,
+    ) -> Result<&mut DeclaredType, ImportError> {
+        let place = match self.places.get(key) {
+            Some(&place) => place,
+            None => {
+                self.types.push(DeclaredType { type_id: declare()?, fields: Vec::new() });
+                self.places.insert(key.into(), self.types.len() - 1);
+                self.types.len() - 1
+            }
+        };
+        Ok(&mut self.types[place])
+    }
+}
+
+/// A type, and the fields that it has declared so far. These are few.
+#[derive(Debug)]
+pub(crate) struct DeclaredType {
+    pub(crate) type_id: TypeId,
+    fields: Vec<(&'static str, FieldId)>,
+}
+
+impl DeclaredType {
+    /// Announces what a field of the object announced last holds. The type declares the field with its first value;
+    /// it is unknown for objects without one. Values of one field have one encoding.
+    pub(crate) fn announce(
+        &mut self,
+        name: &'static str,
+        value: Value,
+        shard: &mut Shard<'_>,
+        vocabulary: &Vocabulary<'_>,
+    ) -> Result<(), Stop> {
+        let field = match self.fields.iter().find(|(known, _)| *known == name) {
+            Some(&(_, field)) => field,
+            None => {
+                let field = vocabulary.field(self.type_id, name, value.code().0, false)?;
+                self.fields.push((name, field));
+                field
+            }
+        };
+        Ok(shard.value(field, value)?)
+    }
+}

@@ -1,0 +1,301 @@
+//! What objects hold besides references: texts of concatenated strings, numbers, times of allocation.
+
+use crate::dump::{Dump, VERSIONS, Version};
+use crate::recorded::{Recorded, record, record_file};
+use barrow_analyzer::{FieldValue, Held};
+use barrow_testdata::Random;
+use std::process::Command;
+
+/// As many characters as V8 writes of a string.
+const MAX_CHARACTERS: usize = 1024;
+
+/// A string of a random dump.
+enum Text {
+    Flat(String),
+    /// The rows of its parts.
+    Joined(u64, u64),
+    Sliced,
+}
+
+/// What the string in a row says, by the definition: what its first part says, then its second; `None` if it is
+/// unknown. The empty string is no name.
+fn naive(texts: &[Text], row: u64) -> Option<String> {
+    fn add(texts: &[Text], row: u64, text: &mut String) -> Option<()> {
+        if text.chars().count() >= MAX_CHARACTERS {
+            return Some(());
+        }
+        match &texts[row as usize] {
+            Text::Flat(flat) => text.push_str(flat),
+            Text::Joined(first, second) => {
+                add(texts, *first, text)?;
+                add(texts, *second, text)?;
+            }
+            Text::Sliced => return None,
+        }
+        Some(())
+    }
+    if let Text::Flat(flat) = &texts[row as usize] {
+        return Some(flat.clone()).filter(|text| !text.is_empty());
+    }
+    let mut text = String::new();
+    add(texts, row, &mut text)?;
+    Some(match text.char_indices().nth(MAX_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None if text.chars().count() == MAX_CHARACTERS => text + "…",
+        None => text,
+    })
+}
+
+fn dump_of(texts: &[Text]) -> Dump {
+    let mut dump = Dump::default();
+    for (row, text) in (0..).zip(texts) {
+        match text {
+            Text::Flat(flat) => dump.node("string", flat, 2 * row + 1, 24),
+            Text::Joined(..) => dump.node("concatenated string", "(concatenated string)", 2 * row + 1, 32),
+            Text::Sliced => dump.node("sliced string", "(sliced string)", 2 * row + 1, 32),
+        };
+    }
+    for (row, text) in (0..).zip(texts) {
+        if let Text::Joined(first, second) = text {
+            dump.edge(row, "internal", "first", *first);
+            dump.edge(row, "internal", "second", *second);
+        }
+    }
+    dump
+}
+
+fn assert_texts(texts: &[Text]) -> usize {
+    let mut known = 0;
+    for version in VERSIONS {
+        let recorded = record(dump_of(texts).text(version).as_bytes()).expect("a whole dump");
+        assert_eq!(recorded.imported.lost, None);
+        for ((row, object), text) in (0..).zip(recorded.objects()).zip(texts) {
+            let expected = naive(texts, row);
+            assert_eq!(object.own_name, expected, "{version:?} {row}");
+            known += usize::from(matches!(text, Text::Joined(..)) && expected.is_some());
+        }
+    }
+    known
+}
+
+#[test]
+fn concatenated_strings_say_what_their_parts_say() {
+    let mut random = Random::new(7);
+    let mut known = 0;
+    for _ in 0..60 {
+        let count = 2 + random.below(120);
+        // Some have circles, which no program makes.
+        let has_circles = random.below(4) == 0;
+        let texts = (0..count).map(|row| match random.below(10) {
+            _ if row == 0 => Text::Flat("a".to_owned()),
+            0 => Text::Flat(String::new()),
+            1 => Text::Flat("ä".repeat(1 + random.below(900) as usize)),
+            2 => Text::Flat(format!("{row} ")),
+            3 if random.below(8) == 0 => Text::Sliced,
+            4 => Text::Flat("z".repeat(MAX_CHARACTERS)),
+            _ => {
+                let among = if has_circles && random.below(20) == 0 { count } else { row };
+                Text::Joined(random.below(among), random.below(among))
+            }
+        });
+        let texts: Vec<_> = texts.collect();
+        if has_circles {
+            record(dump_of(&texts).text(Version::Now).as_bytes()).expect("a whole dump");
+        } else {
+            known += assert_texts(&texts);
+        }
+    }
+    assert!(known > 4_000, "{known}");
+}
+
+#[test]
+fn a_string_may_grow_by_a_character_a_hundred_thousand_times() {
+    let steps = 100_000;
+    let mut texts = vec![Text::Flat("x".to_owned()), Text::Joined(0, 0)];
+    texts.extend((1..steps).map(|row| Text::Joined(row, 0)));
+    let recorded = record(dump_of(&texts).text(Version::Now).as_bytes()).expect("a whole dump");
+    let objects = recorded.objects();
+    assert_eq!(objects[1].own_name.as_deref(), Some("xx"));
+    assert_eq!(objects[900].own_name, Some("x".repeat(901)));
+    for row in [1_023, 5_000, steps as usize] {
+        assert_eq!(objects[row].own_name, Some("x".repeat(MAX_CHARACTERS) + "…"), "{row}");
+    }
+}
+
+#[test]
+fn numbers_are_what_the_strings_say_that_they_lead_to() {
+    let mut dump = Dump::default();
+    let holder = dump.node("object", "Holder", 1, 24);
+    let said =
+        ["0", "42", "-7", "-0", "0.3333333333333333", "1e+300", "1e-7", "Infinity", "NaN", "4294967296", "what?"];
+    let mut expected = Vec::new();
+    for (place, text) in (1..).zip(said) {
+        let number = dump.node("number", if place % 2 == 0 { "smi number" } else { "heap number" }, 0, 16);
+        let string = dump.node("string", text, 0, 0);
+        dump.edge(number, "internal", "value", string);
+        dump.edge(holder, "property", &format!("p{place}"), number);
+        expected.push((format!(".p{place}"), text.parse::<f64>().ok()));
+    }
+    let unsaid = dump.node("number", "heap number", 0, 16);
+    dump.edge(holder, "property", "unsaid", unsaid);
+    for version in VERSIONS {
+        let recorded = record(dump.text(version).as_bytes()).expect("a whole dump");
+        for (field, value) in &expected {
+            match (recorded.held(field)[0], value) {
+                (Held::Value(FieldValue::Double(held)), Some(value)) => assert_eq!(held.to_bits(), value.to_bits()),
+                (Held::Object(_), None) => {}
+                other => panic!("{field}: {other:?}"),
+            }
+        }
+        assert_eq!(recorded.held(".value")[unsaid as usize], Held::Unknown);
+        assert_eq!(recorded.objects()[unsaid as usize].own_name, None);
+    }
+}
+
+#[test]
+fn constants_say_what_they_are() {
+    let mut dump = Dump::default();
+    let map = dump.node("hidden", "system / Map", 1, 72);
+    let texts = ["true", "false", "null", "hole", "undefined"];
+    for text in texts {
+        let oddball = dump.node("hidden", "system / Oddball", 3, 48);
+        let (said, type_of) = (dump.node("string", text, 5, 24), dump.node("string", "undefined", 7, 24));
+        dump.edge(oddball, "internal", "map", map);
+        dump.numbered(oddball, "hidden", 0, said);
+        dump.numbered(oddball, "hidden", 1, type_of);
+        dump.numbered(map, "hidden", 0, said);
+    }
+    let recorded = record(dump.text(Version::Now).as_bytes()).expect("a whole dump");
+    let values: Vec<_> = recorded.held(".value").into_iter().filter(|held| *held != Held::Missing).collect();
+    assert_eq!(values, [Held::Value(FieldValue::Boolean(true)), Held::Value(FieldValue::Boolean(false))]);
+    let objects = recorded.objects();
+    let hidden = objects.iter().filter(|object| object.kind == "hidden");
+    let names: Vec<_> = hidden.map(|object| (object.own_name.as_deref(), object.references.len())).collect();
+    // Programs never see the hole.
+    let expected = ["system / Map", "true", "false", "null", "system / Oddball", "undefined"];
+    assert_eq!(names, expected.map(|name| (Some(name), if name == "system / Map" { 5 } else { 3 })));
+}
+
+#[test]
+fn objects_were_allocated_before_the_next_sample() {
+    let mut dump = Dump::default();
+    for id in [1, 99, 101, 150, 151, 200, 201, 301, 303] {
+        dump.node("object", "Card", id, 24);
+    }
+    dump.samples = vec![[0, 99], [50_000, 199], [100_000, 199], [150_000, 301]];
+    let held = record(dump.text(Version::Now).as_bytes()).expect("a whole dump").held(".allocated_us");
+    let at = |time| Held::Value(FieldValue::Unsigned(time));
+    let none = Held::Missing;
+    assert_eq!(held, [none, none, at(50_000), none, at(50_000), none, at(150_000), at(150_000), none]);
+}
+
+/// Takes a snapshot, and prints what its sessions hold, each in a line.
+const PROGRAM: &str = r#"
+const sessions = [];
+class Session {
+  constructor(number) {
+    this.user = "user number " + number;
+    this.visits = number * 1000 - 3000;
+    this.share = number / 7;
+    this.open = number % 2 === 0;
+    this.log = "";
+    for (let line = 0; line < number * 40; line++) this.log += "line " + line + ";";
+  }
+}
+for (let number = 0; number < 12; number++) sessions.push(new Session(number));
+require("v8").writeHeapSnapshot(process.argv[1], { exposeNumericValues: true });
+for (const { user, visits, share, open, log } of sessions) {
+  console.log([user, visits, share, open, log.slice(0, 1024) + (log.length >= 1024 ? "…" : "")].join("|"));
+}
+"#;
+
+/// The snapshot that a program takes, and what it prints, if there is a Node.js that knows of numbers in snapshots.
+fn run(program: &str) -> Option<(Recorded, String)> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let snapshot = folder.path().join("program.heapsnapshot");
+    let knows_values = "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)";
+    if !Command::new("node").args(["-e", knows_values]).status().is_ok_and(|status| status.success()) {
+        println!("skipped: no Node.js from 20 on");
+        return None;
+    }
+    let output = Command::new("node").args(["-e", program]).arg(&snapshot).output().expect("Node.js");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let recorded = record_file(&snapshot, 2).expect("a whole snapshot");
+    Some((recorded, String::from_utf8(output.stdout).expect("text")))
+}
+
+#[test]
+fn values_are_those_that_the_program_prints() {
+    let Some((recorded, printed)) = run(PROGRAM) else { return };
+    let mut printed: Vec<_> = printed.lines().map(str::to_owned).collect();
+    let tables = recorded.recording.tables().expect("tables");
+    let words = |held: Held| match held {
+        Held::Value(FieldValue::Double(value)) => value.to_string(),
+        Held::Value(FieldValue::Boolean(value)) => value.to_string(),
+        Held::Value(FieldValue::Text(text)) => tables.string(text).to_owned(),
+        // The empty string.
+        Held::Object(_) => String::new(),
+        other => panic!("{other:?}"),
+    };
+    let columns = [".user", ".visits", ".share", ".open", ".log"].map(|field| recorded.held(field));
+    let mut found = Vec::new();
+    for (row, object) in recorded.objects().iter().enumerate() {
+        let is_session = object.name == "Session" && object.references.iter().any(|(label, ..)| label == "visits");
+        if is_session {
+            found.push(columns.iter().map(|column| words(column[row])).collect::<Vec<_>>().join("|"));
+        }
+    }
+    printed.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, printed);
+    assert_eq!(found.len(), 12);
+}
+
+/// Allocates objects before the tracking of allocations begins, after the first sample, and later.
+const TRACKED: &str = r#"
+const [fs, inspector] = [require("fs"), require("inspector")];
+const sleep = (ms) => new Promise((resume) => setTimeout(resume, ms));
+class Before { constructor() { this.number = 1; } }
+class Early { constructor() { this.number = 1; } }
+class Late { constructor() { this.number = 1; } }
+const make = (constructor) => Array.from({ length: 50 }, () => new constructor());
+async function main() {
+  const session = new inspector.Session();
+  session.connect();
+  const file = fs.openSync(process.argv[1], "w");
+  session.on("HeapProfiler.addHeapSnapshotChunk", ({ params }) => fs.writeSync(file, params.chunk));
+  const post = (method, options) => new Promise((resume) => session.post(method, options, resume));
+  const kept = [make(Before)];
+  await post("HeapProfiler.startTrackingHeapObjects", { trackAllocations: true });
+  await sleep(500);
+  kept.push(make(Early));
+  await sleep(1000);
+  kept.push(make(Late));
+  await sleep(300);
+  await post("HeapProfiler.stopTrackingHeapObjects", { reportProgress: false });
+  console.log(kept.length);
+}
+main();
+"#;
+
+#[test]
+fn what_is_allocated_later_has_a_later_time() {
+    let Some((recorded, _)) = run(TRACKED) else { return };
+    let (objects, held) = (recorded.objects(), recorded.held(".allocated_us"));
+    let times = |name: &str| -> Vec<Option<u64>> {
+        let of_name = objects.iter().zip(&held).filter(|(object, _)| {
+            object.kind == "object" && object.name == name && object.references.iter().any(|(label, ..)| label == "map")
+        });
+        let time = |held: &Held| match held {
+            Held::Value(FieldValue::Unsigned(time)) => Some(*time),
+            _ => None,
+        };
+        of_name.map(|(_, held)| time(held)).collect()
+    };
+    let [before, early, late] = ["Before", "Early", "Late"].map(times);
+    assert!(before.len() >= 50 && before.iter().filter(|time| time.is_none()).count() >= 50, "{before:?}");
+    let known = |times: &[Option<u64>]| times.iter().copied().flatten().collect::<Vec<_>>();
+    let (early, late) = (known(&early), known(&late));
+    assert!(early.len() >= 50 && late.len() >= 50, "{early:?} {late:?}");
+    assert!(early.iter().max() < late.iter().min(), "{early:?} {late:?}");
+}

@@ -1,0 +1,53 @@
+//! How texts of the program are recorded: their beginning.
+
+use std::fmt::Write;
+
+use crate::object::Object;
+
+/// Longer texts are cut.
+const TEXT_CHARACTERS: usize = 200;
+/// Room for what says how long a text was.
+const LENGTH_CHARACTERS: usize = 32;
+
+/// At most as many characters as names have.
+pub(crate) fn cut(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(TEXT_CHARACTERS) {
+        text.truncate(end);
+    }
+    text
+}
+
+/// What a string says. If it is long, the end says how long it was.
+pub(crate) fn text_shown(object: Object<'_>) -> String {
+    let mut text = object.first_text(TEXT_CHARACTERS);
+    let length = object.text_length();
+    if length > TEXT_CHARACTERS as u64 {
+        // Writing to a string does not fail.
+        let _ = write!(text, "... ({length} characters)");
+    }
+    text
+}
+
+/// What Python writes for bytes. If they are many, the end says how many there were.
+pub(crate) fn bytes_shown(bytes: &[u8]) -> String {
+    let first = &bytes[..bytes.len().min(TEXT_CHARACTERS)];
+    let quote = if first.contains(&b'\'') && !first.contains(&b'"') { '"' } else { '\'' };
+    let mut text = format!("b{quote}");
+    for &byte in first {
+        match byte {
+            b'\n' => text.push_str("\\n"),
+            b'\r' => text.push_str("\\r"),
+            b'\t' => text.push_str("\\t"),
+            b'\\' => text.push_str("\\\\"),
+            b' '..=b'~' if char::from(byte) != quote => text.push(byte.into()),
+            b' '..=b'~' => text.extend(['\\', quote]),
+            _ => _ = write!(text, "\\x{byte:02x}"),
+        }
+    }
+    text.push(quote);
+    if bytes.len() > TEXT_CHARACTERS || text.len() > TEXT_CHARACTERS {
+        text.truncate(TEXT_CHARACTERS - LENGTH_CHARACTERS);
+        let _ = write!(text, "... ({} bytes)", bytes.len());
+    }
+    text
+}
