@@ -114,9 +114,9 @@ fn heap(collections: &[Collection], boxes: &[i64], arrays: &[Option<i64>]) -> He
         description.attributes = attributes;
         writer.declare_type(&description).unwrap()
     };
-    let array = declared("Object[]", &[("elements", "length")]);
+    let array = declared("Object[]", &[("elements", ".length"), ("slots", ".length")]);
     let box_type = declared("Box", &[("value of", "value"), ("interchangeable", "yes")]);
-    let bytes = declared("byte[]", &[("elements", "length"), ("same elements", "every")]);
+    let bytes = declared("byte[]", &[("elements", ".length"), ("slots", ".length"), ("same elements", "every")]);
     let field = |of, name, encoding, is_optional| writer.field(of, name, encoding, is_optional).unwrap();
     let length = field(array, "length", Encoding::Unsigned, false);
     let value_of_box = field(box_type, "value", Encoding::Signed, false);

@@ -135,13 +135,13 @@ impl<'t, L: Language> Parser<'t, L> {
             return Err(error(opening.position, format!("expected {OF_WHAT} here")));
         }
         let text = self.take(OF_WHAT)?;
+        let TokenKind::Word(word) = &text.kind else {
+            return Err(error(text.position, format!("expected {OF_WHAT} here")));
+        };
         let closing = self.take("`)`")?;
         if !matches!(closing.kind, TokenKind::Close) {
             return Err(error(closing.position, "expected `)` here"));
         }
-        let TokenKind::Word(word) = &text.kind else {
-            return Err(error(text.position, format!("expected {OF_WHAT} here")));
-        };
         if word.starts_with('.') {
             let path = path(word, text.position)?;
             let test = TextTest { pattern: Pattern::Length(self.range(Unit::Size)?), negated: false };

@@ -84,13 +84,14 @@ const COLLECTIONS: [Collection; 31] = [
 ];
 
 /// The attribute of arrays: they have as many elements as their length says.
-pub(super) const OF_ARRAYS: [(&str, &str); 1] = [("elements", "length")];
+pub(super) const OF_ARRAYS: [(&str, &str); 2] = [("elements", ".length"), ("slots", ".length")];
 
 /// The field with the value that all elements of an array have.
 pub(super) const SAME_ELEMENTS: &str = "every";
 
 /// The attributes of primitive arrays.
-pub(super) const OF_PRIMITIVE_ARRAYS: [(&str, &str); 2] = [OF_ARRAYS[0], ("same elements", SAME_ELEMENTS)];
+pub(super) const OF_PRIMITIVE_ARRAYS: [(&str, &str); 3] =
+    [OF_ARRAYS[0], OF_ARRAYS[1], ("same elements", SAME_ELEMENTS)];
 
 /// The attributes of a class's type. `has_values` says whether it is recorded what fields hold.
 pub(super) fn of_class(name: &str, has_values: bool) -> Vec<(&'static str, &'static str)> {

@@ -65,9 +65,23 @@ impl LineType {
         let kind = vocabulary.kind(&self.kind, self.role)?;
         let name_of_class = || self.class.and_then(|class| classes.name(class)).unwrap_or("(class not in the dump)");
         let name = self.function.as_deref().unwrap_or_else(name_of_class);
-        let is_number = self.role == KindRole::Object && matches!(name, "int" | "float" | "bool");
-        let attributes: &[_] = if has_values && is_number { &[("value of", VALUE)] } else { &[] };
+        let attributes = if has_values && self.role == KindRole::Object { attributes(name) } else { &[] };
         let description = TypeDescription { attributes, ..TypeDescription::new(kind, name) };
         vocabulary.declare_type(&TypeDescription { file: self.file.as_deref(), line: self.line, ..description })
+    }
+}
+
+/// What built-in types say of their objects: numbers stand for what they are, and collections have elements and slots.
+fn attributes(name: &str) -> &'static [(&'static str, &'static str)] {
+    match name {
+        "int" | "float" => &[("value of", VALUE), ("interchangeable", "yes")],
+        "bool" => &[("value of", VALUE)],
+        "list" => &[("elements", ".length"), ("slots", ".capacity"), ("slot bytes", "8")],
+        "bytearray" => &[("elements", ".length"), ("slots", ".capacity"), ("slot bytes", "1")],
+        // Their first slots are in the object itself.
+        "set" | "frozenset" => &[("elements", ".length"), ("slots", ".capacity")],
+        "dict" | "collections.deque" => &[("elements", ".length")],
+        "tuple" | "bytes" => &[("elements", ".length"), ("slots", ".length")],
+        _ => &[],
     }
 }

@@ -146,7 +146,8 @@ impl<'k, 's> Announcer<'k, 's> {
         let (site, name) = (self.sites.id(&line.site)?, self.name(line, address)?);
         put_key(line, &mut self.key);
         let SharedTables { classes, vocabulary, .. } = self.known;
-        let declared = self.types.of(&self.key, || LineType::of(line).declare(classes, vocabulary))?;
+        let has_values = self.known.contents.has_values();
+        let declared = self.types.of(&self.key, || LineType::of(line).declare(classes, vocabulary, has_values))?;
         let object = Object {
             unmanaged_bytes,
             address: Some(address).filter(|&address| address != 0),
@@ -156,7 +157,7 @@ impl<'k, 's> Announcer<'k, 's> {
         };
         self.shard.object(self.row, &object)?;
         self.row += 1;
-        if self.known.contents.has_values() {
+        if has_values {
             for (name, value) in values::numbers(line) {
                 if let Some(value) = value {
                     declared.announce(name, Value::Unsigned(value), &mut self.shard, vocabulary)?;

@@ -34,7 +34,8 @@ fn count(lines: &Lines<'_>, context: &Context<'_>) -> Result<Vec<TypeCount>, Sto
     )?;
     let classes = Classes::new(classes.into_iter().flatten());
     let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
-    all.declare(|type_| Ok(type_.declare(&classes, context.vocabulary)?))
+    let has_values = context.options.contents.has_values();
+    all.declare(|type_| Ok(type_.declare(&classes, context.vocabulary, has_values)?))
 }
 
 /// Counts the lines of one thread.

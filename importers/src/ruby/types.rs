@@ -53,8 +53,13 @@ impl LineType {
         }
     }
 
-    /// Declares it.
-    pub(crate) fn declare(&self, classes: &Classes, vocabulary: &Vocabulary<'_>) -> Result<TypeId, ImportError> {
+    /// Declares it. With `has_values`, arrays and hashes say how many elements they have.
+    pub(crate) fn declare(
+        &self,
+        classes: &Classes,
+        vocabulary: &Vocabulary<'_>,
+        has_values: bool,
+    ) -> Result<TypeId, ImportError> {
         let kind = vocabulary.kind(&self.kind, self.role)?;
         let structure = self.structure.as_deref();
         let instances = self.class.map(|class| classes.name_of_instances(class));
@@ -62,6 +67,9 @@ impl LineType {
             Some(name) => name.as_deref().unwrap_or("(class not in the dump)"),
             None => self.word.as_deref().or(structure).unwrap_or("(hidden)"),
         };
-        vocabulary.declare_type(&TypeDescription { layout: structure, ..TypeDescription::new(kind, name) })
+        let has_elements = has_values && matches!(&*self.kind, "array" | "hash");
+        let attributes: &[_] = if has_elements { &[("elements", ".length")] } else { &[] };
+        let description = TypeDescription { attributes, ..TypeDescription::new(kind, name) };
+        vocabulary.declare_type(&TypeDescription { layout: structure, ..description })
     }
 }

@@ -262,6 +262,16 @@ fn values_are_those_that_the_program_prints() {
             assert!(found == value || is_equal() == Some(true), "{field} {value}: {found}");
         }
     }
+    // Every list has room for what it holds, and a row of its own in the table of collections.
+    let heap = dumped.values(Contents::All).into_heap();
+    let select = |text: &str| heap.select(&[], &Expression::parse(text).expect("an expression"), &Silent);
+    let count = |text: &str| select(text).expect("elements").0.len();
+    assert_eq!(count("type = list and fill > 100%"), 0);
+    assert_eq!(count("type = list and elements = 0"), count("type = list and .length = 0"));
+    let collections = heap.collections(&Silent).expect("collections").types;
+    let tables = heap.recording().tables().expect("tables");
+    let lists = collections.iter().find(|row| tables.type_name(row.type_id) == "list").expect("lists");
+    assert_eq!((lists.objects, lists.empty), (count("type = list"), count("type = list and .length = 0")));
     // Names of references are no contents; what dictionaries have under the key `length` is an object.
     assert_eq!(dumped.values(Contents::None).held(".length"), BTreeMap::new());
 }

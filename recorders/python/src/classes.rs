@@ -213,6 +213,21 @@ pub(crate) struct Types {
     has_contents: bool,
 }
 
+/// What built-in types say of their objects: numbers stand for what they are, and collections have elements and slots.
+fn attributes(name: &str) -> &'static [(&'static str, &'static str)] {
+    match name {
+        "int" | "float" => &[("value of", VALUE), ("interchangeable", "yes")],
+        "bool" => &[("value of", VALUE)],
+        "list" => &[("elements", ".length"), ("slots", ".capacity"), ("slot bytes", "8")],
+        "bytearray" => &[("elements", ".length"), ("slots", ".capacity"), ("slot bytes", "1")],
+        // Their first slots are in the object itself.
+        "set" | "frozenset" => &[("elements", ".length"), ("slots", ".capacity")],
+        "dict" | "collections.deque" => &[("elements", ".length")],
+        "tuple" | "bytes" => &[("elements", ".length"), ("slots", ".length")],
+        _ => &[],
+    }
+}
+
 impl Types {
     pub(crate) fn declare(writer: &Writer, has_contents: bool) -> Result<Self> {
         Ok(Types {
@@ -226,15 +241,14 @@ impl Types {
     }
 
     /// The type of a class's instances.
-    fn of_instances(&mut self, writer: &Writer, class: Class<'_>, known: &Known) -> Result<TypeId> {
+    fn of_instances(&mut self, writer: &Writer, class: Class<'_>) -> Result<TypeId> {
         let kind = if class.has(flags::CLASS) { self.class } else { self.object };
         let name = class.full_name();
         if let Some(&known) = self.declared.get(&(kind, name.clone(), 0)) {
             return Ok(known);
         }
-        let base = class.base().map(|base| self.of_instances(writer, base, known)).transpose()?;
-        let stands_for_value = self.has_contents && known.measures.is_number(class);
-        let attributes: &[_] = if stands_for_value { &[("value of", VALUE)] } else { &[] };
+        let base = class.base().map(|base| self.of_instances(writer, base)).transpose()?;
+        let attributes = if self.has_contents { attributes(&name) } else { &[] };
         let description = TypeDescription { base, attributes, ..TypeDescription::new(kind, &name) };
         let type_id = writer.declare_type(&description)?;
         self.declared.insert((kind, name, 0), type_id);
@@ -251,7 +265,7 @@ impl Types {
                 if values.iter().any(|value| value.name == measure.name) {
                     continue;
                 }
-                let type_id = self.of_instances(writer, base, known)?;
+                let type_id = self.of_instances(writer, base)?;
                 let field = match self.fields.get(&(type_id, measure.name)) {
                     Some(&field) => field,
                     None => writer.field(type_id, measure.name, measure.encoding, false)?,
@@ -330,7 +344,7 @@ impl<'s, 'w> Classes<'s, 'w> {
         };
         let has_preheader = layout().has_preheaders && class.has(flags::MANAGED_DICT | flags::MANAGED_WEAKREF);
         self.facts.push(Facts {
-            type_id: self.types.of_instances(self.writer, class, self.known)?,
+            type_id: self.types.of_instances(self.writer, class)?,
             shape,
             sizing,
             before_bytes: if has_preheader { 16 } else { 0 },

@@ -67,11 +67,6 @@ impl Measures {
         let address = class.address();
         self.0.iter().copied().filter(move |measure| measure.class == address)
     }
-
-    /// Whether instances of a class stand for a number.
-    pub(crate) fn is_number(&self, class: Class<'_>) -> bool {
-        self.of(class).any(|measure| measure.name == VALUE)
-    }
 }
 
 /// A field of an object, and how it is read.

@@ -85,7 +85,7 @@ pub const ATTRIBUTES: [(&str, &str); 26] = [
     ("unmanaged", "bytes outside the managed heap"),
     ("retained", "bytes freed if the object were collected"),
     ("elements", "elements of an array or a collection, where its type says how they are counted"),
-    ("fill", "elements for each slot that a collection has, in percent: `fill < 25%`"),
+    ("fill", "elements for each slot of a collection, in percent: `fill < 25%`; not of an array"),
     ("distance", "references from the nearest root; no comparison holds for unreachable objects"),
     ("inrefs", "number of incoming references (also: in, incoming)"),
     ("refs", "number of outgoing references (also: references, outrefs)"),

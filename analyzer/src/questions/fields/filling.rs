@@ -3,13 +3,12 @@
 //! Types say where these numbers are, in the attributes `elements` and `slots`:
 //!
 //! ```text
-//!   length                                  a field of an array with its length: it is always full
 //!   .size                                   what a field holds
 //!   .baseCount !.counterCells               the same, but not known if another field holds an object
 //!   .tail - .head % .elements.length        a ring: the way from head to tail, among so many slots
 //! ```
 //!
-//! A type without the attribute `elements` has the attributes of the type that it is derived from. The attribute `hash table` is the path to
+//! An array is as full as it is long: both attributes are the same. A type without the attribute `elements` has the attributes of the type that it is derived from. The attribute `hash table` is the path to
 //! the array in whose slots chains of entries begin, and `slot bytes` what a slot needs in an object that has its slots in
 //! itself.
 
@@ -65,7 +64,6 @@ pub(crate) struct Places {
 /// How a number of elements is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Count {
-    Length(FieldPath),
     Field(FieldPath),
     Unless(FieldPath, FieldPath),
     Ring { tail: FieldPath, head: FieldPath, slots: FieldPath },
@@ -76,9 +74,6 @@ impl Count {
     fn parse(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(' ').collect();
         Some(match words[..] {
-            [length] if !length.is_empty() && !length.contains('.') => {
-                Count::Length(FieldPath::of(vec![length.to_owned()]))
-            }
             [field] => Count::Field(FieldPath::parse(field)?),
             [field, other] => Count::Unless(FieldPath::parse(field)?, FieldPath::parse(other.strip_prefix('!')?)?),
             [tail, "-", head, "%", slots] => Count::Ring {
@@ -106,9 +101,9 @@ impl Places {
         }
     }
 
-    /// Whether objects have as many elements as they are long, and no slots to fill.
+    /// Whether objects have as many elements as slots, so that there is none to fill.
     pub(crate) fn is_array(&self) -> bool {
-        matches!(self.elements, Some(Count::Length(_)))
+        matches!((&self.elements, &self.slots), (Some(Count::Field(elements)), Some(slots)) if elements == slots)
     }
 
     /// The fields that the numbers are found from: those of the elements, then that of the slots.
@@ -129,7 +124,7 @@ impl Count {
     /// The fields that it is found from.
     fn paths(&self) -> Vec<&FieldPath> {
         match self {
-            Count::Length(path) | Count::Field(path) => vec![path],
+            Count::Field(path) => vec![path],
             Count::Unless(path, other) => vec![path, other],
             Count::Ring { tail, head, slots } => vec![tail, head, slots],
         }
@@ -138,7 +133,7 @@ impl Count {
     /// The number, from what these fields hold.
     fn of(&self, held: &[Held]) -> Option<u64> {
         match (self, held) {
-            (Count::Length(_) | Count::Field(_), &[number]) => count(number),
+            (Count::Field(_), &[number]) => count(number),
             (Count::Unless(..), &[number, other]) => count(number).filter(|_| other == Held::Null),
             (Count::Ring { .. }, &[tail, head, slots]) => way(count(tail), count(head), count(slots)),
             _ => None,
@@ -233,7 +228,8 @@ impl Heap {
         progress: &dyn Progress,
     ) -> Result<ObjectSet> {
         let mut matching = ObjectSet::new(self.snapshot(), self.object_count());
-        for filled in self.filled(|places| measure == Measure::Elements || places.slots.is_some(), progress)? {
+        let is_wanted = |places: &Places| measure == Measure::Elements || places.slots.is_some() && !places.is_array();
+        for filled in self.filled(is_wanted, progress)? {
             for (object, filling) in filled.set.iter().zip(filled.fillings) {
                 let number = match measure {
                     Measure::Elements => filling.elements.map(|elements| Number::Whole(elements.into())),
@@ -273,14 +269,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_have_four_forms() {
+    fn counts_have_three_forms() {
         let path = |text| FieldPath::parse(text).unwrap();
-        assert_eq!(Count::parse("length"), Some(Count::Length(path(".length"))));
         assert_eq!(Count::parse(".m.size"), Some(Count::Field(path(".m.size"))));
         assert_eq!(Count::parse(".a !.b"), Some(Count::Unless(path(".a"), path(".b"))));
         let ring = Count::Ring { tail: path(".t"), head: path(".h"), slots: path(".e.length") };
         assert_eq!(Count::parse(".t - .h % .e.length"), Some(ring));
-        for wrong in ["", "a.size", ".a .b", ".a - .b", ".a !b", "  ", ".a..b"] {
+        for wrong in ["", "size", "a.size", ".a .b", ".a - .b", ".a !b", "  ", ".a..b"] {
             assert_eq!(Count::parse(wrong), None, "{wrong}");
         }
     }
