@@ -52,6 +52,11 @@ pub enum AnalyzerError {
         /// The name that was asked for.
         name: String,
     },
+    /// What fields hold was replaced by other numbers, which are not to be measured.
+    #[error(
+        "numbers in fields were replaced when this recording was redacted: they cannot be compared by size, or counted with; `redact --keep numbers` keeps them"
+    )]
+    ReplacedNumbers,
     /// No type says how many elements its objects hold, or how many slots they have.
     #[error("no type says how many elements its objects hold and have room for, as far as this is recorded")]
     NoElements,

@@ -91,7 +91,7 @@ pub use file::contents::{Damage, LostSnapshot};
 pub use file::growing::{Growing, Look};
 pub use file::object::{ObjectDetails, Reference, object, object_at_address, objects, outgoing, outgoing_page, walk};
 pub use file::processes::ProcessLog;
-pub use file::recording::{Recording, SnapshotInfo};
+pub use file::recording::{REPLACED_NUMBERS, Recording, SnapshotInfo};
 pub use file::sites::SiteDetails;
 pub use file::tables::Tables;
 pub use file::type_identity::TypeIdentity;

@@ -118,6 +118,12 @@ impl NumberTest {
         Some(NumberTest { low: end(low)?, high: end(high)?, negated: false })
     }
 
+    /// Whether it asks for one number, or for all others.
+    #[must_use]
+    pub fn is_equality(&self) -> bool {
+        matches!((self.low, self.high), (Bound::With(low), Bound::With(high)) if low == high)
+    }
+
     /// Whether a number passes. What is not a number passes no test.
     #[must_use]
     pub fn holds(&self, number: Number) -> bool {

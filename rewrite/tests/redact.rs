@@ -304,6 +304,65 @@ fn random_series_have_the_same_answers() {
     assert!(patches > 10, "{patches}");
 }
 
+/// Lists with a size and an array of slots.
+fn lists(to: &Path) {
+    let writer = Writer::create(to, Options::default()).unwrap();
+    let kind = writer.kind("object", KindRole::Object).unwrap();
+    let declared = |name, attributes| {
+        writer.declare_type(&TypeDescription { attributes, ..TypeDescription::new(kind, name) }).unwrap()
+    };
+    let list = declared("app.List", &[("elements", ".size !.cells"), ("slots", ".slots.length")]);
+    let array = declared("app.Slot[]", &[("elements", ".length"), ("slots", ".length")]);
+    let size = writer.field(list, "size", Encoding::Signed, false).unwrap();
+    writer.field(list, "slots", Encoding::Reference, false).unwrap();
+    writer.field(list, "cells", Encoding::Reference, false).unwrap();
+    let length = writer.field(array, "length", Encoding::Unsigned, false).unwrap();
+    let slots = Label::Name(writer.string("slots").unwrap());
+    let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+    let mut shard = snapshot.shard();
+    for id in 0..10 {
+        shard.object(2 * id, &Object::new(list, 24)).unwrap();
+        shard.value(size, Value::Signed(id as i64)).unwrap();
+        shard.reference(slots, StrengthId::STRONG, 2 * id + 1).unwrap();
+        shard.object(2 * id + 1, &Object::new(array, 16 + 4 * 20)).unwrap();
+        shard.value(length, Value::Unsigned(20)).unwrap();
+    }
+    shard.finish().unwrap();
+    snapshot.commit().unwrap();
+    writer.finish().unwrap();
+}
+
+#[test]
+fn numbers_that_were_replaced_are_not_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    lists(&at("lists.barrow"));
+    let original = Recording::open(&at("lists.barrow")).unwrap();
+    let heap = |recording| Loaded::new(Arc::new(recording), SnapshotId(0), &IndexPlace::Nowhere, Memory::unlimited());
+    let count = |heap: &Loaded, text: &str| {
+        let expression = barrow_analyzer::Expression::parse(text).unwrap();
+        heap.select(&[], &expression, &Silent).map(|(set, _)| set.len())
+    };
+    let kept = RedactOptions { keep_numbers: true, ..keyed("lists") };
+    let (kept, _) = redacted(&original, &at("kept.barrow"), &kept);
+    let (replaced, _) = redacted(&original, &at("replaced.barrow"), &keyed("lists"));
+    let [original, kept, replaced] = [original, kept, replaced].map(|recording| heap(recording).unwrap());
+    for (text, expected) in [("elements > 5", 14), ("fill < 25%", 5), ("elements = 20", 10)] {
+        assert_eq!(count(&original, text).unwrap(), expected, "{text}");
+        // Names were replaced, and with them those of the fields in the attributes.
+        assert_eq!(count(&kept, text).unwrap(), expected, "{text}");
+        assert!(count(&replaced, text).unwrap_err().to_string().contains("were replaced"), "{text}");
+    }
+    let types = |heap: &Loaded| heap.collections(&Silent).unwrap().types;
+    assert_eq!(types(&kept), types(&original));
+    assert_eq!(types(&original)[0].empty, 1);
+    assert!(replaced.collections(&Silent).is_err());
+    // Equality means what it did.
+    let field = replaced.object_fields(barrow_analyzer::ObjectId(0)).unwrap()[0].name.to_owned();
+    assert!(count(&replaced, &format!(".{field} > 5")).unwrap_err().to_string().contains("were replaced"));
+    assert_eq!(count(&replaced, &format!(".{field} = 5")).map(|found| found <= 1).ok(), Some(true));
+}
+
 /// What no redacted file may hold. Each place of a recording has one of its own.
 fn secret(place: &str) -> String {
     format!("Hush{place}")

@@ -19,6 +19,9 @@ use crate::file::sites::{SiteDetails, Sites};
 use crate::file::tables::Tables;
 use crate::lazy::Lazy;
 
+/// The fact of a recording whose numbers in fields were replaced when it was redacted.
+pub const REPLACED_NUMBERS: &str = "redacted field values";
+
 /// An open recording. Opening reads only the header and the index. Everything else is read when a question first needs
 /// it, and then kept.
 #[derive(Debug)]
@@ -164,6 +167,15 @@ impl Recording {
         let facts = tables.facts().iter().map(|fact| (text(fact.key), text(fact.value))).collect();
         tables.check_strings()?;
         Ok(facts)
+    }
+
+    /// Whether numbers in fields were replaced by others, so that only their equality means anything.
+    ///
+    /// # Errors
+    /// As for [`Recording::facts`].
+    pub fn has_replaced_numbers(&self) -> Result<bool> {
+        let tables = self.tables()?;
+        Ok(tables.facts().iter().any(|fact| tables.string(fact.key) == REPLACED_NUMBERS))
     }
 
     /// The number of complete snapshots.

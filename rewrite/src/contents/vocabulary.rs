@@ -20,7 +20,7 @@ pub(crate) const TEXTS_FACT: &str = "redacted texts";
 /// The same for names.
 pub(crate) const NAMES_FACT: &str = "redacted names";
 /// The same for numbers.
-pub(crate) const NUMBERS_FACT: &str = "redacted field values";
+pub(crate) use barrow_analyzer::REPLACED_NUMBERS as NUMBERS_FACT;
 
 /// Before the name of a thread in a key or in a label of roots.
 pub(crate) const THREAD: &str = "thread ";
@@ -106,8 +106,16 @@ const NAMES: &[&str] = &[
 /// Those whose values are any texts.
 const TEXTS: &[&str] = &["argv", "builds", "command", "command hash", "description", "line", "not traced"];
 
-/// Names that stay: types, categories of roots, states and metrics that are the same in all programs.
+/// Names that stay: types, references, categories of roots, states and metrics that are the same in all programs.
 const WORDS: &[&str] = &[
+    "<class loader>",
+    "<class>",
+    "<protection domain>",
+    "<signers>",
+    "<superclass>",
+    "<unknown class>",
+    "<unknown field>",
+    "<unknown method>",
     "JNI global",
     "JNI local",
     "JNI monitor",

@@ -157,9 +157,12 @@ impl Heap {
     /// path to a number. Memory: 100 bytes for each such object.
     ///
     /// # Errors
-    /// [`AnalyzerError::NoElements`] if no type says so, [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
+    /// [`AnalyzerError::NoElements`] if no type says so, [`AnalyzerError::ReplacedNumbers`], [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
     pub(crate) fn filled(&self, is_wanted: impl Fn(&Places) -> bool, progress: &dyn Progress) -> Result<Vec<Filled>> {
         let tables = self.recording().tables()?;
+        if self.recording().has_replaced_numbers()? {
+            return Err(AnalyzerError::ReplacedNumbers);
+        }
         let mut classes: Vec<Places> = Vec::new();
         let mut class_of = Vec::new();
         for id in (0..tables.type_count() as u32).map(TypeId) {

@@ -52,6 +52,9 @@ impl Heap {
         if !field.is_reference() && !field.encodings().any(|encoding| is_comparable(test, encoding)) {
             return Err(AnalyzerError::OtherValues { name: name.to_owned(), held: described(field.encodings()) });
         }
+        if matches!(test, FieldTest::Number(test) if !test.is_equality()) && self.recording().has_replaced_numbers()? {
+            return Err(AnalyzerError::ReplacedNumbers);
+        }
         let values = ValueTest::new(self, test)?;
         let targets = match test {
             FieldTest::Null { .. } | FieldTest::Unknown { .. } => None,
