@@ -17,7 +17,7 @@ const FILES: [&str; 9] = [
     "smallest.barrow",
     "build.barrow",
     "trial.barrow",
-    "foreign/jvm/17.hprof.zst",
+    "jvm.barrow",
 ];
 
 /// Lines besides the examples and the bare verbs.

@@ -47,6 +47,8 @@ export const INVOICES = join(ROOT, 'testdata/invoices.barrow');
 export const THREADS = join(ROOT, 'testdata/threads.barrow');
 /** Eight heaps of a Java program with the values of fields, as docs/guides/sessions.md asks about them. */
 export const STOREFRONT = join(ROOT, 'testdata/leaks/storefront.barrow');
+/** A Java program with collections and class loaders. */
+export const JVM = join(ROOT, 'testdata/jvm.barrow');
 /** A dump of another format. */
 export const DUMP = join(ROOT, 'testdata/foreign/jvm/17.hprof.zst');
 

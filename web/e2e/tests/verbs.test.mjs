@@ -5,11 +5,11 @@ import { after, before, test } from 'node:test';
 
 import { answered, serve } from '../harness/binary.mjs';
 import { fragment, launch, leave, openPage, quiet } from '../harness/browser.mjs';
-import { BUILD, DUMP, INVOICES, LEAK, THREADS, TRIAL } from '../harness/fixtures.mjs';
+import { BUILD, INVOICES, JVM, LEAK, THREADS, TRIAL } from '../harness/fixtures.mjs';
 
 /** A question of each verb, and the recording that has something to say to it. Verbs that are not here are asked alone: of the first, or of `build` if
  *  they are about processes, or of `trial` if they are about trials. */
-const FILES = { leak: LEAK, build: BUILD, invoices: INVOICES, threads: THREADS, trial: TRIAL, jvm: DUMP };
+const FILES = { leak: LEAK, build: BUILD, invoices: INVOICES, threads: THREADS, trial: TRIAL, jvm: JVM };
 /** @type {Record<string, {line: string, file?: keyof typeof FILES}>} */
 const LINES = {
   age: { line: 'age' },
