@@ -282,6 +282,8 @@ mod tests {
             "snapshots",
             "dups",
             "waste",
+            "collections",
+            "loaders",
             "critical",
             "export",
             "record",

@@ -121,8 +121,8 @@ impl Heap {
     /// that the object has of its own. Empty if the recording declares none.
     ///
     /// # Errors
-    /// [`AnalyzerError::NoObject`](crate::AnalyzerError::NoObject),
-    /// [`AnalyzerError::Section`](crate::AnalyzerError::Section).
+    /// [`AnalyzerError::NoObject`],
+    /// [`AnalyzerError::Section`].
     pub fn object_fields(&self, object: ObjectId) -> Result<Vec<ObjectField<'_>>> {
         let (recording, tables) = (self.recording(), self.recording().tables()?);
         let fields = recording.fields()?;
@@ -184,9 +184,9 @@ impl Heap {
     /// Time: for each name a pass over the blocks that may hold objects of the set. Memory: 16 bytes for each object.
     ///
     /// # Errors
-    /// [`AnalyzerError::NoField`](crate::AnalyzerError::NoField) if no object has such a field,
-    /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
-    /// [`AnalyzerError::Cancelled`](crate::AnalyzerError::Cancelled).
+    /// [`AnalyzerError::NoField`] if no object has such a field,
+    /// [`AnalyzerError::Section`],
+    /// [`AnalyzerError::Cancelled`].
     pub fn field_column(&self, set: &ObjectSet, path: &FieldPath, progress: &dyn Progress) -> Result<Vec<Held>> {
         let mut names = path.names().iter();
         let first = names.next().map_or("", String::as_str);
