@@ -186,7 +186,15 @@ impl Redacting<'_> {
                 SectionType::SHAPES => drop(self.rewrite::<Shape>(copy, NO_SNAPSHOT, &old)?),
                 SectionType::FIELDS => drop(self.rewrite::<Option<Field>>(copy, NO_SNAPSHOT, &old)?),
                 SectionType::SITES => drop(self.rewrite::<Site>(copy, NO_SNAPSHOT, &old)?),
-                SectionType::PROCESSES => drop(self.rewrite::<ProcessRow>(copy, NO_SNAPSHOT, &old)?),
+                SectionType::PROCESSES => {
+                    let key = self.key;
+                    // The recording of a process's heap has another identifier when it was redacted with the same key.
+                    self.rewrite_with(copy, NO_SNAPSHOT, &old, |row| {
+                        if let ProcessRow::Heap { uuid, .. } = row {
+                            *uuid = key.uuid(*uuid);
+                        }
+                    })?;
+                }
                 SectionType::MEASUREMENTS => drop(self.rewrite::<MeasurementRow>(copy, NO_SNAPSHOT, &old)?),
                 // Strings are written already.
                 _ => {}
@@ -264,14 +272,25 @@ impl Redacting<'_> {
     }
 
     /// Writes chunks of a table again, with the numbers of the new strings. Returns the offsets of the new chunks.
-    fn rewrite<R: Named + Rewritten>(&mut self, copy: &mut Copy<'_>, snapshot: u32, old: &[u64]) -> Result<Vec<u64>> {
+    fn rewrite<R: Named>(&mut self, copy: &mut Copy<'_>, snapshot: u32, old: &[u64]) -> Result<Vec<u64>> {
+        self.rewrite_with::<R>(copy, snapshot, old, |_| {})
+    }
+
+    /// The same, with a change of each row besides its strings.
+    fn rewrite_with<R: Named>(
+        &mut self,
+        copy: &mut Copy<'_>,
+        snapshot: u32,
+        old: &[u64],
+        change: impl Fn(&mut R),
+    ) -> Result<Vec<u64>> {
         let tables = self.recording.tables()?;
         let mut offsets = Vec::new();
         for &offset in old {
             let (first, mut rows) = rows_of::<R>(self.recording, offset)?;
             for row in &mut rows {
                 row.strings(tables, &mut |text, class| self.strings.change(text, class))?;
-                row.rewrite(self.key);
+                change(row);
             }
             offsets.extend(self.write_rows(copy, snapshot, first, &rows)?);
         }
@@ -339,32 +358,6 @@ impl Redacting<'_> {
             }
         });
         Ok(())
-    }
-}
-
-/// A row with something to replace that is no string.
-trait Rewritten {
-    fn rewrite(&mut self, _key: &Key) {}
-}
-
-impl Rewritten for KeyValue {}
-impl Rewritten for Kind {}
-impl Rewritten for Strength {}
-impl Rewritten for Type {}
-impl Rewritten for Shape {}
-impl Rewritten for Option<Field> {}
-impl Rewritten for Site {}
-impl Rewritten for Root {}
-impl Rewritten for Thread {}
-impl Rewritten for TypeTotals {}
-impl Rewritten for MeasurementRow {}
-
-/// The recording of a process's heap has another identifier when it was redacted with the same key.
-impl Rewritten for ProcessRow {
-    fn rewrite(&mut self, key: &Key) {
-        if let ProcessRow::Heap { uuid, .. } = self {
-            *uuid = key.uuid(*uuid);
-        }
     }
 }
 

@@ -14,39 +14,28 @@ impl Heap {
     pub(crate) fn objects_of_types(
         &self,
         within: Option<&ObjectSet>,
-        is_one: impl Fn(TypeId) -> bool + Sync,
+        is_one: impl Fn(TypeId) -> bool,
         progress: &dyn Progress,
     ) -> Result<ObjectSet> {
-        let tables = self.recording().tables()?;
-        let is_one: Vec<bool> = (0..tables.type_count() as u32).map(|id| is_one(TypeId(id))).collect();
-        let mut places = places(self.recording(), &[self.snapshot()])?;
-        let may_hold = |first, objects| within.is_none_or(|set| set.may_hold_any(ObjectId(first), objects));
-        places.retain(|place| may_hold(place.entry.first_object, place.entry.objects));
-        if !is_one.contains(&true) {
-            places.clear();
-        }
-        let parts = map_blocks(self.recording(), &places, Wanted::Sizes, progress, |_, _, columns| {
-            let of_shapes = columns.dictionary.iter().map(|&shape| is_one[tables.shape(shape).type_id.index()]);
-            let of_shapes: Vec<bool> = of_shapes.collect();
-            let rows = (columns.first_object..).map(ObjectId).zip(&columns.shapes);
-            let rows = rows
-                .filter(|&(object, &shape)| of_shapes[shape as usize] && within.is_none_or(|set| set.contains(object)));
-            Ok(rows.map(|(object, _)| object).collect::<Vec<_>>())
-        })?;
-        Ok(ObjectSet::from_sorted(self.snapshot(), self.object_count(), parts.into_iter().flatten()))
+        let types = self.recording().tables()?.type_count() as u32;
+        let class_of: Vec<Option<u32>> = (0..types).map(|id| is_one(TypeId(id)).then_some(0)).collect();
+        Ok(self.objects_by_class(within, &class_of, 1, progress)?.remove(0))
     }
 
-    /// The objects of several classes of types: `class_of` has the class of each type, below `classes`.
+    /// The objects of several classes of types, of a set or of all: `class_of` has the class of each type, below `classes`.
     ///
     /// Time: one pass over the shapes of all objects.
     pub(crate) fn objects_by_class(
         &self,
+        within: Option<&ObjectSet>,
         class_of: &[Option<u32>],
         classes: usize,
         progress: &dyn Progress,
     ) -> Result<Vec<ObjectSet>> {
         let tables = self.recording().tables()?;
         let mut places = places(self.recording(), &[self.snapshot()])?;
+        let may_hold = |first, objects| within.is_none_or(|set| set.may_hold_any(ObjectId(first), objects));
+        places.retain(|place| may_hold(place.entry.first_object, place.entry.objects));
         if class_of.iter().all(Option::is_none) {
             places.clear();
         }
@@ -55,7 +44,7 @@ impl Heap {
             let of_shapes: Vec<Option<u32>> = of_shapes.collect();
             let rows = (columns.first_object..).map(ObjectId).zip(&columns.shapes);
             let rows = rows.filter_map(|(object, &shape)| Some((object, of_shapes[shape as usize]?)));
-            Ok(rows.collect::<Vec<_>>())
+            Ok(rows.filter(|&(object, _)| within.is_none_or(|set| set.contains(object))).collect::<Vec<_>>())
         })?;
         let mut sets: Vec<ObjectSet> =
             (0..classes).map(|_| ObjectSet::new(self.snapshot(), self.object_count())).collect();

@@ -17,6 +17,7 @@ mod matching;
 mod named;
 mod standing;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use barrow_format::block::Wanted;
@@ -121,8 +122,7 @@ impl Heap {
     /// that the object has of its own. Empty if the recording declares none.
     ///
     /// # Errors
-    /// [`AnalyzerError::NoObject`],
-    /// [`AnalyzerError::Section`].
+    /// [`AnalyzerError::NoObject`], [`AnalyzerError::Section`].
     pub fn object_fields(&self, object: ObjectId) -> Result<Vec<ObjectField<'_>>> {
         let (recording, tables) = (self.recording(), self.recording().tables()?);
         let fields = recording.fields()?;
@@ -184,9 +184,7 @@ impl Heap {
     /// Time: for each name a pass over the blocks that may hold objects of the set. Memory: 16 bytes for each object.
     ///
     /// # Errors
-    /// [`AnalyzerError::NoField`] if no object has such a field,
-    /// [`AnalyzerError::Section`],
-    /// [`AnalyzerError::Cancelled`].
+    /// [`AnalyzerError::NoField`] if no object has such a field, [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
     pub fn field_column(&self, set: &ObjectSet, path: &FieldPath, progress: &dyn Progress) -> Result<Vec<Held>> {
         let mut names = path.names().iter();
         let first = names.next().map_or("", String::as_str);
@@ -210,13 +208,13 @@ impl Heap {
     /// What the field of this name holds for each object of the set.
     fn one_field(&self, set: &ObjectSet, name: &str, progress: &dyn Progress) -> Result<Vec<Held>> {
         let named = NamedField::find(self.recording(), name)?;
-        Ok(self.fields_at_once(&[(set, named)], progress)?.remove(0))
+        Ok(self.fields_at_once(&[(set, &named)], progress)?.remove(0))
     }
 
     /// What fields hold, each for the objects of a set of its own, in one pass over the blocks that may hold any of these.
     fn fields_at_once(
         &self,
-        asked: &[(&ObjectSet, NamedField<'_>)],
+        asked: &[(&ObjectSet, &NamedField<'_>)],
         progress: &dyn Progress,
     ) -> Result<Vec<Vec<Held>>> {
         let (recording, tables) = (self.recording(), self.recording().tables()?);
@@ -260,37 +258,30 @@ impl Heap {
         asked: &[(&ObjectSet, &FieldPath)],
         progress: &dyn Progress,
     ) -> Result<Vec<Vec<Held>>> {
-        let mut columns: Vec<Vec<Held>> = Vec::new();
+        let missing = |set: &ObjectSet| vec![Held::Missing; set.len() as usize];
+        let mut columns: Vec<Vec<Held>> = asked.iter().map(|(set, _)| missing(set)).collect();
         let steps = asked.iter().map(|(_, path)| path.names().len()).max().unwrap_or(0);
         for step in 0..steps {
-            // What of each column goes on: its place, the objects that are asked, and the field.
-            let mut targets: Vec<(usize, ObjectSet, NamedField<'_>)> = Vec::new();
-            for (at, (set, path)) in asked.iter().enumerate() {
+            // The columns that go on: which, from which objects, by which field.
+            let mut going: Vec<(usize, Cow<'_, ObjectSet>, NamedField<'_>)> = Vec::new();
+            for (at, &(set, path)) in asked.iter().enumerate() {
                 let Some(name) = path.names().get(step) else { continue };
-                let named = match NamedField::find(self.recording(), name) {
-                    Ok(named) => named,
-                    Err(AnalyzerError::NoField { .. }) if step == 0 => continue,
-                    Err(AnalyzerError::NoField { .. }) => {
-                        columns[at] = next_step(&columns[at], &[], &[]);
-                        continue;
-                    }
-                    Err(error) => return Err(error),
+                let targets = match step {
+                    0 => Cow::Borrowed(set),
+                    _ => Cow::Owned(self.set_of(&Held::objects(&columns[at]))),
                 };
-                let objects = if step == 0 { (*set).clone() } else { self.set_of(&Held::objects(&columns[at])) };
-                targets.push((at, objects, named));
+                match NamedField::find(self.recording(), name) {
+                    Ok(named) => going.push((at, targets, named)),
+                    Err(AnalyzerError::NoField { .. }) => columns[at] = missing(set),
+                    Err(error) => return Err(error),
+                }
             }
-            if step == 0 {
-                columns = asked.iter().map(|(set, _)| vec![Held::Missing; set.len() as usize]).collect();
-            }
-            let (places, requests): (Vec<usize>, Vec<_>) =
-                targets.into_iter().map(|(at, set, named)| (at, (set, named))).unzip();
-            let (sets, named): (Vec<ObjectSet>, Vec<NamedField<'_>>) = requests.into_iter().unzip();
-            let asked_now: Vec<_> = sets.iter().zip(named).collect();
-            let found = self.fields_at_once(&asked_now, progress)?;
-            for ((at, set), of_target) in places.into_iter().zip(&sets).zip(found) {
-                columns[at] = match step {
+            let requests: Vec<_> = going.iter().map(|(_, targets, named)| (&**targets, named)).collect();
+            let found = self.fields_at_once(&requests, progress)?;
+            for ((at, targets, _), of_target) in going.iter().zip(found) {
+                columns[*at] = match step {
                     0 => of_target,
-                    _ => next_step(&columns[at], &set.iter().collect::<Vec<_>>(), &of_target),
+                    _ => next_step(&columns[*at], &targets.iter().collect::<Vec<_>>(), &of_target),
                 };
             }
         }

@@ -19,7 +19,7 @@ pub(super) const COMMAND: Command = Command {
     details: "Compared are type, name or text where it was recorded, shallow and unmanaged size, and all outgoing \
               references in their order: labels, strengths and targets. The array with the characters of a JVM's string \
               is not compared, because the text is. Other contents (numbers, the end of a shortened text) are not \
-              recorded, so objects that look the same may still differ there. Objects without name and references are \
+              compared, so objects that look the same may still differ there. Objects without name and references are \
               left out, because nothing distinguishes them. So are objects without name whose only reference is one \
               that all objects of the type have, like that to a class. `superfluous` counts all objects of a group \
               but one, and `wasted` is their shallow and unmanaged size. For strings of a JVM it includes their arrays, all \
@@ -63,7 +63,7 @@ fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
         .table(table)
         .note("compared: type, name, shallow and unmanaged size, and labels, strengths and targets of all references in order;")
         .note(
-            "other contents are not recorded: objects without name and with no reference, or none but one that all \
+            "other contents are not compared: objects without name and with no reference, or none but one that all \
              of their type have, are left out",
         )
         .exact();

@@ -179,7 +179,7 @@ impl Heap {
         if classes.is_empty() {
             return Err(AnalyzerError::NoElements);
         }
-        let sets = self.objects_by_class(&class_of, classes.len(), progress)?;
+        let sets = self.objects_by_class(None, &class_of, classes.len(), progress)?;
         let numbers: Vec<Vec<&FieldPath>> = classes.iter().map(Places::numbers).collect();
         let own_arrays: Vec<Option<FieldPath>> = classes.iter().map(Places::own_array).collect();
         // First the numbers of all classes, then the arrays of all.
