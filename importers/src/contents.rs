@@ -5,20 +5,37 @@ use barrow_writer::MAX_TEXT_BYTES;
 /// How much of the contents of objects is recorded: what strings say, and the values of numbers where a dump shows them.
 ///
 /// Names are no contents: those of classes, functions, fields and threads are always recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contents {
-    /// All that is in the dump. Texts of more than [`MAX_TEXT_BYTES`], 1 MiB, are shortened.
-    #[default]
+    /// All that is in the dump. What takes more than [`MAX_TEXT_BYTES`], 1 MiB, is shortened.
     All,
-    /// The same, with texts of more bytes shortened.
+    /// The same, with texts of more bytes shortened; of arrays of numbers the first [`Contents::FIRST_ELEMENTS`].
     Texts(usize),
     /// None.
     None,
 }
 
+impl Default for Contents {
+    fn default() -> Self {
+        Contents::Texts(MAX_TEXT_BYTES)
+    }
+}
+
 impl Contents {
     /// The least that [`Contents::Texts`] accepts, in bytes: what a shortened text ends with must fit.
     pub const LEAST_TEXT_BYTES: usize = 128;
+
+    /// How many elements of an array of numbers are recorded unless all are.
+    pub const FIRST_ELEMENTS: usize = 64;
+
+    /// How many elements of an array of numbers are recorded.
+    pub(crate) fn most_elements(self) -> usize {
+        match self {
+            Contents::All => usize::MAX,
+            Contents::Texts(_) => Self::FIRST_ELEMENTS,
+            Contents::None => 0,
+        }
+    }
 
     /// Whether the values of numbers are recorded.
     pub(crate) fn has_values(self) -> bool {

@@ -14,6 +14,7 @@
 
 mod addresses;
 mod announce;
+mod arrays;
 mod classes;
 mod conventions;
 mod layout;
@@ -121,7 +122,6 @@ fn import_with<const ID: usize>(
 ) -> Result<Outcome, ImportError> {
     let outline = Outline::read::<ID>(dump, header, Purpose::Numbers, context)?;
     context.vocabulary.count_shortened(outline.names.shortened());
-    context.progress.begin("importing", dump.len() as u64, "bytes");
     let mut outcome = Outcome::default();
     if outline.objects() == 0 {
         outcome.end = outline.damage.map_or(Ok(()), |damage| Err(damage.into()));

@@ -29,7 +29,13 @@ impl Default for ImportOptions {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         let of_formats = FormatOptions::default();
-        ImportOptions { threads, folder: std::env::temp_dir(), max_unpacked: None, contents: Contents::All, of_formats }
+        ImportOptions {
+            threads,
+            folder: std::env::temp_dir(),
+            max_unpacked: None,
+            contents: Contents::default(),
+            of_formats,
+        }
     }
 }
 

@@ -61,7 +61,8 @@ const TAIL: &str = "\
 - **The size of the cache.** Each new import removes imports of dumps that are gone or were rewritten. Beyond 10 GiB
   (`BARROW_CACHE_SIZE`, like `500M`) it also removes the least recently used ones. The newest import always stays.
 - **Contents.** `--contents none` imports no texts of a dump, `--contents texts=4K` shortens those that take more than 4
-  KiB. Names are always imported. The option holds for dumps that are opened directly, too.
+  KiB, `--contents all` imports also what takes most room: all elements of arrays of numbers, not only the first 64.
+  Names are always imported. The option holds for dumps that are opened directly, too.
 - **Compressed dumps** that are opened directly are first unpacked in the cache, up to 1 GiB or 10,000 times their
   length, whichever is more; `--max-unpacked SIZE` sets another limit. 1 GiB of the disk, or a twentieth of a smaller
   one, stays free.

@@ -70,8 +70,9 @@ pub struct SessionFlags {
     /// How the JVM of an HPROF dump laid out objects: REFERENCE,HEADER,ARRAY_BASE,ALIGNMENT in bytes.
     #[arg(long, value_name = "LAYOUT")]
     pub object_layout: Option<ObjectLayout>,
-    /// What is imported of the contents of objects: all, texts=4K (longer ones are shortened) or none.
-    #[arg(long, value_name = "all|texts=SIZE|none", value_parser = parse_contents)]
+    /// What is imported of the contents of objects: texts, those of more bytes shortened, and values; also all elements of
+    /// arrays; or none.
+    #[arg(long, value_name = "texts[=SIZE]|all|none", value_parser = parse_contents)]
     pub contents: Option<Contents>,
     /// Nothing is kept in FILE.index, nor read from it.
     #[arg(long)]
@@ -307,12 +308,13 @@ fn parse_least(text: &str) -> Result<Least, String> {
 fn parse_contents(text: &str) -> Result<Contents, String> {
     match text.split_once('=') {
         None if text == "all" => Ok(Contents::All),
+        None if text == "texts" => Ok(Contents::default()),
         None if text == "none" => Ok(Contents::None),
         Some(("texts", size)) => match usize::try_from(parse_size(size)?).unwrap_or(usize::MAX) {
             0..Contents::LEAST_TEXT_BYTES => Err(format!("the least is texts={}", Contents::LEAST_TEXT_BYTES)),
             bytes => Ok(Contents::Texts(bytes)),
         },
-        _ => Err("write all, texts=SIZE or none".to_owned()),
+        _ => Err("write texts, texts=SIZE, all or none".to_owned()),
     }
 }
 

@@ -8,12 +8,13 @@ use rayon::prelude::*;
 use crate::context::Context;
 use crate::error::{ImportError, Stop};
 
+use super::arrays::{ArrayReader, Read};
 use super::classes::{Classes, UNKNOWN_FIELD, readable_name};
 use super::outline::{Chunk, Outline, for_each_object};
 use super::records::{FieldType, Part, id};
 use super::roots::Roots;
 use super::stacks::Sites;
-use super::texts::Texts;
+use super::texts::{OwnArrays, Texts};
 use super::values;
 
 /// Chunks that one thread announces in one go.
@@ -34,6 +35,10 @@ pub(super) struct Announcer<'o, 'a, const ID: usize> {
     sites: Sites,
     /// `None` if no texts are recorded.
     texts: Option<Texts<'o, 'a, ID>>,
+    /// The arrays of strings.
+    string_arrays: Option<OwnArrays>,
+    /// `None` if it is not recorded what arrays hold.
+    arrays: Option<ArrayReader>,
     missing: AtomicU64,
     shortened_texts: AtomicU64,
     missing_texts: AtomicU64,
@@ -51,6 +56,8 @@ struct PrimitiveArrays {
     length: Option<FieldId>,
     /// The field with the value that all elements of one have, if that is recorded.
     same_elements: Option<FieldId>,
+    /// The field with their elements, in words, if that is recorded.
+    elements: Option<FieldId>,
     /// Their class, as they name it. The dump knows it by its name only.
     class: Option<u64>,
 }
@@ -112,7 +119,8 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
         let mut threads = roots.thread_objects().map(named).collect::<Result<Vec<_>, ImportError>>()?;
         threads.sort_unstable_by_key(|&(number, _)| number);
         let unknown_type = classes.unknown_type()?;
-        let none = PrimitiveArrays { type_id: unknown_type, length: None, same_elements: None, class: None };
+        let none =
+            PrimitiveArrays { type_id: unknown_type, length: None, same_elements: None, elements: None, class: None };
         let mut primitive_arrays = [none; 12];
         for (code, arrays) in (0..).zip(&mut primitive_arrays) {
             if let Some(element) = FieldType::new(code).filter(|&element| element != FieldType::Reference) {
@@ -120,9 +128,12 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
                 let length = classes.length_field(type_id)?;
                 let same_elements = classes.same_elements_field(type_id, element)?;
                 let class = classes.named_by(element.array_class());
-                *arrays = PrimitiveArrays { type_id, length, same_elements, class };
+                let elements = classes.elements_field(type_id)?;
+                *arrays = PrimitiveArrays { type_id, length, same_elements, elements, class };
             }
         }
+        let contents = context.options.contents;
+        let texts = contents.longest_text().and_then(|longest| Texts::new(outline, classes, longest));
         Ok(Announcer {
             outline,
             classes,
@@ -139,7 +150,9 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
             class_of_classes: classes.named_by("java/lang/Class"),
             unknown_type,
             sites: Sites::declare::<ID>(outline, context)?,
-            texts: context.options.contents.longest_text().and_then(|longest| Texts::new(outline, classes, longest)),
+            string_arrays: texts.as_ref().map(|texts| texts.arrays(context)).transpose()?,
+            texts,
+            arrays: ArrayReader::new(contents),
             missing: AtomicU64::new(0),
             shortened_texts: AtomicU64::new(0),
             missing_texts: AtomicU64::new(0),
@@ -150,6 +163,7 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
 
     /// Announces everything, on all threads of the current pool; what had to be left out.
     pub(super) fn announce(&self, snapshot: &Snapshot<'_>) -> Result<LeftOut, Stop> {
+        self.context.progress.begin("importing", self.outline.dump.len() as u64, "bytes");
         self.job(snapshot, |job| job.announce_classes())?;
         self.outline.chunks.par_chunks(JOB_CHUNKS).try_for_each(|chunks| {
             self.context.check_cancelled()?;
@@ -296,16 +310,26 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
             }
             Part::PrimitiveArray { trace, element, count, elements, .. } => {
                 object.site = sites.of(trace);
-                let PrimitiveArrays { type_id, length, same_elements, class } =
-                    primitive_arrays[element.code() as usize];
-                object.type_id = type_id;
+                let arrays = primitive_arrays[element.code() as usize];
+                object.type_id = arrays.type_id;
                 object.shallow_bytes = outline.layout.array_bytes(element, count.into());
+                let same = arrays.same_elements.zip(values::of_all(element, elements));
+                let contents = match same {
+                    Some(_) => None,
+                    None => self.contents(number, element, elements)?,
+                };
+                if let Some((Read::Text(_), text)) = contents {
+                    object.name = Some(text);
+                }
                 self.shard.object(number, &object)?;
-                self.length(length, count.into())?;
-                if let (Some(field), Some(value)) = (same_elements, values::of_all(element, elements)) {
+                self.length(arrays.length, count.into())?;
+                if let Some((field, value)) = same {
                     self.shard.value(field, value)?;
                 }
-                self.class_reference(class)?;
+                if let (Some(field), Some((Read::Elements, text))) = (arrays.elements, contents) {
+                    self.shard.value(field, Value::Text(text))?;
+                }
+                self.class_reference(arrays.class)?;
             }
             _ => {}
         }
@@ -319,6 +343,18 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
             self.shard.value(field, Value::Unsigned(length))?;
         }
         Ok(())
+    }
+
+    /// What an array holds; `None` if that is not recorded.
+    fn contents(&mut self, number: u64, kind: FieldType, elements: &[u8]) -> Result<Option<(Read, StringId)>, Stop> {
+        let Announcer { string_arrays, arrays, context, .. } = self.announcer;
+        let is_of_string = string_arrays.as_ref().is_some_and(|arrays| arrays.contain(number));
+        let Some(arrays) = arrays.as_ref().filter(|_| !is_of_string) else { return Ok(None) };
+        let read = &mut self.texts;
+        read.text.clear();
+        let found = arrays.read(kind, elements, &mut read.text);
+        read.shortened += u64::from(found == Read::Text(false));
+        Ok(Some((found, context.vocabulary.string(&read.text)?)))
     }
 
     /// What a string says.

@@ -244,6 +244,12 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         self.has_values.then(field).transpose()
     }
 
+    /// The field with the elements of an array, in words, if that is recorded.
+    pub(super) fn elements_field(&self, array_type: TypeId) -> Result<Option<FieldId>, ImportError> {
+        let field = || self.vocabulary.field(array_type, conventions::ELEMENTS, Encoding::Text, true);
+        self.has_values.then(field).transpose()
+    }
+
     /// What was counted by class, by type.
     pub(super) fn totals(&self) -> Result<Vec<TypeCount>, ImportError> {
         let mut totals: BTreeMap<TypeId, Count> = BTreeMap::new();

@@ -88,6 +88,8 @@ pub(super) const OF_ARRAYS: [(&str, &str); 2] = [("elements", ".length"), ("slot
 
 /// The field with the value that all elements of an array have.
 pub(super) const SAME_ELEMENTS: &str = "every";
+/// The field with the elements of an array, in words.
+pub(super) const ELEMENTS: &str = "contents";
 
 /// The attributes of primitive arrays.
 pub(super) const OF_PRIMITIVE_ARRAYS: [(&str, &str); 3] =

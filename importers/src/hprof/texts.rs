@@ -7,15 +7,24 @@
 //! ```
 
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+
+use crate::context::Context;
+use crate::error::ImportError;
 
 use super::classes::Classes;
-use super::outline::Outline;
+use super::outline::{Outline, for_each_object};
 use super::records::{FieldType, Part, id};
 
 /// All texts together have at most this many bytes for each byte of the dump, and so many more. In a heap of nothing but
 /// strings that share their arrays, these may have 800 bytes on average. What goes beyond is no real dump.
 const MOST_FOR_EACH_BYTE: u64 = 16;
 const MOST_BESIDE: u64 = 64 << 20;
+
+/// Room for what says that characters are left out.
+pub(super) const MARK_BYTES: usize = 64;
 
 /// Reads the texts of strings.
 pub(super) struct Texts<'o, 'a, const ID: usize> {
@@ -111,42 +120,78 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
             text.push_str(ascii);
             return true;
         }
-        self.characters(bytes.iter().map(|&byte| Ok(char::from(byte))), bytes.len(), text)
+        append(bytes.iter().map(|&byte| Ok(char::from(byte))), bytes.len(), self.longest, text)
     }
 
     fn utf16(&self, bytes: &[u8], unit: fn([u8; 2]) -> u16, text: &mut String) -> bool {
-        let units = bytes.chunks_exact(2).map(|pair| unit(pair.try_into().expect("2 bytes")));
-        let characters = char::decode_utf16(units).map(|character| character.map_err(|lone| lone.unpaired_surrogate()));
-        self.characters(characters, bytes.len() / 2, text)
+        append(utf16_characters(bytes, unit), bytes.len() / 2, self.longest, text)
     }
 
-    /// Adds characters, as many as there is room for; whether all are added. `length` is what Java says of the string.
-    /// Half of a pair of surrogates is written as `\uD83D`.
-    fn characters(
-        &self,
-        characters: impl Iterator<Item = Result<char, u16>>,
-        length: usize,
-        text: &mut String,
-    ) -> bool {
-        /// Room for what says that characters are left out.
-        const MARK_BYTES: usize = 64;
-        let mut shortened = 0;
-        for character in characters {
-            match character {
-                Ok(character) => text.push(character),
-                Err(lone) => {
-                    let _ = write!(text, "\\u{lone:04X}");
+    /// The arrays of strings, by number: their contents are what the strings say. All threads of the current pool look.
+    pub(super) fn arrays(&self, context: &Context<'_>) -> Result<OwnArrays, ImportError> {
+        let outline = self.outline;
+        context.progress.begin("finding the arrays of strings", outline.dump.len() as u64, "bytes");
+        let arrays = OwnArrays((0..outline.objects().div_ceil(64)).map(|_| AtomicU64::new(0)).collect());
+        let class = outline.classes[self.fields.class].address;
+        outline.chunks.par_iter().try_for_each(|chunk| {
+            context.check_cancelled()?;
+            for_each_object::<ID>(outline.dump, chunk, |_, part| {
+                if let Part::Instance { class: of, fields, .. } = part
+                    && of == class
+                    && let Some(value) = fields.get(self.fields.value..self.fields.value + ID)
+                    && let Some(array) = outline.addresses.number(id::<ID>(value))
+                {
+                    // Relaxed: the threads end before the bits are read.
+                    arrays.0[array as usize / 64].fetch_or(1 << (array % 64), Ordering::Relaxed);
                 }
-            }
-            if text.len() + MARK_BYTES <= self.longest {
-                shortened = text.len();
-            }
-            if text.len() > self.longest {
-                text.truncate(shortened);
-                let _ = write!(text, "… ({length} characters)");
-                return false;
+            });
+            context.progress.advance((chunk.end - chunk.start) as u64);
+            Ok::<_, ImportError>(())
+        })?;
+        Ok(arrays)
+    }
+}
+
+/// A set of arrays.
+pub(super) struct OwnArrays(Vec<AtomicU64>);
+
+impl OwnArrays {
+    pub(super) fn contain(&self, number: u64) -> bool {
+        let bits = self.0.get((number / 64) as usize);
+        bits.is_some_and(|bits| bits.load(Ordering::Relaxed) >> (number % 64) & 1 == 1)
+    }
+}
+
+/// The characters of UTF-16; half of a pair of surrogates is an error.
+pub(super) fn utf16_characters(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> impl Iterator<Item = Result<char, u16>> {
+    let units = bytes.chunks_exact(2).map(move |pair| unit(pair.try_into().expect("2 bytes")));
+    char::decode_utf16(units).map(|character| character.map_err(|lone| lone.unpaired_surrogate()))
+}
+
+/// Adds characters, as many as there is room for in `longest` bytes; whether all are added. `length` is what Java says of the
+/// text. Half of a pair of surrogates is written as `\uD83D`.
+pub(super) fn append(
+    characters: impl Iterator<Item = Result<char, u16>>,
+    length: usize,
+    longest: usize,
+    text: &mut String,
+) -> bool {
+    let mut shortened = 0;
+    for character in characters {
+        match character {
+            Ok(character) => text.push(character),
+            Err(lone) => {
+                let _ = write!(text, "\\u{lone:04X}");
             }
         }
-        true
+        if text.len() + MARK_BYTES <= longest {
+            shortened = text.len();
+        }
+        if text.len() > longest {
+            text.truncate(shortened);
+            let _ = write!(text, "… ({length} characters)");
+            return false;
+        }
     }
+    true
 }

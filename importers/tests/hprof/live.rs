@@ -1,15 +1,15 @@
 //! A JVM that runs now, if there is one: its dump against its own histogram.
 
-use crate::read::{SNAPSHOT, record_file};
+use crate::arrays::held_arrays;
+use crate::read::record_file;
 use crate::samples::{FOLDER, assert_agree, histogram};
-use crate::texts::{expected, texts};
-use barrow_analyzer::{Heap, IndexPlace, Memory, Silent};
-use barrow_importers::ImportOptions;
+use crate::texts::{expected, texts, with_contents};
+use barrow_analyzer::Silent;
+use barrow_importers::{Contents, ImportOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 
 /// Ends the JVM with the test.
 struct Running(Child);
@@ -105,6 +105,31 @@ fn strings_say_what_the_running_program_printed() {
 }
 
 #[test]
+fn arrays_hold_what_the_running_program_printed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    if !compile("Elements", folder.path()) {
+        return;
+    }
+    let (jvm, lines) = start("Elements", folder.path(), &["-XX:+UseSerialGC"]);
+    let dump = folder.path().join("live.hprof");
+    write_dump(&jvm, &dump);
+    let recorded = record_file(&dump, &with_contents(Contents::All)).expect("a whole dump");
+    let found: BTreeSet<String> = held_arrays(&recorded.into_heap()).into_iter().map(|(_, line)| line).collect();
+    let unit = |digits: &[u8]| u16::from_str_radix(str::from_utf8(digits).expect("digits"), 16).expect("a number");
+    assert_eq!(lines.len(), 700);
+    for line in lines {
+        let line = match line.split_once(" text ") {
+            Some((array, units)) => {
+                let units: Vec<u16> = units.as_bytes().chunks(4).map(unit).collect();
+                format!("{array} text {}", String::from_utf16(&units).expect("a text"))
+            }
+            None => line,
+        };
+        assert!(found.contains(&line), "{line}");
+    }
+}
+
+#[test]
 fn collections_hold_what_the_running_program_printed() {
     let folder = tempfile::tempdir().expect("a folder");
     if !compile("Filled", folder.path()) {
@@ -114,8 +139,7 @@ fn collections_hold_what_the_running_program_printed() {
     let dump = folder.path().join("live.hprof");
     write_dump(&jvm, &dump);
     let recorded = record_file(&dump, &ImportOptions::default()).expect("a whole dump");
-    let heap = Heap::new(Arc::new(recorded.recording), SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited());
-    let heap = heap.expect("a heap");
+    let heap = recorded.into_heap();
     let (found, tables) = (heap.collections(&Silent).expect("collections"), heap.recording().tables().expect("tables"));
     let found: BTreeMap<&str, String> = found
         .types

@@ -1,5 +1,6 @@
 //! HPROF: dumps made by hand, real ones, and dumps of a JVM that runs now.
 
+mod arrays;
 mod cuts;
 mod dump;
 mod live;

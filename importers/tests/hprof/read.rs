@@ -7,6 +7,7 @@ use barrow_importers::{ImportError, ImportOptions, Imported, import};
 use barrow_writer::{Options, Writer};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 pub(crate) const SNAPSHOT: SnapshotId = SnapshotId(0);
 
@@ -39,10 +40,14 @@ pub(crate) fn record_with(dump: &[u8], options: &ImportOptions) -> Result<Record
 }
 
 impl Recorded {
+    pub(crate) fn into_heap(self) -> Heap {
+        let recording = Arc::new(self.recording);
+        Heap::new(recording, SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited()).expect("a heap")
+    }
+
     /// What no root reaches.
     pub(crate) fn unreachable(self) -> Vec<u32> {
-        let recording = std::sync::Arc::new(self.recording);
-        let heap = Heap::new(recording, SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited()).expect("a heap");
+        let heap = self.into_heap();
         let set = heap.unreachable(&Silent).expect("a heap");
         set.iter().map(|object| object.0).collect()
     }

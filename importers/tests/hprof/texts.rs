@@ -160,7 +160,7 @@ fn random_strings_say_what_they_say() {
     }
 }
 
-fn with_contents(contents: Contents) -> ImportOptions {
+pub(crate) fn with_contents(contents: Contents) -> ImportOptions {
     ImportOptions { contents, ..ImportOptions::default() }
 }
 

@@ -95,12 +95,13 @@ pub(crate) fn import(
         })?;
         imported.push((source.to_path_buf(), one));
     }
-    let left_out = match context.settings.contents {
-        Contents::All => None,
+    let wished = match context.settings.contents {
+        contents if contents == Contents::default() => None,
+        Contents::All => Some("all".to_owned()),
         Contents::Texts(bytes) => Some(format!("texts of at most {bytes} bytes")),
         Contents::None => Some("none".to_owned()),
     };
-    if let Some(contents) = left_out.filter(|_| formats.iter().any(|format| format.holds() == Holds::Snapshots)) {
+    if let Some(contents) = wished.filter(|_| formats.iter().any(|format| format.holds() == Holds::Snapshots)) {
         writer.fact("contents", &contents).map_err(written)?;
     }
     for &(key, value) in wishes.facts {

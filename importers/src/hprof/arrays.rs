@@ -1,0 +1,203 @@
+//! What arrays of numbers and characters hold.
+//!
+//! ```text
+//!   the array of a string ──────────────────────▶ nothing: the string says it
+//!   all elements equal ─────────────────────────▶ that element, as the field `every`
+//!   characters, or bytes of UTF-8, of a text ───▶ the text, as that of a string
+//!   otherwise ──────────────────────────────────▶ its elements, as the field `contents`
+//! ```
+
+use std::fmt::Write as _;
+
+use barrow_writer::Value;
+
+use crate::contents::Contents;
+
+use super::records::FieldType;
+use super::texts::{MARK_BYTES, append, utf16_characters};
+use super::values::value;
+
+/// Fewer bytes are numbers, even if they could be characters.
+const LEAST_TEXT_BYTES: usize = 4;
+
+/// Reads what arrays hold, in words.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ArrayReader {
+    /// The most bytes of what is read, more than [`MARK_BYTES`].
+    longest: usize,
+    /// Of an array that holds no text, this many elements are read.
+    most_elements: usize,
+}
+
+/// What was read of an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Read {
+    /// A text; whether all of it.
+    Text(bool),
+    /// Elements.
+    Elements,
+}
+
+impl ArrayReader {
+    /// `None` if no contents are recorded.
+    pub(super) fn new(contents: Contents) -> Option<Self> {
+        let (longest, most_elements) = (contents.longest_text()?, contents.most_elements());
+        Some(ArrayReader { longest, most_elements })
+    }
+
+    /// Writes what an array with these elements holds to `out`, which is empty.
+    pub(super) fn read(&self, kind: FieldType, elements: &[u8], out: &mut String) -> Read {
+        let text = match kind {
+            FieldType::Byte => self.utf8(elements, out),
+            FieldType::Char => self.utf16(elements, out),
+            _ => None,
+        };
+        if let Some(is_whole) = text {
+            return Read::Text(is_whole);
+        }
+        self.elements(kind, elements, out);
+        Read::Elements
+    }
+
+    /// Reads bytes as UTF-8; `None` if they are no text.
+    fn utf8(&self, bytes: &[u8], out: &mut String) -> Option<bool> {
+        let used = without_zeros(bytes, 1);
+        if used.len() < LEAST_TEXT_BYTES {
+            return None;
+        }
+        let text = str::from_utf8(used).ok().filter(|text| !text.contains(is_control))?;
+        let zeros = bytes.len() - used.len();
+        if zeros == 0 && text.len() <= self.longest {
+            out.push_str(text);
+            return Some(true);
+        }
+        Some(self.text(text.chars(), bytes.len(), zeros, out))
+    }
+
+    /// Reads UTF-16; `None` if that is no text.
+    fn utf16(&self, bytes: &[u8], out: &mut String) -> Option<bool> {
+        let used = without_zeros(bytes, 2);
+        let mut characters = utf16_characters(used, u16::from_be_bytes);
+        if used.is_empty() || characters.any(|character| character.map_or(true, is_control)) {
+            return None;
+        }
+        let characters = utf16_characters(used, u16::from_be_bytes).flatten();
+        Some(self.text(characters, bytes.len() / 2, (bytes.len() - used.len()) / 2, out))
+    }
+
+    /// Writes a text that `zeros` follow, the unused part of a buffer; whether all of it.
+    fn text(&self, characters: impl Iterator<Item = char>, length: usize, zeros: usize, out: &mut String) -> bool {
+        /// Room for how many zeros there are.
+        const ZEROS_BYTES: usize = 32;
+        let room = if zeros == 0 { self.longest } else { self.longest - ZEROS_BYTES };
+        let is_whole = append(characters.map(Ok), length, room, out);
+        if is_whole && zeros > 0 {
+            let _ = write!(out, "… ({zeros} zero{})", if zeros == 1 { "" } else { "s" });
+        }
+        is_whole
+    }
+
+    /// Writes elements, and how many there are if these are not all: bytes in hexadecimal, others as numbers.
+    fn elements(&self, kind: FieldType, elements: &[u8], out: &mut String) {
+        let width = usize::from(kind.bytes(0));
+        let mut left_out = None;
+        for (at, element) in elements.chunks_exact(width).enumerate() {
+            let before = out.len();
+            let separator = if at == 0 { "" } else { " " };
+            let _ = match value(kind, element) {
+                _ if at == self.most_elements => {
+                    left_out = Some(separator);
+                    break;
+                }
+                _ if kind == FieldType::Byte => write!(out, "{separator}{:02x}", element[0]),
+                Some(Value::Boolean(value)) => write!(out, "{separator}{}", u8::from(value)),
+                Some(Value::Signed(value)) => write!(out, "{separator}{value}"),
+                Some(Value::Character(value)) => write!(out, "{separator}{value}"),
+                Some(Value::Float(value)) => write!(out, "{separator}{value:?}"),
+                Some(Value::Double(value)) => write!(out, "{separator}{value:?}"),
+                _ => Ok(()),
+            };
+            if out.len() + MARK_BYTES > self.longest {
+                out.truncate(before);
+                left_out = Some(separator);
+                break;
+            }
+        }
+        if let Some(separator) = left_out {
+            let _ = write!(out, "{separator}… ({} elements)", elements.len() / width);
+        }
+    }
+}
+
+/// The elements before the zeros at the end.
+fn without_zeros(bytes: &[u8], width: usize) -> &[u8] {
+    let used = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    &bytes[..used.next_multiple_of(width).min(bytes.len())]
+}
+
+/// Whether a character is in no text.
+fn is_control(character: char) -> bool {
+    character.is_control() && !matches!(character, '\t' | '\n' | '\r' | '\u{c}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(contents: Contents, kind: FieldType, elements: &[u8]) -> (Read, String) {
+        let mut out = String::new();
+        let read = ArrayReader::new(contents).expect("contents").read(kind, elements, &mut out);
+        (read, out)
+    }
+
+    fn all(kind: FieldType, elements: &[u8]) -> (Read, String) {
+        read(Contents::All, kind, elements)
+    }
+
+    #[test]
+    fn bytes_are_a_text_if_they_are_utf8_without_control_characters() {
+        assert_eq!(all(FieldType::Byte, "GET /ü\r\n".as_bytes()), (Read::Text(true), "GET /ü\r\n".to_owned()));
+        assert_eq!(all(FieldType::Byte, b"GET /\0\0\0"), (Read::Text(true), "GET /… (3 zeros)".to_owned()));
+        assert_eq!(all(FieldType::Byte, b"GET"), (Read::Elements, "47 45 54".to_owned()));
+        assert_eq!(all(FieldType::Byte, b"GET \0 /"), (Read::Elements, "47 45 54 20 00 20 2f".to_owned()));
+        assert_eq!(all(FieldType::Byte, &[0xca, 0xfe, 0xba, 0xbe]), (Read::Elements, "ca fe ba be".to_owned()));
+        assert_eq!(all(FieldType::Byte, &[]), (Read::Elements, String::new()));
+    }
+
+    #[test]
+    fn characters_are_a_text_unless_some_are_none() {
+        assert_eq!(all(FieldType::Char, &[0, 65, 0xd8, 0x3d, 0xde, 0]), (Read::Text(true), "A😀".to_owned()));
+        assert_eq!(all(FieldType::Char, &[0, 65, 0, 0, 0, 0]), (Read::Text(true), "A… (2 zeros)".to_owned()));
+        assert_eq!(all(FieldType::Char, &[1, 0, 0, 0]), (Read::Text(true), "Ā… (1 zero)".to_owned()));
+        assert_eq!(all(FieldType::Char, &[0, 65, 0xd8, 0x3d]), (Read::Elements, "65 55357".to_owned()));
+        assert_eq!(all(FieldType::Char, &[0, 1, 0, 65]), (Read::Elements, "1 65".to_owned()));
+    }
+
+    #[test]
+    fn numbers_are_written_as_they_are() {
+        let element = |kind, bytes: &[u8]| all(kind, bytes).1;
+        assert_eq!(element(FieldType::Int, &[0, 0, 0, 7, 255, 255, 255, 255]), "7 -1");
+        assert_eq!(element(FieldType::Long, &i64::MIN.to_be_bytes()), "-9223372036854775808");
+        assert_eq!(element(FieldType::Short, &[0, 1, 255, 254]), "1 -2");
+        assert_eq!(element(FieldType::Boolean, &[0, 1]), "0 1");
+        assert_eq!(element(FieldType::Float, &1.5_f32.to_be_bytes()), "1.5");
+        assert_eq!(element(FieldType::Double, &[1.0_f64.to_be_bytes(), 1e300_f64.to_be_bytes()].concat()), "1.0 1e300");
+    }
+
+    #[test]
+    fn what_is_left_out_is_marked() {
+        let numbers: Vec<u8> = (0..200_u16).flat_map(u16::to_be_bytes).collect();
+        let (_, first) = read(Contents::default(), FieldType::Short, &numbers);
+        assert!(first.starts_with("0 1 2 ") && first.ends_with(" 63 … (200 elements)"), "{first}");
+        let (_, few) = read(Contents::Texts(128), FieldType::Short, &numbers);
+        assert!(few.len() <= 128 && few.ends_with(" … (200 elements)"), "{few}");
+        let text = "x".repeat(200);
+        let (found, shortened) = read(Contents::Texts(128), FieldType::Byte, text.as_bytes());
+        assert_eq!(found, Read::Text(false));
+        assert!(shortened.len() <= 128 && shortened.ends_with("x… (200 characters)"), "{shortened}");
+        let buffer = [text.as_bytes(), &[0; 56]].concat();
+        let (found, shortened) = read(Contents::Texts(128), FieldType::Byte, &buffer);
+        assert_eq!(found, Read::Text(false));
+        assert!(shortened.len() <= 128 && shortened.ends_with("x… (256 characters)"), "{shortened}");
+    }
+}
