@@ -20,12 +20,12 @@ mod standing;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use barrow_format::block::Wanted;
+use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::rows::{Encoding, Label, Value};
 use barrow_format::{FieldId, ObjectId, StringId, TypeId};
 
 use crate::error::{AnalyzerError, Result};
-use crate::file::blocks::{BlockPlace, decode, map_blocks, places};
+use crate::file::blocks::{BlockPlace, decode, in_parallel, places};
 use crate::file::object::{outgoing, run_of_blocks};
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
@@ -223,15 +223,29 @@ impl Heap {
         };
         let mut places = places(recording, &[self.snapshot()])?;
         places.retain(|place| asked.iter().any(|(set, _)| is_in(set, place)));
-        let may_refer = asked.iter().any(|(_, named)| named.may_refer());
-        let wanted = if may_refer { Wanted::All } else { Wanted::Values };
+        // Decoding references takes most of the time, and often only objects that nobody asked about have such a reference.
+        let (may_refer, holds_values) =
+            (asked.iter().any(|(_, named)| named.may_refer()), asked.iter().any(|(_, named)| named.holds_values()));
         progress.begin("reading fields", objects_in(&places), "objects");
-        let parts = map_blocks(recording, &places, wanted, progress, |place, _, columns| {
-            let mut parts = vec![Vec::new(); asked.len()];
-            for ((set, named), part) in asked.iter().zip(&mut parts).filter(|((set, _), _)| is_in(set, place)) {
-                named.visit(columns, tables, |object| set.contains(object), |object, held| part.push((object, held)));
+        let parts = in_parallel(&places, Wanted::Values, progress, |place, workspace| {
+            let of_block = || asked.iter().enumerate().filter(|(_, (set, _))| is_in(set, place));
+            let mut wanted = if may_refer && !holds_values { Wanted::All } else { Wanted::Values };
+            if may_refer && holds_values {
+                let has_references = |columns: &BlockColumns| {
+                    of_block().any(|(_, (set, named))| named.needs_references(columns, tables, |id| set.contains(id)))
+                };
+                if decode(recording, place, Wanted::Sizes, workspace, |_, columns| Ok(has_references(columns)))? {
+                    wanted = Wanted::All;
+                }
             }
-            Ok(parts)
+            decode(recording, place, wanted, workspace, |_, columns| {
+                let mut parts = vec![Vec::new(); asked.len()];
+                for (at, (set, named)) in of_block() {
+                    let visit = |object, held| parts[at].push((object, held));
+                    named.visit(columns, tables, |object| set.contains(object), visit);
+                }
+                Ok(parts)
+            })
         })?;
         let mut found = vec![(Vec::new(), None); asked.len()];
         for (at, part) in parts.into_iter().flat_map(|parts| parts.into_iter().enumerate()) {

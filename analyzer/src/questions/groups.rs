@@ -18,11 +18,11 @@
 //! category of a group dominates is its part.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::rows::{KindRole, Root, Value};
 use barrow_format::{ObjectId, StringId, TypeId};
+use foldhash::HashMap;
 
 use crate::error::Result;
 use crate::file::blocks::{map_blocks, places};
@@ -182,7 +182,7 @@ impl Heap {
         let (keys_of_groups, classes) = (keys.to_vec(), Vec::new());
         let mut groups =
             ObjectGroups { heap: self, set, keys: keys_of_groups, classes, held, held_by, groups: Vec::new() };
-        let mut first_of = HashMap::new();
+        let mut first_of = HashMap::default();
         for id in (0..tables.type_count() as u32).map(TypeId) {
             let of_type: Vec<Option<&str>> = keys.iter().map(|key| key.of_type(tables, id)).collect();
             groups.classes.push(*first_of.entry(of_type).or_insert(id));
@@ -190,7 +190,7 @@ impl Heap {
         let have_types_only = !groups.have_texts() && groups.held_by.is_empty();
         let found = if have_types_only { groups.by_type(progress)? } else { groups.by_object(progress)? };
         // A recording may hold equal texts under several ids.
-        let mut by_keys: HashMap<(TypeId, Option<&str>, u32), ObjectGroup> = HashMap::new();
+        let mut by_keys: HashMap<(TypeId, Option<&str>, u32), ObjectGroup> = HashMap::default();
         for group in found {
             let text = group.keys.text.map(|text| tables.string(text));
             by_keys
@@ -213,10 +213,12 @@ impl Heap {
         let tables = self.recording().tables()?;
         let paths = keys.iter().filter_map(|key| if let GroupKey::Field(path) = key { Some(path) } else { None });
         let columns = paths.map(|path| self.field_column(set, path, progress)).collect::<Result<Vec<_>>>()?;
-        let Some(count) = columns.first().map(Vec::len) else { return Ok(Default::default()) };
+        if columns.is_empty() {
+            return Ok(Default::default());
+        }
         // A recording may hold equal texts under several ids.
-        let mut texts: foldhash::HashMap<&str, StringId> = foldhash::HashMap::default();
-        let mut known_texts: foldhash::HashMap<StringId, StringId> = foldhash::HashMap::default();
+        let mut texts: HashMap<&str, StringId> = HashMap::default();
+        let mut known_texts: HashMap<StringId, StringId> = HashMap::default();
         let mut same_text = |held: Held| match held {
             Held::Value(Value::Text(id)) => {
                 let first = *known_texts.entry(id).or_insert_with(|| *texts.entry(tables.string(id)).or_insert(id));
@@ -224,26 +226,24 @@ impl Heap {
             }
             held => held,
         };
-        let (mut numbers, mut held, mut held_by) =
-            (foldhash::HashMap::default(), Vec::new(), Vec::with_capacity(count));
-        let mut last: Option<(Vec<(u8, u64)>, u32)> = None;
-        let mut identity = Vec::new();
-        for row in 0..count {
-            let own: Vec<Held> = columns.iter().map(|column| same_text(column[row])).collect();
-            identity.clear();
-            identity.extend(own.iter().map(|held| held.identity()));
-            let number = match &last {
-                Some((before, number)) if *before == identity => *number,
-                _ => {
-                    let number = *numbers.entry(identity.clone()).or_insert_with(|| {
-                        held.push(own);
+        // The combinations of the columns so far, and which one each object has: each column divides them further.
+        let (mut held, mut held_by) = (vec![Vec::new()], vec![0; columns[0].len()]);
+        for column in columns {
+            let (before, mut numbers) = (std::mem::take(&mut held), HashMap::default());
+            // Neighbours often hold the same.
+            let mut last = None;
+            for (own, combination) in column.into_iter().map(&mut same_text).zip(&mut held_by) {
+                let key = (*combination, own.identity());
+                *combination = match last {
+                    Some((last, number)) if last == key => number,
+                    _ => *numbers.entry(key).or_insert_with(|| {
+                        let so_far: &Vec<Held> = &before[*combination as usize];
+                        held.push(so_far.iter().copied().chain([own]).collect());
                         held.len() as u32 - 1
-                    });
-                    last = Some((identity.clone(), number));
-                    number
-                }
-            };
-            held_by.push(number);
+                    }),
+                };
+                last = Some((key, *combination));
+            }
         }
         Ok((held, held_by))
     }
@@ -275,7 +275,7 @@ impl ObjectGroups<'_> {
     /// A group for each class of types, id of a text and combination of what fields hold.
     fn by_object(&self, progress: &dyn Progress) -> Result<Vec<ObjectGroup>> {
         let parts = self.map_objects("grouping", progress, |rows, columns| {
-            let mut of_block: foldhash::HashMap<Keys, ObjectGroup> = foldhash::HashMap::default();
+            let mut of_block: HashMap<Keys, ObjectGroup> = HashMap::default();
             for (row, keys) in rows {
                 let of = |column: &[u64]| column.get(row).copied().unwrap_or(0);
                 let (heap_bytes, unmanaged_bytes) = (of(&columns.shallow_bytes), of(&columns.unmanaged_bytes));
@@ -284,7 +284,7 @@ impl ObjectGroups<'_> {
             }
             of_block
         })?;
-        let mut all: foldhash::HashMap<Keys, ObjectGroup> = foldhash::HashMap::default();
+        let mut all: HashMap<Keys, ObjectGroup> = HashMap::default();
         for (key, group) in parts.into_iter().flatten() {
             all.entry(key).and_modify(|known| known.add(&group)).or_insert(group);
         }
@@ -305,7 +305,7 @@ impl ObjectGroups<'_> {
         let have_texts = self.have_texts();
         let wanted = if have_texts { Wanted::Identity } else { Wanted::Sizes };
         // For each block how many objects of the set come before it.
-        let mut before = foldhash::HashMap::default();
+        let mut before = HashMap::default();
         let mut count = 0;
         for place in places.iter().filter(|place| !self.held_by.is_empty() && place.entry.objects > 0) {
             before.insert(place.entry.first_object, count);

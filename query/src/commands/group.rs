@@ -4,7 +4,6 @@ use barrow_analyzer::{
     FieldPath, GroupKey, GroupRetained, Heap, Held, ObjectGroup, ObjectGroups, RetainedByGroups, TypeTotals,
 };
 
-use crate::answer::text::text;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
@@ -139,12 +138,15 @@ fn rows(
         };
         keys.iter().map(cell).collect::<Vec<Value>>()
     };
-    let texts = |at: usize| of_fields.iter().map(|cells| text(&cells[at], Unit::Number)).collect::<Vec<_>>();
     let retained_of = |at: usize| retained.map(|retained| retained.groups[at]);
     let rank = |at: usize| order.of(&totals([&groups[at]].into_iter()), retained_of(at));
-    let names = |at: usize| keys.iter().map(|key| groups[at].key(key, tables)).collect::<Vec<_>>();
+    let names = |at: usize| keys.iter().map(move |key| groups[at].key(key, tables));
+    let fields = |at: usize| found.held(&groups[at]).iter().map(|held| held::order(held, tables));
     let mut sorted: Vec<usize> = (0..groups.len()).collect();
-    sorted.sort_by_cached_key(|&at| (std::cmp::Reverse(rank(at)), names(at), texts(at)));
+    sorted.sort_unstable_by(|&one, &other| {
+        let by_names = || names(one).cmp(names(other)).then_with(|| fields(one).cmp(fields(other)));
+        rank(other).cmp(&rank(one)).then_with(by_names)
+    });
     let shared = retained.map_or(GroupRetained::default(), |retained| retained.shared);
     let mut whole = sorted.iter().map(|&at| rank(at)).fold(0, u64::wrapping_add);
     if order == Order::Retained {

@@ -75,6 +75,29 @@ pub(crate) fn unit<'c>(cells: impl IntoIterator<Item = &'c Value>) -> Unit {
     if cells.into_iter().any(are_words) { Unit::Text } else { Unit::Number }
 }
 
+/// Where what a field holds comes among others: what is not there, true and false, numbers, characters, texts, objects.
+pub(crate) fn order<'t>(held: &Held, tables: &'t Tables) -> (u8, i128, &'t str) {
+    match *held {
+        Held::Missing => (0, 0, ""),
+        Held::Unknown => (1, 0, ""),
+        Held::Null => (2, 0, ""),
+        Held::Value(FieldValue::Boolean(flag)) => (3, flag.into(), ""),
+        Held::Value(FieldValue::Unsigned(number)) => (4, number.into(), ""),
+        Held::Value(FieldValue::Signed(number)) => (4, number.into(), ""),
+        Held::Value(FieldValue::Float(number)) => (5, real_order(number.into()), ""),
+        Held::Value(FieldValue::Double(number)) => (5, real_order(number), ""),
+        Held::Value(FieldValue::Character(code)) => (6, code.into(), ""),
+        Held::Value(FieldValue::Text(text)) => (7, 0, tables.string(text)),
+        Held::Object(id) => (8, id.0.into(), ""),
+    }
+}
+
+/// A number that compares as [`f64::total_cmp`] does.
+fn real_order(number: f64) -> i128 {
+    let bits = number.to_bits().cast_signed();
+    (bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()).into()
+}
+
 /// What a field can hold, in a word.
 pub(crate) fn kind(encoding: FieldEncoding) -> &'static str {
     match encoding {
@@ -107,5 +130,16 @@ fn value(held: FieldValue, tables: &Tables) -> Value {
         FieldValue::Float(number) => real(number.to_string().parse().unwrap_or(f64::NAN)),
         FieldValue::Double(number) => real(number),
         FieldValue::Text(text) => Value::name_of(tables.string(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reals_come_in_their_order() {
+        let ascending = [f64::NEG_INFINITY, -1e300, -2.5, -2.0, -0.0, 0.0, 1e-300, 0.1, 7.0, f64::INFINITY];
+        assert!(ascending.is_sorted_by(|&one, &other| real_order(one) < real_order(other)));
     }
 }

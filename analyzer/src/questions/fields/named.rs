@@ -2,7 +2,7 @@
 
 use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::rows::{Encoding, Label, LabelCode, Tail, Value};
-use barrow_format::{FieldId, ObjectId, StringId, TypeId};
+use barrow_format::{FieldId, ObjectId, ShapeId, StringId, TypeId};
 use foldhash::HashMap;
 
 use super::Held;
@@ -121,6 +121,27 @@ impl<'r> NamedField<'r> {
     pub(super) fn may_refer(&self) -> bool {
         self.references.iter().any(|&found| found != References::None)
             || self.declared.iter().flatten().any(|declared| declared.encoding == Encoding::Reference)
+    }
+
+    /// Whether fields of the name may hold anything but objects.
+    pub(super) fn holds_values(&self) -> bool {
+        !self.encodings.is_empty()
+    }
+
+    /// Whether it depends on references what the field holds for any object of the block that is wanted.
+    pub(super) fn needs_references(
+        &self,
+        columns: &BlockColumns,
+        tables: &Tables,
+        is_wanted: impl Fn(ObjectId) -> bool,
+    ) -> bool {
+        let needs = |&shape: &ShapeId| match self.declared[tables.shape(shape).type_id.index()] {
+            Some(declared) => declared.encoding == Encoding::Reference,
+            None => self.references[shape.index()] != References::None,
+        };
+        let needs: Vec<bool> = columns.dictionary.iter().map(needs).collect();
+        let mut rows = (0..columns.objects().max(1)).filter(|&row| needs[dictionary_place(columns, row)]);
+        needs.contains(&true) && rows.any(|row| is_wanted(ObjectId(columns.first_object + row as u32)))
     }
 
     /// The columns that are needed of a block.
