@@ -9,7 +9,8 @@ use barrow_analyzer::{
 };
 use barrow_testdata::{Edge, Graph, Heap as Plain, Node, Random, Shelf, Vocabulary};
 use barrow_writer::{
-    Compression, KindRole, Label, Object, Options, SnapshotInfo, StrengthId, TypeDescription, TypeId, Writer,
+    Compression, Encoding, KindRole, Label, Object, Options, SnapshotInfo, StrengthId, TypeDescription, TypeId, Value,
+    Writer,
 };
 
 const SNAPSHOT: SnapshotId = SnapshotId(0);
@@ -294,6 +295,94 @@ fn arrays_of_equal_texts_are_duplicates() {
         let found = heap.duplicates(&Silent).unwrap();
         let found: Vec<_> = found.iter().map(|one| (one.groups, one.objects, one.wasted_bytes)).collect();
         assert_eq!(found, [expected], "seed {seed}");
+    }
+}
+
+/// Objects with fields. By definition: they are alike if all but their optional fields are, or, if they have a name, if that
+/// and their references are; but the field that tells all of an object counts, and an object that neither this nor a name
+/// nor a reference tells apart is left out.
+#[test]
+fn what_fields_hold_is_compared() {
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    struct Thing {
+        is_array: bool,
+        name: Option<u64>,
+        number: Option<u64>,
+        when: Option<u64>,
+        elements: Option<u64>,
+        target: Option<u64>,
+    }
+    for seed in 0..300 {
+        let mut random = Random::new(seed);
+        let shelf = Shelf::default();
+        let writer = Writer::to_stream(Box::new(shelf.clone()), Options::default()).unwrap();
+        let kind = writer.kind("object", KindRole::Object).unwrap();
+        let attributes = &[("all elements", "contents")];
+        let array = TypeDescription { attributes, ..TypeDescription::new(kind, "int[]") };
+        let types = [TypeDescription::new(kind, "Point"), array].map(|of| writer.declare_type(&of).unwrap());
+        let [numbers, whens] = [("number", false), ("when", true)].map(|(name, is_optional)| {
+            types.map(|of| writer.field(of, name, Encoding::Unsigned, is_optional).unwrap())
+        });
+        let contents = writer.field(types[1], "contents", Encoding::Text, true).unwrap();
+        let label = |name| Label::Name(writer.string(name).unwrap());
+        let (common, other) = (label("common"), label("other"));
+        let perhaps = |random: &mut Random, of: u64| (random.below(2) == 0).then(|| random.below(of));
+        let things: Vec<Thing> = (0..40)
+            .map(|_| {
+                let is_array = random.below(2) == 0;
+                let name = (random.below(4) == 0).then(|| random.below(2));
+                let [number, when, elements, target] = [2, 3, 2, 2].map(|of| perhaps(&mut random, of));
+                let elements = elements.filter(|_| is_array);
+                Thing { is_array, name, number, when, elements, target }
+            })
+            .collect();
+        let has_common = seed % 2 == 0;
+        let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+        let mut shard = snapshot.shard();
+        for (id, thing) in (0..).zip(&things) {
+            let of_type = usize::from(thing.is_array);
+            let name = thing.name.map(|name| writer.string(&format!("name {name}")).unwrap());
+            shard.object(id, &Object { name, ..Object::new(types[of_type], 16) }).unwrap();
+            for (field, value) in [(numbers[of_type], thing.number), (whens[of_type], thing.when)] {
+                value.map_or(Ok(()), |value| shard.value(field, Value::Unsigned(value))).unwrap();
+            }
+            if let Some(elements) = thing.elements {
+                let text = Value::Text(writer.string(&format!("elements {elements}")).unwrap());
+                shard.value(contents, text).unwrap();
+            }
+            if has_common {
+                shard.reference(common, StrengthId::STRONG, 0).unwrap();
+            }
+            thing.target.map_or(Ok(()), |target| shard.reference(other, StrengthId::STRONG, target)).unwrap();
+        }
+        shard.finish().unwrap();
+        snapshot.commit().unwrap();
+        writer.finish().unwrap();
+        let tells_something = |thing: &&Thing| {
+            let mut targets = things.iter().filter(|other| other.is_array == thing.is_array).filter_map(|of| of.target);
+            let target_tells = thing.target.is_some_and(|own| has_common || targets.any(|target| target != own));
+            thing.name.is_some() || thing.elements.is_some() || target_tells
+        };
+        let look = |thing: &Thing| match thing.name {
+            None => Thing { when: None, ..*thing },
+            Some(_) => Thing { number: None, when: None, elements: None, ..*thing },
+        };
+        let mut alike: Vec<(Thing, u64)> = Vec::new();
+        for thing in things.iter().filter(tells_something).map(look) {
+            match alike.iter_mut().find(|(known, _)| *known == thing) {
+                Some((_, count)) => *count += 1,
+                None => alike.push((thing, 1)),
+            }
+        }
+        let mut expected: BTreeMap<TypeId, (u64, u64)> = BTreeMap::new();
+        for (thing, count) in alike.into_iter().filter(|(_, count)| *count > 1) {
+            let sum = expected.entry(types[usize::from(thing.is_array)]).or_default();
+            *sum = (sum.0 + 1, sum.1 + count);
+        }
+        let heap = of(Arc::new(Recording::from_bytes(shelf.take()).unwrap()));
+        let found = heap.duplicates(&Silent).unwrap();
+        let found: BTreeMap<_, _> = found.iter().map(|one| (one.type_id, (one.groups, one.objects))).collect();
+        assert_eq!(found, expected, "seed {seed}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Finds duplicates: objects that are equal as far as the recording knows.
 //!
 //! ```text
-//!   blocks ──▶ hash, object          each with references or a name: type, sizes, name, labels, strengths, targets
+//!   blocks ──▶ hash, object          each with contents that are known: type, sizes, name, values, labels, strengths, targets
 //!                  │ sort
 //!                  ▼
 //!              hash, lowest object, count     equal hashes are adjacent: a duplicate set
@@ -14,14 +14,18 @@
 //! different arrays. The type of such objects has the attribute [`TEXT_OF`], whose value is the label of that reference. Its
 //! target is not compared. A set with several of these arrays wastes all but one. An array to which objects with several
 //! texts refer is not wasted by any.
+//!
+//! **Values.** What fields hold is compared, unless the object has a name or text: that says what it is, and its fields may
+//! hold what was computed from it, as the hash of a string. Optional fields are compared only if they tell all of an object
+//! without references: its type says in [`TELL_ALL`] which do, as that with the elements of an array of numbers.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, PoisonError};
 
 use barrow_format::block::{BlockColumns, Wanted};
-use barrow_format::rows::{Label, LabelCode};
-use barrow_format::{ObjectId, StringId, TypeId};
+use barrow_format::rows::{Encoding, Label, LabelCode};
+use barrow_format::{FieldId, ObjectId, StringId, TypeId};
 use rayon::prelude::*;
 
 use crate::columns::memory::Column;
@@ -66,6 +70,8 @@ impl Duplicates {
 
 /// The attribute of a type whose objects' text is the contents of an array: the label of the reference to it.
 const TEXT_OF: &str = "text of";
+/// The attributes of a type whose values are names of fields: an object that has a value for one is known by it.
+const TELL_ALL: [&str; 3] = ["all elements", "same elements", "value of"];
 /// Stands for an array of a text in the hash of the object.
 const ANY_ARRAY: u32 = u32::MAX;
 
@@ -88,6 +94,24 @@ struct Texts<'t> {
     hashes: Vec<u64>,
     /// See [`Heap::text_labels`].
     labels: BTreeMap<TypeId, &'t str>,
+    /// How the values of each field are compared.
+    fields: Vec<Comparison>,
+}
+
+/// How the values of a field are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Comparison {
+    is_compared: bool,
+    is_text: bool,
+    /// They tell all of an object.
+    tells_all: bool,
+}
+
+impl Comparison {
+    /// Whether an object has a field whose value tells all of it.
+    fn is_told(fields: &[Comparison], columns: &BlockColumns, row: usize) -> bool {
+        columns.values.fields(row).iter().any(|&field| fields.get(field.index()).is_some_and(|field| field.tells_all))
+    }
 }
 
 /// What is found while objects are hashed.
@@ -107,13 +131,13 @@ fn keep_common(common: &mut Vec<Reference>, others: &[Reference]) {
 }
 
 impl Heap {
-    /// The duplicate sets of each type. Objects are equal if they agree in type, name, shallow and unmanaged size, and
-    /// in the labels, strengths and targets of their references in order. The array of
-    /// which the text of an object is the contents is not compared. Types that waste most come first.
+    /// The duplicate sets of each type. Objects are equal if they agree in type, name, shallow and unmanaged size, in
+    /// the labels, strengths and targets of their references in order, and, if they have no name, in what their fields hold.
+    /// The array of which the text of an object is the contents is not compared. Types that waste most come first.
     ///
-    /// A recording holds names and texts but no other contents. So objects with neither a name nor references cannot be
-    /// compared and are ignored. Objects without a name are also ignored if their single reference is one that all
-    /// objects of the type have among their first four, such as the reference to the class.
+    /// Objects with neither a name nor references cannot be compared and are ignored, and so are those without a name whose
+    /// single reference is one that all objects of the type have among their first four, such as the reference to the
+    /// class; unless a field tells all of them, as of arrays of numbers and of boxed numbers.
     ///
     /// Time: all references are hashed once, on all threads, and objects are sorted by hash. Memory: 16 bytes for each
     /// object, as many for each text in an array, and 8 bytes for each string. Objects count as equal if their hashes of 96
@@ -122,8 +146,8 @@ impl Heap {
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], those of [`crate::Memory`].
     pub fn duplicates(&self, progress: &dyn Progress) -> Result<Vec<Duplicates>> {
-        // Index files may hold answers for which the arrays of texts were compared: those have no number.
-        let question = self.asked(Asked::Duplicates, &[1]);
+        // Index files may hold answers for which values were not compared, or the arrays of texts were: those have other numbers.
+        let question = self.asked(Asked::Duplicates, &[2]);
         if let Some(kept) = self.kept_answer_numbers(&question)
             && let Some(found) = self.duplicates_of_rows(&kept)?
         {
@@ -209,6 +233,21 @@ impl Heap {
         Ok((0..tables.type_count() as u32).filter_map(|id| label(TypeId(id))).collect())
     }
 
+    /// How the values of each field are compared.
+    fn comparisons(&self) -> Result<Vec<Comparison>> {
+        let (tables, fields) = (self.recording().tables()?, self.recording().fields()?);
+        let mut comparisons = Vec::new();
+        for (id, field) in fields.all() {
+            let mut attributes = tables.type_attributes(field.type_id);
+            let name = tables.string(field.name);
+            let tells_all = attributes.any(|(key, value)| TELL_ALL.contains(&key) && value == name);
+            let is_text = field.encoding == Encoding::Text;
+            comparisons.resize(id.index() + 1, Comparison::default());
+            comparisons[id.index()] = Comparison { is_compared: tells_all || !field.is_optional, is_text, tells_all };
+        }
+        Ok(comparisons)
+    }
+
     /// The hashes of all objects that have references or a name, in no particular order; their number; and what else was
     /// found of them.
     fn hashes(&self, progress: &dyn Progress) -> Result<(Column<Record>, usize, Found)> {
@@ -224,7 +263,8 @@ impl Heap {
         self.memory().require(size_of::<u64>() as u64 * tables.string_count() as u64)?;
         let state = RandomState::new();
         // A recording may hold equal texts under several ids.
-        let texts = Texts { hashes: tables.map_strings(|text| state.hash_one(text)), labels: self.text_labels()? };
+        let hashes = tables.map_strings(|text| state.hash_one(text));
+        let texts = Texts { hashes, labels: self.text_labels()?, fields: self.comparisons()? };
         tables.check_strings()?;
         let found = pooled(runs, |run, workspace| {
             check(progress)?;
@@ -265,12 +305,18 @@ impl Heap {
             let at = AnalyzerError::section("BLOCK", place.entry.offset);
             decode(self.recording(), place, Wanted::All, workspace, |_, columns| {
                 let mut cursor = Cursor::default();
+                let mut values = columns.values.rows();
                 for row in 0..columns.counts.len() {
+                    let values = values.next().unwrap_or_default();
                     if columns.objects() > 0 {
                         records.extend(open.take().and_then(|looks| looks.record(&mut found.arrays)));
                         let shape = columns.dictionary[dictionary_place(columns, row)];
                         let text = name(columns, row).map(|name| texts.hashes[name.index()]);
-                        open = Some(Looks::new(columns, row, tables.shape(shape).type_id, text, key));
+                        let mut looks = Looks::new(columns, row, tables.shape(shape).type_id, text, key);
+                        if text.is_none() {
+                            looks.add_values(values, texts);
+                        }
+                        open = Some(looks);
                     }
                     references.clear();
                     cursor.push_references(columns, row, tables, &mut references).map_err(&at)?;
@@ -306,7 +352,8 @@ impl Heap {
         let mut places = places(self.recording(), &[self.snapshot()])?;
         places.retain(|place| place.entry.objects > 0 && !sets_in(sets, place).is_empty());
         progress.begin("adding up sizes", places.iter().map(|place| u64::from(place.entry.objects)).sum(), "objects");
-        let found = map_blocks(self.recording(), &places, Wanted::Identity, progress, |place, _, columns| {
+        let fields = self.comparisons()?;
+        let found = map_blocks(self.recording(), &places, Wanted::Values, progress, |place, _, columns| {
             let mut by_type = BTreeMap::new();
             for &set in sets_in(sets, place) {
                 let (object, count) = (ObjectId((set >> COUNT_BITS) as u32), set as u64);
@@ -314,6 +361,7 @@ impl Heap {
                 let type_id = tables.shape(columns.dictionary[dictionary_place(columns, row)]).type_id;
                 if name(columns, row).is_none()
                     && has_one_reference(place, columns, row)
+                    && !Comparison::is_told(&fields, columns, row)
                     && common.get(&type_id).is_some_and(|common| !common.is_empty())
                 {
                     continue;
@@ -410,6 +458,8 @@ struct Looks {
     key: Key,
     lanes: [u64; 2],
     has_name: bool,
+    /// A field tells all of it.
+    is_told: bool,
     references: u64,
     /// The array of the text.
     array: Option<ObjectId>,
@@ -424,6 +474,7 @@ impl Looks {
             key,
             lanes: [key.0[2], key.0[3]],
             has_name: text.is_some(),
+            is_told: false,
             references: 0,
             array: None,
         };
@@ -432,6 +483,19 @@ impl Looks {
         looks.mix(unmanaged_bytes, text.is_some().into());
         looks.mix(text.unwrap_or_default(), 0);
         looks
+    }
+
+    /// Adds what fields hold.
+    fn add_values(&mut self, (fields, codes): (&[FieldId], &[u64]), texts: &Texts<'_>) {
+        for (field, &code) in fields.iter().zip(codes) {
+            let of_field = texts.fields.get(field.index()).copied().unwrap_or_default();
+            if of_field.is_compared {
+                let text = || usize::try_from(code).ok().and_then(|text| texts.hashes.get(text).copied());
+                let value = if of_field.is_text { text().unwrap_or_default() } else { code };
+                self.mix(value, field.0);
+                self.is_told |= of_field.tells_all;
+            }
+        }
     }
 
     /// Adds a reference. The first that is `of_text` leads to the array of the text.
@@ -458,7 +522,7 @@ impl Looks {
         }
     }
 
-    /// The hash and the id of the object; `None` if it has neither name nor references. The same with the array of its text is
+    /// The hash and the id of the object; `None` if it has neither name nor references, and no field tells all of it. The same with the array of its text is
     /// added to `arrays`.
     fn record(mut self, arrays: &mut Vec<Record>) -> Option<Record> {
         // So the last reference affects all bits, too.
@@ -466,6 +530,6 @@ impl Looks {
         let [one, other] = self.lanes.map(u128::from);
         let record = |id: ObjectId| (other << u64::BITS | one) << ID_BITS | u128::from(id.0);
         arrays.extend(self.array.map(record));
-        (self.has_name || self.references > 0).then_some(record(self.object))
+        (self.has_name || self.is_told || self.references > 0).then_some(record(self.object))
     }
 }

@@ -56,8 +56,8 @@ struct PrimitiveArrays {
     length: Option<FieldId>,
     /// The field with the value that all elements of one have, if that is recorded.
     same_elements: Option<FieldId>,
-    /// The field with their elements, in words, if that is recorded.
-    elements: Option<FieldId>,
+    /// The fields with all elements, and with the first elements, if they are recorded.
+    elements: Option<[FieldId; 2]>,
     /// Their class, as they name it. The dump knows it by its name only.
     class: Option<u64>,
 }
@@ -128,7 +128,7 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
                 let length = classes.length_field(type_id)?;
                 let same_elements = classes.same_elements_field(type_id, element)?;
                 let class = classes.named_by(element.array_class());
-                let elements = classes.elements_field(type_id)?;
+                let elements = classes.elements_fields(type_id)?;
                 *arrays = PrimitiveArrays { type_id, length, same_elements, elements, class };
             }
         }
@@ -318,7 +318,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
                     Some(_) => None,
                     None => self.contents(number, element, elements)?,
                 };
-                if let Some((Read::Text(_), text)) = contents {
+                if let Some((Read::Text { .. }, text)) = contents {
                     object.name = Some(text);
                 }
                 self.shard.object(number, &object)?;
@@ -326,8 +326,8 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
                 if let Some((field, value)) = same {
                     self.shard.value(field, value)?;
                 }
-                if let (Some(field), Some((Read::Elements, text))) = (arrays.elements, contents) {
-                    self.shard.value(field, Value::Text(text))?;
+                if let (Some([all, first]), Some((Read::Elements { are_all }, text))) = (arrays.elements, contents) {
+                    self.shard.value(if are_all { all } else { first }, Value::Text(text))?;
                 }
                 self.class_reference(arrays.class)?;
             }
@@ -353,7 +353,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
         let read = &mut self.texts;
         read.text.clear();
         let found = arrays.read(kind, elements, &mut read.text);
-        read.shortened += u64::from(found == Read::Text(false));
+        read.shortened += u64::from(found == Read::Text { is_whole: false });
         Ok(Some((found, context.vocabulary.string(&read.text)?)))
     }
 

@@ -4,7 +4,7 @@
 //!   the array of a string ──────────────────────▶ nothing: the string says it
 //!   all elements equal ─────────────────────────▶ that element, as the field `every`
 //!   characters, or bytes of UTF-8, of a text ───▶ the text, as that of a string
-//!   otherwise ──────────────────────────────────▶ its elements, as the field `contents`
+//!   otherwise ──────────────────────────────────▶ its elements, as the field `contents`, or some as `first`
 //! ```
 
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use barrow_writer::Value;
 use crate::contents::Contents;
 
 use super::records::FieldType;
-use super::texts::{MARK_BYTES, append, utf16_characters};
+use super::texts::{append, utf16_characters};
 use super::values::value;
 
 /// Fewer bytes are numbers, even if they could be characters.
@@ -23,7 +23,7 @@ const LEAST_TEXT_BYTES: usize = 4;
 /// Reads what arrays hold, in words.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ArrayReader {
-    /// The most bytes of what is read, more than [`MARK_BYTES`].
+    /// The most bytes of what is read.
     longest: usize,
     /// Of an array that holds no text, this many elements are read.
     most_elements: usize,
@@ -32,10 +32,10 @@ pub(super) struct ArrayReader {
 /// What was read of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Read {
-    /// A text; whether all of it.
-    Text(bool),
-    /// Elements.
-    Elements,
+    /// A text, or its beginning.
+    Text { is_whole: bool },
+    /// All elements, or the first.
+    Elements { are_all: bool },
 }
 
 impl ArrayReader {
@@ -53,10 +53,9 @@ impl ArrayReader {
             _ => None,
         };
         if let Some(is_whole) = text {
-            return Read::Text(is_whole);
+            return Read::Text { is_whole };
         }
-        self.elements(kind, elements, out);
-        Read::Elements
+        Read::Elements { are_all: self.elements(kind, elements, out) }
     }
 
     /// Reads bytes as UTF-8; `None` if they are no text.
@@ -97,18 +96,15 @@ impl ArrayReader {
         is_whole
     }
 
-    /// Writes elements, and how many there are if these are not all: bytes in hexadecimal, others as numbers.
-    fn elements(&self, kind: FieldType, elements: &[u8], out: &mut String) {
-        let width = usize::from(kind.bytes(0));
-        let mut left_out = None;
-        for (at, element) in elements.chunks_exact(width).enumerate() {
+    /// Writes elements, as many as there is room for; whether these are all. Bytes are written in hexadecimal.
+    fn elements(&self, kind: FieldType, elements: &[u8], out: &mut String) -> bool {
+        for (at, element) in elements.chunks_exact(usize::from(kind.bytes(0))).enumerate() {
+            if at == self.most_elements {
+                return false;
+            }
             let before = out.len();
             let separator = if at == 0 { "" } else { " " };
             let _ = match value(kind, element) {
-                _ if at == self.most_elements => {
-                    left_out = Some(separator);
-                    break;
-                }
                 _ if kind == FieldType::Byte => write!(out, "{separator}{:02x}", element[0]),
                 Some(Value::Boolean(value)) => write!(out, "{separator}{}", u8::from(value)),
                 Some(Value::Signed(value)) => write!(out, "{separator}{value}"),
@@ -117,15 +113,12 @@ impl ArrayReader {
                 Some(Value::Double(value)) => write!(out, "{separator}{value:?}"),
                 _ => Ok(()),
             };
-            if out.len() + MARK_BYTES > self.longest {
+            if out.len() > self.longest {
                 out.truncate(before);
-                left_out = Some(separator);
-                break;
+                return false;
             }
         }
-        if let Some(separator) = left_out {
-            let _ = write!(out, "{separator}… ({} elements)", elements.len() / width);
-        }
+        true
     }
 }
 
@@ -156,21 +149,42 @@ mod tests {
 
     #[test]
     fn bytes_are_a_text_if_they_are_utf8_without_control_characters() {
-        assert_eq!(all(FieldType::Byte, "GET /ü\r\n".as_bytes()), (Read::Text(true), "GET /ü\r\n".to_owned()));
-        assert_eq!(all(FieldType::Byte, b"GET /\0\0\0"), (Read::Text(true), "GET /… (3 zeros)".to_owned()));
-        assert_eq!(all(FieldType::Byte, b"GET"), (Read::Elements, "47 45 54".to_owned()));
-        assert_eq!(all(FieldType::Byte, b"GET \0 /"), (Read::Elements, "47 45 54 20 00 20 2f".to_owned()));
-        assert_eq!(all(FieldType::Byte, &[0xca, 0xfe, 0xba, 0xbe]), (Read::Elements, "ca fe ba be".to_owned()));
-        assert_eq!(all(FieldType::Byte, &[]), (Read::Elements, String::new()));
+        assert_eq!(
+            all(FieldType::Byte, "GET /ü\r\n".as_bytes()),
+            (Read::Text { is_whole: true }, "GET /ü\r\n".to_owned())
+        );
+        assert_eq!(
+            all(FieldType::Byte, b"GET /\0\0\0"),
+            (Read::Text { is_whole: true }, "GET /… (3 zeros)".to_owned())
+        );
+        assert_eq!(all(FieldType::Byte, b"GET"), (Read::Elements { are_all: true }, "47 45 54".to_owned()));
+        assert_eq!(
+            all(FieldType::Byte, b"GET \0 /"),
+            (Read::Elements { are_all: true }, "47 45 54 20 00 20 2f".to_owned())
+        );
+        assert_eq!(
+            all(FieldType::Byte, &[0xca, 0xfe, 0xba, 0xbe]),
+            (Read::Elements { are_all: true }, "ca fe ba be".to_owned())
+        );
+        assert_eq!(all(FieldType::Byte, &[]), (Read::Elements { are_all: true }, String::new()));
     }
 
     #[test]
     fn characters_are_a_text_unless_some_are_none() {
-        assert_eq!(all(FieldType::Char, &[0, 65, 0xd8, 0x3d, 0xde, 0]), (Read::Text(true), "A😀".to_owned()));
-        assert_eq!(all(FieldType::Char, &[0, 65, 0, 0, 0, 0]), (Read::Text(true), "A… (2 zeros)".to_owned()));
-        assert_eq!(all(FieldType::Char, &[1, 0, 0, 0]), (Read::Text(true), "Ā… (1 zero)".to_owned()));
-        assert_eq!(all(FieldType::Char, &[0, 65, 0xd8, 0x3d]), (Read::Elements, "65 55357".to_owned()));
-        assert_eq!(all(FieldType::Char, &[0, 1, 0, 65]), (Read::Elements, "1 65".to_owned()));
+        assert_eq!(
+            all(FieldType::Char, &[0, 65, 0xd8, 0x3d, 0xde, 0]),
+            (Read::Text { is_whole: true }, "A😀".to_owned())
+        );
+        assert_eq!(
+            all(FieldType::Char, &[0, 65, 0, 0, 0, 0]),
+            (Read::Text { is_whole: true }, "A… (2 zeros)".to_owned())
+        );
+        assert_eq!(all(FieldType::Char, &[1, 0, 0, 0]), (Read::Text { is_whole: true }, "Ā… (1 zero)".to_owned()));
+        assert_eq!(
+            all(FieldType::Char, &[0, 65, 0xd8, 0x3d]),
+            (Read::Elements { are_all: true }, "65 55357".to_owned())
+        );
+        assert_eq!(all(FieldType::Char, &[0, 1, 0, 65]), (Read::Elements { are_all: true }, "1 65".to_owned()));
     }
 
     #[test]
@@ -185,19 +199,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_marked() {
+    fn what_is_left_out_is_told() {
         let numbers: Vec<u8> = (0..200_u16).flat_map(u16::to_be_bytes).collect();
-        let (_, first) = read(Contents::default(), FieldType::Short, &numbers);
-        assert!(first.starts_with("0 1 2 ") && first.ends_with(" 63 … (200 elements)"), "{first}");
-        let (_, few) = read(Contents::Texts(128), FieldType::Short, &numbers);
-        assert!(few.len() <= 128 && few.ends_with(" … (200 elements)"), "{few}");
+        let (found, first) = read(Contents::default(), FieldType::Short, &numbers);
+        assert_eq!(found, Read::Elements { are_all: false });
+        assert!(first.starts_with("0 1 2 ") && first.ends_with(" 62 63"), "{first}");
+        let (found, few) = read(Contents::Texts(128), FieldType::Short, &numbers);
+        assert_eq!(found, Read::Elements { are_all: false });
+        assert!(few.len() == 127 && few.ends_with(" 44 45"), "{few}");
         let text = "x".repeat(200);
         let (found, shortened) = read(Contents::Texts(128), FieldType::Byte, text.as_bytes());
-        assert_eq!(found, Read::Text(false));
+        assert_eq!(found, Read::Text { is_whole: false });
         assert!(shortened.len() <= 128 && shortened.ends_with("x… (200 characters)"), "{shortened}");
         let buffer = [text.as_bytes(), &[0; 56]].concat();
         let (found, shortened) = read(Contents::Texts(128), FieldType::Byte, &buffer);
-        assert_eq!(found, Read::Text(false));
+        assert_eq!(found, Read::Text { is_whole: false });
         assert!(shortened.len() <= 128 && shortened.ends_with("x… (256 characters)"), "{shortened}");
     }
 }

@@ -244,10 +244,11 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         self.has_values.then(field).transpose()
     }
 
-    /// The field with the elements of an array, in words, if that is recorded.
-    pub(super) fn elements_field(&self, array_type: TypeId) -> Result<Option<FieldId>, ImportError> {
-        let field = || self.vocabulary.field(array_type, conventions::ELEMENTS, Encoding::Text, true);
-        self.has_values.then(field).transpose()
+    /// The fields with all elements and with the first elements of an array, in words, if they are recorded.
+    pub(super) fn elements_fields(&self, array_type: TypeId) -> Result<Option<[FieldId; 2]>, ImportError> {
+        let field = |name| self.vocabulary.field(array_type, name, Encoding::Text, true);
+        let fields = || Ok([field(conventions::ALL_ELEMENTS)?, field(conventions::FIRST_ELEMENTS)?]);
+        self.has_values.then(fields).transpose()
     }
 
     /// What was counted by class, by type.

@@ -88,12 +88,13 @@ pub(super) const OF_ARRAYS: [(&str, &str); 2] = [("elements", ".length"), ("slot
 
 /// The field with the value that all elements of an array have.
 pub(super) const SAME_ELEMENTS: &str = "every";
-/// The field with the elements of an array, in words.
-pub(super) const ELEMENTS: &str = "contents";
+/// The fields with the elements of an array, in words: all of them, or the first ones.
+pub(super) const ALL_ELEMENTS: &str = "contents";
+pub(super) const FIRST_ELEMENTS: &str = "first";
 
 /// The attributes of primitive arrays.
-pub(super) const OF_PRIMITIVE_ARRAYS: [(&str, &str); 3] =
-    [OF_ARRAYS[0], OF_ARRAYS[1], ("same elements", SAME_ELEMENTS)];
+pub(super) const OF_PRIMITIVE_ARRAYS: [(&str, &str); 4] =
+    [OF_ARRAYS[0], OF_ARRAYS[1], ("same elements", SAME_ELEMENTS), ("all elements", ALL_ELEMENTS)];
 
 /// The attributes of a class's type. `has_values` says whether it is recorded what fields hold.
 pub(super) fn of_class(name: &str, has_values: bool) -> Vec<(&'static str, &'static str)> {

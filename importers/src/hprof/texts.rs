@@ -24,7 +24,7 @@ const MOST_FOR_EACH_BYTE: u64 = 16;
 const MOST_BESIDE: u64 = 64 << 20;
 
 /// Room for what says that characters are left out.
-pub(super) const MARK_BYTES: usize = 64;
+const MARK_BYTES: usize = 64;
 
 /// Reads the texts of strings.
 pub(super) struct Texts<'o, 'a, const ID: usize> {

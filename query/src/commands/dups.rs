@@ -16,12 +16,13 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Objects,
     arguments: "",
     about: "Objects that look the same as far as a recording knows, by type",
-    details: "Compared are type, name or text where it was recorded, shallow and unmanaged size, and all outgoing \
-              references in their order: labels, strengths and targets. The array with the characters of a JVM's string \
-              is not compared, because the text is. Other contents (numbers, the end of a shortened text) are not \
-              compared, so objects that look the same may still differ there. Objects without name and references are \
-              left out, because nothing distinguishes them. So are objects without name whose only reference is one \
-              that all objects of the type have, like that to a class. `superfluous` counts all objects of a group \
+    details: "Compared are type, name or text where it was recorded, shallow and unmanaged size, all outgoing references \
+              in their order (labels, strengths and targets), and, of objects without name or text, what their fields hold, \
+              as far as that was recorded. The array with the characters of a JVM's string is not compared, because the text \
+              is. The end of a shortened text is not, so objects that look the same may still differ there. Objects \
+              without name and references are left out, because nothing distinguishes them, and so are objects without \
+              name whose only reference is one that all objects of the type have, like that to a class; but not arrays of \
+              numbers whose elements were all recorded (`--contents all`), nor boxed numbers. `superfluous` counts all objects of a group \
               but one, and `wasted` is their shallow and unmanaged size. For strings of a JVM it includes their arrays, all \
               but one of each text, but none that strings with several texts share. The example is from the group of the type \
               that wastes most; `copies` is the number of objects that look like it.",

@@ -84,6 +84,7 @@ const SETTINGS: &[&str] = &[
 
 /// Those whose values are names.
 const NAMES: &[&str] = &[
+    "all elements",
     "class loader",
     "cuid",
     "elements",
