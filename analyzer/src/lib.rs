@@ -108,6 +108,7 @@ pub use heap::Heap;
 pub use progress::{Progress, Silent};
 pub use questions::collections::{BoxedNumbers, CollectionType, Collections, Hashed, UniformArrays};
 pub use questions::duplicates::Duplicates;
+pub use questions::entries::{Entries, Entry, EntryKey};
 pub use questions::expression::{ATTRIBUTES, Expression, Names};
 pub use questions::fields::{FieldPath, Filling, Held, ObjectField};
 pub use questions::find::{Counted, FoundPage, Page};

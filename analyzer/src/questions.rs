@@ -2,6 +2,7 @@
 
 pub(crate) mod collections;
 pub(crate) mod duplicates;
+pub(crate) mod entries;
 pub(crate) mod expression;
 pub(crate) mod fields;
 pub(crate) mod find;

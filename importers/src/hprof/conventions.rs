@@ -83,8 +83,79 @@ const COLLECTIONS: [Collection; 31] = [
     Collection::new("java.util.jar.Attributes", ".map.size", ".map.table.length", ""),
 ];
 
-/// The attribute of arrays: they have as many elements as their length says.
-pub(super) const OF_ARRAYS: [(&str, &str); 2] = [("elements", ".length"), ("slots", ".length")];
+/// Where the entries of collections and of their nodes are, in the JDK from 8 on and in Android. Subclasses are like them.
+const ENTRIES: [(&str, &str); 62] = [
+    ("android.util.ArrayMap", ".mArray[=]"),
+    ("android.util.ArraySet", ".mArray[]="),
+    ("java.lang.ThreadLocal$ThreadLocalMap", ".table[]"),
+    ("java.lang.ThreadLocal$ThreadLocalMap$Entry", ".referent=.value"),
+    ("java.util.ArrayDeque", "=.elements[.head]"),
+    ("java.util.ArrayList", "=.elementData[]"),
+    ("java.util.Arrays$ArrayList", "=.a[]"),
+    ("java.util.Collections$SetFromMap", ".m="),
+    ("java.util.Collections$SingletonList", "=.element"),
+    ("java.util.Collections$SingletonMap", ".k=.v"),
+    ("java.util.Collections$SynchronizedCollection", ".c"),
+    ("java.util.Collections$SynchronizedMap", ".m"),
+    ("java.util.Collections$UnmodifiableCollection", ".c"),
+    ("java.util.Collections$UnmodifiableMap", ".m"),
+    // A slot without an element holds null.
+    ("java.util.EnumMap", ".keyUniverse[]=.vals[]"),
+    ("java.util.HashMap", ".table[]"),
+    ("java.util.HashMap$HashMapEntry", ".key=.value .next"),
+    ("java.util.HashMap$Node", ".key=.value .next"),
+    // Those of a `LinkedHashMap` are in its order, too.
+    ("java.util.HashMap$TreeNode", ".key=.value .after .next"),
+    ("java.util.HashSet", ".map="),
+    ("java.util.Hashtable", ".table[]"),
+    ("java.util.Hashtable$Entry", ".key=.value .next"),
+    ("java.util.Hashtable$HashtableEntry", ".key=.value .next"),
+    ("java.util.IdentityHashMap", ".table[=]"),
+    ("java.util.ImmutableCollections$ListN", "=.elements[]"),
+    ("java.util.ImmutableCollections$Map1", ".k0=.v0"),
+    ("java.util.ImmutableCollections$MapN", ".table[=]"),
+    ("java.util.ImmutableCollections$SetN", ".elements[]="),
+    ("java.util.LinkedHashMap", ".head .table[]"),
+    ("java.util.LinkedHashMap$Entry", ".key=.value .after .next"),
+    ("java.util.LinkedHashMap$LinkedHashMapEntry", ".key=.value .after .next"),
+    ("java.util.LinkedList", ".first"),
+    ("java.util.LinkedList$Node", "=.item .next"),
+    ("java.util.PriorityQueue", "=.queue[]"),
+    // Before JDK 9 it holds its entries as the `Hashtable` that it is.
+    ("java.util.Properties", ".map .table[]"),
+    ("java.util.TreeMap", ".root"),
+    ("java.util.TreeMap$Entry", ".left .key=.value .right"),
+    ("java.util.TreeMap$TreeMapEntry", ".left .key=.value .right"),
+    ("java.util.TreeSet", ".m="),
+    ("java.util.Vector", "=.elementData[]"),
+    ("java.util.WeakHashMap", ".table[]"),
+    // A reference has a field `next`, too: it leads to another entry of the map that is in its queue.
+    ("java.util.WeakHashMap$Entry", ".referent=.value .next~"),
+    ("java.util.concurrent.ArrayBlockingQueue", "=.items[.takeIndex]"),
+    ("java.util.concurrent.ConcurrentHashMap", ".table[]"),
+    // While a table grows, some of its slots lead to the next one.
+    ("java.util.concurrent.ConcurrentHashMap$ForwardingNode", ".nextTable[]"),
+    ("java.util.concurrent.ConcurrentHashMap$KeySetView", ".map="),
+    ("java.util.concurrent.ConcurrentHashMap$Node", ".key=.val .next"),
+    ("java.util.concurrent.ConcurrentHashMap$ReservationNode", ".next"),
+    ("java.util.concurrent.ConcurrentHashMap$TreeBin", ".first"),
+    ("java.util.concurrent.ConcurrentLinkedQueue", ".head"),
+    ("java.util.concurrent.ConcurrentLinkedQueue$Node", "=.item? .next"),
+    ("java.util.concurrent.ConcurrentSkipListMap", ".head.node.next"),
+    ("java.util.concurrent.ConcurrentSkipListMap$Node", ".key=.val? .next"),
+    ("java.util.concurrent.ConcurrentSkipListSet", ".m="),
+    ("java.util.concurrent.CopyOnWriteArrayList", "=.array[]"),
+    ("java.util.concurrent.CopyOnWriteArraySet", ".al"),
+    ("java.util.concurrent.LinkedBlockingDeque", ".first"),
+    ("java.util.concurrent.LinkedBlockingDeque$Node", "=.item .next"),
+    ("java.util.concurrent.LinkedBlockingQueue", ".head.next"),
+    ("java.util.concurrent.LinkedBlockingQueue$Node", "=.item .next"),
+    ("java.util.concurrent.PriorityBlockingQueue", "=.queue[]"),
+    ("java.util.jar.Attributes", ".map"),
+];
+
+/// The attributes of arrays: they have as many elements as their length says, and hold them themselves.
+pub(super) const OF_ARRAYS: [(&str, &str); 3] = [("elements", ".length"), ("slots", ".length"), ("entries", "=[]")];
 
 /// The field with the value that all elements of an array have.
 pub(super) const SAME_ELEMENTS: &str = "every";
@@ -112,6 +183,9 @@ pub(super) fn of_class(name: &str, has_values: bool) -> Vec<(&'static str, &'sta
         let places =
             [("elements", collection.elements), ("slots", collection.slots), ("hash table", collection.hash_table)];
         attributes.extend(places.into_iter().filter(|(_, place)| !place.is_empty()));
+    }
+    if let Some((_, places)) = ENTRIES.iter().find(|(class, _)| *class == name) {
+        attributes.push(("entries", places));
     }
     attributes
 }

@@ -3,7 +3,7 @@
 use crate::read::{SNAPSHOT, record_file};
 use crate::samples::{FOLDER, assert_agree, histogram};
 use crate::texts::{expected, texts};
-use barrow_analyzer::{Heap, IndexPlace, Memory, Silent};
+use barrow_analyzer::{EntryKey, Expression, FieldValue, Heap, Held, IndexPlace, Memory, ObjectId, ObjectSet, Silent};
 use barrow_importers::ImportOptions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
@@ -132,5 +132,87 @@ fn collections_hold_what_the_running_program_printed() {
     for line in lines {
         let name = line.split(' ').next().expect("a name");
         assert_eq!(found.get(name), Some(&line));
+    }
+}
+
+/// What a program prints of each of its collections, in the order in which it made them.
+#[test]
+fn entries_are_those_that_the_running_program_printed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    if !compile("Entries", folder.path()) {
+        return;
+    }
+    let (jvm, lines) = start("Entries", folder.path(), &["-XX:+UseSerialGC"]);
+    let dump = folder.path().join("live.hprof");
+    write_dump(&jvm, &dump);
+    let recorded = record_file(&dump, &ImportOptions::default()).expect("a whole dump");
+    let heap = Heap::new(Arc::new(recorded.recording), SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited());
+    let heap = heap.expect("a heap");
+    let cases = heap.select(&[], &Expression::parse("type = \"Entries$Case\"").expect("an expression"), &Silent);
+    let cases: Vec<ObjectId> = cases.expect("objects").0.iter().collect();
+    assert_eq!(cases.len(), lines.len());
+    let mut printed: Vec<(&str, bool, Vec<&str>)> = Vec::new();
+    for line in &lines {
+        let mut words = line.split('\t');
+        let (name, is_ordered) = (words.next().expect("a name"), words.next() == Some("true"));
+        let mut entries: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        if !is_ordered {
+            entries.sort_unstable();
+        }
+        printed.push((name, is_ordered, entries));
+    }
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    for case in cases {
+        let fields = heap.object_fields(case).expect("fields");
+        let field = |name| fields.iter().find(|field| field.name == name).expect("a field").held;
+        let name = said(&heap, field("name"));
+        let Held::Object(held) = field("held") else { panic!("{name} holds nothing") };
+        let entries = heap.entries(held, usize::MAX, &Silent).expect("a heap").expect("entries");
+        assert!(entries.are_known && !entries.has_more, "{name}");
+        let mut words: Vec<String> = Vec::new();
+        for entry in entries.entries {
+            let value = said(&heap, entry.value);
+            words.push(match entry.key {
+                EntryKey::None => value,
+                EntryKey::Index(index) => format!("{index}={value}"),
+                EntryKey::Held(key) => format!("{}={value}", said(&heap, key)),
+            });
+        }
+        found.push((name, words));
+    }
+    // The dump has objects in any order.
+    for (name, is_ordered, entries) in printed {
+        let is_it = |(other, words): &(String, Vec<String>)| {
+            let mut words = words.clone();
+            if !is_ordered {
+                words.sort_unstable();
+            }
+            other == name && words == entries
+        };
+        let at = found.iter().position(is_it);
+        assert!(at.is_some(), "{name}: {entries:?}");
+        found.swap_remove(at.unwrap_or(0));
+    }
+    assert!(found.is_empty());
+}
+
+/// What a field holds, as Java prints it.
+fn said(heap: &Heap, held: Held) -> String {
+    let tables = heap.recording().tables().expect("tables");
+    let held = match held {
+        Held::Object(object) => {
+            let set = ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), [object]);
+            heap.stand_for(&set, &Silent).expect("a heap")[0]
+        }
+        held => held,
+    };
+    match held {
+        Held::Value(FieldValue::Text(text)) => tables.string(text).to_owned(),
+        Held::Value(FieldValue::Signed(number)) => number.to_string(),
+        Held::Value(FieldValue::Boolean(truth)) => truth.to_string(),
+        Held::Value(FieldValue::Double(number)) => number.to_string(),
+        Held::Value(FieldValue::Character(code)) => char::from_u32(code).expect("a letter").to_string(),
+        Held::Null => "null".to_owned(),
+        other => format!("{other:?}"),
     }
 }

@@ -9,6 +9,7 @@ use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::session::Session;
+use crate::tables::entry_rows::EntryRows;
 use crate::tables::{held, process_details};
 
 use super::snapshot::with_pairs;
@@ -24,7 +25,7 @@ pub(super) const COMMAND: Command = Command {
     about: "One object: type, sizes, references; one process; or the file",
     details: "ID is 123 or @123 in the selected snapshot, 2:@123 in snapshot 2, 0x7f00 by address, %3 in row 3 of \
               the last table. If the values of fields were recorded, a table has those of the object: what each \
-              field holds, and the type that declares it. PID is 1234:0, or 1234 if the recording holds no heap \
+              field holds, and the type that declares it. Of a map, a list or a set the first entries follow. PID is 1234:0, or 1234 if the recording holds no heap \
               and only one process had that number: who started it, what it executed, where, how it ended, and \
               what it used. Without an argument it tells what the file holds.",
     example: "info @123",
@@ -57,6 +58,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             let details = barrow_analyzer::object(heap.recording(), snapshot, id)?;
             let answer = of_object(heap.recording(), snapshot, &details)?;
             let answer = with_fields(&heap, answer, id, &session.meter())?;
+            let answer = with_entries(&heap, answer, id, &session.meter())?;
             let born = details.serial.map(|serial| heap.recording().born(serial, snapshot, &session.meter()));
             let born = born.transpose()?.flatten().map(|snapshot| u64::from(snapshot.0));
             let answer = answer.fact(Column::new("born_in_snapshot", "born in", Unit::Number), born);
@@ -142,6 +144,31 @@ fn with_fields(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progres
         Column::new("declared_by", "declared by", Unit::Text).secondary(),
     ];
     Ok(answer.table(Table { key: "fields", audience: Audience::Everyone, columns, rows: rows.collect() }))
+}
+
+/// Entries that are shown, and those that are counted.
+const SHOWN_ENTRIES: usize = 5;
+const COUNTED_ENTRIES: usize = 1000;
+
+/// Adds the first entries of a map, or elements of a list.
+fn with_entries(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progress) -> Result<Answer, QueryError> {
+    let Some(found) = heap.entries(id, COUNTED_ENTRIES, progress)? else { return Ok(answer) };
+    let shown = &found.entries[..found.entries.len().min(SHOWN_ENTRIES)];
+    let left = found.entries.len() - shown.len();
+    let EntryRows { columns, rows, .. } = EntryRows::of(heap, shown, progress)?;
+    let is_certain = found.are_known && !found.has_more;
+    let mut answer = answer
+        .table(Table { key: "entries", audience: Audience::Everyone, columns, rows })
+        .fact(Column::new("more_entries", "", Unit::Count).for_machines(), Some(left).filter(|_| is_certain));
+    if left > 0 {
+        let at_least = if is_certain { "" } else { "at least " };
+        answer = answer.note(format!("… {at_least}{} more: `entries @{id}`", units::grouped(left as u64)));
+    } else if found.entries.is_empty() && found.are_known {
+        answer = answer.note("it holds no entries");
+    } else if !found.are_known {
+        answer = answer.note("there may be more entries: the recording does not tell everything");
+    }
+    Ok(answer)
 }
 
 /// Adds what follows from the references of all objects.

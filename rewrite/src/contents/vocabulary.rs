@@ -87,6 +87,7 @@ const NAMES: &[&str] = &[
     "class loader",
     "cuid",
     "elements",
+    "entries",
     "hash table",
     "heap",
     "host",
