@@ -115,6 +115,7 @@ pub use questions::find::{Counted, FoundPage, Page};
 pub use questions::fingerprint::Fingerprint;
 pub use questions::groups::{GroupKey, ObjectGroup, ObjectGroups, RetainedByGroups};
 pub use questions::leaks::{Accumulated, LEAK_THRESHOLD, Suspect};
+pub use questions::lines::days_to_date;
 pub use questions::loaders::{DuplicateClass, Loader, Loaders};
 pub use questions::paths::{MergedNode, MergedPaths, Path, PathOptions, Step};
 pub use questions::referrers::{IncomingReference, Referrers};

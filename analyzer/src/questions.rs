@@ -9,6 +9,7 @@ pub(crate) mod find;
 pub(crate) mod fingerprint;
 pub(crate) mod groups;
 pub(crate) mod leaks;
+pub(crate) mod lines;
 pub(crate) mod loaders;
 pub(crate) mod paths;
 pub(crate) mod referrers;

@@ -66,14 +66,15 @@ pub struct Entries {
 }
 
 impl Heap {
-    /// The first entries of an object, at most `limit`: of a map, of a list or of a set. `None` if its type does not say where
-    /// they are.
+    /// The first entries of an object, at most `limit`: of a map, of a list or of a set. `None` if its type does not
+    /// say where they are.
     ///
-    /// Time: that of at most two passes over the heap for each type of nodes, and less for few entries. Memory: 100 bytes for
-    /// each entry, and for each node of the types that are read as a whole.
+    /// Time: that of at most two passes over the heap for each type of nodes, and less for few entries. Memory: 100
+    /// bytes for each entry, and for each node of the types that are read as a whole.
     ///
     /// # Errors
-    /// [`AnalyzerError::NoObject`](crate::AnalyzerError::NoObject), [`AnalyzerError::Section`](crate::AnalyzerError::Section),
+    /// [`AnalyzerError::NoObject`](crate::AnalyzerError::NoObject),
+    /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
     /// [`AnalyzerError::Cancelled`](crate::AnalyzerError::Cancelled).
     pub fn entries(&self, object: ObjectId, limit: usize, progress: &dyn Progress) -> Result<Option<Entries>> {
         let details = objects(self.recording(), self.snapshot(), &[object])?;
@@ -163,6 +164,8 @@ struct Walk<'h> {
     blocks_left: usize,
     blocks: usize,
     arrays_left: u32,
+    /// Whether numbers are what the program held.
+    has_numbers: bool,
     counted: u64,
     found: Entries,
 }
@@ -179,9 +182,10 @@ impl<'h> Walk<'h> {
             seen: ObjectSet::new(heap.snapshot(), heap.object_count()),
             read: HashMap::default(),
             held: Vec::new(),
-            blocks_left: blocks + 16,
+            blocks_left: blocks + 8,
             blocks,
             arrays_left: MOST_ARRAYS,
+            has_numbers: !heap.recording().has_replaced_numbers()?,
             counted: 0,
             found: Entries { entries: Vec::new(), has_more: false, are_known: true },
         })
@@ -299,7 +303,7 @@ impl<'h> Walk<'h> {
             }
             (Part::OwnTurns(_), &[Held::Value(count)]) => {
                 let references = self.array(object)?;
-                let pairs = number(count).and_then(|count| usize::try_from(count.checked_mul(2)?).ok());
+                let pairs = self.number(count).and_then(|count| usize::try_from(count.checked_mul(2)?).ok());
                 let pairs = pairs.and_then(|twice| references.get(..twice));
                 let is_key = |pair: &[Reference]| pair[0].label == Label::Unknown;
                 match pairs.filter(|pairs| pairs.chunks_exact(2).all(is_key)) {
@@ -321,8 +325,8 @@ impl<'h> Walk<'h> {
     fn ring(&self, array: ObjectId, head: Value) -> Result<Option<Order>> {
         let length = FieldPath::of(vec!["length".to_owned()]);
         let length = self.heap.paths_at_once(&[(&self.set_of(&[array]), &length)], self.progress)?.concat();
-        let length = if let [Held::Value(length)] = length[..] { number(length) } else { None };
-        let order = number(head).zip(length).map(|(head, length)| Order { head, length });
+        let length = if let [Held::Value(length)] = length[..] { self.number(length) } else { None };
+        let order = self.number(head).zip(length).map(|(head, length)| Order { head, length });
         Ok(order.filter(|order| order.head <= order.length))
     }
 
@@ -406,6 +410,15 @@ impl<'h> Walk<'h> {
         Ok(self.read.get(&object).copied().unwrap_or(Read { form: None, at: 0 }))
     }
 
+    fn number(&self, value: Value) -> Option<u64> {
+        match value {
+            _ if !self.has_numbers => None,
+            Value::Unsigned(number) => Some(number),
+            Value::Signed(number) => u64::try_from(number).ok(),
+            _ => None,
+        }
+    }
+
     fn set_of(&self, ids: &[ObjectId]) -> ObjectSet {
         ObjectSet::from_sorted(self.heap.snapshot(), self.heap.object_count(), ids.iter().copied())
     }
@@ -427,12 +440,4 @@ fn slots(references: &[Reference]) -> Vec<(u64, Held)> {
     let mut slots: Vec<(u64, Held)> = references.iter().filter_map(slot).collect();
     slots.sort_by_key(|&(slot, _)| slot);
     slots
-}
-
-fn number(value: Value) -> Option<u64> {
-    match value {
-        Value::Unsigned(number) => Some(number),
-        Value::Signed(number) => u64::try_from(number).ok(),
-        _ => None,
-    }
 }

@@ -211,7 +211,8 @@ impl Heap {
         Ok(self.fields_at_once(&[(set, &named)], progress)?.remove(0))
     }
 
-    /// What a field of the path's only name holds for each object of the set, whichever of several fields of the name it is.
+    /// What a field of the path's only name holds for each object of the set, whichever of several fields of the name
+    /// it is.
     pub(crate) fn any_field(&self, set: &ObjectSet, path: &FieldPath, progress: &dyn Progress) -> Result<Vec<Held>> {
         let named = NamedField::find(self.recording(), path.names().last().map_or("", String::as_str))?.or_any();
         Ok(self.fields_at_once(&[(set, &named)], progress)?.remove(0))

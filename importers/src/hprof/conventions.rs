@@ -25,6 +25,43 @@ const NAMED_BY: [(&str, &str); 6] = [
     ("java.util.regex.Pattern", "pattern"),
 ];
 
+/// How instances of classes read, as templates.
+const READS_AS: [(&str, &str); 31] = [
+    ("java.lang.StackTraceElement", "{.declaringClass}.{.methodName}[({.fileName}[:{.lineNumber:natural}])]"),
+    ("java.lang.Thread", "{.name}"),
+    ("java.lang.Throwable", "{.detailMessage}"),
+    ("java.lang.reflect.Constructor", "{.clazz}"),
+    ("java.lang.reflect.Field", "{.clazz}.{.name}"),
+    ("java.lang.reflect.Method", "{.clazz}.{.name}"),
+    ("java.net.Inet4Address", "[{.holder.hostName}/]{.holder.address:ipv4}"),
+    ("java.net.InetSocketAddress", "[{.holder.hostname}][{.holder.addr}]:{.holder.port}"),
+    ("java.net.URL", "{.protocol}:[//{.authority}]{.file}[#{.ref}]"),
+    ("java.nio.charset.Charset", "{.name}"),
+    // The milliseconds are whole seconds.
+    ("java.sql.Timestamp", "{.fastTime .nanos:ms}{?.cdate.normalized}"),
+    ("java.time.Duration", "{.seconds .nanos:duration}"),
+    ("java.time.Instant", "{.seconds .nanos:time}"),
+    ("java.time.LocalDate", "{.year .month .day:date}"),
+    ("java.time.LocalDateTime", "{.date}T{.time}"),
+    ("java.time.LocalTime", "{.hour .minute .second .nano:clock}"),
+    ("java.time.OffsetDateTime", "{.dateTime}{.offset}"),
+    ("java.time.OffsetTime", "{.time}{.offset}"),
+    ("java.time.Year", "{.year:natural}"),
+    ("java.time.ZoneOffset", "{.id}"),
+    ("java.time.ZoneRegion", "{.id}"),
+    ("java.time.ZonedDateTime", "{.dateTime}{.offset} {.zone}"),
+    ("java.util.Currency", "{.currencyCode}"),
+    // A date whose fields were set has them in `cdate`, until it is asked for its time.
+    ("java.util.Date", "{.fastTime:ms}{?.cdate.normalized}"),
+    ("java.util.Locale", "{.baseLocale.language}[_{.baseLocale.region}][_{.baseLocale.variant}]"),
+    ("java.util.Optional", "{.value}"),
+    ("java.util.TimeZone", "{.ID}"),
+    ("java.util.UUID", "{.mostSigBits .leastSigBits:uuid}"),
+    ("java.util.concurrent.atomic.AtomicReference", "{.value}"),
+    ("java.util.jar.Attributes$Name", "{.name}"),
+    ("sun.nio.fs.UnixPath", "{.stringValue}"),
+];
+
 /// A class whose instances hold elements.
 struct Collection {
     class: &'static str,
@@ -83,7 +120,8 @@ const COLLECTIONS: [Collection; 31] = [
     Collection::new("java.util.jar.Attributes", ".map.size", ".map.table.length", ""),
 ];
 
-/// Where the entries of collections and of their nodes are, in the JDK from 8 on and in Android. Subclasses are like them.
+/// Where the entries of collections and of their nodes are, in the JDK from 8 on and in Android. Subclasses are like
+/// them.
 const ENTRIES: [(&str, &str); 62] = [
     ("android.util.ArrayMap", ".mArray[=]"),
     ("android.util.ArraySet", ".mArray[]="),
@@ -178,6 +216,9 @@ pub(super) fn of_class(name: &str, has_values: bool) -> Vec<(&'static str, &'sta
     }
     if let Some((_, field)) = NAMED_BY.iter().find(|(class, _)| *class == name) {
         attributes.push(("named by", field));
+    }
+    if let Some((_, template)) = READS_AS.iter().find(|(class, _)| *class == name) {
+        attributes.push(("reads as", template));
     }
     if let Some(collection) = COLLECTIONS.iter().find(|collection| has_values && collection.class == name) {
         let places =

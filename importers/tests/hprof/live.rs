@@ -135,22 +135,42 @@ fn collections_hold_what_the_running_program_printed() {
     }
 }
 
-/// What a program prints of each of its collections, in the order in which it made them.
-#[test]
-fn entries_are_those_that_the_running_program_printed() {
+/// The objects of a program that it gave a name.
+struct Cases {
+    heap: Heap,
+    cases: Vec<(String, ObjectId)>,
+    /// What the program printed of them.
+    lines: Vec<String>,
+}
+
+/// The cases of a program; `None` without a JDK.
+fn cases(program: &str) -> Option<Cases> {
     let folder = tempfile::tempdir().expect("a folder");
-    if !compile("Entries", folder.path()) {
-        return;
+    if !compile(program, folder.path()) {
+        return None;
     }
-    let (jvm, lines) = start("Entries", folder.path(), &["-XX:+UseSerialGC"]);
+    let (jvm, lines) = start(program, folder.path(), &["-XX:+UseSerialGC"]);
     let dump = folder.path().join("live.hprof");
     write_dump(&jvm, &dump);
     let recorded = record_file(&dump, &ImportOptions::default()).expect("a whole dump");
     let heap = Heap::new(Arc::new(recorded.recording), SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited());
     let heap = heap.expect("a heap");
-    let cases = heap.select(&[], &Expression::parse("type = \"Entries$Case\"").expect("an expression"), &Silent);
-    let cases: Vec<ObjectId> = cases.expect("objects").0.iter().collect();
+    let of_type = Expression::parse(&format!("type = \"{program}$Case\"")).expect("an expression");
+    let found = heap.select(&[], &of_type, &Silent).expect("objects").0;
+    let case = |id| {
+        let fields = heap.object_fields(id).expect("fields");
+        let field = |name| fields.iter().find(|field| field.name == name).expect("a field").held;
+        let Held::Object(held) = field("held") else { panic!("a case without an object") };
+        (said(&heap, field("name")), held)
+    };
+    let cases: Vec<(String, ObjectId)> = found.iter().map(case).collect();
     assert_eq!(cases.len(), lines.len());
+    Some(Cases { heap, cases, lines })
+}
+
+#[test]
+fn entries_are_those_that_the_running_program_printed() {
+    let Some(Cases { heap, cases, lines }) = cases("Entries") else { return };
     let mut printed: Vec<(&str, bool, Vec<&str>)> = Vec::new();
     for line in &lines {
         let mut words = line.split('\t');
@@ -162,11 +182,7 @@ fn entries_are_those_that_the_running_program_printed() {
         printed.push((name, is_ordered, entries));
     }
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
-    for case in cases {
-        let fields = heap.object_fields(case).expect("fields");
-        let field = |name| fields.iter().find(|field| field.name == name).expect("a field").held;
-        let name = said(&heap, field("name"));
-        let Held::Object(held) = field("held") else { panic!("{name} holds nothing") };
+    for (name, held) in cases {
         let entries = heap.entries(held, usize::MAX, &Silent).expect("a heap").expect("entries");
         assert!(entries.are_known && !entries.has_more, "{name}");
         let mut words: Vec<String> = Vec::new();
@@ -215,4 +231,20 @@ fn said(heap: &Heap, held: Held) -> String {
         Held::Null => "null".to_owned(),
         other => format!("{other:?}"),
     }
+}
+
+#[test]
+fn lines_are_those_that_the_running_program_printed() {
+    let Some(Cases { heap, cases, lines }) = cases("Lines") else { return };
+    let expected: BTreeMap<&str, &str> =
+        lines.iter().map(|line| line.split_once('\t').expect("a name and a line")).collect();
+    let ids: BTreeSet<ObjectId> = cases.iter().map(|(_, held)| *held).collect();
+    let ids: Vec<ObjectId> = ids.into_iter().collect();
+    let found = heap.lines(&ids, &Silent).expect("a heap");
+    for (name, held) in &cases {
+        let at = ids.binary_search(held).expect("an object");
+        let found = found[at].clone().unwrap_or_default().replace('\t', "\\t").replace('\n', "\\n");
+        assert_eq!(found, expected[name.as_str()], "{name}");
+    }
+    assert_eq!(expected.len(), cases.len());
 }

@@ -20,9 +20,9 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Objects,
     arguments: "ID [FROM.. | FROM..TO]",
     about: "The entries of a map as key and value, the elements of a list",
-    details: "ID is written as for `info`. Rows are in the order of the object: of a hash table that of its slots, of a \
-              tree or a linked map that in which the program meets them. A string, a boxed number or a constant of an \
-              enumeration is shown as what it stands for. Slots that hold null are left out. `retained` is what the \
+    details: "ID is written as for `info`. Rows are in the order of the object: of a hash table that of its slots, of \
+              a tree or a linked map that in which the program meets them. A string, a boxed number or a constant of \
+              an enumeration is shown as what it stands for. Slots that hold null are left out. `retained` is what the \
               value retains. Afterwards `%3` is the value in row 3, or the key where the value is no object. Entries \
               are counted from 0: `entries @123 1000..` begins with number 1000. Types say where their entries are: \
               those of the JDK, of Android and of CPython do.",

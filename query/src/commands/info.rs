@@ -23,11 +23,12 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Objects,
     arguments: "[ID | PID] [--classes FILE]",
     about: "One object: type, sizes, references; one process; or the file",
-    details: "ID is 123 or @123 in the selected snapshot, 2:@123 in snapshot 2, 0x7f00 by address, %3 in row 3 of \
-              the last table. If the values of fields were recorded, a table has those of the object: what each \
-              field holds, and the type that declares it. Of a map, a list or a set the first entries follow. PID is 1234:0, or 1234 if the recording holds no heap \
-              and only one process had that number: who started it, what it executed, where, how it ended, and \
-              what it used. Without an argument it tells what the file holds.",
+    details: "ID is 123 or @123 in the selected snapshot, 2:@123 in snapshot 2, 0x7f00 by address, %3 in row 3 of the \
+              last table. `reads as` is a line for objects such as dates. If the values of fields were recorded, a \
+              table has those of the object: what each field holds, and the type that declares it. Of a map, a list or \
+              a set the first entries follow. PID is 1234:0, or 1234 if the recording holds no heap and only one \
+              process had that number: who started it, what it executed, where, how it ended, and what it used. \
+              Without an argument it tells what the file holds.",
     example: "info @123",
     flags: &["--classes"],
     subject: Subject::Recording,
@@ -56,7 +57,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             let (snapshot, id) = session.object(name)?;
             let heap = session.heap(snapshot)?;
             let details = barrow_analyzer::object(heap.recording(), snapshot, id)?;
-            let answer = of_object(heap.recording(), snapshot, &details)?;
+            let line = heap.lines(&[id], &session.meter())?.remove(0).filter(|_| details.name.is_none());
+            let answer = of_object(heap.recording(), snapshot, &details, line)?;
             let answer = with_fields(&heap, answer, id, &session.meter())?;
             let answer = with_entries(&heap, answer, id, &session.meter())?;
             let born = details.serial.map(|serial| heap.recording().born(serial, snapshot, &session.meter()));
@@ -89,7 +91,12 @@ fn process(session: &Session, tree: &ProcessTree, name: &str) -> Result<ProcessI
     Ok(tree.image(*image).process)
 }
 
-fn of_object(recording: &Recording, snapshot: SnapshotId, object: &ObjectDetails) -> Result<Answer, QueryError> {
+fn of_object(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    object: &ObjectDetails,
+    line: Option<String>,
+) -> Result<Answer, QueryError> {
     let (tables, type_id) = (recording.tables()?, object.type_id);
     let site = object.site.map(|site| recording.site(site)).transpose()?.flatten();
     Ok(Answer::default()
@@ -97,6 +104,7 @@ fn of_object(recording: &Recording, snapshot: SnapshotId, object: &ObjectDetails
         .fact(Column::new("object", "object", Unit::Object), object.id.0)
         .fact(Column::new("type", "type", Unit::Text), tables.type_name(type_id))
         .fact(Column::new("name", "name", Unit::Text), Value::name(tables, object.name))
+        .fact(Column::new("reads_as", "reads as", Unit::Text), line)
         .fact(Column::new("kind", "kind", Unit::Text), tables.kind_name(tables.type_kind(type_id)))
         .fact(Column::new("layout", "layout", Unit::Text), tables.type_layout(type_id))
         .fact(Column::new("source_file", "file", Unit::Text), tables.type_file(type_id))
@@ -122,12 +130,7 @@ fn with_fields(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progres
     let meanings = held::meanings(heap, &held, progress)?;
     let unit = held::unit(&cells);
     let rows = fields.iter().zip(cells).map(|(field, cell)| {
-        let meaning = match field.held {
-            Held::Object(id) => {
-                meanings.binary_search_by_key(&id, |meaning| meaning.object).ok().map(|at| &meanings[at])
-            }
-            _ => None,
-        };
+        let meaning = held::meaning_of(&meanings, &field.held);
         vec![
             Value::text(format!(".{}", field.name)),
             held::kind(field.encoding).into(),

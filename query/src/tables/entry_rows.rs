@@ -60,9 +60,9 @@ fn object(held: &Held) -> Option<ObjectId> {
 fn cells(heap: &Heap, held: &[Held], progress: &dyn Progress) -> Result<Vec<Value>, QueryError> {
     let meanings = held::meanings(heap, held, progress)?;
     let cells = held::cells(heap.recording(), heap.snapshot(), held)?;
-    let meaning = |held: &Held| {
-        let id = object(held)?;
-        meanings.binary_search_by_key(&id, |meaning| meaning.object).ok().map(|at| meanings[at].value.clone())
+    let cell = |(held, cell): (&Held, Value)| match held::meaning_of(&meanings, held) {
+        Some(meaning) if !meaning.is_line => meaning.value.clone(),
+        meaning => held::with_meaning(cell, meaning),
     };
-    Ok(held.iter().zip(cells).map(|(held, cell)| meaning(held).unwrap_or(cell)).collect())
+    Ok(held.iter().zip(cells).map(cell).collect())
 }

@@ -96,6 +96,7 @@ const NAMES: &[&str] = &[
     "module",
     "named by",
     "output",
+    "reads as",
     "same elements",
     "shell",
     "slots",
@@ -217,6 +218,8 @@ mod tests {
         for (key, meaning) in [
             ("pid", Meaning::Setting),
             ("class loader", Meaning::Name),
+            ("entries", Meaning::Name),
+            ("reads as", Meaning::Name),
             ("command", Meaning::Text),
             ("thread main", Meaning::Stack),
             ("password", Meaning::Unknown),

@@ -15,8 +15,8 @@ const MOST_NAMES: usize = 4;
 /// A word of the attribute: what an object contributes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Part {
-    /// `.next`: the entries of the object there; with `~` at the end also if it is not known which of several fields of the
-    /// name leads there.
+    /// `.next`: the entries of the object there; with `~` at the end also if it is not known which of several fields of
+    /// the name leads there.
     Of { path: FieldPath, is_any: bool },
     /// `.table[]`: the entries of each object that the array there holds.
     OfEach(FieldPath),
@@ -26,7 +26,8 @@ pub(super) enum Part {
     Entry { key: FieldPath, value: FieldPath, unless_null: bool },
     /// `=.item`: an element; with `?` at the end none if it is null.
     Element { value: FieldPath, unless_null: bool },
-    /// `=.items[]`: what the array there holds are the elements; `=.items[.head]`: from the place on that a field holds.
+    /// `=.items[]`: what the array there holds are the elements; `=.items[.head]`: from the place on that a field
+    /// holds.
     Elements { array: FieldPath, head: Option<FieldPath> },
     /// `.items[]=`: what the array there holds are the elements, in no order.
     Members(FieldPath),
