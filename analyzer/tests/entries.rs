@@ -23,7 +23,7 @@ const KINDS: [(&str, &str, &[&str]); 14] = [
     ("Queue", ".first.next", &["first"]),
     ("Turns", ".table[=]", &["table"]),
     ("Pairs", ".keys[]=.values[]", &["keys", "values"]),
-    ("Dict", "[=.length]", &[]),
+    ("Dict", "[=.length]", &["class"]),
     ("Array", "=[]", &[]),
     ("Plain", "", &["next"]),
     ("Bag", ".items[]=", &["items"]),

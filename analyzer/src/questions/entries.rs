@@ -304,7 +304,8 @@ impl<'h> Walk<'h> {
             (Part::OwnTurns(_), &[Held::Value(count)]) => {
                 let references = self.array(object)?;
                 let pairs = self.number(count).and_then(|count| usize::try_from(count.checked_mul(2)?).ok());
-                let pairs = pairs.and_then(|twice| references.get(..twice));
+                let first = references.iter().position(|reference| reference.label == Label::Unknown);
+                let pairs = pairs.and_then(|twice| references[first.unwrap_or(0)..].get(..twice));
                 let is_key = |pair: &[Reference]| pair[0].label == Label::Unknown;
                 match pairs.filter(|pairs| pairs.chunks_exact(2).all(is_key)) {
                     Some(pairs) => self.waiting.extend(

@@ -37,7 +37,8 @@ pub(super) enum Part {
     Parallel { keys: FieldPath, values: FieldPath },
     /// `=[]`: what the object's own references with an index lead to are the elements.
     OwnElements,
-    /// `[=.length]`: its first references, twice as many as the field says, lead to keys and values by turns.
+    /// `[=.length]`: from the first one without a name on, its references lead to keys and values by turns, twice as
+    /// many as the field says.
     OwnTurns(FieldPath),
 }
 

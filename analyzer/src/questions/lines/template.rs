@@ -45,9 +45,8 @@ enum Gap {
 impl Template {
     /// Reads a template; `None` if it is none.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let (parts, rest) = parts(text, MOST_DEPTH)?;
-        let is_whole = rest.is_empty() && text.len() <= MOST_BYTES;
-        is_whole.then_some(Template(parts))
+        let (parts, rest) = parts(Some(text).filter(|text| text.len() <= MOST_BYTES)?, MOST_DEPTH)?;
+        rest.is_empty().then_some(Template(parts))
     }
 
     /// The fields that it needs, in the order in which [`Template::filled`] takes what they hold.
