@@ -2,12 +2,14 @@
 
 pub(crate) mod collections;
 pub(crate) mod duplicates;
+pub(crate) mod entries;
 pub(crate) mod expression;
 pub(crate) mod fields;
 pub(crate) mod find;
 pub(crate) mod fingerprint;
 pub(crate) mod groups;
 pub(crate) mod leaks;
+pub(crate) mod lines;
 pub(crate) mod loaders;
 pub(crate) mod paths;
 pub(crate) mod referrers;

@@ -15,6 +15,7 @@ mod died;
 mod diff;
 mod dominators;
 mod dups;
+mod entries;
 mod exit;
 mod export;
 mod find;
@@ -130,6 +131,7 @@ pub const COMMANDS: &[&Command] = &[
     &count::COMMAND,
     &naming::COMMAND,
     &info::COMMAND,
+    &entries::COMMAND,
     &show::COMMAND,
     &inrefs::COMMAND,
     &path::COMMAND,

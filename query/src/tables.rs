@@ -3,6 +3,7 @@
 pub(crate) mod chain;
 pub(crate) mod class_tables;
 pub(crate) mod comparison;
+pub(crate) mod entry_rows;
 pub(crate) mod found;
 pub(crate) mod growth_series;
 pub(crate) mod held;

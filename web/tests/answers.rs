@@ -21,10 +21,11 @@ const FILES: [&str; 9] = [
 ];
 
 /// Lines besides the examples and the bare verbs.
-const LINES: [&str; 32] = [
+const LINES: [&str; 33] = [
     "summary all",
     "find 20 objects size > 1",
     "info @1",
+    "entries @8113",
     "show @1",
     "inrefs @1",
     "inrefs @1 by type",

@@ -211,6 +211,13 @@ impl Heap {
         Ok(self.fields_at_once(&[(set, &named)], progress)?.remove(0))
     }
 
+    /// What a field of the path's only name holds for each object of the set, whichever of several fields of the name
+    /// it is.
+    pub(crate) fn any_field(&self, set: &ObjectSet, path: &FieldPath, progress: &dyn Progress) -> Result<Vec<Held>> {
+        let named = NamedField::find(self.recording(), path.names().last().map_or("", String::as_str))?.or_any();
+        Ok(self.fields_at_once(&[(set, &named)], progress)?.remove(0))
+    }
+
     /// What fields hold, each for the objects of a set of its own, in one pass over the blocks that may hold any of these.
     fn fields_at_once(
         &self,

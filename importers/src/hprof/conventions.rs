@@ -25,6 +25,43 @@ const NAMED_BY: [(&str, &str); 6] = [
     ("java.util.regex.Pattern", "pattern"),
 ];
 
+/// How instances of classes read, as templates.
+const READS_AS: [(&str, &str); 31] = [
+    ("java.lang.StackTraceElement", "{.declaringClass}.{.methodName}[({.fileName}[:{.lineNumber:natural}])]"),
+    ("java.lang.Thread", "{.name}"),
+    ("java.lang.Throwable", "{.detailMessage}"),
+    ("java.lang.reflect.Constructor", "{.clazz}"),
+    ("java.lang.reflect.Field", "{.clazz}.{.name}"),
+    ("java.lang.reflect.Method", "{.clazz}.{.name}"),
+    ("java.net.Inet4Address", "[{.holder.hostName}/]{.holder.address:ipv4}"),
+    ("java.net.InetSocketAddress", "[{.holder.hostname}][{.holder.addr}]:{.holder.port}"),
+    ("java.net.URL", "{.protocol}:[//{.authority}]{.file}[#{.ref}]"),
+    ("java.nio.charset.Charset", "{.name}"),
+    // The milliseconds are whole seconds.
+    ("java.sql.Timestamp", "{.fastTime .nanos:ms}{?.cdate.normalized}"),
+    ("java.time.Duration", "{.seconds .nanos:duration}"),
+    ("java.time.Instant", "{.seconds .nanos:time}"),
+    ("java.time.LocalDate", "{.year .month .day:date}"),
+    ("java.time.LocalDateTime", "{.date}T{.time}"),
+    ("java.time.LocalTime", "{.hour .minute .second .nano:clock}"),
+    ("java.time.OffsetDateTime", "{.dateTime}{.offset}"),
+    ("java.time.OffsetTime", "{.time}{.offset}"),
+    ("java.time.Year", "{.year:natural}"),
+    ("java.time.ZoneOffset", "{.id}"),
+    ("java.time.ZoneRegion", "{.id}"),
+    ("java.time.ZonedDateTime", "{.dateTime}{.offset} {.zone}"),
+    ("java.util.Currency", "{.currencyCode}"),
+    // A date whose fields were set has them in `cdate`, until it is asked for its time.
+    ("java.util.Date", "{.fastTime:ms}{?.cdate.normalized}"),
+    ("java.util.Locale", "{.baseLocale.language}[_{.baseLocale.region}][_{.baseLocale.variant}]"),
+    ("java.util.Optional", "{.value}"),
+    ("java.util.TimeZone", "{.ID}"),
+    ("java.util.UUID", "{.mostSigBits .leastSigBits:uuid}"),
+    ("java.util.concurrent.atomic.AtomicReference", "{.value}"),
+    ("java.util.jar.Attributes$Name", "{.name}"),
+    ("sun.nio.fs.UnixPath", "{.stringValue}"),
+];
+
 /// A class whose instances hold elements.
 struct Collection {
     class: &'static str,
@@ -83,8 +120,80 @@ const COLLECTIONS: [Collection; 31] = [
     Collection::new("java.util.jar.Attributes", ".map.size", ".map.table.length", ""),
 ];
 
-/// The attribute of arrays: they have as many elements as their length says.
-pub(super) const OF_ARRAYS: [(&str, &str); 2] = [("elements", ".length"), ("slots", ".length")];
+/// Where the entries of collections and of their nodes are, in the JDK from 8 on and in Android. Subclasses are like
+/// them.
+const ENTRIES: [(&str, &str); 62] = [
+    ("android.util.ArrayMap", ".mArray[=]"),
+    ("android.util.ArraySet", ".mArray[]="),
+    ("java.lang.ThreadLocal$ThreadLocalMap", ".table[]"),
+    ("java.lang.ThreadLocal$ThreadLocalMap$Entry", ".referent=.value"),
+    ("java.util.ArrayDeque", "=.elements[.head]"),
+    ("java.util.ArrayList", "=.elementData[]"),
+    ("java.util.Arrays$ArrayList", "=.a[]"),
+    ("java.util.Collections$SetFromMap", ".m="),
+    ("java.util.Collections$SingletonList", "=.element"),
+    ("java.util.Collections$SingletonMap", ".k=.v"),
+    ("java.util.Collections$SynchronizedCollection", ".c"),
+    ("java.util.Collections$SynchronizedMap", ".m"),
+    ("java.util.Collections$UnmodifiableCollection", ".c"),
+    ("java.util.Collections$UnmodifiableMap", ".m"),
+    // A slot without an element holds null.
+    ("java.util.EnumMap", ".keyUniverse[]=.vals[]"),
+    ("java.util.HashMap", ".table[]"),
+    ("java.util.HashMap$HashMapEntry", ".key=.value .next"),
+    ("java.util.HashMap$Node", ".key=.value .next"),
+    // Those of a `LinkedHashMap` are in its order, too.
+    ("java.util.HashMap$TreeNode", ".key=.value .after .next"),
+    ("java.util.HashSet", ".map="),
+    ("java.util.Hashtable", ".table[]"),
+    ("java.util.Hashtable$Entry", ".key=.value .next"),
+    ("java.util.Hashtable$HashtableEntry", ".key=.value .next"),
+    ("java.util.IdentityHashMap", ".table[=]"),
+    ("java.util.ImmutableCollections$ListN", "=.elements[]"),
+    ("java.util.ImmutableCollections$Map1", ".k0=.v0"),
+    ("java.util.ImmutableCollections$MapN", ".table[=]"),
+    ("java.util.ImmutableCollections$SetN", ".elements[]="),
+    ("java.util.LinkedHashMap", ".head .table[]"),
+    ("java.util.LinkedHashMap$Entry", ".key=.value .after .next"),
+    ("java.util.LinkedHashMap$LinkedHashMapEntry", ".key=.value .after .next"),
+    ("java.util.LinkedList", ".first"),
+    ("java.util.LinkedList$Node", "=.item .next"),
+    ("java.util.PriorityQueue", "=.queue[]"),
+    // Before JDK 9 it holds its entries as the `Hashtable` that it is.
+    ("java.util.Properties", ".map .table[]"),
+    ("java.util.TreeMap", ".root"),
+    ("java.util.TreeMap$Entry", ".left .key=.value .right"),
+    ("java.util.TreeMap$TreeMapEntry", ".left .key=.value .right"),
+    ("java.util.TreeSet", ".m="),
+    ("java.util.Vector", "=.elementData[]"),
+    ("java.util.WeakHashMap", ".table[]"),
+    // A reference has a field `next`, too: it leads to another entry of the map that is in its queue.
+    ("java.util.WeakHashMap$Entry", ".referent=.value .next~"),
+    ("java.util.concurrent.ArrayBlockingQueue", "=.items[.takeIndex]"),
+    ("java.util.concurrent.ConcurrentHashMap", ".table[]"),
+    // While a table grows, some of its slots lead to the next one.
+    ("java.util.concurrent.ConcurrentHashMap$ForwardingNode", ".nextTable[]"),
+    ("java.util.concurrent.ConcurrentHashMap$KeySetView", ".map="),
+    ("java.util.concurrent.ConcurrentHashMap$Node", ".key=.val .next"),
+    ("java.util.concurrent.ConcurrentHashMap$ReservationNode", ".next"),
+    ("java.util.concurrent.ConcurrentHashMap$TreeBin", ".first"),
+    ("java.util.concurrent.ConcurrentLinkedQueue", ".head"),
+    ("java.util.concurrent.ConcurrentLinkedQueue$Node", "=.item? .next"),
+    ("java.util.concurrent.ConcurrentSkipListMap", ".head.node.next"),
+    ("java.util.concurrent.ConcurrentSkipListMap$Node", ".key=.val? .next"),
+    ("java.util.concurrent.ConcurrentSkipListSet", ".m="),
+    ("java.util.concurrent.CopyOnWriteArrayList", "=.array[]"),
+    ("java.util.concurrent.CopyOnWriteArraySet", ".al"),
+    ("java.util.concurrent.LinkedBlockingDeque", ".first"),
+    ("java.util.concurrent.LinkedBlockingDeque$Node", "=.item .next"),
+    ("java.util.concurrent.LinkedBlockingQueue", ".head.next"),
+    ("java.util.concurrent.LinkedBlockingQueue$Node", "=.item .next"),
+    ("java.util.concurrent.PriorityBlockingQueue", "=.queue[]"),
+    ("java.util.jar.Attributes", ".map"),
+];
+
+/// The attributes of arrays: they have as many elements as their length says, and hold them themselves.
+pub(super) const OF_ARRAYS: [(&str, &str); 3] = [("elements", ".length"), ("slots", ".length"), ("entries", "=[]")];
 
 /// The field with the value that all elements of an array have.
 pub(super) const SAME_ELEMENTS: &str = "every";
@@ -111,10 +220,16 @@ pub(super) fn of_class(name: &str, has_values: bool) -> Vec<(&'static str, &'sta
     if let Some((_, field)) = NAMED_BY.iter().find(|(class, _)| *class == name) {
         attributes.push(("named by", field));
     }
+    if let Some((_, template)) = READS_AS.iter().find(|(class, _)| *class == name) {
+        attributes.push(("reads as", template));
+    }
     if let Some(collection) = COLLECTIONS.iter().find(|collection| has_values && collection.class == name) {
         let places =
             [("elements", collection.elements), ("slots", collection.slots), ("hash table", collection.hash_table)];
         attributes.extend(places.into_iter().filter(|(_, place)| !place.is_empty()));
+    }
+    if let Some((_, places)) = ENTRIES.iter().find(|(class, _)| *class == name) {
+        attributes.push(("entries", places));
     }
     attributes
 }

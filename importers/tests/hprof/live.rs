@@ -1,10 +1,10 @@
 //! A JVM that runs now, if there is one: its dump against its own histogram.
 
 use crate::arrays::held_arrays;
-use crate::read::record_file;
+use crate::read::{SNAPSHOT, record_file};
 use crate::samples::{FOLDER, assert_agree, histogram};
 use crate::texts::{expected, texts, with_contents};
-use barrow_analyzer::Silent;
+use barrow_analyzer::{EntryKey, Expression, FieldValue, Heap, Held, ObjectId, ObjectSet, Silent};
 use barrow_importers::{Contents, ImportOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
@@ -157,4 +157,117 @@ fn collections_hold_what_the_running_program_printed() {
         let name = line.split(' ').next().expect("a name");
         assert_eq!(found.get(name), Some(&line));
     }
+}
+
+/// The objects of a program that it gave a name.
+struct Cases {
+    heap: Heap,
+    cases: Vec<(String, ObjectId)>,
+    /// What the program printed of them.
+    lines: Vec<String>,
+}
+
+/// The cases of a program; `None` without a JDK.
+fn cases(program: &str) -> Option<Cases> {
+    let folder = tempfile::tempdir().expect("a folder");
+    if !compile(program, folder.path()) {
+        return None;
+    }
+    let (jvm, lines) = start(program, folder.path(), &["-XX:+UseSerialGC"]);
+    let dump = folder.path().join("live.hprof");
+    write_dump(&jvm, &dump);
+    let recorded = record_file(&dump, &ImportOptions::default()).expect("a whole dump");
+    let heap = recorded.into_heap();
+    let of_type = Expression::parse(&format!("type = \"{program}$Case\"")).expect("an expression");
+    let found = heap.select(&[], &of_type, &Silent).expect("objects").0;
+    let case = |id| {
+        let fields = heap.object_fields(id).expect("fields");
+        let field = |name| fields.iter().find(|field| field.name == name).expect("a field").held;
+        let Held::Object(held) = field("held") else { panic!("a case without an object") };
+        (said(&heap, field("name")), held)
+    };
+    let cases: Vec<(String, ObjectId)> = found.iter().map(case).collect();
+    assert_eq!(cases.len(), lines.len());
+    Some(Cases { heap, cases, lines })
+}
+
+#[test]
+fn entries_are_those_that_the_running_program_printed() {
+    let Some(Cases { heap, cases, lines }) = cases("Entries") else { return };
+    let mut printed: Vec<(&str, bool, Vec<&str>)> = Vec::new();
+    for line in &lines {
+        let mut words = line.split('\t');
+        let (name, is_ordered) = (words.next().expect("a name"), words.next() == Some("true"));
+        let mut entries: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        if !is_ordered {
+            entries.sort_unstable();
+        }
+        printed.push((name, is_ordered, entries));
+    }
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    for (name, held) in cases {
+        let entries = heap.entries(held, usize::MAX, &Silent).expect("a heap").expect("entries");
+        assert!(entries.are_known && !entries.has_more, "{name}");
+        let mut words: Vec<String> = Vec::new();
+        for entry in entries.entries {
+            let value = said(&heap, entry.value);
+            words.push(match entry.key {
+                EntryKey::None => value,
+                EntryKey::Index(index) => format!("{index}={value}"),
+                EntryKey::Held(key) => format!("{}={value}", said(&heap, key)),
+            });
+        }
+        found.push((name, words));
+    }
+    // The dump has objects in any order.
+    for (name, is_ordered, entries) in printed {
+        let is_it = |(other, words): &(String, Vec<String>)| {
+            let mut words = words.clone();
+            if !is_ordered {
+                words.sort_unstable();
+            }
+            other == name && words == entries
+        };
+        let at = found.iter().position(is_it);
+        assert!(at.is_some(), "{name}: {entries:?}");
+        found.swap_remove(at.unwrap_or(0));
+    }
+    assert!(found.is_empty());
+}
+
+/// What a field holds, as Java prints it.
+fn said(heap: &Heap, held: Held) -> String {
+    let tables = heap.recording().tables().expect("tables");
+    let held = match held {
+        Held::Object(object) => {
+            let set = ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), [object]);
+            heap.stand_for(&set, &Silent).expect("a heap")[0]
+        }
+        held => held,
+    };
+    match held {
+        Held::Value(FieldValue::Text(text)) => tables.string(text).to_owned(),
+        Held::Value(FieldValue::Signed(number)) => number.to_string(),
+        Held::Value(FieldValue::Boolean(truth)) => truth.to_string(),
+        Held::Value(FieldValue::Double(number)) => number.to_string(),
+        Held::Value(FieldValue::Character(code)) => char::from_u32(code).expect("a letter").to_string(),
+        Held::Null => "null".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+#[test]
+fn lines_are_those_that_the_running_program_printed() {
+    let Some(Cases { heap, cases, lines }) = cases("Lines") else { return };
+    let expected: BTreeMap<&str, &str> =
+        lines.iter().map(|line| line.split_once('\t').expect("a name and a line")).collect();
+    let ids: BTreeSet<ObjectId> = cases.iter().map(|(_, held)| *held).collect();
+    let ids: Vec<ObjectId> = ids.into_iter().collect();
+    let found = heap.lines(&ids, &Silent).expect("a heap");
+    for (name, held) in &cases {
+        let at = ids.binary_search(held).expect("an object");
+        let found = found[at].clone().unwrap_or_default().replace('\t', "\\t").replace('\n', "\\n");
+        assert_eq!(found, expected[name.as_str()], "{name}");
+    }
+    assert_eq!(expected.len(), cases.len());
 }

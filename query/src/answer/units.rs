@@ -71,16 +71,8 @@ pub fn duration(nanoseconds: u64) -> String {
 /// Nanoseconds since 1970 as `2026-11-21 03:29:30 UTC`.
 pub fn date(nanoseconds: u64) -> String {
     let seconds = nanoseconds / 1_000_000_000;
-    let (days, time) = (seconds / 86_400, seconds % 86_400);
-    // Years that begin in March have their leap day at the end; 719468 days lie between 0000-03-01 and 1970.
-    let days = days + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    let time = seconds % 86_400;
+    let (year, month, day) = barrow_analyzer::days_to_date((seconds / 86_400).cast_signed());
     let (hour, minute, second) = (time / 3600, time / 60 % 60, time % 60);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
 }

@@ -9,6 +9,7 @@ use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::session::Session;
+use crate::tables::entry_rows::EntryRows;
 use crate::tables::{held, process_details};
 
 use super::snapshot::with_pairs;
@@ -22,11 +23,12 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Objects,
     arguments: "[ID | PID] [--classes FILE]",
     about: "One object: type, sizes, references; one process; or the file",
-    details: "ID is 123 or @123 in the selected snapshot, 2:@123 in snapshot 2, 0x7f00 by address, %3 in row 3 of \
-              the last table. If the values of fields were recorded, a table has those of the object: what each \
-              field holds, and the type that declares it. PID is 1234:0, or 1234 if the recording holds no heap \
-              and only one process had that number: who started it, what it executed, where, how it ended, and \
-              what it used. Without an argument it tells what the file holds.",
+    details: "ID is 123 or @123 in the selected snapshot, 2:@123 in snapshot 2, 0x7f00 by address, %3 in row 3 of the \
+              last table. `reads as` is a line for objects such as dates. If the values of fields were recorded, a \
+              table has those of the object: what each field holds, and the type that declares it. Of a map, a list or \
+              a set the first entries follow. PID is 1234:0, or 1234 if the recording holds no heap and only one \
+              process had that number: who started it, what it executed, where, how it ended, and what it used. \
+              Without an argument it tells what the file holds.",
     example: "info @123",
     flags: &["--classes"],
     subject: Subject::Recording,
@@ -55,8 +57,10 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             let (snapshot, id) = session.object(name)?;
             let heap = session.heap(snapshot)?;
             let details = barrow_analyzer::object(heap.recording(), snapshot, id)?;
-            let answer = of_object(heap.recording(), snapshot, &details)?;
+            let line = heap.lines(&[id], &session.meter())?.remove(0).filter(|_| details.name.is_none());
+            let answer = of_object(heap.recording(), snapshot, &details, line)?;
             let answer = with_fields(&heap, answer, id, &session.meter())?;
+            let answer = with_entries(&heap, answer, id, &session.meter())?;
             let born = details.serial.map(|serial| heap.recording().born(serial, snapshot, &session.meter()));
             let born = born.transpose()?.flatten().map(|snapshot| u64::from(snapshot.0));
             let answer = answer.fact(Column::new("born_in_snapshot", "born in", Unit::Number), born);
@@ -87,7 +91,12 @@ fn process(session: &Session, tree: &ProcessTree, name: &str) -> Result<ProcessI
     Ok(tree.image(*image).process)
 }
 
-fn of_object(recording: &Recording, snapshot: SnapshotId, object: &ObjectDetails) -> Result<Answer, QueryError> {
+fn of_object(
+    recording: &Recording,
+    snapshot: SnapshotId,
+    object: &ObjectDetails,
+    line: Option<String>,
+) -> Result<Answer, QueryError> {
     let (tables, type_id) = (recording.tables()?, object.type_id);
     let site = object.site.map(|site| recording.site(site)).transpose()?.flatten();
     Ok(Answer::default()
@@ -95,6 +104,7 @@ fn of_object(recording: &Recording, snapshot: SnapshotId, object: &ObjectDetails
         .fact(Column::new("object", "object", Unit::Object), object.id.0)
         .fact(Column::new("type", "type", Unit::Text), tables.type_name(type_id))
         .fact(Column::new("name", "name", Unit::Text), Value::name(tables, object.name))
+        .fact(Column::new("reads_as", "reads as", Unit::Text), line)
         .fact(Column::new("kind", "kind", Unit::Text), tables.kind_name(tables.type_kind(type_id)))
         .fact(Column::new("layout", "layout", Unit::Text), tables.type_layout(type_id))
         .fact(Column::new("source_file", "file", Unit::Text), tables.type_file(type_id))
@@ -120,12 +130,7 @@ fn with_fields(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progres
     let meanings = held::meanings(heap, &held, progress)?;
     let unit = held::unit(&cells);
     let rows = fields.iter().zip(cells).map(|(field, cell)| {
-        let meaning = match field.held {
-            Held::Object(id) => {
-                meanings.binary_search_by_key(&id, |meaning| meaning.object).ok().map(|at| &meanings[at])
-            }
-            _ => None,
-        };
+        let meaning = held::meaning_of(&meanings, &field.held);
         vec![
             Value::text(format!(".{}", field.name)),
             held::kind(field.encoding).into(),
@@ -142,6 +147,31 @@ fn with_fields(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progres
         Column::new("declared_by", "declared by", Unit::Text).secondary(),
     ];
     Ok(answer.table(Table { key: "fields", audience: Audience::Everyone, columns, rows: rows.collect() }))
+}
+
+/// Entries that are shown, and those that are counted.
+const SHOWN_ENTRIES: usize = 5;
+const COUNTED_ENTRIES: usize = 1000;
+
+/// Adds the first entries of a map, or elements of a list.
+fn with_entries(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progress) -> Result<Answer, QueryError> {
+    let Some(found) = heap.entries(id, COUNTED_ENTRIES, progress)? else { return Ok(answer) };
+    let shown = &found.entries[..found.entries.len().min(SHOWN_ENTRIES)];
+    let left = found.entries.len() - shown.len();
+    let EntryRows { columns, rows, .. } = EntryRows::of(heap, shown, progress)?;
+    let is_certain = found.are_known && !found.has_more;
+    let mut answer = answer
+        .table(Table { key: "entries", audience: Audience::Everyone, columns, rows })
+        .fact(Column::new("more_entries", "", Unit::Count).for_machines(), Some(left).filter(|_| is_certain));
+    if left > 0 {
+        let at_least = if is_certain { "" } else { "at least " };
+        answer = answer.note(format!("… {at_least}{} more: `entries @{id}`", units::grouped(left as u64)));
+    } else if found.entries.is_empty() && found.are_known {
+        answer = answer.note("it holds no entries");
+    } else if !found.are_known {
+        answer = answer.note("there may be more entries: the recording does not tell everything");
+    }
+    Ok(answer)
 }
 
 /// Adds what follows from the references of all objects.

@@ -25,12 +25,14 @@ pub(super) const COMMAND: Command = Command {
     arguments: "[N] [[KIND] EXPR] of COLUMN[, COLUMN].. [by COLUMN [asc|desc]]",
     about: "Objects with any choice of columns: their fields, sizes, names",
     details: "A COLUMN is a field, as `.count` or `.owner.name`; or `type`, `name`, `kind`, `package`, `superclass`, \
-              `loader`, `size`, `unmanaged`, `retained`, `refs`, `distance`, `address`, `serial` or `site`. A field that \
-              refers to a string, a boxed number or a constant of an enumeration shows that; `null` is nothing, `unknown` was not recorded, and a \
+              `loader`, `size`, `unmanaged`, `retained`, `refs`, `distance`, `address`, `serial` or `site`. A field \
+              that refers to a string, a boxed number or a constant of an enumeration shows that; an object that reads \
+              as a line, such as a date, has it after its name; `null` is nothing, `unknown` was not recorded, and a \
               cell stays empty where objects have no such field (in JSON null, {\"absent\":\"unknown\"} and \
-              {\"absent\":\"missing\"}). `by` puts numbers and texts in order: numbers from the largest on and texts from \
-              A on, unless `asc` or `desc` follows; what has no value comes last. The first N objects are listed, 15 unless \
-              told; at the prompt `| COMMAND` and `> FILE` get all of them. Afterwards `%3` is the object in row 3, and `$_` the set of all that match.",
+              {\"absent\":\"missing\"}). `by` puts numbers and texts in order: numbers from the largest on and texts \
+              from A on, unless `asc` or `desc` follows; what has no value comes last. The first N objects are listed, \
+              15 unless told; at the prompt `| COMMAND` and `> FILE` get all of them. Afterwards `%3` is the object in \
+              row 3, and `$_` the set of all that match.",
     example: "list type = \"Session\" of .user.name, .hits, retained by .hits",
     flags: &[],
     subject: Subject::Recording,
@@ -372,7 +374,7 @@ impl Listing {
                 What::Field(path) => {
                     let column = heap.field_column(&set, path, &meter)?;
                     let in_order = page.iter().filter_map(|id| sorted.binary_search(id).ok()).map(|at| column[at]);
-                    held::cells(heap.recording(), heap.snapshot(), &in_order.collect::<Vec<_>>())?
+                    held::told_cells(heap, &in_order.collect::<Vec<_>>(), &meter)?
                 }
                 What::Attribute(attribute) => attribute.cells(&details, heap, &meter)?,
             };

@@ -1,6 +1,6 @@
 //! `path`: why an object is alive.
 
-use barrow_analyzer::{Heap, Path, PathOptions, Step};
+use barrow_analyzer::{Heap, ObjectDetails, ObjectId, Path, PathOptions, Step};
 
 use crate::answer::label;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
@@ -105,6 +105,15 @@ fn rows_of(heap: &Heap, session: &mut Session, number: usize, path: &Path) -> Re
     let (first, last) = (shown.min(length), length.saturating_sub(shown).max(shown.min(length)));
     let mut steps = heap.steps(path, 0..first)?;
     steps.extend(heap.steps(path, last..length)?);
+    let mut ids: Vec<ObjectId> = steps.iter().map(|step| step.object.id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let lines = heap.lines(&ids, &session.meter())?;
+    let title = |object: &ObjectDetails| {
+        let title = label::object(tables, object.type_id, object.name);
+        let line = ids.binary_search(&object.id).ok().and_then(|at| lines[at].as_deref());
+        line.filter(|_| object.name.is_none()).map_or(title.clone(), |line| format!("{title}: {line}"))
+    };
     let root = label::root(tables, &path.root);
     let mut rows = Vec::new();
     for (at, Step { object, reference }) in (0..first).chain(last..length).zip(steps) {
@@ -125,7 +134,7 @@ fn rows_of(heap: &Heap, session: &mut Session, number: usize, path: &Path) -> Re
             at.into(),
             Value::Text(arrow),
             object.id.0.into(),
-            Value::Text(label::object(tables, object.type_id, object.name)),
+            Value::Text(title(&object)),
             Value::text(tables.type_title(object.type_id)),
             Value::name(tables, object.name),
             Value::text(tables.kind_name(tables.type_kind(object.type_id))),

@@ -16,6 +16,8 @@ pub(crate) struct Meaning {
     pub(crate) value: Value,
     /// Whether people read it where the object is named.
     is_in_name: bool,
+    /// Whether it is a line to read, which is not the same as the object.
+    pub(crate) is_line: bool,
 }
 
 /// What the objects that fields hold stand for, in the order of their ids, without those that stand for nothing.
@@ -24,15 +26,26 @@ pub(crate) fn meanings(heap: &Heap, held: &[Held], progress: &dyn Progress) -> R
     let ids = Held::objects(held);
     let set = ObjectSet::from_sorted(heap.snapshot(), heap.object_count(), ids.iter().copied());
     let details = objects(heap.recording(), heap.snapshot(), &ids)?;
-    let meanings = details.iter().zip(heap.stand_for(&set, progress)?);
-    let meanings = meanings.filter_map(|(object, held)| match held {
-        Held::Value(held) => {
-            let is_in_name = object.name.is_some();
-            Some(Meaning { object: object.id, value: value(held, tables), is_in_name })
-        }
-        _ => None,
+    let meanings = details.iter().zip(heap.stand_for(&set, progress)?).zip(heap.lines(&ids, progress)?);
+    let meanings = meanings.filter_map(|((object, held), line)| {
+        let is_line = !matches!(held, Held::Value(_));
+        let value = if let Held::Value(held) = held { Some(value(held, tables)) } else { line.map(Value::Text) };
+        Some(Meaning { object: object.id, value: value?, is_in_name: object.name.is_some(), is_line })
     });
     Ok(meanings.collect())
+}
+
+/// The meaning of an object, if it has one.
+pub(crate) fn meaning_of<'m>(meanings: &'m [Meaning], held: &Held) -> Option<&'m Meaning> {
+    let Held::Object(id) = held else { return None };
+    meanings.binary_search_by_key(id, |meaning| meaning.object).ok().map(|at| &meanings[at])
+}
+
+/// A cell for what each field holds, in which objects have what they stand for, or their lines.
+pub(crate) fn told_cells(heap: &Heap, held: &[Held], progress: &dyn Progress) -> Result<Vec<Value>, QueryError> {
+    let meanings = meanings(heap, held, progress)?;
+    let cells = cells(heap.recording(), heap.snapshot(), held)?;
+    Ok(held.iter().zip(cells).map(|(held, cell)| with_meaning(cell, meaning_of(&meanings, held))).collect())
 }
 
 /// The cell of an object, with what it stands for.

@@ -218,12 +218,14 @@ fn attributes(name: &str) -> &'static [(&'static str, &'static str)] {
     match name {
         "int" | "float" => &[("value of", VALUE), ("interchangeable", "yes")],
         "bool" => &[("value of", VALUE)],
-        "list" => &[("elements", ".length"), ("slots", ".capacity"), ("slot bytes", "8")],
+        "list" => &[("elements", ".length"), ("slots", ".capacity"), ("slot bytes", "8"), ("entries", "=[]")],
         "bytearray" => &[("elements", ".length"), ("slots", ".capacity"), ("slot bytes", "1")],
         // Their first slots are in the object itself.
         "set" | "frozenset" => &[("elements", ".length"), ("slots", ".capacity")],
-        "dict" | "collections.deque" => &[("elements", ".length")],
-        "tuple" | "bytes" => &[("elements", ".length"), ("slots", ".length")],
+        "dict" => &[("elements", ".length"), ("entries", "[=.length]")],
+        "collections.deque" => &[("elements", ".length")],
+        "tuple" => &[("elements", ".length"), ("slots", ".length"), ("entries", "=[]")],
+        "bytes" => &[("elements", ".length"), ("slots", ".length")],
         _ => &[],
     }
 }

@@ -20,6 +20,7 @@ const LINES = {
   diff: { line: 'diff 0 last by type' },
   died: { line: 'died 0..last' },
   dominators: { line: 'dominators @0' },
+  entries: { line: 'entries @8113', file: 'jvm' },
   find: { line: 'find 20 size > 1K' },
   group: { line: 'group size > 1K by type,kind by retained' },
   growth: { line: 'growth 1..7' },

@@ -105,6 +105,12 @@ impl<'r> NamedField<'r> {
         Ok(NamedField { encodings, declared, is_name, references })
     }
 
+    /// Takes the first reference of the name where it is not known which of several fields it is.
+    pub(super) fn or_any(mut self) -> Self {
+        self.declared.iter_mut().flatten().for_each(|declared| declared.references = 1);
+        self
+    }
+
     /// The encodings of the fields.
     pub(super) fn encodings(&self) -> impl Iterator<Item = Encoding> {
         self.encodings.values().copied()

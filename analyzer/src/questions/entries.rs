@@ -1,0 +1,444 @@
+//! The entries of maps, and the elements of lists and sets.
+//!
+//! Types say in their attribute `entries` where those of an object are, see `parts`:
+//!
+//! ```text
+//!   HashMap          .table[]              the entries of each object in the array
+//!   HashMap$Node     .key=.value .next     an entry, then those of the next node
+//!   HashSet          .map=                 the keys of the map are the elements
+//!   ArrayList        =.elementData[]       the array holds the elements
+//! ```
+//!
+//! Objects that are on the way are read once each, however they refer to each other: many at once, and after some
+//! time all of the heap that are like them, so that a long list does not need a look into the file for each node.
+
+mod parts;
+
+use barrow_format::rows::{Label, Value};
+use barrow_format::{ObjectId, TypeId};
+use foldhash::HashMap;
+
+use crate::error::Result;
+use crate::file::object::{Reference, objects, outgoing};
+use crate::graph::object_set::ObjectSet;
+use crate::heap::Heap;
+use crate::progress::{Progress, check};
+use crate::questions::fields::{FieldPath, Held};
+use parts::Part;
+
+/// The most ways in which types of a recording may say where entries are. Further ones are not known.
+const MOST_FORMS: usize = 128;
+/// The most arrays of which the references are read one by one.
+const MOST_ARRAYS: u32 = 1000;
+/// The most objects that are read at once, and the fewest where more are waiting.
+const MOST_AT_ONCE: usize = 1 << 16;
+const LEAST_AT_ONCE: usize = 64;
+
+/// How an entry of an object is found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum EntryKey {
+    /// Not at all: it is in a set.
+    None,
+    /// By its place, counted from 0.
+    Index(u64),
+    /// By what a map holds for it.
+    Held(Held),
+}
+
+/// An entry of a map, or an element of a list or set.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Entry {
+    /// How it is found.
+    pub key: EntryKey,
+    /// What is there.
+    pub value: Held,
+}
+
+/// The entries of an object.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entries {
+    /// In the object's own order. Slots of arrays that hold null are left out.
+    pub entries: Vec<Entry>,
+    /// Whether there are more than were asked for.
+    pub has_more: bool,
+    /// Whether these are all, as far as they were asked for: false if the recording does not tell everything.
+    pub are_known: bool,
+}
+
+impl Heap {
+    /// The first entries of an object, at most `limit`: of a map, of a list or of a set. `None` if its type does not
+    /// say where they are.
+    ///
+    /// Time: that of at most two passes over the heap for each type of nodes, and less for few entries. Memory: 100
+    /// bytes for each entry, and for each node of the types that are read as a whole.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::NoObject`](crate::AnalyzerError::NoObject),
+    /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
+    /// [`AnalyzerError::Cancelled`](crate::AnalyzerError::Cancelled).
+    pub fn entries(&self, object: ObjectId, limit: usize, progress: &dyn Progress) -> Result<Option<Entries>> {
+        let details = objects(self.recording(), self.snapshot(), &[object])?;
+        let Some(details) = details.first() else { return Ok(None) };
+        let forms = Forms::find(self)?;
+        if forms.of_type[details.type_id.index()].is_none() {
+            return Ok(None);
+        }
+        let mut walk = Walk::new(self, &forms, limit, progress)?;
+        walk.waiting.push(Task::Visit(object, false));
+        walk.run().map(Some)
+    }
+}
+
+/// The ways in which types say where entries are.
+struct Forms {
+    parts: Vec<Vec<Part>>,
+    of_type: Vec<Option<u32>>,
+}
+
+impl Forms {
+    fn find(heap: &Heap) -> Result<Self> {
+        let tables = heap.recording().tables()?;
+        let (mut parts, mut number_of): (Vec<Vec<Part>>, HashMap<Vec<Part>, u32>) = Default::default();
+        let number = |id| {
+            let form = parts::of_type(tables, id)?;
+            if let Some(&number) = number_of.get(&form) {
+                return Some(number);
+            }
+            let number = parts.len() as u32;
+            (parts.len() < MOST_FORMS).then(|| {
+                parts.push(form.clone());
+                number_of.insert(form, number);
+                number
+            })
+        };
+        let of_type = (0..tables.type_count() as u32).map(TypeId).map(number).collect();
+        Ok(Forms { parts, of_type })
+    }
+
+    fn paths(&self, form: u32) -> Vec<&FieldPath> {
+        self.parts[form as usize].iter().flat_map(Part::paths).collect()
+    }
+}
+
+/// What is still to be done, the next last.
+#[derive(Debug, Clone, Copy)]
+enum Task {
+    /// The entries of an object, or only their keys.
+    Visit(ObjectId, bool),
+    Tell(Entry),
+    /// An element whose index is how many were found before it.
+    Count(Held),
+}
+
+/// The order of an array's elements: it begins in the middle if the array is a ring.
+#[derive(Debug, Clone, Copy, Default)]
+struct Order {
+    head: u64,
+    length: u64,
+}
+
+impl Order {
+    fn index(self, slot: u64) -> u64 {
+        if slot >= self.head { slot - self.head } else { slot.wrapping_add(self.length.wrapping_sub(self.head)) }
+    }
+}
+
+/// An object that was read: its form, and where in [`Walk::held`] its fields are.
+#[derive(Debug, Clone, Copy)]
+struct Read {
+    form: Option<u32>,
+    at: usize,
+}
+
+/// A walk over the objects that hold the entries of one.
+struct Walk<'h> {
+    heap: &'h Heap,
+    forms: &'h Forms,
+    limit: usize,
+    progress: &'h dyn Progress,
+    waiting: Vec<Task>,
+    seen: ObjectSet,
+    read: HashMap<ObjectId, Read>,
+    held: Vec<Held>,
+    /// The blocks that may be read before all objects of a form are.
+    blocks_left: usize,
+    blocks: usize,
+    arrays_left: u32,
+    /// Whether numbers are what the program held.
+    has_numbers: bool,
+    counted: u64,
+    found: Entries,
+}
+
+impl<'h> Walk<'h> {
+    fn new(heap: &'h Heap, forms: &'h Forms, limit: usize, progress: &'h dyn Progress) -> Result<Self> {
+        let blocks = heap.recording().commit(heap.snapshot())?.blocks.len();
+        Ok(Walk {
+            heap,
+            forms,
+            limit,
+            progress,
+            waiting: Vec::new(),
+            seen: ObjectSet::new(heap.snapshot(), heap.object_count()),
+            read: HashMap::default(),
+            held: Vec::new(),
+            blocks_left: blocks + 8,
+            blocks,
+            arrays_left: MOST_ARRAYS,
+            has_numbers: !heap.recording().has_replaced_numbers()?,
+            counted: 0,
+            found: Entries { entries: Vec::new(), has_more: false, are_known: true },
+        })
+    }
+
+    fn run(mut self) -> Result<Entries> {
+        let mut tasks = 0_u64;
+        while let Some(task) = self.waiting.pop() {
+            tasks += 1;
+            if tasks.is_multiple_of(1 << 16) {
+                check(self.progress)?;
+            }
+            let entry = match task {
+                Task::Visit(object, only_keys) => {
+                    self.visit(object, only_keys)?;
+                    continue;
+                }
+                Task::Tell(entry) => entry,
+                Task::Count(value) => {
+                    self.counted += 1;
+                    Entry { key: EntryKey::Index(self.counted - 1), value }
+                }
+            };
+            if self.found.entries.len() == self.limit {
+                self.found.has_more = true;
+                break;
+            }
+            self.found.entries.push(entry);
+        }
+        self.heap.recording().tables()?.check_strings()?;
+        Ok(self.found)
+    }
+
+    /// Puts what an object contributes before all that is waiting.
+    fn visit(&mut self, object: ObjectId, only_keys: bool) -> Result<()> {
+        if !self.seen.insert(object) {
+            return Ok(());
+        }
+        let read = self.read(object)?;
+        let Some(form) = read.form else {
+            self.found.are_known = false;
+            return Ok(());
+        };
+        let forms = self.forms;
+        let (mut at, before) = (read.at, self.waiting.len());
+        let mut is_missing = true;
+        for part in &forms.parts[form as usize] {
+            let count = part.paths().len();
+            let held: Vec<Held> = self.held[at..at + count].to_vec();
+            at += count;
+            let missing = held.iter().filter(|held| **held == Held::Missing).count();
+            is_missing &= missing > 0;
+            if held.contains(&Held::Unknown) || missing > 0 && part.is_entry() {
+                self.found.are_known = false;
+            }
+            // Not every version of a class has every field. Without declared fields those that hold null are missing.
+            if missing == 0 || missing < count && part.is_entry() {
+                self.contribute(object, part, &held, only_keys)?;
+            }
+        }
+        if is_missing {
+            self.found.are_known = false;
+        }
+        self.waiting[before..].reverse();
+        Ok(())
+    }
+
+    fn contribute(&mut self, object: ObjectId, part: &Part, held: &[Held], only_keys: bool) -> Result<()> {
+        match (part, held) {
+            (Part::Of { .. }, &[Held::Object(next)]) => self.waiting.push(Task::Visit(next, only_keys)),
+            (Part::KeysOf(_), &[Held::Object(map)]) => self.waiting.push(Task::Visit(map, true)),
+            (Part::OfEach(_), &[Held::Object(array)]) => {
+                let slots = slots(&self.array(array)?);
+                let visit = |&(_, held): &(u64, Held)| match held {
+                    Held::Object(object) => Some(Task::Visit(object, only_keys)),
+                    _ => None,
+                };
+                self.waiting.extend(slots.iter().filter_map(visit));
+            }
+            (Part::Entry { unless_null: true, .. } | Part::Element { unless_null: true, .. }, &[.., Held::Null]) => {}
+            (Part::Entry { .. }, &[key, value]) => self.waiting.push(tell(key, value, only_keys)),
+            (Part::Element { .. }, &[value]) => self.waiting.push(Task::Count(value)),
+            (Part::Elements { head: None, .. }, &[Held::Object(array)]) => {
+                let references = self.array(array)?;
+                self.push_elements(&references, Order::default());
+            }
+            (Part::Elements { .. }, &[Held::Object(array), Held::Value(head)]) => match self.ring(array, head)? {
+                Some(order) => {
+                    let references = self.array(array)?;
+                    self.push_elements(&references, order);
+                }
+                None => self.found.are_known = false,
+            },
+            (Part::Members(_), &[Held::Object(array)]) => {
+                let slots = slots(&self.array(array)?);
+                self.waiting.extend(slots.into_iter().map(|(_, value)| tell(value, value, true)));
+            }
+            (Part::Turns(_), &[Held::Object(array)]) => {
+                let slots = slots(&self.array(array)?);
+                for pair in slots.chunk_by(|(one, _), (other, _)| one / 2 == other / 2) {
+                    let at = |odd| pair.iter().find(|(slot, _)| slot % 2 == odd).map_or(Held::Null, |&(_, held)| held);
+                    self.waiting.push(tell(at(0), at(1), only_keys));
+                }
+            }
+            (Part::Parallel { .. }, &[Held::Object(keys), Held::Object(values)]) => {
+                let (keys, values) = (slots(&self.array(keys)?), slots(&self.array(values)?));
+                for (slot, value) in values {
+                    let key = keys.binary_search_by_key(&slot, |&(slot, _)| slot).map_or(Held::Null, |at| keys[at].1);
+                    self.waiting.push(tell(key, value, only_keys));
+                }
+            }
+            (Part::OwnElements, _) => {
+                let references = self.array(object)?;
+                self.push_elements(&references, Order::default());
+            }
+            (Part::OwnTurns(_), &[Held::Value(count)]) => {
+                let references = self.array(object)?;
+                let pairs = self.number(count).and_then(|count| usize::try_from(count.checked_mul(2)?).ok());
+                let first = references.iter().position(|reference| reference.label == Label::Unknown);
+                let pairs = pairs.and_then(|twice| references[first.unwrap_or(0)..].get(..twice));
+                let is_key = |pair: &[Reference]| pair[0].label == Label::Unknown;
+                match pairs.filter(|pairs| pairs.chunks_exact(2).all(is_key)) {
+                    Some(pairs) => self.waiting.extend(
+                        pairs
+                            .chunks_exact(2)
+                            .map(|pair| tell(Held::Object(pair[0].target), Held::Object(pair[1].target), only_keys)),
+                    ),
+                    None => self.found.are_known = false,
+                }
+            }
+            _ if held.contains(&Held::Null) => {}
+            _ => self.found.are_known = false,
+        }
+        Ok(())
+    }
+
+    /// The order of a ring that begins at `head`; `None` if that is not in the array, or if its length is not known.
+    fn ring(&self, array: ObjectId, head: Value) -> Result<Option<Order>> {
+        let length = FieldPath::of(vec!["length".to_owned()]);
+        let length = self.heap.paths_at_once(&[(&self.set_of(&[array]), &length)], self.progress)?.concat();
+        let length = if let [Held::Value(length)] = length[..] { self.number(length) } else { None };
+        let order = self.number(head).zip(length).map(|(head, length)| Order { head, length });
+        Ok(order.filter(|order| order.head <= order.length))
+    }
+
+    /// Puts the elements of an array before all that is waiting, the first of them first.
+    fn push_elements(&mut self, references: &[Reference], order: Order) {
+        let mut slots = slots(references);
+        slots.iter_mut().for_each(|(slot, _)| *slot = order.index(*slot));
+        slots.sort_by_key(|&(slot, _)| slot);
+        let tell = |(slot, value)| Task::Tell(Entry { key: EntryKey::Index(slot), value });
+        self.waiting.extend(slots.into_iter().map(tell));
+    }
+
+    /// The references of an array; none if too many arrays were read before.
+    fn array(&mut self, array: ObjectId) -> Result<Vec<Reference>> {
+        check(self.progress)?;
+        match self.arrays_left.checked_sub(1) {
+            Some(left) => self.arrays_left = left,
+            None => {
+                self.found.are_known = false;
+                return Ok(Vec::new());
+            }
+        }
+        outgoing(self.heap.recording(), self.heap.snapshot(), array)
+    }
+
+    /// Reads an object, with those that are waiting after it.
+    fn read(&mut self, object: ObjectId) -> Result<Read> {
+        if let Some(read) = self.read.get(&object) {
+            return Ok(*read);
+        }
+        let most = self.limit.saturating_sub(self.found.entries.len()).clamp(LEAST_AT_ONCE, MOST_AT_ONCE);
+        let waiting = self.waiting.iter().rev().take(2 * most).filter_map(|task| match task {
+            Task::Visit(next, _) if !self.seen.contains(*next) && !self.read.contains_key(next) => Some(*next),
+            _ => None,
+        });
+        let mut ids: Vec<ObjectId> = std::iter::once(object).chain(waiting).take(most).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let details = objects(self.heap.recording(), self.heap.snapshot(), &ids)?;
+        let mut by_form: Vec<Vec<ObjectId>> = vec![Vec::new(); self.forms.parts.len()];
+        for details in details {
+            match self.forms.of_type[details.type_id.index()] {
+                Some(form) => by_form[form as usize].push(details.id),
+                None => {
+                    self.read.insert(details.id, Read { form: None, at: 0 });
+                }
+            }
+        }
+        // Few objects are in few blocks. As soon as this took as long as a pass over all blocks, that is what is done.
+        let is_long = self.blocks_left == 0;
+        self.blocks_left = self.blocks_left.saturating_sub(ids.len().min(self.blocks));
+        let (heap, forms, progress) = (self.heap, self.forms, self.progress);
+        let mut sets: Vec<(u32, ObjectSet)> = Vec::new();
+        for (form, ids) in (0..).zip(by_form).filter(|(_, ids)| !ids.is_empty()) {
+            let set = match is_long {
+                true => heap.objects_of_types(None, |id| forms.of_type[id.index()] == Some(form), progress)?,
+                false => self.set_of(&ids),
+            };
+            sets.push((form, set));
+        }
+        let asked = sets.iter().flat_map(|(form, set)| forms.paths(*form).into_iter().map(move |path| (set, path)));
+        let asked: Vec<(&ObjectSet, &FieldPath)> = asked.collect();
+        let mut columns = heap.paths_at_once(&asked, progress)?.into_iter();
+        for (form, set) in &sets {
+            let mut own: Vec<Vec<Held>> = columns.by_ref().take(forms.paths(*form).len()).collect();
+            let mut at = 0;
+            for part in &forms.parts[*form as usize] {
+                if let Part::Of { path, is_any: true } = part
+                    && own[at].contains(&Held::Unknown)
+                {
+                    own[at] = heap.any_field(set, path, progress)?;
+                }
+                at += part.paths().len();
+            }
+            for (row, id) in set.iter().enumerate() {
+                self.read.insert(id, Read { form: Some(*form), at: self.held.len() });
+                self.held.extend(own.iter().map(|column| column[row]));
+            }
+        }
+        // Every object has a type.
+        Ok(self.read.get(&object).copied().unwrap_or(Read { form: None, at: 0 }))
+    }
+
+    fn number(&self, value: Value) -> Option<u64> {
+        match value {
+            _ if !self.has_numbers => None,
+            Value::Unsigned(number) => Some(number),
+            Value::Signed(number) => u64::try_from(number).ok(),
+            _ => None,
+        }
+    }
+
+    fn set_of(&self, ids: &[ObjectId]) -> ObjectSet {
+        ObjectSet::from_sorted(self.heap.snapshot(), self.heap.object_count(), ids.iter().copied())
+    }
+}
+
+fn tell(key: Held, value: Held, only_keys: bool) -> Task {
+    Task::Tell(match only_keys {
+        true => Entry { key: EntryKey::None, value: key },
+        false => Entry { key: EntryKey::Held(key), value },
+    })
+}
+
+/// What the slots of an array hold, in their order, without those that hold null.
+fn slots(references: &[Reference]) -> Vec<(u64, Held)> {
+    let slot = |reference: &Reference| match reference.label {
+        Label::Index(index) => Some((index, Held::Object(reference.target))),
+        _ => None,
+    };
+    let mut slots: Vec<(u64, Held)> = references.iter().filter_map(slot).collect();
+    slots.sort_by_key(|&(slot, _)| slot);
+    slots
+}

@@ -1,0 +1,205 @@
+//! How numbers are written in lines: times as ISO 8601 has them, in UTC.
+
+/// How one number or several ones are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    /// Milliseconds since 1970, perhaps with the nanoseconds of the second: `2026-11-25T14:00:00.500Z`.
+    Milliseconds,
+    /// Seconds since 1970, and nanoseconds.
+    Seconds,
+    /// Year, month, day.
+    Date,
+    /// Hour, minute, second, nanosecond.
+    Clock,
+    /// Seconds and nanoseconds: `PT1H2M3.5S`.
+    Duration,
+    /// Two halves, the more significant one first.
+    Uuid,
+    /// An address of IP version 4.
+    Ipv4,
+    /// A number without its sign; nothing of a negative one.
+    Natural,
+}
+
+const NAMES: [(&str, Format); 8] = [
+    ("ms", Format::Milliseconds),
+    ("time", Format::Seconds),
+    ("date", Format::Date),
+    ("clock", Format::Clock),
+    ("duration", Format::Duration),
+    ("uuid", Format::Uuid),
+    ("ipv4", Format::Ipv4),
+    ("natural", Format::Natural),
+];
+
+/// Times before and after these seconds since 1970 have years of more than four digits, or negative ones.
+const FIRST_SECOND: i64 = -62_167_219_200;
+const LAST_SECOND: i64 = 253_402_300_799;
+const DAY_SECONDS: i64 = 86_400;
+const NANOSECONDS: i64 = 1_000_000_000;
+
+impl Format {
+    pub(super) fn named(name: &str) -> Option<Self> {
+        NAMES.iter().find(|(known, _)| *known == name).map(|&(_, format)| format)
+    }
+
+    /// Whether it writes this many numbers.
+    pub(super) fn takes(self, numbers: usize) -> bool {
+        match self {
+            Format::Milliseconds => [1, 2].contains(&numbers),
+            Format::Seconds | Format::Duration | Format::Uuid => numbers == 2,
+            Format::Date => numbers == 3,
+            Format::Clock => numbers == 4,
+            Format::Ipv4 | Format::Natural => numbers == 1,
+        }
+    }
+
+    /// The text; `None` if these are no such numbers.
+    pub(super) fn text(self, numbers: &[i64]) -> Option<String> {
+        match (self, numbers) {
+            (Format::Milliseconds, &[ms]) => time(ms.div_euclid(1000), ms.rem_euclid(1000) * 1_000_000),
+            (Format::Milliseconds, &[ms, nanoseconds]) => time(ms.div_euclid(1000), nanoseconds),
+            (Format::Seconds, &[seconds, nanoseconds]) => time(seconds, nanoseconds),
+            (Format::Date, &[year, month, day]) => {
+                let is_date = (0..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+                is_date.then(|| format!("{year:04}-{month:02}-{day:02}"))
+            }
+            (Format::Clock, &[hour, minute, second, nanosecond]) => {
+                let is_time = (0..24).contains(&hour) && (0..60).contains(&minute) && (0..60).contains(&second);
+                let fraction = fraction(nanosecond, 3).filter(|_| is_time)?;
+                Some(format!("{hour:02}:{minute:02}:{second:02}{fraction}"))
+            }
+            (Format::Duration, &[seconds, nanoseconds]) => duration(seconds, nanoseconds),
+            (Format::Uuid, &[high, low]) => {
+                let (high, low) = (high.cast_unsigned(), low.cast_unsigned());
+                let (time, middle, version) = (high >> 32, high >> 16 & 0xffff, high & 0xffff);
+                Some(format!("{time:08x}-{middle:04x}-{version:04x}-{:04x}-{:012x}", low >> 48, low & 0xffff_ffff_ffff))
+            }
+            (Format::Ipv4, &[address]) => {
+                // Java has a number with a sign.
+                let bits = u32::try_from(address).or(i32::try_from(address).map(i32::cast_unsigned)).ok()?;
+                Some(std::net::Ipv4Addr::from_bits(bits).to_string())
+            }
+            (Format::Natural, &[number]) => (number >= 0).then(|| number.to_string()),
+            _ => None,
+        }
+    }
+}
+
+/// A time in UTC.
+fn time(seconds: i64, nanoseconds: i64) -> Option<String> {
+    if !(FIRST_SECOND..=LAST_SECOND).contains(&seconds) {
+        return None;
+    }
+    let (year, month, day) = days_to_date(seconds.div_euclid(DAY_SECONDS));
+    let of_day = seconds.rem_euclid(DAY_SECONDS);
+    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    let fraction = fraction(nanoseconds, 3)?;
+    Some(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z"))
+}
+
+/// The digits of a second that are not zero, in groups of so many; `None` if these are no nanoseconds of one.
+fn fraction(nanoseconds: i64, group: usize) -> Option<String> {
+    (0..NANOSECONDS).contains(&nanoseconds).then(|| {
+        let digits = format!("{nanoseconds:09}");
+        let used = digits.trim_end_matches('0').len().next_multiple_of(group);
+        if used == 0 { String::new() } else { format!(".{}", &digits[..used]) }
+    })
+}
+
+/// A length of time.
+fn duration(seconds: i64, nanoseconds: i64) -> Option<String> {
+    if !(0..NANOSECONDS).contains(&nanoseconds) {
+        return None;
+    }
+    let total = i128::from(seconds) * i128::from(NANOSECONDS) + i128::from(nanoseconds);
+    // Every unit has the sign of all.
+    let sign = if total < 0 { "-" } else { "" };
+    let (whole, part) = (total.unsigned_abs() / NANOSECONDS as u128, total.unsigned_abs() % NANOSECONDS as u128);
+    let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60);
+    let mut text = "PT".to_owned();
+    for (amount, unit) in [(hours, 'H'), (minutes, 'M')] {
+        if amount > 0 {
+            text += &format!("{sign}{amount}{unit}");
+        }
+    }
+    if seconds > 0 || part > 0 || whole == 0 {
+        text += &format!("{sign}{seconds}{}S", fraction(part as i64, 1)?);
+    }
+    Some(text)
+}
+
+/// Year, month and day of a day, given as days since 1970-01-01.
+///
+/// Source: <https://howardhinnant.github.io/date_algorithms.html>.
+#[must_use]
+pub fn days_to_date(days: i64) -> (i64, i64, i64) {
+    // Years that begin in March have their leap day at the end; 719468 days lie between 0000-03-01 and 1970.
+    let days = days.saturating_add(719_468);
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (era * 400 + year_of_era + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_follow_each_other_as_the_calendar_has_them() {
+        let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let (mut year, mut month, mut day) = (1583, 1, 1);
+        for days in -141_349..400_000 {
+            assert_eq!(days_to_date(days), (year, month, day), "{days}");
+            let february = if is_leap(year) { 29 } else { 28 };
+            let length = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month as usize - 1];
+            day += 1;
+            if day > length {
+                (month, day) = (month + 1, 1);
+            }
+            if month > 12 {
+                (year, month) = (year + 1, 1);
+            }
+        }
+        assert_eq!(days_to_date(0), (1970, 1, 1));
+    }
+
+    #[test]
+    fn numbers_are_written_in_their_format() {
+        for (format, numbers, text) in [
+            ("ms", &[0][..], Some("1970-01-01T00:00:00Z")),
+            ("ms", &[-1], Some("1969-12-31T23:59:59.999Z")),
+            ("ms", &[1_795_231_770_500, 1], Some("2026-11-21T03:29:30.000000001Z")),
+            ("ms", &[i64::MAX], None),
+            ("ms", &[i64::MIN], None),
+            ("time", &[LAST_SECOND, 120_000_000], Some("9999-12-31T23:59:59.120Z")),
+            ("time", &[FIRST_SECOND, 0], Some("0000-01-01T00:00:00Z")),
+            ("time", &[FIRST_SECOND - 1, 0], None),
+            ("time", &[0, NANOSECONDS], None),
+            ("date", &[2000, 2, 29], Some("2000-02-29")),
+            ("date", &[2000, 13, 29], None),
+            ("clock", &[7, 5, 0, 0], Some("07:05:00")),
+            ("clock", &[24, 5, 0, 0], None),
+            ("duration", &[0, 0], Some("PT0S")),
+            ("duration", &[3723, 500_000_000], Some("PT1H2M3.5S")),
+            ("duration", &[-1, 500_000_000], Some("PT-0.5S")),
+            ("duration", &[-3661, 0], Some("PT-1H-1M-1S")),
+            ("duration", &[7200, 0], Some("PT2H")),
+            ("duration", &[i64::MIN, 0], Some("PT-2562047788015215H-30M-8S")),
+            ("uuid", &[0x1234_5678_9abc_def0, -2], Some("12345678-9abc-def0-ffff-fffffffffffe")),
+            ("ipv4", &[0x7f00_0001], Some("127.0.0.1")),
+            ("ipv4", &[-1], Some("255.255.255.255")),
+            ("ipv4", &[1 << 32], None),
+            ("natural", &[-1], None),
+            ("natural", &[8080], Some("8080")),
+        ] {
+            let named = Format::named(format).expect("a format");
+            assert!(named.takes(numbers.len()), "{format}");
+            assert_eq!(named.text(numbers).as_deref(), text, "{format} {numbers:?}");
+        }
+    }
+}

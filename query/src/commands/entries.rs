@@ -1,0 +1,127 @@
+//! `entries`: what a map, a list or a set holds.
+
+use std::sync::Arc;
+
+use barrow_analyzer::{Entries, Entry, Heap, ObjectId};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::session::Session;
+use crate::tables::entry_rows::EntryRows;
+use crate::tables::references::{self, Wanted};
+use crate::touches::Touches;
+
+use super::{Command, Completion, Group, Subject};
+
+pub(super) const COMMAND: Command = Command {
+    name: "entries",
+    aliases: &[],
+    group: Group::Objects,
+    arguments: "ID [FROM.. | FROM..TO]",
+    about: "The entries of a map as key and value, the elements of a list",
+    details: "ID is written as for `info`. Rows are in the order of the object: of a hash table that of its slots, of \
+              a tree or a linked map that in which the program meets them. A string, a boxed number or a constant of \
+              an enumeration is shown as what it stands for. Slots that hold null are left out. `retained` is what the \
+              value retains. Afterwards `%3` is the value in row 3, or the key where the value is no object. Entries \
+              are counted from 0: `entries @123 1000..` begins with number 1000. Types say where their entries are: \
+              those of the JDK, of Android and of CPython do.",
+    example: "entries @123",
+    flags: &[],
+    subject: Subject::Recording,
+    touches: Touches::RECORDING,
+    asks_for_totals: None,
+    completion: Completion::Nothing,
+    run,
+};
+
+/// Entries that are yet to be shown.
+struct Listing {
+    heap: Arc<Heap>,
+    object: ObjectId,
+    wanted: Wanted,
+    found: Entries,
+}
+
+fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let words = arguments.words();
+    let (name, wanted) = Wanted::of_words(&COMMAND, &words)?;
+    if wanted.by_type {
+        return Err(COMMAND.refuses("by type"));
+    }
+    let (snapshot, object) = references::object(session, name)?;
+    let heap = session.heap(snapshot)?;
+    let found = heap.entries(object, usize::MAX, &session.meter())?.ok_or_else(|| {
+        QueryError::usage(format!(
+            "the type of @{object} does not say where entries are; `info @{object}` has its fields"
+        ))
+    })?;
+    session.listed.clear();
+    Listing { heap, object, wanted, found }.answer(session)
+}
+
+impl Listing {
+    /// The next page.
+    fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
+        let total = self.found.entries.len() as u64;
+        self.wanted.pass(session.take_skip());
+        let start = self.wanted.from.min(total);
+        let end = start + self.wanted.page(session, total) as u64;
+        self.wanted.from = end;
+        let page = &self.found.entries[start as usize..end as usize];
+        let mut answer = self.table(session, page)?;
+        if total == 0 && self.found.are_known {
+            answer = answer.note("it holds nothing");
+        } else if page.is_empty() {
+            answer = answer.note(format!("its entries have the numbers 0 to {}", total - 1));
+        }
+        if !self.found.are_known {
+            answer = answer.note("there may be more: the recording does not tell everything");
+        }
+        answer.all_rows = Some(self.wanted.all(total));
+        let left = self.wanted.left(total);
+        if left > 0 && session.whole {
+            answer.goes_on = true;
+        } else if left > 0 {
+            answer = answer.cut(references::rest_note(session, COMMAND.name, self.object, end, left));
+            answer = answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), left);
+        }
+        if left > 0 {
+            session.more = Some(Box::new(move |session| self.answer(session)));
+        }
+        Ok(answer)
+    }
+
+    fn table(&self, session: &mut Session, page: &[Entry]) -> Result<Answer, QueryError> {
+        let heap = &self.heap;
+        let EntryRows { mut columns, rows, objects } = EntryRows::of(heap, page, &session.meter())?;
+        let asked = heap.ask_dominators(&session.meter(), |dominators| {
+            let value = |row: &Vec<Value>| match row[3] {
+                Value::Number(id) => Some(ObjectId(u32::try_from(id).unwrap_or(u32::MAX))),
+                _ => None,
+            };
+            let retained = rows.iter().map(|row| value(row).filter(|&id| dominators.is_reachable(id)));
+            let retained: Vec<Option<u64>> = retained.map(|id| id.map(|id| dominators.retained_bytes(id))).collect();
+            Ok::<_, QueryError>((retained, dominators.is_exact()))
+        });
+        let (retained, is_exact) = asked?;
+        columns.insert(0, Column::row_number());
+        columns.push(Column::new("retained_bytes", if is_exact { "retained" } else { "≥ retained" }, Unit::Bytes));
+        let first = session.listed.len() + 1;
+        let rows = rows.into_iter().zip(retained).enumerate().map(|(at, (mut row, retained))| {
+            row.insert(0, session.row_number(first + at));
+            row.push(retained.into());
+            row
+        });
+        let rows = session.context.collect(rows)?;
+        session.list(heap.snapshot(), objects.into_iter().map(|object| object.unwrap_or(self.object)));
+        let table = Table { key: "rows", audience: Audience::Everyone, columns, rows };
+        let count = Some(self.found.entries.len()).filter(|_| self.found.are_known);
+        let answer = Answer::default()
+            .of_snapshot(heap.snapshot())
+            .fact(Column::new("object", "object", Unit::Object), self.object.0)
+            .fact(Column::new("entries", "entries", Unit::Count), count)
+            .table(table);
+        Ok(answer.with_exactness(is_exact))
+    }
+}

@@ -1,0 +1,135 @@
+import java.util.*;
+import java.util.concurrent.*;
+
+/** Maps, sets and lists; prints what each holds: its name, whether its order counts, and its entries. */
+public class Entries {
+    record Case(String name, Object held) {}
+
+    static final Random random = new Random(7);
+    static final ArrayList<Case> all = new ArrayList<>();
+    /** Holds the keys of weak maps. */
+    static final ArrayList<Object> keys = new ArrayList<>();
+
+    /** Texts with few different hash codes, so that the slots of a table become trees. */
+    static String text(boolean collides) {
+        if (!collides) {
+            return "text " + random.nextInt(500);
+        }
+        var text = new StringBuilder();
+        for (int i = 0; i < 6; i++) {
+            text.append(random.nextBoolean() ? "Aa" : "BB");
+        }
+        return text.toString();
+    }
+
+    static void print(String name, boolean isOrdered, Object held, List<String> entries) {
+        all.add(new Case(name, held));
+        System.out.println(name + "\t" + isOrdered + "\t" + String.join("\t", entries));
+    }
+
+    static void map(String name, boolean isOrdered, Map<?, ?> map) {
+        var entries = new ArrayList<String>();
+        map.forEach((key, value) -> entries.add(key + "=" + value));
+        print(name, isOrdered, map, entries);
+    }
+
+    static void set(String name, boolean isOrdered, Collection<?> set) {
+        print(name, isOrdered, set, set.stream().map(String::valueOf).toList());
+    }
+
+    static void list(String name, Collection<?> list) {
+        var entries = new ArrayList<String>();
+        int index = 0;
+        for (Object element : list) {
+            entries.add(index++ + "=" + element);
+        }
+        print(name, true, list, entries);
+    }
+
+    static <M extends Map<Object, Object>> M filled(M map, int size, boolean collides) {
+        for (int i = 0; i < size; i++) {
+            String key = text(collides);
+            keys.add(key);
+            map.put(key, random.nextBoolean() ? (Object) random.nextInt() : text(false));
+            if (random.nextInt(4) == 0) {
+                map.remove(text(collides));
+            }
+        }
+        return map;
+    }
+
+    static <C extends Collection<Object>> C filled(C elements, int size) {
+        for (int i = 0; i < size; i++) {
+            elements.add(text(false));
+        }
+        return elements;
+    }
+
+    /** Elements come at one end and go at the other. */
+    static <Q extends Queue<Object>> Q turned(Q queue, int size) {
+        filled(queue, size);
+        for (int i = 0; i < 3 * size; i++) {
+            queue.poll();
+            queue.add("turned " + i);
+        }
+        return queue;
+    }
+
+    static Object[] array(int size) {
+        return filled(new ArrayList<>(), size).toArray();
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        for (int size : new int[] {0, 3, 200}) {
+            for (boolean collides : new boolean[] {false, true}) {
+                map("HashMap", false, filled(new HashMap<>(), size, collides));
+                map("LinkedHashMap", true, filled(new LinkedHashMap<>(), size, collides));
+                map("Hashtable", false, filled(new Hashtable<>(), size, collides));
+                map("ConcurrentHashMap", false, filled(new ConcurrentHashMap<>(), size, collides));
+                map("WeakHashMap", false, filled(new WeakHashMap<>(), size, collides));
+                map("Properties", false, filled(new Properties(), size, collides));
+            }
+            map("TreeMap", true, filled(new TreeMap<>(), size, false));
+            map("ConcurrentSkipListMap", true, filled(new ConcurrentSkipListMap<>(), size, false));
+            map("IdentityHashMap", false, filled(new IdentityHashMap<>(), size, false));
+            map("Map.copyOf", false, Map.copyOf(filled(new HashMap<>(), size, false)));
+            map("unmodifiableMap", true, Collections.unmodifiableMap(filled(new TreeMap<>(), size, false)));
+            map("synchronizedMap", false, Collections.synchronizedMap(filled(new HashMap<>(), size, false)));
+            set("HashSet", false, filled(new HashSet<>(), size));
+            set("LinkedHashSet", true, filled(new LinkedHashSet<>(), size));
+            set("TreeSet", true, filled(new TreeSet<>(), size));
+            set("ConcurrentSkipListSet", true, filled(new ConcurrentSkipListSet<>(), size));
+            set("newKeySet", false, filled(ConcurrentHashMap.newKeySet(), size));
+            set("newSetFromMap", false, filled(Collections.newSetFromMap(new ConcurrentHashMap<>()), size));
+            set("unmodifiableSet", false, Collections.unmodifiableSet(filled(new HashSet<>(), size)));
+            list("ArrayList", filled(new ArrayList<>(), size));
+            list("Vector", filled(new Vector<>(), size));
+            list("LinkedList", filled(new LinkedList<>(), size));
+            list("CopyOnWriteArrayList", filled(new CopyOnWriteArrayList<>(), size));
+            list("CopyOnWriteArraySet", filled(new CopyOnWriteArraySet<>(), size));
+            list("Arrays.asList", Arrays.asList(array(size)));
+            list("synchronizedList", Collections.synchronizedList(filled(new ArrayList<>(), size)));
+            list("ArrayDeque", turned(new ArrayDeque<>(), size));
+            list("LinkedBlockingQueue", turned(new LinkedBlockingQueue<>(), size));
+            list("LinkedBlockingDeque", turned(new LinkedBlockingDeque<>(), size));
+            list("ConcurrentLinkedQueue", turned(new ConcurrentLinkedQueue<>(), size));
+            list("ArrayBlockingQueue", turned(new ArrayBlockingQueue<>(size + 3), size));
+            list("PriorityQueue", filled(new PriorityQueue<>(), size));
+            list("PriorityBlockingQueue", filled(new PriorityBlockingQueue<>(), size));
+        }
+        set("Set.of", false, Set.of(keys.subList(0, 60).stream().distinct().toArray()));
+        list("List.of", List.of(array(9)));
+        list("singletonList", Collections.singletonList("alone"));
+        map("singletonMap", false, Collections.singletonMap("key", null));
+        var enums = new EnumMap<TimeUnit, Object>(TimeUnit.class);
+        enums.put(TimeUnit.DAYS, "long");
+        enums.put(TimeUnit.NANOSECONDS, 1);
+        map("EnumMap", true, enums);
+        map("TreeMap of numbers", true, new TreeMap<>(Map.of(3, 'c', 1, true, 2, 2.5)));
+        Object[] array = array(7);
+        array[3] = null;
+        print("Object[]", true, array, List.of("0=" + array[0], "1=" + array[1], "2=" + array[2], "4=" + array[4], "5=" + array[5], "6=" + array[6]));
+        System.out.println("ready");
+        Thread.sleep(Long.MAX_VALUE);
+    }
+}
