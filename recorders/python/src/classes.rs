@@ -213,7 +213,8 @@ pub(crate) struct Types {
     longest_text: Option<usize>,
 }
 
-/// What built-in types say of their objects: numbers stand for what they are, and collections have elements and slots.
+/// What built-in types say of their objects: numbers stand for what they are, collections have elements and slots,
+/// and `None` is nothing.
 fn attributes(name: &str) -> &'static [(&'static str, &'static str)] {
     match name {
         "int" | "float" => &[("value of", VALUE), ("interchangeable", "yes")],
@@ -224,6 +225,7 @@ fn attributes(name: &str) -> &'static [(&'static str, &'static str)] {
         "set" | "frozenset" => &[("elements", ".length"), ("slots", ".capacity")],
         "dict" | "collections.deque" => &[("elements", ".length")],
         "tuple" | "bytes" => &[("elements", ".length"), ("slots", ".length")],
+        "NoneType" => &[("null", "None")],
         _ => &[],
     }
 }
