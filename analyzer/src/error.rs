@@ -47,10 +47,14 @@ pub enum AnalyzerError {
         last: Option<SnapshotId>,
     },
     /// No object has a field or a reference of this name.
-    #[error("no object has a field or a reference `.{name}`, as far as this is recorded")]
+    #[error("{}", no_field(name, path.as_deref(), *has_contents))]
     NoField {
         /// The name that was asked for.
         name: String,
+        /// The path that it is a part of, unless it is the whole.
+        path: Option<String>,
+        /// Whether it was recorded what fields hold.
+        has_contents: bool,
     },
     /// What fields hold was replaced by other numbers, which are not to be measured.
     #[error(
@@ -125,6 +129,18 @@ pub enum AnalyzerError {
     /// The caller cancelled the question.
     #[error("stopped")]
     Cancelled,
+}
+
+fn no_field(name: &str, path: Option<&str>, has_contents: bool) -> String {
+    let whole = path.map_or_else(|| format!(".{name}"), str::to_owned);
+    if !has_contents {
+        return format!(
+            "what `{whole}` holds is not known: this was recorded without contents; import or record it again \
+             without `--contents none`"
+        );
+    }
+    let place = path.map_or_else(String::new, |path| format!(" as in `{path}`"));
+    format!("no object has a field or a reference `.{name}`{place}, as far as this is recorded")
 }
 
 fn range(first: Option<SnapshotId>, last: Option<SnapshotId>) -> String {

@@ -13,7 +13,7 @@ use barrow_writer::{
 };
 
 /// An object of the model. `Node` declares count, next and open; `Leaf` is derived from it and declares name and a count of
-/// its own; `Text` says something; `Box` stands for its value, or says something; `Plain` declares nothing; `Called` is called
+/// its own; `Text` says something, and stands for nothing if that is `null`; `Box` stands for its value, or says something; `Plain` declares nothing; `Called` is called
 /// by its name.
 #[derive(Debug, Clone, PartialEq)]
 struct Thing {
@@ -85,6 +85,16 @@ fn follow(things: &[Thing], object: usize, path: &[&str]) -> Model {
     }
 }
 
+/// Likewise, where objects that stand for nothing are nothing.
+fn follow_nulls(things: &[Thing], object: usize, path: &[&str]) -> Model {
+    match things[object].held(path[0]) {
+        Model::Object(target) if things[target].kind == 2 && things[target].text == Some(3) => Model::Null,
+        Model::Object(target) if path.len() > 1 => follow_nulls(things, target, &path[1..]),
+        held if path.len() > 1 && matches!(held, Model::Number(_) | Model::Truth(_)) => Model::Missing,
+        held => held,
+    }
+}
+
 /// The number or the text that something stands for.
 fn number(things: &[Thing], held: Model) -> Option<f64> {
     match held {
@@ -123,6 +133,7 @@ impl Declared {
             description.attributes = match name {
                 "Box" => &[("value of", "value")],
                 "Called" => &[("named by", "name")],
+                "Text" => &[("null", "null"), ("null", "nil")],
                 _ => &[],
             };
             types.push(writer.declare_type(&description).unwrap());
@@ -258,6 +269,8 @@ fn check_tests(heap: &Heap, things: &[Thing], ids: &[ObjectId]) -> usize {
             let expression = Expression::parse(&asked).unwrap();
             match heap.select(&[], &expression, &Silent) {
                 Ok((found, _)) => {
+                    let is_about_nothing = test.ends_with("= null") || test.ends_with("unknown");
+                    let follow = if is_about_nothing { follow_nulls } else { follow };
                     let expected: Vec<bool> =
                         (0..things.len()).map(|at| definition(things, follow(things, at, path))).collect();
                     let found: Vec<bool> = ids.iter().map(|&id| found.contains(id)).collect();
@@ -328,4 +341,70 @@ fn check_columns(heap: &Heap, things: &[Thing], ids: &[ObjectId]) {
         chosen.iter().for_each(|&id| *counted.entry(expected(id)).or_insert(0) += 1);
         assert_eq!(found, counted.into_iter().collect::<Vec<_>>());
     }
+}
+
+/// A recording in which each object refers to the next one by another name, and one object says `uses`.
+fn differently_labelled(facts: &[(&str, &str)]) -> Heap {
+    let shelf = Shelf::default();
+    let writer = Writer::to_stream(Box::new(shelf.clone()), Options::default()).unwrap();
+    facts.iter().for_each(|(key, value)| writer.fact(key, value).unwrap());
+    let kind = writer.kind("object", KindRole::Object).unwrap();
+    let type_id = writer.declare_type(&TypeDescription::new(kind, "Hash")).unwrap();
+    let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+    let mut shard = snapshot.shard();
+    for number in 0..300 {
+        let name = (number == 7).then(|| writer.string("uses").unwrap());
+        shard.object(number, &Object { name, ..Object::new(type_id, 16) }).unwrap();
+        let label = Label::Name(writer.string(&format!("key{number}")).unwrap());
+        shard.reference(label, StrengthId::STRONG, (number + 1) % 300).unwrap();
+    }
+    shard.finish().unwrap();
+    snapshot.commit().unwrap();
+    writer.finish().unwrap();
+    let recording = Arc::new(Recording::from_bytes(shelf.take()).unwrap());
+    Heap::new(recording, SnapshotId(0), &IndexPlace::Nowhere, Memory::unlimited()).unwrap()
+}
+
+#[test]
+fn a_field_that_no_object_has_is_an_error_with_its_path() {
+    let heap = differently_labelled(&[]);
+    let select = |asked: &str| heap.select(&[], &Expression::parse(asked).unwrap(), &Silent);
+    let column = |path: &str| heap.field_column(&heap.all_objects(), &FieldPath::parse(path).unwrap(), &Silent);
+    assert_eq!(select(".key299 != null").unwrap().0.iter().collect::<Vec<_>>(), [ObjectId(299)]);
+    assert_eq!(select(".key5.key6.key7 != null").unwrap().0.iter().collect::<Vec<_>>(), [ObjectId(5)]);
+    assert_eq!(column(".key6").unwrap()[6], Held::Value(FieldValue::Text(heap_text(&heap, "uses"))));
+    // The names of no reference, of which one is a text of the program.
+    for name in ["uses", "nowhere"] {
+        for test in ["= null", "!= unknown", "> 3", "~ a*"] {
+            let error = select(&format!(".{name} {test}")).unwrap_err().to_string();
+            assert_eq!(error, format!("no object has a field or a reference `.{name}`, as far as this is recorded"));
+            let path = [format!(".key5.{name}"), format!(".{name}.key5")];
+            for path in &path {
+                let error = select(&format!("{path} {test}")).unwrap_err().to_string();
+                let place = format!("no object has a field or a reference `.{name}` as in `{path}`");
+                assert!(error.starts_with(&place), "{error}");
+                assert_eq!(column(path).unwrap_err().to_string(), error);
+            }
+        }
+        assert!(column(&format!(".{name}")).is_err());
+    }
+}
+
+fn heap_text(heap: &Heap, wanted: &str) -> barrow_analyzer::StringId {
+    let tables = heap.recording().tables().unwrap();
+    let mut all = (0..tables.string_count() as u32).map(barrow_analyzer::StringId);
+    all.find(|&id| tables.string(id) == wanted).unwrap()
+}
+
+#[test]
+fn without_contents_nothing_is_known_of_values() {
+    let heap = differently_labelled(&[("contents", "none")]);
+    let select = |asked: &str| heap.select(&[], &Expression::parse(asked).unwrap(), &Silent);
+    for asked in [".uses = null", ".nowhere > 3", ".key5 > 3", ".key5", ".key5.key6 in 1..2", ".key5 ~ nothing"] {
+        let error = select(asked).unwrap_err().to_string();
+        assert!(error.contains("this was recorded without contents"), "{asked}: {error}");
+    }
+    // References and names are recorded.
+    assert_eq!(select(".key5 != null").unwrap().0.len(), 1);
+    assert_eq!(select(".key6 = uses").unwrap().0.len(), 1);
 }

@@ -22,11 +22,17 @@ use barrow_analyzer::{Recording, Silent};
 use barrow_importers::{FORMATS, Holds};
 use barrow_rewrite::{RepackOptions, repack};
 use barrow_testdata::{Heap, Random, Shelf, Vocabulary};
-use barrow_writer::{Compression, Options, SnapshotInfo, ThreadDescription, Writer};
+use barrow_writer::{
+    Compression, Encoding, KindRole, Label, Object, Options, SnapshotInfo, StrengthId, ThreadDescription,
+    TypeDescription, Value, Writer,
+};
 use dump::{Build, DEBIAN, TablesAt, tiny};
 
+/// The corpora of recordings.
+const RECORDINGS: [&str; 3] = ["recording", "recording_fixed", "redact"];
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    for folder in ["recording", "recording_fixed"] {
+    for folder in RECORDINGS {
         for (name, compression) in
             [("none", Compression::None), ("lz4", Compression::Lz4), ("zstd", Compression::Zstd(1))]
         {
@@ -36,10 +42,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
         }
     }
-    for folder in ["recording", "recording_fixed"] {
+    for folder in RECORDINGS {
         write(folder, "seed-patches", &patches()?)?;
         write(folder, "seed-threads", &threads()?)?;
         write(folder, "seed-values", &barrow_fuzz::record_small()?)?;
+        write(folder, "seed-contents", &contents()?)?;
     }
     let at_the_end = Build { tables: TablesAt::TheEnd, ..DEBIAN };
     let dumps = [tiny().format1(), tiny().format2(DEBIAN), tiny().format2(at_the_end), tiny().format3(None)];
@@ -144,6 +151,60 @@ fn patches() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let repacked = repack(&Recording::from_bytes(shelf.take())?, &path, RepackOptions::default(), &Silent)?;
     assert!(repacked.snapshots.iter().any(|snapshot| snapshot.base.is_some()), "{repacked:?}");
     Ok(fs::read(path)?)
+}
+
+/// A recording of two snapshots with names of objects, and with fields of each encoding.
+fn contents() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let shelf = Shelf::default();
+    let (uuid, created_ns) = (Some(*b"seed for fuzzing"), Some(0));
+    let writer =
+        Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, uuid, created_ns, ..Options::default() })?;
+    let kind = writer.kind("instance", KindRole::Object)?;
+    let base = writer.declare_type(&TypeDescription::new(kind, "com.acme.Base"))?;
+    let attributes = &[("value of", "count"), ("elements", ".size"), ("slots", ".bits")];
+    let derived = TypeDescription { base: Some(base), attributes, ..TypeDescription::new(kind, "com.acme.Order") };
+    let derived = writer.declare_type(&derived)?;
+    let fields = [
+        writer.field(base, "size", Encoding::Unsigned, false)?,
+        writer.field(base, "count", Encoding::Signed, false)?,
+        writer.field(derived, "a", Encoding::Boolean, true)?,
+        writer.field(derived, "initial", Encoding::Character, false)?,
+        writer.field(derived, "share", Encoding::Float, false)?,
+        writer.field(derived, "total", Encoding::Double, true)?,
+        writer.field(derived, "customer", Encoding::Text, false)?,
+    ];
+    writer.field(derived, "next", Encoding::Reference, false)?;
+    let next = writer.string("next")?;
+    for step in 0..2 {
+        let snapshot = writer.begin_snapshot(SnapshotInfo::default())?;
+        let mut shard = snapshot.shard();
+        shard.root(writer.string("globals")?, None, 0)?;
+        for number in 0..6_u32 {
+            let text = writer.string(["Alice Miller", "größer", "int", "x = 1"][number as usize % 4])?;
+            let type_id = if number % 3 == 0 { base } else { derived };
+            shard.object(number.into(), &Object { name: Some(text), ..Object::new(type_id, 16 << number) })?;
+            let values = [
+                Value::Unsigned(u64::MAX >> (7 * number)),
+                Value::Signed(-(1 << (step * number))),
+                Value::Boolean(number % 2 == 0),
+                Value::Character(97 + number),
+                Value::Float(number as f32 / 7.0),
+                Value::Double(if number == 4 { f64::NAN } else { 1e300 }),
+                Value::Text(text),
+            ];
+            let own = if type_id == base { 2 } else { 7 };
+            for (&field, value) in fields.iter().zip(values).take(own) {
+                shard.value(field, value)?;
+            }
+            if number > 0 {
+                shard.reference(Label::Name(next), StrengthId::STRONG, u64::from(number) - 1)?;
+            }
+        }
+        shard.finish()?;
+        snapshot.commit()?;
+    }
+    writer.finish()?;
+    Ok(shelf.take())
 }
 
 /// A recording of two snapshots with threads, and of one that was given up.

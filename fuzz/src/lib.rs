@@ -11,6 +11,7 @@
 mod checksums;
 mod kept;
 mod processes;
+mod redaction;
 
 use std::sync::{Arc, OnceLock};
 
@@ -31,6 +32,7 @@ use barrow_writer::{
 pub use checksums::with_checksums;
 pub use kept::{cache, genuine_index, index, index_fixed};
 pub use processes::process_expression;
+pub use redaction::redact;
 
 /// Lines that one input is read as; more would only be slow.
 const MOST_LINES: usize = 6;

@@ -29,6 +29,11 @@ fn recordings_with_right_checksums() {
 }
 
 #[test]
+fn recordings_to_redact() {
+    replay("redact", barrow_fuzz::redact);
+}
+
+#[test]
 fn moarvm_dumps() {
     replay("moarvm", barrow_fuzz::dump);
 }

@@ -51,12 +51,6 @@ pub enum ImportError {
         /// How much stays free, in bytes.
         reserve: u64,
     },
-    /// No contents were wanted, but this format does not tell them apart.
-    #[error(
-        "V8 keeps texts and names of properties in one list, so `--contents none` cannot leave out the texts; \
-         `--contents texts=128` shortens both"
-    )]
-    ContentsStay,
     /// The first bytes are those of no known format.
     #[error("not a dump that can be imported: it begins with {}", found.escape_ascii())]
     Unrecognised {

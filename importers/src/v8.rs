@@ -37,6 +37,7 @@ mod recognition;
 mod reference;
 mod samples;
 mod strings;
+mod structure;
 mod traces;
 mod types;
 
@@ -57,6 +58,7 @@ use names::Names;
 use nodes::{Units, divide};
 use numbers::Numbers;
 use samples::Samples;
+use structure::StructureNames;
 use traces::Traces;
 use types::Types;
 
@@ -105,12 +107,14 @@ fn import_snapshot(dump: &[u8], context: &Context<'_>, outcome: &mut Outcome) ->
     end = end.and(traced);
     let entries = wanted.into_entries();
     let detached = Detached::find(&layout, &divided.natives, context)?;
-    let samples = Samples::read(&layout).unwrap_or_else(|damage| {
+    let has_values = context.options.contents.has_values();
+    let samples = if has_values { Samples::read(&layout) } else { Ok(Samples::default()) };
+    let samples = samples.unwrap_or_else(|damage| {
         end = end.clone().and(Err(damage));
         Samples::default()
     });
     let Units { units, concatenated, flat, is_whole, .. } = divided;
-    if !is_whole {
+    if !is_whole && has_values {
         outcome
             .notes
             .push("there are too many strings: it is unknown what concatenated strings and numbers are".into());
@@ -132,10 +136,16 @@ fn prepare(layout: &Layout<'_>, wanted: &WeakMapNodes, context: &Context<'_>) ->
     let locations = layout.locations.as_ref().map_or(0, Numbers::byte_count);
     let bytes = nodes.byte_count() + locations + layout.strings.range().len() as u64;
     context.progress.begin("reading nodes and strings", bytes, "bytes");
-    let record_names = || Names::record(&layout.strings, context);
+    let record_names = || Names::record(&layout.strings, None, context);
     let read_others = |context: &Context<'_>| -> Result<_, Stop> {
         Ok((divide(meta, nodes, edges, wanted, context)?, Locations::read(layout, context)?))
     };
+    if !context.options.contents.has_values() {
+        let (units, located) = read_others(context)?;
+        context.progress.begin("looking for names", edges.byte_count(), "bytes");
+        let kept = StructureNames::find(layout, &units.units, context)?;
+        return Ok((Names::record(&layout.strings, Some(&kept), context)?, located, units));
+    }
     // Strings are numbered in turns, which leaves time for the rest.
     let Some(threads) = NonZero::new(context.options.threads.get() - 1) else {
         let (units, locations) = read_others(context)?;

@@ -178,6 +178,13 @@ impl Recording {
         Ok(tables.facts().iter().any(|fact| tables.string(fact.key) == REPLACED_NUMBERS))
     }
 
+    /// Whether it was recorded what objects hold besides references, as far as facts say: dumps can be imported without.
+    pub(crate) fn has_contents(&self) -> Result<bool> {
+        let tables = self.tables()?;
+        let mut facts = tables.facts().iter();
+        Ok(!facts.any(|fact| tables.string(fact.key) == "contents" && tables.string(fact.value) == "none"))
+    }
+
     /// The number of complete snapshots.
     #[must_use]
     pub fn snapshot_count(&self) -> usize {

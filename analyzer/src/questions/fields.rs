@@ -55,6 +55,16 @@ impl FieldPath {
     pub(crate) fn names(&self) -> &[String] {
         &self.0
     }
+
+    /// An error about one of the names, with the whole path.
+    fn place(&self, error: AnalyzerError) -> AnalyzerError {
+        match error {
+            AnalyzerError::NoField { name, has_contents, .. } if self.0.len() > 1 => {
+                AnalyzerError::NoField { name, path: Some(self.to_string()), has_contents }
+            }
+            other => other,
+        }
+    }
 }
 
 impl std::fmt::Display for FieldPath {
@@ -186,16 +196,24 @@ impl Heap {
     /// # Errors
     /// [`AnalyzerError::NoField`] if no object has such a field, [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
     pub fn field_column(&self, set: &ObjectSet, path: &FieldPath, progress: &dyn Progress) -> Result<Vec<Held>> {
-        let mut names = path.names().iter();
-        let first = names.next().map_or("", String::as_str);
-        let mut column = self.one_field(set, first, progress)?;
-        for name in names {
-            column = self.through(&column, |targets| self.one_field(targets, name, progress))?;
-        }
+        let column = self.path_column(set, path, progress).map_err(|error| path.place(error))?;
         let resolved = self.through(&column, |targets| self.stand_for(targets, progress))?;
         // What stands for nothing stays the object it is.
         let unless_missing = |(held, resolved)| if resolved == Held::Missing { held } else { resolved };
         Ok(column.into_iter().zip(resolved).map(unless_missing).collect())
+    }
+
+    /// The same, with objects as they are.
+    fn path_column(&self, set: &ObjectSet, path: &FieldPath, progress: &dyn Progress) -> Result<Vec<Held>> {
+        let mut names = path.names().iter();
+        let first = names.next().map_or("", String::as_str);
+        let mut column = self.one_field(set, first, progress)?;
+        for name in names {
+            // Also looked for where no reference leads to an object that could have it.
+            let named = NamedField::find(self.recording(), name)?;
+            column = self.through(&column, |targets| self.values_of(&named, name, targets, progress))?;
+        }
+        Ok(column)
     }
 
     /// A column in which each object is replaced by what `next` says of it. The rest stays, but values hold nothing.
@@ -208,7 +226,21 @@ impl Heap {
     /// What the field of this name holds for each object of the set.
     fn one_field(&self, set: &ObjectSet, name: &str, progress: &dyn Progress) -> Result<Vec<Held>> {
         let named = NamedField::find(self.recording(), name)?;
-        Ok(self.fields_at_once(&[(set, &named)], progress)?.remove(0))
+        self.values_of(&named, name, set, progress)
+    }
+
+    fn values_of(
+        &self,
+        named: &NamedField<'_>,
+        name: &str,
+        set: &ObjectSet,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Held>> {
+        let column = self.fields_at_once(&[(set, named)], progress)?.remove(0);
+        if !named.is_certain() && column.iter().all(|held| *held == Held::Missing) {
+            self.collect(named, name, progress, |_| false)?;
+        }
+        Ok(column)
     }
 
     /// What a field of the path's only name holds for each object of the set, whichever of several fields of the name

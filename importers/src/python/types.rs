@@ -71,7 +71,8 @@ impl LineType {
     }
 }
 
-/// What built-in types say of their objects: numbers stand for what they are, and collections have elements and slots.
+/// What built-in types say of their objects: numbers stand for what they are, collections have elements and slots,
+/// and `None` is nothing.
 fn attributes(name: &str) -> &'static [(&'static str, &'static str)] {
     match name {
         "int" | "float" => &[("value of", VALUE), ("interchangeable", "yes")],
@@ -84,6 +85,7 @@ fn attributes(name: &str) -> &'static [(&'static str, &'static str)] {
         "collections.deque" => &[("elements", ".length")],
         "tuple" => &[("elements", ".length"), ("slots", ".length"), ("entries", "=[]")],
         "bytes" => &[("elements", ".length"), ("slots", ".length")],
+        "NoneType" => &[("null", "None")],
         _ => &[],
     }
 }

@@ -13,6 +13,7 @@ use super::nodes::{Edge, Edges, FlatStrings, Node, Nodes, Unit};
 use super::parallel::for_each_unit;
 use super::reference::{Reference, has_name};
 use super::samples::Samples;
+use super::structure::is_structure;
 use super::types::{TypeKey, Types, VALUE, from_one};
 use crate::context::Context;
 use crate::error::{Damage, ImportError, Stop};
@@ -66,7 +67,7 @@ enum SpecialNode {
     Closure,
     /// Its text is that of its parts.
     Concatenated,
-    /// It has no text, and its name says only what it is.
+    /// It has no text, or none that is recorded.
     Nameless,
     /// A string that it leads to says which number it is.
     Number,
@@ -75,9 +76,11 @@ enum SpecialNode {
 }
 
 impl SpecialNode {
-    fn of(node_type: &str) -> Self {
+    fn of(node_type: &str, has_contents: bool) -> Self {
         match node_type {
             "closure" => SpecialNode::Closure,
+            _ if !has_contents && is_structure(node_type) => SpecialNode::Nothing,
+            _ if !has_contents => SpecialNode::Nameless,
             "concatenated string" => SpecialNode::Concatenated,
             "sliced string" | "bigint" => SpecialNode::Nameless,
             "number" => SpecialNode::Number,
@@ -127,6 +130,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
     pub(crate) fn new(context: &'c Context<'c>, known: DumpTables<'c, 'a>) -> Result<Self, ImportError> {
         let layout = known.types.layout;
         let vocabulary = context.vocabulary;
+        let has_contents = context.options.contents.has_values();
         let weak = vocabulary.strength("weak", StrengthClass::Weak)?;
         let shortcut = vocabulary.strength("shortcut", StrengthClass::Weak)?;
         let edges = layout.meta.edges.types.iter().map(|name| {
@@ -151,7 +155,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
             key_of_value: vocabulary.strength("key in WeakMap", StrengthClass::Weak)?,
             value: vocabulary.string("value in WeakMap")?,
             empty: vocabulary.string("")?,
-            special: layout.meta.nodes.types.iter().map(|name| SpecialNode::of(name)).collect(),
+            special: layout.meta.nodes.types.iter().map(|name| SpecialNode::of(name, has_contents)).collect(),
             number: vocabulary.string("value")?,
             oddball: vocabulary.string("system / Oddball")?,
             constants: [

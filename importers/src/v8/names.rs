@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::ephemerons::EntryName;
 use super::parallel::for_each_unit;
 use super::strings::{Strings, unescaped};
+use super::structure::StructureNames;
 use crate::context::Context;
 use crate::error::{Damage, ImportError, Stop};
 use barrow_writer::{MAX_TEXT_BYTES, Shortened, StringId, Writer};
@@ -81,20 +82,25 @@ struct Turns {
 }
 
 impl Names {
-    /// Enters all strings into the recording. Threads decode them; they are numbered in their order.
-    ///
-    /// # Errors
-    /// [`ImportError::ContentsStay`] if no contents are wanted: names and texts are in one list.
-    pub(crate) fn record(strings: &Strings<'_>, context: &Context<'_>) -> Result<Names, Stop> {
-        let Some(longest) = context.options.contents.longest_text() else {
-            return Err(ImportError::ContentsStay.into());
-        };
+    /// Enters all strings into the recording, or those to keep: others become empty. Threads decode them; they are
+    /// numbered in their order.
+    pub(crate) fn record(
+        strings: &Strings<'_>,
+        kept: Option<&StructureNames>,
+        context: &Context<'_>,
+    ) -> Result<Names, Stop> {
+        let longest = context.options.contents.longest_text().unwrap_or(MAX_TEXT_BYTES);
         let mut turns = Turns::default();
         turns.names.codes.reserve_exact(strings.len());
         let (turns, changed) = (Mutex::new(turns), Condvar::new());
         let work = |decoded: &mut Decoded, unit: usize| {
             let bytes = strings.range_of(unit * UNIT_STRINGS, UNIT_STRINGS);
-            let raw = || strings.raw_from(unit * UNIT_STRINGS).take(UNIT_STRINGS);
+            let raw = || {
+                let first = unit * UNIT_STRINGS;
+                let is_kept = move |string| kept.is_none_or(|kept| kept.contains(string));
+                let raw = strings.raw_from(first).take(UNIT_STRINGS).enumerate();
+                raw.map(move |(place, raw)| if is_kept(first + place) { raw } else { b"" })
+            };
             let is_decoded = bytes.len() <= MAX_DECODED_BYTES;
             if is_decoded {
                 decoded.decode(raw(), longest);

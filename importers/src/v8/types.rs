@@ -71,9 +71,13 @@ impl<'c, 'a> Types<'c, 'a> {
     pub(crate) fn declare(&self, (type_, name, place, is_detached): TypeKey) -> Result<TypeId, ImportError> {
         let (class, kind) = (&self.classes[type_ as usize], self.kinds[type_ as usize]);
         if let Class::Fixed(name) = class {
-            // Constants are among the hidden nodes.
-            let has_value = matches!(&*self.layout.meta.nodes.types[type_ as usize], "number" | "hidden");
-            let attributes: &[_] = if has_value { &[("value of", VALUE)] } else { &[] };
+            let attributes: &[_] = match &*self.layout.meta.nodes.types[type_ as usize] {
+                _ if !self.context.options.contents.has_values() => &[],
+                // Constants are among the hidden nodes.
+                "hidden" => &[("value of", VALUE), ("null", "null"), ("null", "undefined")],
+                "number" => &[("value of", VALUE)],
+                _ => &[],
+            };
             let description = TypeDescription { attributes, ..TypeDescription::new(kind, name) };
             return self.context.vocabulary.declare_type(&description);
         }

@@ -126,6 +126,7 @@ class Account:
         self.user, self.visits, self.share, self.is_open = user, visits, visits / 8, visits > 300
 
 accounts = [Account("anna" if number % 3 else "b\u00f6rje", number) for number in range(295, 305)]
+nobodys = Account(None, 1000)
 long = ["x" * 1000, b"y" * 300, 1 << 63, -(1 << 63), float("-inf")]
 grown = []
 grown.extend(range(11))
@@ -264,6 +265,12 @@ fn values_are_those_that_the_program_prints() {
     }
     // Every list has room for what it holds, and a row of its own in the table of collections.
     let heap = dumped.values(Contents::All).into_heap();
+    // Older interpreters keep attributes in dictionaries.
+    let of_nobody = |path: &str| {
+        let asked = Expression::parse(&format!("type = \"__main__.Account\" and {path}.user = null"));
+        heap.select(&[], &asked.expect("an expression"), &Silent).expect("a field").0.len()
+    };
+    assert_eq!(of_nobody("") + of_nobody(".__dict__"), 1);
     let select = |text: &str| heap.select(&[], &Expression::parse(text).expect("an expression"), &Silent);
     let count = |text: &str| select(text).expect("elements").0.len();
     assert_eq!(count("type = list and fill > 100%"), 0);

@@ -1,5 +1,6 @@
 //! V8 heap snapshots, imported and read back.
 
+mod contents;
 mod cuts;
 mod dump;
 mod recorded;

@@ -4,10 +4,11 @@ use barrow_analyzer::{
     FieldPath, Heap, Held, IndexPlace, KindRole, Label, Memory, ObjectId, ObjectSet, Recording, SiteId, SnapshotId,
     StrengthClass, Totals,
 };
-use barrow_importers::{ImportError, ImportOptions, Imported, Series, Silent, import, import_bytes};
+use barrow_importers::{Contents, ImportError, ImportOptions, Imported, Series, Silent, import, import_bytes};
 use barrow_testdata::Shelf;
 use barrow_writer::{Options, Writer};
 use std::num::NonZero;
+use std::path::Path;
 use std::sync::Arc;
 
 /// An object, in words.
@@ -50,9 +51,14 @@ pub(crate) fn record(dump: &[u8]) -> Result<Recorded, ImportError> {
 }
 
 /// Likewise, of a file and with `threads` threads.
-pub(crate) fn record_file(path: &std::path::Path, threads: usize) -> Result<Recorded, ImportError> {
+pub(crate) fn record_file(path: &Path, threads: usize) -> Result<Recorded, ImportError> {
+    record_contents(path, threads, Contents::All)
+}
+
+/// Likewise, with these contents.
+pub(crate) fn record_contents(path: &Path, threads: usize, contents: Contents) -> Result<Recorded, ImportError> {
     let threads = NonZero::new(threads).expect("not 0");
-    let options = ImportOptions { threads, ..ImportOptions::default() };
+    let options = ImportOptions { threads, contents, ..ImportOptions::default() };
     recorded(|writer| import(path, writer, &options, &Silent))
 }
 

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// A sample, and how many objects, references and bytes it holds.
-const SAMPLES: [(&str, [u64; 3]); 3] = [
+pub(crate) const SAMPLES: [(&str, [u64; 3]); 3] = [
     ("node20-cards-1", [39_749, 180_053, 2_962_763]),
     ("node20-cards-2", [39_755, 180_076, 2_963_051]),
     ("chrome147-page", [27_581, 110_933, 746_515]),
 ];
 
-fn path(name: &str) -> PathBuf {
+pub(crate) fn path(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/foreign/v8")).join(name)
 }
 

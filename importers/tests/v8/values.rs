@@ -2,7 +2,7 @@
 
 use crate::dump::{Dump, VERSIONS, Version};
 use crate::recorded::{Recorded, record, record_file};
-use barrow_analyzer::{FieldValue, Held};
+use barrow_analyzer::{Expression, FieldValue, Held, Silent};
 use barrow_testdata::Random;
 use std::process::Command;
 
@@ -157,9 +157,11 @@ fn constants_say_what_they_are() {
     let mut dump = Dump::default();
     let map = dump.node("hidden", "system / Map", 1, 72);
     let texts = ["true", "false", "null", "hole", "undefined"];
+    let holder = dump.node("object", "Holder", 9, 24);
     for text in texts {
         let oddball = dump.node("hidden", "system / Oddball", 3, 48);
         let (said, type_of) = (dump.node("string", text, 5, 24), dump.node("string", "undefined", 7, 24));
+        dump.edge(holder, "property", text, oddball);
         dump.edge(oddball, "internal", "map", map);
         dump.numbered(oddball, "hidden", 0, said);
         dump.numbered(oddball, "hidden", 1, type_of);
@@ -172,6 +174,11 @@ fn constants_say_what_they_are() {
     let hidden = objects.iter().filter(|object| object.kind == "hidden");
     let names: Vec<_> = hidden.map(|object| (object.own_name.as_deref(), object.references.len())).collect();
     // Programs never see the hole.
+    for text in texts {
+        let asked = Expression::parse(&format!(".{text} = null")).expect("an expression");
+        let (found, _) = recorded.heap().select(&[], &asked, &Silent).expect("a field");
+        assert_eq!(found.len() == 1, ["null", "undefined"].contains(&text), "{text}");
+    }
     let expected = ["system / Map", "true", "false", "null", "system / Oddball", "undefined"];
     assert_eq!(names, expected.map(|name| (Some(name), if name == "system / Map" { 5 } else { 3 })));
 }

@@ -68,9 +68,10 @@ const OPERATORS: &str = r#"
 
 A field that refers to a string, a boxed number or a constant of an enumeration
 is compared with that. Null passes only `= null`, and what is not known only
-`= unknown`. What an object does not have passes no comparison. A field that no
-object has is an error. The length of a text is that of what was recorded: one
-that was shortened at import counts without the rest.
+`= unknown`. `None` of Python, `null` and `undefined` of V8 are null, too. What
+an object does not have passes no comparison. A field that no object has is an
+error. The length of a text is that of what was recorded: one that was shortened
+at import counts without the rest.
 
 A comparison with a number that an object or a process does not have is false,
 even `!=`. Examples are the distance of an unreachable object, an address that

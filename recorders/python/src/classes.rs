@@ -144,9 +144,9 @@ enum Naming<'s> {
     Field(Member<'s>),
     /// By `__name__` in its dictionary.
     Module,
-    /// By what they say: strings and bytes.
-    Text,
-    Bytes,
+    /// By what they say, in at most this many bytes: strings and bytes.
+    Text(usize),
+    Bytes(usize),
     None,
 }
 
@@ -177,8 +177,8 @@ impl<'s> Facts<'s> {
             Naming::Code => object.code_name().and_then(text),
             Naming::Field(member) => object.member(member).and_then(text),
             Naming::Module => object.attribute_dict()?.item(c"__name__").and_then(text),
-            Naming::Text => Some(text_shown(object)),
-            Naming::Bytes => Some(bytes_shown(object.bytes())),
+            Naming::Text(longest) => Some(text_shown(object, longest)),
+            Naming::Bytes(longest) => Some(bytes_shown(object.bytes(), longest)),
             Naming::None => Some("None".to_owned()),
         }
     }
@@ -209,11 +209,12 @@ pub(crate) struct Types {
     frame: KindId,
     declared: HashMap<(KindId, String, u32), TypeId>,
     fields: HashMap<(TypeId, &'static str), FieldId>,
-    /// Whether it is recorded what objects hold besides references.
-    has_contents: bool,
+    /// The most bytes of a text; `None` if nothing is recorded of what objects hold besides references.
+    longest_text: Option<usize>,
 }
 
-/// What built-in types say of their objects: numbers stand for what they are, and collections have elements and slots.
+/// What built-in types say of their objects: numbers stand for what they are, collections have elements and slots,
+/// and `None` is nothing.
 fn attributes(name: &str) -> &'static [(&'static str, &'static str)] {
     match name {
         "int" | "float" => &[("value of", VALUE), ("interchangeable", "yes")],
@@ -226,19 +227,20 @@ fn attributes(name: &str) -> &'static [(&'static str, &'static str)] {
         "collections.deque" => &[("elements", ".length")],
         "tuple" => &[("elements", ".length"), ("slots", ".length"), ("entries", "=[]")],
         "bytes" => &[("elements", ".length"), ("slots", ".length")],
+        "NoneType" => &[("null", "None")],
         _ => &[],
     }
 }
 
 impl Types {
-    pub(crate) fn declare(writer: &Writer, has_contents: bool) -> Result<Self> {
+    pub(crate) fn declare(writer: &Writer, longest_text: Option<usize>) -> Result<Self> {
         Ok(Types {
             object: writer.kind("object", KindRole::Object)?,
             class: writer.kind("type", KindRole::Type)?,
             frame: writer.kind("frame", KindRole::Frame)?,
             declared: HashMap::default(),
             fields: HashMap::default(),
-            has_contents,
+            longest_text,
         })
     }
 
@@ -250,7 +252,7 @@ impl Types {
             return Ok(known);
         }
         let base = class.base().map(|base| self.of_instances(writer, base)).transpose()?;
-        let attributes = if self.has_contents { attributes(&name) } else { &[] };
+        let attributes = if self.longest_text.is_some() { attributes(&name) } else { &[] };
         let description = TypeDescription { base, attributes, ..TypeDescription::new(kind, &name) };
         let type_id = writer.declare_type(&description)?;
         self.declared.insert((kind, name, 0), type_id);
@@ -260,7 +262,7 @@ impl Types {
     /// What the instances of a class hold besides references. Each field is declared by the class that gives it to
     /// them.
     fn values(&mut self, writer: &Writer, class: Class<'_>, known: &Known) -> Result<Vec<MeasuredField>> {
-        let has_contents = self.has_contents;
+        let has_contents = self.longest_text.is_some();
         let mut values: Vec<MeasuredField> = Vec::new();
         for base in class.line().take_while(|_| has_contents) {
             for measure in known.measures.of(base) {
@@ -370,10 +372,10 @@ impl<'s, 'w> Classes<'s, 'w> {
             Naming::Module
         } else if let Some(member) = function_name() {
             Naming::Field(member)
-        } else if self.types.has_contents && class.address() == self.known.text {
-            Naming::Text
-        } else if self.types.has_contents && class.address() == self.known.bytes {
-            Naming::Bytes
+        } else if class.address() == self.known.text {
+            self.types.longest_text.map_or(Naming::Nothing, Naming::Text)
+        } else if class.address() == self.known.bytes {
+            self.types.longest_text.map_or(Naming::Nothing, Naming::Bytes)
         } else if class.address() == self.known.none {
             Naming::None
         } else {

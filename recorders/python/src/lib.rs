@@ -55,14 +55,14 @@ mod native {
 /// Begins a recording in a new file, of at most `limits` snapshots and bytes; with `waits`, that is made with the first
 /// snapshot. `first` is what children call theirs after.
 #[pyfunction]
-#[pyo3(signature = (path, first, limits=(None, None), sites=None, has_contents=true, waits=false))]
+#[pyo3(signature = (path, first, limits=(None, None), sites=None, longest_text=None, waits=false))]
 fn begin(
     py: Python<'_>,
     path: PathBuf,
     first: (String, String),
     limits: (Option<u32>, Option<u64>),
     sites: Option<&str>,
-    has_contents: bool,
+    longest_text: Option<usize>,
     waits: bool,
 ) -> PyResult<()> {
     let sites = sites.map(str::parse).transpose().map_err(PyValueError::new_err)?;
@@ -85,7 +85,7 @@ fn begin(
         interpreter,
         limits,
         sites,
-        has_contents,
+        longest_text,
         process,
         began: Instant::now(),
         is_begun: !waits,

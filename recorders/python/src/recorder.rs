@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use barrow_writer::{
-    Options, Result, Snapshot, SnapshotInfo, StrengthClass, StrengthId, ThreadDescription, Totals, Writer, WriterError,
+    MAX_TEXT_BYTES, Options, Result, Snapshot, SnapshotInfo, StrengthClass, StrengthId, ThreadDescription, Totals,
+    Writer, WriterError,
 };
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -35,8 +36,8 @@ pub(crate) struct Wishes {
     pub(crate) limits: Limits,
     /// Which allocation sites are recorded, if any.
     pub(crate) sites: Option<Mode>,
-    /// Whether it is recorded what objects hold besides references.
-    pub(crate) has_contents: bool,
+    /// The most bytes of a text; `None` if nothing is recorded of what objects hold besides references.
+    pub(crate) longest_text: Option<usize>,
     /// The process that it is for.
     pub(crate) process: u32,
     /// When that began to be recorded.
@@ -112,11 +113,15 @@ impl Recorder {
             writer.fact("pid", &wishes.process.to_string())?;
             writer.fact("parent pid", &std::os::unix::process::parent_id().to_string())?;
             writer.fact("argv", &arguments.join(" "))?;
-            if !wishes.has_contents {
-                writer.fact("contents", "none")?;
+            match wishes.longest_text {
+                None => writer.fact("contents", "none")?,
+                Some(bytes) if bytes < MAX_TEXT_BYTES => {
+                    writer.fact("contents", &format!("texts of at most {bytes} bytes"))?;
+                }
+                Some(_) => {}
             }
             Ok(Recorder {
-                types: Types::declare(&writer, wishes.has_contents)?,
+                types: Types::declare(&writer, wishes.longest_text)?,
                 weak: writer.strength("weak", StrengthClass::Weak)?,
                 writer,
                 known,

@@ -1,4 +1,4 @@
-//! How texts of the program are recorded: their beginning.
+//! How texts of the program are recorded: their beginning. What says how long a text was is part of its length.
 
 use std::fmt::Write;
 
@@ -17,19 +17,27 @@ pub(crate) fn cut(mut text: String) -> String {
     text
 }
 
-/// What a string says. If it is long, the end says how long it was.
-pub(crate) fn text_shown(object: Object<'_>) -> String {
-    let mut text = object.first_text(TEXT_CHARACTERS);
-    let length = object.text_length();
-    if length > TEXT_CHARACTERS as u64 {
-        // Writing to a string does not fail.
-        let _ = write!(text, "... ({length} characters)");
+/// What a string says. If it is long, or takes more than `longest` bytes, the end says how long it was.
+pub(crate) fn text_shown(object: Object<'_>, longest: usize) -> String {
+    text_of(object.first_text(TEXT_CHARACTERS), object.text_length(), longest)
+}
+
+fn text_of(mut text: String, length: u64, longest: usize) -> String {
+    let is_cut = length > TEXT_CHARACTERS as u64;
+    if text.len() + if is_cut { LENGTH_CHARACTERS } else { 0 } > longest {
+        text.truncate(text.floor_char_boundary(longest.saturating_sub(LENGTH_CHARACTERS)));
+    } else if !is_cut {
+        return text;
     }
+    // Writing to a string does not fail.
+    let _ = write!(text, "... ({length} characters)");
     text
 }
 
-/// What Python writes for bytes. If they are many, the end says how many there were.
-pub(crate) fn bytes_shown(bytes: &[u8]) -> String {
+/// What Python writes for bytes. If they are many, or that takes more than `longest` bytes, the end says how many there
+/// were.
+pub(crate) fn bytes_shown(bytes: &[u8], longest: usize) -> String {
+    let longest = longest.min(TEXT_CHARACTERS);
     let first = &bytes[..bytes.len().min(TEXT_CHARACTERS)];
     let quote = if first.contains(&b'\'') && !first.contains(&b'"') { '"' } else { '\'' };
     let mut text = format!("b{quote}");
@@ -45,8 +53,8 @@ pub(crate) fn bytes_shown(bytes: &[u8]) -> String {
         }
     }
     text.push(quote);
-    if bytes.len() > TEXT_CHARACTERS || text.len() > TEXT_CHARACTERS {
-        text.truncate(TEXT_CHARACTERS - LENGTH_CHARACTERS);
+    if bytes.len() > TEXT_CHARACTERS || text.len() > longest {
+        text.truncate(longest.saturating_sub(LENGTH_CHARACTERS));
         let _ = write!(text, "... ({} bytes)", bytes.len());
     }
     text

@@ -2,6 +2,7 @@
 
 mod python;
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Output, Stdio};
@@ -237,6 +238,54 @@ print('same')
 }
 
 #[test]
+fn longer_texts_can_be_shortened() {
+    let program = "
+import barrow, sys
+kept = [unit * count for unit in 'aä€😀' for count in (30, 32, 33, 64, 65, 128, 129, 200, 201, 5000)]
+kept += [text.encode() for text in kept if text[0] == 'a']
+for refused in ('texts=127', 'texts=', 'texts', 'texts=x', 'text=128'):
+    try:
+        barrow.start(sys.argv[1], contents=refused)
+    except ValueError as error:
+        print(error)
+barrow.start(sys.argv[1], contents='texts=128')
+barrow.snapshot()
+barrow.stop()
+";
+    let Some((folder, output)) = run(program, "out.barrow") else { return };
+    assert_eq!(said(&output).lines().filter(|line| line.ends_with("the least is texts=128")).count(), 5);
+    let recording = Recording::open(&folder.path().join("out.barrow")).expect("a whole recording");
+    let facts = recording.facts().expect("facts");
+    assert!(facts.contains(&("contents".to_owned(), "texts of at most 128 bytes".to_owned())));
+    let tables = recording.tables().expect("tables");
+    let mut texts = BTreeSet::new();
+    walk(&recording, SnapshotId(0), &Silent, |object, _| {
+        let is_text = ["str", "bytes"].contains(&tables.type_name(object.type_id));
+        texts.extend(object.name.filter(|_| is_text).map(|name| tables.string(name).to_owned()));
+        Ok(())
+    })
+    .expect("a whole snapshot");
+    assert!(texts.iter().all(|text| text.len() <= 128));
+    for unit in ["a", "ä", "€", "😀"] {
+        for count in [30, 32, 33, 64, 65, 128, 129, 200, 201, 5_000] {
+            let whole = unit.repeat(count);
+            // Of 128 bytes, 32 are for what says how long it was.
+            let shown = if whole.len() <= 128 {
+                whole
+            } else {
+                format!("{}... ({count} characters)", unit.repeat(96 / unit.len()))
+            };
+            assert!(texts.contains(&shown), "{shown}");
+        }
+    }
+    for count in [30, 64, 5_000] {
+        let whole = format!("b'{}'", "a".repeat(count));
+        let shown = if count < 128 { whole } else { format!("b'{}... ({count} bytes)", "a".repeat(94)) };
+        assert!(texts.contains(&shown), "{shown}");
+    }
+}
+
+#[test]
 fn what_objects_hold_can_be_left_out() {
     for (contents, is_recorded) in [("all", true), ("none", false)] {
         let program = format!(
@@ -253,7 +302,8 @@ barrow.stop()
 "
         );
         let Some((folder, output)) = run(&program, "out.barrow") else { return };
-        assert_eq!(said(&output), "contents is 'some'; it can be all or none\n");
+        let refused = "contents is 'some'; it can be all, none or texts=SIZE, where the least is texts=128\n";
+        assert_eq!(said(&output), refused);
         let recording = Recording::open(&folder.path().join("out.barrow")).expect("a whole recording");
         let tables = recording.tables().expect("tables");
         let mut secrets = Vec::new();

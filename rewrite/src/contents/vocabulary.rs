@@ -32,6 +32,7 @@ const SETTINGS: &[&str] = &[
     "chains and sizes met so far",
     "clock",
     "column",
+    "contents",
     "cores",
     "counts heap",
     "frames",
@@ -107,7 +108,7 @@ const NAMES: &[&str] = &[
 ];
 
 /// Those whose values are any texts.
-const TEXTS: &[&str] = &["argv", "builds", "command", "command hash", "description", "line", "not traced"];
+const TEXTS: &[&str] = &["argv", "builds", "command", "command hash", "description", "line", "not traced", "null"];
 
 /// Names that stay: types, references, categories of roots, states and metrics that are the same in all programs.
 const WORDS: &[&str] = &[

@@ -1,9 +1,14 @@
 //! The objects whose fields pass a test.
 
-use barrow_expressions::{FieldTest, Number};
-use barrow_format::rows::{Encoding, Value};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::named::NamedField;
+use barrow_expressions::{FieldTest, Number};
+use barrow_format::block::Wanted;
+use barrow_format::rows::{Encoding, Value};
+use barrow_format::{ObjectId, TypeId};
+use foldhash::HashMap;
+
+use super::named::{NamedField, no_field};
 use super::{FieldPath, Held, objects_in};
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{map_blocks, places};
@@ -11,6 +16,9 @@ use crate::file::strings::StringAnswers;
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
+
+/// The attribute of a type with the name of objects that stand for nothing.
+const NULL: &str = "null";
 
 impl Heap {
     /// The objects for which the field at the end of a path passes a test. What a field holds that is not known, or that is
@@ -30,13 +38,27 @@ impl Heap {
         let Some((last, before)) = path.names().split_last() else {
             return Ok(ObjectSet::new(self.snapshot(), self.object_count()));
         };
-        let mut matching = self.passing(last, test, progress)?;
+        self.path_matches(last, before, test, progress).map_err(|error| path.place(error))
+    }
+
+    fn path_matches(
+        &self,
+        last: &str,
+        before: &[String],
+        test: &FieldTest,
+        progress: &dyn Progress,
+    ) -> Result<ObjectSet> {
+        let nulls = match test {
+            FieldTest::Null { .. } | FieldTest::Unknown { .. } => self.nulls(progress)?,
+            _ => ObjectSet::new(self.snapshot(), self.object_count()),
+        };
+        let mut matching = self.passing(last, test, &nulls, progress)?;
         for name in before.iter().rev() {
             let field = NamedField::find(self.recording(), name)?;
             // What is null or not known on the way is so at its end.
-            matching = self.collect(&field, progress, |held| match held {
-                Held::Object(target) => matching.contains(target),
-                Held::Null => {
+            matching = self.collect(&field, name, progress, |held| match held {
+                Held::Object(target) if !nulls.contains(target) => matching.contains(target),
+                Held::Null | Held::Object(_) => {
                     matches!(test, FieldTest::Null { negated: false } | FieldTest::Unknown { negated: true })
                 }
                 Held::Unknown => matches!(test, FieldTest::Unknown { negated: false }),
@@ -46,8 +68,42 @@ impl Heap {
         Ok(matching)
     }
 
+    /// The objects that stand for nothing, as a type says of those of some names: `None` of Python.
+    fn nulls(&self, progress: &dyn Progress) -> Result<ObjectSet> {
+        let tables = self.recording().tables()?;
+        let mut names = HashMap::default();
+        for id in (0..tables.type_count() as u32).map(TypeId) {
+            let of_type = tables.type_attributes(id).filter(|(key, _)| *key == NULL).map(|(_, name)| name);
+            let of_type: Vec<&str> = of_type.collect();
+            if !of_type.is_empty() {
+                names.insert(id, of_type);
+            }
+        }
+        let mut nulls = ObjectSet::new(self.snapshot(), self.object_count());
+        if names.is_empty() {
+            return Ok(nulls);
+        }
+        let places = places(self.recording(), &[self.snapshot()])?;
+        let parts = map_blocks(self.recording(), &places, Wanted::Identity, progress, |_, _, columns| {
+            let of_shapes = columns.dictionary.iter().map(|&shape| names.get(&tables.shape(shape).type_id));
+            let of_shapes: Vec<_> = of_shapes.collect();
+            let is_null = |row: &usize| {
+                let (wanted, name) =
+                    (of_shapes[columns.shapes[*row] as usize], columns.names.get(*row).copied().flatten());
+                wanted.zip(name).is_some_and(|(wanted, name)| wanted.contains(&tables.string(name)))
+            };
+            let found = (0..columns.objects()).filter(is_null);
+            Ok(found.map(|row| ObjectId(columns.first_object + row as u32)).collect::<Vec<_>>())
+        })?;
+        tables.check_strings()?;
+        parts.into_iter().flatten().for_each(|object| {
+            nulls.insert(object);
+        });
+        Ok(nulls)
+    }
+
     /// The objects for which the field of this name passes a test.
-    fn passing(&self, name: &str, test: &FieldTest, progress: &dyn Progress) -> Result<ObjectSet> {
+    fn passing(&self, name: &str, test: &FieldTest, nulls: &ObjectSet, progress: &dyn Progress) -> Result<ObjectSet> {
         let field = NamedField::find(self.recording(), name)?;
         if !field.is_reference() && !field.encodings().any(|encoding| is_comparable(test, encoding)) {
             return Err(AnalyzerError::OtherValues { name: name.to_owned(), held: described(field.encodings()) });
@@ -61,7 +117,11 @@ impl Heap {
             _ if field.may_refer() => Some(self.standing_for(|value| values.holds(value), progress)?),
             _ => None,
         };
-        self.collect(&field, progress, |held| match (held, test) {
+        let as_null = |held| match held {
+            Held::Object(target) if nulls.contains(target) => Held::Null,
+            held => held,
+        };
+        let found = self.collect(&field, name, progress, |held| match (as_null(held), test) {
             (Held::Missing, _) => false,
             (Held::Unknown, FieldTest::Unknown { negated }) => !negated,
             (_, FieldTest::Unknown { negated }) => *negated,
@@ -71,21 +131,32 @@ impl Heap {
             (Held::Null, _) => false,
             (Held::Value(value), _) => values.holds(value),
             (Held::Object(target), _) => targets.as_ref().is_some_and(|targets| targets.contains(target)),
-        })
+        })?;
+        // What a text or a number says is not known then, though the reference to it is.
+        if targets.is_some() && found.is_empty() && !self.recording().has_contents()? {
+            return Err(no_field(self.recording(), name)?);
+        }
+        Ok(found)
     }
 
-    /// The objects for which what the field holds passes.
-    fn collect(
+    /// The objects for which what the field of this name holds passes.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::NoField`] if no object has it after all.
+    pub(super) fn collect(
         &self,
         field: &NamedField<'_>,
+        name: &str,
         progress: &dyn Progress,
         passes: impl Fn(Held) -> bool + Sync,
     ) -> Result<ObjectSet> {
         let (recording, tables) = (self.recording(), self.recording().tables()?);
         let places = places(recording, &[self.snapshot()])?;
+        let is_met = AtomicBool::new(field.is_certain());
         progress.begin("reading fields", objects_in(&places), "objects");
         let parts = map_blocks(recording, &places, field.wanted(), progress, |_, _, columns| {
             let (mut found, is_continuation) = (Vec::new(), columns.objects() == 0);
+            let mut is_met_here = false;
             field.visit(
                 columns,
                 tables,
@@ -93,14 +164,20 @@ impl Heap {
                 |object, held| {
                     // A continuation adds references and says nothing else of its object.
                     let is_reference = matches!(held, Held::Object(_));
+                    is_met_here |= held != Held::Missing;
                     if (is_reference || !is_continuation) && passes(held) {
                         found.push(object);
                     }
                 },
             );
+            // Relaxed: read after the threads have ended.
+            is_met.fetch_or(is_met_here, Ordering::Relaxed);
             Ok(found)
         })?;
         tables.check_strings()?;
+        if !is_met.into_inner() {
+            return Err(no_field(recording, name)?);
+        }
         let mut matching = ObjectSet::new(self.snapshot(), self.object_count());
         parts.into_iter().flatten().for_each(|object| {
             matching.insert(object);

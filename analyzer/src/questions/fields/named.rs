@@ -22,6 +22,9 @@ pub(super) struct NamedField<'r> {
     is_name: StringAnswers<'r>,
     /// For each shape how the references of this name are found.
     references: Vec<References>,
+    /// Whether types say that there is such a field. Otherwise there may be references of the name among those whose labels
+    /// are stored with each object.
+    is_certain: bool,
 }
 
 /// The field of a name that counts for the objects of a type.
@@ -51,6 +54,11 @@ enum References {
     At(u32, u32),
     /// Perhaps among those from this position on, whose labels are stored with each object.
     From(u32),
+}
+
+/// The error that no object has a field of this name.
+pub(super) fn no_field(recording: &Recording, name: &str) -> Result<AnalyzerError> {
+    Ok(AnalyzerError::NoField { name: name.to_owned(), path: None, has_contents: recording.has_contents()? })
 }
 
 impl<'r> NamedField<'r> {
@@ -94,15 +102,21 @@ impl<'r> NamedField<'r> {
         });
         let references: Vec<References> = references.collect();
         let is_named = |found: &References| matches!(found, References::At(..));
-        if encodings.is_empty() && of_type.is_empty() && !references.iter().any(is_named) {
+        let is_certain = !encodings.is_empty() || !of_type.is_empty() || references.iter().any(is_named);
+        if !is_certain {
             // Labels that are stored with each object are strings, too.
             let has_others = references.iter().any(|&found| found != References::None);
             let mut strings = (0..tables.string_count() as u32).map(StringId);
             if !has_others || !strings.any(|id| is_name.get(id)) {
-                return Err(AnalyzerError::NoField { name: name.to_owned() });
+                return Err(no_field(recording, name)?);
             }
         }
-        Ok(NamedField { encodings, declared, is_name, references })
+        Ok(NamedField { encodings, declared, is_name, references, is_certain })
+    }
+
+    /// Whether some object may have the field, as far as types say; if not, only a look at all objects tells.
+    pub(super) fn is_certain(&self) -> bool {
+        self.is_certain
     }
 
     /// Takes the first reference of the name where it is not known which of several fields it is.

@@ -12,7 +12,7 @@ use barrow_format::{FieldId, ObjectId, TypeId};
 use foldhash::HashMap;
 
 use super::{Held, objects_in};
-use crate::error::Result;
+use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{map_blocks, places};
 use crate::file::tables::Tables;
 use crate::graph::object_set::ObjectSet;
@@ -99,9 +99,11 @@ impl Heap {
             if named.is_empty() {
                 continue;
             }
-            let names = self.through(&self.one_field(&named, label, progress)?, |targets| {
-                self.own_meaning(&standing, targets, progress)
-            })?;
+            let leads = match self.one_field(&named, label, progress) {
+                Err(AnalyzerError::NoField { .. }) => continue,
+                leads => leads?,
+            };
+            let names = self.through(&leads, |targets| self.own_meaning(&standing, targets, progress))?;
             let mut names = named.iter().zip(names).peekable();
             for (object, held) in set.iter().zip(&mut column) {
                 if let Some((_, name)) = names.next_if(|&(named, _)| named == object)

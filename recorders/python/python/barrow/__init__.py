@@ -59,7 +59,8 @@ def start(
     With `sites="light"` each object that is allocated from now on has the function, file and line that did it; with "full" those
     that called it, too; with "sample=512K" about one allocation in that many bytes has them.
 
-    Recorded is also what objects hold: strings, bytes, numbers, lengths. With `contents="none"` it is not.
+    Recorded is also what objects hold: strings, bytes, numbers, lengths. With `contents="none"` it is not. With
+    "texts=128" texts that take more bytes are shortened.
 
     A child made by `os.fork` records too, into a file of its own: `app.PID.barrow` beside `app.barrow`. With `children`, so do
     Python processes that are started anew, as `multiprocessing` and `subprocess` do it.
@@ -88,10 +89,8 @@ def _begin(path, options, children=False, first=None):
     global _clock, _first, _wants_exit
     first_path = first or os.path.abspath(path)
     limits = options["max_snapshots"], options["max_size"]
-    if options["contents"] not in ("all", "none"):
-        raise ValueError("contents is %r; it can be all or none" % options["contents"])
-    has_contents = options["contents"] == "all"
-    _barrow.begin(path, os.path.splitext(first_path), limits, options["sites"], has_contents, first is not None)
+    longest_text = _longest_text(options["contents"])
+    _barrow.begin(path, os.path.splitext(first_path), limits, options["sites"], longest_text, first is not None)
     _first = first_path
     if children:
         _triggers.append(_children.invite(_first, options))
@@ -104,6 +103,28 @@ def _begin(path, options, children=False, first=None):
     if options["on_signal"]:
         _signals.append(_on_signal(options["on_signal"]))
     _wants_exit = options["at_exit"]
+
+
+def _size(text):
+    """The bytes of a size, as 4096, 100K or 2G."""
+    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+    return int(text[:-1]) * units[text[-1].upper()] if text[-1:].upper() in units else int(text)
+
+
+def _longest_text(contents):
+    """The most bytes of a text; None if nothing is recorded of what objects hold."""
+    kind, _, size = contents.partition("=")
+    if contents == "none":
+        return None
+    if contents == "all":
+        return 1 << 20
+    try:
+        longest = _size(size)
+    except ValueError:
+        longest = 0
+    if kind != "texts" or longest < 128:
+        raise ValueError("contents is %r; it can be all, none or texts=SIZE, where the least is texts=128" % contents)
+    return min(longest, 1 << 20)
 
 
 def stop():

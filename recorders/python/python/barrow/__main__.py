@@ -8,11 +8,6 @@ import sys
 import barrow
 
 
-def _size(text):
-    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-    return int(text[:-1]) * units[text[-1].upper()] if text[-1:].upper() in units else int(text)
-
-
 def _seconds(text):
     units = {"s": 1, "m": 60, "h": 3600}
     return float(text[:-1]) * units[text[-1]] if text[-1:] in units else float(text)
@@ -25,14 +20,14 @@ def _parser():
     )
     run.add_argument("--out", metavar="FILE", help="the recording; BARROW_OUT or PROGRAM.barrow unless given")
     run.add_argument("--sites", metavar="MODE", help="note which line allocates each object: light, full (with callers), sample=512K (some of them)")
-    run.add_argument("--contents", choices=["all", "none"], default="all", help="whether to record what strings, bytes and numbers are, and how long containers are; the default is all")
+    run.add_argument("--contents", default="all", metavar="all|texts=SIZE|none", help="what to record of what strings, bytes and numbers are, and how long containers are: texts=128 shortens longer texts; the default is all")
     run.add_argument("--every-gc", action="store_true", help="a snapshot after each full collection")
     run.add_argument("--interval", type=_seconds, metavar="TIME", help="a snapshot every 5s, 2m or 1h")
     run.add_argument("--on-signal", metavar="NAME", help="a snapshot when the process gets the signal: USR2")
     run.add_argument("--at-exit", action="store_true", help="a snapshot when the program ends; the default unless another option takes snapshots")
     run.add_argument("--no-children", dest="children", action="store_false", help="leave out Python processes that the program starts anew")
     run.add_argument("--max-snapshots", type=int, metavar="N", help="record no more than N snapshots")
-    run.add_argument("--max-size", type=_size, metavar="SIZE", help="end the recording at 100K, 50M or 2G bytes")
+    run.add_argument("--max-size", type=barrow._size, metavar="SIZE", help="end the recording at 100K, 50M or 2G bytes")
     run.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module, as for python -m")
     run.add_argument("program", metavar="PROGRAM", help="a script")
     run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENTS", help="what the program is given")
