@@ -140,13 +140,11 @@ fn rows(
     };
     let retained_of = |at: usize| retained.map(|retained| retained.groups[at]);
     let rank = |at: usize| order.of(&totals([&groups[at]].into_iter()), retained_of(at));
-    let names = |at: usize| keys.iter().map(move |key| groups[at].key(key, tables));
-    let fields = |at: usize| found.held(&groups[at]).iter().map(|held| held::order(held, tables));
+    let named: Vec<&GroupKey> = keys.iter().filter(|key| !matches!(key, GroupKey::Field(_))).collect();
+    let names = |at: usize| named.iter().map(|key| groups[at].key(key, tables)).collect::<Vec<_>>();
+    let fields = |at: usize| found.held(&groups[at]).iter().map(|held| held::order(held, tables)).collect::<Vec<_>>();
     let mut sorted: Vec<usize> = (0..groups.len()).collect();
-    sorted.sort_unstable_by(|&one, &other| {
-        let by_names = || names(one).cmp(names(other)).then_with(|| fields(one).cmp(fields(other)));
-        rank(other).cmp(&rank(one)).then_with(by_names)
-    });
+    sorted.sort_by_cached_key(|&at| (std::cmp::Reverse(rank(at)), names(at), fields(at)));
     let shared = retained.map_or(GroupRetained::default(), |retained| retained.shared);
     let mut whole = sorted.iter().map(|&at| rank(at)).fold(0, u64::wrapping_add);
     if order == Order::Retained {
