@@ -88,8 +88,8 @@ impl Heap {
     /// enumeration for its name; missing for those that stand for nothing.
     ///
     /// # Errors
-    /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
-    /// [`AnalyzerError::Cancelled`](crate::AnalyzerError::Cancelled).
+    /// [`AnalyzerError::Section`],
+    /// [`AnalyzerError::Cancelled`].
     pub fn stand_for(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Held>> {
         let standing = Standing::find(self)?;
         let mut column = self.own_meaning(&standing, set, progress)?;
