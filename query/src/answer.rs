@@ -288,11 +288,11 @@ impl Value {
         name.map_or(Value::None, |name| Value::name_of(tables.string(name)))
     }
 
-    /// The own name or text of an object.
+    /// The own name or text of an object. Of a long one its beginning, and how long it is.
     pub fn name_of(text: &str) -> Self {
         match text.char_indices().nth(LONGEST_NAME) {
             None => Value::Name(text.to_owned()),
-            Some((end, _)) => Value::Name(format!("{}…", &text[..end])),
+            Some((end, _)) => Value::Name(format!("{}… ({} characters)", &text[..end], text.chars().count())),
         }
     }
 

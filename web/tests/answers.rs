@@ -112,6 +112,7 @@ fn plain(value: &Value) -> Value {
             fields.map(|field| (field[0].as_str().unwrap().to_owned(), plain(&field[1]))).collect()
         }
         "measured" => content["value"].clone(),
+        "object" => content["text"].clone(),
         // JSON has six digits of shares.
         "share" | "estimated_share" => serde_json::from_str(&format!("{:.6}", content.as_f64().unwrap())).unwrap(),
         _ => content.clone(),

@@ -179,7 +179,10 @@ impl Recording {
     }
 
     /// Whether it was recorded what objects hold besides references, as far as facts say: dumps can be imported without.
-    pub(crate) fn has_contents(&self) -> Result<bool> {
+    ///
+    /// # Errors
+    /// As for [`Recording::facts`].
+    pub fn has_contents(&self) -> Result<bool> {
         let tables = self.tables()?;
         let mut facts = tables.facts().iter();
         Ok(!facts.any(|fact| tables.string(fact.key) == "contents" && tables.string(fact.value) == "none"))

@@ -246,8 +246,8 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
 
     /// The fields with all elements and with the first elements of an array, in words, if they are recorded.
     pub(super) fn elements_fields(&self, array_type: TypeId) -> Result<Option<[FieldId; 2]>, ImportError> {
-        let field = |name| self.vocabulary.field(array_type, name, Encoding::Text, true);
-        let fields = || Ok([field(conventions::ALL_ELEMENTS)?, field(conventions::FIRST_ELEMENTS)?]);
+        let field = |name, is_optional| self.vocabulary.field(array_type, name, Encoding::Text, is_optional);
+        let fields = || Ok([field(conventions::ALL_ELEMENTS, false)?, field(conventions::FIRST_ELEMENTS, true)?]);
         self.has_values.then(fields).transpose()
     }
 

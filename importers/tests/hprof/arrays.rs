@@ -35,7 +35,10 @@ pub(crate) fn held_arrays(heap: &Heap) -> Vec<(u32, String)> {
             continue;
         }
         let fields = heap.object_fields(object).expect("fields");
-        let held = |name: &str| fields.iter().find(|field| field.name == name).map(|field| field.held);
+        let held = |name: &str| {
+            let field = fields.iter().find(|field| field.name == name);
+            field.map(|field| field.held).filter(|held| *held != Held::Unknown)
+        };
         let Some(Held::Value(FieldValue::Unsigned(length))) = held("length") else { panic!("no length") };
         let words = match (described.name, held("contents"), held("every")) {
             (Some(text), None, None) => format!("text {}", tables.string(text)),

@@ -25,7 +25,7 @@ pub(super) const COMMAND: Command = Command {
               numbers whose elements were all recorded (`--contents all`), nor boxed numbers. `superfluous` counts all objects of a group \
               but one, and `wasted` is their shallow and unmanaged size. For strings of a JVM it includes their arrays, all \
               but one of each text, but none that strings with several texts share. The example is from the group of the type \
-              that wastes most; `copies` is the number of objects that look like it.",
+              whose own objects waste most; `copies` is the number of objects that look like it.",
     example: "dups",
     flags: &[],
     subject: Subject::Recording,
@@ -62,10 +62,10 @@ fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
         .fact(Column::new("superfluous", "superfluous", Unit::Count), sum(Duplicates::superfluous))
         .fact(Column::new("wasted_bytes", "wasted", Unit::Bytes), sum(|one| one.wasted_bytes))
         .table(table)
-        .note("compared: type, name, shallow and unmanaged size, and labels, strengths and targets of all references in order;")
+        .note("compared: type, name or text, shallow and unmanaged size, all references in order, and, without a name, fields;")
         .note(
-            "other contents are not compared: objects without name and with no reference, or none but one that all \
-             of their type have, are left out",
+            "left out are objects of which none of this tells enough; where texts were shortened, only their beginnings \
+             were compared",
         )
         .exact();
     let rows = session.page_rows();

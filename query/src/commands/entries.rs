@@ -25,7 +25,7 @@ pub(super) const COMMAND: Command = Command {
               an enumeration is shown as what it stands for. Slots that hold null are left out. `retained` is what the \
               value retains. Afterwards `%3` is the value in row 3, or the key where the value is no object. Entries \
               are counted from 0: `entries @123 1000..` begins with number 1000. Types say where their entries are: \
-              those of the JDK, of Android and of CPython do.",
+              those of the JDK, of Android, and `dict`, `list` and `tuple` of CPython do.",
     example: "entries @123",
     flags: &[],
     subject: Subject::Recording,
@@ -72,7 +72,7 @@ impl Listing {
         let mut answer = self.table(session, page)?;
         if total == 0 && self.found.are_known {
             answer = answer.note("it holds nothing");
-        } else if page.is_empty() {
+        } else if total > 0 && page.is_empty() {
             answer = answer.note(format!("its entries have the numbers 0 to {}", total - 1));
         }
         if !self.found.are_known {

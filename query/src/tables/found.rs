@@ -125,14 +125,20 @@ pub(crate) fn pointed_at(text: &str, error: &ExpressionError, help: &str) -> Que
     }
 }
 
-/// Says of an answer whether it is exact which objects match: not where retained sizes that are lower bounds decide.
+/// Says of an answer whether it is exact which objects match: not where retained sizes that are lower bounds decide. Says
+/// also if texts decide of which none were recorded.
 pub(crate) fn with_exactness(
     answer: Answer,
     session: &Session,
     snapshot: SnapshotId,
     expression: &Expression,
 ) -> Result<Answer, QueryError> {
-    Ok(said(answer, session.heap(snapshot)?.matches_exactly(expression, &session.meter())?))
+    let heap = session.heap(snapshot)?;
+    let answer = match expression.asks_for_texts() && !heap.recording().has_contents()? {
+        true => answer.note("this was recorded without contents: what objects say is not known, and matches nothing"),
+        false => answer,
+    };
+    Ok(said(answer, heap.matches_exactly(expression, &session.meter())?))
 }
 
 /// Says of an answer whether it is exact which objects it is about.

@@ -65,6 +65,12 @@ impl Expression {
         !any(&self.node, &is_other)
     }
 
+    /// Whether the expression asks what objects say.
+    #[must_use]
+    pub fn asks_for_texts(&self) -> bool {
+        any(&self.node, &|term| matches!(term, Term::Text(text) if text.attribute == TextAttribute::Text))
+    }
+
     /// Whether the expression needs the types of objects.
     pub(crate) fn needs_types(&self) -> bool {
         any(&self.node, &|term| matches!(term, Term::Text(text) if text.attribute != TextAttribute::Site))

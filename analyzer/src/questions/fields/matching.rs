@@ -221,7 +221,8 @@ fn number(value: Value) -> Option<Number> {
         Value::Unsigned(value) => Number::Whole(value.into()),
         Value::Signed(value) => Number::Whole(value.into()),
         Value::Character(value) => Number::Whole(value.into()),
-        Value::Float(value) => Number::Real(value.into()),
+        // What is written as 0.1 is compared as 0.1.
+        Value::Float(value) => Number::Real(value.to_string().parse().unwrap_or(f64::NAN)),
         Value::Double(value) => Number::Real(value),
         Value::Boolean(_) | Value::Text(_) => return None,
     })
