@@ -75,6 +75,7 @@ function plain(value) {
   switch (value.kind) {
     case 'none': return null;
     case 'measured': return value.value.value;
+    case 'object': return value.value.text;
     case 'list': return value.value.map(plain);
     case 'record': return Object.fromEntries(value.value.map((/** @type {[string, any]} */ [key, one]) => [key, plain(one)]));
     default: return value.value;
