@@ -9,7 +9,8 @@ use barrow_writer::MAX_TEXT_BYTES;
 pub enum Contents {
     /// All that is in the dump. What takes more than [`MAX_TEXT_BYTES`], 1 MiB, is shortened.
     All,
-    /// The same, with texts of more bytes shortened; of arrays of numbers the first [`Contents::FIRST_ELEMENTS`].
+    /// The same, but texts of more bytes are shortened, and of arrays of numbers only the first
+    /// [`Contents::FIRST_ELEMENTS`] elements are recorded.
     Texts(usize),
     /// None.
     None,

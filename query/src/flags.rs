@@ -70,8 +70,8 @@ pub struct SessionFlags {
     /// How the JVM of an HPROF dump laid out objects: REFERENCE,HEADER,ARRAY_BASE,ALIGNMENT in bytes.
     #[arg(long, value_name = "LAYOUT")]
     pub object_layout: Option<ObjectLayout>,
-    /// What is imported of the contents of objects: texts, those of more bytes shortened, and values; also all elements of
-    /// arrays; or none.
+    /// How much of the contents of objects is imported: texts and values (texts=4K shortens longer ones), all (also every
+    /// element of arrays) or none; texts unless told.
     #[arg(long, value_name = "texts[=SIZE]|all|none", value_parser = parse_contents)]
     pub contents: Option<Contents>,
     /// Nothing is kept in FILE.index, nor read from it.

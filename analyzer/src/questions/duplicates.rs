@@ -1,7 +1,7 @@
 //! Finds duplicates: objects that are equal as far as the recording knows.
 //!
 //! ```text
-//!   blocks ──▶ hash, object          each with contents that are known: type, sizes, name, values, labels, strengths, targets
+//!   blocks ──▶ hash, object          what is known of each: type, sizes, name, values, labels, strengths, targets
 //!                  │ sort
 //!                  ▼
 //!              hash, lowest object, count     equal hashes are adjacent: a duplicate set
@@ -16,8 +16,8 @@
 //! texts refer is not wasted by any.
 //!
 //! **Values.** What fields hold is compared, unless the object has a name or text: that says what it is, and its fields may
-//! hold what was computed from it, as the hash of a string. Optional fields are compared only if they tell all of an object
-//! without references: its type says in [`TELL_ALL`] which do, as that with the elements of an array of numbers.
+//! hold what was computed from it, as the hash of a string. An optional field is compared only if it tells everything
+//! about an object, as the field with the elements of an array of numbers does. Types say so in the attributes [`TELL_ALL`].
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -146,7 +146,8 @@ impl Heap {
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], those of [`crate::Memory`].
     pub fn duplicates(&self, progress: &dyn Progress) -> Result<Vec<Duplicates>> {
-        // Index files may hold answers for which values were not compared, or the arrays of texts were: those have other numbers.
+        // Index files may hold answers for which values were not compared, or the arrays of texts were. Those have other
+        // numbers.
         let question = self.asked(Asked::Duplicates, &[2]);
         if let Some(kept) = self.kept_answer_numbers(&question)
             && let Some(found) = self.duplicates_of_rows(&kept)?
@@ -248,7 +249,7 @@ impl Heap {
         Ok(comparisons)
     }
 
-    /// The hashes of all objects that have references or a name, in no particular order; their number; and what else was
+    /// The hashes of all objects that can be compared, in no particular order; their number; and what else was
     /// found of them.
     fn hashes(&self, progress: &dyn Progress) -> Result<(Column<Record>, usize, Found)> {
         let totals = self.recording().commit(self.snapshot())?.totals;
@@ -522,8 +523,8 @@ impl Looks {
         }
     }
 
-    /// The hash and the id of the object; `None` if it has neither name nor references, and no field tells all of it. The same with the array of its text is
-    /// added to `arrays`.
+    /// The hash and the id of the object; `None` if it has neither name nor references, and no field tells all of it. The
+    /// same with the array of its text is added to `arrays`.
     fn record(mut self, arrays: &mut Vec<Record>) -> Option<Record> {
         // So the last reference affects all bits, too.
         self.mix(self.references, self.references as u32);
