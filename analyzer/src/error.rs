@@ -47,12 +47,14 @@ pub enum AnalyzerError {
         last: Option<SnapshotId>,
     },
     /// No object has a field or a reference of this name.
-    #[error("{}", no_field(name, path.as_deref(), *has_contents))]
+    #[error("{}", no_field(name, path.as_deref(), near.as_deref(), *has_contents))]
     NoField {
         /// The name that was asked for.
         name: String,
         /// The path that it is a part of, unless it is the whole.
         path: Option<String>,
+        /// The field that was probably meant.
+        near: Option<String>,
         /// Whether it was recorded what fields hold.
         has_contents: bool,
     },
@@ -62,8 +64,11 @@ pub enum AnalyzerError {
     )]
     ReplacedNumbers,
     /// No type says how many elements its objects hold, or how many slots they have.
-    #[error("no type says how many elements its objects hold and have room for, as far as this is recorded")]
-    NoElements,
+    #[error("{}", no_elements(*has_contents))]
+    NoElements {
+        /// Whether it was recorded what fields hold.
+        has_contents: bool,
+    },
     /// The fields of a name hold nothing that a test compares.
     #[error("`.{name}` holds {held}, and cannot be compared with that")]
     OtherValues {
@@ -131,7 +136,7 @@ pub enum AnalyzerError {
     Cancelled,
 }
 
-fn no_field(name: &str, path: Option<&str>, has_contents: bool) -> String {
+fn no_field(name: &str, path: Option<&str>, near: Option<&str>, has_contents: bool) -> String {
     let whole = path.map_or_else(|| format!(".{name}"), str::to_owned);
     if !has_contents {
         return format!(
@@ -140,7 +145,18 @@ fn no_field(name: &str, path: Option<&str>, has_contents: bool) -> String {
         );
     }
     let place = path.map_or_else(String::new, |path| format!(" as in `{path}`"));
-    format!("no object has a field or a reference `.{name}`{place}, as far as this is recorded")
+    let near = near.map_or_else(String::new, |near| format!("; did you mean `.{near}`?"));
+    format!("no object has a field or a reference `.{name}`{place}, as far as this is recorded{near}")
+}
+
+fn no_elements(has_contents: bool) -> &'static str {
+    match has_contents {
+        true => "no type says how many elements its objects hold and have room for, as far as this is recorded",
+        false => {
+            "how many elements objects hold is not known: this was recorded without contents; import or record it again \
+             without `--contents none`"
+        }
+    }
 }
 
 fn range(first: Option<SnapshotId>, last: Option<SnapshotId>) -> String {

@@ -4,6 +4,7 @@ use crate::error::ExpressionError;
 use crate::field::{FieldTest, Number, NumberTest};
 use crate::language::{Attribute, Language, Unit};
 use crate::lexer::{Token, TokenKind, tokens};
+use crate::nearest::nearest;
 use crate::number::{parse_duration, parse_number};
 use crate::pattern::{Pattern, TextTest};
 use crate::range::Range;
@@ -327,8 +328,7 @@ fn named<T>(term: Result<T, String>, position: usize) -> Result<Node<T>, Express
 /// Says which attributes there are, and which one was probably meant.
 fn unknown(word: &str, known: &[String]) -> String {
     let lower = word.to_ascii_lowercase();
-    let nearest = known.iter().min_by_key(|name| strsim::levenshtein(&lower, name));
-    let near = nearest.filter(|name| strsim::levenshtein(&lower, name) <= 1 + lower.len() / 3);
+    let near = nearest(&lower, known.iter().map(String::as_str));
     let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     format!("unknown attribute; there are {}{near}", known.join(", "))
 }

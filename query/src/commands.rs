@@ -84,6 +84,8 @@ pub(crate) use compare::is_recording_by_name;
 
 pub use crate::command::{Command, Completion, Content, Group, Subject};
 
+use barrow_analyzer::nearest;
+
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::language::names::{self, Match};
@@ -230,7 +232,7 @@ fn unknown(word: &str) -> QueryError {
         let name = command.name;
         return QueryError::usage(format!("`{word}` may be `{name}`, which writes a file: type its name in full"));
     }
-    QueryError::usage(match names::nearest(word, names().map(|(name, _)| name)) {
+    QueryError::usage(match nearest(word, names().map(|(name, _)| name)) {
         Some(near) => format!("there is no verb `{word}`; did you mean `{near}`?"),
         None => format!("there is no verb `{word}`; `help` lists them"),
     })

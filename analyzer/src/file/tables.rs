@@ -260,6 +260,14 @@ impl Tables {
         self.type_attributes(id).find(|&(key, _)| key == "class loader").map(|(_, value)| value)
     }
 
+    /// What the lines of its objects are made of, as the type says itself or one that it is derived from; see
+    /// [`crate::Heap::lines`].
+    #[must_use]
+    pub fn type_template(&self, id: TypeId) -> Option<&str> {
+        let said = |id| self.type_attributes(id).find(|&(key, _)| key == "reads as").map(|(_, value)| value);
+        self.type_and_bases(id).find_map(said)
+    }
+
     /// Other attributes of a type that the runtime recorded: keys and values.
     pub fn type_attributes(&self, id: TypeId) -> impl Iterator<Item = (&str, &str)> {
         self.types[id.index()].attributes.iter().map(|&(key, value)| (self.string(key), self.string(value)))

@@ -156,7 +156,7 @@ impl Heap {
         let uniform = self.uniform_arrays(progress)?;
         // What has as many elements as it is long is not filled, and has nothing to spare.
         let filled = match self.filled(|places| !places.is_array(), progress) {
-            Err(AnalyzerError::NoElements) if !boxed.is_empty() || !uniform.is_empty() => Vec::new(),
+            Err(AnalyzerError::NoElements { .. }) if !boxed.is_empty() || !uniform.is_empty() => Vec::new(),
             filled => filled?,
         };
         let mut types = self.by_type(&filled, progress)?;

@@ -59,8 +59,8 @@ impl FieldPath {
     /// An error about one of the names, with the whole path.
     fn place(&self, error: AnalyzerError) -> AnalyzerError {
         match error {
-            AnalyzerError::NoField { name, has_contents, .. } if self.0.len() > 1 => {
-                AnalyzerError::NoField { name, path: Some(self.to_string()), has_contents }
+            AnalyzerError::NoField { name, near, has_contents, .. } if self.0.len() > 1 => {
+                AnalyzerError::NoField { name, path: Some(self.to_string()), near, has_contents }
             }
             other => other,
         }
@@ -342,7 +342,7 @@ impl Heap {
     }
 
     /// The set of objects that are in ascending order.
-    fn set_of(&self, objects: &[ObjectId]) -> ObjectSet {
+    pub(crate) fn set_of(&self, objects: &[ObjectId]) -> ObjectSet {
         ObjectSet::from_sorted(self.snapshot(), self.object_count(), objects.iter().copied())
     }
 }

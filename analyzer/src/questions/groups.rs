@@ -57,14 +57,23 @@ pub enum GroupKey {
     Loader,
     /// What they say, if they are data of the program.
     Text,
-    /// What a field of them holds, as [`Heap::field_column`] tells it.
+    /// Their lines, as [`Heap::lines`] tells them.
+    Line,
+    /// What a field of them holds, as [`Heap::field_column`] tells it. Objects with equal lines are one.
     Field(FieldPath),
 }
 
 impl GroupKey {
     /// All that have a name of their own, in the order to show them.
-    pub const ALL: [GroupKey; 6] =
-        [GroupKey::Type, GroupKey::Kind, GroupKey::Package, GroupKey::Superclass, GroupKey::Loader, GroupKey::Text];
+    pub const ALL: [GroupKey; 7] = [
+        GroupKey::Type,
+        GroupKey::Kind,
+        GroupKey::Package,
+        GroupKey::Superclass,
+        GroupKey::Loader,
+        GroupKey::Text,
+        GroupKey::Line,
+    ];
 
     /// Its name.
     #[must_use]
@@ -76,11 +85,19 @@ impl GroupKey {
             GroupKey::Superclass => "superclass",
             GroupKey::Loader => "loader",
             GroupKey::Text => "text",
+            GroupKey::Line => "line",
             GroupKey::Field(path) => return Cow::Owned(path.to_string()),
         })
     }
 
-    /// What it is for the objects of a type; `None` for [`GroupKey::Text`], fields, and where the type has no such thing.
+    /// Whether [`ObjectGroups::held`] tells what it is for a group. Otherwise [`ObjectGroup::key`] does.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        matches!(self, GroupKey::Line | GroupKey::Field(_))
+    }
+
+    /// What it is for the objects of a type; `None` for [`GroupKey::Text`], what is held, and where the type has no such
+    /// thing.
     fn of_type<'t>(&self, tables: &'t Tables, id: TypeId) -> Option<&'t str> {
         match self {
             GroupKey::Type => Some(tables.type_name(id)),
@@ -88,7 +105,7 @@ impl GroupKey {
             GroupKey::Package => tables.type_package(id),
             GroupKey::Superclass => tables.type_base(id).map(|base| tables.type_name(base)),
             GroupKey::Loader => tables.type_loader(id),
-            GroupKey::Text | GroupKey::Field(_) => None,
+            GroupKey::Text | GroupKey::Line | GroupKey::Field(_) => None,
         }
     }
 }
@@ -154,7 +171,7 @@ pub struct ObjectGroups<'h> {
     keys: Vec<GroupKey>,
     /// For each type the first type with the same keys.
     classes: Vec<TypeId>,
-    /// What fields that are keys hold: each combination, in the order of the keys.
+    /// What the keys of [`GroupKey::is_held`] are: each combination, in their order.
     held: Vec<Vec<Held>>,
     /// For each object of the set, in order, its combination; empty without such keys.
     held_by: Vec<u32>,
@@ -203,7 +220,7 @@ impl Heap {
         Ok(groups)
     }
 
-    /// The combinations of what fields that are keys hold, and which one each object of the set has.
+    /// What the keys of [`GroupKey::is_held`] are, each combination, and which one each object of the set has.
     fn combinations(
         &self,
         set: &ObjectSet,
@@ -211,8 +228,12 @@ impl Heap {
         progress: &dyn Progress,
     ) -> Result<(Vec<Vec<Held>>, Vec<u32>)> {
         let tables = self.recording().tables()?;
-        let paths = keys.iter().filter_map(|key| if let GroupKey::Field(path) = key { Some(path) } else { None });
-        let columns = paths.map(|path| self.field_column(set, path, progress)).collect::<Result<Vec<_>>>()?;
+        let columns = keys.iter().filter_map(|key| match key {
+            GroupKey::Field(path) => Some(self.column_of_alike(set, path, progress)),
+            GroupKey::Line => Some(self.column_of_lines(set, progress)),
+            _ => None,
+        });
+        let columns = columns.collect::<Result<Vec<_>>>()?;
         if columns.is_empty() {
             return Ok(Default::default());
         }
@@ -247,10 +268,32 @@ impl Heap {
         }
         Ok((held, held_by))
     }
+
+    /// What a field of each object of the set holds. For objects with equal lines it is the first of these.
+    fn column_of_alike(&self, set: &ObjectSet, path: &FieldPath, progress: &dyn Progress) -> Result<Vec<Held>> {
+        let mut column = self.field_column(set, path, progress)?;
+        let targets = Held::objects(&column);
+        if !targets.is_empty() {
+            let first = self.same_lines(&self.set_of(&targets), progress)?;
+            for held in &mut column {
+                if let Held::Object(object) = held {
+                    *object = first.get(object).copied().unwrap_or(*object);
+                }
+            }
+        }
+        Ok(column)
+    }
+
+    /// For each object of the set the first one with the same line.
+    fn column_of_lines(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Held>> {
+        let first = self.same_lines(set, progress)?;
+        Ok(set.iter().map(|object| first.get(&object).map_or(Held::Missing, |&first| Held::Object(first))).collect())
+    }
 }
 
 impl ObjectGroups<'_> {
-    /// What the fields that are keys hold for the objects of a group, in the order of the keys.
+    /// What the keys of [`GroupKey::is_held`] are for the objects of a group, in their order. An object with a line stands
+    /// for all with that line.
     #[must_use]
     pub fn held(&self, group: &ObjectGroup) -> &[Held] {
         self.held.get(group.keys.held as usize).map_or(&[], Vec::as_slice)

@@ -10,6 +10,9 @@
 mod format;
 mod template;
 
+use std::collections::BTreeMap;
+
+use barrow_expressions::TextTest;
 use barrow_format::rows::{KindRole, Value};
 use barrow_format::{ObjectId, TypeId};
 use foldhash::HashMap;
@@ -24,15 +27,14 @@ use crate::questions::fields::Held;
 pub use format::days_to_date;
 use template::Template;
 
-/// The attribute of a type with the template of the lines of its objects.
-const READS_AS: &str = "reads as";
-
 /// The most templates of objects that are read at once. Objects of further ones have no line.
 const MOST_TEMPLATES: usize = 64;
 /// How far templates are followed from object to object.
 const MOST_DEPTH: usize = 4;
 /// The most bytes of a line, and of each text in it.
 const MOST_BYTES: usize = 4096;
+/// How many objects' lines are in memory at once, where not all are kept.
+const PART_OBJECTS: usize = 1 << 17;
 
 impl Heap {
     /// The line of each object whose type has a template for it, in the order of `ids`, which ascend. `None` without
@@ -51,14 +53,10 @@ impl Heap {
     fn lines_at(&self, ids: &[ObjectId], depth: usize, progress: &dyn Progress) -> Result<Vec<Option<String>>> {
         let tables = self.recording().tables()?;
         let mut lines: Vec<Option<String>> = vec![None; ids.len()];
-        let template_of = |id: TypeId| {
-            let said = |id| tables.type_attributes(id).find(|(key, _)| *key == READS_AS).map(|(_, value)| value);
-            tables.type_and_bases(id).find_map(said)
-        };
         let mut known: HashMap<TypeId, Option<&str>> = HashMap::default();
         let mut by_template: HashMap<&str, Vec<usize>> = HashMap::default();
         for (at, details) in objects(self.recording(), self.snapshot(), ids)?.iter().enumerate() {
-            if let Some(text) = *known.entry(details.type_id).or_insert_with(|| template_of(details.type_id)) {
+            if let Some(text) = *known.entry(details.type_id).or_insert_with(|| tables.type_template(details.type_id)) {
                 by_template.entry(text).or_default().push(at);
             }
         }
@@ -69,8 +67,7 @@ impl Heap {
         if templates.is_empty() {
             return Ok(lines);
         }
-        let set =
-            |of: &[usize]| ObjectSet::from_sorted(self.snapshot(), self.object_count(), of.iter().map(|&at| ids[at]));
+        let set = |of: &[usize]| self.set_of(&of.iter().map(|&at| ids[at]).collect::<Vec<_>>());
         let sets: Vec<ObjectSet> = templates.iter().map(|(_, of)| set(of)).collect();
         let asked = templates
             .iter()
@@ -98,13 +95,75 @@ impl Heap {
         Ok(lines)
     }
 
+    /// The lines of the objects that fields hold, of those that have one and stand for nothing else.
+    ///
+    /// Time: as for [`Heap::lines`]. Memory: each line.
+    ///
+    /// # Errors
+    /// Those of [`Heap::lines`].
+    pub fn lines_of(&self, held: &[Held], progress: &dyn Progress) -> Result<BTreeMap<ObjectId, String>> {
+        let (objects, mut lines) = (Held::objects(held), BTreeMap::new());
+        if !objects.is_empty() {
+            self.each_line(Some(&self.set_of(&objects)), progress, &mut |object, line| {
+                lines.insert(object, line);
+            })?;
+        }
+        Ok(lines)
+    }
+
+    /// Calls `tell` with the line of each object that has one and stands for nothing else, of a set or of all, in the
+    /// order of their numbers.
+    ///
+    /// Time: a pass over the types of the objects, and [`Heap::lines`] of those of which a type has a template.
+    pub(crate) fn each_line(
+        &self,
+        within: Option<&ObjectSet>,
+        progress: &dyn Progress,
+        tell: &mut dyn FnMut(ObjectId, String),
+    ) -> Result<()> {
+        let tables = self.recording().tables()?;
+        let with_template = self.objects_of_types(within, |id| tables.type_template(id).is_some(), progress)?;
+        let ids: Vec<ObjectId> = with_template.iter().collect();
+        for part in ids.chunks(PART_OBJECTS) {
+            let meanings = self.stand_for(&self.set_of(part), progress)?;
+            let lines = self.lines(part, progress)?;
+            for ((&object, line), meaning) in part.iter().zip(lines).zip(meanings) {
+                if let Some(line) = line.filter(|_| !matches!(meaning, Held::Value(_))) {
+                    tell(object, line);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The objects whose line passes a test; see [`Heap::each_line`].
+    pub(crate) fn line_matches(&self, test: &TextTest, progress: &dyn Progress) -> Result<ObjectSet> {
+        let mut matching = ObjectSet::new(self.snapshot(), self.object_count());
+        self.each_line(None, progress, &mut |object, line| {
+            if test.holds(Some(&line)) {
+                matching.insert(object);
+            }
+        })?;
+        Ok(matching)
+    }
+
+    /// For each object of the set that has a line, the first one with the same line; see [`Heap::each_line`].
+    ///
+    /// Memory: each different line once, and 16 bytes for each object.
+    pub(crate) fn same_lines(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<HashMap<ObjectId, ObjectId>> {
+        let (mut first_of, mut same): (HashMap<String, ObjectId>, _) = (HashMap::default(), HashMap::default());
+        self.each_line(Some(set), progress, &mut |object, line| {
+            same.insert(object, *first_of.entry(line).or_insert(object));
+        })?;
+        Ok(same)
+    }
+
     /// What objects are in the lines of others: classes their names, others what they stand for, or their own lines.
     fn texts_of(&self, ids: &[ObjectId], depth: usize, progress: &dyn Progress) -> Result<HashMap<ObjectId, String>> {
         let tables = self.recording().tables()?;
         let mut texts = HashMap::default();
         let Some(below) = depth.checked_sub(1).filter(|_| !ids.is_empty()) else { return Ok(texts) };
-        let set = ObjectSet::from_sorted(self.snapshot(), self.object_count(), ids.iter().copied());
-        let meanings = self.stand_for(&set, progress)?;
+        let meanings = self.stand_for(&self.set_of(ids), progress)?;
         let details = objects(self.recording(), self.snapshot(), ids)?;
         let mut others = Vec::new();
         for (details, meaning) in details.iter().zip(meanings) {

@@ -4,7 +4,7 @@ use crate::arrays::held_arrays;
 use crate::read::{SNAPSHOT, record_file};
 use crate::samples::{FOLDER, assert_agree, histogram};
 use crate::texts::{expected, texts, with_contents};
-use barrow_analyzer::{EntryKey, Expression, FieldValue, Heap, Held, ObjectId, ObjectSet, Silent};
+use barrow_analyzer::{EntryKey, Expression, FieldPath, FieldValue, GroupKey, Heap, Held, ObjectId, ObjectSet, Silent};
 use barrow_importers::{Contents, ImportOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
@@ -270,4 +270,12 @@ fn lines_are_those_that_the_running_program_printed() {
         assert_eq!(found, expected[name.as_str()], "{name}");
     }
     assert_eq!(expected.len(), cases.len());
+    // Objects with equal lines are one group, others one each.
+    let all = Expression::parse("type = \"Lines$Case\"").expect("an expression");
+    let (all, _) = heap.select(&[], &all, &Silent).expect("a heap");
+    let held = GroupKey::Field(FieldPath::parse(".held").expect("a field"));
+    let groups = heap.groups(&all, &[held], &Silent).expect("a heap").groups;
+    let said: BTreeSet<&str> = expected.values().copied().filter(|line| !line.is_empty()).collect();
+    let silent = expected.values().filter(|line| line.is_empty()).count();
+    assert_eq!((groups.len(), all.len()), (said.len() + silent, cases.len() as u64));
 }

@@ -142,7 +142,7 @@ impl Ranked {
         let page = &self.largest[self.shown..end];
         let ids: Vec<ObjectId> = page.iter().map(|&(_, id)| id).collect();
         let details = objects(heap.recording(), self.question.snapshot, &ids)?;
-        let mut table = found::table(session, heap.recording().tables()?, &details)?;
+        let mut table = found::table(session, &heap, &details)?;
         let is_exact = self.amount != Amount::Retained || heap.dominators(&session.meter())?.is_exact();
         if self.amount == Amount::Retained {
             let heading = if is_exact { "retained" } else { "≥ retained" };
@@ -230,8 +230,7 @@ impl Question {
         let is_whole = session.whole && self.rows.is_none();
         let is_first = session.listed.is_empty();
         let found = if is_whole { self.piece(session)? } else { self.page(session)? };
-        let recording = session.recording()?;
-        let table = found::table(session, recording.tables()?, &found.objects)?;
+        let table = found::table(session, &*session.heap(self.snapshot)?, &found.objects)?;
         session.list(self.snapshot, found.objects.iter().map(|object| object.id));
         if !is_whole {
             session.set_last_to_listed(self.snapshot)?;

@@ -1,7 +1,7 @@
 //! `group`: objects by what they have in common.
 
 use barrow_analyzer::{
-    FieldPath, GroupKey, GroupRetained, Heap, Held, ObjectGroup, ObjectGroups, RetainedByGroups, TypeTotals,
+    FieldPath, GroupKey, GroupRetained, Heap, Held, ObjectGroup, ObjectGroups, Progress, RetainedByGroups, TypeTotals,
 };
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
@@ -21,8 +21,8 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Objects,
     arguments: "[N] [[KIND] EXPR] by KEY[,KEY].. [by size|count|unmanaged|retained]",
     about: "Objects by what they have in common: type, package, text, fields",
-    details: "A row for each combination of the keys: `type`, `kind`, `package`, `superclass`, `loader` and `text`, which \
-              `help expressions` describes, and fields, as `.state` or `.owner.name`. Several are divided by \
+    details: "A row for each combination of the keys: `type`, `kind`, `package`, `superclass`, `loader`, `text` and \
+              `line`, which `help expressions` describes, and fields, as `.state` or `.owner.name`. Several are divided by \
               commas: `by package,.state`. A key is empty (null in JSON) where objects have no such thing; what a field \
               holds is written as `list` does. The groups add up to all objects that match. With N, the first \
               N groups are listed. `by retained` adds what each group retains. The sum is exactly what would be freed \
@@ -49,8 +49,9 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let (set, _) = heap.select(&kinds, &expression, &meter)?;
     let found = heap.groups(&set, &keys, &meter)?;
     let retained = if order == Order::Retained { Some(found.retained(&meter)?) } else { None };
+    let rows = rows(&keys, &found, retained.as_ref(), order, &heap, &meter)?;
     drop(meter);
-    let rows = session.context.collect(rows(&keys, &found, retained.as_ref(), order, &heap)?.into_iter())?;
+    let rows = session.context.collect(rows.into_iter())?;
     let columns = columns(&keys, &rows, retained.is_some());
     let table = Table { key: "rows", audience: Audience::Everyone, columns, rows };
     let sum = totals(found.groups.iter());
@@ -122,29 +123,39 @@ fn rows(
     retained: Option<&RetainedByGroups>,
     order: Order,
     heap: &Heap,
+    progress: &dyn Progress,
 ) -> Result<Vec<Vec<Value>>, QueryError> {
     let (groups, tables) = (&found.groups, heap.recording().tables()?);
-    let fields = keys.iter().filter(|key| matches!(key, GroupKey::Field(_))).count();
-    let of_field = |number: usize| {
+    let held: Vec<Held> = groups.iter().flat_map(|group| found.held(group)).copied().collect();
+    let lines = heap.lines_of(&held, progress)?;
+    let held_keys = keys.iter().filter(|key| key.is_held()).count();
+    let of_held = |number: usize| {
         let held: Vec<Held> = groups.iter().map(|group| found.held(group)[number]).collect();
-        held::cells(heap.recording(), heap.snapshot(), &held)
+        let cells = held::cells(heap.recording(), heap.snapshot(), &held)?.into_iter().zip(&held);
+        // An object stands for all with its line.
+        let cell = |(cell, held): (Value, &Held)| match held {
+            Held::Object(id) => lines.get(id).map_or(cell, |line| Value::name_of(line)),
+            _ => cell,
+        };
+        Ok::<Vec<Value>, QueryError>(cells.map(cell).collect())
     };
-    let of_fields = (0..fields).map(of_field).collect::<Result<Vec<_>, _>>()?;
+    let of_held = (0..held_keys).map(of_held).collect::<Result<Vec<_>, _>>()?;
     let cells = |at: usize| {
-        let mut of_fields = of_fields.iter();
-        let cell = |key| match key {
-            &GroupKey::Field(_) => of_fields.next().map_or(Value::None, |cells| cells[at].clone()),
-            key => cell(key, groups[at].key(key, tables)),
+        let mut of_held = of_held.iter();
+        let cell = |key: &GroupKey| match key.is_held() {
+            true => of_held.next().map_or(Value::None, |cells| cells[at].clone()),
+            false => cell(key, groups[at].key(key, tables)),
         };
         keys.iter().map(cell).collect::<Vec<Value>>()
     };
     let retained_of = |at: usize| retained.map(|retained| retained.groups[at]);
     let rank = |at: usize| order.of(&totals([&groups[at]].into_iter()), retained_of(at));
-    let named: Vec<&GroupKey> = keys.iter().filter(|key| !matches!(key, GroupKey::Field(_))).collect();
+    let named: Vec<&GroupKey> = keys.iter().filter(|key| !key.is_held()).collect();
     let names = |at: usize| named.iter().map(|key| groups[at].key(key, tables)).collect::<Vec<_>>();
-    let fields = |at: usize| found.held(&groups[at]).iter().map(|held| held::order(held, tables)).collect::<Vec<_>>();
+    let place = |held| held::order(held, &lines, tables);
+    let places = |at: usize| found.held(&groups[at]).iter().map(place).collect::<Vec<_>>();
     let mut sorted: Vec<usize> = (0..groups.len()).collect();
-    sorted.sort_by_cached_key(|&at| (std::cmp::Reverse(rank(at)), names(at), fields(at)));
+    sorted.sort_by_cached_key(|&at| (std::cmp::Reverse(rank(at)), names(at), places(at)));
     let shared = retained.map_or(GroupRetained::default(), |retained| retained.shared);
     let mut whole = sorted.iter().map(|&at| rank(at)).fold(0, u64::wrapping_add);
     if order == Order::Retained {
@@ -178,8 +189,7 @@ fn cell(key: &GroupKey, text: Option<&str>) -> Value {
 
 fn columns(keys: &[GroupKey], rows: &[Vec<Value>], are_retained: bool) -> Vec<Column> {
     let column = |(at, key): (usize, &GroupKey)| {
-        let is_field = matches!(key, GroupKey::Field(_));
-        let unit = if is_field { held::unit(rows.iter().map(|row| &row[at])) } else { Unit::Text };
+        let unit = if key.is_held() { held::unit(rows.iter().map(|row| &row[at])) } else { Unit::Text };
         Column::named(key.name().into_owned(), unit)
     };
     let mut columns: Vec<Column> = keys.iter().enumerate().map(column).collect();

@@ -1,6 +1,6 @@
 //! `info`: one object, or the file.
 
-use barrow_analyzer::{Heap, Held, Holder, ObjectDetails, ObjectId, Progress, Recording, SnapshotId};
+use barrow_analyzer::{FieldValue, Heap, Held, Holder, ObjectDetails, ObjectId, Progress, Recording, SnapshotId};
 
 use barrow_processes::{ProcessId, ProcessTree};
 
@@ -8,6 +8,7 @@ use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
+use crate::flags::Format;
 use crate::session::Session;
 use crate::tables::entry_rows::EntryRows;
 use crate::tables::{held, process_details};
@@ -26,9 +27,10 @@ pub(super) const COMMAND: Command = Command {
     details: "ID is 123 or @123 in the selected snapshot, 2:@123 in snapshot 2, 0x7f00 by address, %3 in row 3 of the \
               last table. `reads as` is a line for objects such as dates. If the values of fields were recorded, a \
               table has those of the object: what each field holds, and the type that declares it. Of a map, a list or \
-              a set the first entries follow. PID is 1234:0, or 1234 if the recording holds no heap and only one \
-              process had that number: who started it, what it executed, where, how it ended, and what it used. \
-              Without an argument it tells what the file holds.",
+              a set the first entries follow. Texts of more than 4,096 characters are whole with `--json` and `--csv`. \
+              PID is 1234:0, or 1234 if the recording holds no heap and only one process had that number: who started \
+              it, what it executed, where, how it ended, and what it used. Without an argument it tells what the file \
+              holds.",
     example: "info @123",
     flags: &["--classes"],
     subject: Subject::Recording,
@@ -58,8 +60,9 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             let heap = session.heap(snapshot)?;
             let details = barrow_analyzer::object(heap.recording(), snapshot, id)?;
             let line = heap.lines(&[id], &session.meter())?.remove(0).filter(|_| details.name.is_none());
-            let answer = of_object(heap.recording(), snapshot, &details, line)?;
-            let answer = with_fields(&heap, answer, id, &session.meter())?;
+            let texts = Texts { are_whole: session.context.settings.format != Format::Table };
+            let answer = of_object(heap.recording(), snapshot, &details, line, &texts)?;
+            let answer = with_fields(&heap, answer, id, &texts, &session.meter())?;
             let answer = with_entries(&heap, answer, id, &session.meter())?;
             let born = details.serial.map(|serial| heap.recording().born(serial, snapshot, &session.meter()));
             let born = born.transpose()?.flatten().map(|snapshot| u64::from(snapshot.0));
@@ -67,6 +70,25 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             with_graph(&heap, answer, id, &session.meter())
         }
         [_, word, ..] => Err(COMMAND.refuses(word)),
+    }
+}
+
+/// How long texts are told.
+struct Texts {
+    /// Whether they are told to their end. Otherwise a note says how to get the rest.
+    are_whole: bool,
+}
+
+impl Texts {
+    fn cell(&self, text: &str) -> Value {
+        if self.are_whole { Value::Name(text.to_owned()) } else { Value::name_of(text) }
+    }
+
+    fn noted<'t>(&self, answer: Answer, id: ObjectId, mut texts: impl Iterator<Item = &'t str>) -> Answer {
+        match !self.are_whole && texts.any(|text| self.cell(text) != Value::Name(text.to_owned())) {
+            true => answer.note(format!("a text is longer than shown here: `info @{id}` with --json has the whole")),
+            false => answer,
+        }
     }
 }
 
@@ -96,14 +118,16 @@ fn of_object(
     snapshot: SnapshotId,
     object: &ObjectDetails,
     line: Option<String>,
+    texts: &Texts,
 ) -> Result<Answer, QueryError> {
     let (tables, type_id) = (recording.tables()?, object.type_id);
+    let name = object.name.map(|name| tables.string(name));
     let site = object.site.map(|site| recording.site(site)).transpose()?.flatten();
-    Ok(Answer::default()
+    let answer = Answer::default()
         .of_snapshot(snapshot)
         .fact(Column::new("object", "object", Unit::Object), object.id.0)
         .fact(Column::new("type", "type", Unit::Text), tables.type_name(type_id))
-        .fact(Column::new("name", "name", Unit::Text), Value::name(tables, object.name))
+        .fact(Column::new("name", "name", Unit::Text), name.map_or(Value::None, |name| texts.cell(name)))
         .fact(Column::new("reads_as", "reads as", Unit::Text), line)
         .fact(Column::new("kind", "kind", Unit::Text), tables.kind_name(tables.type_kind(type_id)))
         .fact(Column::new("layout", "layout", Unit::Text), tables.type_layout(type_id))
@@ -115,18 +139,30 @@ fn of_object(
         .fact(Column::new("address", "address", Unit::Address), object.address)
         .fact(Column::new("serial", "serial", Unit::Number), object.serial)
         .fact(Column::new("site", "site", Unit::Number), object.site.map(|site| site.0))
-        .fact(Column::new("allocated_at", "allocated at", Unit::Text), site.and_then(|site| site.title())))
+        .fact(Column::new("allocated_at", "allocated at", Unit::Text), site.and_then(|site| site.title()));
+    Ok(texts.noted(answer, object.id, name.into_iter()))
 }
 
 /// Adds what the fields of the object hold, if the recording tells.
-fn with_fields(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progress) -> Result<Answer, QueryError> {
+fn with_fields(
+    heap: &Heap,
+    answer: Answer,
+    id: ObjectId,
+    texts: &Texts,
+    progress: &dyn Progress,
+) -> Result<Answer, QueryError> {
     let fields = heap.object_fields(id)?;
     if fields.is_empty() {
         return Ok(answer);
     }
     let tables = heap.recording().tables()?;
     let held: Vec<Held> = fields.iter().map(|field| field.held).collect();
-    let cells = held::cells(heap.recording(), heap.snapshot(), &held)?;
+    let text = |held: &Held| match held {
+        Held::Value(FieldValue::Text(text)) => Some(tables.string(*text)),
+        _ => None,
+    };
+    let cells = held::cells(heap.recording(), heap.snapshot(), &held)?.into_iter().zip(&held);
+    let cells: Vec<Value> = cells.map(|(cell, held)| text(held).map_or(cell, |text| texts.cell(text))).collect();
     let meanings = held::meanings(heap, &held, progress)?;
     let unit = held::unit(&cells);
     let rows = fields.iter().zip(cells).map(|(field, cell)| {
@@ -146,7 +182,8 @@ fn with_fields(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progres
         Column::new("stands_for", "", Unit::Number).for_machines(),
         Column::new("declared_by", "declared by", Unit::Text).secondary(),
     ];
-    Ok(answer.table(Table { key: "fields", audience: Audience::Everyone, columns, rows: rows.collect() }))
+    let answer = answer.table(Table { key: "fields", audience: Audience::Everyone, columns, rows: rows.collect() });
+    Ok(texts.noted(answer, id, held.iter().filter_map(text)))
 }
 
 /// Entries that are shown, and those that are counted.

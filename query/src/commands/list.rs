@@ -24,8 +24,8 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Objects,
     arguments: "[N] [[KIND] EXPR] of COLUMN[, COLUMN].. [by COLUMN [asc|desc]]",
     about: "Objects with any choice of columns: their fields, sizes, names",
-    details: "A COLUMN is a field, as `.count` or `.owner.name`; or `type`, `name`, `kind`, `package`, `superclass`, \
-              `loader`, `size`, `unmanaged`, `retained`, `refs`, `distance`, `address`, `serial` or `site`. A field \
+    details: "A COLUMN is a field, as `.count` or `.owner.name`; or `type`, `name`, `line`, `kind`, `package`, \
+              `superclass`, `loader`, `size`, `unmanaged`, `retained`, `refs`, `distance`, `address`, `serial` or `site`. A field \
               that refers to a string, a boxed number or a constant of an enumeration shows that; an object that reads \
               as a line, such as a date, has it after its name; `null` is nothing, `unknown` was not recorded, and a \
               cell stays empty where objects have no such field (in JSON null, {\"absent\":\"unknown\"} and \
@@ -127,14 +127,16 @@ enum Attribute {
     Address,
     Serial,
     Site,
+    Line,
 }
 
 impl Attribute {
     /// All of them, by the words for them; the first word of each is shown.
-    const WORDS: [(&'static str, Attribute); 18] = [
+    const WORDS: [(&'static str, Attribute); 19] = [
         ("type", Attribute::Type),
         ("name", Attribute::Name),
         ("text", Attribute::Name),
+        ("line", Attribute::Line),
         ("kind", Attribute::Kind),
         ("package", Attribute::Package),
         ("superclass", Attribute::Superclass),
@@ -156,6 +158,7 @@ impl Attribute {
         match self {
             Attribute::Type => Column::new("type", "type", Unit::Text),
             Attribute::Name => Column::new("name", "name", Unit::Text),
+            Attribute::Line => Column::new("line", "line", Unit::Text),
             Attribute::Kind => Column::new("kind", "kind", Unit::Text),
             Attribute::Package => Column::new("package", "package", Unit::Text),
             Attribute::Superclass => Column::new("superclass", "superclass", Unit::Text),
@@ -178,6 +181,12 @@ impl Attribute {
         Ok(match self {
             Attribute::Type => each(&|object| Value::text(tables.type_title(object.type_id))),
             Attribute::Name => each(&|object| Value::name(tables, object.name)),
+            Attribute::Line => {
+                let mut sorted: Vec<ObjectId> = objects.iter().map(|object| object.id).collect();
+                sorted.sort_unstable();
+                let lines = heap.lines(&sorted, progress)?;
+                each(&|object| sorted.binary_search(&object.id).ok().and_then(|at| lines[at].clone()).into())
+            }
             Attribute::Kind => each(&|object| Value::text(tables.kind_name(tables.type_kind(object.type_id)))),
             Attribute::Package => each(&|object| tables.type_package(object.type_id).into()),
             Attribute::Superclass => {
@@ -236,7 +245,12 @@ impl What {
         match self {
             What::Field(path) => {
                 let column = heap.field_column(set, path, progress)?;
-                Ok(column.iter().map(|held| Key::of_held(*held, tables)).collect())
+                let lines = heap.lines_of(&column, progress)?;
+                let key = |held: &Held| match held {
+                    Held::Object(id) if lines.contains_key(id) => Key::Text(lines[id].clone()),
+                    held => Key::of_held(*held, tables),
+                };
+                Ok(column.iter().map(key).collect())
             }
             What::Attribute(attribute) => {
                 let mut keys = Vec::new();

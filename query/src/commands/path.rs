@@ -1,6 +1,6 @@
 //! `path`: why an object is alive.
 
-use barrow_analyzer::{Heap, ObjectDetails, ObjectId, Path, PathOptions, Step};
+use barrow_analyzer::{Heap, ObjectDetails, Path, PathOptions, Step};
 
 use crate::answer::label;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
@@ -8,7 +8,7 @@ use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::flags::Format;
 use crate::session::Session;
-use crate::tables::found;
+use crate::tables::{found, held};
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -105,14 +105,10 @@ fn rows_of(heap: &Heap, session: &mut Session, number: usize, path: &Path) -> Re
     let (first, last) = (shown.min(length), length.saturating_sub(shown).max(shown.min(length)));
     let mut steps = heap.steps(path, 0..first)?;
     steps.extend(heap.steps(path, last..length)?);
-    let mut ids: Vec<ObjectId> = steps.iter().map(|step| step.object.id).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let lines = heap.lines(&ids, &session.meter())?;
+    let lines = held::lines_of(heap, steps.iter().map(|step| &step.object), &session.meter())?;
     let title = |object: &ObjectDetails| {
         let title = label::object(tables, object.type_id, object.name);
-        let line = ids.binary_search(&object.id).ok().and_then(|at| lines[at].as_deref());
-        line.filter(|_| object.name.is_none()).map_or(title.clone(), |line| format!("{title}: {line}"))
+        lines.get(&object.id).map_or(title.clone(), |line| format!("{title}: {line}"))
     };
     let root = label::root(tables, &path.root);
     let mut rows = Vec::new();

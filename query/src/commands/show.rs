@@ -6,6 +6,7 @@ use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::session::Session;
+use crate::tables::held;
 use crate::tables::references::{self, Wanted};
 use crate::touches::Touches;
 
@@ -66,6 +67,7 @@ impl References {
         let targets: Vec<ObjectId> = found.iter().map(|reference| reference.target).collect();
         let details = objects(&recording, self.snapshot, &targets)?;
         let tables = recording.tables()?;
+        let lines = held::lines_of(&heap, &details, &session.meter())?;
         let first = session.listed.len() + 1;
         let rows = found.iter().zip(&details).enumerate().map(|(at, (reference, target))| {
             vec![
@@ -75,6 +77,7 @@ impl References {
                 reference.target.0.into(),
                 Value::text(tables.type_title(target.type_id)),
                 Value::name(tables, target.name),
+                lines.get(&target.id).cloned().into(),
                 Value::text(tables.kind_name(tables.type_kind(target.type_id))),
                 target.shallow_bytes.into(),
             ]
@@ -118,6 +121,7 @@ fn columns() -> Vec<Column> {
         Column::new("target", "target", Unit::Object),
         Column::new("type", "type", Unit::Text),
         Column::new("name", "name", Unit::Text),
+        Column::new("line", "line", Unit::Text),
         Column::new("kind", "kind", Unit::Text),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),
     ]

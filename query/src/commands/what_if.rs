@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use barrow_analyzer::nearest;
 use barrow_processes::{Classes, LabelId, Outcome, PeakKind, Plan, ProcessTree, Schema};
 use rayon::prelude::*;
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
-use crate::language::names;
 use crate::session::Session;
 use crate::touches::Touches;
 
@@ -121,7 +121,7 @@ fn class_named<'c>(classes: &'c Classes, name: &str) -> Result<(&'c Schema, Labe
     let found = classes.schemata().iter().find_map(|schema| Some((schema, LabelId(label(schema)? as u32))));
     found.ok_or_else(|| {
         let known = classes.schemata().iter().flat_map(|schema| schema.labels());
-        let near = names::nearest(name, known.map(String::as_str));
+        let near = nearest(name, known.map(String::as_str));
         let near = near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
         QueryError::usage(format!("no process of this recording has the class \"{name}\"{near}"))
     })

@@ -12,13 +12,12 @@
 
 use std::sync::Arc;
 
-use barrow_analyzer::{ExpressionError, KindId, Names, SnapshotId};
+use barrow_analyzer::{ExpressionError, KindId, Names, SnapshotId, nearest};
 use barrow_processes::{Classes, Expression, ImageId, ImageNames, ImageSet, ProcessTree, StrangeLabel};
 
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::flags::QuestionFlags;
-use crate::language::names;
 use crate::session::Session;
 use crate::tables::found::{self, EXPRESSIONS, pointed_at};
 
@@ -105,7 +104,7 @@ pub(crate) fn told(strange: StrangeLabel<'_>, classes: &Classes) -> String {
         return format!("\"{label}\" is a class of the schema `{0}`: `class.{0}`", schema.name());
     }
     let known = classes.schemata().iter().flat_map(|schema| schema.labels());
-    let near = names::nearest(label, known.map(String::as_str));
+    let near = nearest(label, known.map(String::as_str));
     let near = near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
     format!("no process of this recording has the class \"{label}\"{near}")
 }

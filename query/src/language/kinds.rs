@@ -1,10 +1,10 @@
 //! Kinds as people name them: in any case, singular or plural, with or without blanks and dashes,
 //! as far as the name is unique; `types` and `all` mean every kind.
 
-use barrow_analyzer::{KindId, Tables};
+use barrow_analyzer::{KindId, Tables, nearest};
 
 use crate::error::QueryError;
-use crate::language::names::{Match, find, nearest};
+use crate::language::names::{Match, find};
 
 /// The kinds a question is about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
-//! What a word may name: matching by prefix, and the nearest name for a word that matches nothing.
+//! What a word may name: matching by prefix, and the type that a name probably meant.
 
-use barrow_analyzer::{Tables, TypeId};
+use barrow_analyzer::{Tables, TypeId, nearest};
 
 /// What `word` names among `names`.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,15 +25,6 @@ pub(crate) fn find<'a>(word: &str, names: impl Iterator<Item = (&'a str, usize)>
         [one] => Match::One(one),
         _ => Match::Several(found),
     }
-}
-
-/// The name that takes the fewest edits to become, if they are few for its length.
-pub(crate) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // Names whose lengths differ more than the limit need no comparison: a dump may have a million types.
-    let (length, limit) = (word.chars().count(), 1 + word.chars().count() / 3);
-    let near = names.filter(|name| name.len() >= length.saturating_sub(limit) && name.len() <= 4 * (length + limit));
-    let (edits, name) = near.map(|name| (strsim::levenshtein(word, name), name)).min_by_key(|(edits, _)| *edits)?;
-    (edits <= limit).then_some(name)
 }
 
 /// The type that was probably meant by a name that no type of these tables has: one whose last part is that name, such as
@@ -72,13 +63,5 @@ mod tests {
         assert_eq!(find("snapshot"), Match::One(2));
         assert_eq!(find("snap"), Match::Several(vec![1, 2]));
         assert_eq!(find("x"), Match::None);
-    }
-
-    #[test]
-    fn the_nearest_name_is_near() {
-        let nearest = |word| nearest(word, NAMES.iter().map(|(name, _)| *name));
-        assert_eq!(nearest("sumary"), Some("summary"));
-        assert_eq!(nearest("shwo"), Some("show"));
-        assert_eq!(nearest("frobnicate"), None);
     }
 }

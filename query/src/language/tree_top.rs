@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use barrow_analyzer::{Dominators, Heap, ObjectId, StringId, TreePlace};
+use barrow_analyzer::{Dominators, Heap, ObjectId, StringId, TreePlace, nearest};
 
 use crate::error::QueryError;
-use crate::language::names;
 
 /// Where a question about the dominator tree begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +28,7 @@ impl TreeTop {
         if let Some(group) = groups.iter().find(|group| tables.string(group.name) == name) {
             return Ok(TreeTop::Roots(group.name, name.to_owned()));
         }
-        let near = names::nearest(name, groups.iter().map(|group| tables.string(group.name)));
+        let near = nearest(name, groups.iter().map(|group| tables.string(group.name)));
         let near = near.map_or_else(|| "`roots` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
         Err(QueryError::usage(format!("there is no group of roots `{name}`; {near}")))
     }

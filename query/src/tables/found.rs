@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use barrow_analyzer::{Counted, Expression, ExpressionError, KindId, ObjectDetails, ObjectSet, SnapshotId, Tables};
+use barrow_analyzer::{
+    Counted, Expression, ExpressionError, Heap, KindId, ObjectDetails, ObjectSet, SnapshotId, Tables,
+};
 
 use crate::answer::visible;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
@@ -11,6 +13,7 @@ use crate::error::QueryError;
 use crate::language::kinds::leading_kind;
 use crate::language::names;
 use crate::session::Session;
+use crate::tables::held;
 
 /// Where to read on after a mistake.
 pub(crate) const EXPRESSIONS: &str = "`help expressions` lists what can be asked";
@@ -167,13 +170,16 @@ pub(crate) fn select(
 }
 
 /// A row per object, numbered after those that are listed.
-pub(crate) fn table(session: &Session, tables: &Tables, objects: &[ObjectDetails]) -> Result<Table, QueryError> {
+pub(crate) fn table(session: &Session, heap: &Heap, objects: &[ObjectDetails]) -> Result<Table, QueryError> {
     let number = |at| session.row_number(session.listed.len() + 1 + at);
+    let tables = heap.recording().tables()?;
+    let mut lines = held::lines_of(heap, objects, &session.meter())?;
     let columns = vec![
         Column::row_number(),
         Column::new("object", "object", Unit::Object),
         Column::new("type", "type", Unit::Text),
         Column::new("name", "name", Unit::Text),
+        Column::new("line", "line", Unit::Text),
         Column::new("kind", "kind", Unit::Text).secondary(),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),
         Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes).secondary(),
@@ -185,6 +191,7 @@ pub(crate) fn table(session: &Session, tables: &Tables, objects: &[ObjectDetails
             object.id.0.into(),
             Value::text(tables.type_title(object.type_id)),
             Value::name(tables, object.name),
+            lines.remove(&object.id).into(),
             Value::text(tables.kind_name(tables.type_kind(object.type_id))),
             object.shallow_bytes.into(),
             object.unmanaged_bytes.into(),

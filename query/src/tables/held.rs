@@ -1,5 +1,7 @@
 //! What fields hold, as cells.
 
+use std::collections::BTreeMap;
+
 use barrow_analyzer::{
     FieldEncoding, FieldValue, Heap, Held, ObjectDetails, ObjectId, ObjectSet, Progress, Recording, SnapshotId, Tables,
     objects,
@@ -33,6 +35,21 @@ pub(crate) fn meanings(heap: &Heap, held: &[Held], progress: &dyn Progress) -> R
         Some(Meaning { object: object.id, value: value?, is_in_name: object.name.is_some(), is_line })
     });
     Ok(meanings.collect())
+}
+
+/// The lines of objects, of those that have one and no name.
+pub(crate) fn lines_of<'o>(
+    heap: &Heap,
+    objects: impl IntoIterator<Item = &'o ObjectDetails>,
+    progress: &dyn Progress,
+) -> Result<BTreeMap<ObjectId, String>, QueryError> {
+    let tables = heap.recording().tables()?;
+    let may_have = |object: &&ObjectDetails| object.name.is_none() && tables.type_template(object.type_id).is_some();
+    let mut ids: Vec<ObjectId> = objects.into_iter().filter(may_have).map(|object| object.id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let lines = heap.lines(&ids, progress)?;
+    Ok(ids.into_iter().zip(lines).filter_map(|(id, line)| Some((id, line?))).collect())
 }
 
 /// The meaning of an object, if it has one.
@@ -88,8 +105,9 @@ pub(crate) fn unit<'c>(cells: impl IntoIterator<Item = &'c Value>) -> Unit {
     if cells.into_iter().any(are_words) { Unit::Text } else { Unit::Number }
 }
 
-/// Where what a field holds comes among others: what is not there, true and false, numbers, characters, texts, objects.
-pub(crate) fn order<'t>(held: &Held, tables: &'t Tables) -> (u8, i128, &'t str) {
+/// Where what a field holds comes among others: what is not there, true and false, numbers, characters, texts and lines,
+/// objects.
+pub(crate) fn order<'t>(held: &Held, lines: &'t BTreeMap<ObjectId, String>, tables: &'t Tables) -> (u8, i128, &'t str) {
     match *held {
         Held::Missing => (0, 0, ""),
         Held::Unknown => (1, 0, ""),
@@ -101,7 +119,10 @@ pub(crate) fn order<'t>(held: &Held, tables: &'t Tables) -> (u8, i128, &'t str) 
         Held::Value(FieldValue::Double(number)) => (5, real_order(number), ""),
         Held::Value(FieldValue::Character(code)) => (6, code.into(), ""),
         Held::Value(FieldValue::Text(text)) => (7, 0, tables.string(text)),
-        Held::Object(id) => (8, id.0.into(), ""),
+        Held::Object(id) => match lines.get(&id) {
+            Some(line) => (7, 0, line),
+            None => (8, id.0.into(), ""),
+        },
     }
 }
 

@@ -155,6 +155,7 @@ fn draw_rows(table: &Table, columns: &[Sized], out: &mut dyn Write) -> io::Resul
         interrupt::check()?;
         let cell = |at: usize, width: usize| match &cells[at] {
             Value::Path(steps) => path::fitted(steps, width),
+            Value::Object { .. } => object_fitted(cell(&cells[at], table.columns[at].unit), width),
             value => cell(value, table.columns[at].unit),
         };
         writeln!(out, "{}", aligned(table, columns, cell))
@@ -181,6 +182,16 @@ fn cell(value: &Value, unit: Unit) -> String {
     }
 }
 
+/// An object, `@12 java.util.Date: 2026-11-25`, without the package of its type where the whole is too wide.
+fn object_fitted(text: String, width: usize) -> String {
+    let Some((id, rest)) = text.split_once(' ').filter(|_| text.width() > width) else { return text };
+    let end = rest.find([' ', ':', '"']).unwrap_or(rest.len());
+    match rest[..end].rfind('.') {
+        Some(dot) => format!("{id} {}", &rest[dot + 1..]),
+        None => text,
+    }
+}
+
 /// A column in which nothing is known would only take space.
 fn is_shown(table: &Table, at: usize) -> bool {
     table.columns[at].audience.has_people() && table.rows.iter().any(|cells| cells[at] != Value::None)
@@ -199,6 +210,15 @@ mod tests {
         assert_eq!(quoted(&"\n".repeat(21), 40), format!("\"{}…\"", r"\n".repeat(20)));
         assert_eq!(quoted(&"x".repeat(40), 40), format!("\"{}\"", "x".repeat(40)));
         assert_eq!(quoted("", 40), "\"\"");
+    }
+
+    #[test]
+    fn objects_that_are_too_wide_are_without_the_package() {
+        let fitted = |text: &str, width| object_fitted(text.to_owned(), width);
+        assert_eq!(fitted("@12 java.util.Date: 1.5", 23), "@12 java.util.Date: 1.5");
+        assert_eq!(fitted("@12 java.util.Date: 1.5", 22), "@12 Date: 1.5");
+        assert_eq!(fitted("@12 a.Session \"x.y\"", 8), "@12 Session \"x.y\"");
+        assert_eq!(fitted("@12 Foo::Bar 1.5", 8), "@12 Foo::Bar 1.5");
     }
 
     #[test]

@@ -354,8 +354,8 @@ impl TextComparison {
             TextAttribute::Kind => Some(tables.kind_name(tables.type_kind(id))),
             TextAttribute::Layout => tables.type_layout(id),
             TextAttribute::File => tables.type_file(id),
-            // Compared by site, see `of_site_texts`.
-            TextAttribute::Site => None,
+            // Compared by site, see `of_site_texts`, or before blocks are read, see `Step::Field`.
+            TextAttribute::Site | TextAttribute::Line => None,
         };
         self.test.holds(text)
     }

@@ -61,7 +61,10 @@ impl Language for Objects<'_> {
     }
 
     fn text(&self, attribute: TextAttribute, test: TextTest) -> Term {
-        Term::Text(TextComparison { attribute, test })
+        match attribute {
+            TextAttribute::Line => Term::Field(Arc::new(FieldTerm::Line(test))),
+            _ => Term::Text(TextComparison { attribute, test }),
+        }
     }
 
     fn number(&self, attribute: NumberAttribute, range: Range) -> Term {

@@ -29,6 +29,8 @@ pub(crate) enum FieldTerm {
     Field(FieldPath, FieldTest),
     /// Of how full they are.
     Measure(Measure, NumberTest),
+    /// Of their line to read.
+    Line(TextTest),
 }
 
 /// The tests of fields, from left to right.
@@ -70,7 +72,7 @@ pub(super) struct NumberComparison {
 }
 
 /// The attributes and properties of expressions, with their meanings.
-pub const ATTRIBUTES: [(&str, &str); 26] = [
+pub const ATTRIBUTES: [(&str, &str); 27] = [
     ("type", "name of the type or function"),
     ("is", "the type or one that it is derived from, without an operator: `is Exception`, `is java.util.*`"),
     ("package", "the type's name up to its last part: `java.util`; `not package ~ /./` for types without"),
@@ -78,6 +80,7 @@ pub const ATTRIBUTES: [(&str, &str); 26] = [
     ("loader", "class of the loader of the type; a type of the JVM itself has none"),
     ("name", "the object's own name or text where it has one, else that of its type"),
     ("text", "what a string says, or the name of a thread; no comparison holds for objects that say nothing"),
+    ("line", "what `info` shows as `reads as`: a date, a URL; no comparison holds for objects without"),
     ("kind", "name of the kind"),
     ("layout", "memory layout in the runtime's words (also: repr)"),
     ("file", "file the type is declared in"),
@@ -110,6 +113,8 @@ pub(super) enum TextAttribute {
     Name,
     /// The name of an object that is data of the program.
     Text,
+    /// See [`crate::Heap::lines`].
+    Line,
     Kind,
     Layout,
     File,
@@ -158,6 +163,7 @@ pub(super) fn attribute_named(word: &str) -> Option<Attribute> {
         "loader" => Text(TextAttribute::Loader),
         "name" => Text(TextAttribute::Name),
         "text" => Text(TextAttribute::Text),
+        "line" => Text(TextAttribute::Line),
         "kind" => Text(TextAttribute::Kind),
         "layout" | "repr" => Text(TextAttribute::Layout),
         "file" => Text(TextAttribute::File),

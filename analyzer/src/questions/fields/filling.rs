@@ -177,7 +177,7 @@ impl Heap {
             }));
         }
         if classes.is_empty() {
-            return Err(AnalyzerError::NoElements);
+            return Err(AnalyzerError::NoElements { has_contents: self.recording().has_contents()? });
         }
         let sets = self.objects_by_class(None, &class_of, classes.len(), progress)?;
         let numbers: Vec<Vec<&FieldPath>> = classes.iter().map(Places::numbers).collect();

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use barrow_expressions::{FieldTest, Number};
+use barrow_expressions::{FieldTest, Number, Pattern, TextTest};
 use barrow_format::block::Wanted;
 use barrow_format::rows::{Encoding, Value};
 use barrow_format::{ObjectId, TypeId};
@@ -53,6 +53,7 @@ impl Heap {
             _ => ObjectSet::new(self.snapshot(), self.object_count()),
         };
         let mut matching = self.passing(last, test, &nulls, progress)?;
+        let is_doubtful = matching.is_empty() && !matches!(test, FieldTest::Null { .. } | FieldTest::Unknown { .. });
         for name in before.iter().rev() {
             let field = NamedField::find(self.recording(), name)?;
             // What is null or not known on the way is so at its end.
@@ -64,6 +65,9 @@ impl Heap {
                 Held::Unknown => matches!(test, FieldTest::Unknown { negated: false }),
                 Held::Missing | Held::Value(_) => false,
             })?;
+        }
+        if is_doubtful {
+            self.require_comparable(last, test, progress)?;
         }
         Ok(matching)
     }
@@ -114,7 +118,13 @@ impl Heap {
         let values = ValueTest::new(self, test)?;
         let targets = match test {
             FieldTest::Null { .. } | FieldTest::Unknown { .. } => None,
-            _ if field.may_refer() => Some(self.standing_for(|value| values.holds(value), progress)?),
+            _ if field.may_refer() => {
+                let mut targets = self.standing_for(|value| values.holds(value), progress)?;
+                if let FieldTest::Text(test) = test {
+                    targets.union_with(&self.line_matches(test, progress)?);
+                }
+                Some(targets)
+            }
             _ => None,
         };
         let as_null = |held| match held {
@@ -137,6 +147,38 @@ impl Heap {
             return Err(no_field(self.recording(), name)?);
         }
         Ok(found)
+    }
+
+    /// Requires that some object that the field of this name refers to stands for what a test compares, unless it refers to
+    /// none.
+    fn require_comparable(&self, name: &str, test: &FieldTest, progress: &dyn Progress) -> Result<()> {
+        let field = NamedField::find(self.recording(), name)?;
+        if !field.may_refer() || field.encodings().any(|encoding| is_comparable(test, encoding)) {
+            return Ok(());
+        }
+        let leads_to = |is_one: &(dyn Fn(ObjectId) -> bool + Sync)| {
+            let found = self.collect(&field, name, progress, |held| matches!(held, Held::Object(id) if is_one(id)))?;
+            Ok::<bool, AnalyzerError>(!found.is_empty())
+        };
+        let any_text = TextTest { pattern: Pattern::Exact(String::new()), negated: true };
+        let mut kinds = Vec::new();
+        for kind in [Encoding::Text, Encoding::Unsigned, Encoding::Boolean] {
+            let mut set = self.standing_for(|value| kind_of(value) == kind, progress)?;
+            if kind == Encoding::Text {
+                set.union_with(&self.line_matches(&any_text, progress)?);
+            }
+            if leads_to(&|object| set.contains(object))? {
+                kinds.push(kind);
+            }
+        }
+        if kinds.iter().any(|&kind| is_comparable(test, kind)) || !leads_to(&|_| true)? {
+            return Ok(());
+        }
+        let held = match kinds.is_empty() {
+            true => "objects that are no texts or numbers, as far as this is recorded",
+            false => described(kinds.into_iter().chain(field.encodings())),
+        };
+        Err(AnalyzerError::OtherValues { name: name.to_owned(), held })
     }
 
     /// The objects for which what the field of this name holds passes.
@@ -212,6 +254,15 @@ impl<'t> ValueTest<'t> {
             }
             _ => false,
         }
+    }
+}
+
+/// One encoding for all texts, one for all numbers, and that of booleans.
+fn kind_of(value: Value) -> Encoding {
+    match value {
+        Value::Text(_) | Value::Character(_) => Encoding::Text,
+        Value::Boolean(_) => Encoding::Boolean,
+        _ => Encoding::Unsigned,
     }
 }
 

@@ -1,5 +1,6 @@
 //! All fields of one name, and what they hold for the objects of a block.
 
+use barrow_expressions::nearest;
 use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::rows::{Encoding, Label, LabelCode, Tail, Value};
 use barrow_format::{FieldId, ObjectId, ShapeId, StringId, TypeId};
@@ -58,7 +59,10 @@ enum References {
 
 /// The error that no object has a field of this name.
 pub(super) fn no_field(recording: &Recording, name: &str) -> Result<AnalyzerError> {
-    Ok(AnalyzerError::NoField { name: name.to_owned(), path: None, has_contents: recording.has_contents()? })
+    let tables = recording.tables()?;
+    let known = recording.fields()?.all().map(|(_, field)| tables.string(field.name));
+    let near = nearest(name, known.filter(|known| *known != name)).map(str::to_owned);
+    Ok(AnalyzerError::NoField { name: name.to_owned(), path: None, near, has_contents: recording.has_contents()? })
 }
 
 impl<'r> NamedField<'r> {
