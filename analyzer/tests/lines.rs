@@ -52,12 +52,14 @@ fn heap(objects: &[Model]) -> Heap {
     let shelf = Shelf::default();
     let writer = Writer::to_stream(Box::new(shelf.clone()), Options::default()).unwrap();
     let kind = writer.kind("object", KindRole::Object).unwrap();
-    let template = [("reads as", "day {.number}")];
+    // No note is there, and no type has the field `is_good`.
+    let template = [("reads as", "day {.number}{?.note.is_good}")];
     let [day, text, plain] = [("Day", true), ("Text", true), ("Plain", false)].map(|(name, has_line)| {
         let mut description = TypeDescription::new(kind, name);
         description.attributes = if has_line { &template } else { &[] };
         let declared = writer.declare_type(&description).unwrap();
         writer.field(declared, "when", Encoding::Reference, false).unwrap();
+        writer.field(declared, "note", Encoding::Reference, false).unwrap();
         declared
     });
     let number = writer.field(day, "number", Encoding::Signed, false).unwrap();

@@ -58,10 +58,13 @@ pub enum Number {
 }
 
 impl Number {
-    /// Reads `-3`, `0x10`, `1.5M` or `0.25`.
+    /// Reads `-3`, `0x10`, `1.5M`, `0.25` or `Infinity`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (is_negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
+        if digits == "Infinity" {
+            return Some(Number::Real(if is_negative { f64::NEG_INFINITY } else { f64::INFINITY }));
+        }
         if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
             return None;
         }
@@ -124,10 +127,14 @@ impl NumberTest {
         matches!((self.low, self.high), (Bound::With(low), Bound::With(high)) if low == high)
     }
 
-    /// Whether a number passes. What is not a number passes no test.
+    /// Whether a number passes. What is not a number passes only the test for that.
     #[must_use]
     pub fn holds(&self, number: Number) -> bool {
-        if matches!(number, Number::Real(real) if real.is_nan()) {
+        let is_nan = |number| matches!(number, Number::Real(real) if real.is_nan());
+        if matches!(self.low, Bound::With(low) if is_nan(low)) {
+            return is_nan(number) != self.negated;
+        }
+        if is_nan(number) {
             return false;
         }
         let is_within = |bound, outside| match bound {
@@ -150,6 +157,7 @@ mod tests {
         assert_eq!(Number::parse("1.5K"), Some(Number::Whole(1536)));
         assert_eq!(Number::parse("-0.25"), Some(Number::Real(-0.25)));
         assert_eq!(Number::parse("1e3"), Some(Number::Real(1000.0)));
+        assert_eq!(Number::parse("-Infinity"), Some(Number::Real(f64::NEG_INFINITY)));
         for wrong in ["", "-", "x", "--3", "+3", "inf", "nan", "1e999"] {
             assert_eq!(Number::parse(wrong), None, "{wrong}");
         }
@@ -190,6 +198,11 @@ mod tests {
             );
         }
         assert!(!NumberTest::compared("!=", Number::Whole(1)).unwrap().holds(Number::Real(f64::NAN)));
+        let nan = Number::Real(f64::NAN);
+        assert!(NumberTest::compared("=", nan).unwrap().holds(nan));
+        assert!(!NumberTest::compared("=", nan).unwrap().holds(Number::Real(1.0)));
+        assert!(!NumberTest::compared("!=", nan).unwrap().holds(nan));
+        assert!(NumberTest::compared("!=", nan).unwrap().holds(Number::Whole(1)));
         assert!(NumberTest::compared(">", Number::Whole(i64::MAX.into())).unwrap().holds(Number::Whole(1 << 63)));
     }
 }

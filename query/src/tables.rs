@@ -5,6 +5,7 @@ pub(crate) mod class_tables;
 pub(crate) mod comparison;
 pub(crate) mod entry_rows;
 pub(crate) mod found;
+pub(crate) mod group_keys;
 pub(crate) mod growth_series;
 pub(crate) mod held;
 pub(crate) mod lane_tables;

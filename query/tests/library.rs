@@ -1,5 +1,6 @@
 //! The library as a program uses it: answers as data, several sessions at once, permissions, stopping.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -53,6 +54,41 @@ fn the_columns_of_many_objects_are_those_of_each_alone() {
     let Value::Number(first) = rows[0][2] else { panic!("{:?} is no distance", rows[0][2]) };
     let largest = session.ask(&line("list 1 type = \"Storefront$Session\" of distance by distance desc")).unwrap();
     assert_eq!(largest.tables[0].rows[0][2], Value::Number(first));
+}
+
+/// What each group has in a column; what is shared is no group.
+fn of_groups(answer: &barrow_query::Answer, keys: usize, column: &str) -> BTreeMap<String, Value> {
+    let table = &answer.tables[0];
+    let at = table.columns.iter().position(|known| known.key == column).unwrap();
+    let groups = table.rows.iter().filter(|row| !row.contains(&Value::text("shared")));
+    groups.map(|row| (format!("{:?}", &row[..keys]), row[at].clone())).collect()
+}
+
+#[test]
+fn growth_of_groups_is_that_of_the_groups_of_each_snapshot() {
+    let mut session = session(&workspace(), "leaks/storefront.barrow");
+    for (asked, key, keys) in [
+        ("type ~ /Session/ by .state,type", "shallow_bytes", 2),
+        ("by package", "shallow_bytes", 1),
+        ("size > 20 by superclass by retained", "retained_bytes", 1),
+    ] {
+        let growth = session.ask(&line(&format!("growth {asked} --min 0.00001%"))).unwrap();
+        let series = of_groups(&growth, keys, key);
+        let objects = of_groups(&growth, keys, "objects");
+        assert!(!series.is_empty(), "{asked}");
+        let Value::List(snapshots) = &growth.facts[0].value else { panic!("no list of snapshots") };
+        for (at, snapshot) in snapshots.iter().enumerate() {
+            let Value::Number(snapshot) = snapshot else { panic!("{snapshot:?} is no snapshot") };
+            let groups = session.ask(&line(&format!("group 100000 {asked} -s {snapshot}"))).unwrap();
+            let (bytes, counts) = (of_groups(&groups, keys, key), of_groups(&groups, keys, "objects"));
+            for (group, values) in &series {
+                let value =
+                    |values: &Value| if let Value::List(values) = values { values[at].clone() } else { Value::None };
+                assert_eq!(value(values), bytes.get(group).cloned().unwrap_or(Value::Number(0)), "{asked} {group}");
+                assert_eq!(value(&objects[group]), counts.get(group).cloned().unwrap_or(Value::Number(0)));
+            }
+        }
+    }
 }
 
 #[test]

@@ -325,6 +325,8 @@ impl Heap {
                 };
                 match NamedField::find(self.recording(), name) {
                     Ok(named) => going.push((at, targets, named)),
+                    // What is null or not known on the way is so at its end, though no object has the field.
+                    Err(AnalyzerError::NoField { .. }) if step > 0 => columns[at] = next_step(&columns[at], &[], &[]),
                     Err(AnalyzerError::NoField { .. }) => columns[at] = missing(set),
                     Err(error) => return Err(error),
                 }

@@ -143,7 +143,7 @@ fn cell(verdict: Verdict) -> Value {
 pub(crate) fn trend_columns() -> [Column; 10] {
     [
         Column::new("slope_bytes", "per snapshot", Unit::Bytes),
-        Column::new("slope_interval", "95 % interval", Unit::Text).for_people(),
+        Column::new("slope_interval", "95 % interval", Unit::Text).for_people().secondary(),
         Column::new("slope_low_bytes", "", Unit::Bytes).for_machines(),
         Column::new("slope_high_bytes", "", Unit::Bytes).for_machines(),
         Column::new("lasting_slope_bytes", "", Unit::Bytes).for_machines(),

@@ -1,8 +1,6 @@
 //! `group`: objects by what they have in common.
 
-use barrow_analyzer::{
-    FieldPath, GroupKey, GroupRetained, Heap, Held, ObjectGroup, ObjectGroups, Progress, RetainedByGroups, TypeTotals,
-};
+use barrow_analyzer::{GroupKey, GroupRetained, Heap, ObjectGroups, Progress, RetainedByGroups};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
@@ -10,7 +8,7 @@ use crate::error::QueryError;
 use crate::language::request::Request;
 use crate::session::Session;
 use crate::tables::ranking::Order;
-use crate::tables::{found, held};
+use crate::tables::{found, group_keys, held};
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};
@@ -41,7 +39,7 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let request = Request::of(arguments);
-    let (keys, order) = keys_and_order(&request.by)?;
+    let (keys, order) = group_keys::keys_and_order(&COMMAND, &request.by)?;
     let snapshot = session.snapshot()?;
     let (kinds, expression) = found::kinds_and_expression_or_all(session, snapshot, &request.rest, 0)?;
     let heap = session.heap(snapshot)?;
@@ -54,7 +52,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let rows = session.context.collect(rows.into_iter())?;
     let columns = columns(&keys, &rows, retained.is_some());
     let table = Table { key: "rows", audience: Audience::Everyone, columns, rows };
-    let sum = totals(found.groups.iter());
+    let sum = group_keys::totals(found.groups.iter());
     let mut answer = Answer::default()
         .of_snapshot(snapshot)
         .fact(Column::new("groups", "groups", Unit::Count), found.groups.len())
@@ -80,42 +78,6 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     Ok(more::first_page(session, answer, rows))
 }
 
-/// The keys, and what ranks, of the words that follow `by`.
-fn keys_and_order(by: &[String]) -> Result<(Vec<GroupKey>, Order), QueryError> {
-    let (mut keys, mut order) = (Vec::new(), Order::Size);
-    for word in by.iter().flat_map(|words| words.split(',')).filter(|word| !word.is_empty()) {
-        let field = || FieldPath::parse(word).map(GroupKey::Field);
-        match (GroupKey::ALL.into_iter().find(|key| key.name() == word).or_else(field), Order::named(word)) {
-            (Some(key), _) if keys.contains(&key) => {}
-            (Some(key), _) => keys.push(key),
-            (None, Some(named)) => order = named,
-            (None, None) => {
-                return Err(QueryError::usage(format!("`{word}` is no key; there are {}", known_keys())));
-            }
-        }
-    }
-    match keys.is_empty() {
-        true => {
-            let (known, example) = (known_keys(), COMMAND.example);
-            Err(QueryError::usage(format!("by which key? there are {known}: `{example}`")))
-        }
-        false => Ok((keys, order)),
-    }
-}
-
-fn known_keys() -> String {
-    format!("{} and fields, as `.state`", GroupKey::ALL.each_ref().map(GroupKey::name).join(", "))
-}
-
-fn totals<'g>(groups: impl Iterator<Item = &'g ObjectGroup>) -> TypeTotals {
-    groups.fold(TypeTotals::default(), |sum, group| TypeTotals {
-        objects: sum.objects + group.objects,
-        heap_bytes: sum.heap_bytes.wrapping_add(group.heap_bytes),
-        unmanaged_bytes: sum.unmanaged_bytes.wrapping_add(group.unmanaged_bytes),
-        ..sum
-    })
-}
-
 /// A row for each group, the largest first, and one for what is shared.
 fn rows(
     keys: &[GroupKey],
@@ -126,30 +88,10 @@ fn rows(
     progress: &dyn Progress,
 ) -> Result<Vec<Vec<Value>>, QueryError> {
     let (groups, tables) = (&found.groups, heap.recording().tables()?);
-    let held: Vec<Held> = groups.iter().flat_map(|group| found.held(group)).copied().collect();
-    let lines = heap.lines_of(&held, progress)?;
-    let held_keys = keys.iter().filter(|key| key.is_held()).count();
-    let of_held = |number: usize| {
-        let held: Vec<Held> = groups.iter().map(|group| found.held(group)[number]).collect();
-        let cells = held::cells(heap.recording(), heap.snapshot(), &held)?.into_iter().zip(&held);
-        // An object stands for all with its line.
-        let cell = |(cell, held): (Value, &Held)| match held {
-            Held::Object(id) => lines.get(id).map_or(cell, |line| Value::name_of(line)),
-            _ => cell,
-        };
-        Ok::<Vec<Value>, QueryError>(cells.map(cell).collect())
-    };
-    let of_held = (0..held_keys).map(of_held).collect::<Result<Vec<_>, _>>()?;
-    let cells = |at: usize| {
-        let mut of_held = of_held.iter();
-        let cell = |key: &GroupKey| match key.is_held() {
-            true => of_held.next().map_or(Value::None, |cells| cells[at].clone()),
-            false => cell(key, groups[at].key(key, tables)),
-        };
-        keys.iter().map(cell).collect::<Vec<Value>>()
-    };
+    let lines = group_keys::lines(found, heap, progress)?;
+    let mut cells = group_keys::cells(keys, found, &lines, heap)?;
     let retained_of = |at: usize| retained.map(|retained| retained.groups[at]);
-    let rank = |at: usize| order.of(&totals([&groups[at]].into_iter()), retained_of(at));
+    let rank = |at: usize| order.of(&group_keys::totals([&groups[at]].into_iter()), retained_of(at));
     let named: Vec<&GroupKey> = keys.iter().filter(|key| !key.is_held()).collect();
     let names = |at: usize| named.iter().map(|key| groups[at].key(key, tables)).collect::<Vec<_>>();
     let place = |held| held::order(held, &lines, tables);
@@ -161,15 +103,15 @@ fn rows(
     if order == Order::Retained {
         whole = whole.wrapping_add(shared.bytes);
     }
-    let row = |at: usize| {
+    let mut row = |at: usize| {
         let group = &groups[at];
-        let mut row = cells(at);
+        let mut row = std::mem::take(&mut cells[at]);
         row.extend([group.objects.into(), group.heap_bytes.into(), group.unmanaged_bytes.into()]);
         row.extend(retained_of(at).into_iter().flat_map(|retained| [retained.bytes.into(), "group".into()]));
         row.push(Value::share(rank(at), whole));
         row
     };
-    let mut rows: Vec<Vec<Value>> = sorted.into_iter().map(row).collect();
+    let mut rows: Vec<Vec<Value>> = sorted.into_iter().map(&mut row).collect();
     if shared.bytes > 0 {
         let mut row = vec![Value::None; keys.len()];
         row.extend([0_u64.into(), 0_u64.into(), 0_u64.into(), shared.bytes.into(), "shared".into()]);
@@ -179,20 +121,8 @@ fn rows(
     Ok(rows)
 }
 
-fn cell(key: &GroupKey, text: Option<&str>) -> Value {
-    match (key, text) {
-        (_, None) => Value::None,
-        (GroupKey::Text, Some(text)) => Value::name_of(text),
-        (_, Some(text)) => Value::text(text),
-    }
-}
-
 fn columns(keys: &[GroupKey], rows: &[Vec<Value>], are_retained: bool) -> Vec<Column> {
-    let column = |(at, key): (usize, &GroupKey)| {
-        let unit = if key.is_held() { held::unit(rows.iter().map(|row| &row[at])) } else { Unit::Text };
-        Column::named(key.name().into_owned(), unit)
-    };
-    let mut columns: Vec<Column> = keys.iter().enumerate().map(column).collect();
+    let mut columns = group_keys::columns(keys, rows);
     columns.extend([
         Column::new("objects", "objects", Unit::Count),
         Column::new("shallow_bytes", "shallow", Unit::Bytes),

@@ -14,12 +14,14 @@ use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};
 
+mod groups;
+
 pub(super) const COMMAND: Command = Command {
     name: "growth",
     aliases: &[],
     group: Group::Series,
-    arguments: "[A..B] [N] [--min SHARE]",
-    about: "What grows over the snapshots, by path of types from the roots",
+    arguments: "[A..B] [N] [--min SHARE] [[[KIND] EXPR] by KEY[,KEY].. [by size|unmanaged|retained]]",
+    about: "What grows over the snapshots: paths of types, or groups by KEY",
     details: "A path is a group of roots and then types down the dominator tree. Objects of one type directly below \
               each other are one step. What a path retains is measured in every snapshot from A to B (default: all). \
               Paths that grow come first, sorted by the lower bound of their growth. A path is left out if a path \
@@ -34,7 +36,10 @@ pub(super) const COMMAND: Command = Command {
               A..B` and `assert growth(..)` judge in the same way. Objects that are on another path in each snapshot, \
               as the variables of a running function can be, are judged over all paths: `any path › TYPE`. An empty \
               cell means that the path was too small to track in that snapshot: under 1/16 of the `--min` threshold. \
-              N is 15 by default.",
+              N is 15 by default. With `by KEY`, groups of objects are judged instead of paths: those that match the \
+              expression, or all, by keys as for `group`. A group is what its keys say, in every snapshot; objects \
+              without a text, a number or a line count by their type and name. Sizes are shallow ones, unless `by \
+              retained` or `by unmanaged` follows. `--min` is then a share of the largest sum of all groups.",
     example: "growth",
     flags: &["--min"],
     subject: Subject::Recording,
@@ -45,6 +50,9 @@ pub(super) const COMMAND: Command = Command {
 };
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    if groups::are_asked(arguments) {
+        return groups::answer(session, arguments);
+    }
     let recording = session.recording()?;
     let mut words = &arguments.words()[..];
     let mut page = session.ranking_rows(None);
@@ -57,7 +65,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let (rows, tested) = (growth.rows(), growth.large().count());
     let (carried, rows): (Vec<GrowthRow>, Vec<GrowthRow>) = rows.into_iter().partition(|row| row.is_carried);
     let (rows, still): (Vec<GrowthRow>, Vec<GrowthRow>) = rows.into_iter().partition(|row| growth.changes(row.node));
-    let note = verdict(&rows, tested, snapshots.len());
+    let are = |verdict: Verdict| rows.iter().filter(|row| row.judgement.verdict == verdict).count() as u64;
+    let note = verdict(are, &units::counted(tested as u64, "path"), snapshots.len());
     let answer = Answer::default()
         .fact(Column::new("snapshots", "snapshots", Unit::Nested), numbers(&snapshots))
         .fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::PER)
@@ -84,21 +93,19 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     Ok(more::first_page(session, answer, page.max(1)))
 }
 
-/// What is said of all rows, in a sentence.
-fn verdict(rows: &[GrowthRow], tested: usize, snapshots: usize) -> String {
-    let are = |verdict: Verdict| rows.iter().filter(|row| row.judgement.verdict == verdict).count() as u64;
-    let paths = units::counted(tested as u64, "path");
+/// What is said of all rows, in a sentence: `tested` are all that were judged, as `7 paths`.
+fn verdict(are: impl Fn(Verdict) -> u64, tested: &str, snapshots: usize) -> String {
     let there = units::counted(snapshots as u64, "snapshot");
     match snapshots {
         0..LEAST_POINTS => format!("{there} are too few to say what grows"),
         LEAST_POINTS..SURE_POINTS => match are(Verdict::RisesEachTime) {
-            0 => format!("none of {paths} rises each time"),
+            0 => format!("none of {tested} rises each time"),
             rise => {
-                format!("{} of {paths} rise each time; {}", units::grouped(rise), series::few(snapshots))
+                format!("{} of {tested} rise each time; {}", units::grouped(rise), series::few(snapshots))
             }
         },
         _ => format!(
-            "{} of {paths} grow; at most {:.0} % false alarms a series of noise, steps, warm-ups or sawteeth",
+            "{} of {tested} grow; at most {:.0} % false alarms a series of noise, steps, warm-ups or sawteeth",
             units::grouped(are(Verdict::Grows)),
             FALSE_ALARMS * 100.0
         ),

@@ -47,7 +47,7 @@ const OPERATORS: &str = r#"
   .count  .owner.name     what a field holds, or the field of an object that a
                           reference leads to: = != < <= > >= in, with a number
                           such as -3 or 0.25; = != ~ !~ with a text; alone, or
-                          = true, = false; = null; = unknown
+                          = true, = false; = null; = unknown; = NaN
   length(text)            characters of a text, compared with numbers; also of
                           `length(name)`, `length(type)`, `length(.owner.name)`
 
@@ -67,7 +67,8 @@ const OPERATORS: &str = r#"
   class = "cc1" and memory > 500M or failed and wall > 10min
 
 A field that refers to a string, a boxed number or a constant of an enumeration
-is compared with that. Null passes only `= null`, and what is not known only
+is compared with that, and one that refers to a date or another object that
+reads as a line with the line: `.when ~ /^2026-11/`. Null passes only `= null`, and what is not known only
 `= unknown`. `None` of Python, `null` and `undefined` of V8 are null, too. What
 an object does not have passes no comparison. A field that no object has is an
 error. The length of a text is that of what was recorded: one that was shortened

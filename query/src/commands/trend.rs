@@ -6,7 +6,6 @@ use crate::answer::series;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
-use crate::flags::SnapshotName;
 use crate::language::names;
 use crate::language::selection;
 use crate::session::Session;
@@ -39,7 +38,7 @@ pub(super) const COMMAND: Command = Command {
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let words = arguments.words();
     let known = session.snapshots()?;
-    let is_range = words.first().is_some_and(|word| is_range(word));
+    let is_range = words.first().is_some_and(|word| selection::is_range(word));
     let snapshots = if is_range { selection::several(&words[..1], &known)? } else { known };
     if words.len() == usize::from(is_range) {
         return Err(QueryError::usage("the trend of what? `trend Session`, `trend type ~ /Session/`"));
@@ -64,12 +63,6 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         answer = answer.lines([String::new(), "retained".to_owned()]).lines(series::chart(&retained));
     }
     Ok(answer.note(series::sentence("retained", &judgement, apart)))
-}
-
-/// `A..B` with snapshots on both sides, or nothing.
-fn is_range(word: &str) -> bool {
-    let is_name = |name: &str| name.is_empty() || name.parse::<SnapshotName>().is_ok();
-    word.split_once("..").is_some_and(|(first, last)| is_name(first) && is_name(last))
 }
 
 /// The name of a type, or an expression.
@@ -156,16 +149,4 @@ fn table(session: &Session, snapshots: &[SnapshotId], moments: &[Moment]) -> Res
         ]);
     }
     Ok(Table { key: "snapshots", audience: Audience::Everyone, columns, rows })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_range;
-
-    #[test]
-    fn ranges_are_no_types() {
-        assert_eq!(["0..3", "..", "2..last", "3..", "Foo", "a..b", "1.5"].map(is_range), {
-            [true, true, true, true, false, false, false]
-        });
-    }
 }

@@ -61,6 +61,12 @@ pub(crate) fn check(words: &str) -> Result<(), QueryError> {
     Err(QueryError::usage(format!("`{word}` names no snapshots")))
 }
 
+/// Whether a word is `A..B`, with snapshots on both sides, or nothing.
+pub(crate) fn is_range(word: &str) -> bool {
+    let is_name = |name: &str| name.is_empty() || name.parse::<SnapshotName>().is_ok();
+    word.split_once("..").is_some_and(|(first, last)| is_name(first) && is_name(last))
+}
+
 /// `N..M`, both included, or a single snapshot.
 fn range(word: &str, known: &[SnapshotId]) -> Result<Vec<SnapshotId>, QueryError> {
     let named = |text: &str, otherwise: SnapshotName| {
@@ -90,6 +96,13 @@ mod tests {
         let known: Vec<SnapshotId> = (0..6).map(SnapshotId).collect();
         let snapshots = several(&words, &known).map_err(|error| error.to_string())?;
         Ok(snapshots.into_iter().map(|snapshot| snapshot.0).collect())
+    }
+
+    #[test]
+    fn ranges_are_no_types() {
+        assert_eq!(["0..3", "..", "2..last", "3..", "Foo", "a..b", "1.5"].map(is_range), {
+            [true, true, true, true, false, false, false]
+        });
     }
 
     #[test]

@@ -1,0 +1,197 @@
+//! `growth EXPR by KEY`: which groups of objects grow.
+
+use std::collections::BTreeMap;
+
+use barrow_analyzer::{AnalyzerError, Expression, FALSE_ALARMS, GroupKey, Judgement, KindId, SnapshotId, Verdict};
+
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value, series, units};
+use crate::arguments::Arguments;
+use crate::error::QueryError;
+use crate::language::request::Request;
+use crate::language::selection;
+use crate::session::Session;
+use crate::tables::ranking::Order;
+use crate::tables::{found, group_keys, growth_series, type_path};
+
+use crate::commands::more;
+
+use super::{COMMAND, numbers};
+
+/// A group over the snapshots. Where it is not there, it has nothing.
+struct GroupSeries {
+    keys: Vec<Value>,
+    bytes: Vec<u64>,
+    objects: Vec<u64>,
+}
+
+/// What is looked at in each snapshot.
+struct Asked {
+    kinds: Vec<KindId>,
+    expression: Expression,
+    keys: Vec<GroupKey>,
+    order: Order,
+}
+
+/// Whether the line asks for groups.
+pub(super) fn are_asked(arguments: &Arguments) -> bool {
+    arguments.divided().words().iter().any(|word| word == "by")
+}
+
+pub(super) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let arguments = arguments.divided();
+    let words = arguments.words();
+    let ranges = usize::from(words.first().is_some_and(|word| selection::is_range(word)));
+    let snapshots = growth_series::snapshots(session, &words[..ranges])?;
+    let request = Request::of(&arguments.only(&(ranges..words.len()).collect::<Vec<_>>()));
+    let (keys, order) = group_keys::keys_and_order(&COMMAND, &request.by)?;
+    if order == Order::Count {
+        return Err(QueryError::usage("growth is one of bytes: `by size`, `by unmanaged` or `by retained`"));
+    }
+    let (kinds, expression) = found::kinds_and_expression_or_all(session, snapshots[0], &request.rest, 0)?;
+    if let Some(only) = expression.snapshot() {
+        return Err(QueryError::usage(format!(
+            "it names objects of snapshot {only}, and growth is about all snapshots"
+        )));
+    }
+    let asked = Asked { kinds, expression, keys, order };
+    let (groups, is_exact) = groups(session, &snapshots, &asked)?;
+    let sums = (0..snapshots.len()).map(|at| groups.iter().map(|group| group.bytes[at]).fold(0, u64::wrapping_add));
+    let least = sums.max().unwrap_or(0) as f64 * type_path::least_share(&arguments)?;
+    let (all, mut unchanged, mut small) = (groups.len(), 0_u64, 0_u64);
+    let mut judged = Vec::new();
+    for group in groups {
+        let (low, high) =
+            group.bytes.iter().fold((u64::MAX, 0), |(low, high), &bytes| (low.min(bytes), high.max(bytes)));
+        if (high as f64) < least.max(1.0) {
+            small += 1;
+        } else if high == low || ((high - low) as f64) < LEAST_CHANGE * least {
+            unchanged += 1;
+        } else {
+            let values: Vec<f64> = group.bytes.iter().map(|&bytes| bytes as f64).collect();
+            judged.push((Judgement::of(&values), group));
+        }
+    }
+    let rank = |judgement: &Judgement| (judgement.rank(), judgement.trend.slope);
+    judged.sort_by(|(one, _), (other, _)| {
+        let (one, other) = (rank(one), rank(other));
+        other.0.0.cmp(&one.0.0).then(other.0.1.total_cmp(&one.0.1)).then(other.1.total_cmp(&one.1))
+    });
+    session.listed.clear();
+    let mut answer = Answer::default()
+        .fact(Column::new("snapshots", "snapshots", Unit::Nested), numbers(&snapshots))
+        .fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::PER)
+        .fact(Column::new("confidence", "", Unit::Share).for_machines(), Value::Share(1.0 - FALSE_ALARMS))
+        .fact(Column::new("groups", "groups", Unit::Count), all)
+        .fact(Column::new("small_groups", "", Unit::Count).for_machines(), small)
+        .fact(Column::new("unchanged_groups", "", Unit::Count).for_machines(), unchanged)
+        .table(table(&asked, &judged))
+        .note(verdict(&judged, snapshots.len()));
+    for (count, why) in [(small, "were always small (`--min`)"), (unchanged, "hardly changed")] {
+        if count > 0 {
+            answer = answer.note(format!("{} not shown: they {why}", units::counted(count, "group")));
+        }
+    }
+    if order == Order::Retained {
+        answer = answer.note("what several groups hold together is part of none");
+    }
+    Ok(more::first_page(session, found::said(answer, is_exact), session.ranking_rows(request.rows).max(1)))
+}
+
+/// A group is not shown if its bytes change by less than this fraction of the size needed to be shown.
+const LEAST_CHANGE: f64 = 0.2;
+
+/// All groups, each with what it has in each snapshot; and whether these are exact.
+fn groups(session: &Session, snapshots: &[SnapshotId], asked: &Asked) -> Result<(Vec<GroupSeries>, bool), QueryError> {
+    let (recording, meter) = (session.recording()?, session.meter());
+    let mut series: BTreeMap<String, GroupSeries> = BTreeMap::new();
+    let (mut is_exact, mut has_field, mut no_field) = (true, false, None);
+    for (column, &snapshot) in snapshots.iter().enumerate() {
+        let heap = type_path::heap(session, &recording, snapshot)?;
+        let (set, _) = match heap.select(&asked.kinds, &asked.expression, &meter) {
+            // Names of fields may be those of references, and not every snapshot has the same.
+            Err(error @ AnalyzerError::NoField { .. }) => {
+                no_field = Some(error);
+                continue;
+            }
+            selected => selected?,
+        };
+        has_field = true;
+        is_exact &= heap.matches_exactly(&asked.expression, &meter)?;
+        if set.is_empty() {
+            continue;
+        }
+        let found = heap.groups(&set, &asked.keys, &meter)?;
+        let retained = if asked.order == Order::Retained { Some(found.retained(&meter)?) } else { None };
+        is_exact &= retained.as_ref().is_none_or(|retained| retained.are_exact);
+        let lines = group_keys::lines(&found, &heap, &meter)?;
+        let cells = group_keys::cells(&asked.keys, &found, &lines, &heap)?;
+        for (at, (group, keys)) in found.groups.iter().zip(cells).enumerate() {
+            let keys: Vec<Value> = keys.into_iter().map(without_number).collect();
+            let series = series.entry(format!("{keys:?}")).or_insert_with(|| GroupSeries {
+                keys,
+                bytes: vec![0; snapshots.len()],
+                objects: vec![0; snapshots.len()],
+            });
+            let retained = retained.as_ref().map(|retained| retained.groups[at]);
+            let bytes = asked.order.of(&group_keys::totals([group].into_iter()), retained);
+            series.bytes[column] = series.bytes[column].wrapping_add(bytes);
+            series.objects[column] += group.objects;
+        }
+    }
+    match no_field.filter(|_| !has_field) {
+        Some(error) => Err(error.into()),
+        None => Ok((series.into_values().collect(), is_exact)),
+    }
+}
+
+/// A key that means the same in every snapshot: an object without its number, by its type and name.
+fn without_number(key: Value) -> Value {
+    match key {
+        Value::Object { text, .. } => {
+            Value::Text(text.split_once(' ').map_or(text.as_str(), |(_, named)| named).to_owned())
+        }
+        key => key,
+    }
+}
+
+/// What is said of all groups, in a sentence.
+fn verdict(judged: &[(Judgement, GroupSeries)], snapshots: usize) -> String {
+    let are = |verdict: Verdict| judged.iter().filter(|(judgement, _)| judgement.verdict == verdict).count() as u64;
+    super::verdict(are, &units::counted(judged.len() as u64, "group"), snapshots)
+}
+
+fn table(asked: &Asked, judged: &[(Judgement, GroupSeries)]) -> Table {
+    let rows: Vec<Vec<Value>> = judged.iter().map(|(judgement, group)| cells(judgement, group)).collect();
+    let mut columns = group_keys::columns(&asked.keys, &rows);
+    let (key, first, last) = match asked.order {
+        Order::Retained => ("retained_bytes", "first_retained_bytes", "last_retained_bytes"),
+        Order::Unmanaged => ("unmanaged_bytes", "first_unmanaged_bytes", "last_unmanaged_bytes"),
+        _ => ("shallow_bytes", "first_shallow_bytes", "last_shallow_bytes"),
+    };
+    columns.extend([
+        Column::new(key, "", Unit::Nested).for_machines(),
+        Column::new("objects", "", Unit::Nested).for_machines(),
+        Column::new(first, "first", Unit::Bytes).secondary(),
+        Column::new(last, "last", Unit::Bytes),
+        Column::new("last_objects", "objects", Unit::Count).secondary(),
+        Column::new("series", "series", Unit::Text).for_people().secondary(),
+    ]);
+    columns.extend(series::trend_columns());
+    Table { key: "rows", audience: Audience::Everyone, columns, rows }
+}
+
+fn cells(judgement: &Judgement, group: &GroupSeries) -> Vec<Value> {
+    let list = |values: &[u64]| Value::List(values.iter().map(|&value| value.into()).collect());
+    let drawn: Vec<f64> = group.bytes.iter().map(|&bytes| bytes as f64).collect();
+    let mut cells = group.keys.clone();
+    cells.extend([
+        list(&group.bytes),
+        list(&group.objects),
+        group.bytes.first().copied().into(),
+        group.bytes.last().copied().into(),
+        group.objects.last().copied().into(),
+        Value::Text(series::spark(&drawn)),
+    ]);
+    cells.extend(series::trend_cells(judgement));
+    cells
+}

@@ -1,0 +1,100 @@
+//! What objects are grouped by: as people type it, and as cells and columns.
+
+use std::collections::BTreeMap;
+
+use barrow_analyzer::{FieldPath, GroupKey, Heap, Held, ObjectGroup, ObjectGroups, ObjectId, Progress, TypeTotals};
+
+use crate::answer::{Column, Unit, Value};
+use crate::command::Command;
+use crate::error::QueryError;
+use crate::tables::held;
+use crate::tables::ranking::Order;
+
+/// The keys, and what ranks, of the words that follow `by`.
+pub(crate) fn keys_and_order(command: &Command, by: &[String]) -> Result<(Vec<GroupKey>, Order), QueryError> {
+    let (mut keys, mut order) = (Vec::new(), Order::Size);
+    for word in by.iter().flat_map(|words| words.split(',')).filter(|word| !word.is_empty()) {
+        let field = || FieldPath::parse(word).map(GroupKey::Field);
+        match (GroupKey::ALL.into_iter().find(|key| key.name() == word).or_else(field), Order::named(word)) {
+            (Some(key), _) if keys.contains(&key) => {}
+            (Some(key), _) => keys.push(key),
+            (None, Some(named)) => order = named,
+            (None, None) => {
+                return Err(QueryError::usage(format!("`{word}` is no key; there are {}", known_keys())));
+            }
+        }
+    }
+    match keys.is_empty() {
+        true => {
+            let (known, example) = (known_keys(), command.example);
+            Err(QueryError::usage(format!("by which key? there are {known}: `{example}`")))
+        }
+        false => Ok((keys, order)),
+    }
+}
+
+fn known_keys() -> String {
+    format!("{} and fields, as `.state`", GroupKey::ALL.each_ref().map(GroupKey::name).join(", "))
+}
+
+/// What groups hold together.
+pub(crate) fn totals<'g>(groups: impl Iterator<Item = &'g ObjectGroup>) -> TypeTotals {
+    groups.fold(TypeTotals::default(), |sum, group| TypeTotals {
+        objects: sum.objects + group.objects,
+        heap_bytes: sum.heap_bytes.wrapping_add(group.heap_bytes),
+        unmanaged_bytes: sum.unmanaged_bytes.wrapping_add(group.unmanaged_bytes),
+        ..sum
+    })
+}
+
+/// The lines of the objects that keys of groups are.
+pub(crate) fn lines(
+    found: &ObjectGroups<'_>,
+    heap: &Heap,
+    progress: &dyn Progress,
+) -> Result<BTreeMap<ObjectId, String>, QueryError> {
+    let held: Vec<Held> = found.groups.iter().flat_map(|group| found.held(group)).copied().collect();
+    Ok(heap.lines_of(&held, progress)?)
+}
+
+/// For each group a cell for each key.
+pub(crate) fn cells(
+    keys: &[GroupKey],
+    found: &ObjectGroups<'_>,
+    lines: &BTreeMap<ObjectId, String>,
+    heap: &Heap,
+) -> Result<Vec<Vec<Value>>, QueryError> {
+    let (groups, tables) = (&found.groups, heap.recording().tables()?);
+    let of_held = |number: usize| {
+        let held: Vec<Held> = groups.iter().map(|group| found.held(group)[number]).collect();
+        let cells = held::cells(heap.recording(), heap.snapshot(), &held)?.into_iter().zip(&held);
+        // An object stands for all with its line.
+        let cell = |(cell, held): (Value, &Held)| match held {
+            Held::Object(id) => lines.get(id).map_or(cell, |line| Value::name_of(line)),
+            _ => cell,
+        };
+        Ok::<Vec<Value>, QueryError>(cells.map(cell).collect())
+    };
+    let held_keys = keys.iter().filter(|key| key.is_held()).count();
+    let of_held = (0..held_keys).map(of_held).collect::<Result<Vec<_>, _>>()?;
+    let row = |at: usize| {
+        let mut of_held = of_held.iter();
+        let cell = |key: &GroupKey| match (key, groups[at].key(key, tables)) {
+            (key, _) if key.is_held() => of_held.next().map_or(Value::None, |cells| cells[at].clone()),
+            (_, None) => Value::None,
+            (GroupKey::Text, Some(text)) => Value::name_of(text),
+            (_, Some(text)) => Value::text(text),
+        };
+        keys.iter().map(cell).collect()
+    };
+    Ok((0..groups.len()).map(row).collect())
+}
+
+/// The columns of keys, which are the first cells of `rows`.
+pub(crate) fn columns(keys: &[GroupKey], rows: &[Vec<Value>]) -> Vec<Column> {
+    let column = |(at, key): (usize, &GroupKey)| {
+        let unit = if key.is_held() { held::unit(rows.iter().map(|row| &row[at])) } else { Unit::Text };
+        Column::named(key.name().into_owned(), unit)
+    };
+    keys.iter().enumerate().map(column).collect()
+}
