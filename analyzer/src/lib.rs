@@ -110,7 +110,7 @@ pub use questions::collections::{BoxedNumbers, CollectionType, Collections, Hash
 pub use questions::duplicates::Duplicates;
 pub use questions::entries::{Entries, Entry, EntryKey};
 pub use questions::expression::{ATTRIBUTES, Expression, Names};
-pub use questions::fields::{FieldPath, Filling, Held, ObjectField};
+pub use questions::fields::{FieldPath, Filling, Held, OWN_FIELDS, ObjectField};
 pub use questions::find::{Counted, FoundPage, Page};
 pub use questions::fingerprint::Fingerprint;
 pub use questions::groups::{GroupKey, ObjectGroup, ObjectGroups, RetainedByGroups};

@@ -23,10 +23,11 @@ use std::sync::Arc;
 use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::rows::{Encoding, Label, Value};
 use barrow_format::{FieldId, ObjectId, StringId, TypeId};
+use foldhash::HashMap;
 
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, decode, in_parallel, places};
-use crate::file::object::{outgoing, run_of_blocks};
+use crate::file::object::{outgoing, outgoing_page, run_of_blocks};
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
@@ -114,13 +115,17 @@ impl Held {
     }
 }
 
+/// How many references of an object are looked at for fields that it has of its own.
+pub const OWN_FIELDS: usize = 50;
+
 /// A field of one object.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ObjectField<'r> {
     /// Its name.
     pub name: &'r str,
-    /// The type that declares it: that of the object or one that it is derived from.
-    pub declared_by: TypeId,
+    /// The type that declares it: that of the object or one that it is derived from. `None` for one that the object has of
+    /// its own.
+    pub declared_by: Option<TypeId>,
     /// What it can hold.
     pub encoding: Encoding,
     /// What it holds.
@@ -128,17 +133,14 @@ pub struct ObjectField<'r> {
 }
 
 impl Heap {
-    /// The fields of an object: those that its type declares, then those of the types that it is derived from, then those
-    /// that the object has of its own. Empty if the recording declares none.
+    /// The fields of an object: those that its type declares, then those of the types that it is derived from. Where no type
+    /// declares references, as in dumps of V8 and Python, then those of its first [`OWN_FIELDS`] references that have a name of their own.
     ///
     /// # Errors
     /// [`AnalyzerError::NoObject`], [`AnalyzerError::Section`].
     pub fn object_fields(&self, object: ObjectId) -> Result<Vec<ObjectField<'_>>> {
         let (recording, tables) = (self.recording(), self.recording().tables()?);
         let fields = recording.fields()?;
-        if fields.is_empty() {
-            return Ok(Vec::new());
-        }
         let place = run_of_blocks(recording, self.snapshot(), object)?[0];
         let (type_id, values) = decode(recording, &place, Wanted::Values, &mut Default::default(), |_, columns| {
             let row = (object.0 - columns.first_object) as usize;
@@ -181,8 +183,23 @@ impl Heap {
             };
             if !field.is_optional || held != Held::Unknown {
                 let (name, encoding) = (tables.string(field.name), field.encoding);
-                found.push(ObjectField { name, declared_by: field.type_id, encoding, held });
+                found.push(ObjectField { name, declared_by: Some(field.type_id), encoding, held });
             }
+        }
+        if !fields.all().any(|(_, field)| field.encoding == Encoding::Reference) {
+            let (own, _) = outgoing_page(recording, self.snapshot(), object, 0, OWN_FIELDS)?;
+            // A name that several have is one of elements.
+            let mut uses: HashMap<Label, usize> = HashMap::default();
+            own.iter().for_each(|reference| *uses.entry(reference.label).or_insert(0) += 1);
+            found.extend(own.into_iter().filter_map(|reference| match reference.label {
+                Label::Name(name) if uses[&reference.label] == 1 => Some(ObjectField {
+                    name: tables.string(name),
+                    declared_by: None,
+                    encoding: Encoding::Reference,
+                    held: Held::Object(reference.target),
+                }),
+                _ => None,
+            }));
         }
         tables.check_strings()?;
         Ok(found)

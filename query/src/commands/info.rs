@@ -1,6 +1,8 @@
 //! `info`: one object, or the file.
 
-use barrow_analyzer::{FieldValue, Heap, Held, Holder, ObjectDetails, ObjectId, Progress, Recording, SnapshotId};
+use barrow_analyzer::{
+    FieldValue, Heap, Held, Holder, OWN_FIELDS, ObjectDetails, ObjectId, Progress, Recording, SnapshotId,
+};
 
 use barrow_processes::{ProcessId, ProcessTree};
 
@@ -25,12 +27,11 @@ pub(super) const COMMAND: Command = Command {
     arguments: "[ID | PID] [--classes FILE]",
     about: "One object: type, sizes, references; one process; or the file",
     details: "ID is 123 or @123 in the selected snapshot, 2:@123 in snapshot 2, 0x7f00 by address, %3 in row 3 of the \
-              last table. `reads as` is a line for objects such as dates. If the values of fields were recorded, a \
-              table has those of the object: what each field holds, and the type that declares it. Of a map, a list or \
-              a set the first entries follow. Texts of more than 4,096 characters are whole with `--json` and `--csv`. \
-              PID is 1234:0, or 1234 if the recording holds no heap and only one process had that number: who started \
-              it, what it executed, where, how it ended, and what it used. Without an argument it tells what the file \
-              holds.",
+              last table. `reads as` is a line for objects such as dates. A table has the fields of the \
+              object, if the recording tells them: what each holds, and the type that declares it. Of a map, a list or a \
+              set the first entries follow. Texts of more than 4,096 characters are whole with `--json` and `--csv`. PID \
+              is 1234:0, or 1234 if the recording holds no heap and only one process had that number: who started it, \
+              what it executed, where, how it ended, and what it used. Without an argument it tells what the file holds.",
     example: "info @123",
     flags: &["--classes"],
     subject: Subject::Recording,
@@ -62,7 +63,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             let line = heap.lines(&[id], &session.meter())?.remove(0).filter(|_| details.name.is_none());
             let texts = Texts { are_whole: session.context.settings.format != Format::Table };
             let answer = of_object(heap.recording(), snapshot, &details, line, &texts)?;
-            let answer = with_fields(&heap, answer, id, &texts, &session.meter())?;
+            let answer = with_fields(&heap, answer, &details, &texts, &session.meter())?;
             let answer = with_entries(&heap, answer, id, &session.meter())?;
             let born = details.serial.map(|serial| heap.recording().born(serial, snapshot, &session.meter()));
             let born = born.transpose()?.flatten().map(|snapshot| u64::from(snapshot.0));
@@ -147,10 +148,11 @@ fn of_object(
 fn with_fields(
     heap: &Heap,
     answer: Answer,
-    id: ObjectId,
+    object: &ObjectDetails,
     texts: &Texts,
     progress: &dyn Progress,
 ) -> Result<Answer, QueryError> {
+    let (id, references) = (object.id, object.references);
     let fields = heap.object_fields(id)?;
     if fields.is_empty() {
         return Ok(answer);
@@ -172,7 +174,7 @@ fn with_fields(
             held::kind(field.encoding).into(),
             held::with_meaning(cell, meaning),
             meaning.map(|meaning| meaning.value.clone()).into(),
-            tables.type_name(field.declared_by).into(),
+            field.declared_by.map(|id| tables.type_name(id)).into(),
         ]
     });
     let columns = vec![
@@ -183,7 +185,13 @@ fn with_fields(
         Column::new("declared_by", "declared by", Unit::Text).secondary(),
     ];
     let answer = answer.table(Table { key: "fields", audience: Audience::Everyone, columns, rows: rows.collect() });
-    Ok(texts.noted(answer, id, held.iter().filter_map(text)))
+    let answer = texts.noted(answer, id, held.iter().filter_map(text));
+    match fields.iter().any(|field| field.declared_by.is_none()) && references > OWN_FIELDS as u64 {
+        true => {
+            Ok(answer.note(format!("its fields are those of the first {OWN_FIELDS} references: `show @{id}` has all")))
+        }
+        false => Ok(answer),
+    }
 }
 
 /// Entries that are shown, and those that are counted.

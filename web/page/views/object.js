@@ -170,7 +170,7 @@ class ObjectPane {
     this.#showHead({ name, object: factOf(answer, 'object'), snapshot: snapshot ?? 0, type, own: factOf(answer, 'name'), kind: factOf(answer, 'kind') });
     const fields = answer.tables.find((table) => table.key === 'fields');
     // Most fields are declared by the type of the object: that is said of others only.
-    const isInherited = fields?.rows.some((row) => cellOf(fields, row, 'declared_by')?.value !== type);
+    const isInherited = fields?.rows.some((row) => ![type, null, undefined].includes(cellOf(fields, row, 'declared_by')?.value));
     return renderAnswer(answer, this.ctx, {
       line: `info ${name}`, hasTitles: true, table: {
         snapshot, cell: (row, column, at, table) => this.#fieldCell(row, column, table, { href: this.ctx.href, snapshot }, typeIs(type)),
