@@ -15,6 +15,11 @@ const STAND_FOR_VALUES: [&str; 11] = [
     "java.util.concurrent.atomic.AtomicLong",
 ];
 
+/// Whether a field that is a number holds 1 for true and 0 for false.
+pub(super) fn is_truth(internal_name: &str, field: &str) -> bool {
+    (internal_name, field) == ("java/util/concurrent/atomic/AtomicBoolean", "value")
+}
+
 /// Classes whose instances are called by what a field refers to.
 const NAMED_BY: [(&str, &str); 6] = [
     ("java.io.File", "path"),
@@ -26,16 +31,30 @@ const NAMED_BY: [(&str, &str); 6] = [
 ];
 
 /// How instances of classes read, as templates.
-const READS_AS: [(&str, &str); 31] = [
-    ("java.lang.StackTraceElement", "{.declaringClass}.{.methodName}[({.fileName}[:{.lineNumber:natural}])]"),
+const READS_AS: [(&str, &str); 40] = [
+    // Loaders and versions of modules are not told of those of the JDK.
+    (
+        "java.lang.StackTraceElement",
+        "[{?.format=0}{.classLoaderName}/[{.moduleName}[@{.moduleVersion}]]/\
+         |{.moduleName}[{?.format=0}@{.moduleVersion}|{?.format=1}@{.moduleVersion}]/]\
+         {.declaringClass}.{.methodName}\
+         ([{?.lineNumber=-2}Native Method|{.fileName}[:{.lineNumber:natural}]|Unknown Source])",
+    ),
     ("java.lang.Thread", "{.name}"),
     ("java.lang.Throwable", "{.detailMessage}"),
     ("java.lang.reflect.Constructor", "{.clazz}"),
     ("java.lang.reflect.Field", "{.clazz}.{.name}"),
     ("java.lang.reflect.Method", "{.clazz}.{.name}"),
     ("java.net.Inet4Address", "[{.holder.hostName}/]{.holder.address:ipv4}"),
+    (
+        "java.net.Inet6Address",
+        "[{.holder.hostName}/][{?.holder6.ipaddress.every=0}::|{.holder6.ipaddress.contents:ipv6}]\
+         [%{.holder6.scope_ifname.name}|{?.holder6.scope_id_set}%{.holder6.scope_id}]",
+    ),
     ("java.net.InetSocketAddress", "[{.holder.hostname}][{.holder.addr}]:{.holder.port}"),
     ("java.net.URL", "{.protocol}:[//{.authority}]{.file}[#{.ref}]"),
+    ("java.math.BigDecimal", "[{.intCompact .scale:decimal}|{.intVal.signum .intVal.mag.contents .scale:decimal}]"),
+    ("java.math.BigInteger", "{.signum .mag.contents:integer}"),
     ("java.nio.charset.Charset", "{.name}"),
     // The milliseconds are whole seconds.
     ("java.sql.Timestamp", "{.fastTime .nanos:ms}{?.cdate.normalized}"),
@@ -44,22 +63,38 @@ const READS_AS: [(&str, &str); 31] = [
     ("java.time.LocalDate", "{.year .month .day:date}"),
     ("java.time.LocalDateTime", "{.date}T{.time}"),
     ("java.time.LocalTime", "{.hour .minute .second .nano:clock}"),
+    ("java.time.MonthDay", "--{.month:02}-{.day:02}"),
     ("java.time.OffsetDateTime", "{.dateTime}{.offset}"),
     ("java.time.OffsetTime", "{.time}{.offset}"),
-    ("java.time.Year", "{.year:natural}"),
+    (
+        "java.time.Period",
+        "[{?.years=0}{?.months=0}{?.days=0}P0D|P[{?.years=0}|{.years}Y][{?.months=0}|{.months}M][{?.days=0}|{.days}D]]",
+    ),
+    ("java.time.Year", "{.year}"),
+    ("java.time.YearMonth", "{.year:04}-{.month:02}"),
     ("java.time.ZoneOffset", "{.id}"),
     ("java.time.ZoneRegion", "{.id}"),
-    ("java.time.ZonedDateTime", "{.dateTime}{.offset} {.zone}"),
+    ("java.time.ZonedDateTime", "{.dateTime}{.offset}[{?.zone=.offset}|\\[{.zone}\\]]"),
     ("java.util.Currency", "{.currencyCode}"),
     // A date whose fields were set has them in `cdate`, until it is asked for its time.
     ("java.util.Date", "{.fastTime:ms}{?.cdate.normalized}"),
-    ("java.util.Locale", "{.baseLocale.language}[_{.baseLocale.region}][_{.baseLocale.variant}]"),
-    ("java.util.Optional", "{.value}"),
+    (
+        "java.util.Locale",
+        "{.baseLocale.language}\
+         [_{.baseLocale.region}[_{.baseLocale.variant}]\
+         [_#{.baseLocale.script}[_{.localeExtensions.id}]|_#{.localeExtensions.id}]\
+         |__{.baseLocale.variant}[_#{.baseLocale.script}[_{.localeExtensions.id}]|_#{.localeExtensions.id}]\
+         |__#{.baseLocale.script}[_{.localeExtensions.id}]|__#{.localeExtensions.id}]",
+    ),
+    ("java.util.Optional", "[{?.value=null}Optional.empty|{.value}]"),
+    ("java.util.OptionalDouble", "[{?.isPresent}{.value}|OptionalDouble.empty]"),
+    ("java.util.OptionalInt", "[{?.isPresent}{.value}|OptionalInt.empty]"),
+    ("java.util.OptionalLong", "[{?.isPresent}{.value}|OptionalLong.empty]"),
     ("java.util.TimeZone", "{.ID}"),
     ("java.util.UUID", "{.mostSigBits .leastSigBits:uuid}"),
     ("java.util.concurrent.atomic.AtomicReference", "{.value}"),
     ("java.util.jar.Attributes$Name", "{.name}"),
-    ("sun.nio.fs.UnixPath", "{.stringValue}"),
+    ("sun.nio.fs.UnixPath", "[{?.stringValue=null}{.path}|{.stringValue}]"),
 ];
 
 /// A class whose instances hold elements.

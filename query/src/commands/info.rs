@@ -104,7 +104,7 @@ fn of_object(
         .fact(Column::new("object", "object", Unit::Object), object.id.0)
         .fact(Column::new("type", "type", Unit::Text), tables.type_name(type_id))
         .fact(Column::new("name", "name", Unit::Text), Value::name(tables, object.name))
-        .fact(Column::new("reads_as", "reads as", Unit::Text), line)
+        .fact(Column::new("reads_as", "reads as", Unit::Text), line.map(Value::Line))
         .fact(Column::new("kind", "kind", Unit::Text), tables.kind_name(tables.type_kind(type_id)))
         .fact(Column::new("layout", "layout", Unit::Text), tables.type_layout(type_id))
         .fact(Column::new("source_file", "file", Unit::Text), tables.type_file(type_id))

@@ -29,7 +29,7 @@ pub(crate) fn meanings(heap: &Heap, held: &[Held], progress: &dyn Progress) -> R
     let meanings = details.iter().zip(heap.stand_for(&set, progress)?).zip(heap.lines(&ids, progress)?);
     let meanings = meanings.filter_map(|((object, held), line)| {
         let is_line = !matches!(held, Held::Value(_));
-        let value = if let Held::Value(held) = held { Some(value(held, tables)) } else { line.map(Value::Text) };
+        let value = if let Held::Value(held) = held { Some(value(held, tables)) } else { line.map(Value::Line) };
         Some(Meaning { object: object.id, value: value?, is_in_name: object.name.is_some(), is_line })
     });
     Ok(meanings.collect())
@@ -52,7 +52,12 @@ pub(crate) fn told_cells(heap: &Heap, held: &[Held], progress: &dyn Progress) ->
 pub(crate) fn with_meaning(cell: Value, meaning: Option<&Meaning>) -> Value {
     match (cell, meaning) {
         (Value::Object { id, text: name }, Some(meaning)) if !meaning.is_in_name => {
-            Value::Object { id, text: format!("{name}: {}", text(&meaning.value, Unit::Number)) }
+            let meaning = match &meaning.value {
+                Value::Name(name) => format!("\"{name}\""),
+                Value::Line(line) => line.clone(),
+                value => text(value, Unit::Number),
+            };
+            Value::Object { id, text: format!("{name}: {meaning}") }
         }
         (cell, _) => cell,
     }
@@ -84,7 +89,8 @@ fn named(object: &ObjectDetails, tables: &Tables) -> String {
 
 /// The unit of a column of such cells: texts and objects are aligned and cut as texts.
 pub(crate) fn unit<'c>(cells: impl IntoIterator<Item = &'c Value>) -> Unit {
-    let are_words = |cell: &Value| matches!(cell, Value::Text(_) | Value::Name(_) | Value::Object { .. });
+    let are_words =
+        |cell: &Value| matches!(cell, Value::Text(_) | Value::Name(_) | Value::Line(_) | Value::Object { .. });
     if cells.into_iter().any(are_words) { Unit::Text } else { Unit::Number }
 }
 
