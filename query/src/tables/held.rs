@@ -74,9 +74,11 @@ pub(crate) fn cells(recording: &Recording, snapshot: SnapshotId, held: &[Held]) 
         Held::Null => Value::Absent(Absence::Null),
         Held::Value(held) => value(*held, tables),
         Held::Object(id) => {
-            let found = details.binary_search_by_key(id, |details| details.id);
-            let text = found.map_or_else(|_| format!("@{id}"), |at| named(&details[at], tables));
-            Value::Object { id: id.0, text }
+            let found = details.binary_search_by_key(id, |details| details.id).ok().map(|at| &details[at]);
+            if found.is_some_and(|details| tables.is_null(details.type_id, details.name)) {
+                return Value::Absent(Absence::Null);
+            }
+            Value::Object { id: id.0, text: found.map_or_else(|| format!("@{id}"), |found| named(found, tables)) }
         }
     };
     Ok(held.iter().map(cell).collect())
