@@ -115,13 +115,15 @@ impl Collection {
 }
 
 /// Those of the JDK and of Android. Their subclasses are like them.
-const COLLECTIONS: [Collection; 31] = [
+const COLLECTIONS: [Collection; 35] = [
     Collection::new("android.util.ArrayMap", ".mSize", ".mHashes.length", ""),
     Collection::new("android.util.ArraySet", ".mSize", ".mHashes.length", ""),
     Collection::new("android.util.SparseArray", ".mSize", ".mKeys.length", ""),
     Collection::new("java.lang.ThreadLocal$ThreadLocalMap", ".size", ".table.length", ""),
     Collection::new("java.util.ArrayDeque", ".tail - .head % .elements.length", ".elements.length", ""),
     Collection::new("java.util.ArrayList", ".size", ".elementData.length", ""),
+    Collection::new("java.util.AbstractList$SubList", ".size", "", ""),
+    Collection::new("java.util.ArrayList$SubList", ".size", "", ""),
     Collection::new("java.util.Arrays$ArrayList", ".a.length", "", ""),
     Collection::new("java.util.EnumMap", ".size", ".vals.length", ""),
     Collection::new("java.util.HashMap", ".size", ".table.length", ".table"),
@@ -132,6 +134,7 @@ const COLLECTIONS: [Collection; 31] = [
     Collection::new("java.util.ImmutableCollections$ListN", ".elements.length", "", ""),
     Collection::new("java.util.ImmutableCollections$MapN", ".size", "", ""),
     Collection::new("java.util.ImmutableCollections$SetN", ".size", "", ""),
+    Collection::new("java.util.ImmutableCollections$SubList", ".size", "", ""),
     Collection::new("java.util.LinkedList", ".size", "", ""),
     Collection::new("java.util.PriorityQueue", ".size", ".queue.length", ""),
     Collection::new("java.util.Properties", ".map.baseCount !.map.counterCells", ".map.table.length", ""),
@@ -148,6 +151,7 @@ const COLLECTIONS: [Collection; 31] = [
         "",
     ),
     Collection::new("java.util.concurrent.CopyOnWriteArrayList", ".array.length", "", ""),
+    Collection::new("java.util.concurrent.CopyOnWriteArrayList$COWSubList", ".size", "", ""),
     Collection::new("java.util.concurrent.CopyOnWriteArraySet", ".al.array.length", "", ""),
     Collection::new("java.util.concurrent.LinkedBlockingDeque", ".count", "", ""),
     Collection::new("java.util.concurrent.LinkedBlockingQueue", ".count", "", ""),
@@ -157,13 +161,18 @@ const COLLECTIONS: [Collection; 31] = [
 
 /// Where the entries of collections and of their nodes are, in the JDK from 8 on and in Android. Subclasses are like
 /// them.
-const ENTRIES: [(&str, &str); 62] = [
+const ENTRIES: [(&str, &str); 75] = [
     ("android.util.ArrayMap", ".mArray[=]"),
     ("android.util.ArraySet", ".mArray[]="),
+    // Values that were deleted are placeholders. The keys are in an array of numbers.
+    ("android.util.SparseArray", ".mValues[]="),
     ("java.lang.ThreadLocal$ThreadLocalMap", ".table[]"),
     ("java.lang.ThreadLocal$ThreadLocalMap$Entry", ".referent=.value"),
+    // Of any list: those of an array are known.
+    ("java.util.AbstractList$SubList", "=.root.elementData[.offset,.size] =.root.a[.offset,.size]"),
     ("java.util.ArrayDeque", "=.elements[.head]"),
     ("java.util.ArrayList", "=.elementData[]"),
+    ("java.util.ArrayList$SubList", "=.root.elementData[.offset,.size]"),
     ("java.util.Arrays$ArrayList", "=.a[]"),
     ("java.util.Collections$SetFromMap", ".m="),
     ("java.util.Collections$SingletonList", "=.element"),
@@ -184,10 +193,14 @@ const ENTRIES: [(&str, &str); 62] = [
     ("java.util.Hashtable$Entry", ".key=.value .next"),
     ("java.util.Hashtable$HashtableEntry", ".key=.value .next"),
     ("java.util.IdentityHashMap", ".table[=]"),
+    // In place of a second element there may be a placeholder, or null in older versions.
+    ("java.util.ImmutableCollections$List12", "=.e0 =.e1?java.lang.Object"),
     ("java.util.ImmutableCollections$ListN", "=.elements[]"),
     ("java.util.ImmutableCollections$Map1", ".k0=.v0"),
     ("java.util.ImmutableCollections$MapN", ".table[=]"),
+    ("java.util.ImmutableCollections$Set12", "=.e0= =.e1?java.lang.Object="),
     ("java.util.ImmutableCollections$SetN", ".elements[]="),
+    ("java.util.ImmutableCollections$SubList", "=.root.elements[.offset,.size]"),
     ("java.util.LinkedHashMap", ".head .table[]"),
     ("java.util.LinkedHashMap$Entry", ".key=.value .after .next"),
     ("java.util.LinkedHashMap$LinkedHashMapEntry", ".key=.value .after .next"),
@@ -196,6 +209,7 @@ const ENTRIES: [(&str, &str); 62] = [
     ("java.util.PriorityQueue", "=.queue[]"),
     // Before JDK 9 it holds its entries as the `Hashtable` that it is.
     ("java.util.Properties", ".map .table[]"),
+    ("java.util.RegularEnumSet", ".universe[.elements]="),
     ("java.util.TreeMap", ".root"),
     ("java.util.TreeMap$Entry", ".left .key=.value .right"),
     ("java.util.TreeMap$TreeMapEntry", ".left .key=.value .right"),
@@ -212,17 +226,25 @@ const ENTRIES: [(&str, &str); 62] = [
     ("java.util.concurrent.ConcurrentHashMap$Node", ".key=.val .next"),
     ("java.util.concurrent.ConcurrentHashMap$ReservationNode", ".next"),
     ("java.util.concurrent.ConcurrentHashMap$TreeBin", ".first"),
+    // The head may be a node after the first one.
+    ("java.util.concurrent.ConcurrentLinkedDeque", ".head"),
+    ("java.util.concurrent.ConcurrentLinkedDeque$Node", ".prev =.item? .next"),
     ("java.util.concurrent.ConcurrentLinkedQueue", ".head"),
     ("java.util.concurrent.ConcurrentLinkedQueue$Node", "=.item? .next"),
     ("java.util.concurrent.ConcurrentSkipListMap", ".head.node.next"),
     ("java.util.concurrent.ConcurrentSkipListMap$Node", ".key=.val? .next"),
     ("java.util.concurrent.ConcurrentSkipListSet", ".m="),
     ("java.util.concurrent.CopyOnWriteArrayList", "=.array[]"),
+    ("java.util.concurrent.CopyOnWriteArrayList$COWSubList", "=.expectedArray[.offset,.size]"),
     ("java.util.concurrent.CopyOnWriteArraySet", ".al"),
     ("java.util.concurrent.LinkedBlockingDeque", ".first"),
     ("java.util.concurrent.LinkedBlockingDeque$Node", "=.item .next"),
     ("java.util.concurrent.LinkedBlockingQueue", ".head.next"),
     ("java.util.concurrent.LinkedBlockingQueue$Node", "=.item .next"),
+    ("java.util.concurrent.LinkedTransferQueue", ".head"),
+    // What was taken leaves null or the node itself.
+    ("java.util.concurrent.LinkedTransferQueue$DualNode", "=.item? .next"),
+    ("java.util.concurrent.LinkedTransferQueue$Node", "=.item? .next"),
     ("java.util.concurrent.PriorityBlockingQueue", "=.queue[]"),
     ("java.util.jar.Attributes", ".map"),
 ];

@@ -208,6 +208,12 @@ fn entries_are_those_that_the_running_program_printed() {
     for (name, held) in cases {
         let entries = heap.entries(held, usize::MAX, &Silent).expect("a heap").expect("entries");
         assert!(entries.are_known && !entries.has_more, "{name}");
+        let nulls = match name.as_str() {
+            "ArrayList with null" | "unmodifiable list with null" => Some(3),
+            "Object[] with null" | "subList with null" => Some(1),
+            _ => Some(0),
+        };
+        assert_eq!(entries.nulls, nulls, "{name}");
         let mut words: Vec<String> = Vec::new();
         for entry in entries.entries {
             let value = said(&heap, entry.value);

@@ -171,7 +171,7 @@ fn with_entries(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progre
     } else if !found.are_known {
         answer = answer.note("there may be more entries: the recording does not tell everything");
     }
-    Ok(answer)
+    Ok(super::entries::with_nulls(answer, &found))
 }
 
 /// Adds what follows from the references of all objects.

@@ -14,6 +14,9 @@
 #[cfg(not(unix))]
 compile_error!("the recorder for Python is for Unix systems: it looks up symbols of the interpreter with dlsym");
 
+// Also what the importer of dumps says of these types.
+#[path = "../../../importers/src/python/attributes.rs"]
+mod attributes;
 mod classes;
 mod heap_map;
 mod interpreter;
