@@ -88,11 +88,16 @@ fn follow(things: &[Thing], object: usize, path: &[&str]) -> Model {
 /// Likewise, where objects that stand for nothing are nothing.
 fn follow_nulls(things: &[Thing], object: usize, path: &[&str]) -> Model {
     match things[object].held(path[0]) {
-        Model::Object(target) if things[target].kind == 2 && things[target].text == Some(3) => Model::Null,
+        Model::Object(target) if is_null(&things[target]) => Model::Null,
         Model::Object(target) if path.len() > 1 => follow_nulls(things, target, &path[1..]),
         held if path.len() > 1 && matches!(held, Model::Number(_) | Model::Truth(_)) => Model::Missing,
         held => held,
     }
+}
+
+/// Whether it stands for nothing, as its type says of objects with its name.
+fn is_null(thing: &Thing) -> bool {
+    thing.kind == 2 && thing.text == Some(3)
 }
 
 /// The number or the text that something stands for.
@@ -323,7 +328,10 @@ fn check_columns(heap: &Heap, things: &[Thing], ids: &[ObjectId]) {
             other => format!("{other:?}"),
         };
         let expected = |id: ObjectId| {
-            let held = follow(things, thing_of(id), path);
+            let held = match follow(things, thing_of(id), path) {
+                Model::Object(target) if is_null(&things[target]) => Model::Null,
+                held => held,
+            };
             match (held, number(things, held), text(things, held)) {
                 (_, Some(number), _) => number.to_string(),
                 (_, _, Some(text)) => format!("text {text}"),

@@ -11,6 +11,7 @@
 //! many objects of each type there are).
 
 mod announcer;
+mod attributes;
 mod counting;
 mod line;
 mod types;
@@ -149,8 +150,8 @@ fn check_end(end: Option<DumpEnd>, count: u64, lines: &Lines<'_>) -> Result<(), 
 /// How many objects the last line counts, and its offset.
 type DumpEnd = (u64, u64);
 
-/// The address of a type, and what its instances are called.
-type NamedType = (u64, Box<str>);
+/// The address of a type, what its instances are called, and the address of its base.
+type NamedType = (u64, Box<str>, Option<u64>);
 
 /// What the line at `offset` says of the end, if it is the last one and begins as no object does.
 fn end_of(line: &Line<'_>, text: &[u8], offset: u64) -> Option<DumpEnd> {
@@ -160,7 +161,8 @@ fn end_of(line: &Line<'_>, text: &[u8], offset: u64) -> Option<DumpEnd> {
 
 /// The type that a line is of.
 fn type_of(line: &Line<'_>) -> Option<NamedType> {
-    line.address.filter(|_| line.kind == b"type").map(|address| (address, name_of_type(line).into_boxed_str()))
+    let address = line.address.filter(|_| line.kind == b"type");
+    address.map(|address| (address, name_of_type(line).into_boxed_str(), line.base))
 }
 
 /// The addresses of objects, the types, and the end if it is there.
@@ -187,24 +189,32 @@ fn survey(lines: &Lines<'_>, chunk: usize) -> Result<Surveyed, Stop> {
     Ok((addresses, classes, end))
 }
 
-/// What the instances of each class are called.
+/// What the instances of each class are called, and what it is derived from.
 #[derive(Debug, Default)]
 struct Classes {
-    names: FastMap<u64, Box<str>>,
+    by_address: FastMap<u64, (Box<str>, Option<u64>)>,
 }
 
 impl Classes {
     /// The types by address. Of several at one address the first counts.
     fn new(types: impl IntoIterator<Item = NamedType>) -> Self {
-        let mut names = FastMap::default();
-        for (address, name) in types {
-            names.entry(address).or_insert(name);
+        let mut by_address = FastMap::default();
+        for (address, name, base) in types {
+            by_address.entry(address).or_insert((name, base));
         }
-        Classes { names }
+        Classes { by_address }
     }
 
     fn name(&self, class: u64) -> Option<&str> {
-        self.names.get(&class).map(|name| &**name)
+        self.by_address.get(&class).map(|(name, _)| &**name)
+    }
+
+    /// The names of the classes that a class is derived from, the nearest first.
+    fn bases(&self, class: u64) -> impl Iterator<Item = &str> {
+        /// A chain of bases that is longer goes in circles.
+        const MOST_BASES: usize = 100;
+        let base = |class: &u64| self.by_address.get(class).and_then(|&(_, base)| base);
+        std::iter::successors(base(&class), base).take(MOST_BASES).filter_map(|base| self.name(base))
     }
 }
 

@@ -208,6 +208,8 @@ pub enum Value {
     Text(String),
     /// An object's own name or text: whole for machines and in facts, the beginning of it in tables.
     Name(String),
+    /// A line to read instead of an object, as one line.
+    Line(String),
     /// A path from the roots, step by step: whole, but at a terminal that is too narrow.
     Path(Vec<String>),
     /// A number.

@@ -96,6 +96,7 @@ export function text(value, column) {
   switch (value.kind) {
     case 'none': return '';
     case 'text':
+    case 'line':
     case 'name': return visible(of);
     case 'path': return of.map(visible).join(' › ');
     case 'number': return numberText(of, column.unit);
@@ -161,6 +162,7 @@ export function forPeople(of) {
 export function cellNode(value, column, ctx) {
   switch (value.kind) {
     case 'none': return document.createTextNode('');
+    case 'line': return nameNode(value.value);
     case 'text':
     // What a field holds: a text is in quotes, so that it is no number, no word for one, and is seen if it is empty.
     case 'name': return value.kind === 'name' && OF_FIELDS.test(column.key ?? '') ? h('span', { class: 'quoted' }, '"', nameNode(value.value), '"') : value.value === '' ? document.createTextNode('') : column.key === 'process' ? processLink(value.value, ctx)

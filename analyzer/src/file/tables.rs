@@ -22,6 +22,8 @@ use crate::file::strings::{StringAnswers, Strings};
 
 /// No class has more classes above it.
 const MOST_BASES: usize = 256;
+/// The attribute of a type with the name of objects that stand for nothing.
+pub(crate) const NULL: &str = "null";
 
 /// The tables that all snapshots of a recording share.
 ///
@@ -271,6 +273,13 @@ impl Tables {
     /// Other attributes of a type that the runtime recorded: keys and values.
     pub fn type_attributes(&self, id: TypeId) -> impl Iterator<Item = (&str, &str)> {
         self.types[id.index()].attributes.iter().map(|&(key, value)| (self.string(key), self.string(value)))
+    }
+
+    /// Whether objects of a type with this name stand for nothing, as `None` does in Python.
+    #[must_use]
+    pub fn is_null(&self, id: TypeId, name: Option<StringId>) -> bool {
+        let is_name = |value| name.is_some_and(|name| self.string(name) == value);
+        self.type_attributes(id).any(|(key, value)| key == NULL && is_name(value))
     }
 
     /// The display form of a type: its name; for a function, also file and line.

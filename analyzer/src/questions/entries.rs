@@ -24,12 +24,14 @@ use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::{Progress, check};
 use crate::questions::fields::{FieldPath, Held};
-use parts::Part;
+use parts::{Part, Unless};
 
 /// The most ways in which types of a recording may say where entries are. Further ones are not known.
 const MOST_FORMS: usize = 128;
-/// The most arrays of which the references are read one by one.
+/// The most arrays, and elements that may be none, that are read one by one.
 const MOST_ARRAYS: u32 = 1000;
+/// The most lists of which it is counted how many elements are null.
+const MOST_LISTS: usize = 16;
 /// The most objects that are read at once, and the fewest where more are waiting.
 const MOST_AT_ONCE: usize = 1 << 16;
 const LEAST_AT_ONCE: usize = 64;
@@ -63,6 +65,8 @@ pub struct Entries {
     pub has_more: bool,
     /// Whether these are all, as far as they were asked for: false if the recording does not tell everything.
     pub are_known: bool,
+    /// How many elements of lists and arrays are null, and left out. `None` if that is not known.
+    pub nulls: Option<u64>,
 }
 
 impl Heap {
@@ -131,7 +135,7 @@ enum Task {
 }
 
 /// The order of an array's elements: it begins in the middle if the array is a ring.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Order {
     head: u64,
     length: u64,
@@ -167,6 +171,8 @@ struct Walk<'h> {
     /// Whether numbers are what the program held.
     has_numbers: bool,
     counted: u64,
+    /// The objects whose elements are those of an array, with how many are not null.
+    lists: Vec<(ObjectId, u64)>,
     found: Entries,
 }
 
@@ -187,7 +193,8 @@ impl<'h> Walk<'h> {
             arrays_left: MOST_ARRAYS,
             has_numbers: !heap.recording().has_replaced_numbers()?,
             counted: 0,
-            found: Entries { entries: Vec::new(), has_more: false, are_known: true },
+            lists: Vec::new(),
+            found: Entries { entries: Vec::new(), has_more: false, are_known: true, nulls: None },
         })
     }
 
@@ -216,7 +223,26 @@ impl<'h> Walk<'h> {
             self.found.entries.push(entry);
         }
         self.heap.recording().tables()?.check_strings()?;
+        if self.found.are_known && !self.found.has_more {
+            self.found.nulls = self.nulls()?;
+        }
         Ok(self.found)
+    }
+
+    /// How many elements of the lists are null: those that are not among the elements that they say they have.
+    fn nulls(&self) -> Result<Option<u64>> {
+        if self.lists.len() > MOST_LISTS {
+            return Ok(None);
+        }
+        let mut nulls = 0_u64;
+        for &(list, found) in &self.lists {
+            let elements = self.heap.elements_of(list, self.progress)?;
+            match elements.and_then(|elements| nulls.checked_add(elements.checked_sub(found)?)) {
+                Some(sum) => nulls = sum,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(nulls))
     }
 
     /// Puts what an object contributes before all that is waiting.
@@ -265,24 +291,46 @@ impl<'h> Walk<'h> {
                 };
                 self.waiting.extend(slots.iter().filter_map(visit));
             }
-            (Part::Entry { unless_null: true, .. } | Part::Element { unless_null: true, .. }, &[.., Held::Null]) => {}
+            (Part::Entry { unless_null: true, .. }, &[.., Held::Null]) => {}
             (Part::Entry { .. }, &[key, value]) => self.waiting.push(tell(key, value, only_keys)),
-            (Part::Element { .. }, &[value]) => self.waiting.push(Task::Count(value)),
+            (Part::Element { unless, .. }, &[value]) if self.is_none(object, value, unless)? => {}
+            (Part::Element { is_ordered: true, .. }, &[value]) => self.waiting.push(Task::Count(value)),
+            (Part::Element { .. }, &[value]) => self.waiting.push(tell(value, value, true)),
             (Part::Elements { head: None, .. }, &[Held::Object(array)]) => {
-                let references = self.array(array)?;
-                self.push_elements(&references, Order::default());
+                let slots = slots(&self.array(array)?);
+                self.push_elements(object, slots);
             }
             (Part::Elements { .. }, &[Held::Object(array), Held::Value(head)]) => match self.ring(array, head)? {
                 Some(order) => {
-                    let references = self.array(array)?;
-                    self.push_elements(&references, order);
+                    let mut slots = slots(&self.array(array)?);
+                    slots.iter_mut().for_each(|(slot, _)| *slot = order.index(*slot));
+                    slots.sort_by_key(|&(slot, _)| slot);
+                    self.push_elements(object, slots);
                 }
                 None => self.found.are_known = false,
             },
-            (Part::Members(_), &[Held::Object(array)]) => {
+            (Part::Elements { .. }, &[Held::Object(array), Held::Value(from), Held::Value(count)]) => {
+                match self.number(from).zip(self.number(count)) {
+                    Some((from, count)) => {
+                        let slots = slots(&self.array(array)?).into_iter();
+                        let slots = slots.filter_map(|(slot, held)| Some((slot.checked_sub(from)?, held)));
+                        self.push_elements(object, slots.filter(|&(slot, _)| slot < count).collect());
+                    }
+                    None => self.found.are_known = false,
+                }
+            }
+            (Part::Members { bits: None, .. }, &[Held::Object(array)]) => {
                 let slots = slots(&self.array(array)?);
                 self.waiting.extend(slots.into_iter().map(|(_, value)| tell(value, value, true)));
             }
+            (Part::Members { .. }, &[Held::Object(array), Held::Value(bits)]) => match self.bits(bits) {
+                Some(bits) => {
+                    let slots =
+                        slots(&self.array(array)?).into_iter().filter(|(slot, _)| *slot < 64 && bits >> slot & 1 == 1);
+                    self.waiting.extend(slots.map(|(_, value)| tell(value, value, true)));
+                }
+                None => self.found.are_known = false,
+            },
             (Part::Turns(_), &[Held::Object(array)]) => {
                 let slots = slots(&self.array(array)?);
                 for pair in slots.chunk_by(|(one, _), (other, _)| one / 2 == other / 2) {
@@ -298,8 +346,8 @@ impl<'h> Walk<'h> {
                 }
             }
             (Part::OwnElements, _) => {
-                let references = self.array(object)?;
-                self.push_elements(&references, Order::default());
+                let slots = slots(&self.array(object)?);
+                self.push_elements(object, slots);
             }
             (Part::OwnTurns(_), &[Held::Value(count)]) => {
                 let references = self.array(object)?;
@@ -314,6 +362,18 @@ impl<'h> Walk<'h> {
                             .map(|pair| tell(Held::Object(pair[0].target), Held::Object(pair[1].target), only_keys)),
                     ),
                     None => self.found.are_known = false,
+                }
+            }
+            (&Part::OwnUnnamed { is_ordered, .. }, &[Held::Value(count)]) => {
+                let mut references = self.array(object)?;
+                references.retain(|reference| reference.label == Label::Unknown);
+                if self.number(count) == Some(references.len() as u64) {
+                    self.waiting.extend(references.iter().map(|reference| {
+                        let value = Held::Object(reference.target);
+                        if is_ordered { Task::Count(value) } else { tell(value, value, true) }
+                    }));
+                } else {
+                    self.found.are_known = false;
                 }
             }
             _ if held.contains(&Held::Null) => {}
@@ -331,13 +391,33 @@ impl<'h> Walk<'h> {
         Ok(order.filter(|order| order.head <= order.length))
     }
 
-    /// Puts the elements of an array before all that is waiting, the first of them first.
-    fn push_elements(&mut self, references: &[Reference], order: Order) {
-        let mut slots = slots(references);
-        slots.iter_mut().for_each(|(slot, _)| *slot = order.index(*slot));
-        slots.sort_by_key(|&(slot, _)| slot);
+    /// Puts the elements of a list before all that is waiting, the first of them first.
+    fn push_elements(&mut self, list: ObjectId, elements: Vec<(u64, Held)>) {
+        if self.lists.len() <= MOST_LISTS {
+            self.lists.push((list, elements.len() as u64));
+        }
         let tell = |(slot, value)| Task::Tell(Entry { key: EntryKey::Index(slot), value });
-        self.waiting.extend(slots.into_iter().map(tell));
+        self.waiting.extend(elements.into_iter().map(tell));
+    }
+
+    /// Whether what a field of an object holds is no element.
+    fn is_none(&mut self, object: ObjectId, value: Held, unless: &Unless) -> Result<bool> {
+        if *unless == Unless::Never {
+            return Ok(false);
+        }
+        let (Held::Object(target), Unless::OfType(name)) = (value, unless) else {
+            return Ok(value == Held::Null || value == Held::Object(object));
+        };
+        match self.arrays_left.checked_sub(1) {
+            Some(left) => self.arrays_left = left,
+            None => {
+                self.found.are_known = false;
+                return Ok(target == object);
+            }
+        }
+        let tables = self.heap.recording().tables()?;
+        let details = objects(self.heap.recording(), self.heap.snapshot(), &[target])?;
+        Ok(target == object || details.iter().any(|details| tables.type_name(details.type_id) == name))
     }
 
     /// The references of an array; none if too many arrays were read before.
@@ -416,6 +496,16 @@ impl<'h> Walk<'h> {
             _ if !self.has_numbers => None,
             Value::Unsigned(number) => Some(number),
             Value::Signed(number) => u64::try_from(number).ok(),
+            _ => None,
+        }
+    }
+
+    /// A number as its bits.
+    fn bits(&self, value: Value) -> Option<u64> {
+        match value {
+            _ if !self.has_numbers => None,
+            Value::Unsigned(number) => Some(number),
+            Value::Signed(number) => Some(number.cast_unsigned()),
             _ => None,
         }
     }

@@ -274,7 +274,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
                 object.type_id = instances.type_id;
                 object.shallow_bytes = instances.shallow_bytes;
                 object.name = match &self.announcer.texts {
-                    Some(texts) if texts.is_string(class_number) => self.text(texts, fields)?,
+                    Some(texts) if texts.has(class_number) => self.text(texts, class_number, fields)?,
                     _ => self.name_of_thread(number),
                 };
                 self.shard.object(number, &object)?;
@@ -357,8 +357,8 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
         Ok(Some((found, context.vocabulary.string(&read.text)?)))
     }
 
-    /// What a string says.
-    fn text(&mut self, texts: &Texts<'_, '_, ID>, fields: &[u8]) -> Result<Option<StringId>, Stop> {
+    /// What a string of some class says.
+    fn text(&mut self, texts: &Texts<'_, '_, ID>, class: usize, fields: &[u8]) -> Result<Option<StringId>, Stop> {
         let read = &mut self.texts;
         if read.bytes >= COUNTED_TEXT_BYTES {
             let bytes = std::mem::take(&mut read.bytes);
@@ -367,7 +367,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
             read.are_too_many = all > texts.most_bytes();
         }
         read.text.clear();
-        let is_whole = if read.are_too_many { None } else { texts.read(fields, &mut read.text) };
+        let is_whole = if read.are_too_many { None } else { texts.read(class, fields, &mut read.text) };
         read.bytes += read.text.len() as u64;
         read.missing += u64::from(is_whole.is_none());
         read.shortened += u64::from(is_whole == Some(false));

@@ -292,6 +292,12 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         std::iter::successors(Some(number), above).take(MAX_SUPERCLASSES)
     }
 
+    /// The fields of instances in their order: those of the class, then those of its superclasses.
+    pub(super) fn all_fields(&self, number: usize) -> impl Iterator<Item = (Option<Cow<'o, str>>, FieldType)> {
+        let of_class = |number: usize| self.outline.classes[number].fields::<ID>();
+        self.chain(number).flat_map(of_class).map(|(name, kind)| (self.outline.names.text(name), kind))
+    }
+
     fn fields(&self, number: usize) -> Fields {
         let layout = &self.outline.layout;
         let mut fields = Fields::none(layout);
@@ -344,11 +350,15 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         for (declaring, &type_id) in self.chain(number).zip(types) {
             for (name, kind) in self.outline.classes[declaring].fields::<ID>() {
                 let name = self.outline.names.text(name).unwrap_or(UNKNOWN_FIELD.into());
+                let bytes = usize::from(kind.bytes(ID as u8));
+                // A truth in a number has the value of the last byte.
+                let is_truth = kind == FieldType::Int && conventions::is_truth(&self.internal_name(declaring), &name);
+                let (kind, at) = if is_truth { (FieldType::Boolean, offset + bytes - 1) } else { (kind, offset) };
                 let field = self.vocabulary.field(type_id, &name, encoding(kind), false)?;
                 if kind != FieldType::Reference {
-                    values.push(ValueField { offset, kind, field });
+                    values.push(ValueField { offset: at, kind, field });
                 }
-                offset += usize::from(kind.bytes(ID as u8));
+                offset += bytes;
             }
         }
         Ok(values)

@@ -15,6 +15,11 @@ const STAND_FOR_VALUES: [&str; 11] = [
     "java.util.concurrent.atomic.AtomicLong",
 ];
 
+/// Whether a field that is a number holds 1 for true and 0 for false.
+pub(super) fn is_truth(internal_name: &str, field: &str) -> bool {
+    (internal_name, field) == ("java/util/concurrent/atomic/AtomicBoolean", "value")
+}
+
 /// Classes whose instances are called by what a field refers to.
 const NAMED_BY: [(&str, &str); 6] = [
     ("java.io.File", "path"),
@@ -26,16 +31,30 @@ const NAMED_BY: [(&str, &str); 6] = [
 ];
 
 /// How instances of classes read, as templates.
-const READS_AS: [(&str, &str); 31] = [
-    ("java.lang.StackTraceElement", "{.declaringClass}.{.methodName}[({.fileName}[:{.lineNumber:natural}])]"),
+const READS_AS: [(&str, &str); 40] = [
+    // Loaders and versions of modules are not told of those of the JDK.
+    (
+        "java.lang.StackTraceElement",
+        "[{?.format=0}{.classLoaderName}/[{.moduleName}[@{.moduleVersion}]]/\
+         |{.moduleName}[{?.format=0}@{.moduleVersion}|{?.format=1}@{.moduleVersion}]/]\
+         {.declaringClass}.{.methodName}\
+         ([{?.lineNumber=-2}Native Method|{.fileName}[:{.lineNumber:natural}]|Unknown Source])",
+    ),
     ("java.lang.Thread", "{.name}"),
     ("java.lang.Throwable", "{.detailMessage}"),
     ("java.lang.reflect.Constructor", "{.clazz}"),
     ("java.lang.reflect.Field", "{.clazz}.{.name}"),
     ("java.lang.reflect.Method", "{.clazz}.{.name}"),
     ("java.net.Inet4Address", "[{.holder.hostName}/]{.holder.address:ipv4}"),
+    (
+        "java.net.Inet6Address",
+        "[{.holder.hostName}/][{?.holder6.ipaddress.every=0}::|{.holder6.ipaddress.contents:ipv6}]\
+         [%{.holder6.scope_ifname.name}|{?.holder6.scope_id_set}%{.holder6.scope_id}]",
+    ),
     ("java.net.InetSocketAddress", "[{.holder.hostname}][{.holder.addr}]:{.holder.port}"),
     ("java.net.URL", "{.protocol}:[//{.authority}]{.file}[#{.ref}]"),
+    ("java.math.BigDecimal", "[{.intCompact .scale:decimal}|{.intVal.signum .intVal.mag.contents .scale:decimal}]"),
+    ("java.math.BigInteger", "{.signum .mag.contents:integer}"),
     ("java.nio.charset.Charset", "{.name}"),
     // The milliseconds are whole seconds.
     ("java.sql.Timestamp", "{.fastTime .nanos:ms}{?.cdate.normalized}"),
@@ -44,22 +63,38 @@ const READS_AS: [(&str, &str); 31] = [
     ("java.time.LocalDate", "{.year .month .day:date}"),
     ("java.time.LocalDateTime", "{.date}T{.time}"),
     ("java.time.LocalTime", "{.hour .minute .second .nano:clock}"),
+    ("java.time.MonthDay", "--{.month:02}-{.day:02}"),
     ("java.time.OffsetDateTime", "{.dateTime}{.offset}"),
     ("java.time.OffsetTime", "{.time}{.offset}"),
-    ("java.time.Year", "{.year:natural}"),
+    (
+        "java.time.Period",
+        "[{?.years=0}{?.months=0}{?.days=0}P0D|P[{?.years=0}|{.years}Y][{?.months=0}|{.months}M][{?.days=0}|{.days}D]]",
+    ),
+    ("java.time.Year", "{.year}"),
+    ("java.time.YearMonth", "{.year:04}-{.month:02}"),
     ("java.time.ZoneOffset", "{.id}"),
     ("java.time.ZoneRegion", "{.id}"),
-    ("java.time.ZonedDateTime", "{.dateTime}{.offset} {.zone}"),
+    ("java.time.ZonedDateTime", "{.dateTime}{.offset}[{?.zone=.offset}|\\[{.zone}\\]]"),
     ("java.util.Currency", "{.currencyCode}"),
     // A date whose fields were set has them in `cdate`, until it is asked for its time.
     ("java.util.Date", "{.fastTime:ms}{?.cdate.normalized}"),
-    ("java.util.Locale", "{.baseLocale.language}[_{.baseLocale.region}][_{.baseLocale.variant}]"),
-    ("java.util.Optional", "{.value}"),
+    (
+        "java.util.Locale",
+        "{.baseLocale.language}\
+         [_{.baseLocale.region}[_{.baseLocale.variant}]\
+         [_#{.baseLocale.script}[_{.localeExtensions.id}]|_#{.localeExtensions.id}]\
+         |__{.baseLocale.variant}[_#{.baseLocale.script}[_{.localeExtensions.id}]|_#{.localeExtensions.id}]\
+         |__#{.baseLocale.script}[_{.localeExtensions.id}]|__#{.localeExtensions.id}]",
+    ),
+    ("java.util.Optional", "[{?.value=null}Optional.empty|{.value}]"),
+    ("java.util.OptionalDouble", "[{?.isPresent}{.value}|OptionalDouble.empty]"),
+    ("java.util.OptionalInt", "[{?.isPresent}{.value}|OptionalInt.empty]"),
+    ("java.util.OptionalLong", "[{?.isPresent}{.value}|OptionalLong.empty]"),
     ("java.util.TimeZone", "{.ID}"),
     ("java.util.UUID", "{.mostSigBits .leastSigBits:uuid}"),
     ("java.util.concurrent.atomic.AtomicReference", "{.value}"),
     ("java.util.jar.Attributes$Name", "{.name}"),
-    ("sun.nio.fs.UnixPath", "{.stringValue}"),
+    ("sun.nio.fs.UnixPath", "[{?.stringValue=null}{.path}|{.stringValue}]"),
 ];
 
 /// A class whose instances hold elements.
@@ -80,13 +115,15 @@ impl Collection {
 }
 
 /// Those of the JDK and of Android. Their subclasses are like them.
-const COLLECTIONS: [Collection; 31] = [
+const COLLECTIONS: [Collection; 35] = [
     Collection::new("android.util.ArrayMap", ".mSize", ".mHashes.length", ""),
     Collection::new("android.util.ArraySet", ".mSize", ".mHashes.length", ""),
     Collection::new("android.util.SparseArray", ".mSize", ".mKeys.length", ""),
     Collection::new("java.lang.ThreadLocal$ThreadLocalMap", ".size", ".table.length", ""),
     Collection::new("java.util.ArrayDeque", ".tail - .head % .elements.length", ".elements.length", ""),
     Collection::new("java.util.ArrayList", ".size", ".elementData.length", ""),
+    Collection::new("java.util.AbstractList$SubList", ".size", "", ""),
+    Collection::new("java.util.ArrayList$SubList", ".size", "", ""),
     Collection::new("java.util.Arrays$ArrayList", ".a.length", "", ""),
     Collection::new("java.util.EnumMap", ".size", ".vals.length", ""),
     Collection::new("java.util.HashMap", ".size", ".table.length", ".table"),
@@ -97,6 +134,7 @@ const COLLECTIONS: [Collection; 31] = [
     Collection::new("java.util.ImmutableCollections$ListN", ".elements.length", "", ""),
     Collection::new("java.util.ImmutableCollections$MapN", ".size", "", ""),
     Collection::new("java.util.ImmutableCollections$SetN", ".size", "", ""),
+    Collection::new("java.util.ImmutableCollections$SubList", ".size", "", ""),
     Collection::new("java.util.LinkedList", ".size", "", ""),
     Collection::new("java.util.PriorityQueue", ".size", ".queue.length", ""),
     Collection::new("java.util.Properties", ".map.baseCount !.map.counterCells", ".map.table.length", ""),
@@ -113,6 +151,7 @@ const COLLECTIONS: [Collection; 31] = [
         "",
     ),
     Collection::new("java.util.concurrent.CopyOnWriteArrayList", ".array.length", "", ""),
+    Collection::new("java.util.concurrent.CopyOnWriteArrayList$COWSubList", ".size", "", ""),
     Collection::new("java.util.concurrent.CopyOnWriteArraySet", ".al.array.length", "", ""),
     Collection::new("java.util.concurrent.LinkedBlockingDeque", ".count", "", ""),
     Collection::new("java.util.concurrent.LinkedBlockingQueue", ".count", "", ""),
@@ -122,13 +161,18 @@ const COLLECTIONS: [Collection; 31] = [
 
 /// Where the entries of collections and of their nodes are, in the JDK from 8 on and in Android. Subclasses are like
 /// them.
-const ENTRIES: [(&str, &str); 62] = [
+const ENTRIES: [(&str, &str); 75] = [
     ("android.util.ArrayMap", ".mArray[=]"),
     ("android.util.ArraySet", ".mArray[]="),
+    // Values that were deleted are placeholders. The keys are in an array of numbers.
+    ("android.util.SparseArray", ".mValues[]="),
     ("java.lang.ThreadLocal$ThreadLocalMap", ".table[]"),
     ("java.lang.ThreadLocal$ThreadLocalMap$Entry", ".referent=.value"),
+    // Of any list: those of an array are known.
+    ("java.util.AbstractList$SubList", "=.root.elementData[.offset,.size] =.root.a[.offset,.size]"),
     ("java.util.ArrayDeque", "=.elements[.head]"),
     ("java.util.ArrayList", "=.elementData[]"),
+    ("java.util.ArrayList$SubList", "=.root.elementData[.offset,.size]"),
     ("java.util.Arrays$ArrayList", "=.a[]"),
     ("java.util.Collections$SetFromMap", ".m="),
     ("java.util.Collections$SingletonList", "=.element"),
@@ -149,10 +193,14 @@ const ENTRIES: [(&str, &str); 62] = [
     ("java.util.Hashtable$Entry", ".key=.value .next"),
     ("java.util.Hashtable$HashtableEntry", ".key=.value .next"),
     ("java.util.IdentityHashMap", ".table[=]"),
+    // In place of a second element there may be a placeholder, or null in older versions.
+    ("java.util.ImmutableCollections$List12", "=.e0 =.e1?java.lang.Object"),
     ("java.util.ImmutableCollections$ListN", "=.elements[]"),
     ("java.util.ImmutableCollections$Map1", ".k0=.v0"),
     ("java.util.ImmutableCollections$MapN", ".table[=]"),
+    ("java.util.ImmutableCollections$Set12", "=.e0= =.e1?java.lang.Object="),
     ("java.util.ImmutableCollections$SetN", ".elements[]="),
+    ("java.util.ImmutableCollections$SubList", "=.root.elements[.offset,.size]"),
     ("java.util.LinkedHashMap", ".head .table[]"),
     ("java.util.LinkedHashMap$Entry", ".key=.value .after .next"),
     ("java.util.LinkedHashMap$LinkedHashMapEntry", ".key=.value .after .next"),
@@ -161,6 +209,7 @@ const ENTRIES: [(&str, &str); 62] = [
     ("java.util.PriorityQueue", "=.queue[]"),
     // Before JDK 9 it holds its entries as the `Hashtable` that it is.
     ("java.util.Properties", ".map .table[]"),
+    ("java.util.RegularEnumSet", ".universe[.elements]="),
     ("java.util.TreeMap", ".root"),
     ("java.util.TreeMap$Entry", ".left .key=.value .right"),
     ("java.util.TreeMap$TreeMapEntry", ".left .key=.value .right"),
@@ -177,17 +226,25 @@ const ENTRIES: [(&str, &str); 62] = [
     ("java.util.concurrent.ConcurrentHashMap$Node", ".key=.val .next"),
     ("java.util.concurrent.ConcurrentHashMap$ReservationNode", ".next"),
     ("java.util.concurrent.ConcurrentHashMap$TreeBin", ".first"),
+    // The head may be a node after the first one.
+    ("java.util.concurrent.ConcurrentLinkedDeque", ".head"),
+    ("java.util.concurrent.ConcurrentLinkedDeque$Node", ".prev =.item? .next"),
     ("java.util.concurrent.ConcurrentLinkedQueue", ".head"),
     ("java.util.concurrent.ConcurrentLinkedQueue$Node", "=.item? .next"),
     ("java.util.concurrent.ConcurrentSkipListMap", ".head.node.next"),
     ("java.util.concurrent.ConcurrentSkipListMap$Node", ".key=.val? .next"),
     ("java.util.concurrent.ConcurrentSkipListSet", ".m="),
     ("java.util.concurrent.CopyOnWriteArrayList", "=.array[]"),
+    ("java.util.concurrent.CopyOnWriteArrayList$COWSubList", "=.expectedArray[.offset,.size]"),
     ("java.util.concurrent.CopyOnWriteArraySet", ".al"),
     ("java.util.concurrent.LinkedBlockingDeque", ".first"),
     ("java.util.concurrent.LinkedBlockingDeque$Node", "=.item .next"),
     ("java.util.concurrent.LinkedBlockingQueue", ".head.next"),
     ("java.util.concurrent.LinkedBlockingQueue$Node", "=.item .next"),
+    ("java.util.concurrent.LinkedTransferQueue", ".head"),
+    // What was taken leaves null or the node itself.
+    ("java.util.concurrent.LinkedTransferQueue$DualNode", "=.item? .next"),
+    ("java.util.concurrent.LinkedTransferQueue$Node", "=.item? .next"),
     ("java.util.concurrent.PriorityBlockingQueue", "=.queue[]"),
     ("java.util.jar.Attributes", ".map"),
 ];

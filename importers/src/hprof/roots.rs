@@ -118,10 +118,11 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
         let name = self.outline.addresses.number(self.reference(thread, "name")?)?;
         let Part::Instance { class, fields, .. } = self.outline.object::<ID>(name)? else { return None };
         let mut text = String::new();
-        if !texts.is_string(self.classes.number(class)?) {
+        let class = self.classes.number(class)?;
+        if !texts.has(class) {
             return None;
         }
-        texts.read(fields, &mut text)?;
+        texts.read(class, fields, &mut text)?;
         (!text.is_empty()).then_some(text)
     }
 

@@ -1,9 +1,10 @@
-//! What strings say. The characters are in an array elsewhere in the dump.
+//! What strings say, and what they are built with. The characters are in an array elsewhere in the dump.
 //!
 //! ```text
 //!   java.lang.String   value ──▶ byte[]             coder 0: Latin-1, 1: UTF-16       since JDK 9
 //!                      value ──▶ char[]             offset and count up to JDK 6      before
 //!                      value ──▶ byte[] or char[]                                     Android
+//!   StringBuilder      value ──▶ the same           of which count characters are used
 //! ```
 
 use std::fmt::Write as _;
@@ -23,45 +24,41 @@ use super::records::{FieldType, Part, id};
 const MOST_FOR_EACH_BYTE: u64 = 16;
 const MOST_BESIDE: u64 = 64 << 20;
 
+const STRING: &str = "java/lang/String";
+
 /// Room for what says that characters are left out.
 const MARK_BYTES: usize = 64;
 
-/// Reads the texts of strings.
+/// Reads the texts of strings and of what they are built with.
 pub(super) struct Texts<'o, 'a, const ID: usize> {
     outline: &'o Outline<'a>,
-    fields: StringFields,
+    /// Those of `java.lang.String` first.
+    fields: Vec<TextFields>,
     /// Two bytes of UTF-16 in a `byte[]` are in the order of the machine.
     is_big_endian: bool,
     longest: usize,
 }
 
-/// Where the fields of `java.lang.String` are among the values of an instance.
+/// Where the fields of a class of texts are among the values of an instance.
 #[derive(Debug, Clone, Copy)]
-struct StringFields {
+struct TextFields {
     /// The number of the class.
     class: usize,
     value: usize,
     coder: Option<usize>,
-    /// The fields `offset` and `count`, if it has both.
-    part: Option<(usize, usize)>,
+    /// The field with the number of characters, if there may be more in the array, and that with the first one's index.
+    part: Option<(Option<usize>, usize)>,
 }
 
 impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
     /// For texts of at most `longest` bytes. `None` if the dump has no strings.
     pub(super) fn new(outline: &'o Outline<'a>, classes: &Classes<'_, 'a, ID>, longest: usize) -> Option<Self> {
         let of_name = |name: &str| (0..outline.classes.len()).find(|&number| classes.internal_name(number) == name);
-        let class = of_name("java/lang/String")?;
-        let (mut value, mut coder, mut offset, mut count) = (None, None, None, None);
-        let mut at = 0;
-        for (name, kind) in outline.classes[class].fields::<ID>() {
-            match (outline.names.text(name).as_deref(), kind) {
-                (Some("value"), FieldType::Reference) => value = Some(at),
-                (Some("coder"), FieldType::Byte) => coder = Some(at),
-                (Some("offset"), FieldType::Int) => offset = Some(at),
-                (Some("count"), FieldType::Int) => count = Some(at),
-                _ => {}
-            }
-            at += usize::from(kind.bytes(ID as u8));
+        let fields = [STRING, "java/lang/StringBuilder", "java/lang/StringBuffer"];
+        let fields: Vec<TextFields> =
+            fields.into_iter().filter_map(|name| Self::find(classes, of_name(name)?)).collect();
+        if fields.first().is_none_or(|fields| classes.internal_name(fields.class) != STRING) {
+            return None;
         }
         // How far the first of two bytes is shifted: 8 where the high one comes first.
         let is_big_endian = of_name("java/lang/StringUTF16").is_some_and(|number| {
@@ -70,14 +67,33 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
                 outline.names.text(name).as_deref() == Some("HI_BYTE_SHIFT") && value == 8_i32.to_be_bytes()
             })
         });
-        let fields = StringFields { class, value: value?, coder, part: offset.zip(count) };
         Some(Texts { outline, fields, is_big_endian, longest })
     }
 
-    /// Whether instances of the class with this number are strings.
+    /// The fields of a class of texts, its own and those of its superclasses.
+    fn find(classes: &Classes<'_, 'a, ID>, class: usize) -> Option<TextFields> {
+        let (mut value, mut coder, mut offset, mut count) = (None, None, None, None);
+        let mut at = 0;
+        for (name, kind) in classes.all_fields(class) {
+            match (name.as_deref(), kind) {
+                (Some("value"), FieldType::Reference) => value = Some(at),
+                (Some("coder"), FieldType::Byte) => coder = Some(at),
+                (Some("offset"), FieldType::Int) => offset = Some(at),
+                (Some("count"), FieldType::Int) => count = Some(at),
+                _ => {}
+            }
+            at += usize::from(kind.bytes(ID as u8));
+        }
+        // The `count` of Android's strings is something else.
+        let is_part = offset.is_some() || classes.internal_name(class) != STRING;
+        let part = count.filter(|_| is_part).map(|count| (offset, count));
+        Some(TextFields { class, value: value?, coder, part })
+    }
+
+    /// Whether instances of the class with this number are texts.
     #[inline]
-    pub(super) fn is_string(&self, class: usize) -> bool {
-        class == self.fields.class
+    pub(super) fn has(&self, class: usize) -> bool {
+        self.fields.iter().any(|fields| fields.class == class)
     }
 
     /// How many bytes all texts of the dump may have together.
@@ -85,24 +101,26 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
         self.outline.dump.len() as u64 * MOST_FOR_EACH_BYTE + MOST_BESIDE
     }
 
-    /// Writes what a string with these fields says to `text`, which is empty. Whether that is all of it; `None` if its array
-    /// is not in the dump.
-    pub(super) fn read(&self, fields: &[u8], text: &mut String) -> Option<bool> {
-        let value = id::<ID>(fields.get(self.fields.value..self.fields.value + ID)?);
+    /// Writes what an instance of a class of texts with these fields says to `text`, which is empty. Whether that is all
+    /// of it; `None` if its array is not in the dump.
+    pub(super) fn read(&self, class: usize, fields: &[u8], text: &mut String) -> Option<bool> {
+        let of_class = self.fields.iter().find(|fields| fields.class == class)?;
+        let value = id::<ID>(fields.get(of_class.value..of_class.value + ID)?);
         let array = self.outline.addresses.number(value)?;
         let Part::PrimitiveArray { element, elements, .. } = self.outline.object::<ID>(array)? else { return None };
-        let elements = match self.fields.part {
+        let is_wide = of_class.coder.and_then(|at| fields.get(at)) == Some(&1);
+        let elements = match of_class.part {
             Some((offset, count)) => {
-                let width = usize::from(element.bytes(ID as u8));
+                let width = if is_wide { 2 } else { usize::from(element.bytes(ID as u8)) };
                 let place = |at: usize| {
                     let place = i32::from_be_bytes(fields.get(at..at + 4)?.try_into().ok()?);
                     usize::try_from(place).ok()?.checked_mul(width)
                 };
-                elements.get(place(offset)?..)?.get(..place(count)?)?
+                let offset = offset.map_or(Some(0), place)?;
+                elements.get(offset..)?.get(..place(count)?)?
             }
             None => elements,
         };
-        let is_wide = self.fields.coder.and_then(|at| fields.get(at)) == Some(&1);
         match element {
             FieldType::Char => Some(self.utf16(elements, u16::from_be_bytes, text)),
             FieldType::Byte if is_wide && self.is_big_endian => Some(self.utf16(elements, u16::from_be_bytes, text)),
@@ -132,13 +150,13 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
         let outline = self.outline;
         context.progress.begin("finding the arrays of strings", outline.dump.len() as u64, "bytes");
         let arrays = OwnArrays((0..outline.objects().div_ceil(64)).map(|_| AtomicU64::new(0)).collect());
-        let class = outline.classes[self.fields.class].address;
+        let class = outline.classes[self.fields[0].class].address;
         outline.chunks.par_iter().try_for_each(|chunk| {
             context.check_cancelled()?;
             for_each_object::<ID>(outline.dump, chunk, |_, part| {
                 if let Part::Instance { class: of, fields, .. } = part
                     && of == class
-                    && let Some(value) = fields.get(self.fields.value..self.fields.value + ID)
+                    && let Some(value) = fields.get(self.fields[0].value..self.fields[0].value + ID)
                     && let Some(array) = outline.addresses.number(id::<ID>(value))
                 {
                     // Relaxed: the threads end before the bits are read.

@@ -1,7 +1,8 @@
 //! What one thread does with its lines: it announces them to a shard.
 
+use super::attributes::VALUE;
 use super::line::{Line, References};
-use super::types::{LineType, VALUE, put_key};
+use super::types::{LineType, put_key};
 use super::{Classes, ReferenceNames, name_of_type};
 use crate::contents::Contents;
 use crate::context::Vocabulary;

@@ -1,14 +1,12 @@
 //! The types of objects: what tells them apart in a dump, and how they are declared.
 
 use super::Classes;
+use super::attributes;
 use super::line::Line;
 use crate::context::Vocabulary;
 use crate::error::ImportError;
 use crate::json_lines::{MAX_NAME_BYTES, Text};
 use barrow_writer::{KindRole, TypeDescription, TypeId};
-
-/// The field that holds a number.
-pub(super) const VALUE: &str = "value";
 
 /// What the line of an object says of its type.
 #[derive(Debug)]
@@ -65,27 +63,22 @@ impl LineType {
         let kind = vocabulary.kind(&self.kind, self.role)?;
         let name_of_class = || self.class.and_then(|class| classes.name(class)).unwrap_or("(class not in the dump)");
         let name = self.function.as_deref().unwrap_or_else(name_of_class);
-        let attributes = if has_values && self.role == KindRole::Object { attributes(name) } else { &[] };
-        let description = TypeDescription { attributes, ..TypeDescription::new(kind, name) };
+        let has_attributes = has_values && self.role == KindRole::Object;
+        let bases = self.class.filter(|_| has_attributes).into_iter().flat_map(|class| classes.bases(class));
+        let attributes = if has_attributes { attributes_of(name, bases) } else { Vec::new() };
+        let description = TypeDescription { attributes: &attributes, ..TypeDescription::new(kind, name) };
         vocabulary.declare_type(&TypeDescription { file: self.file.as_deref(), line: self.line, ..description })
     }
 }
 
-/// What built-in types say of their objects: numbers stand for what they are, collections have elements and slots,
-/// and `None` is nothing.
-fn attributes(name: &str) -> &'static [(&'static str, &'static str)] {
-    match name {
-        "int" | "float" => &[("value of", VALUE), ("interchangeable", "yes")],
-        "bool" => &[("value of", VALUE)],
-        "list" => &[("elements", ".length"), ("slots", ".capacity"), ("slot bytes", "8"), ("entries", "=[]")],
-        "bytearray" => &[("elements", ".length"), ("slots", ".capacity"), ("slot bytes", "1")],
-        // Their first slots are in the object itself.
-        "set" | "frozenset" => &[("elements", ".length"), ("slots", ".capacity")],
-        "dict" => &[("elements", ".length"), ("entries", "[=.length]")],
-        "collections.deque" => &[("elements", ".length")],
-        "tuple" => &[("elements", ".length"), ("slots", ".length"), ("entries", "=[]")],
-        "bytes" => &[("elements", ".length"), ("slots", ".length")],
-        "NoneType" => &[("null", "None")],
-        _ => &[],
+/// The attributes of a type, or else those of its nearest base that has any which count for derived types: types are
+/// declared without their bases.
+fn attributes_of<'b>(name: &str, bases: impl Iterator<Item = &'b str>) -> Vec<(&'static str, &'static str)> {
+    const OF_DERIVED: [&str; 6] = ["elements", "entries", "named by", "reads as", "slot bytes", "slots"];
+    let own = attributes::of_type(name);
+    if !own.is_empty() {
+        return own.to_vec();
     }
+    let inherited = bases.map(attributes::of_type).find(|attributes| !attributes.is_empty()).unwrap_or_default();
+    inherited.iter().filter(|(key, _)| OF_DERIVED.contains(key)).copied().collect()
 }

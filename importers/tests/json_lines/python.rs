@@ -47,7 +47,7 @@ fn versions_and_garbage_are_told() {
 
 /// Objects of every sort, and what the interpreter counts of them.
 const PROGRAM: &str = r#"
-import collections, gc, sys, weakref, threading, dump_heap
+import collections, enum, gc, sys, weakref, threading, dump_heap
 
 class Card:
     def __init__(self, number):
@@ -134,6 +134,21 @@ sets = [set(), set(range(9)), frozenset(range(100))]
 lengthened = bytearray(b"abc")
 lengthened.append(1)
 queue = collections.deque(range(77))
+class Bag(set): pass
+bag = Bag("xyz")
+bag.note = "no element"
+ordered = collections.OrderedDict([("b", 1), ("a", 2)])
+default = collections.defaultdict(list, {"k": 5, 7: None})
+counter = collections.Counter("abracadabra")
+ring = collections.deque("abcdefg", maxlen=4)
+ring.rotate(1)
+filled = [{1: "one", "two": 2}, ordered, default, counter, {"x", 3}, frozenset([7, "seven"]), queue, ring, ["a", None]]
+class Color(enum.Enum):
+    RED = 1
+    GREEN = "g"
+class Painted:
+    def __init__(self, color, owner): self.color, self.owner = color, owner
+painted = [Painted(Color.RED, None), Painted(Color.GREEN, None), Painted(Color.RED, "anna")]
 dump_heap.dump(sys.argv[2])
 pointer = tuple.__itemsize__
 for value in [cards, index, grown, lengthened, queue, b"", ()] + sets + long[:2] + [card.text for card in cards]:
@@ -147,6 +162,17 @@ for account in accounts if sys.version_info >= (3, 11) else []:
     for name, value in (("user", account.user), ("visits", account.visits), ("share", account.share)):
         print("holds", "." + name, value, id(account))
     print("holds .is_open", str(account.is_open).lower(), id(account))
+for value in filled:
+    if isinstance(value, dict):
+        entries = [str(key) + "=" + str(held) for key, held in value.items()]
+    else:
+        entries = [str(held) for held in value]
+    print("entries", id(value), "|".join(entries).replace("None", "null"), "known")
+# An attribute that is set from elsewhere may have no name, as elements of a set have none.
+print("entries", id(bag), "|".join(bag), "perhaps")
+for one in painted if sys.version_info >= (3, 11) else []:
+    print("holds .color", one.color.name, id(one))
+    print("holds .owner", one.owner or "null", id(one))
 print("holds .value unknown", id(long[2]))
 print("holds .value", long[3], id(long[3]))
 print("holds .value", long[4], id(long[4]))
@@ -281,6 +307,22 @@ fn values_are_those_that_the_program_prints() {
     assert_eq!((lists.objects, lists.empty), (count("type = list"), count("type = list and .length = 0")));
     // Names of references are no contents; what dictionaries have under the key `length` is an object.
     assert_eq!(dumped.values(Contents::None).held(".length"), BTreeMap::new());
+}
+
+#[test]
+fn entries_are_those_that_the_program_prints() {
+    let Some(dumped) = Dumped::make() else { return };
+    let lines = dumped.printed.lines().filter_map(|line| line.strip_prefix("entries "));
+    let lines: Vec<Vec<&str>> = lines.map(|line| line.split(' ').collect()).collect();
+    assert_eq!(lines.len(), 10);
+    let addresses: Vec<u64> = lines.iter().map(|words| words[0].parse().expect("an address")).collect();
+    for (line, found) in lines.iter().zip(dumped.values(Contents::All).entries(&addresses)) {
+        let expected: Vec<&str> = line[1].split('|').collect();
+        match found {
+            Some(found) => assert_eq!(found, expected),
+            None => assert_eq!(line[2], "perhaps", "{expected:?}"),
+        }
+    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What a recording says after an import, in words.
 
 use barrow_analyzer::{
-    FieldPath, FieldValue, Heap, Held, IndexPlace, KindRole, Label, Memory, ObjectDetails, ObjectId, ObjectSet,
-    Recording, Reference, Roots, SnapshotId, StrengthClass, Totals, objects, walk,
+    Entry, EntryKey, FieldPath, FieldValue, Heap, Held, IndexPlace, KindRole, Label, Memory, ObjectDetails, ObjectId,
+    ObjectSet, Recording, Reference, Roots, SnapshotId, StrengthClass, Totals, objects, walk,
 };
 use barrow_importers::{Contents, ImportError, ImportOptions, Imported, Silent, import};
 use barrow_testdata::Shelf;
@@ -124,19 +124,36 @@ impl Recorded {
         let all = ObjectSet::from_sorted(FIRST, addresses.len() as u64, (0..addresses.len() as u32).map(ObjectId));
         let path = FieldPath::parse(field).expect("a path");
         let column = heap.field_column(&all, &path, &Silent).expect("a field");
-        let tables = heap.recording().tables().expect("tables");
-        let words = |held| match held {
-            Held::Missing | Held::Object(_) => None,
-            Held::Unknown => Some("unknown".to_owned()),
-            Held::Null => Some("null".to_owned()),
-            Held::Value(FieldValue::Unsigned(value)) => Some(value.to_string()),
-            Held::Value(FieldValue::Signed(value)) => Some(value.to_string()),
-            Held::Value(FieldValue::Double(value)) => Some(format!("{value:?}")),
-            Held::Value(FieldValue::Boolean(value)) => Some(value.to_string()),
-            Held::Value(FieldValue::Text(text)) => Some(tables.string(text).to_owned()),
-            Held::Value(other) => panic!("{other:?}"),
-        };
+        let words = |held| words(heap.recording(), held);
         addresses.into_iter().zip(column).filter_map(|(address, held)| Some((address?, words(held)?))).collect()
+    }
+
+    /// The entries of the objects at these addresses, in words; `None` if not all are known.
+    pub(crate) fn entries(self, addresses: &[u64]) -> Vec<Option<Vec<String>>> {
+        let ids: Vec<ObjectId> = (0..self.totals().objects as u32).map(ObjectId).collect();
+        let all = objects(&self.recording, FIRST, &ids).expect("objects");
+        let heap = self.into_heap();
+        let said = |held: Held| {
+            let held = match held {
+                Held::Object(id) => {
+                    let set = ObjectSet::from_sorted(FIRST, heap.object_count(), [id]);
+                    heap.stand_for(&set, &Silent).expect("a heap")[0]
+                }
+                held => held,
+            };
+            words(heap.recording(), held).unwrap_or_default()
+        };
+        let entry = |entry: &Entry| match entry.key {
+            EntryKey::Held(key) => format!("{}={}", said(key), said(entry.value)),
+            _ => said(entry.value),
+        };
+        let entries = |address: &u64| {
+            let object = all.iter().find(|object| object.address == Some(*address)).expect("an object");
+            let found = heap.entries(object.id, usize::MAX, &Silent).expect("a heap").expect("entries");
+            assert!(!found.are_known || found.nulls == Some(0), "{found:?}");
+            found.are_known.then(|| found.entries.iter().map(entry).collect())
+        };
+        addresses.iter().map(entries).collect()
     }
 
     /// The roots: category, label, target.
@@ -179,4 +196,19 @@ impl Recorded {
         let kind = kinds.into_iter().find(|&kind| tables.kind_name(kind) == name).expect("the kind");
         tables.kind_role(kind)
     }
+}
+
+/// What a field holds, in words.
+fn words(recording: &Recording, held: Held) -> Option<String> {
+    Some(match held {
+        Held::Missing | Held::Object(_) => return None,
+        Held::Unknown => "unknown".to_owned(),
+        Held::Null => "null".to_owned(),
+        Held::Value(FieldValue::Unsigned(value)) => value.to_string(),
+        Held::Value(FieldValue::Signed(value)) => value.to_string(),
+        Held::Value(FieldValue::Double(value)) => format!("{value:?}"),
+        Held::Value(FieldValue::Boolean(value)) => value.to_string(),
+        Held::Value(FieldValue::Text(text)) => recording.tables().expect("tables").string(text).to_owned(),
+        Held::Value(other) => panic!("{other:?}"),
+    })
 }

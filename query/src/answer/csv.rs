@@ -75,7 +75,7 @@ fn records(out: &mut dyn Write) -> csv::Writer<&mut dyn Write> {
 fn text(value: &Value) -> String {
     match value {
         Value::None | Value::List(_) | Value::Record(_) => String::new(),
-        Value::Text(text) | Value::Name(text) | Value::Object { text, .. } => harmless(text),
+        Value::Text(text) | Value::Name(text) | Value::Line(text) | Value::Object { text, .. } => harmless(text),
         Value::Path(steps) => harmless(&steps.join(BETWEEN_STEPS)),
         Value::Number(number) | Value::Estimate(number) => number.to_string(),
         Value::Signed(difference) | Value::Change(difference) => difference.to_string(),

@@ -123,7 +123,7 @@ fn object<'a>(fields: impl Iterator<Item = (&'a str, &'a Value)>) -> String {
 fn value(value: &Value) -> String {
     match value {
         Value::None => "null".to_owned(),
-        Value::Text(text) | Value::Name(text) | Value::Object { text, .. } => string(text),
+        Value::Text(text) | Value::Name(text) | Value::Line(text) | Value::Object { text, .. } => string(text),
         Value::Path(steps) => string(&steps.join(BETWEEN_STEPS)),
         Value::Number(number) | Value::Estimate(number) => number.to_string(),
         Value::Signed(difference) | Value::Change(difference) => difference.to_string(),

@@ -7,7 +7,8 @@ use super::{BETWEEN_STEPS, Unit, Value, shortened, units, visible};
 pub fn text(value: &Value, unit: Unit) -> String {
     match value {
         Value::None => String::new(),
-        Value::Text(text) | Value::Object { text, .. } => visible::cell(text).into_owned(),
+        Value::Text(text) => visible::cell(text).into_owned(),
+        Value::Line(text) | Value::Object { text, .. } => visible::line(text).into_owned(),
         Value::Name(name) => quoted(name, usize::MAX),
         Value::Path(steps) => text(&Value::Text(steps.join(BETWEEN_STEPS)), unit),
         Value::Number(number) => number_text(*number, unit),

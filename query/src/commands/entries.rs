@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Entries, Entry, Heap, ObjectId};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::session::Session;
@@ -22,10 +22,10 @@ pub(super) const COMMAND: Command = Command {
     about: "The entries of a map as key and value, the elements of a list",
     details: "ID is written as for `info`. Rows are in the order of the object: of a hash table that of its slots, of \
               a tree or a linked map that in which the program meets them. A string, a boxed number or a constant of \
-              an enumeration is shown as what it stands for. Slots that hold null are left out. `retained` is what the \
-              value retains. Afterwards `%3` is the value in row 3, or the key where the value is no object. Entries \
-              are counted from 0: `entries @123 1000..` begins with number 1000. Types say where their entries are: \
-              those of the JDK, of Android, and `dict`, `list` and `tuple` of CPython do.",
+              an enumeration is shown as what it stands for. Elements of a list that are null are left out, and counted. \
+              `retained` is what the value retains. Afterwards `%3` is the value in row 3, or the key where the value \
+              is no object. Entries are counted from 0: `entries @123 1000..` begins with number 1000. Types say where \
+              their entries are: those of the JDK, of Android and of CPython do.",
     example: "entries @123",
     flags: &[],
     subject: Subject::Recording,
@@ -60,6 +60,16 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     Listing { heap, object, wanted, found }.answer(session)
 }
 
+/// Says how many elements of a list are null.
+pub(super) fn with_nulls(answer: Answer, found: &Entries) -> Answer {
+    let answer = answer.fact(Column::new("null_elements", "", Unit::Count).for_machines(), found.nulls);
+    match found.nulls {
+        None | Some(0) => answer,
+        Some(1) => answer.note("1 element is null, and left out"),
+        Some(nulls) => answer.note(format!("{} elements are null, and left out", units::grouped(nulls))),
+    }
+}
+
 impl Listing {
     /// The next page.
     fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
@@ -78,6 +88,7 @@ impl Listing {
         if !self.found.are_known {
             answer = answer.note("there may be more: the recording does not tell everything");
         }
+        answer = with_nulls(answer, &self.found);
         answer.all_rows = Some(self.wanted.all(total));
         let left = self.wanted.left(total);
         if left > 0 && session.whole {

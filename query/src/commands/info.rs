@@ -129,7 +129,7 @@ fn of_object(
         .fact(Column::new("object", "object", Unit::Object), object.id.0)
         .fact(Column::new("type", "type", Unit::Text), tables.type_name(type_id))
         .fact(Column::new("name", "name", Unit::Text), name.map_or(Value::None, |name| texts.cell(name)))
-        .fact(Column::new("reads_as", "reads as", Unit::Text), line)
+        .fact(Column::new("reads_as", "reads as", Unit::Text), line.map(Value::Line))
         .fact(Column::new("kind", "kind", Unit::Text), tables.kind_name(tables.type_kind(type_id)))
         .fact(Column::new("layout", "layout", Unit::Text), tables.type_layout(type_id))
         .fact(Column::new("source_file", "file", Unit::Text), tables.type_file(type_id))
@@ -216,7 +216,7 @@ fn with_entries(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progre
     } else if !found.are_known {
         answer = answer.note("there may be more entries: the recording does not tell everything");
     }
-    Ok(answer)
+    Ok(super::entries::with_nulls(answer, &found))
 }
 
 /// Adds what follows from the references of all objects.

@@ -185,7 +185,9 @@ impl Attribute {
                 let mut sorted: Vec<ObjectId> = objects.iter().map(|object| object.id).collect();
                 sorted.sort_unstable();
                 let lines = heap.lines(&sorted, progress)?;
-                each(&|object| sorted.binary_search(&object.id).ok().and_then(|at| lines[at].clone()).into())
+                each(&|object| {
+                    sorted.binary_search(&object.id).ok().and_then(|at| lines[at].clone()).map(Value::Line).into()
+                })
             }
             Attribute::Kind => each(&|object| Value::text(tables.kind_name(tables.type_kind(object.type_id)))),
             Attribute::Package => each(&|object| tables.type_package(object.type_id).into()),
@@ -298,7 +300,7 @@ impl Key {
     fn of_cell(cell: Value) -> Self {
         match cell {
             Value::Number(number) => Key::Whole(number.into()),
-            Value::Text(text) | Value::Name(text) => Key::Text(text),
+            Value::Text(text) | Value::Name(text) | Value::Line(text) => Key::Text(text),
             _ => Key::None,
         }
     }

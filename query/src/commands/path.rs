@@ -3,6 +3,7 @@
 use barrow_analyzer::{Heap, ObjectDetails, Path, PathOptions, Step};
 
 use crate::answer::label;
+use crate::answer::text::text;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
@@ -108,7 +109,10 @@ fn rows_of(heap: &Heap, session: &mut Session, number: usize, path: &Path) -> Re
     let lines = held::lines_of(heap, steps.iter().map(|step| &step.object), &session.meter())?;
     let title = |object: &ObjectDetails| {
         let title = label::object(tables, object.type_id, object.name);
-        lines.get(&object.id).map_or(title.clone(), |line| format!("{title}: {line}"))
+        match lines.get(&object.id) {
+            Some(line) => format!("{title}: {}", text(line, Unit::Text)),
+            None => title,
+        }
     };
     let root = label::root(tables, &path.root);
     let mut rows = Vec::new();

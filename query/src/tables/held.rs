@@ -31,7 +31,7 @@ pub(crate) fn meanings(heap: &Heap, held: &[Held], progress: &dyn Progress) -> R
     let meanings = details.iter().zip(heap.stand_for(&set, progress)?).zip(heap.lines(&ids, progress)?);
     let meanings = meanings.filter_map(|((object, held), line)| {
         let is_line = !matches!(held, Held::Value(_));
-        let value = if let Held::Value(held) = held { Some(value(held, tables)) } else { line.map(Value::Text) };
+        let value = if let Held::Value(held) = held { Some(value(held, tables)) } else { line.map(Value::Line) };
         Some(Meaning { object: object.id, value: value?, is_in_name: object.name.is_some(), is_line })
     });
     Ok(meanings.collect())
@@ -42,14 +42,14 @@ pub(crate) fn lines_of<'o>(
     heap: &Heap,
     objects: impl IntoIterator<Item = &'o ObjectDetails>,
     progress: &dyn Progress,
-) -> Result<BTreeMap<ObjectId, String>, QueryError> {
+) -> Result<BTreeMap<ObjectId, Value>, QueryError> {
     let tables = heap.recording().tables()?;
     let may_have = |object: &&ObjectDetails| object.name.is_none() && tables.type_template(object.type_id).is_some();
     let mut ids: Vec<ObjectId> = objects.into_iter().filter(may_have).map(|object| object.id).collect();
     ids.sort_unstable();
     ids.dedup();
     let lines = heap.lines(&ids, progress)?;
-    Ok(ids.into_iter().zip(lines).filter_map(|(id, line)| Some((id, line?))).collect())
+    Ok(ids.into_iter().zip(lines).filter_map(|(id, line)| Some((id, Value::Line(line?)))).collect())
 }
 
 /// The meaning of an object, if it has one.
@@ -69,7 +69,12 @@ pub(crate) fn told_cells(heap: &Heap, held: &[Held], progress: &dyn Progress) ->
 pub(crate) fn with_meaning(cell: Value, meaning: Option<&Meaning>) -> Value {
     match (cell, meaning) {
         (Value::Object { id, text: name }, Some(meaning)) if !meaning.is_in_name => {
-            Value::Object { id, text: format!("{name}: {}", text(&meaning.value, Unit::Number)) }
+            let meaning = match &meaning.value {
+                Value::Name(name) => format!("\"{name}\""),
+                Value::Line(line) => line.clone(),
+                value => text(value, Unit::Number),
+            };
+            Value::Object { id, text: format!("{name}: {meaning}") }
         }
         (cell, _) => cell,
     }
@@ -86,9 +91,11 @@ pub(crate) fn cells(recording: &Recording, snapshot: SnapshotId, held: &[Held]) 
         Held::Null => Value::Absent(Absence::Null),
         Held::Value(held) => value(*held, tables),
         Held::Object(id) => {
-            let found = details.binary_search_by_key(id, |details| details.id);
-            let text = found.map_or_else(|_| format!("@{id}"), |at| named(&details[at], tables));
-            Value::Object { id: id.0, text }
+            let found = details.binary_search_by_key(id, |details| details.id).ok().map(|at| &details[at]);
+            if found.is_some_and(|details| tables.is_null(details.type_id, details.name)) {
+                return Value::Absent(Absence::Null);
+            }
+            Value::Object { id: id.0, text: found.map_or_else(|| format!("@{id}"), |found| named(found, tables)) }
         }
     };
     Ok(held.iter().map(cell).collect())
@@ -101,7 +108,8 @@ fn named(object: &ObjectDetails, tables: &Tables) -> String {
 
 /// The unit of a column of such cells: texts and objects are aligned and cut as texts.
 pub(crate) fn unit<'c>(cells: impl IntoIterator<Item = &'c Value>) -> Unit {
-    let are_words = |cell: &Value| matches!(cell, Value::Text(_) | Value::Name(_) | Value::Object { .. });
+    let are_words =
+        |cell: &Value| matches!(cell, Value::Text(_) | Value::Name(_) | Value::Line(_) | Value::Object { .. });
     if cells.into_iter().any(are_words) { Unit::Text } else { Unit::Number }
 }
 

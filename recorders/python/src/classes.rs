@@ -6,10 +6,11 @@ use barrow_writer::{FieldId, KindId, KindRole, Result, StringId, TypeDescription
 use foldhash::HashMap;
 use pyo3::prelude::*;
 
+use crate::attributes;
 use crate::interpreter::{class_of, layout};
 use crate::object::{Class, Member, Object, SizeMethod, flags};
 use crate::texts::{bytes_shown, cut, text_shown};
-use crate::values::{MeasuredField, Measures, VALUE};
+use crate::values::{MeasuredField, Measures};
 
 /// What the collector needs before each object, in bytes.
 const COLLECTOR_BYTES: u64 = 16;
@@ -213,25 +214,6 @@ pub(crate) struct Types {
     longest_text: Option<usize>,
 }
 
-/// What built-in types say of their objects: numbers stand for what they are, collections have elements and slots,
-/// and `None` is nothing.
-fn attributes(name: &str) -> &'static [(&'static str, &'static str)] {
-    match name {
-        "int" | "float" => &[("value of", VALUE), ("interchangeable", "yes")],
-        "bool" => &[("value of", VALUE)],
-        "list" => &[("elements", ".length"), ("slots", ".capacity"), ("slot bytes", "8"), ("entries", "=[]")],
-        "bytearray" => &[("elements", ".length"), ("slots", ".capacity"), ("slot bytes", "1")],
-        // Their first slots are in the object itself.
-        "set" | "frozenset" => &[("elements", ".length"), ("slots", ".capacity")],
-        "dict" => &[("elements", ".length"), ("entries", "[=.length]")],
-        "collections.deque" => &[("elements", ".length")],
-        "tuple" => &[("elements", ".length"), ("slots", ".length"), ("entries", "=[]")],
-        "bytes" => &[("elements", ".length"), ("slots", ".length")],
-        "NoneType" => &[("null", "None")],
-        _ => &[],
-    }
-}
-
 impl Types {
     pub(crate) fn declare(writer: &Writer, longest_text: Option<usize>) -> Result<Self> {
         Ok(Types {
@@ -252,7 +234,7 @@ impl Types {
             return Ok(known);
         }
         let base = class.base().map(|base| self.of_instances(writer, base)).transpose()?;
-        let attributes = if self.longest_text.is_some() { attributes(&name) } else { &[] };
+        let attributes = if self.longest_text.is_some() { attributes::of_type(&name) } else { &[] };
         let description = TypeDescription { base, attributes, ..TypeDescription::new(kind, &name) };
         let type_id = writer.declare_type(&description)?;
         self.declared.insert((kind, name, 0), type_id);

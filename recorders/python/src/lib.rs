@@ -14,6 +14,7 @@
 #[cfg(not(unix))]
 compile_error!("the recorder for Python is for Unix systems: it looks up symbols of the interpreter with dlsym");
 
+mod attributes;
 mod classes;
 mod heap_map;
 mod interpreter;

@@ -5,11 +5,9 @@ use std::ffi::CStr;
 use barrow_writer::{Encoding, FieldId, Value};
 use pyo3::prelude::*;
 
+use crate::attributes::VALUE;
 use crate::interpreter::class_of;
 use crate::object::{Class, Object};
-
-/// The field that numbers stand for.
-pub(crate) const VALUE: &str = "value";
 
 /// Reads a value from an object; `None` if the recording has no room for it.
 pub(crate) type Read = fn(Object<'_>) -> Option<Value>;

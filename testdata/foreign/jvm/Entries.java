@@ -115,8 +115,40 @@ public class Entries {
             list("ConcurrentLinkedQueue", turned(new ConcurrentLinkedQueue<>(), size));
             list("ArrayBlockingQueue", turned(new ArrayBlockingQueue<>(size + 3), size));
             list("PriorityQueue", filled(new PriorityQueue<>(), size));
+            list("ConcurrentLinkedDeque", turned(new ConcurrentLinkedDeque<>(), size));
+            list("LinkedTransferQueue", turned(new LinkedTransferQueue<>(), size));
+            list("subList", filled(new ArrayList<>(), size + 5).subList(2, size + 4));
+            list("subList of a subList", filled(new ArrayList<>(), size + 5).subList(2, size + 4).subList(1, size + 1));
+            list("subList of a Vector", filled(new Vector<>(), size + 5).subList(3, size + 4));
+            list("subList of Arrays.asList", Arrays.asList(array(size + 5)).subList(1, 3));
+            list("subList of CopyOnWriteArrayList", filled(new CopyOnWriteArrayList<>(), size + 5).subList(1, 3));
+            list("subList of List.of", List.of(array(size + 5)).subList(1, size + 3));
             list("PriorityBlockingQueue", filled(new PriorityBlockingQueue<>(), size));
         }
+        for (int size : new int[] {1, 2, 3, 7, 100}) {
+            var deque = new ConcurrentLinkedDeque<Object>();
+            for (int i = 0; i < size; i++) {
+                deque.addFirst("first " + i);
+                deque.addLast("last " + i);
+                if (i % 3 == 2) {
+                    deque.pollFirst();
+                    deque.pollLast();
+                    deque.remove("first " + i / 2);
+                }
+            }
+            list("ConcurrentLinkedDeque at both ends", deque);
+        }
+        for (int size = 0; size < 4; size++) {
+            list("List.of", List.of(array(size)));
+            set("Set.of", false, Set.of(keys.subList(0, size).toArray()));
+        }
+        set("EnumSet", false, EnumSet.of(TimeUnit.DAYS, TimeUnit.NANOSECONDS, TimeUnit.HOURS));
+        set("no EnumSet", false, EnumSet.noneOf(TimeUnit.class));
+        var gaps = new ArrayList<Object>(Arrays.asList(null, "one", null, "three", null));
+        gaps.ensureCapacity(100);
+        print("ArrayList with null", true, gaps, List.of("1=one", "3=three"));
+        print("unmodifiable list with null", true, Collections.unmodifiableList(gaps), List.of("1=one", "3=three"));
+        print("subList with null", true, gaps.subList(1, 4), List.of("0=one", "2=three"));
         set("Set.of", false, Set.of(keys.subList(0, 60).stream().distinct().toArray()));
         list("List.of", List.of(array(9)));
         list("singletonList", Collections.singletonList("alone"));
@@ -128,7 +160,7 @@ public class Entries {
         map("TreeMap of numbers", true, new TreeMap<>(Map.of(3, 'c', 1, true, 2, 2.5)));
         Object[] array = array(7);
         array[3] = null;
-        print("Object[]", true, array, List.of("0=" + array[0], "1=" + array[1], "2=" + array[2], "4=" + array[4], "5=" + array[5], "6=" + array[6]));
+        print("Object[] with null", true, array, List.of("0=" + array[0], "1=" + array[1], "2=" + array[2], "4=" + array[4], "5=" + array[5], "6=" + array[6]));
         System.out.println("ready");
         Thread.sleep(Long.MAX_VALUE);
     }

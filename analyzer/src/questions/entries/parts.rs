@@ -24,13 +24,14 @@ pub(super) enum Part {
     KeysOf(FieldPath),
     /// `.key=.value`: an entry; with `?` at the end none if the value is null.
     Entry { key: FieldPath, value: FieldPath, unless_null: bool },
-    /// `=.item`: an element; with `?` at the end none if it is null.
-    Element { value: FieldPath, unless_null: bool },
+    /// `=.item`: an element; `=.item=`: one in no order.
+    Element { value: FieldPath, unless: Unless, is_ordered: bool },
     /// `=.items[]`: what the array there holds are the elements; `=.items[.head]`: from the place on that a field
-    /// holds.
-    Elements { array: FieldPath, head: Option<FieldPath> },
-    /// `.items[]=`: what the array there holds are the elements, in no order.
-    Members(FieldPath),
+    /// holds, and on at the start; `=.items[.from,.count]`: only as many as another field says.
+    Elements { array: FieldPath, head: Option<FieldPath>, count: Option<FieldPath> },
+    /// `.items[]=`: what the array there holds are the elements, in no order; `.items[.bits]=`: only those whose bit is
+    /// set in a number.
+    Members { array: FieldPath, bits: Option<FieldPath> },
     /// `.table[=]`: keys and values take turns in the array there.
     Turns(FieldPath),
     /// `.keys[]=.values[]`: entries of two arrays.
@@ -40,6 +41,19 @@ pub(super) enum Part {
     /// `[=.length]`: from the first one without a name on, its references lead to keys and values by turns, twice as
     /// many as the field says.
     OwnTurns(FieldPath),
+    /// `=[.length]`: its references without a name lead to the elements, if they are as many as the field says;
+    /// `[.length]=`: in no order.
+    OwnUnnamed { count: FieldPath, is_ordered: bool },
+}
+
+/// When there is no element.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Unless {
+    Never,
+    /// With `?` at the end: if it is null, or the object itself.
+    Null,
+    /// With `?java.lang.Object`: also if its type has this name.
+    OfType(String),
 }
 
 impl Part {
@@ -49,6 +63,15 @@ impl Part {
         }
         if let Some(count) = word.strip_prefix("[=").and_then(|rest| rest.strip_suffix(']')) {
             return path(count).map(Part::OwnTurns);
+        }
+        if let Some(count) = word.strip_prefix("=[").and_then(|rest| rest.strip_suffix(']')) {
+            return Some(Part::OwnUnnamed { count: path(count)?, is_ordered: true });
+        }
+        if let Some(count) = word.strip_prefix('[').and_then(|rest| rest.strip_suffix("]=")) {
+            return Some(Part::OwnUnnamed { count: path(count)?, is_ordered: false });
+        }
+        if let Some(element) = word.strip_prefix('=').filter(|element| !element.contains('[')) {
+            return Part::element(element);
         }
         if let Some(array) = word.strip_suffix("[=]") {
             return path(array).map(Part::Turns);
@@ -63,13 +86,16 @@ impl Part {
                 Some(array) => Part::OfEach(path(array)?),
                 None => Part::Of { path: path(word)?, is_any: false },
             },
-            Some(("", value)) => match value.strip_suffix(']').and_then(|value| value.split_once('[')) {
-                Some((array, "")) => Part::Elements { array: path(array)?, head: None },
-                Some((array, head)) => Part::Elements { array: path(array)?, head: Some(path(head)?) },
-                None => return Some(Part::Element { value: path(value)?, unless_null }),
-            },
-            Some((key, "")) => match key.strip_suffix("[]") {
-                Some(array) => Part::Members(path(array)?),
+            Some(("", value)) => {
+                let (array, places) = value.strip_suffix(']')?.split_once('[')?;
+                let (head, count) = places.split_once(',').map_or((places, None), |(head, count)| (head, Some(count)));
+                let head = if places.is_empty() { None } else { Some(path(head)?) };
+                let count = if let Some(count) = count { Some(path(count)?) } else { None };
+                Part::Elements { array: path(array)?, head, count }
+            }
+            Some((key, "")) => match key.strip_suffix(']').and_then(|key| key.split_once('[')) {
+                Some((array, "")) => Part::Members { array: path(array)?, bits: None },
+                Some((array, bits)) => Part::Members { array: path(array)?, bits: Some(path(bits)?) },
                 None => Part::KeysOf(path(key)?),
             },
             Some((key, value)) => match (key.strip_suffix("[]"), value.strip_suffix("[]")) {
@@ -78,6 +104,17 @@ impl Part {
             },
         };
         (!unless_null).then_some(part)
+    }
+
+    /// Reads `.item`, perhaps with `?` and a type, and with `=`.
+    fn element(word: &str) -> Option<Self> {
+        let (word, is_ordered) = word.strip_suffix('=').map_or((word, true), |word| (word, false));
+        let (value, unless) = match word.split_once('?') {
+            None => (word, Unless::Never),
+            Some((value, "")) => (value, Unless::Null),
+            Some((value, name)) => (value, Unless::OfType(name.to_owned())),
+        };
+        Some(Part::Element { value: path(value)?, unless, is_ordered })
     }
 
     /// Whether the object itself is an entry or an element.
@@ -91,12 +128,13 @@ impl Part {
             Part::Of { path, .. }
             | Part::OfEach(path)
             | Part::KeysOf(path)
-            | Part::Members(path)
             | Part::Turns(path)
-            | Part::OwnTurns(path) => vec![path],
+            | Part::OwnTurns(path)
+            | Part::OwnUnnamed { count: path, .. } => vec![path],
             Part::Entry { key, value, .. } => vec![key, value],
             Part::Element { value, .. } => vec![value],
-            Part::Elements { array, head } => std::iter::once(array).chain(head).collect(),
+            Part::Elements { array, head, count } => std::iter::once(array).chain(head).chain(count).collect(),
+            Part::Members { array, bits } => std::iter::once(array).chain(bits).collect(),
             Part::Parallel { keys, values } => vec![keys, values],
             Part::OwnElements => Vec::new(),
         }
@@ -104,7 +142,7 @@ impl Part {
 }
 
 fn path(text: &str) -> Option<FieldPath> {
-    let is_plain = !text.contains(['[', ']', '=', '?', '~']);
+    let is_plain = !text.contains(['[', ']', '=', '?', '~', ',']);
     FieldPath::parse(text).filter(|path| is_plain && path.names().len() <= MOST_NAMES)
 }
 
@@ -121,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_have_eleven_forms() {
+    fn parts_have_fifteen_forms() {
         let path = |text| FieldPath::parse(text).unwrap();
         let (a, b) = (path(".a"), path(".b"));
         let entry = |unless_null| Part::Entry { key: a.clone(), value: path(".b.c"), unless_null };
@@ -132,11 +170,16 @@ mod tests {
             (".a=", Part::KeysOf(a.clone())),
             (".a=.b.c", entry(false)),
             (".a=.b.c?", entry(true)),
-            ("=.a", Part::Element { value: a.clone(), unless_null: false }),
-            ("=.a?", Part::Element { value: a.clone(), unless_null: true }),
-            ("=.a[]", Part::Elements { array: a.clone(), head: None }),
-            ("=.a[.b]", Part::Elements { array: a.clone(), head: Some(b.clone()) }),
-            (".a[]=", Part::Members(a.clone())),
+            ("=.a", Part::Element { value: a.clone(), unless: Unless::Never, is_ordered: true }),
+            ("=.a?", Part::Element { value: a.clone(), unless: Unless::Null, is_ordered: true }),
+            ("=.a?T$1=", Part::Element { value: a.clone(), unless: Unless::OfType("T$1".into()), is_ordered: false }),
+            ("=.a[]", Part::Elements { array: a.clone(), head: None, count: None }),
+            ("=.a[.b]", Part::Elements { array: a.clone(), head: Some(b.clone()), count: None }),
+            ("=.a[.b,.a]", Part::Elements { array: a.clone(), head: Some(b.clone()), count: Some(a.clone()) }),
+            (".a[]=", Part::Members { array: a.clone(), bits: None }),
+            (".a[.b]=", Part::Members { array: a.clone(), bits: Some(b.clone()) }),
+            ("=[.a]", Part::OwnUnnamed { count: a.clone(), is_ordered: true }),
+            ("[.a]=", Part::OwnUnnamed { count: a.clone(), is_ordered: false }),
             (".a[=]", Part::Turns(a.clone())),
             (".a[]=.b[]", Part::Parallel { keys: a.clone(), values: b }),
             ("=[]", Part::OwnElements),
@@ -162,6 +205,12 @@ mod tests {
             "=a",
             "=.a[b]",
             "=.a[.b",
+            "=.a[,.b]",
+            "=.a[.b,]",
+            "=.a[.b,.b,.b]",
+            ".a[.b,.b]=",
+            "=[.a]=",
+            "=",
             "=.a].b",
             ".a[].b",
             ".a.b~",

@@ -220,6 +220,22 @@ impl Heap {
         Ok(filled)
     }
 
+    /// How many elements an object has, as its type says; `None` if that is not known.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::NoObject`], [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
+    pub(crate) fn elements_of(&self, object: ObjectId, progress: &dyn Progress) -> Result<Option<u64>> {
+        let type_id = crate::file::object::object(self.recording(), self.snapshot(), object)?.type_id;
+        let places = Places::of(self.recording().tables()?, type_id);
+        let Some(count) = places.elements.filter(|_| !matches!(self.recording().has_replaced_numbers(), Ok(true)))
+        else {
+            return Ok(None);
+        };
+        let set = self.set_of(&[object]);
+        let asked: Vec<(&ObjectSet, &FieldPath)> = count.paths().into_iter().map(|path| (&set, path)).collect();
+        Ok(count.of(&self.paths_at_once(&asked, progress)?.concat()))
+    }
+
     /// The objects whose filling passes a test. One that is not known passes none.
     ///
     /// # Errors

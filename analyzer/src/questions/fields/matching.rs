@@ -13,12 +13,10 @@ use super::{FieldPath, Held, objects_in};
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{map_blocks, places};
 use crate::file::strings::StringAnswers;
+use crate::file::tables::NULL;
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
-
-/// The attribute of a type with the name of objects that stand for nothing.
-const NULL: &str = "null";
 
 impl Heap {
     /// The objects for which the field at the end of a path passes a test. What a field holds that is not known, or that is

@@ -1,6 +1,7 @@
 //! What objects stand for: strings for their text, boxed numbers for the number, constants of an enumeration for their name.
 //!
 //! ```text
+//!   its type has the attribute `null`, with the object's name ────▶ null, as `None` does in Python
 //!   its type has the attribute `value of` ─▶ the field ───────────▶ its value, if that is known
 //!   the object has a text of its own ─────────────────────────────▶ that
 //!   its type, or a base, `named by` ───────▶ the reference ──▶ the text of what it leads to
@@ -9,12 +10,12 @@
 use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::rows::{Encoding, KindRole, Value};
 use barrow_format::{FieldId, ObjectId, TypeId};
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
 use super::{Held, objects_in};
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{map_blocks, places};
-use crate::file::tables::Tables;
+use crate::file::tables::{NULL, Tables};
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
@@ -31,12 +32,14 @@ pub(super) struct Standing<'r> {
     values: HashMap<TypeId, (FieldId, Encoding)>,
     /// For each type whose objects have a name elsewhere, the reference that leads there.
     names: HashMap<TypeId, &'r str>,
+    /// The types of which some objects stand for nothing.
+    nulls: HashSet<TypeId>,
 }
 
 impl<'r> Standing<'r> {
     pub(super) fn find(heap: &'r Heap) -> Result<Self> {
         let (tables, fields) = (heap.recording().tables()?, heap.recording().fields()?);
-        let (mut values, mut names) = (HashMap::default(), HashMap::default());
+        let (mut values, mut names, mut nulls) = (HashMap::default(), HashMap::default(), HashSet::default());
         let attribute = |id, key| tables.type_attributes(id).find(|(known, _)| *known == key).map(|(_, value)| value);
         let types = if fields.is_empty() { 0 } else { tables.type_count() };
         for id in (0..types as u32).map(TypeId) {
@@ -49,8 +52,11 @@ impl<'r> Standing<'r> {
             if let Some(name) = tables.type_and_bases(id).find_map(|id| attribute(id, NAMED_BY)) {
                 names.insert(id, name);
             }
+            if attribute(id, NULL).is_some() {
+                nulls.insert(id);
+            }
         }
-        Ok(Standing { tables, values, names })
+        Ok(Standing { tables, values, names, nulls })
     }
 
     /// The columns that tell what objects stand for.
@@ -58,8 +64,15 @@ impl<'r> Standing<'r> {
         if self.values.is_empty() { Wanted::Identity } else { Wanted::Values }
     }
 
+    /// Whether the object in a row stands for nothing.
+    fn is_null(&self, columns: &BlockColumns, row: usize) -> bool {
+        let type_id = self.type_of(columns, row);
+        let name = || columns.names.get(row).copied().flatten();
+        self.nulls.contains(&type_id) && self.tables.is_null(type_id, name())
+    }
+
     /// What the object in a row stands for by itself, without what references lead to.
-    pub(super) fn own(&self, columns: &BlockColumns, row: usize, fields: &[FieldId], codes: &[u64]) -> Option<Value> {
+    fn own(&self, columns: &BlockColumns, row: usize, fields: &[FieldId], codes: &[u64]) -> Option<Value> {
         let type_id = self.type_of(columns, row);
         let value = self.values.get(&type_id).and_then(|&(id, encoding)| {
             let at = fields.iter().position(|&field| field == id)?;
@@ -85,14 +98,14 @@ impl<'r> Standing<'r> {
 
 impl Heap {
     /// What each object of the set stands for: a string for its text, a boxed number for the number, a constant of an
-    /// enumeration for its name; missing for those that stand for nothing.
+    /// enumeration for its name, `None` of Python for null; missing for the others.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`],
     /// [`AnalyzerError::Cancelled`].
     pub fn stand_for(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Held>> {
         let standing = Standing::find(self)?;
-        let mut column = self.own_meaning(&standing, set, progress)?;
+        let mut column = self.own_meaning(&standing, set, true, progress)?;
         for label in standing.labels() {
             let of_types = |type_id| standing.names.get(&type_id) == Some(&label);
             let named = self.objects_of_types(Some(set), of_types, progress)?;
@@ -103,7 +116,7 @@ impl Heap {
                 Err(AnalyzerError::NoField { .. }) => continue,
                 leads => leads?,
             };
-            let names = self.through(&leads, |targets| self.own_meaning(&standing, targets, progress))?;
+            let names = self.through(&leads, |targets| self.own_meaning(&standing, targets, false, progress))?;
             let mut names = named.iter().zip(names).peekable();
             for (object, held) in set.iter().zip(&mut column) {
                 if let Some((_, name)) = names.next_if(|&(named, _)| named == object)
@@ -117,8 +130,15 @@ impl Heap {
         Ok(column)
     }
 
-    /// The text or the number that each object of the set has itself.
-    fn own_meaning(&self, standing: &Standing<'_>, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Held>> {
+    /// The text or the number that each object of the set has itself; with `has_nulls` null for one that stands for
+    /// nothing.
+    fn own_meaning(
+        &self,
+        standing: &Standing<'_>,
+        set: &ObjectSet,
+        has_nulls: bool,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Held>> {
         let mut places = places(self.recording(), &[self.snapshot()])?;
         places.retain(|place| set.may_hold_any(ObjectId(place.entry.first_object), place.entry.objects));
         progress.begin("reading what objects stand for", objects_in(&places), "objects");
@@ -128,7 +148,10 @@ impl Heap {
             for row in 0..columns.objects() {
                 let (fields, codes) = values.next().unwrap_or_default();
                 if set.contains(ObjectId(columns.first_object + row as u32)) {
-                    held.push(standing.own(columns, row, fields, codes).map_or(Held::Missing, Held::Value));
+                    held.push(match has_nulls && standing.is_null(columns, row) {
+                        true => Held::Null,
+                        false => standing.own(columns, row, fields, codes).map_or(Held::Missing, Held::Value),
+                    });
                 }
             }
             Ok(held)

@@ -17,11 +17,26 @@ pub(super) enum Format {
     Uuid,
     /// An address of IP version 4.
     Ipv4,
+    /// An address of IP version 6, from its bytes in hexadecimal.
+    Ipv6,
     /// A number without its sign; nothing of a negative one.
     Natural,
+    /// So many digits, zeros first.
+    Digits(usize),
+    /// The sign of a number, and its words of 32 bits, the most significant one first, each as a number with a sign.
+    Integer,
+    /// A number, or one of several words, and how many of its digits are after the point: `1.50`.
+    Decimal,
 }
 
-const NAMES: [(&str, Format); 8] = [
+/// What a field holds that is written in a format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Operand {
+    Number(i64),
+    Text(String),
+}
+
+const NAMES: [(&str, Format); 13] = [
     ("ms", Format::Milliseconds),
     ("time", Format::Seconds),
     ("date", Format::Date),
@@ -29,8 +44,18 @@ const NAMES: [(&str, Format); 8] = [
     ("duration", Format::Duration),
     ("uuid", Format::Uuid),
     ("ipv4", Format::Ipv4),
+    ("ipv6", Format::Ipv6),
     ("natural", Format::Natural),
+    ("02", Format::Digits(2)),
+    ("04", Format::Digits(4)),
+    ("integer", Format::Integer),
+    ("decimal", Format::Decimal),
 ];
+
+/// A number of more words is not written.
+const MOST_WORDS: usize = 64;
+/// The most zeros that a decimal number is written with.
+const MOST_ZEROS: i64 = 6;
 
 /// Times before and after these seconds since 1970 have years of more than four digits, or negative ones.
 const FIRST_SECOND: i64 = -62_167_219_200;
@@ -47,15 +72,35 @@ impl Format {
     pub(super) fn takes(self, numbers: usize) -> bool {
         match self {
             Format::Milliseconds => [1, 2].contains(&numbers),
-            Format::Seconds | Format::Duration | Format::Uuid => numbers == 2,
+            Format::Seconds | Format::Duration | Format::Uuid | Format::Integer => numbers == 2,
+            Format::Decimal => [2, 3].contains(&numbers),
             Format::Date => numbers == 3,
             Format::Clock => numbers == 4,
-            Format::Ipv4 | Format::Natural => numbers == 1,
+            Format::Ipv4 | Format::Ipv6 | Format::Natural | Format::Digits(_) => numbers == 1,
         }
     }
 
     /// The text; `None` if these are no such numbers.
-    pub(super) fn text(self, numbers: &[i64]) -> Option<String> {
+    pub(super) fn text(self, operands: &[Operand]) -> Option<String> {
+        match (self, operands) {
+            (Format::Ipv6, [Operand::Text(bytes)]) => ipv6(bytes),
+            (Format::Integer, [Operand::Number(sign), Operand::Text(words)]) => integer(*sign, words),
+            (Format::Decimal, [Operand::Number(sign), Operand::Text(words), Operand::Number(scale)]) => {
+                Some(decimal(&integer(*sign, words)?, *scale))
+            }
+            // The smallest number says that there are more words.
+            (Format::Decimal, [Operand::Number(number), Operand::Number(scale)]) => {
+                (*number != i64::MIN).then(|| decimal(&number.to_string(), *scale))
+            }
+            _ => {
+                let number =
+                    |operand: &Operand| if let Operand::Number(number) = operand { Some(*number) } else { None };
+                self.of_numbers(&operands.iter().map(number).collect::<Option<Vec<i64>>>()?)
+            }
+        }
+    }
+
+    fn of_numbers(self, numbers: &[i64]) -> Option<String> {
         match (self, numbers) {
             (Format::Milliseconds, &[ms]) => time(ms.div_euclid(1000), ms.rem_euclid(1000) * 1_000_000),
             (Format::Milliseconds, &[ms, nanoseconds]) => time(ms.div_euclid(1000), nanoseconds),
@@ -81,7 +126,65 @@ impl Format {
                 Some(std::net::Ipv4Addr::from_bits(bits).to_string())
             }
             (Format::Natural, &[number]) => (number >= 0).then(|| number.to_string()),
+            (Format::Digits(width), &[number]) => {
+                let text = format!("{number:0width$}");
+                (number >= 0 && text.len() == width).then_some(text)
+            }
             _ => None,
+        }
+    }
+}
+
+/// An address, from its 16 bytes in hexadecimal.
+fn ipv6(bytes: &str) -> Option<String> {
+    let bytes: Option<Vec<u8>> = bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).ok()).collect();
+    Some(std::net::Ipv6Addr::from_octets(bytes?.try_into().ok()?).to_string())
+}
+
+/// A number of several words.
+fn integer(sign: i64, words: &str) -> Option<String> {
+    /// As many digits as always fit into a word of 32 bits.
+    const GROUP: u64 = 1_000_000_000;
+    let words = words.split(' ').filter(|word| !word.is_empty());
+    let words: Option<Vec<i32>> = words.map(|word| word.parse().ok()).collect();
+    let words = words.filter(|words| words.len() <= MOST_WORDS && (-1..=1).contains(&sign))?;
+    // Groups of nine digits, the lowest one first.
+    let mut groups = vec![0_u64];
+    for word in words {
+        let mut carry = u64::from(word.cast_unsigned());
+        for group in &mut groups {
+            carry += *group << 32;
+            *group = carry % GROUP;
+            carry /= GROUP;
+        }
+        while carry > 0 {
+            groups.push(carry % GROUP);
+            carry /= GROUP;
+        }
+    }
+    let mut text = if sign < 0 { "-".to_owned() } else { String::new() };
+    let mut groups = groups.into_iter().rev();
+    text += &groups.next()?.to_string();
+    groups.for_each(|group| text += &format!("{group:09}"));
+    Some(text)
+}
+
+/// A number with so many digits after the point, as IEEE 754 and Java write it.
+fn decimal(unscaled: &str, scale: i64) -> String {
+    let (sign, digits) = unscaled.strip_prefix('-').map_or(("", unscaled), |digits| ("-", digits));
+    let after_first = digits.len() as i64 - 1;
+    let exponent = after_first.saturating_sub(scale);
+    match usize::try_from(scale) {
+        Ok(0) => unscaled.to_owned(),
+        Ok(scale) if exponent >= -MOST_ZEROS => {
+            let digits = format!("{digits:0>width$}", width = scale + 1);
+            let (whole, part) = digits.split_at(digits.len() - scale);
+            format!("{sign}{whole}.{part}")
+        }
+        _ => {
+            let (first, others) = digits.split_at(1);
+            let point = if others.is_empty() { "" } else { "." };
+            format!("{sign}{first}{point}{others}E{exponent:+}")
         }
     }
 }
@@ -196,10 +299,52 @@ mod tests {
             ("ipv4", &[1 << 32], None),
             ("natural", &[-1], None),
             ("natural", &[8080], Some("8080")),
+            ("02", &[7], Some("07")),
+            ("02", &[-7], None),
+            ("02", &[100], None),
+            ("04", &[2026], Some("2026")),
+            ("decimal", &[150, 2], Some("1.50")),
+            ("decimal", &[-5, 2], Some("-0.05")),
+            ("decimal", &[0, 3], Some("0.000")),
+            ("decimal", &[7, 0], Some("7")),
+            ("decimal", &[7, 6], Some("0.000007")),
+            ("decimal", &[7, 7], Some("7E-7")),
+            ("decimal", &[-123, -5], Some("-1.23E+7")),
+            ("decimal", &[i64::MIN, 2], None),
         ] {
             let named = Format::named(format).expect("a format");
             assert!(named.takes(numbers.len()), "{format}");
-            assert_eq!(named.text(numbers).as_deref(), text, "{format} {numbers:?}");
+            let operands: Vec<Operand> = numbers.iter().map(|&number| Operand::Number(number)).collect();
+            assert_eq!(named.text(&operands).as_deref(), text, "{format} {numbers:?}");
         }
+    }
+
+    #[test]
+    fn addresses_and_integers_are_read_from_words() {
+        let written = |format, operands: &[Operand]| Format::named(format).expect("a format").text(operands);
+        let words = |words: &str| Operand::Text(words.to_owned());
+        let ipv6 = |bytes| written("ipv6", &[words(bytes)]);
+        assert_eq!(ipv6("fe 80 00 00 00 00 00 00 00 00 00 00 00 00 00 01").as_deref(), Some("fe80::1"));
+        for wrong in ["", "fe 80", "fe 80 00 00 00 00 00 00 00 00 00 00 00 00 00 1ff"] {
+            assert_eq!(ipv6(wrong), None, "{wrong}");
+        }
+        let integer = |sign, text| written("integer", &[Operand::Number(sign), words(text)]);
+        for (sign, text, expected) in [
+            (0, "", Some("0")),
+            (1, "7", Some("7")),
+            (-1, "-1", Some("-4294967295")),
+            (1, "1 0", Some("4294967296")),
+            // 10^18, which has zeros in its groups of digits.
+            (1, "232830643 -1486618624", Some("1000000000000000000")),
+            (-1, "-1 -1 -1 -1", Some("-340282366920938463463374607431768211455")),
+            (1, "one", None),
+            (1, "4294967296", None),
+            (2, "1", None),
+        ] {
+            assert_eq!(integer(sign, text).as_deref(), expected, "{sign} {text}");
+        }
+        assert_eq!(integer(1, &["1"; 65].join(" ")), None);
+        let large = written("decimal", &[Operand::Number(-1), words("1 0"), Operand::Number(4)]);
+        assert_eq!(large.as_deref(), Some("-429496.7296"));
     }
 }

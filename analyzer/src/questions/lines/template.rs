@@ -2,17 +2,19 @@
 //!
 //! ```text
 //!   {.protocol}:[//{.authority}]{.file}      texts, and fields with what they hold; a part in brackets may be left out
+//!   [{.fileName}|Unknown Source]             the first part that is not left out
 //!   {.seconds .nanos:time}                   numbers in a format
-//!   {?.cdate.normalized}                     nothing; there is no line if that is false
+//!   {?.lineNumber=-2}                        nothing; what is around it is left out if that is false
+//!   \[{.zone}\]                              brackets
 //! ```
 
 use barrow_format::rows::Value;
 
-use super::format::Format;
+use super::format::{Format, Operand};
 use crate::questions::fields::{FieldPath, Held};
 
 /// The most bytes of a template, names of a path, and brackets in brackets.
-const MOST_BYTES: usize = 256;
+const MOST_BYTES: usize = 512;
 const MOST_NAMES: usize = 4;
 const MOST_DEPTH: usize = 3;
 
@@ -27,19 +29,33 @@ enum Part {
     Field(FieldPath),
     /// Numbers of fields in a format.
     Numbers(Vec<FieldPath>, Format),
-    /// No line if the field holds false.
-    Unless(FieldPath),
-    /// Left out if something in it is null, empty, or a number that its format does not have.
-    Optional(Vec<Part>),
+    /// What is around it is left out unless the field passes.
+    If(FieldPath, Condition),
+    /// The first of several parts that is not left out, if there is one. A part is left out if something in it is null,
+    /// empty, or a number that its format does not have, or if a condition in it is false.
+    First(Vec<Vec<Part>>),
 }
 
-/// Why a part has no text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a field must hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Condition {
+    /// True, or null on the way to it.
+    True,
+    Null,
+    Number(i64),
+    /// The same as another field.
+    Same(FieldPath),
+}
+
+/// Why a part has no text; of several reasons the last one counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     /// There is nothing.
     Nothing,
     /// It is not known.
     Unknown,
+    /// A condition is false, so it does not matter what is not known.
+    False,
 }
 
 impl Template {
@@ -73,36 +89,58 @@ impl Part {
     fn add_paths<'p>(&'p self, paths: &mut Vec<&'p FieldPath>) {
         match self {
             Part::Text(_) => {}
-            Part::Field(path) | Part::Unless(path) => paths.push(path),
+            Part::Field(path) => paths.push(path),
             Part::Numbers(numbers, _) => paths.extend(numbers),
-            Part::Optional(parts) => parts.iter().for_each(|part| part.add_paths(paths)),
+            Part::If(path, Condition::Same(other)) => paths.extend([path, other]),
+            Part::If(path, _) => paths.push(path),
+            Part::First(choices) => choices.iter().flatten().for_each(|part| part.add_paths(paths)),
         }
     }
 }
 
-/// Reads parts up to the end, or to the bracket that closes them, which begins the rest.
+/// Reads parts up to the end, or to the bar or the bracket that ends them, which begins the rest.
 fn parts(mut text: &str, depth: usize) -> Option<(Vec<Part>, &str)> {
-    let mut parts = Vec::new();
+    let (mut parts, mut plain) = (Vec::new(), String::new());
     loop {
-        let end = text.find(['{', '}', '[', ']']).unwrap_or(text.len());
-        if end > 0 {
-            parts.push(Part::Text(text[..end].to_owned()));
-        }
+        let end = text.find(['{', '}', '[', ']', '|', '\\']).unwrap_or(text.len());
+        plain.push_str(&text[..end]);
         let rest = &text[end..];
+        if let Some(escaped) = rest.strip_prefix('\\') {
+            let mut characters = escaped.chars();
+            plain.push(characters.next()?);
+            text = characters.as_str();
+            continue;
+        }
+        if !plain.is_empty() {
+            parts.push(Part::Text(std::mem::take(&mut plain)));
+        }
         match rest.chars().next() {
-            None | Some(']') => return Some((parts, rest)),
+            None | Some(']' | '|') => return Some((parts, rest)),
             Some('{') => {
                 let (field, after) = rest[1..].split_once('}')?;
                 parts.push(field_part(field)?);
                 text = after;
             }
             Some('[') => {
-                let (inner, after) = self::parts(&rest[1..], depth.checked_sub(1)?)?;
-                text = after.strip_prefix(']')?;
-                parts.push(Part::Optional(inner));
+                let (choices, after) = choices(&rest[1..], depth.checked_sub(1)?)?;
+                parts.push(Part::First(choices));
+                text = after;
             }
             Some(_) => return None,
         }
+    }
+}
+
+/// Reads what is in brackets, and what comes after them.
+fn choices(mut text: &str, depth: usize) -> Option<(Vec<Vec<Part>>, &str)> {
+    let mut choices = Vec::new();
+    loop {
+        let (choice, rest) = parts(text, depth)?;
+        choices.push(choice);
+        if let Some(after) = rest.strip_prefix(']') {
+            return Some((choices, after));
+        }
+        text = rest.strip_prefix('|')?;
     }
 }
 
@@ -110,7 +148,14 @@ fn parts(mut text: &str, depth: usize) -> Option<(Vec<Part>, &str)> {
 fn field_part(text: &str) -> Option<Part> {
     let path = |text| FieldPath::parse(text).filter(|path| path.names().len() <= MOST_NAMES);
     if let Some(condition) = text.strip_prefix('?') {
-        return path(condition).map(Part::Unless);
+        let (field, value) = condition.split_once('=').map_or((condition, None), |(field, value)| (field, Some(value)));
+        let condition = match value {
+            None => Condition::True,
+            Some("null") => Condition::Null,
+            Some(other) if other.starts_with('.') => Condition::Same(path(other)?),
+            Some(number) => Condition::Number(number.parse().ok()?),
+        };
+        return Some(Part::If(path(field)?, condition));
     }
     match text.split_once(':') {
         None => path(text).map(Part::Field),
@@ -142,11 +187,10 @@ impl Filling<'_> {
         for part in parts {
             match self.one(part) {
                 Ok(text) if text.is_empty() && in_brackets && matches!(part, Part::Field(_)) => {
-                    gap = gap.or(Some(Gap::Nothing));
+                    gap = gap.max(Some(Gap::Nothing));
                 }
                 Ok(text) => line.push_str(&text),
-                Err(Gap::Unknown) => gap = Some(Gap::Unknown),
-                Err(Gap::Nothing) => gap = gap.or(Some(Gap::Nothing)),
+                Err(found) => gap = gap.max(Some(found)),
             }
         }
         gap.map_or(Ok(line), Err)
@@ -156,28 +200,51 @@ impl Filling<'_> {
         match part {
             Part::Text(text) => Ok(text.clone()),
             Part::Field(_) => match self.next() {
-                Held::Null => Err(Gap::Nothing),
+                Held::Null | Held::Missing => Err(Gap::Nothing),
                 Held::Value(value @ Value::Text(_)) => (self.text)(Held::Value(value)).ok_or(Gap::Unknown),
                 Held::Value(value) => plain(value).ok_or(Gap::Unknown),
                 held => (self.text)(held).ok_or(Gap::Unknown),
             },
             Part::Numbers(paths, format) => {
                 let held: Vec<Held> = paths.iter().map(|_| self.next()).collect();
-                let numbers: Option<Vec<i64>> = held.iter().map(|held| whole(*held)).collect();
-                match numbers {
-                    Some(numbers) if self.has_numbers => format.text(&numbers).ok_or(Gap::Nothing),
-                    None if held.contains(&Held::Null) => Err(Gap::Nothing),
+                let operands: Option<Vec<Operand>> = held.iter().map(|held| self.operand(*held)).collect();
+                match operands {
+                    Some(operands) if self.has_numbers => format.text(&operands).ok_or(Gap::Nothing),
+                    None if held.iter().any(|held| matches!(held, Held::Null | Held::Missing)) => Err(Gap::Nothing),
                     _ => Err(Gap::Unknown),
                 }
             }
-            Part::Unless(_) => match self.next() {
-                Held::Null | Held::Value(Value::Boolean(true)) => Ok(String::new()),
-                _ => Err(Gap::Unknown),
-            },
-            Part::Optional(parts) => match self.all(parts, true) {
-                Err(Gap::Nothing) => Ok(String::new()),
-                told => told,
-            },
+            Part::If(_, condition) => {
+                let held = self.next();
+                let passes = match condition {
+                    Condition::True => matches!(held, Held::Null | Held::Value(Value::Boolean(true))),
+                    Condition::Null => held == Held::Null,
+                    Condition::Number(_) if !self.has_numbers => return Err(Gap::Unknown),
+                    Condition::Number(number) => whole(held) == Some(*number),
+                    Condition::Same(_) => match self.next() {
+                        Held::Unknown => return Err(Gap::Unknown),
+                        other => held == other,
+                    },
+                };
+                match held {
+                    Held::Unknown => Err(Gap::Unknown),
+                    _ if passes => Ok(String::new()),
+                    _ => Err(Gap::False),
+                }
+            }
+            Part::First(choices) => {
+                // All are looked at, so that what comes after them finds its fields.
+                let told: Vec<Result<String, Gap>> = choices.iter().map(|parts| self.all(parts, true)).collect();
+                let is_left_out = |told: &Result<_, _>| matches!(told, Err(Gap::Nothing | Gap::False));
+                told.into_iter().find(|told| !is_left_out(told)).unwrap_or(Ok(String::new()))
+            }
+        }
+    }
+
+    fn operand(&self, held: Held) -> Option<Operand> {
+        match held {
+            Held::Value(Value::Text(_)) => (self.text)(held).map(Operand::Text),
+            held => whole(held).map(Operand::Number),
         }
     }
 }
@@ -252,9 +319,36 @@ mod tests {
     }
 
     #[test]
+    fn the_first_part_that_is_not_left_out_counts() {
+        let template = "[{?.a=-2}native|{.b}[:{.a:natural}]|somewhere]{.c}";
+        let filled = |a: Held, b: Held| line(template, &[a, b, a, TWO]);
+        assert_eq!(filled(number(-2), ONE).as_deref(), Some("nativetwo"));
+        assert_eq!(filled(number(-1), ONE).as_deref(), Some("onetwo"));
+        assert_eq!(filled(number(7), ONE).as_deref(), Some("one:7two"));
+        assert_eq!(filled(number(7), Held::Null).as_deref(), Some("somewheretwo"));
+        assert_eq!(filled(Held::Missing, Held::Missing).as_deref(), Some("somewheretwo"));
+        // What is not known may be what counts, but not after what does.
+        assert_eq!(filled(number(7), Held::Unknown), None);
+        assert_eq!(filled(Held::Unknown, ONE), None);
+        assert_eq!(filled(number(-2), Held::Unknown).as_deref(), Some("nativetwo"));
+        // Nor where a condition is false.
+        assert_eq!(line("[{?.a=null}{.b}|{.a}]", &[ONE, Held::Unknown, ONE]).as_deref(), Some("one"));
+        assert_eq!(line("[{?.a=null}{.b}|{.a}]", &[Held::Null, TWO, Held::Null]).as_deref(), Some("two"));
+    }
+
+    #[test]
+    fn fields_are_compared_and_brackets_are_written() {
+        let template = "{.a}[{?.a=.b}|\\[{.b}\\]]";
+        assert_eq!(line(template, &[ONE, ONE, ONE, ONE]).as_deref(), Some("one"));
+        assert_eq!(line(template, &[ONE, ONE, TWO, TWO]).as_deref(), Some("one[two]"));
+        assert_eq!(line(template, &[ONE, ONE, Held::Unknown, TWO]), None);
+        assert_eq!(line("\\{\\|\\}\\\\", &[]).as_deref(), Some("{|}\\"));
+    }
+
+    #[test]
     fn what_is_no_template_is_refused() {
         let deep = format!("{}x{}", "[".repeat(4), "]".repeat(4));
-        let long = "x".repeat(257);
+        let long = "x".repeat(513);
         for wrong in [
             "{",
             "}",
@@ -263,6 +357,12 @@ mod tests {
             "[",
             "]",
             "[{.a}",
+            "[{.a}|",
+            "{.a}|{.b}",
+            "\\",
+            "{?.a=}",
+            "{?.a=b}",
+            "{?a}",
             "{.a:}",
             "{.a:day}",
             "{.a .b:natural}",

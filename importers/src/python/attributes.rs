@@ -1,0 +1,24 @@
+//! What built-in types of CPython say of their objects. The recorder of running programs has a link to this file.
+
+/// The field that holds a number.
+pub(crate) const VALUE: &str = "value";
+
+/// The attributes of a type: numbers stand for what they are, collections have elements and slots, `None` is nothing,
+/// members of an enumeration have a name.
+pub(crate) fn of_type(name: &str) -> &'static [(&'static str, &'static str)] {
+    match name {
+        "int" | "float" => &[("value of", VALUE), ("interchangeable", "yes")],
+        "bool" => &[("value of", VALUE)],
+        "list" => &[("elements", ".length"), ("slots", ".capacity"), ("slot bytes", "8"), ("entries", "=[]")],
+        "bytearray" => &[("elements", ".length"), ("slots", ".capacity"), ("slot bytes", "1")],
+        // Their first slots are in the object itself.
+        "set" | "frozenset" => &[("elements", ".length"), ("slots", ".capacity"), ("entries", "[.length]=")],
+        "dict" => &[("elements", ".length"), ("entries", "[=.length]")],
+        "collections.deque" => &[("elements", ".length"), ("entries", "=[.length]")],
+        "tuple" => &[("elements", ".length"), ("slots", ".length"), ("entries", "=[]")],
+        "bytes" => &[("elements", ".length"), ("slots", ".length")],
+        "enum.Enum" => &[("named by", "_name_"), ("reads as", "{.__dict__._name_}")],
+        "NoneType" => &[("null", "None")],
+        _ => &[],
+    }
+}

@@ -1,0 +1,1 @@
+../../../importers/src/python/attributes.rs
