@@ -20,7 +20,7 @@ const MOST: usize = 5;
 /// Steps of a fit.
 const STEPS: usize = 200;
 /// Prices of a mode, in units of log-likelihood: this many, so far apart.
-const PRICES: usize = 60;
+const PRICES: usize = 120;
 const PRICE: f64 = 0.25;
 /// How often one mode must be called one, in percent.
 const LEAST_RIGHT: f64 = 98.0;
