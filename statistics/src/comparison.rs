@@ -9,7 +9,8 @@
 //! Values of a group share a layout, so each group counts once in each mode, with the median of its values there. A
 //! median or a mean of all values does not see that a mode of one fifth of the values became slower; its own test does.
 //!
-//! False alarms are rare for three reasons. All questions together have a chance of 1 %, divided among them (Bonferroni).
+//! False alarms are rare for three reasons. All questions together have a chance of 1 %, divided among them (Bonferroni); a
+//! mode of few groups gets the part that it needs.
 //! A difference must be larger than the threshold, not than 0. And it must be there wherever the modes are cut: each sample
 //! has its own cuts, and what differs only because of them is no difference. `trial_rates` in `benches/` prints the rates.
 
@@ -17,10 +18,10 @@ mod matching;
 mod sides;
 mod weight;
 
-use crate::rank_test::{Chances, Shift};
+use crate::rank_test::{Chances, Shift, least_chance};
 use crate::sample::{Sample, median, sorted};
 use matching::matched;
-use sides::Sides;
+use sides::{Side, Sides};
 use weight::Weight;
 
 /// The chance of a false alarm of all questions together.
@@ -204,8 +205,10 @@ impl Test {
         let [a, b] = &sides.own;
         let locations = [a, b].map(|side| (0..side.count()).map(|mode| side.location(mode)).collect::<Vec<f64>>());
         let pairs = matched(&locations[0], &locations[1]);
-        let (limit, of_weight) = (limit(pairs.len()), weight_limit(pairs.len()));
-        let made = pairs.iter().map(|&(of_a, of_b)| {
+        let levels = |side: &Side, mode: Option<usize>| mode.map_or(0, |mode| side.levels(mode).len());
+        let groups: Vec<[usize; 2]> = pairs.iter().map(|pair| [levels(a, pair.0), levels(b, pair.1)]).collect();
+        let of_weight = weight_limit(pairs.len());
+        let made = pairs.iter().zip(location_limits(&groups)).map(|(&(of_a, of_b), limit)| {
             let weight = Weight::of([a.shares(of_a), b.shares(of_b)]);
             let mut pair = ModePair {
                 a: of_a,
@@ -317,6 +320,24 @@ impl Test {
 fn limit(pairs: usize) -> f64 {
     let questions = if pairs > 1 { 2 * pairs } else { 1 };
     SIGNIFICANT / questions as f64
+}
+
+/// The chances of the questions about the locations of modes with this many groups in each sample. Each has an equal part. But
+/// a mode of few groups may need more: that all groups of one sample are larger may not be as rare as its part. The mode
+/// among these that needs least gets it, and the others share the rest, unless that is less than a tenth of all. The
+/// numbers of groups say nothing of locations, so all chances together stay what they are (compare Tarone 1990).
+fn location_limits(groups: &[[usize; 2]]) -> Vec<f64> {
+    let equal = limit(groups.len());
+    let all = equal * groups.len() as f64;
+    let needs = |&[a, b]: &[usize; 2]| 2.0 * least_chance(a, b);
+    let needy = groups.iter().map(needs).enumerate().filter(|(_, needed)| *needed > equal);
+    let favoured = needy.min_by(|one, other| one.1.total_cmp(&other.1)).filter(|(_, needed)| *needed <= 0.9 * all);
+    let limit = |at: usize| match favoured {
+        Some((mode, needed)) if mode == at => needed,
+        Some((_, needed)) => (all - needed) / (groups.len() - 1) as f64,
+        None => equal,
+    };
+    (0..groups.len()).map(limit).collect()
 }
 
 /// The same for questions about weights, which are half of all. Weights add up to 1: of two modes one has what the other

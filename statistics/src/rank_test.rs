@@ -49,6 +49,15 @@ impl Chances {
     }
 }
 
+/// The smallest chance that there is for this many values: that of all orders, the values of one side are all larger. 0 where
+/// chances are not exact.
+pub(crate) fn least_chance(m: usize, n: usize) -> f64 {
+    if m.max(n) > EXACT {
+        return 0.0;
+    }
+    1.0 / (1..=n).fold(1.0, |orders, at| orders * (m + at) as f64 / at as f64)
+}
+
 /// U: how many pairs there are in which `b` is larger than `a` plus `by`, equal ones being half; and Σ t³ − t over the
 /// numbers t of equal values.
 fn wins(a: &[f64], by: f64, b: &[f64]) -> (f64, f64) {
@@ -221,6 +230,16 @@ mod tests {
             let (found, expected) = (larger(a, b), by_enumeration(a, b));
             assert!((found - expected).abs() < 1e-12, "{a:?} {b:?}: {found} {expected}");
         }
+    }
+
+    #[test]
+    fn the_least_chance_is_that_of_samples_that_are_apart() {
+        for (m, n) in [(1, 1), (5, 6), (6, 5), (7, 5), (20, 20), (3, 0), (0, 3)] {
+            let values =
+                |from: usize, count: usize| (from..from + count).map(|value| value as f64).collect::<Vec<f64>>();
+            assert_eq!(least_chance(m, n), Chances::of(&values(0, m), 0.0, &values(m, n)).larger, "{m} {n}");
+        }
+        assert_eq!(least_chance(21, 3), 0.0);
     }
 
     #[test]

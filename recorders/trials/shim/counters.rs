@@ -1,21 +1,22 @@
 //! The counters of a process, in a file that barrow reads after the run: what is in it stays when the process is killed.
 //!
 //! ```text
-//!   u32 slots taken · zeros up to 64 bytes │ slot 0 │ slot 1 │ …        a slot: 64 bytes
+//!   run 0 │ run 1 │ …                                                   a run: 262,144 bytes
+//!   run: u32 slots taken · zeros up to 64 bytes │ slot 0 │ slot 1 │ …   a slot: 64 bytes
 //!   slot: u64 process · allocated bytes · blocks · live bytes · peak of live bytes · live blocks
 //! ```
 //!
 //! Each process takes a slot: when it executes a program, and when it is forked. A forked process begins with the live
 //! bytes of its parent, which it holds copies of.
 
-use core::ffi::{c_char, c_void};
+use core::ffi::{c_char, c_long, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use crate::libc;
 
-/// Bytes of the file.
-const FILE_BYTES: usize = 64 + SLOTS * size_of::<Slot>();
+/// Bytes of a run, whole pages.
+const RUN_BYTES: usize = 64 + SLOTS * size_of::<Slot>();
 const SLOTS: usize = 4095;
 
 #[repr(C, align(64))]
@@ -37,6 +38,8 @@ static STATE: AtomicU32 = AtomicU32::new(UNKNOWN);
 const UNKNOWN: u32 = 0;
 const KNOWN: u32 = 1;
 
+/// Which run of the file this is.
+static RUN: AtomicUsize = AtomicUsize::new(0);
 static LAYOUT: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
 
 /// Blocks that move what a program places, in bytes.
@@ -99,7 +102,7 @@ fn read_environment_now() {
             length += 1;
             at = at.add(1);
         }
-        for number in &LAYOUT {
+        for number in [&RUN].into_iter().chain(&LAYOUT) {
             if *at != b':' {
                 break;
             }
@@ -114,18 +117,19 @@ fn read_environment_now() {
         }
     }
     if length > 0 {
-        open(path.as_ptr().cast());
+        open(path.as_ptr().cast(), RUN.load(Ordering::Relaxed));
     }
 }
 
-fn open(path: *const c_char) {
+fn open(path: *const c_char, run: usize) {
+    let begin = (run * RUN_BYTES) as c_long;
     // SAFETY: the path is a C string; the file is longer than what is mapped, as barrow made it.
     let mapped = unsafe {
         let file = libc::open(path, libc::O_RDWR | libc::O_CLOEXEC);
         if file < 0 {
             return;
         }
-        let mapped = libc::mmap(ptr::null_mut(), FILE_BYTES, libc::PROT_READ_WRITE, libc::MAP_SHARED, file, 0);
+        let mapped = libc::mmap(ptr::null_mut(), RUN_BYTES, libc::PROT_READ_WRITE, libc::MAP_SHARED, file, begin);
         libc::close(file);
         mapped
     };
@@ -137,7 +141,7 @@ fn open(path: *const c_char) {
 
 fn take_slot(live: u64, live_blocks: u64) {
     let file = FILE.load(Ordering::Relaxed);
-    // SAFETY: the file begins with the number of slots, and is mapped.
+    // SAFETY: the run begins with the number of slots, and is mapped.
     let number = unsafe { (*file.cast::<AtomicU32>()).fetch_add(1, Ordering::Relaxed) } as usize;
     if number >= SLOTS {
         SLOT.store(ptr::null_mut(), Ordering::Relaxed);

@@ -6,8 +6,8 @@
 //! It does nothing unless `BARROW_TRIAL_SHIM` says so. It needs glibc, whose allocator it calls by the names that glibc
 //! exports for this. `build.rs` compiles it and puts it into the recorder.
 //!
-//! The variable: `PATH:SMALL:LARGE:OFFSET:STACK`, the file of counters, or nothing before the first colon, and four
-//! numbers of bytes.
+//! The variable: `PATH:RUN:SMALL:LARGE:OFFSET:STACK`, the file of counters, or nothing before the first colon, which run of
+//! the file this is, and four numbers of bytes.
 
 #![no_std]
 

@@ -16,7 +16,7 @@ use crate::layout::{Knobs, Layout, LayoutKind};
 use crate::output::Output;
 use crate::program::Program;
 use crate::round::Round;
-use crate::shim::{Counted, Shim};
+use crate::shim::{Counted, Counters, Shim};
 use crate::starter::{Start, Starter};
 
 /// The environment is padded to multiples of this, its pointers included, unless layouts are left as they are.
@@ -126,14 +126,14 @@ impl Runner {
         &mut self,
         prepared: &Prepared,
         how: How<'_>,
-        counters: Option<crate::shim::Counters>,
+        counters: Option<Counters>,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Option<Measured>, TrialError> {
         self.output.clear().map_err(TrialError::io("clear the output"))?;
         let start = Start {
             path: path(&prepared.program.path, how),
             words: &prepared.words,
-            environment: self.environment(prepared, how, counters.as_ref().map(crate::shim::Counters::path)),
+            environment: self.environment(prepared, how, counters.as_ref()),
             input: if how.has_terminal { 0 } else { self.input.as_raw_fd() },
             output: (!how.shows_output).then(|| self.output.descriptor()),
             aslr: how.round.aslr,
@@ -171,7 +171,7 @@ impl Runner {
     }
 
     /// `NAME=VALUE` of all variables.
-    fn environment(&self, prepared: &Prepared, how: How<'_>, counters: Option<&Path>) -> Vec<OsString> {
+    fn environment(&self, prepared: &Prepared, how: How<'_>, counters: Option<&Counters>) -> Vec<OsString> {
         let mut variables: Vec<OsString> =
             self.environment.iter().map(|(name, value)| variable(name, value.as_bytes())).collect();
         let preload = std::env::var_os("LD_PRELOAD").filter(|libraries| !libraries.is_empty());
@@ -186,7 +186,7 @@ impl Runner {
                     libraries.push(others);
                 }
                 variables.push(variable("LD_PRELOAD", libraries.as_bytes()));
-                let mut asked = counters.map(|path| path.as_os_str().to_owned()).unwrap_or_default();
+                let mut asked = counters.map_or_else(|| ":00".into(), Counters::place);
                 // Of one length for all layouts.
                 asked.push(format!(":{small:06}:{large:06}:{offset:06}:{stack:06}"));
                 variables.push(variable("BARROW_TRIAL_SHIM", asked.as_bytes()));

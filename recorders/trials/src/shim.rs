@@ -1,9 +1,11 @@
 //! The shim beside a run: the library in a file, and the file of counters, see `shim/counters.rs`.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use tempfile::TempDir;
 
@@ -13,12 +15,17 @@ const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shim.so"));
 const SLOT_BYTES: usize = 64;
 const SLOTS: usize = 4095;
 
+/// The bytes of a run's counters, and the runs that share a file of them: to make a file takes longer than to load the library.
+const RUN_BYTES: u64 = ((SLOTS + 1) * SLOT_BYTES) as u64;
+const RUNS: u64 = 64;
+
 /// The folder of the library and of counters.
 pub(crate) struct Shim {
     folder: TempDir,
     library: PathBuf,
-    /// Files of counters so far: each run has its own, because processes may outlive a run.
+    /// Files of counters so far.
     files: u32,
+    last: Option<Counters>,
 }
 
 /// What was allocated in a run.
@@ -34,8 +41,16 @@ pub(crate) struct Counted {
     pub(crate) live_bytes: u64,
 }
 
-/// The counters of one run.
+/// The counters of one run. No other run has them, because processes may outlive a run.
+#[derive(Clone)]
 pub(crate) struct Counters {
+    file: Rc<CountersFile>,
+    /// Which run of the file it is.
+    run: u64,
+}
+
+/// A file of counters, which is removed with the last of them.
+struct CountersFile {
     path: PathBuf,
     file: File,
 }
@@ -54,7 +69,7 @@ impl Shim {
         let folder = folder.or_else(|_| builder.tempdir())?;
         let library = folder.path().join("shim.so");
         fs::write(&library, LIBRARY)?;
-        Ok(Some(Shim { folder, library, files: 0 }))
+        Ok(Some(Shim { folder, library, files: 0, last: None }))
     }
 
     /// The path of the library.
@@ -62,33 +77,45 @@ impl Shim {
         &self.library
     }
 
-    /// A new file of counters, all zero.
+    /// The counters of another run, all zero.
     pub(crate) fn counters(&mut self) -> io::Result<Counters> {
+        let next = match self.last.take() {
+            Some(Counters { file, run }) if run + 1 < RUNS => Counters { file, run: run + 1 },
+            _ => Counters { file: Rc::new(self.counters_file()?), run: 0 },
+        };
+        self.last = Some(next.clone());
+        Ok(next)
+    }
+
+    fn counters_file(&mut self) -> io::Result<CountersFile> {
         self.files = (self.files + 1) % 100_000_000;
         let path = self.folder.path().join(format!("{:08}", self.files));
         let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
-        file.set_len(((SLOTS + 1) * SLOT_BYTES) as u64)?;
-        Ok(Counters { path, file })
+        file.set_len(RUNS * RUN_BYTES)?;
+        Ok(CountersFile { path, file })
     }
 }
 
 impl Counters {
-    /// Where they are.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// Where they are, as the library reads it: the path of the file, and which run of it this is.
+    pub(crate) fn place(&self) -> OsString {
+        let mut place = self.file.path.clone().into_os_string();
+        place.push(format!(":{:02}", self.run));
+        place
     }
 
     /// What was counted in a run whose first process had this number; `None` if nothing counted, or if there were more
     /// processes than slots.
     pub(crate) fn read(&self, process: u64) -> io::Result<Option<Counted>> {
         let mut taken = [0; 4];
-        self.file.read_exact_at(&mut taken, 0)?;
+        let begin = self.run * RUN_BYTES;
+        self.file.file.read_exact_at(&mut taken, begin)?;
         let taken = u32::from_le_bytes(taken) as usize;
         if taken == 0 || taken > SLOTS {
             return Ok(None);
         }
         let mut slots = vec![0; taken * SLOT_BYTES];
-        self.file.read_exact_at(&mut slots, SLOT_BYTES as u64)?;
+        self.file.file.read_exact_at(&mut slots, begin + SLOT_BYTES as u64)?;
         let mut counted = Counted::default();
         for slot in slots.chunks_exact(SLOT_BYTES) {
             let number = |at: usize| {
@@ -108,8 +135,31 @@ impl Counters {
     }
 }
 
-impl Drop for Counters {
+impl Drop for CountersFile {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_run_has_the_counters_of_another() {
+        let Some(mut shim) = Shim::unpack().unwrap() else { return };
+        let mut places = std::collections::HashSet::new();
+        for _ in 0..2 * RUNS + 1 {
+            let counters = shim.counters().unwrap();
+            assert_eq!(counters.read(7).unwrap(), None);
+            assert!(places.insert(counters.place()));
+            // Of one process, with a number in each place.
+            let slot: Vec<u8> = [7_u64, 10, 2, 5, 8, 0, 0, 0].into_iter().flat_map(u64::to_le_bytes).collect();
+            let begin = counters.run * RUN_BYTES;
+            counters.file.file.write_all_at(&1_u32.to_le_bytes(), begin).unwrap();
+            counters.file.file.write_all_at(&slot, begin + SLOT_BYTES as u64).unwrap();
+            let counted = Counted { peak_bytes: 8, allocated_bytes: 10, blocks: 2, live_bytes: 5 };
+            assert_eq!(counters.read(7).unwrap(), Some(counted));
+        }
     }
 }

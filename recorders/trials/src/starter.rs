@@ -11,7 +11,9 @@
 //! ```
 //!
 //! The child is one of barrow, not of the starter. The starter stands still until the child has executed its program, as
-//! with `posix_spawn`: nothing is copied. Orders are written to memory that both processes share, at one address.
+//! with `posix_spawn`: nothing is copied. Then it tells the number, so that barrow does not wake up, which takes time, while
+//! the program is being executed; only a child that waits tells it itself. Orders are written to memory that both processes
+//! share, at one address.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -79,7 +81,7 @@ struct Board {
     failure: AtomicI64,
     /// The most memory that the starter had, in bytes.
     starter_peak: AtomicI64,
-    /// Read by the child alone, after a byte that follows its writing.
+    /// Read by the starter and its child alone, after a byte that follows its writing.
     order: MaybeUninit<Order>,
 }
 
@@ -226,17 +228,20 @@ impl Room {
         Ok(taken)
     }
 
-    /// A text with a zero at its end.
+    /// A text with a zero at its end. What is there from the order before is not written again: the processor of the starter
+    /// would have to fetch it anew.
     fn text(&mut self, text: &OsStr) -> io::Result<*const libc::c_char> {
         let text = text.as_bytes();
         if text.contains(&0) {
             return Err(Error::from_raw_os_error(libc::EINVAL));
         }
         let to = self.take(text.len() + 1)?;
-        // SAFETY: so many bytes were taken.
-        unsafe {
-            ptr::copy_nonoverlapping(text.as_ptr(), to, text.len());
-            to.add(text.len()).write(0);
+        // SAFETY: so many bytes were taken, of memory that was zero at first; this process alone uses it.
+        let room = unsafe { std::slice::from_raw_parts_mut(to, text.len() + 1) };
+        let (end, room) = room.split_last_mut().expect("there is room for a zero");
+        if *end != 0 || room != text {
+            room.copy_from_slice(text);
+            *end = 0;
         }
         Ok(to.cast())
     }
@@ -244,13 +249,15 @@ impl Room {
     /// Pointers to texts, with null at their end.
     fn texts(&mut self, texts: &[OsString]) -> io::Result<*const *const libc::c_char> {
         let to = self.take((texts.len() + 1) * size_of::<*const libc::c_char>())?.cast::<*const libc::c_char>();
-        for (at, text) in texts.iter().enumerate() {
-            let text = self.text(text)?;
-            // SAFETY: so many pointers were taken, from an aligned place.
-            unsafe { to.add(at).write(text) };
+        let texts = texts.iter().map(|text| self.text(text)).collect::<io::Result<Vec<_>>>()?;
+        for (at, text) in texts.into_iter().chain([ptr::null()]).enumerate() {
+            // SAFETY: so many pointers were taken, from an aligned place, where zeros or other pointers are.
+            unsafe {
+                if to.add(at).read() != text {
+                    to.add(at).write(text);
+                }
+            }
         }
-        // SAFETY: as above.
-        unsafe { to.add(texts.len()).write(ptr::null()) };
         Ok(to)
     }
 }
@@ -311,13 +318,18 @@ unsafe fn serve(served: &Served, stack: *mut libc::c_void) -> ! {
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         while served.hears(ORDER) {
             let how = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PARENT | libc::SIGCHLD;
+            // Not after the call: when a child has told its number, the next order may be written.
+            let child_tells = (*served.board).order.assume_init_ref().waits;
             let pid = libc::clone(run, stack, how, ptr::from_ref(served).cast_mut().cast());
-            if pid < 0 {
-                served.tell(-*libc::__errno_location());
-            }
+            let failure = *libc::__errno_location();
             let mut used: libc::rusage = zeroed();
             libc::getrusage(libc::RUSAGE_SELF, &raw mut used);
             (*served.board).starter_peak.fetch_max(used.ru_maxrss * 1024, Ordering::Relaxed);
+            if pid < 0 {
+                served.tell(-failure);
+            } else if !child_tells {
+                served.tell(pid);
+            }
         }
         libc::_exit(0)
     }
@@ -330,9 +342,11 @@ unsafe fn serve(served: &Served, stack: *mut libc::c_void) -> ! {
 unsafe fn execute(served: &Served) -> ! {
     // SAFETY: the caller's promise; all of these may be called after a fork.
     unsafe {
-        served.tell(libc::getpid());
         let board = served.board;
         let order = (*board).order.assume_init();
+        if order.waits {
+            served.tell(libc::getpid());
+        }
         if order.has_group {
             libc::setpgid(0, 0);
         }

@@ -91,7 +91,7 @@ impl Variant<'_> {
 /// What a run told.
 struct Told {
     has_failed: bool,
-    /// The end of what it printed.
+    /// The end of what it printed, if it failed or patterns look at it.
     output: String,
     /// All that patterns look at.
     printed: String,
@@ -283,12 +283,15 @@ impl<'p> Trial<'p> {
         };
         // Written when it is known how it ended: one that is stopped is not recorded.
         let run = self.ledger.begin(variant.id, seed, warmup, &round)?;
-        let output = self.runner.output.tail().map_err(TrialError::io("read the output"))?;
         let mut printed = match self.plan.values.is_empty() {
             true => String::new(),
             false => self.runner.output.text().map_err(TrialError::io("read the output"))?,
         };
         let has_failed = measured.ended.timed_out || self.plan.ignore_failure.is_failure(measured.ended.exit_status);
+        let output = match has_failed || !self.plan.values.is_empty() {
+            true => self.runner.output.tail().map_err(TrialError::io("read the output"))?,
+            false => String::new(),
+        };
         let written = if has_failed { Vec::new() } else { self.files.take(run.0, &self.runner.output)? };
         if let Some(command) = for_variant(&self.plan.conclude) {
             self.around(at, command)?;

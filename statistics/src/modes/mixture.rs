@@ -115,9 +115,10 @@ impl Mixture {
             right: wide,
             log_likelihood: f64::MIN,
         };
+        let mut room = Room::default();
         for _ in 0..STEPS {
             let before = mixture.log_likelihood;
-            mixture.improve(values, least_scale);
+            mixture.improve(values, least_scale, &mut room);
             if mixture.log_likelihood - before < ENOUGH {
                 break;
             }
@@ -125,36 +126,51 @@ impl Mixture {
         mixture.peaks_ascending()
     }
 
-    /// One step. The likelihood is that of the mixture before it.
-    fn improve(&mut self, values: &[f64], least_scale: f64) {
-        let count = self.peaks.len();
-        let (mut members, mut sums, mut precisions) = (vec![0.0; count], vec![0.0; count], vec![0.0; count]);
-        let (mut left, mut right) = (0.0_f64, 0.0_f64);
-        self.log_likelihood = 0.0;
-        let mut densities = vec![0.0; count];
-        for &value in values {
-            densities.iter_mut().enumerate().for_each(|(at, density)| *density = self.of_mode(at, value));
-            let all = densities.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-            self.log_likelihood += all.ln();
-            for (at, density) in densities.iter().enumerate() {
-                let part = density / all;
-                let distance = value - self.peaks[at];
-                let (half, scale) = if distance < 0.0 { (&mut left, self.left) } else { (&mut right, self.right) };
-                *half += part * distance * distance;
-                members[at] += part;
-                sums[at] += part * value / (scale * scale);
-                precisions[at] += part / (scale * scale);
+    /// One step. The likelihood is that of the mixture before it. `room` keeps memory from step to step.
+    fn improve(&mut self, values: &[f64], least_scale: f64, room: &mut Room) {
+        let n = values.len();
+        // The values left and right of a peak, and the scale there.
+        let sides = |mixture: &Mixture, at: usize| {
+            let middle = values.partition_point(|value| *value < mixture.peaks[at]);
+            [(0..middle, mixture.left), (middle..n, mixture.right)]
+        };
+        room.all.clear();
+        room.all.resize(n, 0.0);
+        room.of_modes.resize(n * self.peaks.len(), 0.0);
+        for (at, densities) in room.of_modes.chunks_exact_mut(n).enumerate() {
+            let height = self.height(at);
+            for (side, scale) in sides(self, at) {
+                let steepness = -0.5 / (scale * scale);
+                let of = values[side.clone()].iter().zip(&mut densities[side.clone()]).zip(&mut room.all[side]);
+                for ((value, density), all) in of {
+                    let distance = value - self.peaks[at];
+                    *density = height * exponential(distance * distance * steepness);
+                    *all += *density;
+                }
             }
         }
-        for at in 0..count {
-            if precisions[at] > 0.0 {
-                self.peaks[at] = sums[at] / precisions[at];
+        room.all.iter_mut().for_each(|all| *all = all.max(f64::MIN_POSITIVE));
+        self.log_likelihood = log_of_product(&room.all);
+        room.all.iter_mut().for_each(|all| *all = all.recip());
+        let mut halves = [0.0_f64; 2];
+        for (at, densities) in room.of_modes.chunks_exact(n).enumerate() {
+            let (mut members, mut precision, mut shift) = (0.0, 0.0, 0.0);
+            for ((side, scale), half) in sides(self, at).into_iter().zip(&mut halves) {
+                let [count, sum, squares] =
+                    moments(&values[side.clone()], &densities[side.clone()], &room.all[side], self.peaks[at]);
+                members += count;
+                precision += count / (scale * scale);
+                shift += sum / (scale * scale);
+                *half += squares;
             }
-            self.weights[at] = members[at] / values.len() as f64;
+            if precision > 0.0 {
+                self.peaks[at] += shift / precision;
+            }
+            self.weights[at] = members / n as f64;
         }
         // The most likely scales of a curve of two halves (John 1982).
-        let (left, right) = (left.cbrt(), right.cbrt());
-        let common = ((left + right) / values.len() as f64).sqrt();
+        let [left, right] = halves.map(f64::cbrt);
+        let common = ((left + right) / n as f64).sqrt();
         (self.left, self.right) = ((left * common).max(least_scale), (right * common).max(least_scale));
     }
 
@@ -169,8 +185,12 @@ impl Mixture {
     fn of_mode(&self, at: usize, value: f64) -> f64 {
         let distance = value - self.peaks[at];
         let scaled = distance / if distance < 0.0 { self.left } else { self.right };
+        self.height(at) * (-scaled * scaled / 2.0).exp()
+    }
+
+    /// The density of a mode at its peak.
+    fn height(&self, at: usize) -> f64 {
         self.weights[at] * std::f64::consts::FRAC_2_PI.sqrt() / (self.left + self.right)
-            * (-scaled * scaled / 2.0).exp()
     }
 
     fn density(&self, value: f64) -> f64 {
@@ -181,6 +201,74 @@ impl Mixture {
     fn valley(&self, pair: &[f64]) -> (f64, f64) {
         lowest(pair[0], pair[1], |value| self.density(value))
     }
+}
+
+/// Memory of a step.
+#[derive(Default)]
+struct Room {
+    /// The densities of all values in the first mode, then in the next.
+    of_modes: Vec<f64>,
+    /// The density of each value, then its reciprocal.
+    all: Vec<f64>,
+}
+
+/// The sums over values of the powers 0, 1 and 2 of their distance to a peak, each value as often as it is of the mode:
+/// its density there by that in all modes.
+fn moments(values: &[f64], densities: &[f64], reciprocals: &[f64], peak: f64) -> [f64; 3] {
+    // Sums in several parts, which do not wait for each other.
+    const PARTS: usize = 4;
+    let mut sums = [[0.0; PARTS]; 3];
+    let (values, densities, reciprocals) = (values.chunks(PARTS), densities.chunks(PARTS), reciprocals.chunks(PARTS));
+    for ((values, densities), reciprocals) in values.zip(densities).zip(reciprocals) {
+        for (at, ((value, density), reciprocal)) in values.iter().zip(densities).zip(reciprocals).enumerate() {
+            let (part, distance) = (density * reciprocal, value - peak);
+            sums[0][at] += part;
+            sums[1][at] += part * distance;
+            sums[2][at] += part * distance * distance;
+        }
+    }
+    sums.map(|parts| parts.iter().sum())
+}
+
+/// The logarithm of the product of positive numbers.
+fn log_of_product(numbers: &[f64]) -> f64 {
+    let (mut sum, mut product) = (0.0, 1.0);
+    for number in numbers {
+        let next = product * number;
+        if (1e-280..1e280).contains(&next) {
+            product = next;
+        } else {
+            sum += f64::ln(product);
+            product = *number;
+        }
+    }
+    sum + product.ln()
+}
+
+/// The exponential of a number that is not positive, with an error of less than 1e-14 of it; 0 below 1e-307. Unlike that of
+/// the standard library, those of several numbers can be computed at once.
+#[inline]
+fn exponential(number: f64) -> f64 {
+    const LEAST: f64 = -708.0;
+    /// The logarithm of 2; the first part times a whole number is exact.
+    const LN_2: [f64; 2] = [0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10];
+    /// Added to a number, it leaves a whole number in the last digits.
+    const WHOLE: f64 = 6_755_399_441_055_744.0;
+    let shifted = number.max(LEAST) * std::f64::consts::LOG2_E + WHOLE;
+    let whole = shifted - WHOLE;
+    let rest = number - whole * LN_2[0] - whole * LN_2[1];
+    // Taylor's series; the rest is at most half of the logarithm of 2. Even and odd powers do not wait for each other.
+    const FACTORIALS: [f64; 12] =
+        [1.0, 1.0, 2.0, 6.0, 24.0, 120.0, 720.0, 5_040.0, 40_320.0, 362_880.0, 3_628_800.0, 39_916_800.0];
+    let square = rest * rest;
+    let (mut even, mut odd) = (0.0, 0.0);
+    for pair in FACTORIALS.as_chunks::<2>().0.iter().rev() {
+        even = even * square + 1.0 / pair[0];
+        odd = odd * square + 1.0 / pair[1];
+    }
+    let series = even + odd * rest;
+    let scaled = f64::from_bits(series.to_bits().wrapping_add(shifted.to_bits() << 52));
+    if number < LEAST { 0.0 } else { scaled }
 }
 
 #[cfg(test)]
@@ -201,6 +289,67 @@ mod tests {
         let numbers: Vec<usize> = (0..values.len()).collect();
         let groups = Groups::of(&numbers, values.len());
         ask(&Search { values, groups: &groups, part: 1.0, least_scale: 1e-3, least_distance: 1e-2 })
+    }
+
+    #[test]
+    fn exponentials_and_products_are_those_of_the_standard_library() {
+        for number in (0..200_000).map(|at| -710.0 * f64::from(at) / 200_000.0) {
+            let (found, exact) = (exponential(number), number.exp());
+            let error = if number < -708.0 { found } else { (found - exact).abs() / exact };
+            assert!(error < 1e-14, "{number}: {found} beside {exact}");
+        }
+        for numbers in [vec![1e-300, 1e-300, 0.5], vec![1e300; 7], vec![f64::MIN_POSITIVE; 3], vec![0.3; 2000], vec![]]
+        {
+            let exact: f64 = numbers.iter().map(|number: &f64| number.ln()).sum();
+            let found = log_of_product(&numbers);
+            assert!((found - exact).abs() <= 1e-12 * exact.abs(), "{found} beside {exact}");
+        }
+    }
+
+    /// A step by definition: value by value, mode by mode.
+    fn improved(mixture: &Mixture, values: &[f64], least_scale: f64) -> Mixture {
+        let mut next = mixture.clone();
+        let part = |at: usize, value: f64| mixture.of_mode(at, value) / mixture.density(value).max(f64::MIN_POSITIVE);
+        let scale = |at: usize, value: f64| if value < mixture.peaks[at] { mixture.left } else { mixture.right };
+        let sum = |of: &dyn Fn(f64) -> f64| values.iter().map(|value| of(*value)).sum::<f64>();
+        let squares = |is_left: bool| {
+            let of = |at: usize, value: f64| part(at, value) * (value - mixture.peaks[at]).powi(2);
+            let is_there = |at: usize, value: f64| (value < mixture.peaks[at]) == is_left;
+            let of_mode = |at| sum(&|value| if is_there(at, value) { of(at, value) } else { 0.0 });
+            (0..mixture.peaks.len()).map(of_mode).sum::<f64>().cbrt()
+        };
+        for at in 0..mixture.peaks.len() {
+            next.weights[at] = sum(&|value| part(at, value)) / values.len() as f64;
+            let precision = sum(&|value| part(at, value) / scale(at, value).powi(2));
+            next.peaks[at] = sum(&|value| value * part(at, value) / scale(at, value).powi(2)) / precision;
+        }
+        let (left, right) = (squares(true), squares(false));
+        let common = ((left + right) / values.len() as f64).sqrt();
+        (next.left, next.right) = ((left * common).max(least_scale), (right * common).max(least_scale));
+        next.log_likelihood = sum(&|value| mixture.density(value).max(f64::MIN_POSITIVE).ln());
+        next
+    }
+
+    #[test]
+    fn a_step_is_that_of_the_definition() {
+        for (places, count) in [(&[0.0, 4.5][..], 61), (&[0.0, 3.0, 20.0][..], 90), (&[0.0, 60.0][..], 14)] {
+            let values = around(places, count);
+            let (left, right) = (0.7, 1.9);
+            let weights = vec![1.0 / places.len() as f64; places.len()];
+            let peaks = places.iter().map(|place| place + 0.3).collect();
+            let mut mixture = Mixture { peaks, weights, left, right, log_likelihood: f64::MIN };
+            for _ in 0..5 {
+                let expected = improved(&mixture, &values, 1e-3);
+                mixture.improve(&values, 1e-3, &mut Room::default());
+                let numbers = |mixture: &Mixture| {
+                    let [left, right, likelihood] = [mixture.left, mixture.right, mixture.log_likelihood];
+                    [&mixture.peaks[..], &mixture.weights, &[left, right, likelihood]].concat()
+                };
+                for (found, exact) in numbers(&mixture).into_iter().zip(numbers(&expected)) {
+                    assert!((found - exact).abs() <= 1e-10 * exact.abs().max(1.0), "{mixture:?} beside {expected:?}");
+                }
+            }
+        }
     }
 
     #[test]

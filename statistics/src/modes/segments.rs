@@ -12,7 +12,7 @@
 //! and several for fewer. The lowland detector of Akinshin (2020) was tried first: with 60 values it took one normal
 //! cluster for several in more than 20 % of the cases.
 
-use crate::modes::cluster::{Cluster, FLAT, TAILS, Values};
+use crate::modes::cluster::{Cluster, FLAT, TAILS, Tail, Values};
 use crate::modes::groups::Groups;
 use crate::modes::mixture::Search;
 use crate::modes::scaled::{Gap, Grouped, LEAST_DISTANCE, LEAST_MEMBERS, Scaled};
@@ -112,10 +112,10 @@ fn of_mixture(
     let density = |value: &f64| clusters.iter().map(|cluster| cluster.density(*value, n)).sum::<f64>();
     let log_likelihood: f64 = values.scaled.iter().map(|value| density(value).max(f64::MIN_POSITIVE).ln()).sum();
     let heavy: f64 = clusters.iter().map(|cluster| cluster.tail.price).sum();
-    let of_one = TAILS.iter().chain(&FLAT).map(|tail| part * tail.log_likelihood(&values.scaled) - tail.price);
-    let of_one = of_one.fold(f64::MIN, f64::max) - search.mode_price();
-    let others = (part * log_likelihood - heavy - price).max(of_one);
-    (score > others).then_some(cuts)
+    let of_one = |tail: &Tail| part * tail.log_likelihood(&values.scaled) - tail.price - search.mode_price();
+    let is_higher =
+        score > part * log_likelihood - heavy - price && TAILS.iter().chain(&FLAT).all(|tail| score > of_one(tail));
+    is_higher.then_some(cuts)
 }
 
 /// The score of clusters with these cuts, without what each group adds to all of its values. Clusters that show inside of

@@ -6,7 +6,8 @@ use barrow_statistics::{Modes, Sample};
 use crate::draw::{By, Mode, Plan, Shape};
 use crate::{heading, rates, row};
 
-const SHAPES: [Shape; 3] = [Shape::Normal, Shape::LogNormal(0.4), Shape::Gamma];
+/// Shapes of modes.
+pub(crate) const SHAPES: [Shape; 3] = [Shape::Normal, Shape::LogNormal(0.4), Shape::Gamma];
 /// Every mode of a draw has at least this many values.
 const LEAST_IN_A_MODE: usize = 6;
 

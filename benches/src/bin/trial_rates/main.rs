@@ -5,6 +5,7 @@
 //!   counts    the number of modes that is found
 //!   told      the same by a method that knows more than is known of real values: what can be expected
 //!   rare      A against B: a rare mode that is slower, modes that trade values, nothing at all
+//!   oracle    the same by a method that is told which values are in the rare mode: what can be expected
 //!   until     the same, where the precision of the values decides when the runs end
 //!   honesty   whether intervals hold the truth, and whether `smallest_detectable` is found
 //!   others    Mood's, Welch's and the Kolmogorov–Smirnov test on the same values, pooled
@@ -15,6 +16,7 @@
 mod counts;
 mod draw;
 mod honesty;
+mod oracle;
 mod others;
 mod rare;
 mod told;
@@ -71,12 +73,13 @@ fn row(name: &str, rates: &[f64]) {
 
 fn main() {
     let flags = Flags::parse();
-    let tables: [Table; 8] = [
+    let tables: [Table; 9] = [
         ("modes", counts::table),
         ("told", told::table),
         ("rare", rare::slower),
         ("weight", rare::moved_weight),
         ("same", rare::nothing),
+        ("oracle", oracle::table),
         ("until", until::table),
         ("detectable", honesty::detectable),
         ("intervals", honesty::intervals),

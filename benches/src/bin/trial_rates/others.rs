@@ -30,7 +30,7 @@ fn mood(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Welch (1947): means, with variances that may differ.
-fn welch(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn welch(a: &[f64], b: &[f64]) -> f64 {
     let moments = |values: &[f64]| {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
