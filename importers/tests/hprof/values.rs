@@ -63,8 +63,8 @@ fn fields_of(heap: &Heap, object: u32, first: u32) -> Fields {
     };
     let fields = heap.object_fields(ObjectId(object)).expect("fields").into_iter();
     fields
-        .map(|field| {
-            (field.name.to_owned(), tables.type_name(field.declared_by.expect("a type")).to_owned(), words(field.held))
+        .filter_map(|field| {
+            Some((field.name.to_owned(), tables.type_name(field.declared_by?).to_owned(), words(field.held)))
         })
         .collect()
 }
