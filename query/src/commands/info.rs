@@ -29,9 +29,10 @@ pub(super) const COMMAND: Command = Command {
     details: "ID is 123 or @123 in the selected snapshot, 2:@123 in snapshot 2, 0x7f00 by address, %3 in row 3 of the \
               last table. `reads as` is a line for objects such as dates. A table has the fields of the \
               object, if the recording tells them: what each holds, and the type that declares it. Of a map, a list or a \
-              set the first entries follow. Texts of more than 4,096 characters are whole with `--json` and `--csv`. PID \
-              is 1234:0, or 1234 if the recording holds no heap and only one process had that number: who started it, \
-              what it executed, where, how it ended, and what it used. Without an argument it tells what the file holds.",
+              set the first entries follow. Texts of more than 4,096 characters are whole with `--format json` or `csv`. \
+              PID is 1234:0, or 1234 if the recording holds no heap and only one process had that number: who started \
+              it, what it executed, where, how it ended, and what it used. Without an argument it tells what the file \
+              holds.",
     example: "info @123",
     flags: &["--classes"],
     subject: Subject::Recording,
@@ -87,7 +88,8 @@ impl Texts {
 
     fn noted<'t>(&self, answer: Answer, id: ObjectId, mut texts: impl Iterator<Item = &'t str>) -> Answer {
         match !self.are_whole && texts.any(|text| self.cell(text) != Value::Name(text.to_owned())) {
-            true => answer.note(format!("a text is longer than shown here: `info @{id}` with --json has the whole")),
+            true => answer
+                .note(format!("a text is longer than shown here: `info @{id}` with `--format json` has the whole")),
             false => answer,
         }
     }
