@@ -62,7 +62,7 @@ impl Number {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (is_negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
-        if digits == "Infinity" {
+        if ["Infinity", "inf"].contains(&digits) {
             return Some(Number::Real(if is_negative { f64::NEG_INFINITY } else { f64::INFINITY }));
         }
         if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(Number::parse("-0.25"), Some(Number::Real(-0.25)));
         assert_eq!(Number::parse("1e3"), Some(Number::Real(1000.0)));
         assert_eq!(Number::parse("-Infinity"), Some(Number::Real(f64::NEG_INFINITY)));
-        for wrong in ["", "-", "x", "--3", "+3", "inf", "nan", "1e999"] {
+        for wrong in ["", "-", "x", "--3", "+3", "infinity", "nan", "1e999"] {
             assert_eq!(Number::parse(wrong), None, "{wrong}");
         }
     }

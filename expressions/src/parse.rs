@@ -186,7 +186,7 @@ impl<'t, L: Language> Parser<'t, L> {
             Some(word @ ("true" | "false")) if is_equality => {
                 return Ok(FieldTest::Boolean((word == "true") != negated));
             }
-            Some("NaN") if is_equality => {
+            Some("NaN" | "nan") if is_equality => {
                 let test = NumberTest::compared(operator, Number::Real(f64::NAN));
                 return test.map(FieldTest::Number).ok_or_else(|| error(position, NUMBERS_ARE_COMPARED_WITH));
             }

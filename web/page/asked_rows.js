@@ -16,9 +16,9 @@ import { literal, nameIs, typeIs, verbOf } from './state.js';
  */
 
 /** What `list` shows besides fields. */
-export const ATTRIBUTES = ['type', 'name', 'kind', 'package', 'superclass', 'loader', 'size', 'unmanaged', 'retained', 'refs', 'distance', 'address', 'serial', 'site'];
+export const ATTRIBUTES = ['type', 'name', 'line', 'kind', 'package', 'superclass', 'loader', 'size', 'unmanaged', 'retained', 'refs', 'distance', 'address', 'serial', 'site'];
 /** What `group` groups by besides fields. */
-export const KEYS = ['type', 'kind', 'package', 'superclass', 'loader', 'text'];
+export const KEYS = ['type', 'kind', 'package', 'superclass', 'loader', 'text', 'line'];
 /** What groups are in order of. */
 export const MEASURES = ['size', 'count', 'unmanaged', 'retained'];
 

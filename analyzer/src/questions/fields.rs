@@ -21,7 +21,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use barrow_format::block::{BlockColumns, Wanted};
-use barrow_format::rows::{Encoding, Label, Value};
+use barrow_format::rows::{Encoding, KindRole, Label, Value};
 use barrow_format::{FieldId, ObjectId, StringId, TypeId};
 use foldhash::HashMap;
 
@@ -134,7 +134,8 @@ pub struct ObjectField<'r> {
 
 impl Heap {
     /// The fields of an object: those that its type declares, then those of the types that it is derived from. Where no type
-    /// declares references, as in dumps of V8 and Python, then those of its first [`OWN_FIELDS`] references that have a name of their own.
+    /// declares references, as in dumps of V8 and Python, and of a class, then those of its first [`OWN_FIELDS`] references
+    /// that have a name of their own.
     ///
     /// # Errors
     /// [`AnalyzerError::NoObject`], [`AnalyzerError::Section`].
@@ -186,18 +187,27 @@ impl Heap {
                 found.push(ObjectField { name, declared_by: Some(field.type_id), encoding, held });
             }
         }
-        if !fields.all().any(|(_, field)| field.encoding == Encoding::Reference) {
+        // Of a collection, names are those of its entries.
+        let has_entries = || {
+            let mut types = tables.type_and_bases(type_id);
+            types.any(|id| tables.type_attributes(id).any(|(key, _)| key == "entries"))
+        };
+        let is_class = tables.kind_role(tables.type_kind(type_id)) == KindRole::Type;
+        if is_class || !fields.all().any(|(_, field)| field.encoding == Encoding::Reference) && !has_entries() {
             let (own, _) = outgoing_page(recording, self.snapshot(), object, 0, OWN_FIELDS)?;
             // A name that several have is one of elements.
             let mut uses: HashMap<Label, usize> = HashMap::default();
             own.iter().for_each(|reference| *uses.entry(reference.label).or_insert(0) += 1);
+            let known = found.iter().map(|field: &ObjectField<'_>| field.name).collect::<Vec<_>>();
             found.extend(own.into_iter().filter_map(|reference| match reference.label {
-                Label::Name(name) if uses[&reference.label] == 1 => Some(ObjectField {
-                    name: tables.string(name),
-                    declared_by: None,
-                    encoding: Encoding::Reference,
-                    held: Held::Object(reference.target),
-                }),
+                Label::Name(name) if uses[&reference.label] == 1 && !known.contains(&tables.string(name)) => {
+                    Some(ObjectField {
+                        name: tables.string(name),
+                        declared_by: None,
+                        encoding: Encoding::Reference,
+                        held: Held::Object(reference.target),
+                    })
+                }
                 _ => None,
             }));
         }
@@ -215,8 +225,14 @@ impl Heap {
     pub fn field_column(&self, set: &ObjectSet, path: &FieldPath, progress: &dyn Progress) -> Result<Vec<Held>> {
         let column = self.path_column(set, path, progress).map_err(|error| path.place(error))?;
         let resolved = self.through(&column, |targets| self.stand_for(targets, progress))?;
+        // Without contents it is not known which fields there are.
+        let absent = if self.recording().has_contents()? { Held::Missing } else { Held::Unknown };
         // What stands for nothing stays the object it is.
-        let unless_missing = |(held, resolved)| if resolved == Held::Missing { held } else { resolved };
+        let unless_missing = |(held, resolved)| match (held, resolved) {
+            (Held::Missing, Held::Missing) => absent,
+            (held, Held::Missing) => held,
+            (_, resolved) => resolved,
+        };
         Ok(column.into_iter().zip(resolved).map(unless_missing).collect())
     }
 

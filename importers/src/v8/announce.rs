@@ -67,6 +67,8 @@ enum SpecialNode {
     Closure,
     /// Its text is that of its parts.
     Concatenated,
+    /// A string, whose text may be empty.
+    Text,
     /// It has no text, or none that is recorded.
     Nameless,
     /// A string that it leads to says which number it is.
@@ -81,6 +83,7 @@ impl SpecialNode {
             "closure" => SpecialNode::Closure,
             _ if !has_contents && is_structure(node_type) => SpecialNode::Nothing,
             _ if !has_contents => SpecialNode::Nameless,
+            "string" => SpecialNode::Text,
             "concatenated string" => SpecialNode::Concatenated,
             "sliced string" | "bigint" => SpecialNode::Nameless,
             "number" => SpecialNode::Number,
@@ -215,6 +218,10 @@ impl<'c, 'a> Announcer<'c, 'a> {
             match self.special[node.type_ as usize] {
                 SpecialNode::Nothing | SpecialNode::Closure => {}
                 SpecialNode::Concatenated => object.name = self.known.concatenated.text(row),
+                SpecialNode::Text if name.is_none() && self.known.types.text(node.name).is_empty() => {
+                    object.name = Some(self.empty);
+                }
+                SpecialNode::Text => {}
                 SpecialNode::Nameless => object.name = None,
                 SpecialNode::Hidden if name != Some(self.oddball) => {}
                 special @ (SpecialNode::Number | SpecialNode::Hidden) => {

@@ -22,7 +22,7 @@ pub(super) const COMMAND: Command = Command {
     details: "A row for each combination of the keys: `type`, `kind`, `package`, `superclass`, `loader`, `text` and \
               `line`, which `help expressions` describes, and fields, as `.state` or `.owner.name`. Several are divided by \
               commas: `by package,.state`. A key is empty (null in JSON) where objects have no such thing; what a field \
-              holds is written as `list` does. The groups add up to all objects that match. With N, the first \
+              holds is written as `list` does, and an object that has a line is that line. The groups add up to all objects that match. With N, the first \
               N groups are listed. `by retained` adds what each group retains. The sum is exactly what would be freed \
               without all of these objects, as `retained EXPR` tells it. Each object that would be freed counts for one \
               group: for that from which references lead to it without passing another of these objects. If they do \

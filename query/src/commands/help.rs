@@ -71,8 +71,8 @@ is compared with that, and one that refers to a date or another object that
 reads as a line with the line: `.when ~ /^2026-11/`. Null passes only `= null`, and what is not known only
 `= unknown`. `None` of Python, `null` and `undefined` of V8 are null, too. What
 an object does not have passes no comparison. A field that no object has is an
-error. The length of a text is that of what was recorded: one that was shortened
-at import counts without the rest.
+error. The length of a text is that of what was recorded: of one that was
+shortened the rest does not count, but the mark of dumps of V8 and Python does.
 
 A comparison with a number that an object or a process does not have is false,
 even `!=`. Examples are the distance of an unreachable object, an address that

@@ -30,7 +30,7 @@ pub(super) const COMMAND: Command = Command {
               as a line, such as a date, has it after its name; `null` is nothing, `unknown` was not recorded, and a \
               cell stays empty where objects have no such field (in JSON null, {\"absent\":\"unknown\"} and \
               {\"absent\":\"missing\"}). `by` puts numbers and texts in order: numbers from the largest on and texts \
-              from A on, unless `asc` or `desc` follows; what has no value comes last. The first N objects are listed, \
+              from A on, unless `asc` or `desc` follows; objects, NaN and what has no value come last. The first N objects are listed, \
               15 unless told; at the prompt `| COMMAND` and `> FILE` get all of them. Afterwards `%3` is the object in \
               row 3, and `$_` the set of all that match.",
     example: "list type = \"Session\" of .user.name, .hits, retained by .hits",
@@ -279,6 +279,7 @@ enum Key {
     Number(f64),
     Whole(i128),
     Text(String),
+    Object(ObjectId),
     None,
 }
 
@@ -289,10 +290,11 @@ impl Key {
             Held::Value(FieldValue::Signed(number)) => Key::Whole(number.into()),
             Held::Value(FieldValue::Boolean(truth)) => Key::Whole(truth.into()),
             Held::Value(FieldValue::Character(code)) => Key::Whole(code.into()),
-            Held::Value(FieldValue::Float(number)) => Key::Number(number.into()),
-            Held::Value(FieldValue::Double(number)) => Key::Number(number),
+            Held::Value(FieldValue::Float(number)) if !number.is_nan() => Key::Number(number.into()),
+            Held::Value(FieldValue::Double(number)) if !number.is_nan() => Key::Number(number),
+            Held::Value(FieldValue::Float(_) | FieldValue::Double(_)) => Key::None,
             Held::Value(FieldValue::Text(text)) => Key::Text(tables.string(text).to_owned()),
-            Held::Object(id) => Key::Whole(id.0.into()),
+            Held::Object(id) => Key::Object(id),
             Held::Missing | Held::Unknown | Held::Null => Key::None,
         }
     }
@@ -305,13 +307,13 @@ impl Key {
         }
     }
 
-    /// The order of two keys: numbers, from the largest on; texts from A on; then those without a value.
+    /// The order of two keys: numbers, from the largest on; texts from A on; objects; then those without a value.
     fn order(&self, other: &Key, direction: Option<Direction>) -> Ordering {
         let number = |key: &Key| match key {
             Key::Number(number) => Some(*number),
             #[expect(clippy::cast_precision_loss, reason = "whole numbers are compared with each other exactly")]
             Key::Whole(whole) => Some(*whole as f64),
-            Key::Text(_) | Key::None => None,
+            Key::Text(_) | Key::Object(_) | Key::None => None,
         };
         let turned = |order: Ordering, usual: Direction| match direction.unwrap_or(usual) == Direction::Ascending {
             true => order,
@@ -321,6 +323,9 @@ impl Key {
             (Key::None, Key::None) => Ordering::Equal,
             (Key::None, _) => Ordering::Greater,
             (_, Key::None) => Ordering::Less,
+            (Key::Object(one), Key::Object(other)) => turned(one.cmp(other), Direction::Ascending),
+            (Key::Object(_), _) => Ordering::Greater,
+            (_, Key::Object(_)) => Ordering::Less,
             (Key::Whole(one), Key::Whole(other)) => turned(one.cmp(other), Direction::Descending),
             (Key::Text(one), Key::Text(other)) => turned(one.cmp(other), Direction::Ascending),
             (Key::Text(_), _) => Ordering::Greater,

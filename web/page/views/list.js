@@ -101,7 +101,8 @@ class ListView {
     const link = (/** @type {string} */ q, /** @type {string} */ label) => [h('a', { href: ctx.href({ q }), title: visible(q) }, label), ' · '];
     const { expression } = asked;
     fill(this.others, ...(expression ? ['These objects: ', link(`find ${expression} by retained`, 'one by one'), link(`paths ${expression}`, 'merged paths'),
-      link(`retained ${expression}`, 'what all of them retain'), h('a', { href: ctx.href({ q: `trend ${expression}` }) }, 'trend')] : []));
+      link(`retained ${expression}`, 'what all of them retain'), h('a', { href: ctx.href({ q: `trend ${expression}` }) }, 'trend')] : []),
+      ...(isList || asked.names.length === 0 || (ctx.file.snapshots ?? 1) < 2 ? [] : [' · ', h('a', { href: ctx.href({ q: `growth ${expression} by ${asked.names.join(',')}` }) }, 'which groups grow')]));
     this.#showChoices();
   }
 

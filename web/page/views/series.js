@@ -110,17 +110,18 @@ function nothingGrows(answer) {
   return answer.tables.some((table) => table.rows.length > 0) ? null : visible(answer.notes.join('; ') || 'Nothing grows.');
 }
 
-/** Paths that grow: each step leads to its objects, and each row to its trend. @param {Answer} answer @param {string} line @param {Context} ctx @param {string[]} kinds */
+/** Paths that grow: each step leads to its objects, and each row to its trend. Or groups that grow. @param {Answer} answer @param {string} line @param {Context} ctx @param {string[]} kinds */
 function growthNode(answer, line, ctx, kinds) {
-  const columns = [{ key: 'do', heading: 'further', unit: 'text', audience: 'people', is_secondary: false }];
-  const tables = answer.tables.map((table) => ({
-    ...table, columns: [...table.columns, ...columns], rows: table.rows.map((row) => [...row, /** @type {Value} */ ({ kind: 'text', value: ' ' })]),
-  }));
+  const column = { key: 'do', heading: 'further', unit: 'text', audience: 'people', is_secondary: false };
+  const arePaths = answer.tables.some((table) => table.columns.some(({ key }) => key === 'shown_path'));
+  const tables = arePaths ? answer.tables.map((table) => ({
+    ...table, columns: [...table.columns, column], rows: table.rows.map((row) => [...row, /** @type {Value} */ ({ kind: 'text', value: ' ' })]),
+  })) : answer.tables;
   const snapshots = numbersOf(answer.facts.find((fact) => fact.column.key === 'snapshots')?.value ?? null) ?? [];
   return renderAnswer({ ...answer, tables, facts: [] }, ctx, {
     line,
     table: {
-      caption: 'paths of types from the roots',
+      caption: arePaths ? 'paths of types from the roots' : 'groups of objects',
       shows: (column) => forPeople(column) && !['#', '95 % interval', ''].includes(column.heading),
       cell: (row, column, at, table) => growthCell(row, column, at, table, ctx, { kinds, ...lastSeen(row, table, snapshots) }),
     },

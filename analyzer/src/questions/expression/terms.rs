@@ -88,7 +88,7 @@ pub const ATTRIBUTES: [(&str, &str); 27] = [
     ("unmanaged", "bytes outside the managed heap"),
     ("retained", "bytes freed if the object were collected"),
     ("elements", "elements of an array or a collection, where its type says how they are counted"),
-    ("fill", "elements for each slot of a collection, in percent: `fill < 25%`; not of an array"),
+    ("fill", "elements for each slot of a collection, as a share: `fill < 25%` or `fill < 0.25`; not of an array"),
     ("distance", "references from the nearest root; no comparison holds for unreachable objects"),
     ("inrefs", "number of incoming references (also: in, incoming)"),
     ("refs", "number of outgoing references (also: references, outrefs)"),

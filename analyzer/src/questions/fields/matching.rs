@@ -107,6 +107,11 @@ impl Heap {
     /// The objects for which the field of this name passes a test.
     fn passing(&self, name: &str, test: &FieldTest, nulls: &ObjectSet, progress: &dyn Progress) -> Result<ObjectSet> {
         let field = NamedField::find(self.recording(), name)?;
+        // Without contents it is not known whether there is nothing.
+        let asks_what_is_not_there = matches!(test, FieldTest::Null { negated: false } | FieldTest::Unknown { .. });
+        if asks_what_is_not_there && !self.recording().has_contents()? {
+            return Err(no_field(self.recording(), name)?);
+        }
         if !field.is_reference() && !field.encodings().any(|encoding| is_comparable(test, encoding)) {
             return Err(AnalyzerError::OtherValues { name: name.to_owned(), held: described(field.encodings()) });
         }
