@@ -13,6 +13,7 @@ use crate::session::{PIECE_ROWS, Session};
 use crate::sources::background::Background;
 use crate::sources::opening::OpenFile;
 use crate::sources::{cache, counting, opening, recognition};
+use crate::tables::found;
 use crate::touches::Touches;
 
 impl Session {
@@ -233,6 +234,7 @@ impl Session {
             QueryError::NoSnapshot if self.content().iter().any(|content| *content != Content::Heap) => {
                 QueryError::NoHeap
             }
+            QueryError::Analyzer(error) => found::with_place(error, &question.arguments.text()),
             error => error,
         })
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    Counted, Expression, ExpressionError, Heap, KindId, ObjectDetails, ObjectSet, SnapshotId, Tables,
+    AnalyzerError, Counted, Expression, ExpressionError, Heap, KindId, ObjectDetails, ObjectSet, SnapshotId, Tables,
 };
 
 use crate::answer::visible;
@@ -125,6 +125,27 @@ pub(crate) fn pointed_at(text: &str, error: &ExpressionError, help: &str) -> Que
         text: visible::line(text).into_owned(),
         column: visible::line(before).chars().count(),
         help: help.to_owned(),
+    }
+}
+
+/// Where to look for fields.
+const FIELDS: &str = "`info @ID` has the fields of an object, and `help expressions` what they are compared with";
+
+/// An error about a field, with a caret under its name in the text that was typed.
+pub(crate) fn with_place(error: AnalyzerError, typed: &str) -> QueryError {
+    let (name, path) = match &error {
+        AnalyzerError::NoField { name, path, .. } => (format!(".{name}"), path.as_deref().unwrap_or_default()),
+        AnalyzerError::OtherValues { name, .. } => (format!(".{name}"), ""),
+        _ => return error.into(),
+    };
+    // A path may have several names that begin alike.
+    let start = typed.find(path).unwrap_or_default();
+    let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$');
+    let places = typed[start..].match_indices(&name).map(|(at, _)| start + at);
+    let place = places.into_iter().find(|at| ends(&typed[at + name.len()..]));
+    match place {
+        Some(position) => pointed_at(typed, &ExpressionError { position, message: error.to_string() }, FIELDS),
+        None => error.into(),
     }
 }
 
