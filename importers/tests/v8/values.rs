@@ -18,7 +18,7 @@ enum Text {
 }
 
 /// What the string in a row says, by the definition: what its first part says, then its second; `None` if it is
-/// unknown. The empty string is no name.
+/// unknown.
 fn naive(texts: &[Text], row: u64) -> Option<String> {
     fn add(texts: &[Text], row: u64, text: &mut String) -> Option<()> {
         if text.chars().count() >= MAX_CHARACTERS {
@@ -35,7 +35,7 @@ fn naive(texts: &[Text], row: u64) -> Option<String> {
         Some(())
     }
     if let Text::Flat(flat) = &texts[row as usize] {
-        return Some(flat.clone()).filter(|text| !text.is_empty());
+        return Some(flat.clone());
     }
     let mut text = String::new();
     add(texts, row, &mut text)?;
