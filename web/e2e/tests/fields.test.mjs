@@ -152,8 +152,8 @@ test('names are suggested where they are typed, also those of objects that field
 
 test('without fields, and with what is not understood', async () => {
   const other = await serve([INVOICES]);
-  const page = await openPage(browser, other, { fragment: fragment({ q: 'list type = "dict"' }) });
-  await lineThat(page, (line) => line === 'list type = "dict" of name, size, retained');
+  const page = await openPage(browser, other, { fragment: fragment({ q: 'list type = "str"' }) });
+  await lineThat(page, (line) => line === 'list type = "str" of name, size, retained');
   await settled(page, 'list');
   await goTo(page, { q: 'group' });
   await settled(page, 'list', ['empty']);
