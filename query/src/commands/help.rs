@@ -67,12 +67,13 @@ const OPERATORS: &str = r#"
   class = "cc1" and memory > 500M or failed and wall > 10min
 
 A field that refers to a string, a boxed number or a constant of an enumeration
-is compared with that, and one that refers to a date or another object that
-reads as a line with the line: `.when ~ /^2026-11/`. Null passes only `= null`, and what is not known only
-`= unknown`. `None` of Python, `null` and `undefined` of V8 are null, too. What
-an object does not have passes no comparison. A field that no object has is an
-error. The length of a text is that of what was recorded: of one that was
-shortened the rest does not count, but the mark of dumps of V8 and Python does.
+is compared with that. One that refers to a date, or to another object that has
+a line, is compared with the line: `.when ~ /^2026-11/`. Null passes only
+`= null`, and what is not known only `= unknown`. `None` of Python, `null` and
+`undefined` of V8 are null, too. What an object does not have passes no
+comparison. A field that no object has is an error. The length of a text is that
+of what was recorded. Of a text that was shortened, the rest does not count; in
+dumps of V8 and Python the mark at its end does.
 
 A comparison with a number that an object or a process does not have is false,
 even `!=`. Examples are the distance of an unreachable object, an address that
