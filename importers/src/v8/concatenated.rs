@@ -7,14 +7,14 @@
 //! ```
 //!
 //! Programs append to strings again and again, so the left side may be a million parts deep, and each step may be
-//! alive. A text has no more characters than V8 writes of any string. Where the first part alone has so many, the
+//! alive: all texts together could take the square of what the dump takes. So longer texts end at a *limit*, with `…`:
+//! the longest at which all texts together do not take too much. Where the first part alone is longer than that, the
 //! whole has the same text: that of its *source*.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::layout::Layout;
-use super::names::{Names, shortened};
+use super::names::Names;
 use super::nodes::{Edges, FlatStrings, NodeEdges};
 use super::parallel::for_each_unit;
 use crate::context::Context;
@@ -22,14 +22,20 @@ use crate::error::Stop;
 use crate::json_lines::FastMap;
 use barrow_writer::StringId;
 
-/// The most characters that V8 writes of a string.
-const MAX_CHARACTERS: usize = 1024;
+/// V8 writes at most so many UTF-16 units of a string, so one that has as many may go on.
+const WHOLE_UNITS: usize = 1024;
+/// What a text ends with if the dump does not say how it goes on, or the limit is reached.
+const MARK: char = '…';
 /// How many strings are processed at a time.
 const UNIT_STRINGS: usize = 1 << 13;
-/// What a part costs beside its bytes, see [`Texts::budget`].
+/// What a flat part costs beside its bytes, see [`budget`].
 const COST_OF_PART: u64 = 16;
-/// The most parts that a thread remembers, each with at most some kilobytes.
+/// The most flat texts that a thread remembers.
 const MAX_REMEMBERED: usize = 1 << 10;
+/// The longest text that it remembers, in bytes.
+const MAX_REMEMBERED_BYTES: usize = 1 << 12;
+/// The most flat texts whose extents a thread remembers.
+const MAX_REMEMBERED_EXTENTS: usize = 1 << 16;
 
 /// What the concatenated strings of a dump say, by row.
 #[derive(Debug, Default)]
@@ -42,7 +48,7 @@ pub(crate) struct Concatenated {
 const NO_TEXT: StringId = StringId(u32::MAX);
 
 impl Concatenated {
-    /// Reads the texts, on all threads. Takes 8 bytes for each string, and for the time being 40.
+    /// Reads the texts, on all threads. Takes 8 bytes for each string, and for the time being 60.
     pub(crate) fn read(
         layout: &Layout<'_>,
         names: &Names,
@@ -54,13 +60,15 @@ impl Concatenated {
             return Ok(Concatenated::default());
         };
         let labels = [context.vocabulary.string("first")?, context.vocabulary.string("second")?];
-        let joined = Known { layout, names, flat, nodes: &nodes, labels }.joined(context)?;
+        let joined = Known { layout, names, flat, nodes: &nodes, labels, longest }.joined(context)?;
         let rows = nodes.iter().map(|node| node.row).collect();
         drop(nodes);
-        let sources = Sources::find(&joined);
-        let budget = AtomicU64::new(budget(layout));
-        let mut texts = Texts { layout, joined: &joined, sources: &sources, budget, longest }.assemble(context)?;
-        for (place, &source) in sources.sources.iter().enumerate() {
+        let mut outlines = Outlines::find(&joined);
+        let limit = outlines.limit(&joined, longest - MARK.len_utf8(), budget(layout));
+        outlines.end_at(limit, &joined);
+        let Outlines { sources, .. } = outlines;
+        let mut texts = Texts { layout, joined: &joined, sources: &sources, limit }.assemble(context)?;
+        for (place, &source) in sources.iter().enumerate() {
             texts[place] = texts.get(source as usize).copied().unwrap_or(NO_TEXT);
         }
         Ok(Concatenated { rows, texts })
@@ -74,9 +82,36 @@ impl Concatenated {
     }
 }
 
-/// How much all texts together may cost: a damaged dump may have any number of strings that share long parts.
+/// How much all texts together may cost, in bytes.
 fn budget(layout: &Layout<'_>) -> u64 {
-    (layout.dump.len() as u64).saturating_mul(16).saturating_add(64 << 20)
+    (layout.dump.len() as u64).saturating_mul(4).saturating_add(64 << 20)
+}
+
+/// How far a text is known: how many bytes, of which at most some more than the longest text are counted, and whether
+/// it may go on after them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Extent(u32);
+
+impl Extent {
+    const GOES_ON: u32 = 1 << 31;
+
+    fn new(bytes: usize, goes_on: bool) -> Extent {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(Self::GOES_ON - 1);
+        Extent(bytes | if goes_on { Self::GOES_ON } else { 0 })
+    }
+
+    fn bytes(self) -> u32 {
+        self.0 & !Self::GOES_ON
+    }
+
+    fn goes_on(self) -> bool {
+        self.0 >= Self::GOES_ON
+    }
+
+    /// That of this text, which does not go on, and the other after it.
+    fn then(self, other: Extent) -> Extent {
+        Extent::new(self.bytes() as usize + other.bytes() as usize, other.goes_on())
+    }
 }
 
 /// A part of a concatenated string.
@@ -84,8 +119,8 @@ fn budget(layout: &Layout<'_>) -> u64 {
 enum Part {
     /// Its text is not in the dump.
     Unknown,
-    /// The number of its text, and its characters, at most [`MAX_CHARACTERS`].
-    Flat(u32, u16),
+    /// The number of its text.
+    Flat(u32, Extent),
     /// Another concatenated string, by its place among them.
     Joined(u32),
 }
@@ -100,27 +135,34 @@ struct Known<'k, 'a> {
     flat: &'k FlatStrings,
     nodes: &'k [NodeEdges],
     labels: [StringId; 2],
+    longest: usize,
 }
 
 impl Known<'_, '_> {
     /// The parts of all strings.
     fn joined(&self, context: &Context<'_>) -> Result<Vec<Joined>, Stop> {
         let all = Mutex::new(vec![[Part::Unknown; 2]; self.nodes.len()]);
-        let work = |parts: &mut Vec<Joined>, unit: usize| {
+        let work = |found: &mut (Vec<Joined>, FastMap<u32, Extent>), unit: usize| {
+            let (parts, extents) = found;
             let first = unit * UNIT_STRINGS;
             let last = self.nodes.len().min(first + UNIT_STRINGS);
             parts.clear();
-            self.add_parts(&self.nodes[first..last], parts)?;
+            self.add_parts(&self.nodes[first..last], parts, extents)?;
             let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
             all[first..last].copy_from_slice(parts);
             Ok(())
         };
-        for_each_unit(context, self.nodes.len().div_ceil(UNIT_STRINGS), || Ok(Vec::new()), work, |_| Ok(()))?;
+        for_each_unit(context, self.nodes.len().div_ceil(UNIT_STRINGS), || Ok(Default::default()), work, |_| Ok(()))?;
         Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Adds the parts of the strings that these nodes are.
-    fn add_parts(&self, nodes: &[NodeEdges], joined: &mut Vec<Joined>) -> Result<(), Stop> {
+    fn add_parts(
+        &self,
+        nodes: &[NodeEdges],
+        joined: &mut Vec<Joined>,
+        extents: &mut FastMap<u32, Extent>,
+    ) -> Result<(), Stop> {
         let Layout { meta, edges: numbers, .. } = self.layout;
         let Some(first) = nodes.first() else { return Ok(()) };
         let mut edges = Edges::new(numbers, &meta.edges, first.first_edge);
@@ -132,7 +174,7 @@ impl Known<'_, '_> {
                 let edge = edges.next()?;
                 let label = self.names.plain(edge.name_or_index);
                 if let Some(place) = self.labels.iter().position(|&known| label == Some(known)) {
-                    parts[place] = self.part(self.layout.row(edge.to_node, offset)?);
+                    parts[place] = self.part(self.layout.row(edge.to_node, offset)?, extents);
                 }
             }
             joined.push(parts);
@@ -140,45 +182,63 @@ impl Known<'_, '_> {
         Ok(())
     }
 
-    fn part(&self, row: u64) -> Part {
+    fn part(&self, row: u64, extents: &mut FastMap<u32, Extent>) -> Part {
         if let Some(name) = self.flat.name(row) {
-            let text = usize::try_from(name).ok().and_then(|name| self.layout.strings.text(name));
-            let characters = text.map(|text| text.chars().take(MAX_CHARACTERS).count() as u16);
-            return characters.map_or(Part::Unknown, |characters| Part::Flat(name as u32, characters));
+            let Ok(name) = u32::try_from(name) else { return Part::Unknown };
+            if let Some(&extent) = extents.get(&name) {
+                return Part::Flat(name, extent);
+            }
+            let Some(text) = self.layout.strings.beginning(name as usize, self.longest) else { return Part::Unknown };
+            let goes_on = text.len() >= WHOLE_UNITS && text.encode_utf16().count() == WHOLE_UNITS;
+            let extent = Extent::new(text.len(), goes_on);
+            if extents.len() >= MAX_REMEMBERED_EXTENTS {
+                extents.clear();
+            }
+            extents.insert(name, extent);
+            return Part::Flat(name, extent);
         }
         let place = self.nodes.binary_search_by_key(&row, |node| node.row.into());
         place.map_or(Part::Unknown, |place| Part::Joined(place as u32))
     }
 }
 
-/// For each concatenated string the one whose text it has.
-struct Sources {
-    /// [`UNKNOWN`] if the text is not known.
+/// What is known of the texts before they are put together.
+struct Outlines {
+    /// For each concatenated string the one whose text it has; [`UNKNOWN`] if that is not known.
     sources: Vec<u32>,
-    /// Characters, at most [`MAX_CHARACTERS`].
-    lengths: Vec<u16>,
+    extents: Vec<Extent>,
+    /// Of how many flat parts it consists, from 1; or [`NEW`] or [`OPEN`].
+    parts: Vec<u32>,
+    /// The strings, parts before wholes.
+    order: Vec<u32>,
 }
 
 const UNKNOWN: u32 = u32::MAX;
 /// Not visited yet, and visited but not finished.
-const NEW: u16 = u16::MAX;
-const OPEN: u16 = u16::MAX - 1;
+const NEW: u32 = 0;
+const OPEN: u32 = u32::MAX;
 
-impl Sources {
-    fn find(joined: &[Joined]) -> Sources {
-        let mut found = Sources { sources: vec![UNKNOWN; joined.len()], lengths: vec![NEW; joined.len()] };
+impl Outlines {
+    fn find(joined: &[Joined]) -> Outlines {
+        let count = joined.len();
+        let mut found = Outlines {
+            sources: vec![UNKNOWN; count],
+            extents: vec![Extent::default(); count],
+            parts: vec![NEW; count],
+            order: Vec::with_capacity(count),
+        };
         let mut waiting = Vec::new();
-        for place in 0..joined.len() {
+        for place in 0..count {
             waiting.push(place);
             while let Some(&place) = waiting.last() {
-                match found.lengths[place] {
+                match found.parts[place] {
                     NEW => {
-                        found.lengths[place] = OPEN;
+                        found.parts[place] = OPEN;
                         let parts = joined[place].iter().filter_map(|part| match part {
                             Part::Joined(part) => Some(*part as usize),
                             _ => None,
                         });
-                        waiting.extend(parts.filter(|&part| found.lengths[part] == NEW));
+                        waiting.extend(parts.filter(|&part| found.parts[part] == NEW));
                     }
                     OPEN => {
                         found.finish(place, joined[place]);
@@ -191,33 +251,76 @@ impl Sources {
         found
     }
 
-    /// The source of a string whose parts have theirs.
+    /// The outline of a string whose parts have theirs.
     fn finish(&mut self, place: usize, parts: Joined) {
-        let [first, second] = parts.map(|part| self.length(part));
         let source_of = |part| match part {
             Part::Joined(part) => self.sources[part as usize],
             _ => place as u32,
         };
-        let full = MAX_CHARACTERS as u16;
-        let (source, length) = match (first, second) {
-            (Some(first), _) if first == full => (source_of(parts[0]), full),
-            (Some(first), Some(0)) => (source_of(parts[0]), first),
-            (Some(0), Some(second)) => (source_of(parts[1]), second),
-            (Some(first), Some(second)) => (place as u32, full.min(first + second)),
-            _ => (UNKNOWN, 0),
+        let nothing = Extent::default();
+        let (source, extent) = match parts.map(|part| self.extent(part)) {
+            [Some(first), _] if first.goes_on() => (source_of(parts[0]), first),
+            [Some(first), Some(second)] if second == nothing => (source_of(parts[0]), first),
+            [Some(first), Some(second)] if first == nothing => (source_of(parts[1]), second),
+            [Some(first), Some(second)] => (place as u32, first.then(second)),
+            _ => (UNKNOWN, nothing),
         };
-        (self.sources[place], self.lengths[place]) = (source, length);
+        let [first, second] = parts.map(|part| match part {
+            Part::Joined(part) => self.parts[part as usize],
+            _ => 1,
+        });
+        self.sources[place] = source;
+        self.extents[place] = extent;
+        self.parts[place] = first.saturating_add(second).min(OPEN - 1);
+        self.order.push(place as u32);
     }
 
-    /// The characters of a part, if its text is known. One that is still open is a part of itself.
-    fn length(&self, part: Part) -> Option<u16> {
+    /// That of a part, if its text is known. A part that is still open consists of itself.
+    fn extent(&self, part: Part) -> Option<Extent> {
         match part {
             Part::Unknown => None,
-            Part::Flat(_, length) => Some(length),
-            Part::Joined(part) => {
-                let (source, length) = (self.sources[part as usize], self.lengths[part as usize]);
-                (source != UNKNOWN && length != OPEN).then_some(length)
+            Part::Flat(_, extent) => Some(extent),
+            Part::Joined(part) => (self.sources[part as usize] != UNKNOWN).then(|| self.extents[part as usize]),
+        }
+    }
+
+    /// The first part of a string, if that alone is longer than this.
+    fn longer_part(&self, parts: Joined, limit: usize) -> Option<u32> {
+        let Part::Joined(first) = parts[0] else { return None };
+        (self.extents[first as usize].bytes() as usize > limit).then_some(first)
+    }
+
+    /// How long texts may be, in bytes: at most `longest`, and so that all together keep to the budget.
+    fn limit(&self, joined: &[Joined], longest: usize, budget: u64) -> usize {
+        let mut limit = longest;
+        while limit > 1 && self.cost(joined, limit) > budget {
+            limit /= 2;
+        }
+        limit
+    }
+
+    /// What all texts cost together if they end at this limit.
+    fn cost(&self, joined: &[Joined], limit: usize) -> u64 {
+        let cost_of = |place: usize| match self.longer_part(joined[place], limit) {
+            None if self.sources[place] as usize == place => {
+                let most = |count: u32| u64::from(count).min(limit as u64);
+                most(self.extents[place].bytes()) + COST_OF_PART * most(self.parts[place])
             }
+            _ => 0,
+        };
+        (0..joined.len()).map(cost_of).sum()
+    }
+
+    /// Strings whose first part alone is longer than this have the text of that part.
+    fn end_at(&mut self, limit: usize, joined: &[Joined]) {
+        for &place in &self.order {
+            let place = place as usize;
+            let source = match self.sources[place] {
+                UNKNOWN => continue,
+                source if source as usize == place => self.longer_part(joined[place], limit).unwrap_or(source),
+                source => source,
+            };
+            self.sources[place] = if source as usize == place { source } else { self.sources[source as usize] };
         }
     }
 }
@@ -226,9 +329,8 @@ impl Sources {
 struct Texts<'k, 'a> {
     layout: &'k Layout<'a>,
     joined: &'k [Joined],
-    sources: &'k Sources,
-    budget: AtomicU64,
-    longest: usize,
+    sources: &'k [u32],
+    limit: usize,
 }
 
 impl Texts<'_, '_> {
@@ -239,9 +341,10 @@ impl Texts<'_, '_> {
             let first = unit * UNIT_STRINGS;
             let last = self.joined.len().min(first + UNIT_STRINGS);
             let mut texts = Vec::new();
-            for place in (first..last).filter(|&place| self.sources.sources[place] as usize == place) {
+            for place in (first..last).filter(|&place| self.sources[place] as usize == place) {
+                context.check_cancelled()?;
                 if self.read(place, reading) {
-                    texts.push((place, context.vocabulary.string(&shortened(&reading.text, self.longest))?));
+                    texts.push((place, context.vocabulary.string(&reading.text)?));
                 }
             }
             let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
@@ -253,44 +356,38 @@ impl Texts<'_, '_> {
         Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Reads the text of a source; whether all texts together still cost less than they may.
+    /// Reads the text of a source; whether it is known.
     fn read(&self, place: usize, reading: &mut Reading) -> bool {
         let Reading { text, waiting, remembered } = reading;
         text.clear();
         waiting.clear();
         waiting.extend(self.joined[place].iter().rev());
-        let (mut characters, mut cost) = (0, 0);
+        let mut goes_on = false;
         // Each part has a character at least, and parts end where there are enough of these.
-        while characters < MAX_CHARACTERS
+        while !goes_on
+            && text.len() <= self.limit
             && let Some(part) = waiting.pop()
         {
             match part {
                 Part::Unknown => return false,
-                Part::Joined(part) => match self.joined.get(self.sources.sources[part as usize] as usize) {
+                Part::Joined(part) => match self.joined.get(self.sources[part as usize] as usize) {
                     Some(parts) => waiting.extend(parts.iter().rev()),
                     None => return false,
                 },
-                Part::Flat(name, _) => {
-                    if remembered.len() >= MAX_REMEMBERED {
-                        remembered.clear();
-                    }
-                    let part = remembered.entry(name).or_insert_with(|| {
-                        let text = self.layout.strings.text(name as usize).unwrap_or_default();
-                        text.chars().take(MAX_CHARACTERS).collect::<String>().into_boxed_str()
-                    });
-                    for character in part.chars().take(MAX_CHARACTERS - characters) {
-                        text.push(character);
-                        characters += 1;
-                    }
-                    cost += COST_OF_PART + part.len() as u64;
+                Part::Flat(name, extent) => {
+                    remembered.push_onto(text, name, self);
+                    goes_on = extent.goes_on();
                 }
             }
         }
-        if characters == MAX_CHARACTERS {
-            text.push('…');
+        if text.len() > self.limit {
+            text.truncate(text.floor_char_boundary(self.limit));
+            goes_on = true;
         }
-        // Relaxed: a sum.
-        self.budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(cost)).is_ok()
+        if goes_on {
+            text.push(MARK);
+        }
+        true
     }
 }
 
@@ -299,6 +396,26 @@ impl Texts<'_, '_> {
 struct Reading {
     text: String,
     waiting: Vec<Part>,
-    /// Texts of parts, which many strings share.
-    remembered: FastMap<u32, Box<str>>,
+    remembered: Remembered,
+}
+
+/// Flat texts, which many strings share.
+#[derive(Default)]
+struct Remembered(FastMap<u32, Box<str>>);
+
+impl Remembered {
+    fn push_onto(&mut self, text: &mut String, name: u32, texts: &Texts<'_, '_>) {
+        if let Some(part) = self.0.get(&name) {
+            text.push_str(part);
+            return;
+        }
+        let part = texts.layout.strings.beginning(name as usize, texts.limit).unwrap_or_default();
+        text.push_str(&part);
+        if part.len() <= MAX_REMEMBERED_BYTES {
+            if self.0.len() >= MAX_REMEMBERED {
+                self.0.clear();
+            }
+            self.0.insert(name, part.into());
+        }
+    }
 }

@@ -205,8 +205,19 @@ impl<'a> Strings<'a> {
 
     /// The text of a string. Takes a while: meant for names of types.
     pub(crate) fn text(&self, index: usize) -> Option<Cow<'a, str>> {
+        self.raw(index).map(unescaped)
+    }
+
+    /// Its first `bytes` bytes, and some more if it has more.
+    pub(crate) fn beginning(&self, index: usize, bytes: usize) -> Option<Cow<'a, str>> {
+        // A byte takes at most six, `\u0001`; and what the end cuts through lies behind the first `bytes`.
+        let most = (bytes + 8).saturating_mul(6);
+        self.raw(index).map(|raw| unescaped(&raw[..raw.len().min(most)]))
+    }
+
+    fn raw(&self, index: usize) -> Option<&'a [u8]> {
         let mut raw = self.raw_from(index / STEP * STEP);
-        raw.nth(index % STEP).filter(|_| index < self.count).map(unescaped)
+        raw.nth(index % STEP).filter(|_| index < self.count)
     }
 
     /// The entries of WeakMaps that strings tell of.

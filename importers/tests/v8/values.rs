@@ -1,13 +1,18 @@
 //! What objects hold besides references: texts of concatenated strings, numbers, times of allocation.
 
 use crate::dump::{Dump, VERSIONS, Version};
-use crate::recorded::{Recorded, record, record_file};
+use crate::recorded::{Recorded, record, record_contents, record_file};
 use barrow_analyzer::{Expression, FieldValue, Held, Silent};
+use barrow_importers::Contents;
 use barrow_testdata::Random;
+use std::fs;
 use std::process::Command;
 
-/// As many characters as V8 writes of a string.
-const MAX_CHARACTERS: usize = 1024;
+/// V8 writes at most so many characters of a string.
+const WHOLE_CHARACTERS: usize = 1024;
+
+/// How long texts of random dumps may be, in bytes.
+const LIMIT: usize = 6000;
 
 /// A string of a random dump.
 enum Text {
@@ -18,32 +23,27 @@ enum Text {
 }
 
 /// What the string in a row says, by the definition: what its first part says, then its second; `None` if it is
-/// unknown.
-fn naive(texts: &[Text], row: u64) -> Option<String> {
-    fn add(texts: &[Text], row: u64, text: &mut String) -> Option<()> {
-        if text.chars().count() >= MAX_CHARACTERS {
-            return Some(());
-        }
+/// unknown. One that is longer than `limit` bytes ends there, and one with a part of which V8 may have written only the
+/// beginning ends after that.
+fn naive(texts: &[Text], row: u64, limit: usize) -> Option<String> {
+    /// Whether the text goes on here.
+    fn add(texts: &[Text], row: u64, limit: usize, text: &mut String) -> Option<bool> {
         match &texts[row as usize] {
-            Text::Flat(flat) => text.push_str(flat),
-            Text::Joined(first, second) => {
-                add(texts, *first, text)?;
-                add(texts, *second, text)?;
+            Text::Flat(flat) => {
+                text.push_str(flat);
+                Some(flat.chars().count() < WHOLE_CHARACTERS && text.len() <= limit)
             }
-            Text::Sliced => return None,
+            Text::Joined(first, second) => Some(add(texts, *first, limit, text)? && add(texts, *second, limit, text)?),
+            Text::Sliced => None,
         }
-        Some(())
     }
     if let Text::Flat(flat) = &texts[row as usize] {
         return Some(flat.clone());
     }
     let mut text = String::new();
-    add(texts, row, &mut text)?;
-    Some(match text.char_indices().nth(MAX_CHARACTERS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None if text.chars().count() == MAX_CHARACTERS => text + "…",
-        None => text,
-    })
+    let is_whole = add(texts, row, limit, &mut text)?;
+    text.truncate(text.floor_char_boundary(limit));
+    Some(if is_whole { text } else { text + "…" })
 }
 
 fn dump_of(texts: &[Text]) -> Dump {
@@ -66,11 +66,15 @@ fn dump_of(texts: &[Text]) -> Dump {
 
 fn assert_texts(texts: &[Text]) -> usize {
     let mut known = 0;
+    let folder = tempfile::tempdir().expect("a temporary folder");
     for version in VERSIONS {
-        let recorded = record(dump_of(texts).text(version).as_bytes()).expect("a whole dump");
+        let dump = folder.path().join("dump.heapsnapshot");
+        fs::write(&dump, dump_of(texts).text(version)).expect("a file");
+        let contents = Contents::Texts(LIMIT + "…".len());
+        let recorded = record_contents(&dump, 2, contents).expect("a whole dump");
         assert_eq!(recorded.imported.lost, None);
         for ((row, object), text) in (0..).zip(recorded.objects()).zip(texts) {
-            let expected = naive(texts, row);
+            let expected = naive(texts, row, LIMIT);
             assert_eq!(object.own_name, expected, "{version:?} {row}");
             known += usize::from(matches!(text, Text::Joined(..)) && expected.is_some());
         }
@@ -92,7 +96,7 @@ fn concatenated_strings_say_what_their_parts_say() {
             1 => Text::Flat("ä".repeat(1 + random.below(900) as usize)),
             2 => Text::Flat(format!("{row} ")),
             3 if random.below(8) == 0 => Text::Sliced,
-            4 => Text::Flat("z".repeat(MAX_CHARACTERS)),
+            4 if random.below(4) == 0 => Text::Flat("z".repeat(WHOLE_CHARACTERS)),
             _ => {
                 let among = if has_circles && random.below(20) == 0 { count } else { row };
                 Text::Joined(random.below(among), random.below(among))
@@ -113,12 +117,33 @@ fn a_string_may_grow_by_a_character_a_hundred_thousand_times() {
     let steps = 100_000;
     let mut texts = vec![Text::Flat("x".to_owned()), Text::Joined(0, 0)];
     texts.extend((1..steps).map(|row| Text::Joined(row, 0)));
-    let recorded = record(dump_of(&texts).text(Version::Now).as_bytes()).expect("a whole dump");
+    let dump = dump_of(&texts).text(Version::Now);
+    let recorded = record(dump.as_bytes()).expect("a whole dump");
     let objects = recorded.objects();
-    assert_eq!(objects[1].own_name.as_deref(), Some("xx"));
-    assert_eq!(objects[900].own_name, Some("x".repeat(901)));
-    for row in [1_023, 5_000, steps as usize] {
-        assert_eq!(objects[row].own_name, Some("x".repeat(MAX_CHARACTERS) + "…"), "{row}");
+    let texts: Vec<_> = objects.iter().map(|object| object.own_name.as_deref().expect("a text")).collect();
+    // Texts of up to a mebibyte would take five gigabytes.
+    let limit = texts[steps as usize].len() - "…".len();
+    for (row, text) in texts.iter().enumerate() {
+        match row < limit {
+            true => assert!(text.len() == row + 1 && text.ends_with('x'), "{row}"),
+            false => assert!(text.len() == limit + "…".len() && text.ends_with("x…"), "{row}"),
+        }
+    }
+    assert!(limit >= 2000 && limit * limit / 2 < 4 * dump.len() + (64 << 20), "{limit} in {} bytes", dump.len());
+}
+
+#[test]
+fn long_strings_of_small_dumps_are_whole() {
+    let mut texts = vec![Text::Flat("0123456789".to_owned())];
+    texts.extend((0..17).map(|row| Text::Joined(row, row)));
+    let recorded = record(dump_of(&texts).text(Version::Now).as_bytes()).expect("a whole dump");
+    for (row, object) in recorded.objects().iter().enumerate() {
+        let whole = "0123456789".repeat(1 << row);
+        let text = object.own_name.as_deref().expect("a text");
+        match whole.len() <= 1 << 20 {
+            true => assert_eq!(text, whole),
+            false => assert!(text.len() == 1 << 20 && whole.starts_with(text.trim_end_matches('…'))),
+        }
     }
 }
 
@@ -212,7 +237,7 @@ class Session {
 for (let number = 0; number < 12; number++) sessions.push(new Session(number));
 require("v8").writeHeapSnapshot(process.argv[1], { exposeNumericValues: true });
 for (const { user, visits, share, open, log } of sessions) {
-  console.log([user, visits, share, open, log.slice(0, 1024) + (log.length >= 1024 ? "…" : "")].join("|"));
+  console.log([user, visits, share, open, log].join("|"));
 }
 "#;
 
