@@ -95,10 +95,11 @@ fn with_texts(texts: &[(usize, Option<&str>)]) -> Recording {
     let writer = Writer::to_stream(Box::new(shelf.clone()), Options::default()).unwrap();
     let kind = writer.kind("object", KindRole::Object).unwrap();
     let class = writer.kind("class", KindRole::Type).unwrap();
-    let loader = [("class loader", "app.Loader")];
-    let base = writer.declare_type(&TypeDescription::new(kind, "java.util.AbstractMap")).unwrap();
+    let loader = [("class loader", "app.Loader"), ("implements", "app.Closing java.util.SortedMap")];
     let describe =
         |kind, name, base, attributes| TypeDescription { base, attributes, ..TypeDescription::new(kind, name) };
+    let interfaces = [("implements", "java.util.Map")];
+    let base = writer.declare_type(&describe(kind, "java.util.AbstractMap", None, &interfaces[..])).unwrap();
     let types = [
         base,
         writer.declare_type(&describe(kind, "java.util.HashMap", Some(base), &[][..])).unwrap(),
@@ -156,8 +157,13 @@ fn keys_are_those_of_the_type_and_the_text() {
     for (expression, objects) in [
         ("is java.util.AbstractMap", 3),
         ("is java.util.HashMap", 2),
-        ("is java.*", 4),
-        ("is /Map$/ and not type = java.util.HashMap", 1),
+        ("is java.*", 6),
+        ("is /AbstractMap$/ and not type = java.util.HashMap", 1),
+        ("is /Map$/ and not type = java.util.HashMap", 3),
+        ("is java.util.Map", 3),
+        ("is java.util.SortedMap", 2),
+        ("is app.*", 2),
+        ("not is java.util.Map", 3),
         ("package = java.util", 3),
         ("package != java.util", 3),
         ("superclass = java.util.AbstractMap", 2),
@@ -171,5 +177,15 @@ fn keys_are_those_of_the_type_and_the_text() {
     ] {
         let expression_of = Expression::parse(expression).unwrap();
         assert_eq!(heap.count(&[], &expression_of, &Silent).unwrap().objects, objects, "{expression}");
+    }
+    for (expression, interfaces, unknown) in [
+        ("is java.util.HashMap", "", ""),
+        ("is java.util.Map or is app.*", "java.util.Map", ""),
+        ("type = java.util.Map", "", "java.util.Map"),
+        ("is java.util.List", "", "java.util.List"),
+    ] {
+        let expression_of = Expression::parse(expression).unwrap();
+        let found = [expression_of.interfaces(tables), expression_of.unknown_types(tables)];
+        assert_eq!(found.map(|names| names.join(" ")), [interfaces, unknown], "{expression}");
     }
 }

@@ -17,6 +17,7 @@ mod announce;
 mod arrays;
 mod classes;
 mod conventions;
+mod interfaces;
 mod layout;
 mod outline;
 mod records;

@@ -24,6 +24,8 @@ use crate::file::strings::{StringAnswers, Strings};
 const MOST_BASES: usize = 256;
 /// The attribute of a type with the name of objects that stand for nothing.
 pub(crate) const NULL: &str = "null";
+/// The attribute of a type with the interfaces that it implements.
+const IMPLEMENTS: &str = "implements";
 
 /// The tables that all snapshots of a recording share.
 ///
@@ -202,6 +204,10 @@ impl Tables {
         self.types.len()
     }
 
+    fn type_ids(&self) -> impl Iterator<Item = TypeId> {
+        (0..self.type_count() as u32).map(TypeId)
+    }
+
     /// The number of shapes.
     #[must_use]
     pub fn shape_count(&self) -> usize {
@@ -247,6 +253,23 @@ impl Tables {
     /// A type, and those that it is derived from, the nearest first. At most 256: longer chains go in circles.
     pub fn type_and_bases(&self, id: TypeId) -> impl Iterator<Item = TypeId> {
         std::iter::successors(Some(id), |&id| self.type_base(id)).take(MOST_BASES)
+    }
+
+    /// The names of the interfaces that a type or one that it is derived from implements, as far as recorded.
+    pub fn type_interfaces(&self, id: TypeId) -> impl Iterator<Item = &str> {
+        let own = |id| self.type_attributes(id).filter(|&(key, _)| key == IMPLEMENTS);
+        self.type_and_bases(id).flat_map(own).flat_map(|(_, names)| names.split(' '))
+    }
+
+    /// Whether a type has this name.
+    #[must_use]
+    pub fn has_type(&self, name: &str) -> bool {
+        self.type_ids().any(|id| self.type_name(id) == name)
+    }
+
+    /// Whether a type implements an interface of this name.
+    pub(crate) fn has_interface(&self, name: &str) -> bool {
+        self.type_ids().any(|id| self.type_interfaces(id).any(|known| known == name))
     }
 
     /// The package, module or namespace in the name of a type: `java.util` of `java.util.HashMap$Node[]`. `None` if it has

@@ -19,7 +19,7 @@
 use std::sync::Arc;
 
 use barrow_expressions::ExpressionError;
-use barrow_format::{KindId, ObjectId, SnapshotId, TypeId};
+use barrow_format::{KindId, ObjectId, SnapshotId};
 
 use crate::file::tables::Tables;
 
@@ -71,9 +71,17 @@ impl Expression {
     /// The type names that it compares with `=` or `!=` although `tables` has no type with that name.
     #[must_use]
     pub fn unknown_types(&self, tables: &Tables) -> Vec<&str> {
-        let mut names = terms::type_names(&self.node);
-        names.retain(|name| !(0..tables.type_count() as u32).any(|id| tables.type_name(TypeId(id)) == *name));
-        names
+        let names = terms::type_names(&self.node).into_iter();
+        let is_known = |name: &str, or_interface| tables.has_type(name) || or_interface && tables.has_interface(name);
+        names.filter(|&(name, or_interface)| !is_known(name, or_interface)).map(|(name, _)| name).collect()
+    }
+
+    /// The interfaces in it, as `is NAME`. It is not recorded of all types which of them implement these.
+    #[must_use]
+    pub fn interfaces(&self, tables: &Tables) -> Vec<&str> {
+        let names = terms::type_names(&self.node).into_iter();
+        let is_interface = |name| !tables.has_type(name) && tables.has_interface(name);
+        names.filter(|&(name, or_interface)| or_interface && is_interface(name)).map(|(name, _)| name).collect()
     }
 
     /// A text that no other expression and kinds have. Texts that were typed differently may have one text. `None` if it

@@ -1,5 +1,7 @@
 //! What well-known classes of the JVM's libraries say of their instances, as attributes of their types.
 
+use super::interfaces;
+
 /// Classes whose instances stand for what their field `value` holds. Those of `java.lang` never change.
 const STAND_FOR_VALUES: [&str; 11] = [
     "java.lang.Boolean",
@@ -288,5 +290,6 @@ pub(super) fn of_class(name: &str, has_values: bool) -> Vec<(&'static str, &'sta
     if let Some((_, places)) = ENTRIES.iter().find(|(class, _)| *class == name) {
         attributes.push(("entries", places));
     }
+    attributes.extend(interfaces::of_class(name).map(|interfaces| ("implements", interfaces)));
     attributes
 }

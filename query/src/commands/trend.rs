@@ -59,6 +59,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     answer = answer.fact(Column::new("slope_bytes_per_second", "", Unit::Bytes).for_machines(), per_second);
     let is_exact = moments.iter().all(|moment| moment.is_exact);
     answer = found::said(answer.table(table(session, &snapshots, &moments)?), is_exact);
+    answer = found::with_gaps(answer, session, &expression)?;
     if snapshots.len() >= series::LEAST_DRAWN {
         answer = answer.lines([String::new(), "retained".to_owned()]).lines(series::chart(&retained));
     }

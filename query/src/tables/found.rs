@@ -51,8 +51,9 @@ pub(crate) fn kinds_and_expression(
         None => Ok((kinds, expression)),
         Some(name) => {
             let mut told = names::unknown_type(name, tables);
-            if arguments.expression(first).contains(&format!("is {name}")) {
-                told += " (dumps of a JVM do not tell which classes have an interface)";
+            if arguments.expression(first).contains(&format!("is {name}")) && tables.has_type("java.lang.Object") {
+                told +=
+                    " (dumps of a JVM do not tell which classes have an interface; known are the JDK's collections)";
             }
             Err(QueryError::usage(told))
         }
@@ -149,20 +150,32 @@ pub(crate) fn with_place(error: AnalyzerError, typed: &str) -> QueryError {
     }
 }
 
+/// What is known of interfaces.
+const OF_INTERFACES: &str = "dumps of a JVM do not tell interfaces: known are those of the JDK's collections, and of classes derived from these";
+
 /// Says of an answer whether it is exact which objects match: not where retained sizes that are lower bounds decide. Says
-/// also if texts decide of which none were recorded.
+/// also what is not known of them.
 pub(crate) fn with_exactness(
     answer: Answer,
     session: &Session,
     snapshot: SnapshotId,
     expression: &Expression,
 ) -> Result<Answer, QueryError> {
-    let heap = session.heap(snapshot)?;
-    let answer = match expression.asks_for_texts() && !heap.recording().has_contents()? {
-        true => answer.note("this was recorded without contents: what objects say is not known, and matches nothing"),
-        false => answer,
-    };
-    Ok(said(answer, heap.matches_exactly(expression, &session.meter())?))
+    let is_exact = session.heap(snapshot)?.matches_exactly(expression, &session.meter())?;
+    with_gaps(said(answer, is_exact), session, expression)
+}
+
+/// Says of an answer what is not known of the objects that match: where texts decide of which none were recorded, and
+/// where interfaces do.
+pub(crate) fn with_gaps(mut answer: Answer, session: &Session, expression: &Expression) -> Result<Answer, QueryError> {
+    let recording = session.recording()?;
+    if expression.asks_for_texts() && !recording.has_contents()? {
+        answer = answer.note("this was recorded without contents: what objects say is not known, and matches nothing");
+    }
+    if !expression.interfaces(recording.tables()?).is_empty() {
+        answer = answer.note(OF_INTERFACES);
+    }
+    Ok(answer)
 }
 
 /// Says of an answer whether it is exact which objects it is about.

@@ -345,7 +345,8 @@ impl TextComparison {
         let text = match self.attribute {
             TextAttribute::Text => return tables.kind_role(tables.type_kind(id)) == KindRole::Object,
             TextAttribute::Is => {
-                return tables.type_and_bases(id).any(|id| self.test.holds(Some(tables.type_name(id))));
+                let bases = tables.type_and_bases(id).map(|id| tables.type_name(id));
+                return bases.chain(tables.type_interfaces(id)).any(|name| self.test.holds(Some(name)));
             }
             TextAttribute::Package => tables.type_package(id),
             TextAttribute::Superclass => tables.type_base(id).map(|base| tables.type_name(base)),

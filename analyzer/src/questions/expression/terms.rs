@@ -39,13 +39,13 @@ pub(super) fn fields(node: &Node) -> Vec<&Arc<FieldTerm>> {
     terms.filter_map(|term| if let Term::Field(field) = term { Some(field) } else { None }).collect()
 }
 
-/// The type names that are compared exactly, from left to right.
-pub(super) fn type_names(node: &Node) -> Vec<&str> {
+/// The type names that are compared exactly, from left to right, and whether those of interfaces count, too.
+pub(super) fn type_names(node: &Node) -> Vec<(&str, bool)> {
     let name = |term| match term {
         &Term::Text(TextComparison {
-            attribute: TextAttribute::Type | TextAttribute::Is,
+            attribute: attribute @ (TextAttribute::Type | TextAttribute::Is),
             test: TextTest { pattern: Pattern::Exact(ref name), .. },
-        }) => Some(name.as_str()),
+        }) => Some((name.as_str(), matches!(attribute, TextAttribute::Is))),
         _ => None,
     };
     node.terms().into_iter().filter_map(name).collect()
@@ -74,7 +74,10 @@ pub(super) struct NumberComparison {
 /// The attributes and properties of expressions, with their meanings.
 pub const ATTRIBUTES: [(&str, &str); 27] = [
     ("type", "name of the type or function"),
-    ("is", "the type or one that it is derived from, without an operator: `is Exception`, `is java.util.*`"),
+    (
+        "is",
+        "the type or one that it is derived from, or an interface, without an operator: `is Exception`, `is java.util.*`",
+    ),
     ("package", "the type's name up to its last part: `java.util`; `not package ~ /./` for types without"),
     ("superclass", "name of the type that the type is derived from, if recorded"),
     ("loader", "class of the loader of the type; a type of the JVM itself has none"),

@@ -94,7 +94,8 @@ pub(super) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Ans
     if order == Order::Retained {
         answer = answer.note("what several groups hold together is part of none");
     }
-    Ok(more::first_page(session, found::said(answer, is_exact), session.ranking_rows(request.rows).max(1)))
+    answer = found::with_gaps(found::said(answer, is_exact), session, &asked.expression)?;
+    Ok(more::first_page(session, answer, session.ranking_rows(request.rows).max(1)))
 }
 
 /// A group is not shown if its bytes change by less than this fraction of the size needed to be shown.
