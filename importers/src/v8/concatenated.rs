@@ -6,10 +6,10 @@
 //!                         └ second ─▶ " has left"
 //! ```
 //!
-//! Programs append to strings again and again, so the left side may be a million parts deep, and each step may be
-//! alive: all texts together could take the square of what the dump takes. So longer texts end at a *limit*, with `…`:
-//! the longest at which all texts together do not take too much. Where the first part alone is longer than that, the
-//! whole has the same text: that of its *source*.
+//! Programs append to strings again and again, so the left side may be a million parts deep, and each step is alive as
+//! a part of the next one: all texts together could take the square of what the dump takes. So those of steps end at a
+//! *limit*, with `…`: the longest at which all texts together do not take too much. Where the first part alone is longer
+//! than that, the step has the same text: that of its *source*. What is part of no other string has its whole text.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -48,7 +48,7 @@ pub(crate) struct Concatenated {
 const NO_TEXT: StringId = StringId(u32::MAX);
 
 impl Concatenated {
-    /// Reads the texts, on all threads. Takes 8 bytes for each string, and for the time being 60.
+    /// Reads the texts, on all threads. Takes 8 bytes for each string, and for the time being 65.
     pub(crate) fn read(
         layout: &Layout<'_>,
         names: &Names,
@@ -63,12 +63,11 @@ impl Concatenated {
         let joined = Known { layout, names, flat, nodes: &nodes, labels, longest }.joined(context)?;
         let rows = nodes.iter().map(|node| node.row).collect();
         drop(nodes);
-        let mut outlines = Outlines::find(&joined);
-        let limit = outlines.limit(&joined, longest - MARK.len_utf8(), budget(layout));
-        outlines.end_at(limit, &joined);
-        let Outlines { sources, .. } = outlines;
-        let mut texts = Texts { layout, joined: &joined, sources: &sources, limit }.assemble(context)?;
-        for (place, &source) in sources.iter().enumerate() {
+        let outlines = Outlines::find(&joined);
+        let limits = outlines.limits(&joined, longest - MARK.len_utf8(), budget(layout));
+        let cut = outlines.cut(&limits, &joined);
+        let mut texts = Texts { layout, joined: &joined, outlines: &outlines, cut: &cut, limits }.assemble(context)?;
+        for (place, &source) in cut.iter().enumerate() {
             texts[place] = texts.get(source as usize).copied().unwrap_or(NO_TEXT);
         }
         Ok(Concatenated { rows, texts })
@@ -209,6 +208,8 @@ struct Outlines {
     extents: Vec<Extent>,
     /// Of how many flat parts it consists, from 1; or [`NEW`] or [`OPEN`].
     parts: Vec<u32>,
+    /// Whether it is part of another.
+    is_part: Vec<bool>,
     /// The strings, parts before wholes.
     order: Vec<u32>,
 }
@@ -225,6 +226,7 @@ impl Outlines {
             sources: vec![UNKNOWN; count],
             extents: vec![Extent::default(); count],
             parts: vec![NEW; count],
+            is_part: vec![false; count],
             order: Vec::with_capacity(count),
         };
         let mut waiting = Vec::new();
@@ -272,6 +274,11 @@ impl Outlines {
         self.sources[place] = source;
         self.extents[place] = extent;
         self.parts[place] = first.saturating_add(second).min(OPEN - 1);
+        for part in parts {
+            if let Part::Joined(part) = part {
+                self.is_part[part as usize] = true;
+            }
+        }
         self.order.push(place as u32);
     }
 
@@ -284,44 +291,73 @@ impl Outlines {
         }
     }
 
+    /// How long texts may be so that all together keep to the budget.
+    fn limits(&self, joined: &[Joined], longest: usize, budget: u64) -> Limits {
+        let of_wholes = (0..joined.len()).filter(|&place| self.is_whole(place));
+        // The way to the first flat part leads through all others.
+        let cost = of_wholes.map(|place| self.cost(place, longest) + COST_OF_PART * u64::from(self.parts[place]));
+        let cost: u64 = cost.sum();
+        let mut limits = Limits { steps: longest, wholes: (cost <= budget / 2).then_some(longest) };
+        let left = if limits.wholes.is_some() { budget - cost } else { budget };
+        while limits.steps > 1 && self.cost_of_steps(joined, &limits) > left {
+            limits.steps /= 2;
+        }
+        limits
+    }
+
+    /// Whether a string is its own source and no part of another.
+    fn is_whole(&self, place: usize) -> bool {
+        !self.is_part[place] && self.sources[place] as usize == place
+    }
+
+    fn cost_of_steps(&self, joined: &[Joined], limits: &Limits) -> u64 {
+        let is_one = |place: usize| self.sources[place] as usize == place && limits.of(self, place).is_none();
+        let steps = (0..joined.len()).filter(|&place| is_one(place));
+        let own = steps.filter(|&place| self.longer_part(joined[place], limits.steps).is_none());
+        own.map(|place| self.cost(place, limits.steps)).sum()
+    }
+
+    /// What a text costs that ends at a limit.
+    fn cost(&self, place: usize, limit: usize) -> u64 {
+        let most = |count: u32| u64::from(count).min(limit as u64);
+        most(self.extents[place].bytes()) + COST_OF_PART * most(self.parts[place])
+    }
+
     /// The first part of a string, if that alone is longer than this.
     fn longer_part(&self, parts: Joined, limit: usize) -> Option<u32> {
         let Part::Joined(first) = parts[0] else { return None };
         (self.extents[first as usize].bytes() as usize > limit).then_some(first)
     }
 
-    /// How long texts may be, in bytes: at most `longest`, and so that all together keep to the budget.
-    fn limit(&self, joined: &[Joined], longest: usize, budget: u64) -> usize {
-        let mut limit = longest;
-        while limit > 1 && self.cost(joined, limit) > budget {
-            limit /= 2;
-        }
-        limit
-    }
-
-    /// What all texts cost together if they end at this limit.
-    fn cost(&self, joined: &[Joined], limit: usize) -> u64 {
-        let cost_of = |place: usize| match self.longer_part(joined[place], limit) {
-            None if self.sources[place] as usize == place => {
-                let most = |count: u32| u64::from(count).min(limit as u64);
-                most(self.extents[place].bytes()) + COST_OF_PART * most(self.parts[place])
-            }
-            _ => 0,
-        };
-        (0..joined.len()).map(cost_of).sum()
-    }
-
-    /// Strings whose first part alone is longer than this have the text of that part.
-    fn end_at(&mut self, limit: usize, joined: &[Joined]) {
+    /// The sources of all strings if steps end at their limit.
+    fn cut(&self, limits: &Limits, joined: &[Joined]) -> Vec<u32> {
+        let mut cut = self.sources.clone();
         for &place in &self.order {
             let place = place as usize;
-            let source = match self.sources[place] {
+            let source = match cut[place] {
                 UNKNOWN => continue,
-                source if source as usize == place => self.longer_part(joined[place], limit).unwrap_or(source),
-                source => source,
+                source if source as usize != place => source,
+                source if limits.of(self, place).is_some() => source,
+                source => self.longer_part(joined[place], limits.steps).unwrap_or(source),
             };
-            self.sources[place] = if source as usize == place { source } else { self.sources[source as usize] };
+            cut[place] = if source as usize == place { source } else { cut[source as usize] };
         }
+        cut
+    }
+}
+
+/// How long texts may be, in bytes.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    steps: usize,
+    /// What is no part of another string; `None` if those would take too much, and are limited as steps are.
+    wholes: Option<usize>,
+}
+
+impl Limits {
+    /// The limit of a string that has its whole text.
+    fn of(&self, outlines: &Outlines, place: usize) -> Option<usize> {
+        self.wholes.filter(|_| outlines.is_whole(place))
     }
 }
 
@@ -329,8 +365,10 @@ impl Outlines {
 struct Texts<'k, 'a> {
     layout: &'k Layout<'a>,
     joined: &'k [Joined],
-    sources: &'k [u32],
-    limit: usize,
+    outlines: &'k Outlines,
+    /// The sources if steps end at their limit.
+    cut: &'k [u32],
+    limits: Limits,
 }
 
 impl Texts<'_, '_> {
@@ -341,7 +379,7 @@ impl Texts<'_, '_> {
             let first = unit * UNIT_STRINGS;
             let last = self.joined.len().min(first + UNIT_STRINGS);
             let mut texts = Vec::new();
-            for place in (first..last).filter(|&place| self.sources[place] as usize == place) {
+            for place in (first..last).filter(|&place| self.cut[place] as usize == place) {
                 context.check_cancelled()?;
                 if self.read(place, reading) {
                     texts.push((place, context.vocabulary.string(&reading.text)?));
@@ -362,26 +400,30 @@ impl Texts<'_, '_> {
         text.clear();
         waiting.clear();
         waiting.extend(self.joined[place].iter().rev());
+        let (limit, sources) = match self.limits.of(self.outlines, place) {
+            Some(limit) => (limit, &self.outlines.sources[..]),
+            None => (self.limits.steps, self.cut),
+        };
         let mut goes_on = false;
         // Each part has a character at least, and parts end where there are enough of these.
         while !goes_on
-            && text.len() <= self.limit
+            && text.len() <= limit
             && let Some(part) = waiting.pop()
         {
             match part {
                 Part::Unknown => return false,
-                Part::Joined(part) => match self.joined.get(self.sources[part as usize] as usize) {
+                Part::Joined(part) => match self.joined.get(sources[part as usize] as usize) {
                     Some(parts) => waiting.extend(parts.iter().rev()),
                     None => return false,
                 },
                 Part::Flat(name, extent) => {
-                    remembered.push_onto(text, name, self);
+                    remembered.push_onto(text, name, self.layout, limit);
                     goes_on = extent.goes_on();
                 }
             }
         }
-        if text.len() > self.limit {
-            text.truncate(text.floor_char_boundary(self.limit));
+        if text.len() > limit {
+            text.truncate(text.floor_char_boundary(limit));
             goes_on = true;
         }
         if goes_on {
@@ -404,12 +446,12 @@ struct Reading {
 struct Remembered(FastMap<u32, Box<str>>);
 
 impl Remembered {
-    fn push_onto(&mut self, text: &mut String, name: u32, texts: &Texts<'_, '_>) {
+    fn push_onto(&mut self, text: &mut String, name: u32, layout: &Layout<'_>, limit: usize) {
         if let Some(part) = self.0.get(&name) {
             text.push_str(part);
             return;
         }
-        let part = texts.layout.strings.beginning(name as usize, texts.limit).unwrap_or_default();
+        let part = layout.strings.beginning(name as usize, limit.max(MAX_REMEMBERED_BYTES)).unwrap_or_default();
         text.push_str(&part);
         if part.len() <= MAX_REMEMBERED_BYTES {
             if self.0.len() >= MAX_REMEMBERED {
