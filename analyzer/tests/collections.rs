@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    CollectionType, Expression, FieldValue, Heap, Held, IndexPlace, Memory, ObjectId, Recording, Silent, SnapshotId,
+    CollectionType, Expression, FieldValue, Filling, Heap, Held, IndexPlace, Memory, ObjectId, ObjectSet, Recording,
+    Silent, SnapshotId,
 };
 use barrow_testdata::{Random, Shelf};
 use barrow_writer::{
@@ -236,6 +237,14 @@ fn check_expressions(heap: &Heap, collections: &[Collection]) {
     for (text, definition) in tests {
         assert_eq!(found(text), collections.iter().map(definition).collect::<Vec<_>>(), "{text}");
     }
+    let mut some = ObjectSet::new(heap.snapshot(), heap.object_count());
+    let third = (0..).step_by(3);
+    let rows: Vec<u32> = third.take_while(|&id| (id as usize) < collections.len()).collect();
+    rows.iter().for_each(|&id| _ = some.insert(ObjectId(id)));
+    let fillings = heap.fillings(&some, &Silent).unwrap();
+    let said = |filling: &Filling| (filling.elements, filling.slots);
+    let expected = rows.iter().map(|&id| &collections[id as usize]).map(|one| (one.elements(), one.length()));
+    assert_eq!(fillings.iter().map(said).collect::<Vec<_>>(), expected.collect::<Vec<_>>());
     let filled = |is: &dyn Fn(u64, u64) -> bool| {
         collections
             .iter()

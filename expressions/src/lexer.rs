@@ -16,6 +16,8 @@ pub(crate) enum TokenKind {
     Word(String),
     Quoted(String),
     Regex(String),
+    /// `."content type".name`: a word of which a part is in quotes, as the names in it.
+    Path(Vec<String>),
     /// `$name`, without the `$`.
     Set(String),
     /// `@123`.
@@ -62,13 +64,57 @@ fn token(rest: &str, first: char, position: usize) -> Result<(TokenKind, usize),
             Ok((if first == '/' { TokenKind::Regex(content) } else { TokenKind::Quoted(content) }, length))
         }
         _ => {
-            let ends = |c: char| c.is_whitespace() || "()\"'=!~<>&|".contains(c);
             // The first character does not end a word: it was checked above.
-            let length = rest.find(ends).unwrap_or(rest.len());
+            let length = rest.find(ends_word).unwrap_or(rest.len());
+            if rest[..length].ends_with('.') && first == '.' && rest[length..].starts_with(['"', '\'']) {
+                return path(rest, position);
+            }
             let kind = word(&rest[..length]).map_err(|message| ExpressionError::new(position, message))?;
             Ok((kind, length))
         }
     }
+}
+
+fn ends_word(c: char) -> bool {
+    c.is_whitespace() || "()\"'=!~<>&|".contains(c)
+}
+
+/// A path with names in quotes, from its first `.` on; and its length.
+fn path(text: &str, position: usize) -> Result<(TokenKind, usize), ExpressionError> {
+    let mut names = Vec::new();
+    let mut at = 0;
+    while let Some(rest) = text[at..].strip_prefix('.') {
+        let (name, length) = field_name(rest, ends_word)
+            .ok_or_else(|| ExpressionError::new(position + at + 1, "the quote that begins here is never closed"))?;
+        names.push(name);
+        at += 1 + length;
+    }
+    Ok((TokenKind::Path(names), at))
+}
+
+/// The name of a field at the start of a text, and its length there; `None` if it is in quotes that do not end.
+fn field_name(text: &str, ends: impl Fn(char) -> bool) -> Option<(String, usize)> {
+    if let Some(quote @ ('"' | '\'')) = text.chars().next() {
+        return delimited(text, quote);
+    }
+    let length = text.find(|c| c == '.' || ends(c)).unwrap_or(text.len());
+    Some((text[..length].to_owned(), length))
+}
+
+/// The names in `.owner."full name"`, if a text consists of nothing else. Names with a `.` need the quotes.
+#[must_use]
+pub fn field_path(text: &str) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (name, length) = field_name(rest.strip_prefix('.')?, |_| false)?;
+        if name.is_empty() {
+            return None;
+        }
+        names.push(name);
+        rest = &rest[1 + length..];
+    }
+    (!names.is_empty()).then_some(names)
 }
 
 /// The kind of a word, by its first character.
@@ -124,9 +170,24 @@ mod tests {
         let operator = TokenKind::Operator;
         assert_eq!(kinds("$a&!@3"), [TokenKind::Set("a".into()), operator("&"), operator("!"), TokenKind::Object(3)]);
         assert_eq!(kinds("a-b!=c - %4"), [word("a-b"), operator("!="), word("c"), word("-"), TokenKind::Row(4)]);
+        let path = |names: &[&str]| TokenKind::Path(names.iter().map(|&name| name.to_owned()).collect());
+        assert_eq!(kinds(r#"."a b".c=1"#), [path(&["a b", "c"]), operator("="), word("1")]);
+        assert_eq!(kinds(r#".x.'a."b'<.5"#), [path(&["x", "a.\"b"]), operator("<"), word(".5")]);
+        assert!(tokens(r#"."a b"#).is_err());
         assert_eq!(
             kinds(r#"~"a\"b"/c\/\d/"#),
             [operator("~"), TokenKind::Quoted("a\"b".into()), TokenKind::Regex(r"c/\d".into())]
         );
+    }
+
+    #[test]
+    fn names_in_a_path_may_have_quotes() {
+        let path = |text: &str| field_path(text).map(|names| names.join("|"));
+        assert_eq!(path(".owner.name").as_deref(), Some("owner|name"));
+        assert_eq!(path(r#".x."a.b".'c "d"'"#).as_deref(), Some(r#"x|a.b|c "d""#));
+        assert_eq!(path(".content type").as_deref(), Some("content type"));
+        for text in ["", "x", ".", "..x", ".x.", r#"."a"#, r#"."a"b"#] {
+            assert_eq!(path(text), None, "{text}");
+        }
     }
 }

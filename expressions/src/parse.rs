@@ -118,7 +118,8 @@ impl<'t, L: Language> Parser<'t, L> {
                     other => Err(error(other.position, "expected `)` here")),
                 }
             }
-            TokenKind::Word(word) if word.starts_with('.') => self.field(word, token.position),
+            TokenKind::Word(word) if word.starts_with('.') => self.field(path(word), token.position),
+            TokenKind::Path(names) => self.field(names.clone(), token.position),
             TokenKind::Word(word) if word.eq_ignore_ascii_case("length") => self.length(),
             TokenKind::Word(word) => self.attribute(word, token.position),
             TokenKind::Set(name) => named(self.language.set(name), token.position),
@@ -136,18 +137,23 @@ impl<'t, L: Language> Parser<'t, L> {
             return Err(error(opening.position, format!("expected {OF_WHAT} here")));
         }
         let text = self.take(OF_WHAT)?;
-        let TokenKind::Word(word) = &text.kind else {
-            return Err(error(text.position, format!("expected {OF_WHAT} here")));
+        let field = match &text.kind {
+            TokenKind::Word(word) if word.starts_with('.') => Some(path(word)),
+            TokenKind::Path(names) => Some(names.clone()),
+            _ => None,
         };
         let closing = self.take("`)`")?;
         if !matches!(closing.kind, TokenKind::Close) {
             return Err(error(closing.position, "expected `)` here"));
         }
-        if word.starts_with('.') {
-            let path = path(word, text.position)?;
+        if let Some(path) = field {
+            check(&path, text.position)?;
             let test = TextTest { pattern: Pattern::Length(self.range(Unit::Size)?), negated: false };
             return named(self.language.field(path, FieldTest::Text(test)), text.position);
         }
+        let TokenKind::Word(word) = &text.kind else {
+            return Err(error(text.position, format!("expected {OF_WHAT} here")));
+        };
         let attribute = match self.language.attribute(&word.to_ascii_lowercase()) {
             Some(Attribute::Text(attribute) | Attribute::Either(attribute, ..)) => attribute,
             Some(_) => return Err(error(text.position, format!("`{word}` is no text, and has no length"))),
@@ -158,8 +164,8 @@ impl<'t, L: Language> Parser<'t, L> {
     }
 
     /// What follows `.name`: nothing, if it is true or false, or a comparison.
-    fn field(&mut self, word: &str, position: usize) -> Result<Node<L::Term>, ExpressionError> {
-        let path = path(word, position)?;
+    fn field(&mut self, path: Vec<String>, position: usize) -> Result<Node<L::Term>, ExpressionError> {
+        check(&path, position)?;
         let is_compared = match self.peek().map(|token| &token.kind) {
             Some(TokenKind::Operator(operator)) => !["&", "|", "!"].contains(operator),
             Some(TokenKind::Word(word)) => word.eq_ignore_ascii_case("in"),
@@ -317,12 +323,15 @@ impl<'t, L: Language> Parser<'t, L> {
 }
 
 /// The names in `.owner.name`.
-fn path(word: &str, position: usize) -> Result<Vec<String>, ExpressionError> {
-    let path: Vec<String> = word.split('.').skip(1).map(str::to_owned).collect();
-    if path.iter().any(String::is_empty) {
-        return Err(error(position, "expected the name of a field after each `.`, as in `.owner.name`"));
+fn path(word: &str) -> Vec<String> {
+    word.split('.').skip(1).map(str::to_owned).collect()
+}
+
+fn check(path: &[String], position: usize) -> Result<(), ExpressionError> {
+    match path.iter().any(String::is_empty) {
+        true => Err(error(position, "expected the name of a field after each `.`, as in `.owner.name`")),
+        false => Ok(()),
     }
-    Ok(path)
 }
 
 fn named<T>(term: Result<T, String>, position: usize) -> Result<Node<T>, ExpressionError> {

@@ -21,7 +21,7 @@ const FILES: [&str; 9] = [
 ];
 
 /// Lines besides the examples and the bare verbs.
-const LINES: [&str; 33] = [
+const LINES: [&str; 34] = [
     "summary all",
     "find 20 objects size > 1",
     "info @1",
@@ -42,6 +42,7 @@ const LINES: [&str; 33] = [
     "group size > 100 by kind by retained",
     "list 5 size > 100 of type, size, retained, refs by retained",
     "list of name, package, loader, distance by name desc",
+    "list elements > 3 of elements, fill by fill",
     "count length(text) > 3 or length(name) in 1..3",
     "histogram by type",
     "top by count",

@@ -155,7 +155,7 @@ impl Heap {
         let boxed = self.boxed_numbers(progress)?;
         let uniform = self.uniform_arrays(progress)?;
         // What has as many elements as it is long is not filled, and has nothing to spare.
-        let filled = match self.filled(|places| !places.is_array(), progress) {
+        let filled = match self.filled(None, |places| !places.is_array(), progress) {
             Err(AnalyzerError::NoElements { .. }) if !boxed.is_empty() || !uniform.is_empty() => Vec::new(),
             filled => filled?,
         };

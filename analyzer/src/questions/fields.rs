@@ -48,6 +48,12 @@ impl FieldPath {
         (!names.iter().any(String::is_empty)).then_some(FieldPath(names))
     }
 
+    /// Reads `.owner."full name"`, as people type it; `None` if that is no path.
+    #[must_use]
+    pub fn typed(text: &str) -> Option<Self> {
+        barrow_expressions::field_path(text).map(FieldPath::of)
+    }
+
     pub(crate) fn of(names: Vec<String>) -> Self {
         FieldPath(names.into())
     }

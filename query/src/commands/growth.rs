@@ -100,13 +100,13 @@ fn verdict(are: impl Fn(Verdict) -> u64, tested: &str, snapshots: usize) -> Stri
         0..LEAST_POINTS => format!("{there} are too few to say what grows"),
         LEAST_POINTS..SURE_POINTS => match are(Verdict::RisesEachTime) {
             0 => format!("none of {tested} rises each time"),
-            rise => {
-                format!("{} of {tested} rise each time; {}", units::grouped(rise), series::few(snapshots))
-            }
+            1 => format!("1 of {tested} rises each time; {}", series::few(snapshots)),
+            rise => format!("{} of {tested} rise each time; {}", units::grouped(rise), series::few(snapshots)),
         },
         _ => format!(
-            "{} of {tested} grow; at most {:.0} % false alarms a series of noise, steps, warm-ups or sawteeth",
+            "{} of {tested} {}; at most {:.0} % false alarms a series of noise, steps, warm-ups or sawteeth",
             units::grouped(are(Verdict::Grows)),
+            if are(Verdict::Grows) == 1 { "grows" } else { "grow" },
             FALSE_ALARMS * 100.0
         ),
     }

@@ -84,7 +84,7 @@ with the word `processes`. Sets and rows belong to one snapshot. A word that nam
 as that kind: where `root` is a kind, `all root` asks for the property. A type
 that the recording does not know is an error. A pattern with `~` may match
 nothing. `-` needs blanks around it. Names with blanks or one of
-( ) " ' = ! ~ < > & | need quotes.
+( ) " ' = ! ~ < > & | need quotes, also those of fields: `."content type"`.
 
 In a shell put the whole expression in single quotes. At the prompt `> NAME` at
 the end of a line writes the answer to a file, unless NAME begins with a digit.

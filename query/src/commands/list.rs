@@ -25,7 +25,8 @@ pub(super) const COMMAND: Command = Command {
     arguments: "[N] [[KIND] EXPR] of COLUMN[, COLUMN].. [by COLUMN [asc|desc]]",
     about: "Objects with any choice of columns: their fields, sizes, names",
     details: "A COLUMN is a field, as `.count` or `.owner.name`; or `type`, `name`, `line`, `kind`, `package`, \
-              `superclass`, `loader`, `size`, `unmanaged`, `retained`, `refs`, `distance`, `address`, `serial` or `site`. A field \
+              `superclass`, `loader`, `size`, `unmanaged`, `retained`, `refs`, `elements`, `fill`, `distance`, `address`, \
+              `serial` or `site`. A field \
               that refers to a string, a boxed number or a constant of an enumeration shows that; an object that reads \
               as a line, such as a date, has it after its name; `null` is nothing, `unknown` was not recorded, and a \
               cell stays empty where objects have no such field (in JSON null, {\"absent\":\"unknown\"} and \
@@ -57,7 +58,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         ids = keys.into_iter().map(|(_, id)| id).collect();
     }
     session.listed.clear();
-    Listing { heap, asked, ids, shown: 0, is_exact }.answer(session)
+    let answer = Listing { heap, asked, ids, shown: 0, is_exact }.answer(session)?;
+    found::with_gaps(answer, session, &expression)
 }
 
 /// What a line asks for.
@@ -123,6 +125,8 @@ enum Attribute {
     Unmanaged,
     Retained,
     References,
+    Elements,
+    Fill,
     Distance,
     Address,
     Serial,
@@ -132,7 +136,7 @@ enum Attribute {
 
 impl Attribute {
     /// All of them, by the words for them; the first word of each is shown.
-    const WORDS: [(&'static str, Attribute); 19] = [
+    const WORDS: [(&'static str, Attribute); 21] = [
         ("type", Attribute::Type),
         ("name", Attribute::Name),
         ("text", Attribute::Name),
@@ -148,6 +152,8 @@ impl Attribute {
         ("refs", Attribute::References),
         ("references", Attribute::References),
         ("outrefs", Attribute::References),
+        ("elements", Attribute::Elements),
+        ("fill", Attribute::Fill),
         ("distance", Attribute::Distance),
         ("address", Attribute::Address),
         ("serial", Attribute::Serial),
@@ -167,6 +173,8 @@ impl Attribute {
             Attribute::Unmanaged => Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
             Attribute::Retained => Column::new("retained_bytes", "retained", Unit::Bytes),
             Attribute::References => Column::new("references", "references", Unit::Count),
+            Attribute::Elements => Column::new("elements", "elements", Unit::Count),
+            Attribute::Fill => Column::new("fill", "fill", Unit::Share),
             Attribute::Distance => Column::new("distance", "distance", Unit::Count),
             Attribute::Address => Column::new("address", "address", Unit::Address),
             Attribute::Serial => Column::new("serial", "serial", Unit::Number),
@@ -182,12 +190,21 @@ impl Attribute {
             Attribute::Type => each(&|object| Value::text(tables.type_title(object.type_id))),
             Attribute::Name => each(&|object| Value::name(tables, object.name)),
             Attribute::Line => {
-                let mut sorted: Vec<ObjectId> = objects.iter().map(|object| object.id).collect();
-                sorted.sort_unstable();
+                let sorted = sorted(objects);
                 let lines = heap.lines(&sorted, progress)?;
-                each(&|object| {
-                    sorted.binary_search(&object.id).ok().and_then(|at| lines[at].clone()).map(Value::Line).into()
-                })
+                let line = |at: usize| lines[at].clone().map(Value::Line).into();
+                each(&|object| sorted.binary_search(&object.id).map_or(Value::None, line))
+            }
+            Attribute::Elements | Attribute::Fill => {
+                let sorted = sorted(objects);
+                let mut set = ObjectSet::new(heap.snapshot(), heap.object_count());
+                sorted.iter().for_each(|&id| _ = set.insert(id));
+                let fillings = heap.fillings(&set, progress)?;
+                let number = |at: usize| match self {
+                    Attribute::Fill => fillings[at].share().map(Value::Share).into(),
+                    _ => fillings[at].elements.into(),
+                };
+                each(&|object| sorted.binary_search(&object.id).map_or(Value::None, number))
             }
             Attribute::Kind => each(&|object| Value::text(tables.kind_name(tables.type_kind(object.type_id)))),
             Attribute::Package => each(&|object| tables.type_package(object.type_id).into()),
@@ -217,12 +234,18 @@ impl Attribute {
     }
 }
 
+fn sorted(objects: &[ObjectDetails]) -> Vec<ObjectId> {
+    let mut ids: Vec<ObjectId> = objects.iter().map(|object| object.id).collect();
+    ids.sort_unstable();
+    ids
+}
+
 impl What {
     fn named(name: &str) -> Result<Self, QueryError> {
         if name.starts_with('.') {
             let message =
                 || QueryError::usage(format!("`{name}` is no field; a field is written `.name` or `.owner.name`"));
-            return FieldPath::parse(name).map(What::Field).ok_or_else(message);
+            return FieldPath::typed(name).map(What::Field).ok_or_else(message);
         }
         let known = Attribute::WORDS.iter().find(|(word, _)| *word == name);
         known.map(|&(_, attribute)| What::Attribute(attribute)).ok_or_else(|| {
@@ -302,6 +325,7 @@ impl Key {
     fn of_cell(cell: Value) -> Self {
         match cell {
             Value::Number(number) => Key::Whole(number.into()),
+            Value::Share(share) => Key::Number(share),
             Value::Text(text) | Value::Name(text) | Value::Line(text) => Key::Text(text),
             _ => Key::None,
         }

@@ -7,6 +7,8 @@
 //! `>` and `|` take the answer elsewhere, or belong to an expression: in parentheses; `>` before a
 //! number or an attribute; `|` before `$`, `@` or `%`, where no command begins, and before a comparison of an attribute.
 
+use barrow_analyzer::FieldPath;
+
 use crate::error::QueryError;
 
 /// A line, divided.
@@ -166,8 +168,11 @@ pub(crate) fn unquoted_whole(word: &str) -> String {
     between('\'').or_else(|| between('"')).unwrap_or(word).to_owned()
 }
 
-/// A word without the quotes around and inside it; `\` keeps the next character.
+/// A word without the quotes around and inside it; `\` keeps the next character. The path of a field keeps its quotes.
 pub(crate) fn unquoted(word: &str) -> String {
+    if is_quoted_path(word) {
+        return word.to_owned();
+    }
     let mut text = String::with_capacity(word.len());
     let mut quote: Option<char> = None;
     let mut characters = word.chars();
@@ -180,6 +185,12 @@ pub(crate) fn unquoted(word: &str) -> String {
         }
     }
     text
+}
+
+/// Whether a word is the path of a field with names in quotes, as `."content type"`.
+fn is_quoted_path(word: &str) -> bool {
+    let path = word.trim_end_matches(',');
+    (path.contains(".\"") || path.contains(".'")) && FieldPath::typed(path).is_some()
 }
 
 #[cfg(test)]
@@ -198,6 +209,8 @@ mod tests {
         assert_eq!(words, expected);
         assert_eq!(sink, Sink::Stdout);
         assert_eq!(unquoted(r#"type="Foo \"Bar\"""#), r#"type=Foo "Bar""#);
+        assert_eq!(unquoted(r#"./"my file".barrow"#), "./my file.barrow");
+        assert_eq!(unquoted(r#"."a.b".x,"#), r#"."a.b".x,"#);
         assert_eq!(divided("# summary").0, Vec::<String>::new());
     }
 

@@ -14,7 +14,7 @@ use crate::tables::ranking::Order;
 pub(crate) fn keys_and_order(command: &Command, by: &[String]) -> Result<(Vec<GroupKey>, Order), QueryError> {
     let (mut keys, mut order) = (Vec::new(), Order::Size);
     for word in by.iter().flat_map(|words| words.split(',')).filter(|word| !word.is_empty()) {
-        let field = || FieldPath::parse(word).map(GroupKey::Field);
+        let field = || FieldPath::typed(word).map(GroupKey::Field);
         match (GroupKey::ALL.into_iter().find(|key| key.name() == word).or_else(field), Order::named(word)) {
             (Some(key), _) if keys.contains(&key) => {}
             (Some(key), _) => keys.push(key),

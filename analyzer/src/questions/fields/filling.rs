@@ -151,14 +151,19 @@ pub(crate) struct Filled {
 }
 
 impl Heap {
-    /// How full the objects are whose types say so and whose places are wanted.
+    /// How full the objects of a set, or all, are whose types say so and whose places are wanted.
     ///
     /// Time: a pass over the shapes of all objects, and one over the blocks with such objects for each step of the longest
     /// path to a number. Memory: 100 bytes for each such object.
     ///
     /// # Errors
     /// [`AnalyzerError::NoElements`] if no type says so, [`AnalyzerError::ReplacedNumbers`], [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
-    pub(crate) fn filled(&self, is_wanted: impl Fn(&Places) -> bool, progress: &dyn Progress) -> Result<Vec<Filled>> {
+    pub(crate) fn filled(
+        &self,
+        within: Option<&ObjectSet>,
+        is_wanted: impl Fn(&Places) -> bool,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Filled>> {
         let tables = self.recording().tables()?;
         if self.recording().has_replaced_numbers()? {
             return Err(AnalyzerError::ReplacedNumbers);
@@ -179,7 +184,7 @@ impl Heap {
         if classes.is_empty() {
             return Err(AnalyzerError::NoElements { has_contents: self.recording().has_contents()? });
         }
-        let sets = self.objects_by_class(None, &class_of, classes.len(), progress)?;
+        let sets = self.objects_by_class(within, &class_of, classes.len(), progress)?;
         let numbers: Vec<Vec<&FieldPath>> = classes.iter().map(Places::numbers).collect();
         let own_arrays: Vec<Option<FieldPath>> = classes.iter().map(Places::own_array).collect();
         // First the numbers of all classes, then the arrays of all.
@@ -220,6 +225,27 @@ impl Heap {
         Ok(filled)
     }
 
+    /// How full each object of a set is, in its order. Arrays have no slots to fill.
+    ///
+    /// Time and memory: a pass over the shapes of the blocks with these objects, and what [`Heap::field_column`] takes
+    /// for each field with such a number.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::NoElements`] if no type says so, [`AnalyzerError::ReplacedNumbers`], [`AnalyzerError::Section`],
+    /// [`AnalyzerError::Cancelled`].
+    pub fn fillings(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Filling>> {
+        let ids: Vec<ObjectId> = set.iter().collect();
+        let mut fillings = vec![Filling::default(); ids.len()];
+        for filled in self.filled(Some(set), |_| true, progress)? {
+            let has_slots = !filled.places.is_array();
+            for (object, filling) in filled.set.iter().zip(filled.fillings) {
+                let row = ids.binary_search(&object).expect("it is in the set");
+                fillings[row] = Filling { slots: filling.slots.filter(|_| has_slots), ..filling };
+            }
+        }
+        Ok(fillings)
+    }
+
     /// How many elements an object has, as its type says; `None` if that is not known.
     ///
     /// # Errors
@@ -248,7 +274,7 @@ impl Heap {
     ) -> Result<ObjectSet> {
         let mut matching = ObjectSet::new(self.snapshot(), self.object_count());
         let is_wanted = |places: &Places| measure == Measure::Elements || places.slots.is_some() && !places.is_array();
-        for filled in self.filled(is_wanted, progress)? {
+        for filled in self.filled(None, is_wanted, progress)? {
             for (object, filling) in filled.set.iter().zip(filled.fillings) {
                 let number = match measure {
                     Measure::Elements => filling.elements.map(|elements| Number::Whole(elements.into())),
