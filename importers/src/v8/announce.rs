@@ -8,7 +8,7 @@ use super::classes::{Class, constructor};
 use super::concatenated::Concatenated;
 use super::ephemerons::{Entries, ValueEdge, ordered};
 use super::locations::SourcePositionId;
-use super::names::{Name, Names, Special};
+use super::names::{Name, Names, Special, WellKnown};
 use super::nodes::{Edge, Edges, FlatStrings, Node, Nodes, Unit};
 use super::parallel::for_each_unit;
 use super::reference::{Reference, has_name};
@@ -48,11 +48,11 @@ pub(crate) struct Announcer<'c, 'a> {
     /// The empty string.
     empty: StringId,
     /// The name of references from numbers to what they are in text.
-    number: StringId,
+    number: Option<StringId>,
     /// What constants of the language are called: each leads first to its text.
-    oddball: StringId,
+    oddball: Option<StringId>,
     /// The texts of those that programs see, `false` and `true` first.
-    constants: [StringId; 4],
+    constants: [Option<StringId>; 4],
     /// Allocation sites for the positions of functions.
     sites: Mutex<HashMap<SourcePositionId, SiteId>>,
     /// Bytes of the dump that were reported as progress.
@@ -151,7 +151,6 @@ impl<'c, 'a> Announcer<'c, 'a> {
         let edges = edges.collect();
         Ok(Announcer {
             context,
-            known,
             edges,
             weak,
             ephemeron: vocabulary.strength("ephemeron", StrengthClass::Ephemeron)?,
@@ -159,14 +158,11 @@ impl<'c, 'a> Announcer<'c, 'a> {
             value: vocabulary.string("value in WeakMap")?,
             empty: vocabulary.string("")?,
             special: layout.meta.nodes.types.iter().map(|name| SpecialNode::of(name, has_contents)).collect(),
-            number: vocabulary.string("value")?,
-            oddball: vocabulary.string("system / Oddball")?,
-            constants: [
-                vocabulary.string("false")?,
-                vocabulary.string("true")?,
-                vocabulary.string("null")?,
-                vocabulary.string("undefined")?,
-            ],
+            number: known.names.well_known(WellKnown::Value),
+            oddball: known.names.well_known(WellKnown::Oddball),
+            constants: [WellKnown::False, WellKnown::True, WellKnown::Null, WellKnown::Undefined]
+                .map(|constant| known.names.well_known(constant)),
+            known,
             sites: Mutex::default(),
             advanced: AtomicU64::new(0),
         })
@@ -223,7 +219,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
                 }
                 SpecialNode::Text => {}
                 SpecialNode::Nameless => object.name = None,
-                SpecialNode::Hidden if name != Some(self.oddball) => {}
+                SpecialNode::Hidden if name.is_none() || name != self.oddball => {}
                 special @ (SpecialNode::Number | SpecialNode::Hidden) => {
                     self.described(worker, special, &node, object, row, &mut edges)?;
                     continue;
@@ -269,15 +265,15 @@ impl<'c, 'a> Announcer<'c, 'a> {
             references.push(self.reference(&edges.next()?, node, row, offset)?);
         }
         let is_number = special == SpecialNode::Number;
-        let label = if is_number { Label::Name(self.number) } else { Label::Index(0) };
-        let described = references.iter().find(|(reference, _)| reference.label == label);
+        let label = if is_number { self.number.map(Label::Name) } else { Some(Label::Index(0)) };
+        let described = references.iter().find(|(reference, _)| Some(reference.label) == label);
         let text = described.and_then(|(reference, _)| self.known.flat.name(reference.target));
         let mut value = None;
         if is_number {
             object.name = None;
             value = text.and_then(|text| self.number(text));
         } else if let Some(text) = text.and_then(|text| self.known.names.plain(text))
-            && self.constants.contains(&text)
+            && self.constants.contains(&Some(text))
         {
             object.name = Some(text);
         }
@@ -289,7 +285,9 @@ impl<'c, 'a> Announcer<'c, 'a> {
             };
             worker.value = Some(field);
             worker.shard.value(field, Value::Double(value))?;
-        } else if let Some(is_true) = self.constants[..2].iter().position(|&known| object.name == Some(known)) {
+        } else if let Some(is_true) =
+            self.constants[..2].iter().position(|&known| known.is_some() && object.name == known)
+        {
             let field = self.context.vocabulary.field(object.type_id, VALUE, Encoding::Boolean, true)?;
             worker.shard.value(field, Value::Boolean(is_true == 1))?;
         }

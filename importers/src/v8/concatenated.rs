@@ -14,7 +14,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::layout::Layout;
-use super::names::Names;
+use super::names::{Names, WellKnown};
 use super::nodes::{Edges, FlatStrings, NodeEdges};
 use super::parallel::for_each_unit;
 use crate::context::Context;
@@ -59,7 +59,7 @@ impl Concatenated {
         let Some(longest) = context.options.contents.longest_text().filter(|_| !nodes.is_empty()) else {
             return Ok(Concatenated::default());
         };
-        let labels = [context.vocabulary.string("first")?, context.vocabulary.string("second")?];
+        let labels = [WellKnown::First, WellKnown::Second].map(|label| names.well_known(label));
         let joined = Known { layout, names, flat, nodes: &nodes, labels, longest }.joined(context)?;
         let rows = nodes.iter().map(|node| node.row).collect();
         drop(nodes);
@@ -133,7 +133,8 @@ struct Known<'k, 'a> {
     names: &'k Names,
     flat: &'k FlatStrings,
     nodes: &'k [NodeEdges],
-    labels: [StringId; 2],
+    /// Those of the references to the parts.
+    labels: [Option<StringId>; 2],
     longest: usize,
 }
 
@@ -172,7 +173,7 @@ impl Known<'_, '_> {
                 let offset = edges.offset();
                 let edge = edges.next()?;
                 let label = self.names.plain(edge.name_or_index);
-                if let Some(place) = self.labels.iter().position(|&known| label == Some(known)) {
+                if let Some(place) = self.labels.iter().position(|&known| label.is_some() && label == known) {
                     parts[place] = self.part(self.layout.row(edge.to_node, offset)?, extents);
                 }
             }

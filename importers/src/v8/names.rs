@@ -21,7 +21,31 @@ pub(crate) struct Names {
     numbers: Vec<(StringId, u32)>,
     /// These have no string in the recording.
     entries: Vec<EntryName>,
+    /// The strings of [`WellKnown::TEXTS`], where the dump has them.
+    well_known: [Option<StringId>; WellKnown::TEXTS.len()],
     pub(crate) replaced: u64,
+}
+
+/// A string that means something here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WellKnown {
+    /// The names of references from a concatenated string to its parts.
+    First,
+    Second,
+    /// That of the reference from a number to what it is in text.
+    Value,
+    /// What constants of the language are called: each leads first to its text.
+    Oddball,
+    /// The texts of constants that programs see.
+    False,
+    True,
+    Null,
+    Undefined,
+}
+
+impl WellKnown {
+    /// In this order.
+    const TEXTS: [&str; 8] = ["first", "second", "value", "system / Oddball", "false", "true", "null", "undefined"];
 }
 
 /// Marks the number of an element.
@@ -124,6 +148,12 @@ impl Names {
         Ok(turns.into_inner().unwrap_or_else(PoisonError::into_inner).names)
     }
 
+    /// A well-known string, if the dump has it. The writer may have forgotten that it knows the text: asking it would make
+    /// another string.
+    pub(crate) fn well_known(&self, string: WellKnown) -> Option<StringId> {
+        self.well_known[string as usize]
+    }
+
     /// The string of this number, if it is no more than a name.
     #[inline]
     pub(crate) fn plain(&self, index: u64) -> Option<StringId> {
@@ -169,7 +199,15 @@ impl Names {
             }
             None => {
                 self.replaced += u64::from(text.contains(char::REPLACEMENT_CHARACTER));
-                (0, writer.string(text)?.0 as usize)
+                let well_known = WellKnown::TEXTS.iter().position(|known| *known == text);
+                let string = match well_known.and_then(|at| self.well_known[at]) {
+                    Some(string) => string,
+                    None => writer.string(text)?,
+                };
+                if let Some(at) = well_known {
+                    self.well_known[at] = Some(string);
+                }
+                (0, string.0 as usize)
             }
         };
         let Some(row) = u32::try_from(row).ok().filter(|&row| row < ENTRY) else {

@@ -180,6 +180,30 @@ fn numbers_are_what_the_strings_say_that_they_lead_to() {
 }
 
 #[test]
+fn more_texts_than_the_writer_remembers_hide_no_values() {
+    let mut dump = Dump::default();
+    let holder = dump.node("object", "Holder", 1, 24);
+    let (number, seven) = (dump.node("number", "smi number", 0, 16), dump.node("string", "7", 0, 0));
+    dump.edge(holder, "property", "seven", number);
+    dump.edge(number, "internal", "value", seven);
+    let oddball = dump.node("hidden", "system / Oddball", 3, 48);
+    let null = dump.node("string", "null", 5, 24);
+    dump.edge(holder, "property", "nothing", oddball);
+    dump.numbered(oddball, "hidden", 0, null);
+    let joined = dump.node("concatenated string", "(concatenated string)", 7, 32);
+    dump.edge(joined, "internal", "first", seven);
+    dump.edge(joined, "internal", "second", null);
+    for text in 0..20_000 {
+        dump.node("string", &format!("{text}{}", "x".repeat(1000)), 0, 1024);
+    }
+    let recorded = record(dump.text(Version::Now).as_bytes()).expect("a whole dump");
+    assert_eq!(recorded.held(".seven")[0], Held::Value(FieldValue::Double(7.0)));
+    let asked = Expression::parse(".nothing = null").expect("an expression");
+    assert_eq!(recorded.heap().select(&[], &asked, &Silent).expect("a field").0.len(), 1);
+    assert_eq!(recorded.objects()[joined as usize].own_name.as_deref(), Some("7null"));
+}
+
+#[test]
 fn constants_say_what_they_are() {
     let mut dump = Dump::default();
     let map = dump.node("hidden", "system / Map", 1, 72);
