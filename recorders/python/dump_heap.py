@@ -39,6 +39,8 @@ VERSION = 1
 _TEXT_CHARACTERS = 200
 # After this many instances of a class, only attributes that one of them had are looked up.
 _LEARNING_INSTANCES = 64
+# So many entries of a dictionary tell whether it holds the attributes of an instance.
+_ASKED_ATTRIBUTES = 8
 _WRITE_LINES = 4096
 _HEAP_TYPE = 1 << 9
 _OPTIMIZED = 1
@@ -236,11 +238,11 @@ def _write(file, lines):
 class _Class:
     """What is known of a class: how to find out what its instances call their references."""
 
-    __slots__ = ("itself", "container", "length", "members", "has_dict", "names", "instances", "found")
+    __slots__ = ("itself", "mro", "container", "length", "members", "has_dict", "names", "instances", "found")
 
     def __init__(self, itself):
         self.itself = itself
-        mro = _mro_of_type(itself) or (itself,)
+        self.mro = mro = _mro_of_type(itself) or (itself,)
         containers = (dict, list, tuple, _weakref.ref)
         self.container = next((one for base in mro for one in containers if base is one), None)
         measured = (str, bytes, bytearray, list, tuple, dict, set, frozenset, _deque())
@@ -344,23 +346,49 @@ def _names(value, known, others):
                 names.setdefault(id(variable), []).append(name)
     elif _is_type(known):
         names.setdefault(id(_mro_of_type(value)), []).append("__mro__")
-        _name_dict(others, names)
-    elif known.has_dict or kind is _Module:
-        if not _name_dict(others, names) and kind is not _Module:
+        _name_dict(_nameless_dicts(others, names), names)
+    elif kind is _Module:
+        _name_dict(_nameless_dicts(others, names), names)
+    elif known.has_dict:
+        # From 3.11 on attributes may be kept without a dictionary, and may be dictionaries.
+        dicts = _nameless_dicts(others, names)
+        if not dicts or sys.version_info >= (3, 11):
             _name_attributes(value, known, names)
+            dicts = _nameless_dicts(others, names)
+            dicts = [one for one in dicts if _holds_attributes(one, value, known, len(others))]
+        _name_dict(dicts, names)
     return names
 
 
-def _name_dict(others, names):
-    """Calls the only dictionary without a name `__dict__`."""
-    dicts = [target for target in others if type(target) is dict and id(target) not in names]
+def _nameless_dicts(others, names):
+    return [target for target in others if type(target) is dict and id(target) not in names]
+
+
+def _name_dict(dicts, names):
+    """Calls the only dictionary `__dict__`."""
     if len(dicts) == 1:
         names[id(dicts[0])] = ["__dict__"]
-    return bool(dicts)
+
+
+def _holds_attributes(held, value, known, others):
+    """Whether a dictionary is that of an instance: what it holds are attributes. `others` is the number of objects that
+    the instance refers to."""
+    holds = False
+    for key, item in list(_items_of_dict(held))[:_ASKED_ATTRIBUTES]:
+        if type(key) is not str or any(_is_descriptor(base, key) for base in known.mro):
+            continue
+        try:
+            if _attribute(value, key) is not item:
+                return False
+        except Exception:
+            return False
+        holds = True
+    # An instance without attributes refers to its class, and to nothing else.
+    return holds or not held and others <= 2
 
 
 def _name_attributes(value, known, names):
-    """Looks for attributes in an instance that has no dictionary."""
+    """Looks for attributes that an instance keeps without a dictionary."""
     known.instances += 1
     if known.instances == _LEARNING_INSTANCES:
         known.names = tuple(name for name in known.names if name in known.found)

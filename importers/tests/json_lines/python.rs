@@ -149,6 +149,17 @@ class Color(enum.Enum):
 class Painted:
     def __init__(self, color, owner): self.color, self.owner = color, owner
 painted = [Painted(Color.RED, None), Painted(Color.GREEN, None), Painted(Color.RED, "anna")]
+class Configured:
+    def __init__(self, number):
+        self.number, self.label, self.settings = number, "c%d" % number, {"number": -1, "label": "wrong"}
+class Twice(Configured):
+    def __init__(self, number):
+        super().__init__(number)
+        self.more = {}
+configured = [Configured(number) for number in range(900, 910)] + [Twice(number) for number in range(910, 920)]
+in_dict = [Configured(number) for number in range(920, 930)]
+for one in in_dict:
+    setattr(one, "from elsewhere", vars(one)["label"])
 dump_heap.dump(sys.argv[2])
 pointer = tuple.__itemsize__
 for value in [cards, index, grown, lengthened, queue, b"", ()] + sets + long[:2] + [card.text for card in cards]:
@@ -162,6 +173,12 @@ for account in accounts if sys.version_info >= (3, 11) else []:
     for name, value in (("user", account.user), ("visits", account.visits), ("share", account.share)):
         print("holds", "." + name, value, id(account))
     print("holds .is_open", str(account.is_open).lower(), id(account))
+for one in configured if sys.version_info >= (3, 11) else []:
+    for name, value in (("number", one.number), ("label", one.label), ("settings.label", "wrong")):
+        print("holds", "." + name, value, id(one))
+for one in in_dict:
+    for name, value in (("number", one.number), ("label", one.label), ("settings.label", "wrong")):
+        print("holds", ".__dict__." + name, value, id(one))
 for value in filled:
     if isinstance(value, dict):
         entries = [str(key) + "=" + str(held) for key, held in value.items()]
