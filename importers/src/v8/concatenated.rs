@@ -14,7 +14,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::layout::Layout;
-use super::names::{Names, WellKnown};
+use super::names::{MARK, Names, WellKnown, may_go_on};
 use super::nodes::{Edges, FlatStrings, NodeEdges};
 use super::parallel::for_each_unit;
 use crate::context::Context;
@@ -22,10 +22,6 @@ use crate::error::Stop;
 use crate::json_lines::FastMap;
 use barrow_writer::StringId;
 
-/// V8 writes at most so many UTF-16 units of a string, so one that has as many may go on.
-const WHOLE_UNITS: usize = 1024;
-/// What a text ends with if the dump does not say how it goes on, or the limit is reached.
-const MARK: char = '…';
 /// How many strings are processed at a time.
 const UNIT_STRINGS: usize = 1 << 13;
 /// What a flat part costs beside its bytes, see [`budget`].
@@ -189,8 +185,7 @@ impl Known<'_, '_> {
                 return Part::Flat(name, extent);
             }
             let Some(text) = self.layout.strings.beginning(name as usize, self.longest) else { return Part::Unknown };
-            let goes_on = text.len() >= WHOLE_UNITS && text.encode_utf16().count() == WHOLE_UNITS;
-            let extent = Extent::new(text.len(), goes_on);
+            let extent = Extent::new(text.len(), may_go_on(&text));
             if extents.len() >= MAX_REMEMBERED_EXTENTS {
                 extents.clear();
             }

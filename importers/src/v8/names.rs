@@ -91,7 +91,7 @@ impl Decoded {
         self.texts.clear();
         self.strings.clear();
         for raw in raw {
-            self.texts.push_str(&shortened(&unescaped(raw), longest));
+            self.texts.push_str(&shortened(&marked(unescaped(raw)), longest));
             self.strings.push((self.texts.len(), special(raw)));
         }
     }
@@ -133,7 +133,7 @@ impl Names {
             let added = match is_decoded {
                 true => turns.names.add_decoded(decoded, context.writer),
                 false => raw().try_for_each(|raw| {
-                    turns.names.add(&shortened(&unescaped(raw), longest), special(raw), context.writer)
+                    turns.names.add(&shortened(&marked(unescaped(raw)), longest), special(raw), context.writer)
                 }),
             };
             turns.next += 1;
@@ -237,6 +237,23 @@ fn wait<'t>(
         (guard, _) = changed.wait_timeout(guard, WAIT).map_err(|_| cancelled())?;
     }
     Ok(guard)
+}
+
+/// V8 writes at most so many UTF-16 units of a string, so one that has as many may go on.
+pub(crate) const WHOLE_UNITS: usize = 1024;
+/// What a text ends with if it may go on.
+pub(crate) const MARK: char = '…';
+
+/// Whether V8 may have written only the beginning of a string.
+pub(crate) fn may_go_on(text: &str) -> bool {
+    text.len() >= WHOLE_UNITS && text.encode_utf16().count() == WHOLE_UNITS
+}
+
+fn marked(mut text: Cow<'_, str>) -> Cow<'_, str> {
+    if may_go_on(&text) {
+        text.to_mut().push(MARK);
+    }
+    text
 }
 
 /// At most so many bytes of a text.

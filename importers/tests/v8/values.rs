@@ -38,7 +38,7 @@ fn naive(texts: &[Text], row: u64, limit: usize) -> Option<String> {
         }
     }
     if let Text::Flat(flat) = &texts[row as usize] {
-        return Some(flat.clone());
+        return Some(if flat.chars().count() == WHOLE_CHARACTERS { format!("{flat}…") } else { flat.clone() });
     }
     let mut text = String::new();
     let is_whole = add(texts, row, limit, &mut text)?;
