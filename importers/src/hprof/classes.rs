@@ -76,6 +76,8 @@ pub(super) struct Classes<'o, 'a, const ID: usize> {
     arrays: Vec<OnceLock<(TypeId, Option<FieldId>)>>,
     /// Whether it is recorded what fields hold.
     has_values: bool,
+    /// The number of `java.lang.Object`, which arrays and classes are, too.
+    object: OnceLock<Option<usize>>,
 }
 
 impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
@@ -118,6 +120,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
             instances: (0..count).map(|_| OnceLock::new()).collect(),
             arrays: (0..count).map(|_| OnceLock::new()).collect(),
             has_values,
+            object: OnceLock::new(),
         })
     }
 
@@ -214,7 +217,15 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
 
     /// The type of the class objects.
     pub(super) fn class_type(&self) -> Result<TypeId, ImportError> {
-        self.vocabulary.declare_type(&TypeDescription::new(self.kinds.class, "java.lang.Class"))
+        let mut description = TypeDescription::new(self.kinds.class, "java.lang.Class");
+        description.base = self.object_type()?;
+        self.vocabulary.declare_type(&description)
+    }
+
+    /// The type of `java.lang.Object`.
+    fn object_type(&self) -> Result<Option<TypeId>, ImportError> {
+        let find = || (0..self.outline.classes.len()).find(|&number| self.internal_name(number) == "java/lang/Object");
+        self.object.get_or_init(find).map(|number| self.declare(number)).transpose()
     }
 
     /// The type of objects whose class the dump does not hold.
@@ -230,6 +241,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
 
     fn declare_array(&self, kind: KindId, name: &str, attributes: &[(&str, &str)]) -> Result<TypeId, ImportError> {
         let mut description = TypeDescription::new(kind, name);
+        description.base = self.object_type()?;
         description.attributes = if self.has_values { attributes } else { &[] };
         self.vocabulary.declare_type(&description)
     }
