@@ -1,5 +1,7 @@
 //! Splits the text of an expression into tokens.
 
+use std::borrow::Cow;
+
 use crate::error::ExpressionError;
 
 /// A token and its position.
@@ -101,6 +103,15 @@ fn field_name(text: &str, ends: impl Fn(char) -> bool) -> Option<(String, usize)
     Some((text[..length].to_owned(), length))
 }
 
+/// The name of a field as [`field_path`] and expressions read it: in quotes if it needs them.
+#[must_use]
+pub fn quoted_name(name: &str) -> Cow<'_, str> {
+    if !name.is_empty() && !name.contains(|c| c == '.' || c == ',' || ends_word(c)) {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")))
+}
+
 /// The names in `.owner."full name"`, if a text consists of nothing else. Names with a `.` need the quotes.
 #[must_use]
 pub fn field_path(text: &str) -> Option<Vec<String>> {
@@ -186,6 +197,13 @@ mod tests {
         assert_eq!(path(".owner.name").as_deref(), Some("owner|name"));
         assert_eq!(path(r#".x."a.b".'c "d"'"#).as_deref(), Some(r#"x|a.b|c "d""#));
         assert_eq!(path(".content type").as_deref(), Some("content type"));
+        for name in ["plain", "größe", "this$0", "a.b", "a b", "a,b", r#"a\"b\\"'"#, "<x>", "\t"] {
+            assert_eq!(path(&format!(".{}.x", quoted_name(name))), Some(format!("{name}|x")));
+            let [token] = &tokens(&format!(".{}", quoted_name(name))).unwrap()[..] else { panic!("{name}") };
+            assert!(
+                [TokenKind::Word(format!(".{name}")), TokenKind::Path(vec![name.to_owned()])].contains(&token.kind)
+            );
+        }
         for text in ["", "x", ".", "..x", ".x.", r#"."a"#, r#"."a"b"#] {
             assert_eq!(path(text), None, "{text}");
         }

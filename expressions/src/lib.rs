@@ -39,7 +39,7 @@ mod tree;
 pub use error::ExpressionError;
 pub use field::{Bound, FieldTest, Number, NumberTest};
 pub use language::{Attribute, Language, Unit};
-pub use lexer::field_path;
+pub use lexer::{field_path, quoted_name};
 pub use nearest::nearest;
 pub use number::{parse_duration, parse_size};
 pub use parse::parse;

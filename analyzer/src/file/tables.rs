@@ -267,6 +267,12 @@ impl Tables {
         self.type_ids().any(|id| self.type_name(id) == name)
     }
 
+    /// Whether it is recorded of any type what it is derived from.
+    #[must_use]
+    pub fn has_bases(&self) -> bool {
+        self.type_ids().any(|id| self.type_base(id).is_some())
+    }
+
     /// Whether a type implements an interface of this name.
     pub(crate) fn has_interface(&self, name: &str) -> bool {
         self.type_ids().any(|id| self.type_interfaces(id).any(|known| known == name))

@@ -76,6 +76,12 @@ impl Expression {
         names.filter(|&(name, or_interface)| !is_known(name, or_interface)).map(|(name, _)| name).collect()
     }
 
+    /// Whether it asks what types are derived from.
+    #[must_use]
+    pub fn asks_for_bases(&self) -> bool {
+        terms::asks_for_bases(&self.node)
+    }
+
     /// The interfaces in it, as `is NAME`. It is not recorded of all types which of them implement these.
     #[must_use]
     pub fn interfaces(&self, tables: &Tables) -> Vec<&str> {

@@ -54,6 +54,12 @@ impl FieldPath {
         barrow_expressions::field_path(text).map(FieldPath::of)
     }
 
+    /// The field of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        FieldPath::of(vec![name.to_owned()])
+    }
+
     pub(crate) fn of(names: Vec<String>) -> Self {
         FieldPath(names.into())
     }
@@ -76,7 +82,7 @@ impl FieldPath {
 
 impl std::fmt::Display for FieldPath {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.iter().try_for_each(|name| write!(f, ".{name}"))
+        self.0.iter().try_for_each(|name| write!(f, ".{}", barrow_expressions::quoted_name(name)))
     }
 }
 

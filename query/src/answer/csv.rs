@@ -18,7 +18,7 @@ pub fn begin(answer: &Answer, check: Check<'_>, out: &mut dyn Write) -> io::Resu
     match answer.tables.iter().find(|table| table.audience.has_machines()) {
         Some(table) => {
             let mut records = records(out);
-            records.write_record(shown(table).into_iter().map(|at| &*table.columns[at].key)).map_err(cause)?;
+            records.write_record(shown(table).into_iter().map(|at| harmless(&table.columns[at].key))).map_err(cause)?;
             rows(table, check, records)
         }
         None => facts(answer, out),
@@ -54,7 +54,7 @@ fn facts(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
         columns.filter(|(_, column)| column.audience.has_machines() && column.unit != Unit::Nested)
     };
     let mut records = records(out);
-    records.write_record(shown().map(|(_, column)| &*column.key)).map_err(cause)?;
+    records.write_record(shown().map(|(_, column)| harmless(&column.key))).map_err(cause)?;
     records.write_record(shown().map(|(fact, _)| text(&fact.value))).map_err(cause)?;
     records.flush()
 }
@@ -90,7 +90,9 @@ fn text(value: &Value) -> String {
 /// A text that no spreadsheet runs and no terminal obeys.
 fn harmless(text: &str) -> String {
     // Some spreadsheets skip blanks before they look for a formula.
-    let is_formula = text.trim_start().starts_with(['=', '+', '-', '@']) || text.starts_with(['\t', '\r']);
+    let begins_one = text.trim_start().starts_with(['=', '+', '-', '@']) || text.starts_with(['\t', '\r']);
+    // What a field holds that is no finite number is written in words.
+    let is_formula = begins_one && text != "-inf";
     let text = visible::lines(text);
     if is_formula { format!("'{text}") } else { text.into_owned() }
 }
@@ -112,9 +114,9 @@ mod tests {
 
     #[test]
     fn texts_are_no_formulas_and_numbers_stay_numbers() {
-        let texts =
-            ["=1+1", "+A1", "-2", "@SUM(A1)", " =1", "\t=1", "a=b", "1-2"].map(|text| self::text(&Value::text(text)));
-        assert_eq!(texts, ["'=1+1", "'+A1", "'-2", "'@SUM(A1)", "' =1", r"'\t=1", "a=b", "1-2"]);
+        let texts = ["=1+1", "+A1", "-2", "@SUM(A1)", " =1", "\t=1", "a=b", "1-2", "-inf"]
+            .map(|text| self::text(&Value::text(text)));
+        assert_eq!(texts, ["'=1+1", "'+A1", "'-2", "'@SUM(A1)", "' =1", r"'\t=1", "a=b", "1-2", "-inf"]);
         assert_eq!(self::text(&Value::Name("\x1b[0m\n".to_owned())), "\\u{1b}[0m\n");
         assert_eq!([Value::Change(-5), Value::Rate(-0.5)].map(|value| self::text(&value)), ["-5", "-0.5"]);
     }
@@ -126,11 +128,18 @@ mod tests {
             Column::new("kinds", "", Unit::Nested).for_machines(),
             Column::new("heap_bytes", "shallow", Unit::Bytes),
             Column::new("share", "share", Unit::Share).for_people(),
+            Column::named(".\x1b[31m=1".to_owned(), Unit::Number),
         ];
-        let rows = vec![vec![Value::text("A, B"), Value::Record(Vec::new()), Value::Number(1 << 20), Value::None]];
+        let rows = vec![vec![
+            Value::text("A, B"),
+            Value::Record(Vec::new()),
+            Value::Number(1 << 20),
+            Value::None,
+            Value::Number(7),
+        ]];
         let answer = Answer::default().table(Table { key: "rows", audience: Audience::Everyone, columns, rows });
         let mut out = Vec::new();
         begin(&answer, &|| Ok(()), &mut out).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "type,heap_bytes\r\n\"A, B\",1048576\r\n");
+        assert_eq!(String::from_utf8(out).unwrap(), "type,heap_bytes,.\\u{1b}[31m=1\r\n\"A, B\",1048576,7\r\n");
     }
 }

@@ -72,6 +72,9 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             return processes::found(session, &expression, by, request.rows, &arguments.flags);
         }
     };
+    if request.rows == Some(0) {
+        return Err(QueryError::usage("0 objects are none: `count` counts them"));
+    }
     let question = Question { snapshot, kinds, expression, from: ObjectId(0), rows: request.rows, matching: None };
     session.listed.clear();
     match &request.by[..] {

@@ -1,7 +1,7 @@
 //! `info`: one object, or the file.
 
 use barrow_analyzer::{
-    FieldValue, Heap, Held, Holder, OWN_FIELDS, ObjectDetails, ObjectId, Progress, Recording, SnapshotId,
+    FieldPath, FieldValue, Heap, Held, Holder, OWN_FIELDS, ObjectDetails, ObjectId, Progress, Recording, SnapshotId,
 };
 
 use barrow_processes::{ProcessId, ProcessTree};
@@ -172,7 +172,7 @@ fn with_fields(
     let rows = fields.iter().zip(cells).map(|(field, cell)| {
         let meaning = held::meaning_of(&meanings, &field.held);
         vec![
-            Value::text(format!(".{}", field.name)),
+            Value::text(FieldPath::named(field.name).to_string()),
             held::kind(field.encoding).into(),
             held::with_meaning(cell, meaning),
             meaning.map(|meaning| meaning.value.clone()).into(),

@@ -88,6 +88,9 @@ impl Asked {
         };
         let by = (of + 1..words.len()).find(|&at| words[at] == "by").unwrap_or(words.len());
         let rows = words.first().filter(|_| of > 0).and_then(|word| word.parse().ok());
+        if rows == Some(0) {
+            return Err(QueryError::usage("0 objects are none: `count` counts them"));
+        }
         let rest: Vec<usize> = (usize::from(rows.is_some())..of).collect();
         let names = words[of + 1..by].iter().flat_map(|word| word.split(',')).filter(|name| !name.is_empty());
         let columns = names.map(What::named).collect::<Result<Vec<_>, _>>()?;

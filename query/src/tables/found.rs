@@ -153,6 +153,9 @@ pub(crate) fn with_place(error: AnalyzerError, typed: &str) -> QueryError {
 /// What is known of interfaces.
 const OF_INTERFACES: &str = "dumps of a JVM do not tell interfaces: known are those of the JDK's collections, and of classes derived from these";
 
+/// What is known of superclasses where no type has one.
+const OF_BASES: &str = "this recording does not tell which types are derived from others: `is` finds the type itself";
+
 /// Says of an answer whether it is exact which objects match: not where retained sizes that are lower bounds decide. Says
 /// also what is not known of them.
 pub(crate) fn with_exactness(
@@ -172,8 +175,11 @@ pub(crate) fn with_gaps(mut answer: Answer, session: &Session, expression: &Expr
     if expression.asks_for_texts() && !recording.has_contents()? {
         answer = answer.note("this was recorded without contents: what objects say is not known, and matches nothing");
     }
-    if !expression.interfaces(recording.tables()?).is_empty() {
-        answer = answer.note(OF_INTERFACES);
+    let tables = recording.tables()?;
+    if !expression.interfaces(tables).is_empty() {
+        answer = answer.inexact("as far as interfaces are known", OF_INTERFACES);
+    } else if expression.asks_for_bases() && !tables.has_bases() {
+        answer = answer.inexact("as far as superclasses are known", OF_BASES);
     }
     Ok(answer)
 }

@@ -51,6 +51,12 @@ pub(super) fn type_names(node: &Node) -> Vec<(&str, bool)> {
     node.terms().into_iter().filter_map(name).collect()
 }
 
+/// Whether what types are derived from is compared.
+pub(super) fn asks_for_bases(node: &Node) -> bool {
+    let asks = |term: &Term| matches!(term, Term::Text(TextComparison { attribute: TextAttribute::Is, .. }));
+    node.terms().into_iter().any(asks)
+}
+
 /// The objects that are named by id.
 pub(super) fn objects(node: &Node) -> Vec<ObjectId> {
     let object = |term: &Term| if let Term::Object(object) = term { Some(*object) } else { None };
