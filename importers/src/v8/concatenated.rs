@@ -11,8 +11,11 @@
 //! *limit*, with `…`: the longest at which all texts together do not take too much. Where the first part alone is longer
 //! than that, the step has the same text: that of its *source*. What is part of no other string has its whole text.
 
+mod outlines;
+
 use std::sync::{Mutex, PoisonError};
 
+use self::outlines::{Extent, Joined, Limits, Outlines, Part};
 use super::layout::Layout;
 use super::names::{MARK, Names, WellKnown, may_go_on};
 use super::nodes::{Edges, FlatStrings, NodeEdges};
@@ -24,8 +27,6 @@ use barrow_writer::StringId;
 
 /// How many strings are processed at a time.
 const UNIT_STRINGS: usize = 1 << 13;
-/// What a flat part costs beside its bytes, see [`budget`].
-const COST_OF_PART: u64 = 16;
 /// The most flat texts that a thread remembers.
 const MAX_REMEMBERED: usize = 1 << 10;
 /// The longest text that it remembers, in bytes.
@@ -81,47 +82,6 @@ impl Concatenated {
 fn budget(layout: &Layout<'_>) -> u64 {
     (layout.dump.len() as u64).saturating_mul(4).saturating_add(64 << 20)
 }
-
-/// How far a text is known: how many bytes, of which at most some more than the longest text are counted, and whether
-/// it may go on after them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Extent(u32);
-
-impl Extent {
-    const GOES_ON: u32 = 1 << 31;
-
-    fn new(bytes: usize, goes_on: bool) -> Extent {
-        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(Self::GOES_ON - 1);
-        Extent(bytes | if goes_on { Self::GOES_ON } else { 0 })
-    }
-
-    fn bytes(self) -> u32 {
-        self.0 & !Self::GOES_ON
-    }
-
-    fn goes_on(self) -> bool {
-        self.0 >= Self::GOES_ON
-    }
-
-    /// That of this text, which does not go on, and the other after it.
-    fn then(self, other: Extent) -> Extent {
-        Extent::new(self.bytes() as usize + other.bytes() as usize, other.goes_on())
-    }
-}
-
-/// A part of a concatenated string.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    /// Its text is not in the dump.
-    Unknown,
-    /// The number of its text.
-    Flat(u32, Extent),
-    /// Another concatenated string, by its place among them.
-    Joined(u32),
-}
-
-/// The two parts of a concatenated string.
-type Joined = [Part; 2];
 
 /// What finds the parts.
 struct Known<'k, 'a> {
@@ -194,166 +154,6 @@ impl Known<'_, '_> {
         }
         let place = self.nodes.binary_search_by_key(&row, |node| node.row.into());
         place.map_or(Part::Unknown, |place| Part::Joined(place as u32))
-    }
-}
-
-/// What is known of the texts before they are put together.
-struct Outlines {
-    /// For each concatenated string the one whose text it has; [`UNKNOWN`] if that is not known.
-    sources: Vec<u32>,
-    extents: Vec<Extent>,
-    /// Of how many flat parts it consists, from 1; or [`NEW`] or [`OPEN`].
-    parts: Vec<u32>,
-    /// Whether it is part of another.
-    is_part: Vec<bool>,
-    /// The strings, parts before wholes.
-    order: Vec<u32>,
-}
-
-const UNKNOWN: u32 = u32::MAX;
-/// Not visited yet, and visited but not finished.
-const NEW: u32 = 0;
-const OPEN: u32 = u32::MAX;
-
-impl Outlines {
-    fn find(joined: &[Joined]) -> Outlines {
-        let count = joined.len();
-        let mut found = Outlines {
-            sources: vec![UNKNOWN; count],
-            extents: vec![Extent::default(); count],
-            parts: vec![NEW; count],
-            is_part: vec![false; count],
-            order: Vec::with_capacity(count),
-        };
-        let mut waiting = Vec::new();
-        for place in 0..count {
-            waiting.push(place);
-            while let Some(&place) = waiting.last() {
-                match found.parts[place] {
-                    NEW => {
-                        found.parts[place] = OPEN;
-                        let parts = joined[place].iter().filter_map(|part| match part {
-                            Part::Joined(part) => Some(*part as usize),
-                            _ => None,
-                        });
-                        waiting.extend(parts.filter(|&part| found.parts[part] == NEW));
-                    }
-                    OPEN => {
-                        found.finish(place, joined[place]);
-                        waiting.pop();
-                    }
-                    _ => _ = waiting.pop(),
-                }
-            }
-        }
-        found
-    }
-
-    /// The outline of a string whose parts have theirs.
-    fn finish(&mut self, place: usize, parts: Joined) {
-        let source_of = |part| match part {
-            Part::Joined(part) => self.sources[part as usize],
-            _ => place as u32,
-        };
-        let nothing = Extent::default();
-        let (source, extent) = match parts.map(|part| self.extent(part)) {
-            [Some(first), _] if first.goes_on() => (source_of(parts[0]), first),
-            [Some(first), Some(second)] if second == nothing => (source_of(parts[0]), first),
-            [Some(first), Some(second)] if first == nothing => (source_of(parts[1]), second),
-            [Some(first), Some(second)] => (place as u32, first.then(second)),
-            _ => (UNKNOWN, nothing),
-        };
-        let [first, second] = parts.map(|part| match part {
-            Part::Joined(part) => self.parts[part as usize],
-            _ => 1,
-        });
-        self.sources[place] = source;
-        self.extents[place] = extent;
-        self.parts[place] = first.saturating_add(second).min(OPEN - 1);
-        for part in parts {
-            if let Part::Joined(part) = part {
-                self.is_part[part as usize] = true;
-            }
-        }
-        self.order.push(place as u32);
-    }
-
-    /// That of a part, if its text is known. A part that is still open consists of itself.
-    fn extent(&self, part: Part) -> Option<Extent> {
-        match part {
-            Part::Unknown => None,
-            Part::Flat(_, extent) => Some(extent),
-            Part::Joined(part) => (self.sources[part as usize] != UNKNOWN).then(|| self.extents[part as usize]),
-        }
-    }
-
-    /// How long texts may be so that all together keep to the budget.
-    fn limits(&self, joined: &[Joined], longest: usize, budget: u64) -> Limits {
-        let of_wholes = (0..joined.len()).filter(|&place| self.is_whole(place));
-        // The way to the first flat part leads through all others.
-        let cost = of_wholes.map(|place| self.cost(place, longest) + COST_OF_PART * u64::from(self.parts[place]));
-        let cost: u64 = cost.sum();
-        let mut limits = Limits { steps: longest, wholes: (cost <= budget / 2).then_some(longest) };
-        let left = if limits.wholes.is_some() { budget - cost } else { budget };
-        while limits.steps > 1 && self.cost_of_steps(joined, &limits) > left {
-            limits.steps /= 2;
-        }
-        limits
-    }
-
-    /// Whether a string is its own source and no part of another.
-    fn is_whole(&self, place: usize) -> bool {
-        !self.is_part[place] && self.sources[place] as usize == place
-    }
-
-    fn cost_of_steps(&self, joined: &[Joined], limits: &Limits) -> u64 {
-        let is_one = |place: usize| self.sources[place] as usize == place && limits.of(self, place).is_none();
-        let steps = (0..joined.len()).filter(|&place| is_one(place));
-        let own = steps.filter(|&place| self.longer_part(joined[place], limits.steps).is_none());
-        own.map(|place| self.cost(place, limits.steps)).sum()
-    }
-
-    /// What a text costs that ends at a limit.
-    fn cost(&self, place: usize, limit: usize) -> u64 {
-        let most = |count: u32| u64::from(count).min(limit as u64);
-        most(self.extents[place].bytes()) + COST_OF_PART * most(self.parts[place])
-    }
-
-    /// The first part of a string, if that alone is longer than this.
-    fn longer_part(&self, parts: Joined, limit: usize) -> Option<u32> {
-        let Part::Joined(first) = parts[0] else { return None };
-        (self.extents[first as usize].bytes() as usize > limit).then_some(first)
-    }
-
-    /// The sources of all strings if steps end at their limit.
-    fn cut(&self, limits: &Limits, joined: &[Joined]) -> Vec<u32> {
-        let mut cut = self.sources.clone();
-        for &place in &self.order {
-            let place = place as usize;
-            let source = match cut[place] {
-                UNKNOWN => continue,
-                source if source as usize != place => source,
-                source if limits.of(self, place).is_some() => source,
-                source => self.longer_part(joined[place], limits.steps).unwrap_or(source),
-            };
-            cut[place] = if source as usize == place { source } else { cut[source as usize] };
-        }
-        cut
-    }
-}
-
-/// How long texts may be, in bytes.
-#[derive(Debug, Clone, Copy)]
-struct Limits {
-    steps: usize,
-    /// What is no part of another string; `None` if those would take too much, and are limited as steps are.
-    wholes: Option<usize>,
-}
-
-impl Limits {
-    /// The limit of a string that has its whole text.
-    fn of(&self, outlines: &Outlines, place: usize) -> Option<usize> {
-        self.wholes.filter(|_| outlines.is_whole(place))
     }
 }
 
