@@ -209,12 +209,12 @@ impl Classes {
         self.by_address.get(&class).map(|(name, _)| &**name)
     }
 
-    /// The names of the classes that a class is derived from, the nearest first.
-    fn bases(&self, class: u64) -> impl Iterator<Item = &str> {
+    /// The names of a class and of those that it is derived from, the nearest first.
+    fn line(&self, class: u64) -> Vec<&str> {
         /// A chain of bases that is longer goes in circles.
         const MOST_BASES: usize = 100;
         let base = |class: &u64| self.by_address.get(class).and_then(|&(_, base)| base);
-        std::iter::successors(base(&class), base).take(MOST_BASES).filter_map(|base| self.name(base))
+        std::iter::successors(Some(class), base).take(MOST_BASES).filter_map(|base| self.name(base)).collect()
     }
 }
 

@@ -61,24 +61,24 @@ impl LineType {
         has_values: bool,
     ) -> Result<TypeId, ImportError> {
         let kind = vocabulary.kind(&self.kind, self.role)?;
-        let name_of_class = || self.class.and_then(|class| classes.name(class)).unwrap_or("(class not in the dump)");
-        let name = self.function.as_deref().unwrap_or_else(name_of_class);
+        if let Some(function) = &self.function {
+            let description = TypeDescription::new(kind, function);
+            return vocabulary.declare_type(&TypeDescription {
+                file: self.file.as_deref(),
+                line: self.line,
+                ..description
+            });
+        }
+        let Some(class) = self.class.filter(|&class| classes.name(class).is_some()) else {
+            return vocabulary.declare_type(&TypeDescription::new(kind, "(class not in the dump)"));
+        };
         let has_attributes = has_values && self.role == KindRole::Object;
-        let bases = self.class.filter(|_| has_attributes).into_iter().flat_map(|class| classes.bases(class));
-        let attributes = if has_attributes { attributes_of(name, bases) } else { Vec::new() };
-        let description = TypeDescription { attributes: &attributes, ..TypeDescription::new(kind, name) };
-        vocabulary.declare_type(&TypeDescription { file: self.file.as_deref(), line: self.line, ..description })
+        let mut base = None;
+        for name in classes.line(class).iter().rev() {
+            let attributes = if has_attributes { attributes::of_type(name) } else { &[] };
+            let description = TypeDescription { base, attributes, ..TypeDescription::new(kind, name) };
+            base = Some(vocabulary.declare_type(&description)?);
+        }
+        Ok(base.expect("a class is in its own line"))
     }
-}
-
-/// The attributes of a type, or else those of its nearest base that has any which count for derived types: types are
-/// declared without their bases.
-fn attributes_of<'b>(name: &str, bases: impl Iterator<Item = &'b str>) -> Vec<(&'static str, &'static str)> {
-    const OF_DERIVED: [&str; 6] = ["elements", "entries", "named by", "reads as", "slot bytes", "slots"];
-    let own = attributes::of_type(name);
-    if !own.is_empty() {
-        return own.to_vec();
-    }
-    let inherited = bases.map(attributes::of_type).find(|attributes| !attributes.is_empty()).unwrap_or_default();
-    inherited.iter().filter(|(key, _)| OF_DERIVED.contains(key)).copied().collect()
 }

@@ -173,6 +173,9 @@ for account in accounts if sys.version_info >= (3, 11) else []:
     for name, value in (("user", account.user), ("visits", account.visits), ("share", account.share)):
         print("holds", "." + name, value, id(account))
     print("holds .is_open", str(account.is_open).lower(), id(account))
+print("is __main__.Configured", sum(isinstance(value, Configured) for value in gc.get_objects()))
+print("is enum.Enum", sum(isinstance(value, enum.Enum) for value in gc.get_objects()))
+print("is set and type = __main__.Bag", 1)
 for one in configured if sys.version_info >= (3, 11) else []:
     for name, value in (("number", one.number), ("label", one.label), ("settings.label", "wrong")):
         print("holds", "." + name, value, id(one))
@@ -316,6 +319,12 @@ fn values_are_those_that_the_program_prints() {
     assert_eq!(of_nobody("") + of_nobody(".__dict__"), 1);
     let select = |text: &str| heap.select(&[], &Expression::parse(text).expect("an expression"), &Silent);
     let count = |text: &str| select(text).expect("elements").0.len();
+    let derived = dumped.printed.lines().filter(|line| line.starts_with("is "));
+    let derived: Vec<_> = derived.map(|line| line.rsplit_once(' ').expect("a number")).collect();
+    assert_eq!(derived.len(), 3);
+    for (text, expected) in derived {
+        assert_eq!(count(text).to_string(), expected, "{text}");
+    }
     assert_eq!(count("type = list and fill > 100%"), 0);
     assert_eq!(count("type = list and elements = 0"), count("type = list and .length = 0"));
     let collections = heap.collections(&Silent).expect("collections").types;
