@@ -150,8 +150,16 @@ fn check_end(end: Option<DumpEnd>, count: u64, lines: &Lines<'_>) -> Result<(), 
 /// How many objects the last line counts, and its offset.
 type DumpEnd = (u64, u64);
 
-/// The address of a type, what its instances are called, and the address of its base.
-type NamedType = (u64, Box<str>, Option<u64>);
+/// The address of a type, and what is known of it.
+type NamedType = (u64, Class);
+
+/// What instances of a type are called, and the addresses of its base and of its further ones.
+#[derive(Debug)]
+struct Class {
+    name: Box<str>,
+    base: Option<u64>,
+    further_bases: Vec<u64>,
+}
 
 /// What the line at `offset` says of the end, if it is the last one and begins as no object does.
 fn end_of(line: &Line<'_>, text: &[u8], offset: u64) -> Option<DumpEnd> {
@@ -162,7 +170,12 @@ fn end_of(line: &Line<'_>, text: &[u8], offset: u64) -> Option<DumpEnd> {
 /// The type that a line is of.
 fn type_of(line: &Line<'_>) -> Option<NamedType> {
     let address = line.address.filter(|_| line.kind == b"type");
-    address.map(|address| (address, name_of_type(line).into_boxed_str(), line.base))
+    let class = || Class {
+        name: name_of_type(line).into_boxed_str(),
+        base: line.base,
+        further_bases: line.further_bases.clone(),
+    };
+    address.map(|address| (address, class()))
 }
 
 /// The addresses of objects, the types, and the end if it is there.
@@ -192,29 +205,35 @@ fn survey(lines: &Lines<'_>, chunk: usize) -> Result<Surveyed, Stop> {
 /// What the instances of each class are called, and what it is derived from.
 #[derive(Debug, Default)]
 struct Classes {
-    by_address: FastMap<u64, (Box<str>, Option<u64>)>,
+    by_address: FastMap<u64, Class>,
 }
 
 impl Classes {
     /// The types by address. Of several at one address the first counts.
     fn new(types: impl IntoIterator<Item = NamedType>) -> Self {
         let mut by_address = FastMap::default();
-        for (address, name, base) in types {
-            by_address.entry(address).or_insert((name, base));
+        for (address, class) in types {
+            by_address.entry(address).or_insert(class);
         }
         Classes { by_address }
     }
 
     fn name(&self, class: u64) -> Option<&str> {
-        self.by_address.get(&class).map(|(name, _)| &**name)
+        self.by_address.get(&class).map(|class| &*class.name)
     }
 
-    /// The names of a class and of those that it is derived from, the nearest first.
-    fn line(&self, class: u64) -> Vec<&str> {
+    /// A class and those that it is derived from by its base, the nearest first.
+    fn line(&self, class: u64) -> Vec<&Class> {
         /// A chain of bases that is longer goes in circles.
         const MOST_BASES: usize = 100;
-        let base = |class: &u64| self.by_address.get(class).and_then(|&(_, base)| base);
-        std::iter::successors(Some(class), base).take(MOST_BASES).filter_map(|base| self.name(base)).collect()
+        let of = |class: u64| self.by_address.get(&class);
+        std::iter::successors(of(class), |class| of(class.base?)).take(MOST_BASES).collect()
+    }
+
+    /// The names of a class's further bases, with a blank between them.
+    fn further_bases(&self, class: &Class) -> String {
+        let names: Vec<&str> = class.further_bases.iter().filter_map(|&base| self.name(base)).collect();
+        names.join(" ")
     }
 }
 

@@ -431,8 +431,15 @@ def _line(value, known, references, elements, referent):
         parts.append('type"')
         module, name, base = _module_of(value), _name_of_type(value), _base_of_type(value)
         parts.append(', "module":%s, "name":%s' % (_quoted(module), _quoted(name)))
+        further = list(_mro_of_type(value) or ())
         if base is not None:
             parts.append(', "base":"0x%x"' % id(base))
+        base = value
+        while base is not None:
+            further = [one for one in further if one is not base]
+            base = _base_of_type(base)
+        if further:
+            parts.append(', "further_bases":["%s"]' % '","'.join("0x%x" % id(one) for one in further))
     elif kind is _Frame:
         code = value.f_code
         function = getattr(code, "co_qualname", code.co_name)

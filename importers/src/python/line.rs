@@ -31,6 +31,8 @@ pub(crate) struct Line<'a> {
     /// Of a type: where it is defined.
     pub(crate) module: Option<Text<'a>>,
     pub(crate) base: Option<u64>,
+    /// Of a type: those that it is derived from, too, besides its base and those of that.
+    pub(crate) further_bases: Vec<u64>,
     /// Of a frame: what is called in it.
     pub(crate) function: Option<Text<'a>>,
     pub(crate) file: Option<Text<'a>>,
@@ -86,6 +88,7 @@ impl<'a> Line<'a> {
                 b"root" => line.root = scanner.text()?,
                 b"module" => line.module = scanner.text()?,
                 b"base" => line.base = scanner.address()?,
+                b"further_bases" => scanner.addresses(&mut line.further_bases)?,
                 b"function" => line.function = scanner.text()?,
                 b"file" => line.file = scanner.text()?,
                 b"line" => line.line = scanner.integer()?,

@@ -74,9 +74,13 @@ impl LineType {
         };
         let has_attributes = has_values && self.role == KindRole::Object;
         let mut base = None;
-        for name in classes.line(class).iter().rev() {
-            let attributes = if has_attributes { attributes::of_type(name) } else { &[] };
-            let description = TypeDescription { base, attributes, ..TypeDescription::new(kind, name) };
+        for class in classes.line(class).into_iter().rev() {
+            let own = if has_attributes { attributes::of_type(&class.name) } else { &[] };
+            let further = classes.further_bases(class);
+            let further = (!further.is_empty()).then_some((attributes::FURTHER_BASES, &*further));
+            let attributes: Vec<(&str, &str)> = own.iter().copied().chain(further).collect();
+            let description =
+                TypeDescription { base, attributes: &attributes, ..TypeDescription::new(kind, &class.name) };
             base = Some(vocabulary.declare_type(&description)?);
         }
         Ok(base.expect("a class is in its own line"))

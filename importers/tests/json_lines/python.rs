@@ -173,8 +173,8 @@ for account in accounts if sys.version_info >= (3, 11) else []:
     for name, value in (("user", account.user), ("visits", account.visits), ("share", account.share)):
         print("holds", "." + name, value, id(account))
     print("holds .is_open", str(account.is_open).lower(), id(account))
-print("is __main__.Configured", sum(isinstance(value, Configured) for value in gc.get_objects()))
-print("is enum.Enum", sum(isinstance(value, enum.Enum) for value in gc.get_objects()))
+print("is __main__.Configured", sum(issubclass(type(value), Configured) for value in gc.get_objects()))
+print("is enum.Enum", sum(issubclass(type(value), enum.Enum) for value in gc.get_objects()))
 print("is set and type = __main__.Bag", 1)
 for one in configured if sys.version_info >= (3, 11) else []:
     for name, value in (("number", one.number), ("label", one.label), ("settings.label", "wrong")):

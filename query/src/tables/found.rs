@@ -51,7 +51,7 @@ pub(crate) fn kinds_and_expression(
         None => Ok((kinds, expression)),
         Some(name) => {
             let mut told = names::unknown_type(name, tables);
-            if arguments.expression(first).contains(&format!("is {name}")) && tables.has_type("java.lang.Object") {
+            if arguments.expression(first).contains(&format!("is {name}")) && tables.has_type(OBJECT_OF_JVM) {
                 told +=
                     " (dumps of a JVM do not tell which classes have an interface; known are the JDK's collections)";
             }
@@ -150,6 +150,9 @@ pub(crate) fn with_place(error: AnalyzerError, typed: &str) -> QueryError {
     }
 }
 
+/// The type that all others of a JVM are derived from.
+const OBJECT_OF_JVM: &str = "java.lang.Object";
+
 /// What is known of interfaces.
 const OF_INTERFACES: &str = "dumps of a JVM do not tell interfaces: known are those of the JDK's collections, and of classes derived from these";
 
@@ -176,7 +179,7 @@ pub(crate) fn with_gaps(mut answer: Answer, session: &Session, expression: &Expr
         answer = answer.note("this was recorded without contents: what objects say is not known, and matches nothing");
     }
     let tables = recording.tables()?;
-    if !expression.interfaces(tables).is_empty() {
+    if tables.has_type(OBJECT_OF_JVM) && !expression.interfaces(tables).is_empty() {
         answer = answer.inexact("as far as interfaces are known", OF_INTERFACES);
     } else if expression.asks_for_bases() && !tables.has_bases() {
         answer = answer.inexact("as far as superclasses are known", OF_BASES);

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use barrow_analyzer::{
-    FieldPath, FieldValue, Heap, Held, IndexPlace, Label, Memory, ObjectDetails, ObjectId, ObjectSet, Recording,
-    Reference, Silent, SnapshotId, StrengthId, Tables, walk,
+    Expression, FieldPath, FieldValue, Heap, Held, IndexPlace, Label, Memory, ObjectDetails, ObjectId, ObjectSet,
+    Recording, Reference, Silent, SnapshotId, StrengthId, Tables, walk,
 };
 use python::{Python, said};
 
@@ -183,6 +183,13 @@ fn a_snapshot_says_what_python_says() {
                 let (object, _) = read.at(address.parse().expect("an address")).expect("an object");
                 let name = object.name.map(|name| read.tables().string(name));
                 assert_eq!(name.map(ascii), Some(text.to_owned()), "{line}");
+            }
+            "is" => {
+                let asked = Expression::parse(&format!("is {}", words.next().expect("a class")));
+                let (set, _) = heap.select(&[], &asked.expect("an expression"), &Silent).expect("a whole snapshot");
+                let mut expected: Vec<_> = numbers(words).iter().map(|address| read.by_address[address]).collect();
+                expected.sort_unstable();
+                assert_eq!(set.iter().collect::<Vec<_>>(), expected, "{line}");
             }
             "garbage" => {
                 let garbage = read.by_address[&numbers(words)[0]];

@@ -6,6 +6,7 @@
     garbage ADDRESS                                 nothing but itself refers to it
     holds ADDRESS FIELD VALUE                       `len` and the like; ? if the recording cannot hold it
     says ADDRESS TEXT                               what it is called there, as `ascii` writes it
+    is CLASS ADDRESS ADDRESS ...                    `isinstance`
 """
 
 import asyncio
@@ -82,6 +83,22 @@ class Number(int):
     pass
 
 
+class Marked:
+    pass
+
+
+class Sorted:
+    pass
+
+
+class MarkedDeck(Deck, Marked, Sorted):
+    pass
+
+
+class Twice(Marked, MarkedDeck.__base__):
+    pass
+
+
 Point = collections.namedtuple("Point", "x y")
 
 cards = Deck(Card(number) for number in range(3000))
@@ -128,6 +145,7 @@ async def wait():
     return awaited
 
 
+marked = [Marked(), Marked(), MarkedDeck(), MarkedDeck([1]), Twice(), Sorted()]
 closure = outer()
 generator = generate()
 next(generator)
@@ -184,6 +202,10 @@ for address, value in everything.items():
         continue
     parts = " ".join(str(id(part)) for part in gc.get_referents(value)) if gc.is_tracked(value) else "-"
     print("object", address, name_of(type(value)).replace(" ", "_"), sys.getsizeof(value), parts)
+
+
+for kind in (Marked, Sorted, MarkedDeck, Twice):
+    print("is", "__main__." + kind.__name__, *(id(one) for one in marked if isinstance(one, kind)))
 
 
 def label(source, name, target):

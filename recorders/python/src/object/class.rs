@@ -94,6 +94,14 @@ impl<'s> Class<'s> {
         std::iter::successors(Some(self), |class| class.base())
     }
 
+    /// The classes that it is derived from and that are not in its line.
+    pub(crate) fn further_bases(self) -> impl Iterator<Item = Class<'s>> {
+        // SAFETY: of a class: a tuple of classes, unless it was never used.
+        let order = unsafe { self.0.object_field(RESOLUTION) };
+        let classes = order.into_iter().flat_map(Object::tuple_items).copied().flatten().map(Class);
+        classes.filter(move |&class| self.line().all(|known| known != class))
+    }
+
     /// Where its fields, bases and attributes are kept.
     pub(crate) fn space(self) -> Option<Object<'s>> {
         // SAFETY: it is a class, and the program is paused.
