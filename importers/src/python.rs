@@ -22,8 +22,9 @@ use crate::format::{Holds, Importer};
 use crate::json_lines::FastMap;
 use crate::json_lines::{Addresses, LineStarts, Lines, MAX_NAME_BYTES, beginning, first_field, first_rows};
 use announcer::{Announced, Announcer, SharedTables};
-use barrow_writer::{StrengthClass, StrengthId, StringId};
+use barrow_writer::{KindId, StrengthClass, StrengthId, StringId, TypeId};
 use line::{Line, References};
+use std::sync::Mutex;
 
 /// What our script for CPython writes.
 pub(crate) const IMPORTER: Importer = Importer {
@@ -206,6 +207,8 @@ fn survey(lines: &Lines<'_>, chunk: usize) -> Result<Surveyed, Stop> {
 #[derive(Debug, Default)]
 struct Classes {
     by_address: FastMap<u64, Class>,
+    /// The types that were declared for instances of a kind.
+    declared: Mutex<FastMap<(u64, KindId), TypeId>>,
 }
 
 impl Classes {
@@ -215,25 +218,34 @@ impl Classes {
         for (address, class) in types {
             by_address.entry(address).or_insert(class);
         }
-        Classes { by_address }
+        Classes { by_address, declared: Mutex::default() }
     }
 
     fn name(&self, class: u64) -> Option<&str> {
         self.by_address.get(&class).map(|class| &*class.name)
     }
 
-    /// A class and those that it is derived from by its base, the nearest first.
-    fn line(&self, class: u64) -> Vec<&Class> {
+    /// A class and those that it is derived from by its base, the nearest first, with their addresses.
+    fn line(&self, class: u64) -> impl Iterator<Item = (u64, &Class)> {
         /// A chain of bases that is longer goes in circles.
         const MOST_BASES: usize = 100;
-        let of = |class: u64| self.by_address.get(&class);
-        std::iter::successors(of(class), |class| of(class.base?)).take(MOST_BASES).collect()
+        let of = |class: u64| Some((class, self.by_address.get(&class)?));
+        std::iter::successors(of(class), move |(_, class)| of(class.base?)).take(MOST_BASES)
     }
 
     /// The names of a class's further bases, with a blank between them.
     fn further_bases(&self, class: &Class) -> String {
-        let names: Vec<&str> = class.further_bases.iter().filter_map(|&base| self.name(base)).collect();
-        names.join(" ")
+        /// In bytes. No program has more.
+        const LONGEST: usize = 4096;
+        let mut names = String::new();
+        for name in class.further_bases.iter().filter_map(|&base| self.name(base)) {
+            if names.len() + name.len() > LONGEST {
+                break;
+            }
+            names.push_str(if names.is_empty() { "" } else { " " });
+            names.push_str(name);
+        }
+        names
     }
 }
 

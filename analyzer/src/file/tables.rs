@@ -24,7 +24,7 @@ use crate::file::strings::{StringAnswers, Strings};
 const MOST_BASES: usize = 256;
 /// The attribute of a type with the name of objects that stand for nothing.
 pub(crate) const NULL: &str = "null";
-/// The attribute of a type with the interfaces that it implements.
+/// The attribute of a type with what it is besides: interfaces, further bases.
 const IMPLEMENTS: &str = "implements";
 
 /// The tables that all snapshots of a recording share.
@@ -255,7 +255,8 @@ impl Tables {
         std::iter::successors(Some(id), |&id| self.type_base(id)).take(MOST_BASES)
     }
 
-    /// The names of the interfaces that a type or one that it is derived from implements, as far as recorded.
+    /// The names of what a type, or one that it is derived from, is besides: interfaces and further bases, as far as
+    /// recorded.
     pub fn type_interfaces(&self, id: TypeId) -> impl Iterator<Item = &str> {
         let own = |id| self.type_attributes(id).filter(|&(key, _)| key == IMPLEMENTS);
         self.type_and_bases(id).flat_map(own).flat_map(|(_, names)| names.split(' '))

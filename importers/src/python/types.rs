@@ -7,6 +7,7 @@ use crate::context::Vocabulary;
 use crate::error::ImportError;
 use crate::json_lines::{MAX_NAME_BYTES, Text};
 use barrow_writer::{KindRole, TypeDescription, TypeId};
+use std::sync::PoisonError;
 
 /// What the line of an object says of its type.
 #[derive(Debug)]
@@ -73,15 +74,25 @@ impl LineType {
             return vocabulary.declare_type(&TypeDescription::new(kind, "(class not in the dump)"));
         };
         let has_attributes = has_values && self.role == KindRole::Object;
-        let mut base = None;
-        for class in classes.line(class).into_iter().rev() {
+        let mut declared = classes.declared.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut base, mut new) = (None, Vec::new());
+        for (address, class) in classes.line(class) {
+            if let Some(&known) = declared.get(&(address, kind)) {
+                base = Some(known);
+                break;
+            }
+            new.push((address, class));
+        }
+        for (address, class) in new.into_iter().rev() {
             let own = if has_attributes { attributes::of_type(&class.name) } else { &[] };
             let further = classes.further_bases(class);
             let further = (!further.is_empty()).then_some((attributes::FURTHER_BASES, &*further));
             let attributes: Vec<(&str, &str)> = own.iter().copied().chain(further).collect();
             let description =
                 TypeDescription { base, attributes: &attributes, ..TypeDescription::new(kind, &class.name) };
-            base = Some(vocabulary.declare_type(&description)?);
+            let type_id = vocabulary.declare_type(&description)?;
+            declared.insert((address, kind), type_id);
+            base = Some(type_id);
         }
         Ok(base.expect("a class is in its own line"))
     }
