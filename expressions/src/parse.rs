@@ -137,10 +137,10 @@ impl<'t, L: Language> Parser<'t, L> {
             return Err(error(opening.position, format!("expected {OF_WHAT} here")));
         }
         let text = self.take(OF_WHAT)?;
-        let field = match &text.kind {
-            TokenKind::Word(word) if word.starts_with('.') => Some(path(word)),
-            TokenKind::Path(names) => Some(names.clone()),
-            _ => None,
+        let (word, field) = match &text.kind {
+            TokenKind::Word(word) => (word.as_str(), word.starts_with('.').then(|| path(word))),
+            TokenKind::Path(names) => ("", Some(names.clone())),
+            _ => return Err(error(text.position, format!("expected {OF_WHAT} here"))),
         };
         let closing = self.take("`)`")?;
         if !matches!(closing.kind, TokenKind::Close) {
@@ -151,9 +151,6 @@ impl<'t, L: Language> Parser<'t, L> {
             let test = TextTest { pattern: Pattern::Length(self.range(Unit::Size)?), negated: false };
             return named(self.language.field(path, FieldTest::Text(test)), text.position);
         }
-        let TokenKind::Word(word) = &text.kind else {
-            return Err(error(text.position, format!("expected {OF_WHAT} here")));
-        };
         let attribute = match self.language.attribute(&word.to_ascii_lowercase()) {
             Some(Attribute::Text(attribute) | Attribute::Either(attribute, ..)) => attribute,
             Some(_) => return Err(error(text.position, format!("`{word}` is no text, and has no length"))),

@@ -82,7 +82,7 @@ export function rowsLine({ verb, rows, expression, names, by, direction }) {
 
 /** Whether a text is the path of a field that a line can name. @param {string} text */
 export function isPath(text) {
-  return text.length < 1000 && /^(\.[^\s.,"'()=!~<>&|]+)+$/.test(text);
+  return text.length < 1000 && /^(\.([^\s.,"'()=!~<>&|]+|"([^",\\]|\\.)+"))+$/.test(text);
 }
 
 /**

@@ -17,6 +17,7 @@ test('a line says the same after it was read', () => {
 test('what a line asks', () => {
   assert.deepEqual(askedRows('list 3 type = "of" of .a , .b,size by .a asc'), { ...asked, rows: '3', expression: 'type = "of"', names: ['.a', '.b', 'size'], by: '.a', direction: 'asc' });
   assert.deepEqual(askedRows('group size > 3 by .a, .b by retained'), { ...asked, verb: 'group', expression: 'size > 3', names: ['.a', '.b'], by: 'retained' });
+  assert.deepEqual(askedRows('list type = S of ."a b", .c by ."a b"'), { ...asked, expression: 'type = S', names: ['."a b"', '.c'], by: '."a b"' });
   assert.deepEqual(askedRows('group 3 by type'), { ...asked, verb: 'group', rows: '3', names: ['type'] });
   assert.deepEqual(askedRows('group'), { ...asked, verb: 'group' });
 });
@@ -44,6 +45,6 @@ test('the objects of a group', () => {
 });
 
 test('fields that a line can name', () => {
-  for (const path of ['.a', '.owner.name', '.this$0', '.größe', '.<']) assert.equal(isPath(path), path !== '.<', path);
-  for (const path of ['', 'a', '.', '.a.', '.a b', '.a,b', '.a"', '.a=b']) assert.ok(!isPath(path), path);
+  for (const path of ['.a', '.owner.name', '.this$0', '.größe', '."a b"', '.a."b.c \\" d".e', '.<']) assert.equal(isPath(path), path !== '.<', path);
+  for (const path of ['', 'a', '.', '.a.', '.a b', '.a,b', '.a"', '.a=b', '."a', '."a"b', '."a,b"', '.""']) assert.ok(!isPath(path), path);
 });
