@@ -170,7 +170,7 @@ test('hostile names of fields and texts in them stay texts, and lead to their ob
   const page = await openPage(browser, hostile, { fragment: fragment({ q: 'info 2:@0' }) });
   await settled(page, 'object');
   await complete(page);
-  assert.match(await page.locator('[data-section="facts"]').innerText(), /<b>never<\/b>\s+integer\s+unknown/);
+  assert.match(await page.locator('[data-section="facts"]').innerText(), /\."<b>never<\/b>"\s+integer\s+unknown/);
   await fits(page, 'hostile fields');
   await accessible(page, 'hostile fields');
   // The long text is cut, and all of it can be seen.
