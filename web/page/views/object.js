@@ -136,7 +136,8 @@ class ObjectPane {
       isStarted = true;
       this.#askOthers();
     };
-    this.starting = window.setTimeout(others, 80);
+    // What is excluded may be this object: then nothing more is asked of it.
+    if (this.ctx.state.w.length === 0) this.starting = window.setTimeout(others, 80);
     const answer = await this.facts.ask(`info ${this.word}`, {}, { draw: (answer) => this.#facts(answer) });
     if (this.shown !== key) return;
     clearTimeout(this.starting);
