@@ -95,7 +95,7 @@ fn with_texts(texts: &[(usize, Option<&str>)]) -> Recording {
     let writer = Writer::to_stream(Box::new(shelf.clone()), Options::default()).unwrap();
     let kind = writer.kind("object", KindRole::Object).unwrap();
     let class = writer.kind("class", KindRole::Type).unwrap();
-    let loader = [("class loader", "app.Loader"), ("implements", "app.Closing java.util.SortedMap")];
+    let loader = [("class loader", "app.Loader"), ("implements", "app.Closing"), ("implements", "java.util.SortedMap")];
     let describe =
         |kind, name, base, attributes| TypeDescription { base, attributes, ..TypeDescription::new(kind, name) };
     let interfaces = [("implements", "java.util.Map")];

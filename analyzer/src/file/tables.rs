@@ -259,7 +259,7 @@ impl Tables {
     /// recorded.
     pub fn type_interfaces(&self, id: TypeId) -> impl Iterator<Item = &str> {
         let own = |id| self.type_attributes(id).filter(|&(key, _)| key == IMPLEMENTS);
-        self.type_and_bases(id).flat_map(own).flat_map(|(_, names)| names.split(' '))
+        self.type_and_bases(id).flat_map(own).map(|(_, name)| name)
     }
 
     /// Whether a type has this name.

@@ -290,6 +290,7 @@ pub(super) fn of_class(name: &str, has_values: bool) -> Vec<(&'static str, &'sta
     if let Some((_, places)) = ENTRIES.iter().find(|(class, _)| *class == name) {
         attributes.push(("entries", places));
     }
-    attributes.extend(interfaces::of_class(name).map(|interfaces| ("implements", interfaces)));
+    let interfaces = interfaces::of_class(name).into_iter().flat_map(|names| names.split(' '));
+    attributes.extend(interfaces.map(|name| ("implements", name)));
     attributes
 }

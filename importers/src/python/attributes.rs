@@ -1,6 +1,6 @@
 //! What built-in types of CPython say of their objects. The recorder of running programs has a link to this file.
 
-/// The attribute of a type with the names of the types that it is derived from, too, besides its base and those of that.
+/// The attribute of a type with the name of one that it is derived from, too, besides its base and those of that.
 pub(crate) const FURTHER_BASES: &str = "implements";
 
 /// The field that holds a number.

@@ -85,8 +85,7 @@ impl LineType {
         }
         for (address, class) in new.into_iter().rev() {
             let own = if has_attributes { attributes::of_type(&class.name) } else { &[] };
-            let further = classes.further_bases(class);
-            let further = (!further.is_empty()).then_some((attributes::FURTHER_BASES, &*further));
+            let further = classes.further_bases(class).map(|name| (attributes::FURTHER_BASES, name));
             let attributes: Vec<(&str, &str)> = own.iter().copied().chain(further).collect();
             let description =
                 TypeDescription { base, attributes: &attributes, ..TypeDescription::new(kind, &class.name) };

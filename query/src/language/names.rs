@@ -45,9 +45,9 @@ fn types(tables: &Tables) -> impl Iterator<Item = &str> {
 
 /// Says that no type of these tables has this name, and which one was probably meant.
 pub(crate) fn unknown_type(name: &str, tables: &Tables) -> String {
-    let ids = (0..tables.type_count() as u32).map(TypeId);
+    let mut ids = (0..tables.type_count() as u32).map(TypeId);
     // Tables show types of functions and constructors with their place.
-    let titled = ids.into_iter().find(|&id| tables.type_title(id) == name).map(|id| tables.type_name(id));
+    let titled = ids.find(|&id| tables.type_title(id) == name).map(|id| tables.type_name(id));
     let near = titled.or_else(|| nearest_type(name, tables));
     let near = near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
     format!("this recording knows no type \"{name}\", so no object is one{near}")

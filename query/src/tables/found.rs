@@ -154,7 +154,8 @@ pub(crate) fn with_place(error: AnalyzerError, typed: &str) -> QueryError {
 const OBJECT_OF_JVM: &str = "java.lang.Object";
 
 /// What is known of interfaces.
-const OF_INTERFACES: &str = "dumps of a JVM do not tell interfaces: known are those of the JDK's collections, and of classes derived from these";
+const OF_INTERFACES: &str = "dumps of a JVM do not tell interfaces: known are those of the JDK's collections, and of \
+                             classes derived from these";
 
 /// What is known of superclasses where no type has one.
 const OF_BASES: &str = "this recording does not tell which types are derived from others: `is` finds the type itself";

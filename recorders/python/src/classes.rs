@@ -236,8 +236,7 @@ impl Types {
         let base = class.base().map(|base| self.of_instances(writer, base)).transpose()?;
         let own = if self.longest_text.is_some() { attributes::of_type(&name) } else { &[] };
         let further: Vec<String> = class.further_bases().map(|base| base.full_name()).collect();
-        let further = further.join(" ");
-        let further = (!further.is_empty()).then_some((attributes::FURTHER_BASES, &*further));
+        let further = further.iter().map(|name| (attributes::FURTHER_BASES, &**name));
         let attributes: Vec<(&str, &str)> = own.iter().copied().chain(further).collect();
         let description = TypeDescription { base, attributes: &attributes, ..TypeDescription::new(kind, &name) };
         let type_id = writer.declare_type(&description)?;
