@@ -99,7 +99,7 @@ pub(crate) fn cuts(sample: &Sample) -> (ModesVerdict, Vec<Gap>) {
     if grouped.len() < LEAST_VALUES {
         return (ModesVerdict::TooFew, Vec::new());
     }
-    match segments::gaps(&grouped, sample.groups().len(), LEAST_VALUES) {
+    match segments::gaps(&grouped, sample.group_count(), LEAST_VALUES) {
         None => (ModesVerdict::TooFew, Vec::new()),
         Some(_) if grouped[0].0 == grouped[grouped.len() - 1].0 => (ModesVerdict::AllEqual, Vec::new()),
         Some(gaps) => (ModesVerdict::Found, gaps),
@@ -108,8 +108,8 @@ pub(crate) fn cuts(sample: &Sample) -> (ModesVerdict, Vec<Gap>) {
 
 /// All values, ascending, with the numbers of their groups.
 fn grouped(sample: &Sample) -> Vec<Grouped> {
-    let with_group = |(at, group): (usize, &Vec<f64>)| group.iter().map(move |&value| (value, at)).collect::<Vec<_>>();
-    let mut grouped: Vec<Grouped> = sample.groups().iter().enumerate().flat_map(with_group).collect();
+    let with_group = |(at, group): (usize, &[f64])| group.iter().map(move |&value| (value, at)).collect::<Vec<_>>();
+    let mut grouped: Vec<Grouped> = sample.groups().enumerate().flat_map(with_group).collect();
     grouped.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
     grouped
 }
@@ -151,7 +151,7 @@ fn mode(values: &[f64], interval: &Interval) -> Mode {
 #[must_use]
 pub fn precision(sample: &Sample) -> Option<f64> {
     const LEAST_GROUPS: usize = 6;
-    if sample.groups().len() < LEAST_GROUPS {
+    if sample.group_count() < LEAST_GROUPS {
         return None;
     }
     let modes = Modes::of(sample).modes;
@@ -170,7 +170,7 @@ pub fn precision(sample: &Sample) -> Option<f64> {
 /// groups for a mode; 0 if there are none.
 fn of_outliers(sample: &Sample, modes: &[Mode]) -> f64 {
     let grouped = grouped(sample);
-    let groups = sample.groups().len() as f64;
+    let groups = sample.group_count() as f64;
     let mut first = 0;
     let mut widest = 0.0_f64;
     for mode in modes {

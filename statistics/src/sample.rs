@@ -9,58 +9,81 @@ const GROUP_EFFECT: f64 = 0.01;
 /// Values of trials. Those of one group share something, mostly the layout of one run; groups are independent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Sample {
-    groups: Vec<Vec<f64>>,
+    /// The values of the first group, then those of the second, and so on.
+    values: Vec<f64>,
+    /// Where each group ends.
+    ends: Vec<usize>,
 }
 
 impl Sample {
     /// The sample of these groups. What is not finite is left out, and so are empty groups.
     #[must_use]
     pub fn new(groups: Vec<Vec<f64>>) -> Self {
-        let finite = |group: Vec<f64>| group.into_iter().filter(|value| value.is_finite()).collect::<Vec<f64>>();
-        Sample { groups: groups.into_iter().map(finite).filter(|group| !group.is_empty()).collect() }
+        let numbered = (0..).zip(groups).flat_map(|(at, group)| group.into_iter().map(move |value| (at, value)));
+        Sample::of_groups(numbered.collect())
+    }
+
+    /// The same from the numbers of groups and their values, in any order; those of a group keep theirs.
+    #[must_use]
+    pub fn of_groups(mut numbered: Vec<(usize, f64)>) -> Self {
+        numbered.retain(|(_, value)| value.is_finite());
+        numbered.sort_by_key(|(group, _)| *group);
+        let mut ends = Vec::new();
+        let mut end = 0;
+        for group in numbered.chunk_by(|one, other| one.0 == other.0) {
+            end += group.len();
+            ends.push(end);
+        }
+        Sample { values: numbered.into_iter().map(|(_, value)| value).collect(), ends }
     }
 
     /// The groups, none of which is empty.
+    pub fn groups(&self) -> impl ExactSizeIterator<Item = &[f64]> + Clone {
+        (0..self.ends.len())
+            .map(|at| &self.values[at.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[at]])
+    }
+
+    /// The number of groups.
     #[must_use]
-    pub fn groups(&self) -> &[Vec<f64>] {
-        &self.groups
+    pub fn group_count(&self) -> usize {
+        self.ends.len()
     }
 
     /// The number of values.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.groups.iter().map(Vec::len).sum()
+        self.values.len()
     }
 
     /// Whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.groups.is_empty()
+        self.values.is_empty()
     }
 
     /// All values, ascending.
     #[must_use]
     pub fn sorted(&self) -> Vec<f64> {
-        sorted(self.groups.iter().flatten().copied().collect())
+        sorted(self.values.clone())
     }
 
     /// The median of each group, in the order of the groups.
     #[must_use]
     pub fn medians(&self) -> Vec<f64> {
-        self.groups.iter().map(|group| median(&sorted(group.clone()))).collect()
+        self.groups().map(|group| median(&sorted(group.to_vec()))).collect()
     }
 
     /// Whether groups differ by more than chance: the test of Kruskal and Wallis (1952) with the chi-squared
     /// approximation, over the groups of several values.
     #[must_use]
     pub fn has_group_effect(&self) -> bool {
-        kruskal_wallis(&self.groups).is_some_and(|p_value| p_value < GROUP_EFFECT)
+        kruskal_wallis(self.groups()).is_some_and(|p_value| p_value < GROUP_EFFECT)
     }
 }
 
 /// The p-value of the test of Kruskal and Wallis; `None` unless two groups have several values that differ.
-pub(crate) fn kruskal_wallis(groups: &[Vec<f64>]) -> Option<f64> {
-    let groups: Vec<&Vec<f64>> = groups.iter().filter(|group| group.len() > 1).collect();
+pub(crate) fn kruskal_wallis<'a>(groups: impl Iterator<Item = &'a [f64]>) -> Option<f64> {
+    let groups: Vec<&[f64]> = groups.filter(|group| group.len() > 1).collect();
     if groups.len() < 2 {
         return None;
     }
@@ -102,7 +125,7 @@ mod tests {
     #[test]
     fn what_is_not_finite_is_left_out() {
         let sample = Sample::new(vec![vec![2.0, f64::NAN], vec![], vec![f64::INFINITY], vec![1.0, 3.0]]);
-        assert_eq!(sample.groups(), [vec![2.0], vec![1.0, 3.0]]);
+        assert_eq!(sample.groups().collect::<Vec<_>>(), [&[2.0][..], &[1.0, 3.0]]);
         assert_eq!((sample.len(), sample.sorted(), sample.medians()), (3, vec![1.0, 2.0, 3.0], vec![2.0, 2.0]));
         assert!(!sample.has_group_effect() && !Sample::default().has_group_effect());
     }

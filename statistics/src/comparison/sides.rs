@@ -24,8 +24,8 @@ impl Sides {
         let own = [cut_as_a[0].clone(), cut_as_b[1].clone()];
         let extremes = [a, b].map(|sample| {
             let most = |sign: f64| {
-                let of_group = |group: &Vec<f64>| group.iter().map(|value| sign * value).fold(f64::MIN, f64::max);
-                sorted(sample.groups().iter().map(of_group).collect())
+                let of_group = |group: &[f64]| group.iter().map(|value| sign * value).fold(f64::MIN, f64::max);
+                sorted(sample.groups().map(of_group).collect())
             };
             [most(-1.0), most(1.0)]
         });
@@ -67,10 +67,9 @@ pub(super) struct Side {
 impl Side {
     fn of(sample: &Sample, bounds: &[f64]) -> Self {
         let count = bounds.len() + 1;
-        let groups = sample.groups();
-        let mut side = Side { levels: vec![Vec::new(); count], shares: vec![vec![0.0; groups.len()]; count] };
-        for (at, group) in groups.iter().enumerate() {
-            let values = sorted(group.clone());
+        let mut side = Side { levels: vec![Vec::new(); count], shares: vec![vec![0.0; sample.group_count()]; count] };
+        for (at, group) in sample.groups().enumerate() {
+            let values = sorted(group.to_vec());
             for part in values.chunk_by(|one, other| place(bounds, *one) == place(bounds, *other)) {
                 let mode = place(bounds, part[0]);
                 side.levels[mode].push(median(part));

@@ -33,11 +33,11 @@ pub(crate) struct Interval {
 pub(crate) fn intervals(sample: &Sample, modes: usize, place: impl Fn(f64) -> usize) -> Vec<Interval> {
     // For each mode its values, ascending, with their groups.
     let mut members: Vec<Vec<(f64, usize)>> = vec![Vec::new(); modes];
-    for (at, group) in sample.groups().iter().enumerate() {
+    for (at, group) in sample.groups().enumerate() {
         group.iter().for_each(|&value| members[place(value)].push((value, at)));
     }
     members.iter_mut().for_each(|members| members.sort_unstable_by(|one, other| one.0.total_cmp(&other.0)));
-    let sizes: Vec<usize> = sample.groups().iter().map(Vec::len).collect();
+    let sizes: Vec<usize> = sample.groups().map(<[f64]>::len).collect();
     match sizes.iter().all(|size| *size == 1) {
         true => members.iter().map(|members| of_independent(members, sizes.len())).collect(),
         false => of_groups(&members, &sizes),
