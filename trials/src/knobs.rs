@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use barrow_statistics::KnobValues;
 
-use crate::model::{Knob, Trials, Value};
+use crate::model::{Knob, Trials};
 use crate::series::Series;
+use crate::values::Value;
 
 /// The values of a knob, one for each group of a series.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,11 +23,11 @@ pub struct KnobColumn {
 
 /// The knobs that every group of a series has and that differ between them, by name.
 #[must_use]
-pub fn knob_columns(trials: &Trials, series: &Series) -> Vec<KnobColumn> {
+pub fn knob_columns(trials: &Trials, series: &Series<'_>) -> Vec<KnobColumn> {
     let layouts = Layouts::of(trials);
     let mut columns = columns(&layouts, series, false);
-    if series.has_layout_per_value() && series.values().len() > series.run_count() {
-        let own: BTreeSet<&Arc<str>> = series.values().iter().flat_map(|value| layouts.own(value)).map(name).collect();
+    if series.has_layout_per_value() && series.len() > series.run_count() {
+        let own: BTreeSet<&Arc<str>> = series.values().flat_map(|value| layouts.own(&value)).map(name).collect();
         columns.retain(|column| !own.contains(&column.name));
         columns.extend(self::columns(&layouts, series, true).into_iter().filter(|column| own.contains(&column.name)));
         columns.sort_by(|one, other| one.name.cmp(&other.name));
@@ -72,9 +73,10 @@ impl<'t> Layouts<'t> {
     }
 }
 
-fn columns(layouts: &Layouts<'_>, series: &Series, by_value: bool) -> Vec<KnobColumn> {
-    let groups = series.groups(by_value);
-    let layouts: Vec<BTreeMap<&Arc<str>, &Arc<str>>> = groups.iter().map(|(first, _)| layouts.layout(first)).collect();
+fn columns(layouts: &Layouts<'_>, series: &Series<'_>, by_value: bool) -> Vec<KnobColumn> {
+    let known = layouts.trials.values(series.metric());
+    let first = series.groups(by_value).first.into_iter().filter_map(|place| known.get(place));
+    let layouts: Vec<BTreeMap<&Arc<str>, &Arc<str>>> = first.map(|value| layouts.layout(&value)).collect();
     let Some(first) = layouts.first() else { return Vec::new() };
     first
         .keys()

@@ -16,12 +16,14 @@ mod error;
 mod knobs;
 mod model;
 mod series;
+mod values;
 
 pub use barrow_analyzer::{Better, MetricId, RunId, VariantId};
 pub use error::{Result, TrialsError};
 pub use knobs::{KnobColumn, knob_columns};
-pub use model::{Knob, Metric, Run, RunEnd, Trials, Value, Variant};
+pub use model::{Knob, Metric, Run, RunEnd, Trials, Variant};
 pub use series::Series;
+pub use values::{Value, Values};
 
 /// The README, whose example is compiled with those of this crate.
 #[cfg(doctest)]

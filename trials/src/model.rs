@@ -4,9 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use barrow_analyzer::{Better, MeasurementRow, MetricId, Recording, RunId, StringId, Tables, VariantId};
+use barrow_analyzer::{
+    AnalyzerError, Better, MeasurementRow, MetricId, Progress, Recording, Silent, StringId, Tables, VariantId,
+};
 
 use crate::error::{Result, TrialsError};
+use crate::values::{Value, Values};
 
 /// The trials of a recording.
 #[derive(Debug, Clone, Default)]
@@ -15,7 +18,9 @@ pub struct Trials {
     variants: Vec<Variant>,
     runs: Vec<Run>,
     /// Values by metric, in the order in which they were recorded.
-    values: Vec<Vec<Value>>,
+    values: Vec<Values>,
+    /// Those of a metric that is not there.
+    none: Values,
 }
 
 /// What is measured.
@@ -89,21 +94,6 @@ pub struct RunEnd {
     pub output: Option<String>,
 }
 
-/// A value that was measured.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Value {
-    /// In which run.
-    pub run: RunId,
-    /// In which iteration of the run; nothing for the run as a whole.
-    pub iteration: Option<u64>,
-    /// The seed of the iteration's own layout.
-    pub seed: Option<u64>,
-    /// When, in nanoseconds since the recording began.
-    pub time_ns: Option<i64>,
-    /// The value, a finite number.
-    pub value: f64,
-}
-
 impl Run {
     /// Whether its values count.
     #[must_use]
@@ -124,16 +114,21 @@ impl Trials {
     /// # Errors
     /// [`TrialsError::Analyzer`].
     pub fn open(path: &Path) -> Result<Self> {
-        Self::of(&Recording::open(path)?)
+        Self::of(&Recording::open(path)?, &Silent)
     }
 
     /// Reads the trials of a recording.
     ///
     /// # Errors
-    /// [`TrialsError::Analyzer`] if they are damaged.
-    pub fn of(recording: &Recording) -> Result<Self> {
+    /// [`TrialsError::Analyzer`] if they are damaged, or if `progress` cancels the reading.
+    pub fn of(recording: &Recording, progress: &dyn Progress) -> Result<Self> {
         let mut reader = Reader { trials: Trials::default(), tables: recording.tables()?, texts: HashMap::new() };
+        let mut rows = 0_u64;
         recording.measurement_rows(|row| {
+            rows += 1;
+            if rows.is_multiple_of(ROWS) && progress.cancelled() {
+                return Err(AnalyzerError::Cancelled);
+            }
             reader.take(row);
             Ok(())
         })?;
@@ -164,8 +159,8 @@ impl Trials {
 
     /// All values of a metric, also those of runs that do not count.
     #[must_use]
-    pub fn values(&self, metric: MetricId) -> &[Value] {
-        self.values.get(metric.index()).map_or(&[], Vec::as_slice)
+    pub fn values(&self, metric: MetricId) -> &Values {
+        self.values.get(metric.index()).unwrap_or(&self.none)
     }
 
     /// The run of a number.
@@ -249,6 +244,9 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>, none: &str) -> String {
     }
 }
 
+/// Rows between two checks whether to go on.
+const ROWS: u64 = 1 << 12;
+
 /// Reads row by row. The analyzer has checked all ids.
 struct Reader<'r> {
     trials: Trials,
@@ -263,7 +261,7 @@ impl Reader<'_> {
             MeasurementRow::Metric { name, unit, better, is_exact, .. } => {
                 let metric = Metric { name: self.text(name), unit: self.text(unit), better, is_exact };
                 self.trials.metrics.push(metric);
-                self.trials.values.push(Vec::new());
+                self.trials.values.push(Values::default());
             }
             MeasurementRow::Variant { name, directory, command, attributes, .. } => {
                 let variant = Variant {

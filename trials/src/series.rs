@@ -1,39 +1,45 @@
 //! A series: the values of one metric in one variant.
 
+use std::collections::HashMap;
+
 use barrow_analyzer::{MetricId, RunId, VariantId};
 use barrow_statistics::Sample;
 
-use crate::model::{Trials, Value};
+use crate::model::Trials;
+use crate::values::Value;
 
 /// The values of a metric in the runs of a variant that count, in the order in which they were recorded.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Series {
+#[derive(Debug, Clone)]
+pub struct Series<'t> {
+    trials: &'t Trials,
     metric: MetricId,
     variant: VariantId,
-    values: Vec<Value>,
+    /// Where they are among the values of the metric, ascending.
+    places: Vec<usize>,
 }
 
-impl Series {
+impl<'t> Series<'t> {
     /// The values of a metric in a variant; there may be none.
     #[must_use]
-    pub fn of(trials: &Trials, metric: MetricId, variant: VariantId) -> Self {
-        let counts = |value: &&Value| {
+    pub fn of(trials: &'t Trials, metric: MetricId, variant: VariantId) -> Self {
+        let counts = |value: &Value| {
             trials.runs().get(value.run.index()).is_some_and(|run| run.variant == variant && run.counts())
         };
-        Series { metric, variant, values: trials.values(metric).iter().filter(counts).copied().collect() }
+        let places = trials.values(metric).iter().enumerate().filter(|(_, value)| counts(value));
+        Series { trials, metric, variant, places: places.map(|(place, _)| place).collect() }
     }
 
     /// The series of a metric in all variants that have values of it.
-    pub fn of_metric(trials: &Trials, metric: MetricId) -> Vec<Self> {
-        let mut all: Vec<Series> =
-            trials.variant_ids().map(|variant| Series { metric, variant, values: Vec::new() }).collect();
-        for value in trials.values(metric) {
+    pub fn of_metric(trials: &'t Trials, metric: MetricId) -> Vec<Self> {
+        let mut all: Vec<Series<'_>> =
+            trials.variant_ids().map(|variant| Series { trials, metric, variant, places: Vec::new() }).collect();
+        for (place, value) in trials.values(metric).iter().enumerate() {
             let Some(run) = trials.runs().get(value.run.index()).filter(|run| run.counts()) else { continue };
             if let Some(series) = all.get_mut(run.variant.index()) {
-                series.values.push(*value);
+                series.places.push(place);
             }
         }
-        all.retain(|series| !series.values.is_empty());
+        all.retain(|series| !series.is_empty());
         all
     }
 
@@ -50,21 +56,39 @@ impl Series {
     }
 
     /// The values.
+    pub fn values(&self) -> impl Iterator<Item = Value> + Clone + '_ {
+        let values = self.trials.values(self.metric);
+        self.places.iter().filter_map(|&place| values.get(place))
+    }
+
+    /// Where they are among the values of the metric in [`Trials::values`], ascending.
     #[must_use]
-    pub fn values(&self) -> &[Value] {
-        &self.values
+    pub fn places(&self) -> &[usize] {
+        &self.places
+    }
+
+    /// The number of values.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
     }
 
     /// The number of runs that have values.
     #[must_use]
     pub fn run_count(&self) -> usize {
-        self.groups(false).len()
+        self.groups(false).first.len()
     }
 
     /// Whether every value has a layout of its own, so that the values of a run are independent as far as layouts go.
     #[must_use]
     pub fn has_layout_per_value(&self) -> bool {
-        !self.values.is_empty() && self.values.iter().all(|value| value.seed.is_some())
+        !self.is_empty() && self.values().all(|value| value.seed.is_some())
     }
 
     /// The values in groups that share a layout: each value is one if all have seeds of their own, otherwise each run is.
@@ -81,22 +105,38 @@ impl Series {
     }
 
     fn sample_of(&self, by_value: bool) -> Sample {
-        Sample::new(self.groups(by_value).into_iter().map(|(_, values)| values).collect())
+        let groups = self.groups(by_value);
+        let values = groups.of_value.iter().copied().zip(self.values().map(|value| value.value));
+        Sample::of_groups(values.collect())
     }
 
-    /// The groups with the first value of each, in the order of first values.
-    pub(crate) fn groups(&self, by_value: bool) -> Vec<(Value, Vec<f64>)> {
-        let mut groups: Vec<(Value, Vec<f64>)> = Vec::new();
-        let mut place: std::collections::HashMap<RunId, usize> = std::collections::HashMap::new();
-        for value in &self.values {
-            match place.get(&value.run).filter(|_| !by_value).and_then(|&at| groups.get_mut(at)) {
-                Some(group) => group.1.push(value.value),
-                None => {
-                    place.insert(value.run, groups.len());
-                    groups.push((*value, vec![value.value]));
-                }
+    /// The groups, in the order of their first values.
+    pub(crate) fn groups(&self, by_value: bool) -> Groups {
+        let mut groups = Groups { first: Vec::new(), of_value: Vec::with_capacity(self.len()) };
+        let mut known: HashMap<RunId, usize> = HashMap::new();
+        // Values of a run mostly follow each other.
+        let mut last: Option<(RunId, usize)> = None;
+        for (value, &place) in self.values().zip(&self.places) {
+            let same = last.filter(|(run, _)| *run == value.run && !by_value).map(|(_, group)| group);
+            let group = same.or_else(|| known.get(&value.run).copied().filter(|_| !by_value));
+            let group = group.unwrap_or_else(|| {
+                groups.first.push(place);
+                groups.first.len() - 1
+            });
+            if !by_value && last.is_none_or(|(run, _)| run != value.run) {
+                known.insert(value.run, group);
             }
+            last = Some((value.run, group));
+            groups.of_value.push(group);
         }
         groups
     }
+}
+
+/// Values in groups.
+pub(crate) struct Groups {
+    /// The place of the first value of each.
+    pub(crate) first: Vec<usize>,
+    /// For each value its group.
+    of_value: Vec<usize>,
 }
