@@ -28,6 +28,8 @@ use crate::system::{Pid, checked, now_ns, uses_huge_pages, zeroed};
 
 /// Room for an order: more than the system accepts as arguments and environment.
 const BOARD_BYTES: usize = 8 << 20;
+/// The system counts memory in steps of about so many bytes on each processor.
+pub(crate) const PEAK_STEP: i64 = 128 << 10;
 /// The stack of a child until it executes its program.
 const STACK_BYTES: usize = 64 << 10;
 

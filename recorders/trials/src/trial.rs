@@ -26,13 +26,11 @@ use crate::plan::{Plan, Stop, VariantPlan, line_words};
 use crate::reported::{ReportFile, Reported};
 use crate::round::{Round, Seeds};
 use crate::run::{How, Measured, Prepared, Runner};
+use crate::starter::PEAK_STEP;
 use crate::surroundings::{facts, missing_knobs, without_shim};
 
 /// A program that fails so often without ever succeeding is not run again.
 const MOST_FAILURES: u64 = 3;
-
-/// The system counts memory in steps of about so many bytes on each processor.
-const PEAK_STEP: i64 = 128 << 10;
 
 /// What came of a trial.
 #[derive(Debug, Clone, Default)]

@@ -20,7 +20,7 @@ fn plans() -> [Plan; 6] {
 }
 
 fn moved(sample: &Sample, by: f64) -> Sample {
-    Sample::new(sample.groups().iter().map(|group| group.iter().map(|value| value + by).collect()).collect())
+    Sample::new(sample.groups().map(|group| group.iter().map(|value| value + by).collect()).collect())
 }
 
 /// How often a shift is found that is as large as `smallest_detectable` promises, in other samples of the same kind.

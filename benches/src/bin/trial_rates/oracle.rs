@@ -46,17 +46,17 @@ pub(crate) fn table(trials: u64) {
 
 /// The mean of each run's values above a bound, for the runs that have any.
 fn levels(sample: &Sample, bound: f64) -> Vec<f64> {
-    let of_run = |values: &Vec<f64>| {
+    let of_run = |values: &[f64]| {
         let above: Vec<f64> = values.iter().copied().filter(|value| *value > bound).collect();
         (!above.is_empty()).then(|| above.iter().sum::<f64>() / above.len() as f64)
     };
-    sample.groups().iter().filter_map(of_run).collect()
+    sample.groups().filter_map(of_run).collect()
 }
 
 /// The part of each run's values that is above a bound.
 fn shares(sample: &Sample, bound: f64) -> Vec<f64> {
-    let of_run = |values: &Vec<f64>| values.iter().filter(|value| **value > bound).count() as f64 / values.len() as f64;
-    sample.groups().iter().map(of_run).collect()
+    let of_run = |values: &[f64]| values.iter().filter(|value| **value > bound).count() as f64 / values.len() as f64;
+    sample.groups().map(of_run).collect()
 }
 
 /// The two-sided p-value of the test of Mann and Whitney for numbers that are apart; 1 if they are not.

@@ -53,7 +53,7 @@ pub(crate) fn table(trials: u64) {
             let mut random = Random::new(seed);
             let [a, b] = grown(plan, &modes, &modes, Shape::Normal, &mut random);
             // Only a sum: the order does not matter.
-            runs.fetch_add(a.groups().len(), std::sync::atomic::Ordering::Relaxed);
+            runs.fetch_add(a.group_count(), std::sync::atomic::Ordering::Relaxed);
             let verdict = compare(&a, &b, USUAL, Direction::Lower).verdict;
             let is_alarm = !matches!(verdict, ComparisonVerdict::Equal | ComparisonVerdict::Unknown);
             if modes.len() < 2 {
