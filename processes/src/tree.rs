@@ -13,7 +13,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use barrow_analyzer::{ProcessId, ProcessRow, Program, Recording, StringId, Tables, Usage};
+use barrow_analyzer::{
+    AnalyzerError, ProcessId, ProcessRow, Program, Progress, Recording, Silent, StringId, Tables, Usage,
+};
 use foldhash::fast::RandomState;
 
 use crate::error::Result;
@@ -159,14 +161,30 @@ pub struct ProcessTree {
     has_several_hosts: bool,
 }
 
+/// Rows between two checks whether to go on.
+const ROWS: u64 = 1 << 12;
+
 impl ProcessTree {
     /// Reads the process tree of a recording; it is empty if the recording has none.
     ///
     /// # Errors
     /// Those of the analyzer.
     pub fn read(recording: Arc<Recording>) -> Result<Self> {
+        Self::read_with(recording, &Silent)
+    }
+
+    /// The same, unless `progress` cancels it.
+    ///
+    /// # Errors
+    /// Those of the analyzer.
+    pub fn read_with(recording: Arc<Recording>, progress: &dyn Progress) -> Result<Self> {
         let mut reading = Reading::of(recording.tables()?);
+        let mut rows = 0_u64;
         recording.process_rows(|row| {
+            rows += 1;
+            if rows.is_multiple_of(ROWS) && progress.cancelled() {
+                return Err(AnalyzerError::Cancelled);
+            }
             reading.take(row);
             Ok(())
         })?;

@@ -249,3 +249,16 @@ fn one_schema_alone_has_the_labels_that_it_has_among_all() {
         assert!((0..lines.len() as u32).all(|image| only.label(ImageId(image)) == schema.label(ImageId(image))));
     }
 }
+
+/// Each schema holds the label of the one before ten times: 100 bytes become 10^12 in ten schemata.
+#[test]
+fn labels_that_hold_labels_have_a_limit() {
+    let schema = |at: u32| {
+        let label = if at == 0 { "x".repeat(100) } else { format!("${{l{}}}", at - 1).repeat(10) };
+        format!("[[schema]]\nname = 'l{at}'\n[[schema.rule]]\nprogram = '.*'\nlabel = '{label}'\n")
+    };
+    let rules = |schemata: u32| Rules::read("r.toml", &(0..schemata).map(schema).collect::<String>());
+    assert!(rules(2).is_ok());
+    let error = rules(11).expect_err("too long").to_string();
+    assert_eq!(error, "r.toml, line 15: label 1 of the schema `l2` takes 10000 bytes, the limit is 4096");
+}

@@ -10,12 +10,14 @@ use regex::Captures;
 use super::IGNORED;
 use super::command::{Command, Launching};
 use super::patterns::{RuleBits, rules_of};
-use super::rules::{IGNORE, Rule, Rules, SchemaRules};
+use super::rules::{IGNORE, MOST_LABEL_BYTES, Rule, Rules, SchemaRules};
 use super::template::{self, Field, Part};
 use crate::tree::{ProcessTree, ProgramId};
 
 /// The label of what nothing is known of.
 const UNKNOWN: &str = "UNKNOWN";
+/// The end of a label that is cut.
+const CUT: &str = "…";
 /// Programs that one thread labels at a time, at least.
 const FEW: usize = 2048;
 /// From so many rules on, the arguments are compared with all patterns at once.
@@ -261,12 +263,25 @@ fn fill(label: &mut String, parts: &[Part], rule: Option<&Rule>, looked: &mut Lo
         captured.iter().map(|(field, pattern)| pattern.captures(text(*field))).collect();
     for part in parts {
         match part {
-            Part::Text(text) => label.push_str(text),
-            Part::Group(pattern, group) => label.push_str(template::captured(captures[*pattern].as_ref(), *group)),
-            Part::Field(Field::Directory) => label.push_str(last_part(looked.fields[Field::Directory as usize])),
-            Part::Field(field) => label.push_str(looked.fields[*field as usize]),
-            Part::Class(other) => label.push_str(&texts[*other]),
+            Part::Text(text) => push(label, text),
+            Part::Group(pattern, group) => push(label, template::captured(captures[*pattern].as_ref(), *group)),
+            Part::Field(Field::Directory) => push(label, last_part(looked.fields[Field::Directory as usize])),
+            Part::Field(field) => push(label, looked.fields[*field as usize]),
+            Part::Class(other) => push(label, &texts[*other]),
         }
+    }
+}
+
+/// Adds text to a label, up to its longest: what a program captured may be as long as its arguments.
+fn push(label: &mut String, text: &str) {
+    let room = MOST_LABEL_BYTES.saturating_sub(label.len());
+    if text.len() <= room {
+        label.push_str(text);
+    } else if !label.ends_with(CUT) || room > 0 {
+        label.push_str(&text[..text.floor_char_boundary(room)]);
+        let end = label.floor_char_boundary(MOST_LABEL_BYTES - CUT.len());
+        label.truncate(end);
+        label.push_str(CUT);
     }
 }
 

@@ -18,6 +18,10 @@ const DEFAULT: &str = include_str!("default.toml");
 /// The label that leaves an image out.
 pub(super) const IGNORE: &str = "IGNORE";
 
+/// The longest label, in bytes. Labels are names of classes: a longer one is a mistake, and labels that hold labels grow
+/// by a power with each schema.
+pub(super) const MOST_LABEL_BYTES: usize = 4096;
+
 /// How images get their labels.
 #[derive(Debug)]
 pub struct Rules {
@@ -138,6 +142,7 @@ impl Rules {
         let (schemata, places): (Vec<SchemaRules>, Vec<Places>) =
             compiled.collect::<Result<Vec<_>>>()?.into_iter().unzip();
         let order = in_order(&all, &names, &places)?;
+        check_lengths(&all, &schemata, &order)?;
         let launchers =
             files.iter().map(|&(source, file)| Launchers::compile(source, file)).collect::<Result<Vec<_>>>()?;
         let needs = places.iter().map(|places| places.keys().copied().collect()).collect();
@@ -168,6 +173,39 @@ fn in_order(all: &[(Source<'_>, &SchemaText)], names: &[&str], needs: &[Places])
         }
     }
     Ok(order)
+}
+
+/// Refuses labels whose own text, with that of the labels in them, is too long whatever the program.
+fn check_lengths(all: &[(Source<'_>, &SchemaText)], schemata: &[SchemaRules], order: &[usize]) -> Result<()> {
+    let mut longest = vec![0_usize; schemata.len()];
+    for &schema in order {
+        let (source, text) = all[schema];
+        let length = |parts: &[Part]| {
+            let of_part = |part: &Part| match part {
+                Part::Text(text) => text.len(),
+                Part::Class(other) => longest[*other],
+                Part::Group(..) | Part::Field(_) => 0,
+            };
+            parts.iter().map(of_part).fold(0, usize::saturating_add)
+        };
+        let labels =
+            text.rule.iter().map(|rule| &rule.label).zip(schemata[schema].rules.iter().map(|rule| &rule.label));
+        let otherwise = text.otherwise.iter().map(|label| (label, &schemata[schema].otherwise));
+        let mut most = 0;
+        for (number, (label, parts)) in (1..).zip(labels.chain(otherwise)) {
+            let bytes = length(parts);
+            if bytes > MOST_LABEL_BYTES {
+                let name = text.name.get_ref();
+                let what = format!(
+                    "label {number} of the schema `{name}` takes {bytes} bytes, the limit is {MOST_LABEL_BYTES}"
+                );
+                return Err(source.error(Some(label.span()), what));
+            }
+            most = most.max(bytes);
+        }
+        longest[schema] = most;
+    }
+    Ok(())
 }
 
 /// The error of schemata that need each other.
