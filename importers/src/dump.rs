@@ -2,7 +2,7 @@
 //! unpacked first, see [`unpack`].
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,7 +39,7 @@ impl Dump {
         let Some(packing) = packing else {
             return Ok((Dump::map(&file).map_err(open)?, None));
         };
-        let packed = io::Cursor::new(first_bytes).chain(file);
+        let packed = packing.packed(file, first_bytes).map_err(open)?;
         let (unpacked, damage) = unpack(packing, packed, length, options, progress)?;
         Ok((Dump::map(&unpacked).map_err(open)?, damage))
     }

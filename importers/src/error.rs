@@ -209,6 +209,14 @@ pub enum Damage {
         /// What is there.
         found: u64,
     },
+    /// Measured values are no numbers, or infinite.
+    #[error("{}: {first}", no_numbers(*count))]
+    NoNumbers {
+        /// How many there are.
+        count: u64,
+        /// Which is the first of them.
+        first: String,
+    },
     /// Parts of a log are torn, or are no part of one. What precedes and follows them was imported.
     #[error("{} left out, {bytes} bytes in all; the first is at byte {offset}: {reason}", left_out(*count, what))]
     LeftOut {
@@ -306,6 +314,13 @@ pub enum Kept {
     Values(u64),
 }
 
+fn no_numbers(count: u64) -> String {
+    match count {
+        1 => "1 value is no finite number and was left out".to_owned(),
+        _ => format!("{count} values are no finite numbers and were left out; the first"),
+    }
+}
+
 fn left_out(count: u64, what: &str) -> String {
     if count == 1 { format!("1 {what} was") } else { format!("{count} {what}s were") }
 }
@@ -316,8 +331,12 @@ impl fmt::Display for Loss {
         if let Some(snapshot) = self.snapshot {
             write!(f, ", in snapshot {snapshot}")?;
         }
+        if let (Damage::LeftOut { .. }, Kept::Snapshots(_)) = (&self.damage, self.kept) {
+            return write!(f, "; everything else was imported");
+        }
         if self.is_last_partial {
-            return write!(f, "; everything before that was imported");
+            let kept = if matches!(self.damage, Damage::LeftOut { .. }) { "else" } else { "before that" };
+            return write!(f, "; everything {kept} was imported");
         }
         match self.kept {
             Kept::Snapshots(1) => write!(f, "; 1 whole snapshot was imported"),

@@ -22,9 +22,10 @@ pub fn first_bytes(file: &mut File) -> io::Result<Vec<u8>> {
         }
         Some(packing) => {
             file.rewind()?;
+            let packed = packing.packed(file.try_clone()?, Vec::new())?;
             bytes.clear();
             // What cannot be unpacked is not recognised; an import reports the reason.
-            let _ = packing.reader(file)?.take(FIRST_BYTES as u64).read_to_end(&mut bytes);
+            let _ = packing.reader(packed)?.take(FIRST_BYTES as u64).read_to_end(&mut bytes);
         }
     }
     Ok(bytes)

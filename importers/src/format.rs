@@ -29,7 +29,7 @@ pub(crate) struct Importer {
     pub(crate) import: fn(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError>,
     /// Reads a file of measured values, if that is what it is.
     pub(crate) read: Option<ReadFile>,
-    /// Counts a dump by type, if that is much faster than an import.
+    /// Counts a dump by type, if that is much faster than an import; `None` if it is not for this one.
     pub(crate) totals: Option<Count>,
     /// Counts the snapshots of a dump by type, without an import, if a dump can hold several.
     pub(crate) snapshots: Option<CountSnapshots>,
@@ -66,7 +66,7 @@ impl Importer {
 }
 
 type Reject = fn(first_bytes: &[u8]) -> Option<ImportError>;
-type Count = fn(dump: &[u8], context: &Context<'_>) -> Result<Counted, ImportError>;
+type Count = fn(dump: &[u8], context: &Context<'_>) -> Result<Option<Counted>, ImportError>;
 type CountSnapshots = fn(dump: &[u8], context: &Context<'_>) -> Result<CountedSnapshots, ImportError>;
 type ReadTime = fn(first_bytes: &[u8]) -> Option<u64>;
 

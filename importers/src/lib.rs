@@ -65,6 +65,7 @@ mod measurements;
 mod moarvm;
 mod ninja;
 mod options;
+mod other_kinds;
 mod packing;
 mod process_logs;
 mod pytest_benchmark;
@@ -92,7 +93,8 @@ pub use importing::Imported;
 pub use options::{FormatOptions, ImportOptions};
 pub use read_value::{ReadValue, ReadValues, read_values};
 pub use series::{Series, taken_ns};
-pub use table::{FORMATS, recognise};
+pub use strace::joined::joined_strace;
+pub use table::{FORMATS, named_otherwise, recognise};
 
 use std::path::Path;
 
@@ -116,7 +118,8 @@ pub fn import(
 }
 
 /// Counts what the dump at `source` holds, in a fraction of the time an import takes; declares its types.
-/// `None` for formats, and compressed dumps, where there is no way that is much faster.
+/// `None` for formats, compressed dumps, and dumps of several heaps or with objects that are dumped twice, where there is
+/// no way that is much faster.
 ///
 /// # Errors
 /// As for [`import`].
@@ -133,7 +136,7 @@ pub fn totals(
     let info = SnapshotInfo::default();
     let context =
         Context { writer, progress: pages, source: Some(source), pages: Some(pages), options, info, vocabulary };
-    totals(dump.bytes(), &context).map(Some)
+    totals(dump.bytes(), &context)
 }
 
 /// Counts what each snapshot of the dump at `source` holds, in a fraction of the time an import takes, and with the

@@ -1,22 +1,44 @@
 //! How a file is compressed, if it is.
 
-use std::io::{self, Read};
+mod zip_member;
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+use liblzma::stream::{CONCATENATED, Stream};
+
+use self::zip_member::ZipMember;
+
+/// Memory that unpacking xz may take: more than any of its presets asks for (`xz -9` 65 MiB).
+const XZ_MEMORY_BYTES: u64 = 256 << 20;
+/// Bytes that tell how a file is compressed.
+const FIRST_BYTES: u64 = 6;
 
 /// A general compression around a dump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Packing {
     Gzip,
     Zstd,
+    Bzip2,
+    Xz,
+    /// The only file of an archive.
+    Zip(ZipMember),
 }
 
 impl Packing {
     /// What a file's first bytes say, and these bytes, which are read from the file.
-    pub(crate) fn of(file: &mut impl Read) -> io::Result<(Option<Packing>, Vec<u8>)> {
+    ///
+    /// # Errors
+    /// The system's; a zip archive that does not hold exactly one file that can be unpacked.
+    pub(crate) fn of(file: &mut File) -> io::Result<(Option<Packing>, Vec<u8>)> {
         let mut first_bytes = Vec::new();
-        file.by_ref().take(4).read_to_end(&mut first_bytes)?;
+        file.by_ref().take(FIRST_BYTES).read_to_end(&mut first_bytes)?;
         let packing = match first_bytes[..] {
             [0x1f, 0x8b, ..] => Some(Packing::Gzip),
-            [0x28, 0xb5, 0x2f, 0xfd] => Some(Packing::Zstd),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Packing::Zstd),
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Packing::Bzip2),
+            [0xfd, b'7', b'z', b'X', b'Z', 0] => Some(Packing::Xz),
+            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Packing::Zip(ZipMember::only(file)?)),
             _ => None,
         };
         Ok((packing, first_bytes))
@@ -27,7 +49,19 @@ impl Packing {
         match self {
             Packing::Gzip => "gzip",
             Packing::Zstd => "zstd",
+            Packing::Bzip2 => "bzip2",
+            Packing::Xz => "xz",
+            Packing::Zip(_) => "zip",
         }
+    }
+
+    /// The packed bytes of a file of which `first_bytes` were read. All but archives may be pipes.
+    pub(crate) fn packed(self, mut file: File, first_bytes: Vec<u8>) -> io::Result<Box<dyn Read>> {
+        if let Packing::Zip(member) = self {
+            file.seek(SeekFrom::Start(member.start))?;
+            return Ok(Box::new(file));
+        }
+        Ok(Box::new(io::Cursor::new(first_bytes).chain(file)))
     }
 
     /// What `packed` holds.
@@ -35,6 +69,12 @@ impl Packing {
         Ok(match self {
             Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(packed)),
             Packing::Zstd => Box::new(zstd::Decoder::new(packed)?),
+            Packing::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(packed)),
+            Packing::Xz => {
+                let stream = Stream::new_stream_decoder(XZ_MEMORY_BYTES, CONCATENATED)?;
+                Box::new(liblzma::read::XzDecoder::new_stream(packed, stream))
+            }
+            Packing::Zip(member) => member.reader(packed),
         })
     }
 }

@@ -70,7 +70,8 @@ pub fn read_values(text: &[u8]) -> Result<ReadValues, ImportError> {
         Err(Stop::Damage(damage, _) | Stop::Partial(damage)) => return Err(ImportError::NoWholeValue { damage }),
         Err(Stop::Import(error)) => return Err(error),
     }
-    let notes = read.values.take_notes();
+    let mut notes = read.values.take_notes();
+    notes.extend(read.values.take_unusable().map(|unusable| unusable.to_string()));
     if read.values.rows.is_empty() {
         return Err(no_values(&notes));
     }

@@ -2,6 +2,7 @@
 
 use crate::error::ImportError;
 use crate::format::Format;
+use crate::other_kinds::other_kind;
 use crate::{
     bazel, benchmark_dotnet, criterion, csv_values, dhat, google_benchmark, hprof, hyperfine, kleknev, massif, moarvm,
     ninja, pytest_benchmark, python, ruby, strace, v8,
@@ -37,9 +38,18 @@ pub fn recognise(first_bytes: &[u8]) -> Option<Format> {
     FORMATS.iter().copied().find(|format| (format.0.recognises)(first_bytes))
 }
 
+/// What a file that begins so is, if it is of a known kind that cannot be imported; and what can be imported instead.
+#[must_use]
+pub fn named_otherwise(first_bytes: &[u8]) -> Option<String> {
+    match unrecognised(first_bytes) {
+        ImportError::Unrecognised { .. } => None,
+        known => Some(known.to_string()),
+    }
+}
+
 /// Why `dump`, which no importer recognises, is not imported.
 pub(crate) fn unrecognised(dump: &[u8]) -> ImportError {
-    let rejected = FORMATS.iter().find_map(|format| format.0.rejects?(dump));
+    let rejected = FORMATS.iter().find_map(|format| format.0.rejects?(dump)).or_else(|| other_kind(dump));
     rejected.unwrap_or_else(|| ImportError::Unrecognised { found: dump.iter().take(16).copied().collect() })
 }
 
@@ -67,6 +77,7 @@ mod tests {
         assert_eq!(key(b"{\"otherData\":{\"build_id\":\"\",\"output_base\":\"\"},\"traceEv"), Some("bazel"));
         assert_eq!(key(b"strace: Process 7 attached\n[pid 7] 1795429206.86 fork() = 8\n"), Some("strace"));
         assert_eq!(key(b"7 1795429206.866250 +++ exited with 0 +++\n"), Some("strace"));
+        assert_eq!(key(b"7      0.866250 fork() = 8\n"), Some("strace"));
     }
 
     #[test]
@@ -118,7 +129,6 @@ mod tests {
             b"# ninja log v55\n",
             b"{\"otherData\":{},\"traceEvents\":[]}",
             b"7 1795429206.866250 a line of another log\n",
-            b"7 0.866250 fork() = 8\n",
         ] {
             assert_eq!(key(bytes), None, "{}", bytes.escape_ascii());
         }
