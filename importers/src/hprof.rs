@@ -1,4 +1,4 @@
-//! HPROF: the heap dumps of JVMs (HotSpot, OpenJ9, GraalVM) and of Android.
+//! HPROF: the heap dumps of JVMs (HotSpot, GraalVM) and of Android.
 //!
 //! ```text
 //!   records      names · classes by serial · stack frames and traces · heap dump segments
@@ -15,12 +15,17 @@
 mod addresses;
 mod announce;
 mod arrays;
+mod class_names;
 mod classes;
 mod conventions;
+mod heaps;
 mod interfaces;
 mod layout;
 mod outline;
+mod places;
+mod recognition;
 mod records;
+mod recovery;
 mod roots;
 mod screen;
 mod stacks;
@@ -38,8 +43,9 @@ use crate::format::{FormatOption, Holds, Importer};
 
 use announce::Announcer;
 use classes::Classes;
+use heaps::{Heaps, Joined};
 use outline::{Outline, Purpose};
-use records::{Header, MAGIC};
+use records::Header;
 use roots::Roots;
 use screen::RecordHeads;
 
@@ -49,8 +55,8 @@ pub(crate) const IMPORTER: Importer = Importer {
     name: "JVM heap dump (HPROF)",
     heading: "JVM (HPROF)",
     sample: "jvm/17.hprof.zst",
-    recognises: |first_bytes| first_bytes.starts_with(MAGIC),
-    rejects: None,
+    recognises: recognition::recognises,
+    rejects: Some(recognition::rejects),
     screen: RecordHeads::boxed,
     import,
     read: None,
@@ -92,8 +98,9 @@ fn taken_ns(first_bytes: &[u8]) -> Option<u64> {
     if taken_ms == 0 { None } else { taken_ms.checked_mul(1_000_000) }
 }
 
-/// Counts the objects of each type and their bytes, without importing any; declares the types.
-fn totals(dump: &[u8], context: &Context<'_>) -> Result<Counted, ImportError> {
+/// Counts the objects of each type and their bytes, without importing any; declares the types. `None` for files of
+/// several heap dumps, and if objects are dumped twice: those must be told apart.
+fn totals(dump: &[u8], context: &Context<'_>) -> Result<Option<Counted>, ImportError> {
     let header = Header::parse(dump).map_err(|damage| ImportError::NoWholeSnapshot { damage })?;
     context.pool()?.install(|| match header.id_bytes {
         4 => totals_with::<4>(dump, &header, context),
@@ -105,14 +112,23 @@ fn totals_with<const ID: usize>(
     dump: &[u8],
     header: &Header<'_>,
     context: &Context<'_>,
-) -> Result<Counted, ImportError> {
-    let outline = Outline::read::<ID>(dump, header, Purpose::Totals, context)?;
-    let classes = Classes::<ID>::new(&outline, context.vocabulary, context.options.contents.has_values())?;
-    let (totals, damage) = (classes.totals()?, outline.damage.clone());
-    match damage {
+) -> Result<Option<Counted>, ImportError> {
+    let joined = Joined::default();
+    let mut heaps = Heaps::read::<ID>(dump, header, Purpose::Totals, &joined, context)?;
+    let outline = heaps.next::<ID>()?;
+    if heaps.has_more() || outline.as_ref().is_some_and(|outline| outline.repeated > 0) {
+        return Ok(None);
+    }
+    let totals = match &outline {
+        Some(outline) => {
+            Classes::<ID>::new(outline, header, context.vocabulary, context.options.contents.has_values())?.totals()?
+        }
+        None => Vec::new(),
+    };
+    match heaps.damage {
         Some(damage) if totals.is_empty() => Err(ImportError::NoWholeSnapshot { damage }),
         None if totals.is_empty() => Err(ImportError::NoSnapshot { length: dump.len() as u64 }),
-        damage => Ok(Counted { totals, lost: damage.map(|damage| Loss::partial(damage, Kept::Snapshots(1))) }),
+        damage => Ok(Some(Counted { totals, lost: damage.map(|damage| Loss::partial(damage, Kept::Snapshots(1))) })),
     }
 }
 
@@ -121,20 +137,39 @@ fn import_with<const ID: usize>(
     header: &Header<'_>,
     context: &Context<'_>,
 ) -> Result<Outcome, ImportError> {
-    let outline = Outline::read::<ID>(dump, header, Purpose::Numbers, context)?;
-    context.vocabulary.count_shortened(outline.names.shortened());
-    let mut outcome = Outcome::default();
-    if outline.objects() == 0 {
-        outcome.end = outline.damage.map_or(Ok(()), |damage| Err(damage.into()));
-        return Ok(outcome);
+    let joined = Joined::default();
+    let mut heaps = Heaps::read::<ID>(dump, header, Purpose::Numbers, &joined, context)?;
+    let mut outcome = Outcome { notes: std::mem::take(&mut heaps.notes), ..Outcome::default() };
+    for number in 1.. {
+        let Some(mut outline) = heaps.next::<ID>()? else { break };
+        let is_one = number == 1 && !heaps.has_more();
+        let before = outcome.notes.len();
+        if outline.objects() > 0 {
+            // Roots may be missing of a damaged dump.
+            let boot_classes = if heaps.damage.is_none() { roots::add_boot_classes(&mut outline) } else { 0 };
+            if boot_classes > 0 {
+                outcome.notes.push(format!(
+                    "the dump names no sticky classes; classes of the boot loader are taken as roots: {boot_classes}"
+                ));
+            }
+            match announce_all::<ID>(&outline, header, context, &mut outcome) {
+                Ok(()) => {}
+                Err(Stop::Import(error)) => return Err(error),
+                stop => {
+                    outcome.end = stop;
+                    return Ok(outcome);
+                }
+            }
+        }
+        if !is_one {
+            let of_heap = |note: &mut String| *note = format!("heap dump {number}: {note}");
+            outcome.notes[before..].iter_mut().for_each(of_heap);
+        }
+        heaps.done(outline);
     }
-    match announce_all::<ID>(&outline, header, context, &mut outcome) {
-        Ok(()) => {}
-        Err(Stop::Import(error)) => return Err(error),
-        stop => outcome.end = stop,
-    }
-    if let (Ok(()), Some(damage)) = (&outcome.end, outline.damage) {
-        outcome.end = Err(Stop::Partial(damage));
+    context.vocabulary.count_shortened(heaps.shortened());
+    if let Some(damage) = heaps.damage {
+        outcome.end = Err(outcome.cut(damage));
     }
     Ok(outcome)
 }
@@ -145,7 +180,7 @@ fn announce_all<const ID: usize>(
     context: &Context<'_>,
     outcome: &mut Outcome,
 ) -> Result<(), Stop> {
-    let classes = Classes::<ID>::new(outline, context.vocabulary, context.options.contents.has_values())?;
+    let classes = Classes::<ID>::new(outline, header, context.vocabulary, context.options.contents.has_values())?;
     let roots = Roots::<ID>::new(outline, &classes);
     let layout = outline.layout.to_string();
     let mut key_values = vec![
@@ -161,6 +196,10 @@ fn announce_all<const ID: usize>(
     roots.announce_threads(&snapshot)?;
     let left_out = Announcer::<ID>::new(outline, &classes, &roots, context)?.announce(&snapshot)?;
     outcome.snapshots.push(snapshot.commit()?);
+    if outline.repeated > 0 {
+        let repeated = outline.repeated;
+        outcome.notes.push(format!("objects at the address of another one before, left out: {repeated}"));
+    }
     if !outline.is_layout_found {
         outcome.notes.push(format!("nothing in the dump tells the object layout; shallow sizes assume {layout}"));
     }

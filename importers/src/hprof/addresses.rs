@@ -18,6 +18,13 @@ pub(super) struct Page {
     places: [u64; 8],
 }
 
+impl Page {
+    /// How many addresses it holds.
+    fn count(&self) -> u64 {
+        self.places.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+}
+
 /// Collects the addresses of a part of the dump.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
@@ -83,6 +90,31 @@ pub(super) struct Addresses {
     others: HashMap<u64, u32, foldhash::fast::RandomState>,
 }
 
+/// The pages by number, and whether all addresses were ascending.
+fn merge(collected: Vec<Collector>) -> (Vec<Page>, bool) {
+    let mut last = None;
+    let mut is_ascending = true;
+    for collector in &collected {
+        is_ascending &= collector.is_ascending && (collector.first.is_none() || collector.first > last);
+        last = collector.ascending.or(last);
+    }
+    let mut pages: Vec<Page> = Vec::with_capacity(collected.iter().map(|collector| collector.pages.len()).sum());
+    for collector in collected {
+        pages.extend(collector.pages);
+    }
+    if !is_ascending {
+        pages.sort_unstable_by_key(|page| page.number);
+    }
+    pages.dedup_by(|page, before| {
+        let is_same = page.number == before.number;
+        if is_same {
+            before.places.iter_mut().zip(page.places).for_each(|(before, places)| *before |= places);
+        }
+        is_same
+    });
+    (pages, is_ascending)
+}
+
 /// From the numbers of pages to their index.
 #[derive(Debug)]
 enum Directory {
@@ -101,35 +133,47 @@ impl Addresses {
         first_number: u32,
         others: HashMap<u64, u32, foldhash::fast::RandomState>,
     ) -> Self {
-        let mut last = None;
-        let mut is_ascending = true;
-        for collector in &collected {
-            is_ascending &= collector.is_ascending && (collector.first.is_none() || collector.first > last);
-            last = collector.ascending.or(last);
-        }
-        let mut pages: Vec<Page> = Vec::with_capacity(collected.iter().map(|collector| collector.pages.len()).sum());
-        for collector in collected {
-            pages.extend(collector.pages);
-        }
+        let (pages, is_ascending) = merge(collected);
+        let mut addresses = Addresses { first_number, ..Self::of_pages(pages, others) };
         if !is_ascending {
-            pages.sort_unstable_by_key(|page| page.number);
+            addresses.forget_numbers();
         }
-        pages.dedup_by(|page, before| {
-            let is_same = page.number == before.number;
-            if is_same {
-                before.places.iter_mut().zip(page.places).for_each(|(before, places)| *before |= places);
-            }
-            is_same
-        });
+        addresses
+    }
+
+    /// The same, if only those in `others` have numbers.
+    pub(super) fn without_numbers(
+        collected: Vec<Collector>,
+        others: HashMap<u64, u32, foldhash::fast::RandomState>,
+    ) -> Self {
+        Self::of_pages(merge(collected).0, others)
+    }
+
+    fn of_pages(pages: Vec<Page>, others: HashMap<u64, u32, foldhash::fast::RandomState>) -> Self {
         let mut count = 0;
         let below = pages.iter().map(|page| {
             let below = count;
-            count += page.places.iter().map(|word| word.count_ones()).sum::<u32>();
+            count += page.count() as u32;
             below
         });
         let below = below.collect();
-        let order = (!is_ascending).then(|| (0..count).map(|_| AtomicU32::new(u32::MAX)).collect());
-        Addresses { directory: Directory::new(&pages), pages, below, first_number, order, others }
+        Addresses { directory: Directory::new(&pages), pages, below, first_number: 0, order: None, others }
+    }
+
+    /// Each number must be set.
+    fn forget_numbers(&mut self) {
+        self.order = Some((0..self.placed_count()).map(|_| AtomicU32::new(u32::MAX)).collect());
+    }
+
+    /// How many addresses have a place.
+    pub(super) fn placed_count(&self) -> u64 {
+        self.pages.last().map_or(0, |page| u64::from(self.below[self.below.len() - 1]) + page.count())
+    }
+
+    /// Forgets all numbers: each must be set. Those without a place are in `others`.
+    pub(super) fn renumber(&mut self, others: HashMap<u64, u32, foldhash::fast::RandomState>) {
+        self.forget_numbers();
+        self.others = others;
     }
 
     /// Whether numbers follow addresses. Otherwise each must be set.
@@ -163,8 +207,8 @@ impl Addresses {
     }
 
     /// How many objects with a place live below an address, if one is there.
-    #[inline]
-    fn rank(&self, address: u64) -> Option<u32> {
+    #[inline(always)]
+    pub(super) fn rank(&self, address: u64) -> Option<u32> {
         if !has_place(address) {
             return None;
         }

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::error::{ImportError, Stop};
 
 use super::arrays::{ArrayReader, Read};
-use super::classes::{Classes, UNKNOWN_FIELD, readable_name};
+use super::classes::{Classes, UNKNOWN_FIELD};
 use super::outline::{Chunk, Outline, for_each_object};
 use super::records::{FieldType, Part, id};
 use super::roots::Roots;
@@ -127,7 +127,7 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
                 let type_id = classes.primitive_array_type(element)?;
                 let length = classes.length_field(type_id)?;
                 let same_elements = classes.same_elements_field(type_id, element)?;
-                let class = classes.named_by(element.array_class());
+                let class = classes.named_by(&format!("{}[]", element.name()));
                 let elements = classes.elements_fields(type_id)?;
                 *arrays = PrimitiveArrays { type_id, length, same_elements, elements, class };
             }
@@ -147,7 +147,7 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
             },
             primitive_arrays,
             class_type: classes.class_type()?,
-            class_of_classes: classes.named_by("java/lang/Class"),
+            class_of_classes: classes.named_by("java.lang.Class"),
             unknown_type,
             sites: Sites::declare::<ID>(outline, context)?,
             string_arrays: texts.as_ref().map(|texts| texts.arrays(context)).transpose()?,
@@ -201,8 +201,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
         for (number, class) in outline.classes.iter().enumerate() {
             let mut object = Object::new(class_type, classes.class_bytes(class, own_class_bytes));
             object.address = Some(class.address).filter(|&address| address != 0);
-            let name = readable_name(&classes.internal_name(number));
-            object.name = Some(self.announcer.context.vocabulary.string(&name)?);
+            object.name = Some(self.announcer.context.vocabulary.string(classes.name(number))?);
             self.shard.object(number as u64, &object)?;
             for (field, value) in classes.static_values(class, class_type)? {
                 self.shard.value(field, value)?;
@@ -227,18 +226,18 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
         Ok(())
     }
 
-    fn announce_chunk(&mut self, chunk: &Chunk) -> Result<(), Stop> {
+    fn announce_chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), Stop> {
         let mut number = u64::from(chunk.first_number);
         let threads = &self.announcer.threads;
         self.threads = &threads[threads.partition_point(|&(thread, _)| thread < number)..];
         let mut result = Ok(());
-        for_each_object::<ID>(self.announcer.outline.dump, chunk, |address, part| {
+        for_each_object::<ID>(chunk, |address, part| {
             if result.is_ok() {
                 result = self.announce_object(number, address, part);
                 number += 1;
             }
         });
-        self.announcer.context.progress.advance((chunk.end - chunk.start) as u64);
+        self.announcer.context.progress.advance(chunk.bytes.len() as u64);
         result
     }
 
@@ -369,7 +368,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
         read.text.clear();
         let is_whole = if read.are_too_many { None } else { texts.read(class, fields, &mut read.text) };
         read.bytes += read.text.len() as u64;
-        read.missing += u64::from(is_whole.is_none());
+        read.missing += u64::from(is_whole.is_none() && !texts.has_none(class, fields));
         read.shortened += u64::from(is_whole == Some(false));
         let text = is_whole.map(|_| self.announcer.context.vocabulary.string(&read.text));
         Ok(text.transpose()?)

@@ -15,7 +15,7 @@ use crate::error::ImportError;
 use super::conventions;
 use super::layout::{self, Fields, Packing};
 use super::outline::{Count, Outline};
-use super::records::{ClassPart, FieldType};
+use super::records::{ClassPart, FieldType, Header};
 use super::values::{self, ValueField, encoding};
 
 /// A chain of superclasses that is longer goes in circles, or is none.
@@ -66,10 +66,13 @@ struct Strengths {
 /// The classes of a dump, by number.
 pub(super) struct Classes<'o, 'a, const ID: usize> {
     outline: &'o Outline<'a>,
+    /// As the language writes them, or the address where the dump does not name a class.
+    names: Vec<Cow<'o, str>>,
     vocabulary: &'o Vocabulary<'o>,
     kinds: Kinds,
     strengths: Strengths,
     packing: Packing,
+    runtime: Runtime,
     /// Classes that the JVM itself holds: their instances do not.
     is_held: Vec<bool>,
     instances: Vec<OnceLock<Instances>>,
@@ -83,6 +86,7 @@ pub(super) struct Classes<'o, 'a, const ID: usize> {
 impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
     pub(super) fn new(
         outline: &'o Outline<'a>,
+        header: &Header<'_>,
         vocabulary: &'o Vocabulary<'o>,
         has_values: bool,
     ) -> Result<Self, ImportError> {
@@ -107,15 +111,25 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
                 *is_held = true;
             }
         }
-        let name = |class: &ClassPart<'_>| outline.names.class_name(class.address);
+        let name = |class: &ClassPart<'_>| {
+            let name = outline.names.class_name(class.address);
+            name.unwrap_or_else(|| format!("<class at {:#x}>", class.address).into())
+        };
+        let names: Vec<Cow<'o, str>> = outline.classes.iter().map(name).collect();
+        let has = |class: &str| names.iter().any(|name| name == class);
         // Since JDK 14: nearly the versions that pack fields anew, which are those from 15 on.
-        let is_recent = outline.classes.iter().any(|class| name(class).as_deref() == Some("java/lang/Record"));
+        let is_recent = has("java.lang.Record");
+        // Since JDK 8 the superclass of methods, which the JVM itself loads.
+        let is_8_or_later = has("java.lang.reflect.Executable");
+        let runtime = if header.is_of_android() { Runtime::Art } else { Runtime::HotSpot { is_8_or_later } };
         Ok(Classes {
             outline,
+            names,
             vocabulary,
             kinds,
             strengths,
             packing: if is_recent { Packing::Gaps } else { Packing::Classic },
+            runtime,
             is_held,
             instances: (0..count).map(|_| OnceLock::new()).collect(),
             arrays: (0..count).map(|_| OnceLock::new()).collect(),
@@ -131,10 +145,14 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         (number < self.instances.len()).then_some(number)
     }
 
-    /// The name of a class as the JVM has it, or its address.
-    pub(super) fn internal_name(&self, number: usize) -> Cow<'o, str> {
-        let address = self.outline.classes[number].address;
-        self.outline.names.class_name(address).unwrap_or_else(|| format!("<class at {address:#x}>").into())
+    /// The name of a class as the language writes it, or its address.
+    pub(super) fn name(&self, number: usize) -> &str {
+        &self.names[number]
+    }
+
+    /// The number of the class of this name: the first one, if several loaders define it.
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|of_class| of_class == name)
     }
 
     /// What is to know of the instances of a class. `field_bytes` is how long one of them is in the dump.
@@ -161,9 +179,8 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
     }
 
     /// The class of this name, which no two loaders define, as its objects name it.
-    pub(super) fn named_by(&self, internal_name: &str) -> Option<u64> {
-        let number = (0..self.outline.classes.len()).find(|&number| self.internal_name(number) == internal_name)?;
-        self.named(number)
+    pub(super) fn named_by(&self, name: &str) -> Option<u64> {
+        self.named(self.find(name)?)
     }
 
     /// The type of the arrays of a class, and the field with their length.
@@ -171,8 +188,8 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         if let Some(&array) = self.arrays[number].get() {
             return Ok(array);
         }
-        let name = readable_name(&self.internal_name(number));
-        let type_id = self.declare_array(self.kinds.array, &name, &conventions::OF_ARRAYS)?;
+        let name = self.name(number);
+        let type_id = self.declare_array(self.kinds.array, name, &conventions::OF_ARRAYS)?;
         let length = self.length_field(type_id)?;
         Ok(*self.arrays[number].get_or_init(|| (type_id, length)))
     }
@@ -210,7 +227,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
 
     /// The size of an instance of `java.lang.Class`, without static fields.
     pub(super) fn own_class_bytes(&self) -> u64 {
-        let number = (0..self.outline.classes.len()).find(|&number| self.internal_name(number) == "java/lang/Class");
+        let number = self.find("java.lang.Class");
         let fields = number.map_or_else(|| Fields::none(&self.outline.layout), |number| self.fields(number));
         fields.instance_bytes(&self.outline.layout)
     }
@@ -224,8 +241,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
 
     /// The type of `java.lang.Object`.
     fn object_type(&self) -> Result<Option<TypeId>, ImportError> {
-        let find = || (0..self.outline.classes.len()).find(|&number| self.internal_name(number) == "java/lang/Object");
-        self.object.get_or_init(find).map(|number| self.declare(number)).transpose()
+        self.object.get_or_init(|| self.find("java.lang.Object")).map(|number| self.declare(number)).transpose()
     }
 
     /// The type of objects whose class the dump does not hold.
@@ -315,15 +331,16 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         let mut fields = Fields::none(layout);
         let chain: Vec<usize> = self.chain(number).collect();
         for &number in chain.iter().rev() {
-            let class = self.internal_name(number);
+            let class = self.name(number);
             let declared: Vec<(Cow<'_, str>, FieldType)> = self.outline.classes[number]
                 .fields::<ID>()
                 .map(|(name, kind)| (self.outline.names.text(name).unwrap_or_default(), kind))
                 .collect();
             let has = |field: &str| declared.iter().any(|(name, _)| name == field);
-            let hidden = hidden_fields(&class, has);
+            let hidden = self.runtime.hidden_fields(class, has);
             let of = |contended: bool| {
-                let is_one = |(name, _): &&(Cow<'_, str>, FieldType)| is_contended(&class, name, has) == contended;
+                let is_one =
+                    |(name, _): &&(Cow<'_, str>, FieldType)| self.runtime.is_contended(class, name, has) == contended;
                 declared.iter().filter(is_one).map(|&(_, kind)| kind).collect::<Vec<_>>()
             };
             fields.add(of(false).into_iter().chain(hidden.iter().copied()), layout, self.packing);
@@ -337,7 +354,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         let mut references = Vec::new();
         let mut offset = 0;
         for declaring in self.chain(number) {
-            let is_reference = self.internal_name(declaring) == "java/lang/ref/Reference";
+            let is_reference = self.name(declaring) == "java.lang.ref.Reference";
             for (name, kind) in self.outline.classes[declaring].fields::<ID>() {
                 let start = offset;
                 offset += usize::from(kind.bytes(ID as u8));
@@ -364,7 +381,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
                 let name = self.outline.names.text(name).unwrap_or(UNKNOWN_FIELD.into());
                 let bytes = usize::from(kind.bytes(ID as u8));
                 // A truth in a number has the value of the last byte.
-                let is_truth = kind == FieldType::Int && conventions::is_truth(&self.internal_name(declaring), &name);
+                let is_truth = kind == FieldType::Int && conventions::is_truth(self.name(declaring), &name);
                 let (kind, at) = if is_truth { (FieldType::Boolean, offset + bytes - 1) } else { (kind, offset) };
                 let field = self.vocabulary.field(type_id, &name, encoding(kind), false)?;
                 if kind != FieldType::Reference {
@@ -379,12 +396,13 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
     /// How strongly a `java.lang.ref.Reference` refers.
     fn strength(&self, number: usize) -> StrengthId {
         let of_name = |name: &str| match name {
-            "java/lang/ref/SoftReference" => Some(self.strengths.soft),
-            "java/lang/ref/PhantomReference" => Some(self.strengths.phantom),
-            "java/lang/ref/FinalReference" => Some(self.strengths.finalizer),
+            "java.lang.ref.SoftReference" => Some(self.strengths.soft),
+            "java.lang.ref.PhantomReference" => Some(self.strengths.phantom),
+            // The second one is Android's.
+            "java.lang.ref.FinalReference" | "java.lang.ref.FinalizerReference" => Some(self.strengths.finalizer),
             _ => None,
         };
-        self.chain(number).find_map(|number| of_name(&self.internal_name(number))).unwrap_or(self.strengths.weak)
+        self.chain(number).find_map(|number| of_name(self.name(number))).unwrap_or(self.strengths.weak)
     }
 
     /// The type of a class's instances.
@@ -397,11 +415,11 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         let chain: Vec<usize> = self.chain(number).collect();
         let mut types = Vec::with_capacity(chain.len());
         for &number in chain.iter().rev() {
-            let name = readable_name(&self.internal_name(number));
+            let name = self.name(number);
             let loader = self.loader_name(number);
             let mut attributes: Vec<(&str, &str)> = loader.iter().map(|loader| ("class loader", &**loader)).collect();
-            attributes.extend(conventions::of_class(&name, self.has_values));
-            let mut description = TypeDescription::new(self.kinds.instance, &name);
+            attributes.extend(conventions::of_class(name, self.has_values));
+            let mut description = TypeDescription::new(self.kinds.instance, name);
             description.base = types.last().copied();
             description.attributes = &attributes;
             types.push(self.vocabulary.declare_type(&description)?);
@@ -414,88 +432,59 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
     fn loader_name(&self, number: usize) -> Option<String> {
         let loader = self.outline.addresses.number(self.outline.classes[number].loader)?;
         match self.outline.object::<ID>(loader)? {
-            super::records::Part::Instance { class, .. } => {
-                Some(readable_name(&self.internal_name(self.number(class)?)))
-            }
+            super::records::Part::Instance { class, .. } => Some(self.name(self.number(class)?).to_owned()),
             _ => None,
         }
     }
 }
 
-/// Fields that HotSpot adds to some classes and that no dump lists, for a class that declares what `has` says.
-fn hidden_fields(class: &str, has: impl Fn(&str) -> bool) -> &'static [FieldType] {
-    use FieldType::{Boolean, Int, Long, Reference, Short};
-    match class {
-        // The class in the JVM's own memory, that of its arrays; the size and the number of static references.
-        // Source file and lock; before JDK 25 protection domain and signers, in place of the lock.
-        "java/lang/Class" if has("signers") => &[Long, Long, Int, Int, Reference, Reference],
-        "java/lang/Class" => &[Long, Long, Int, Int, Reference, Reference, Reference],
-        // Since JDK 19: what debuggers and the flight recorder know of it.
-        "java/lang/Thread" if has("holder") => &[Long, Int, Short, Boolean],
-        "java/lang/invoke/ResolvedMethodName" if !has("vmholder") => &[Long, Reference],
-        "java/lang/ClassLoader"
-        | "java/lang/Module"
-        | "java/lang/invoke/MemberName"
-        | "java/lang/invoke/ResolvedMethodName" => &[Long],
-        "java/lang/invoke/MethodHandleNatives$CallSiteContext" => &[Long, Long],
-        "java/lang/InternalError" => &[Boolean],
-        _ => &[],
+/// What lays out the objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Runtime {
+    HotSpot {
+        is_8_or_later: bool,
+    },
+    /// Android's, whose classes declare all fields that there are.
+    Art,
+}
+
+impl Runtime {
+    /// Fields that HotSpot adds to some classes and that no dump lists, for a class that declares what `has` says.
+    fn hidden_fields(self, class: &str, has: impl Fn(&str) -> bool) -> &'static [FieldType] {
+        use FieldType::{Boolean, Int, Long, Reference, Short};
+        let Runtime::HotSpot { is_8_or_later } = self else { return &[] };
+        match class {
+            // The class in the JVM's own memory, that of its arrays; the size and the number of static references.
+            // Source file and lock; before JDK 25 protection domain and signers, in place of the lock.
+            "java.lang.Class" if has("signers") => &[Long, Long, Int, Int, Reference, Reference],
+            "java.lang.Class" => &[Long, Long, Int, Int, Reference, Reference, Reference],
+            // Since JDK 19: what debuggers and the flight recorder know of it.
+            "java.lang.Thread" if has("holder") => &[Long, Int, Short, Boolean],
+            // The data of a loader came with the metaspace.
+            "java.lang.ClassLoader" if !is_8_or_later => &[],
+            "java.lang.invoke.ResolvedMethodName" if !has("vmholder") => &[Long, Reference],
+            "java.lang.ClassLoader"
+            | "java.lang.Module"
+            | "java.lang.invoke.MemberName"
+            | "java.lang.invoke.ResolvedMethodName" => &[Long],
+            "java.lang.invoke.MethodHandleNatives$CallSiteContext" => &[Long, Long],
+            "java.lang.InternalError" => &[Boolean],
+            _ => &[],
+        }
     }
-}
 
-/// Whether a field is marked `@Contended`, which no dump says. The JVM pads such a field on both sides.
-fn is_contended(class: &str, field: &str, has: impl Fn(&str) -> bool) -> bool {
-    match class {
-        // Until JDK 19, when threads got a holder.
-        "java/lang/Thread" => field.starts_with("threadLocalRandom") && !has("holder"),
-        "java/util/concurrent/ConcurrentHashMap$CounterCell"
-        | "java/util/concurrent/atomic/Striped64$Cell"
-        | "java/util/concurrent/Exchanger$Node" => true,
-        _ => false,
-    }
-}
-
-/// A class's name as the language writes it: `java.lang.String`, `int[][]`.
-pub(super) fn readable_name(internal: &str) -> String {
-    let element = internal.trim_start_matches('[');
-    let dimensions = internal.len() - element.len();
-    let primitive = |code| match code {
-        "Z" => Some("boolean"),
-        "C" => Some("char"),
-        "F" => Some("float"),
-        "D" => Some("double"),
-        "B" => Some("byte"),
-        "S" => Some("short"),
-        "I" => Some("int"),
-        "J" => Some("long"),
-        _ => None,
-    };
-    let element = if dimensions == 0 {
-        element
-    } else {
-        let class = element.strip_prefix('L').and_then(|element| element.strip_suffix(';'));
-        class.or_else(|| primitive(element)).unwrap_or(element)
-    };
-    // Hidden classes, those of lambdas for instance, have a `+` that the JVM shows as `/`.
-    element.replace('/', ".").replace("+0x", "/0x") + &"[]".repeat(dimensions)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_those_of_the_language() {
-        for (internal, readable) in [
-            ("java/lang/String", "java.lang.String"),
-            ("[Ljava/util/Map$Entry;", "java.util.Map$Entry[]"),
-            ("[[I", "int[][]"),
-            ("I", "I"),
-            ("Main", "Main"),
-            ("a/Main$$Lambda$3+0x00007f09", "a.Main$$Lambda$3/0x00007f09"),
-            ("[", "[]"),
-        ] {
-            assert_eq!(readable_name(internal), readable);
+    /// Whether a field is marked `@Contended`, which no dump says. HotSpot pads such a field on both sides.
+    fn is_contended(self, class: &str, field: &str, has: impl Fn(&str) -> bool) -> bool {
+        if self == Runtime::Art {
+            return false;
+        }
+        match class {
+            // Until JDK 19, when threads got a holder.
+            "java.lang.Thread" => field.starts_with("threadLocalRandom") && !has("holder"),
+            "java.util.concurrent.ConcurrentHashMap$CounterCell"
+            | "java.util.concurrent.atomic.Striped64$Cell"
+            | "java.util.concurrent.Exchanger$Node" => true,
+            _ => false,
         }
     }
 }

@@ -18,8 +18,8 @@ const STAND_FOR_VALUES: [&str; 11] = [
 ];
 
 /// Whether a field that is a number holds 1 for true and 0 for false.
-pub(super) fn is_truth(internal_name: &str, field: &str) -> bool {
-    (internal_name, field) == ("java/util/concurrent/atomic/AtomicBoolean", "value")
+pub(super) fn is_truth(class: &str, field: &str) -> bool {
+    (class, field) == ("java.util.concurrent.atomic.AtomicBoolean", "value")
 }
 
 /// Classes whose instances are called by what a field refers to.
@@ -117,7 +117,7 @@ impl Collection {
 }
 
 /// Those of the JDK and of Android. Their subclasses are like them.
-const COLLECTIONS: [Collection; 35] = [
+const COLLECTIONS: [Collection; 37] = [
     Collection::new("android.util.ArrayMap", ".mSize", ".mHashes.length", ""),
     Collection::new("android.util.ArraySet", ".mSize", ".mHashes.length", ""),
     Collection::new("android.util.SparseArray", ".mSize", ".mKeys.length", ""),
@@ -127,6 +127,7 @@ const COLLECTIONS: [Collection; 35] = [
     Collection::new("java.util.AbstractList$SubList", ".size", "", ""),
     Collection::new("java.util.ArrayList$SubList", ".size", "", ""),
     Collection::new("java.util.Arrays$ArrayList", ".a.length", "", ""),
+    Collection::new("java.util.Collections$CopiesList", ".n", "", ""),
     Collection::new("java.util.EnumMap", ".size", ".vals.length", ""),
     Collection::new("java.util.HashMap", ".size", ".table.length", ".table"),
     Collection::new("java.util.HashSet", ".map.size", ".map.table.length", ""),
@@ -155,6 +156,7 @@ const COLLECTIONS: [Collection; 35] = [
     Collection::new("java.util.concurrent.CopyOnWriteArrayList", ".array.length", "", ""),
     Collection::new("java.util.concurrent.CopyOnWriteArrayList$COWSubList", ".size", "", ""),
     Collection::new("java.util.concurrent.CopyOnWriteArraySet", ".al.array.length", "", ""),
+    Collection::new("java.util.concurrent.DelayQueue", ".q.size", ".q.queue.length", ""),
     Collection::new("java.util.concurrent.LinkedBlockingDeque", ".count", "", ""),
     Collection::new("java.util.concurrent.LinkedBlockingQueue", ".count", "", ""),
     Collection::new("java.util.concurrent.PriorityBlockingQueue", ".size", ".queue.length", ""),
@@ -163,7 +165,7 @@ const COLLECTIONS: [Collection; 35] = [
 
 /// Where the entries of collections and of their nodes are, in the JDK from 8 on and in Android. Subclasses are like
 /// them.
-const ENTRIES: [(&str, &str); 75] = [
+const ENTRIES: [(&str, &str); 109] = [
     ("android.util.ArrayMap", ".mArray[=]"),
     ("android.util.ArraySet", ".mArray[]="),
     // Values that were deleted are placeholders. The keys are in an array of numbers.
@@ -172,29 +174,50 @@ const ENTRIES: [(&str, &str); 75] = [
     ("java.lang.ThreadLocal$ThreadLocalMap$Entry", ".referent=.value"),
     // Of any list: those of an array are known.
     ("java.util.AbstractList$SubList", "=.root.elementData[.offset,.size] =.root.a[.offset,.size]"),
+    ("java.util.AbstractMap$1", ".this$0="),
     ("java.util.ArrayDeque", "=.elements[.head]"),
     ("java.util.ArrayList", "=.elementData[]"),
     ("java.util.ArrayList$SubList", "=.root.elementData[.offset,.size]"),
     ("java.util.Arrays$ArrayList", "=.a[]"),
+    ("java.util.Collections$AsLIFOQueue", ".q"),
+    ("java.util.Collections$CheckedCollection", ".c"),
+    ("java.util.Collections$CheckedMap", ".m"),
+    // They have no references with an index: they hold nothing.
+    ("java.util.Collections$EmptyList", "=[]"),
+    ("java.util.Collections$EmptyMap", "=[]"),
+    ("java.util.Collections$EmptySet", "=[]"),
     ("java.util.Collections$SetFromMap", ".m="),
     ("java.util.Collections$SingletonList", "=.element"),
     ("java.util.Collections$SingletonMap", ".k=.v"),
+    ("java.util.Collections$SingletonSet", "=.element="),
     ("java.util.Collections$SynchronizedCollection", ".c"),
     ("java.util.Collections$SynchronizedMap", ".m"),
     ("java.util.Collections$UnmodifiableCollection", ".c"),
     ("java.util.Collections$UnmodifiableMap", ".m"),
     // A slot without an element holds null.
     ("java.util.EnumMap", ".keyUniverse[]=.vals[]"),
+    // Views: of keys, and of entries; those of values show the keys, too.
+    ("java.util.EnumMap$KeySet", ".this$0="),
+    ("java.util.EnumMap$Values", ".this$0"),
     ("java.util.HashMap", ".table[]"),
+    ("java.util.HashMap$EntrySet", ".this$0"),
     ("java.util.HashMap$HashMapEntry", ".key=.value .next"),
+    ("java.util.HashMap$KeySet", ".this$0="),
     ("java.util.HashMap$Node", ".key=.value .next"),
     // Those of a `LinkedHashMap` are in its order, too.
     ("java.util.HashMap$TreeNode", ".key=.value .after .next"),
+    ("java.util.HashMap$Values", ".this$0"),
     ("java.util.HashSet", ".map="),
     ("java.util.Hashtable", ".table[]"),
     ("java.util.Hashtable$Entry", ".key=.value .next"),
+    ("java.util.Hashtable$EntrySet", ".this$0"),
     ("java.util.Hashtable$HashtableEntry", ".key=.value .next"),
+    ("java.util.Hashtable$KeySet", ".this$0="),
+    ("java.util.Hashtable$ValueCollection", ".this$0"),
     ("java.util.IdentityHashMap", ".table[=]"),
+    ("java.util.IdentityHashMap$EntrySet", ".this$0"),
+    ("java.util.IdentityHashMap$KeySet", ".this$0="),
+    ("java.util.IdentityHashMap$Values", ".this$0"),
     // In place of a second element there may be a placeholder, or null in older versions.
     ("java.util.ImmutableCollections$List12", "=.e0 =.e1?java.lang.Object"),
     ("java.util.ImmutableCollections$ListN", "=.elements[]"),
@@ -205,7 +228,10 @@ const ENTRIES: [(&str, &str); 75] = [
     ("java.util.ImmutableCollections$SubList", "=.root.elements[.offset,.size]"),
     ("java.util.LinkedHashMap", ".head .table[]"),
     ("java.util.LinkedHashMap$Entry", ".key=.value .after .next"),
+    ("java.util.LinkedHashMap$LinkedEntrySet", ".this$0"),
     ("java.util.LinkedHashMap$LinkedHashMapEntry", ".key=.value .after .next"),
+    ("java.util.LinkedHashMap$LinkedKeySet", ".this$0="),
+    ("java.util.LinkedHashMap$LinkedValues", ".this$0"),
     ("java.util.LinkedList", ".first"),
     ("java.util.LinkedList$Node", "=.item .next"),
     ("java.util.PriorityQueue", "=.queue[]"),
@@ -214,31 +240,43 @@ const ENTRIES: [(&str, &str); 75] = [
     ("java.util.RegularEnumSet", ".universe[.elements]="),
     ("java.util.TreeMap", ".root"),
     ("java.util.TreeMap$Entry", ".left .key=.value .right"),
+    ("java.util.TreeMap$EntrySet", ".this$0"),
+    ("java.util.TreeMap$KeySet", ".m="),
     ("java.util.TreeMap$TreeMapEntry", ".left .key=.value .right"),
+    ("java.util.TreeMap$Values", ".this$0"),
     ("java.util.TreeSet", ".m="),
     ("java.util.Vector", "=.elementData[]"),
     ("java.util.WeakHashMap", ".table[]"),
     // A reference has a field `next`, too: it leads to another entry of the map that is in its queue.
     ("java.util.WeakHashMap$Entry", ".referent=.value .next~"),
+    ("java.util.WeakHashMap$EntrySet", ".this$0"),
+    ("java.util.WeakHashMap$KeySet", ".this$0="),
+    ("java.util.WeakHashMap$Values", ".this$0"),
     ("java.util.concurrent.ArrayBlockingQueue", "=.items[.takeIndex]"),
     ("java.util.concurrent.ConcurrentHashMap", ".table[]"),
+    ("java.util.concurrent.ConcurrentHashMap$EntrySetView", ".map"),
     // While a table grows, some of its slots lead to the next one.
     ("java.util.concurrent.ConcurrentHashMap$ForwardingNode", ".nextTable[]"),
     ("java.util.concurrent.ConcurrentHashMap$KeySetView", ".map="),
     ("java.util.concurrent.ConcurrentHashMap$Node", ".key=.val .next"),
     ("java.util.concurrent.ConcurrentHashMap$ReservationNode", ".next"),
     ("java.util.concurrent.ConcurrentHashMap$TreeBin", ".first"),
+    ("java.util.concurrent.ConcurrentHashMap$ValuesView", ".map"),
     // The head may be a node after the first one.
     ("java.util.concurrent.ConcurrentLinkedDeque", ".head"),
     ("java.util.concurrent.ConcurrentLinkedDeque$Node", ".prev =.item? .next"),
     ("java.util.concurrent.ConcurrentLinkedQueue", ".head"),
     ("java.util.concurrent.ConcurrentLinkedQueue$Node", "=.item? .next"),
     ("java.util.concurrent.ConcurrentSkipListMap", ".head.node.next"),
+    ("java.util.concurrent.ConcurrentSkipListMap$EntrySet", ".m"),
+    ("java.util.concurrent.ConcurrentSkipListMap$KeySet", ".m="),
     ("java.util.concurrent.ConcurrentSkipListMap$Node", ".key=.val? .next"),
+    ("java.util.concurrent.ConcurrentSkipListMap$Values", ".m"),
     ("java.util.concurrent.ConcurrentSkipListSet", ".m="),
     ("java.util.concurrent.CopyOnWriteArrayList", "=.array[]"),
     ("java.util.concurrent.CopyOnWriteArrayList$COWSubList", "=.expectedArray[.offset,.size]"),
     ("java.util.concurrent.CopyOnWriteArraySet", ".al"),
+    ("java.util.concurrent.DelayQueue", ".q"),
     ("java.util.concurrent.LinkedBlockingDeque", ".first"),
     ("java.util.concurrent.LinkedBlockingDeque$Node", "=.item .next"),
     ("java.util.concurrent.LinkedBlockingQueue", ".head.next"),

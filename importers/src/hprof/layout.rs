@@ -109,9 +109,9 @@ pub(super) struct Evidence {
 const ENOUGH_ARRAYS: usize = 20_000;
 
 impl Evidence {
-    /// Looks at the objects between two places of the dump.
-    pub(super) fn look<const ID: usize>(&mut self, dump: &[u8], start: usize, end: usize) {
-        let mut parts = Parts::<ID>::new(dump, start, end);
+    /// Looks at the objects of these sub-records, of which the last may be cut.
+    pub(super) fn look<const ID: usize>(&mut self, bytes: &[u8]) {
+        let mut parts = Parts::<ID>::new(bytes);
         let mut last: Option<(FieldType, u32, u64)> = None;
         while self.arrays.len() < ENOUGH_ARRAYS
             && let Ok(Some(part)) = parts.next()

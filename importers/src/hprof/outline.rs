@@ -1,4 +1,4 @@
-//! The first pass over a dump: what is where, and which object lives at which address.
+//! The first pass over a heap dump: what is where, and which object lives at which address.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -8,12 +8,13 @@ use byteorder::{BigEndian, ByteOrder};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-use crate::context::Context;
-use crate::error::{Damage, ImportError};
+use crate::error::ImportError;
 
 use super::addresses::{Addresses, Collector, has_place};
+use super::class_names;
 use super::layout::{Evidence, ObjectLayout};
-use super::records::{ClassPart, FieldType, Header, Part, Parts, Root, id, record, tag};
+use super::places::{Records, Segment};
+use super::records::{ClassPart, FieldType, Part, Parts, Root, id, record, tag};
 
 /// A table by identifiers or serials.
 pub(super) type Table<K, V> = HashMap<K, V, RandomState>;
@@ -43,20 +44,58 @@ pub(super) enum Purpose {
 
 /// Consecutive sub-records.
 #[derive(Debug, Clone)]
-pub(super) struct Chunk {
-    pub(super) start: usize,
-    pub(super) end: usize,
+pub(super) struct Chunk<'a> {
+    pub(super) bytes: &'a [u8],
     /// The number of its first object.
     pub(super) first_number: u32,
-    /// Its objects, without classes.
+    /// Its objects, without classes and without those that are left out.
     pub(super) objects: u32,
     /// Where every [`STEP`]th of them begins, from the start of the chunk on.
     places: Vec<u32>,
+    /// Where the objects begin that are left out, since another one before has the same address.
+    repeated: Vec<u32>,
 }
 
-impl Chunk {
-    fn new(start: usize) -> Self {
-        Chunk { start, end: start, first_number: 0, objects: 0, places: Vec::new() }
+impl<'a> Chunk<'a> {
+    fn new() -> Self {
+        Chunk { bytes: &[], first_number: 0, objects: 0, places: Vec::new(), repeated: Vec::new() }
+    }
+
+    /// Another object begins at this place, less than [`CHUNK_BYTES`] after the start.
+    fn push(&mut self, place: usize) {
+        if self.objects.is_multiple_of(STEP) {
+            self.places.push(place as u32);
+        }
+        self.objects += 1;
+    }
+
+    /// The object that comes `before` others after a place, if some of the chunk are left out.
+    #[cold]
+    fn unrepeated<const ID: usize>(&self, place: usize, mut before: u32) -> Option<Part<'a>> {
+        let mut parts = Parts::<ID>::new(&self.bytes[place..]);
+        loop {
+            let at = (place + parts.offset()) as u32;
+            let part = parts.next().ok()??;
+            if part.object().is_some() && self.repeated.binary_search(&at).is_err() {
+                if before == 0 {
+                    return Some(part);
+                }
+                before -= 1;
+            }
+        }
+    }
+
+    /// Hands over its objects with their addresses and where they begin, also those that are left out.
+    fn for_each_of_all<const ID: usize>(&self, mut visit: impl FnMut(u64, Part<'a>, usize)) {
+        let mut parts = Parts::<ID>::new(self.bytes);
+        loop {
+            let place = parts.offset();
+            // The chunk was read before: there is no damage in it.
+            let Ok(Some(part)) = parts.next() else { return };
+            if let Some(address) = part.object() {
+                visit(address, part, place);
+            }
+        }
     }
 }
 
@@ -80,6 +119,8 @@ pub(super) struct Names<'a> {
     /// The name of each class, by its address.
     classes: Table<u64, u64>,
     class_serials: Table<u32, u64>,
+    /// The classes that an earlier dump of the file holds, or that were unloaded: a dump without them leaves out nothing.
+    gone: HashSet<u64, RandomState>,
     frames: Table<u64, StackFrame>,
     /// For each stack trace the identifiers of its frames.
     traces: Table<u32, &'a [u8]>,
@@ -108,99 +149,89 @@ pub(super) struct Counts {
     pub(super) primitive_arrays: Vec<(FieldType, Count)>,
 }
 
-/// What a dump holds and where.
+/// What a heap dump holds and where.
 #[derive(Debug)]
 pub(super) struct Outline<'a> {
+    /// The whole file.
     pub(super) dump: &'a [u8],
     pub(super) names: Names<'a>,
     pub(super) layout: ObjectLayout,
     /// Whether anything told the layout.
     pub(super) is_layout_found: bool,
     pub(super) classes: Vec<ClassPart<'a>>,
+    /// How many of them are dumped: the first ones.
+    pub(super) dumped_classes: usize,
     pub(super) roots: Vec<Root>,
-    pub(super) chunks: Vec<Chunk>,
+    pub(super) chunks: Vec<Chunk<'a>>,
     pub(super) addresses: Addresses,
     pub(super) counts: Counts,
-    /// Where the dump stops making sense, if not at its end.
-    pub(super) damage: Option<Damage>,
+    /// How many objects and classes have the address of another one. Unless they are only counted, they are left out.
+    pub(super) repeated: u64,
 }
 
 /// What a job finds.
-struct JobOutline<'a> {
-    chunks: Vec<Chunk>,
-    classes: Vec<ClassPart<'a>>,
+pub(super) struct JobOutline<'a> {
+    chunks: Vec<Chunk<'a>>,
+    pub(super) classes: Vec<ClassPart<'a>>,
     roots: Vec<Root>,
     collector: Collector,
     /// Objects whose address has no place: the address, the chunk here and the place in it.
     odd: Vec<(u64, usize, u32)>,
     counts: Counts,
-    damage: Option<Damage>,
+    /// Whether all segments are whole.
+    pub(super) is_whole: bool,
 }
 
 impl<'a> Outline<'a> {
-    /// Reads the whole dump, on all threads of the current pool.
-    pub(super) fn read<const ID: usize>(
+    /// Of what the jobs found, one after the other.
+    pub(super) fn new<const ID: usize>(
         dump: &'a [u8],
-        header: &Header<'_>,
+        names: Names<'a>,
+        (layout, is_layout_found): (ObjectLayout, bool),
         purpose: Purpose,
-        context: &Context<'_>,
+        jobs: Vec<JobOutline<'a>>,
     ) -> Result<Self, ImportError> {
-        context.progress.begin("looking through", dump.len() as u64, "bytes");
-        let (names, segments, mut damage) = Names::read::<ID>(dump, header.length, context);
-        let (found_layout, is_layout_found) = find_layout::<ID>(dump, &segments);
-        let given_layout = context.options.of_formats.get::<ObjectLayout>();
-        let layout = given_layout.copied().unwrap_or(found_layout);
-        let jobs = group(&segments);
-        let phase = match purpose {
-            Purpose::Totals => "counting",
-            Purpose::Numbers => "finding objects",
-        };
-        context.progress.begin(phase, dump.len() as u64, "bytes");
-        let found = jobs.par_iter().map(|job| {
-            context.check_cancelled()?;
-            let found = JobOutline::read::<ID>(dump, job, purpose, &layout);
-            context.progress.advance(job.iter().map(|&(start, end)| (end - start) as u64).sum());
-            Ok(found)
-        });
-        let found: Vec<JobOutline<'a>> = found.collect::<Result<_, ImportError>>()?;
         let mut outline = Outline {
             dump,
             names,
             layout,
-            is_layout_found: is_layout_found || given_layout.is_some(),
+            is_layout_found,
             classes: Vec::new(),
+            dumped_classes: 0,
             roots: Vec::new(),
             chunks: Vec::new(),
             addresses: Addresses::new(Vec::new(), 0, Table::default()),
             counts: Counts::default(),
-            damage: None,
+            repeated: 0,
         };
-        let mut collectors = Vec::with_capacity(found.len());
+        let mut collectors = Vec::with_capacity(jobs.len());
         let mut odd = Vec::new();
-        for found in found {
+        for found in jobs {
             odd.extend(found.odd.iter().map(|&(address, chunk, at)| (address, outline.chunks.len() + chunk, at)));
             outline.chunks.extend(found.chunks);
             outline.classes.extend(found.classes);
             outline.roots.extend(found.roots);
             outline.counts.add(found.counts);
             collectors.push(found.collector);
-            if found.damage.is_some() {
-                // After the damage, offsets cannot be trusted.
-                damage = found.damage;
-                break;
-            }
         }
-        outline.damage = damage;
-        outline.add_undumped_classes();
-        outline.number::<ID>(collectors, &odd)?;
+        outline.complete_classes();
+        outline.number::<ID>(collectors, &odd, purpose)?;
         Ok(outline)
     }
 
-    /// Classes that are loaded and not linked are not dumped, but others refer to them.
-    fn add_undumped_classes(&mut self) {
-        let dumped: HashSet<u64, RandomState> = self.classes.iter().map(|class| class.address).collect();
-        let mut others: Vec<u64> =
-            self.names.classes.keys().copied().filter(|address| !dumped.contains(address)).collect();
+    /// Leaves out classes that are dumped again. Adds those that are loaded and not linked: they are not dumped, but
+    /// others refer to them.
+    fn complete_classes(&mut self) {
+        let mut dumped: HashSet<u64, RandomState> = self.classes.iter().map(|class| class.address).collect();
+        let repeated = self.classes.len() - dumped.len();
+        if repeated > 0 {
+            self.repeated += repeated as u64;
+            dumped.clear();
+            self.classes.retain(|class| dumped.insert(class.address));
+        }
+        self.dumped_classes = self.classes.len();
+        let is_missing = |address: &u64| !dumped.contains(address) && !self.names.gone.contains(address);
+        let mut others: Vec<u64> = self.names.classes.keys().copied().filter(is_missing).collect();
         others.sort_unstable();
         self.classes.extend(others.into_iter().map(ClassPart::undumped));
     }
@@ -210,38 +241,90 @@ impl<'a> Outline<'a> {
         &mut self,
         collectors: Vec<Collector>,
         odd: &[(u64, usize, u32)],
+        purpose: Purpose,
     ) -> Result<(), ImportError> {
-        let objects = self.classes.len() as u64 + self.chunks.iter().map(|chunk| u64::from(chunk.objects)).sum::<u64>();
+        let objects = match purpose {
+            Purpose::Numbers => self.chunks.iter().map(|chunk| u64::from(chunk.objects)).sum::<u64>(),
+            Purpose::Totals => self.counts.objects(),
+        };
+        let placed_count = objects - odd.len() as u64;
+        let objects = self.classes.len() as u64 + objects;
         if objects >= u64::from(u32::MAX) {
             return Err(ImportError::TooManyObjects { objects });
-        }
-        let mut next = self.classes.len() as u32;
-        for chunk in &mut self.chunks {
-            chunk.first_number = next;
-            next += chunk.objects;
-        }
-        let mut others = Table::default();
-        for &(address, chunk, at) in odd {
-            others.insert(address, self.chunks[chunk].first_number + at);
-        }
-        for (number, class) in (0..).zip(&self.classes) {
-            others.insert(class.address, number);
         }
         let first_number = self.classes.len() as u32 + odd.len() as u32;
         // With odd addresses in between numbers do not follow ranks.
         let collectors = if odd.is_empty() { collectors } else { Collector::unordered(collectors) };
-        self.addresses = Addresses::new(collectors, first_number, others);
+        let others = self.number_others(odd);
+        let distinct_count = others.len() as u64;
+        self.addresses = match purpose {
+            Purpose::Numbers => Addresses::new(collectors, first_number, others),
+            Purpose::Totals => Addresses::without_numbers(collectors, others),
+        };
+        let is_object = |class: &&ClassPart<'_>| self.addresses.rank(class.address).is_some();
+        let repeated = placed_count - self.addresses.placed_count()
+            + (u64::from(first_number) - distinct_count)
+            + self.classes.iter().filter(is_object).count() as u64;
+        self.repeated += repeated;
+        if purpose == Purpose::Totals {
+            return Ok(());
+        }
+        if repeated > 0 {
+            self.leave_out_repeated::<ID>();
+        }
         if !self.addresses.is_ordered() {
-            let (dump, addresses) = (self.dump, &self.addresses);
+            let addresses = &self.addresses;
             self.chunks.par_iter().for_each(|chunk| {
                 let mut number = chunk.first_number;
-                for_each_object::<ID>(dump, chunk, |address, _| {
+                for_each_object::<ID>(chunk, |address, _| {
                     addresses.set(address, number);
                     number += 1;
                 });
             });
         }
         Ok(())
+    }
+
+    /// Numbers the chunks; the numbers of classes, and of objects whose address has no place. Of several with one
+    /// address, the first counts. Where objects are only counted, there are no chunks, and they have no numbers.
+    fn number_others(&mut self, odd: &[(u64, usize, u32)]) -> Table<u64, u32> {
+        let mut next = self.classes.len() as u32;
+        for chunk in &mut self.chunks {
+            chunk.first_number = next;
+            next += chunk.objects;
+        }
+        let mut others: Table<u64, u32> =
+            (0..).zip(&self.classes).map(|(number, class)| (class.address, number)).collect();
+        for &(address, chunk, at) in odd {
+            let number = self.chunks.get(chunk).map_or(u32::MAX, |chunk| chunk.first_number + at);
+            others.entry(address).or_insert(number);
+        }
+        others
+    }
+
+    /// Of the objects with one address, keeps the first; a class comes before all objects.
+    fn leave_out_repeated<const ID: usize>(&mut self) {
+        let mut seen = Seen::new(&self.addresses, self.classes.iter().map(|class| class.address));
+        let mut odd = Vec::new();
+        for (number, chunk) in self.chunks.iter_mut().enumerate() {
+            let mut kept = Chunk { bytes: chunk.bytes, ..Chunk::new() };
+            chunk.for_each_of_all::<ID>(|address, _, place| {
+                if !seen.insert(address) {
+                    kept.repeated.push(place as u32);
+                    return;
+                }
+                if !has_place(address) {
+                    odd.push((address, number, kept.objects));
+                }
+                kept.push(place);
+            });
+            *chunk = kept;
+        }
+        let others = self.number_others(&odd);
+        self.addresses.renumber(others);
+        for (number, class) in (0..).zip(&self.classes) {
+            self.addresses.set(class.address, number);
+        }
     }
 
     /// How many objects there are, classes included.
@@ -254,8 +337,11 @@ impl<'a> Outline<'a> {
         let chunk = self.chunks.partition_point(|chunk| chunk.first_number <= number).checked_sub(1)?;
         let chunk = &self.chunks[chunk];
         let at = number - chunk.first_number;
-        let place = *chunk.places.get((at / STEP) as usize)?;
-        let mut parts = Parts::<ID>::new(self.dump, chunk.start + place as usize, chunk.end);
+        let place = *chunk.places.get((at / STEP) as usize)? as usize;
+        if !chunk.repeated.is_empty() {
+            return chunk.unrepeated::<ID>(place, at % STEP);
+        }
+        let mut parts = Parts::<ID>::new(&chunk.bytes[place..]);
         let mut before = at % STEP;
         // The chunk was read before: there is no damage in it.
         while let Ok(Some(part)) = parts.next() {
@@ -272,30 +358,58 @@ impl<'a> Outline<'a> {
 }
 
 /// Hands over the objects of a chunk, with their addresses.
-pub(super) fn for_each_object<'a, const ID: usize>(
-    dump: &'a [u8],
-    chunk: &Chunk,
-    mut visit: impl FnMut(u64, Part<'a>),
-) {
-    let mut parts = Parts::<ID>::new(dump, chunk.start, chunk.end);
-    // The chunk was read before: there is no damage in it.
-    while let Ok(Some(part)) = parts.next() {
+pub(super) fn for_each_object<'a, const ID: usize>(chunk: &Chunk<'a>, mut visit: impl FnMut(u64, Part<'a>)) {
+    let mut repeated = chunk.repeated.iter().map(|&place| place as usize);
+    let mut next_repeated = repeated.next();
+    let mut parts = Parts::<ID>::new(chunk.bytes);
+    loop {
+        let place = parts.offset();
+        // The chunk was read before: there is no damage in it.
+        let Ok(Some(part)) = parts.next() else { return };
         match part {
             Part::Instance { address, .. }
             | Part::ObjectArray { address, .. }
-            | Part::PrimitiveArray { address, .. } => visit(address, part),
+            | Part::PrimitiveArray { address, .. } => {
+                if next_repeated == Some(place) {
+                    next_repeated = repeated.next();
+                } else {
+                    visit(address, part);
+                }
+            }
             _ => {}
         }
     }
 }
 
+/// The addresses that were seen.
+struct Seen<'s> {
+    addresses: &'s Addresses,
+    placed: Vec<bool>,
+    others: HashSet<u64, RandomState>,
+}
+
+impl<'s> Seen<'s> {
+    /// Those of `classes`.
+    fn new(addresses: &'s Addresses, classes: impl Iterator<Item = u64>) -> Self {
+        let placed = vec![false; addresses.placed_count() as usize];
+        let mut seen = Seen { addresses, placed, others: HashSet::default() };
+        for class in classes {
+            seen.insert(class);
+        }
+        seen
+    }
+
+    /// Whether an address is new.
+    fn insert(&mut self, address: u64) -> bool {
+        match self.addresses.rank(address) {
+            Some(rank) => !std::mem::replace(&mut self.placed[rank as usize], true),
+            None => self.others.insert(address),
+        }
+    }
+}
+
 impl<'a> JobOutline<'a> {
-    fn read<const ID: usize>(
-        dump: &'a [u8],
-        segments: &[(usize, usize)],
-        purpose: Purpose,
-        layout: &ObjectLayout,
-    ) -> Self {
+    pub(super) fn read<const ID: usize>(segments: &[Segment<'a>], purpose: Purpose, layout: &ObjectLayout) -> Self {
         let mut found = JobOutline {
             chunks: Vec::new(),
             classes: Vec::new(),
@@ -303,34 +417,24 @@ impl<'a> JobOutline<'a> {
             collector: Collector::new(),
             odd: Vec::new(),
             counts: Counts::default(),
-            damage: None,
+            is_whole: true,
         };
-        for &(start, end) in segments {
-            found.read_segment::<ID>(dump, start, end, purpose, layout);
-            if found.damage.is_some() {
-                break;
-            }
+        for segment in segments {
+            found.read_segment::<ID>(segment.bytes, purpose, layout);
         }
         found
     }
 
-    fn read_segment<const ID: usize>(
-        &mut self,
-        dump: &'a [u8],
-        start: usize,
-        end: usize,
-        purpose: Purpose,
-        layout: &ObjectLayout,
-    ) {
-        let mut parts = Parts::<ID>::new(dump, start, end);
-        let mut chunk = Chunk::new(start);
+    fn read_segment<const ID: usize>(&mut self, bytes: &'a [u8], purpose: Purpose, layout: &ObjectLayout) {
+        let mut parts = Parts::<ID>::new(bytes);
+        let (mut start, mut chunk) = (0, Chunk::new());
         loop {
             let offset = parts.offset();
             let part = match parts.next() {
                 Ok(Some(part)) => part,
                 Ok(None) => break,
-                Err(damage) => {
-                    self.damage = Some(damage);
+                Err(_) => {
+                    self.is_whole = false;
                     break;
                 }
             };
@@ -348,31 +452,29 @@ impl<'a> JobOutline<'a> {
                 }
                 Part::Other => continue,
             };
-            if purpose == Purpose::Totals {
-                self.counts.push::<ID>(&part, layout);
-                continue;
-            }
-            if chunk.objects == CHUNK_OBJECTS || offset - chunk.start >= CHUNK_BYTES {
-                chunk.end = offset;
-                let full = std::mem::replace(&mut chunk, Chunk::new(offset));
-                if full.objects > 0 {
-                    self.chunks.push(full);
-                }
-            }
             if has_place(address) {
                 self.collector.push(address);
             } else {
                 self.odd.push((address, self.chunks.len(), chunk.objects));
             }
-            if chunk.objects.is_multiple_of(STEP) {
-                // Less than `CHUNK_BYTES`.
-                chunk.places.push((offset - chunk.start) as u32);
+            if purpose == Purpose::Totals {
+                self.counts.push::<ID>(&part, layout);
+                continue;
             }
-            chunk.objects += 1;
+            if chunk.objects == CHUNK_OBJECTS || offset - start >= CHUNK_BYTES {
+                self.end_chunk(&mut chunk, &bytes[start..offset]);
+                start = offset;
+            }
+            chunk.push(offset - start);
         }
-        chunk.end = parts.offset();
-        if chunk.objects > 0 {
-            self.chunks.push(chunk);
+        self.end_chunk(&mut chunk, &bytes[start..parts.offset()]);
+    }
+
+    /// Adds a chunk, unless it is empty, and begins another one.
+    fn end_chunk(&mut self, chunk: &mut Chunk<'a>, bytes: &'a [u8]) {
+        let full = std::mem::replace(chunk, Chunk::new());
+        if full.objects > 0 {
+            self.chunks.push(Chunk { bytes, ..full });
         }
     }
 }
@@ -397,6 +499,11 @@ impl Counts {
         }
     }
 
+    fn objects(&self) -> u64 {
+        let primitive = self.primitive_arrays.iter().map(|(_, count)| count);
+        self.instances.values().chain(self.object_arrays.values()).chain(primitive).map(|count| count.objects).sum()
+    }
+
     fn add_primitive(&mut self, element: FieldType, count: Count) {
         match self.primitive_arrays.iter_mut().find(|(known, _)| *known == element) {
             Some((_, sum)) => sum.add(count),
@@ -418,22 +525,28 @@ impl Counts {
 }
 
 /// Looks at some places of the dump.
-fn find_layout<const ID: usize>(dump: &[u8], segments: &[(usize, usize)]) -> (ObjectLayout, bool) {
+pub(super) fn find_layout<const ID: usize>(segments: &[Segment<'_>]) -> (ObjectLayout, bool) {
     let mut evidence = Evidence::default();
     let step = segments.len().div_ceil(SAMPLES).max(1);
     // The last segments first: the first ones hold classes.
-    for &(start, end) in segments.iter().rev().step_by(step) {
-        evidence.look::<ID>(dump, start, end.min(start + SAMPLE_BYTES));
+    for segment in segments.iter().rev().step_by(step) {
+        evidence.look::<ID>(&segment.bytes[..segment.bytes.len().min(SAMPLE_BYTES)]);
     }
     evidence.decide(ID as u8)
 }
 
-/// Consecutive segments for one job each.
-fn group(segments: &[(usize, usize)]) -> Vec<&[(usize, usize)]> {
+/// Consecutive segments of one heap dump for one job each.
+pub(super) fn group<'s, 'a>(segments: &'s [Segment<'a>]) -> Vec<&'s [Segment<'a>]> {
     let mut jobs = Vec::new();
     let mut rest = segments;
-    while let Some(&(first, _)) = rest.first() {
-        let count = rest.iter().take_while(|&&(start, _)| start - first < JOB_BYTES).count();
+    while let Some(first) = rest.first() {
+        let mut bytes = 0;
+        let fits = |segment: &&Segment<'_>| {
+            let fits = segment.heap == first.heap && bytes < JOB_BYTES;
+            bytes += segment.bytes.len();
+            fits
+        };
+        let count = rest.iter().take_while(fits).count();
         let (job, others) = rest.split_at(count);
         jobs.push(job);
         rest = others;
@@ -442,38 +555,25 @@ fn group(segments: &[(usize, usize)]) -> Vec<&[(usize, usize)]> {
 }
 
 impl<'a> Names<'a> {
-    /// Reads all records but those of the heap, and finds where the heap's segments are. What is before
-    /// the damage counts, also in a segment that is cut.
-    fn read<const ID: usize>(
-        dump: &'a [u8],
-        start: usize,
-        context: &Context<'_>,
-    ) -> (Self, Vec<(usize, usize)>, Option<Damage>) {
-        let mut names = Names::default();
-        let mut segments = Vec::new();
-        let mut offset = start;
-        loop {
-            let record = match record(dump, offset) {
-                Ok(Some(record)) => record,
-                Ok(None) => return (names, segments, None),
-                Err(damage) => return (names, segments, Some(damage)),
-            };
-            // Where the system maps pages by the megabyte, a glance at each segment maps the whole dump.
-            context.progress.advance((record.body_offset + record.body.len() - offset) as u64);
+    /// Adds what these records say. What is defined again has its new meaning from now on.
+    pub(super) fn read<const ID: usize>(&mut self, dump: &'a [u8], records: &Records) {
+        let mut offset = records.start;
+        while offset < records.end
+            && let Ok(Some(record)) = record(dump, offset)
+        {
+            let _ = self.add::<ID>(record.tag, record.body);
             offset = record.body_offset + record.body.len();
-            if matches!(record.tag, tag::HEAP_DUMP | tag::HEAP_DUMP_SEGMENT) {
-                segments.push((record.body_offset, offset));
-            }
-            if (record.body.len() as u64) < record.length {
-                let damage = Damage::Ends { length: dump.len() as u64, inside: "a record" };
-                return (names, segments, Some(damage));
-            }
-            // A record that is too short for its tag says nothing.
-            let _ = names.add::<ID>(record.tag, record.body);
         }
     }
 
-    fn add<const ID: usize>(&mut self, record_tag: u8, body: &'a [u8]) -> Option<()> {
+    /// These classes were dumped: if a later dump does not hold them, they are gone.
+    pub(super) fn were_dumped(&mut self, classes: &[ClassPart<'_>]) {
+        self.gone.extend(classes.iter().map(|class| class.address));
+    }
+
+    /// A record that is too short for its tag says nothing.
+    #[inline(always)]
+    pub(super) fn add<const ID: usize>(&mut self, record_tag: u8, body: &'a [u8]) -> Option<()> {
         let id_at = |at: usize| body.get(at..at + ID).map(id::<ID>);
         let u32_at = |at: usize| body.get(at..at + 4).map(BigEndian::read_u32);
         match record_tag {
@@ -488,6 +588,11 @@ impl<'a> Names<'a> {
             tag::LOAD_CLASS => {
                 self.class_serials.insert(u32_at(0)?, id_at(4)?);
                 self.classes.insert(id_at(4)?, id_at(8 + ID)?);
+                self.gone.remove(&id_at(4)?);
+            }
+            tag::UNLOAD_CLASS => {
+                let class = *self.class_serials.get(&u32_at(0)?)?;
+                self.gone.insert(class);
             }
             tag::STACK_FRAME => {
                 let (class_serial, line) = (u32_at(4 * ID)?, u32_at(4 * ID + 4)? as i32);
@@ -516,9 +621,9 @@ impl<'a> Names<'a> {
         self.shortened
     }
 
-    /// The name of a class as the JVM has it: `java/lang/String`, `[I`.
+    /// The name of a class as the language writes it: `java.lang.String`, `int[]`.
     pub(super) fn class_name(&self, class: u64) -> Option<Cow<'_, str>> {
-        self.text(*self.classes.get(&class)?)
+        self.text(*self.classes.get(&class)?).map(class_names::readable)
     }
 
     /// The class with this serial.

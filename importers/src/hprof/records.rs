@@ -20,10 +20,12 @@ pub(super) const MAGIC: &[u8] = b"JAVA PROFILE ";
 pub(super) mod tag {
     pub(crate) const STRING: u8 = 0x01;
     pub(crate) const LOAD_CLASS: u8 = 0x02;
+    pub(crate) const UNLOAD_CLASS: u8 = 0x03;
     pub(crate) const STACK_FRAME: u8 = 0x04;
     pub(crate) const STACK_TRACE: u8 = 0x05;
     pub(crate) const HEAP_DUMP: u8 = 0x0c;
     pub(crate) const HEAP_DUMP_SEGMENT: u8 = 0x1c;
+    pub(crate) const HEAP_DUMP_END: u8 = 0x2c;
 }
 
 /// How long the head of a record is: tag, time and length.
@@ -77,6 +79,11 @@ impl<'a> Header<'a> {
             time_ms: BigEndian::read_u64(&fields[4..]),
             length: version_end + 13,
         })
+    }
+
+    /// Whether Android's runtime wrote the dump.
+    pub(super) fn is_of_android(&self) -> bool {
+        self.version == "1.0.3"
     }
 }
 
@@ -148,21 +155,6 @@ impl FieldType {
             11 => FieldType::Long,
             _ => return None,
         })
-    }
-
-    /// The JVM's name for the class of arrays of it.
-    pub(super) fn array_class(self) -> &'static str {
-        match self {
-            FieldType::Reference => "[Ljava/lang/Object;",
-            FieldType::Boolean => "[Z",
-            FieldType::Char => "[C",
-            FieldType::Float => "[F",
-            FieldType::Double => "[D",
-            FieldType::Byte => "[B",
-            FieldType::Short => "[S",
-            FieldType::Int => "[I",
-            FieldType::Long => "[J",
-        }
     }
 
     /// Its code in the dump.
@@ -247,6 +239,19 @@ pub(super) enum Part<'a> {
     Other,
 }
 
+impl Part<'_> {
+    /// The address of an object that is no class.
+    #[inline]
+    pub(super) fn object(&self) -> Option<u64> {
+        match *self {
+            Part::Instance { address, .. }
+            | Part::ObjectArray { address, .. }
+            | Part::PrimitiveArray { address, .. } => Some(address),
+            _ => None,
+        }
+    }
+}
+
 /// A class as it is dumped.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClassPart<'a> {
@@ -295,17 +300,17 @@ pub(super) fn id<const ID: usize>(bytes: &[u8]) -> u64 {
 /// Goes over sub-records.
 #[derive(Debug, Clone)]
 pub(super) struct Parts<'a, const ID: usize> {
-    dump: &'a [u8],
+    bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a, const ID: usize> Parts<'a, ID> {
-    /// Those between two places of a dump.
-    pub(super) fn new(dump: &'a [u8], start: usize, end: usize) -> Self {
-        Parts { dump: &dump[..end.min(dump.len())], at: start }
+    /// Those in these bytes.
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Parts { bytes, at: 0 }
     }
 
-    /// Where the next one starts.
+    /// Where in the bytes the next one starts.
     pub(super) fn offset(&self) -> usize {
         self.at
     }
@@ -313,28 +318,21 @@ impl<'a, const ID: usize> Parts<'a, ID> {
     /// The next one; `None` at the end.
     ///
     /// # Errors
-    /// [`Damage::Ends`] and [`Damage::Unexpected`]; the place then stays where the bad one starts.
-    #[inline]
-    pub(super) fn next(&mut self) -> Result<Option<Part<'a>>, Damage> {
-        let rest = &self.dump[self.at..];
+    /// [`Bad`]; the place then stays where the bad one starts.
+    #[inline(always)]
+    pub(super) fn next(&mut self) -> Result<Option<Part<'a>>, Bad> {
+        let rest = &self.bytes[self.at..];
         let Some(&tag) = rest.first() else { return Ok(None) };
-        match Self::part(tag, &rest[1..]) {
-            Ok((part, length)) => {
-                self.at += 1 + length;
-                Ok(Some(part))
-            }
-            Err(Bad::Short) => Err(Damage::Ends { length: self.dump.len() as u64, inside: "a sub-record" }),
-            Err(Bad::Tag) => Err(Damage::Unexpected {
-                found: format!("the tag {tag:#04x}"),
-                offset: self.at as u64,
-                expected: "the tag of a sub-record",
-            }),
-            Err(Bad::Type(code)) => Err(Damage::Unexpected {
-                found: format!("the type {code} in a sub-record"),
-                offset: self.at as u64,
-                expected: "a type from 2 to 11",
-            }),
-        }
+        let (part, length) = Self::part(tag, &rest[1..])?;
+        self.at += 1 + length;
+        Ok(Some(part))
+    }
+
+    /// The one that these bytes begin with, and how long it is.
+    #[cold]
+    pub(super) fn first(bytes: &'a [u8]) -> Result<(Part<'a>, usize), Bad> {
+        let (&tag, rest) = bytes.split_first().ok_or(Bad::Short)?;
+        Self::part(tag, rest).map(|(part, length)| (part, 1 + length))
     }
 
     /// What a sub-record says, and how long it is without its tag.
@@ -436,7 +434,9 @@ impl<'a, const ID: usize> Parts<'a, ID> {
 }
 
 /// Why there is no sub-record.
-enum Bad {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bad {
+    /// It goes on after the last byte.
     Short,
     Tag,
     Type(u8),
@@ -466,7 +466,7 @@ mod tests {
             0x22, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 2, 0, // an array of one reference
             0x44,
         ];
-        let mut parts = Parts::<4>::new(&body, 0, body.len());
+        let mut parts = Parts::<4>::new(&body);
         let mut next = || parts.next();
         let root = |tag, object, thread, place| Root { tag, object, thread, place };
         assert!(matches!(next(), Ok(Some(Part::Root(found))) if found == root(5, 0x100, None, None)));
@@ -474,7 +474,7 @@ mod tests {
         assert!(matches!(next(), Ok(Some(Part::Root(found))) if found == root(3, 0x300, Some(1), Some(2))));
         assert!(matches!(next(), Ok(Some(Part::PrimitiveArray { count: 3, element: FieldType::Short, .. }))));
         assert!(matches!(next(), Ok(Some(Part::ObjectArray { class: 0x100, elements: [0, 0, 2, 0], .. }))));
-        assert!(matches!(next(), Err(Damage::Unexpected { .. })));
+        assert!(matches!(next(), Err(Bad::Tag)));
         assert_eq!(parts.offset(), body.len() - 1);
     }
 }

@@ -7,7 +7,7 @@ use crate::error::{ImportError, Stop};
 
 use super::classes::Classes;
 use super::outline::{Outline, Table};
-use super::records::{FieldType, Part, Root, THREAD, id};
+use super::records::{ClassPart, FieldType, Part, Root, THREAD, id};
 use super::stacks::frame_text;
 use super::texts::Texts;
 
@@ -20,6 +20,25 @@ struct Thread {
     name: String,
     /// The serial of its stack trace.
     trace: Option<u32>,
+}
+
+/// The tag of classes that the JVM itself holds.
+const STICKY_CLASS: u8 = 0x05;
+
+/// Adds the classes of the boot loader, which nothing unloads, to the roots of a dump that names no sticky class; how many.
+/// `jhsdb jmap` writes none. A dump without the boot loader's first class holds no heap of a whole JVM.
+pub(super) fn add_boot_classes(outline: &mut Outline<'_>) -> usize {
+    let is_boot = |class: &&ClassPart<'_>| class.loader == 0;
+    let mut names = outline.classes.iter().filter(is_boot).map(|class| outline.names.class_name(class.address));
+    if outline.roots.iter().any(|root| root.tag == STICKY_CLASS)
+        || !names.any(|name| name.as_deref() == Some("java.lang.Object"))
+    {
+        return 0;
+    }
+    let root = |class: &ClassPart<'_>| Root { tag: STICKY_CLASS, object: class.address, thread: None, place: None };
+    let before = outline.roots.len();
+    outline.roots.extend(outline.classes.iter().filter(is_boot).map(root));
+    outline.roots.len() - before
 }
 
 /// Gives names to roots.
@@ -157,7 +176,7 @@ fn category(tag: u8) -> &'static str {
         0x02 => "JNI local",
         0x03 => "Java frame",
         0x04 => "native stack",
-        0x05 => "sticky class",
+        STICKY_CLASS => "sticky class",
         0x06 => "thread block",
         0x07 => "monitor used",
         THREAD => "thread",

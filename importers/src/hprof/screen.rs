@@ -13,12 +13,19 @@ pub(crate) struct RecordHeads {
     head: Vec<u8>,
     /// A segment without a length has begun: it is the rest of the dump, or empty.
     is_open: bool,
+    /// A segment has begun that is not empty. Its length may be wrong, so that everything after it may be of the dump.
+    has_heap: bool,
 }
 
 impl RecordHeads {
     /// The first record comes after `header` bytes.
     fn after(header: usize) -> Self {
-        RecordHeads { skip: header as u64, head: Vec::with_capacity(RECORD_HEAD_BYTES), is_open: false }
+        RecordHeads {
+            skip: header as u64,
+            head: Vec::with_capacity(RECORD_HEAD_BYTES),
+            is_open: false,
+            has_heap: false,
+        }
     }
 
     /// The screen of a dump; `None` if its header is damaged.
@@ -27,10 +34,17 @@ impl RecordHeads {
         Some(Box::new(RecordHeads::after(header.length)))
     }
 
+    /// The rest is not screened.
+    fn skip_all(&mut self) {
+        self.skip = u64::MAX;
+        self.head.clear();
+    }
+
     /// The head of a record is whole.
     fn end_head(&mut self) {
         self.skip = BigEndian::read_u32(&self.head[5..RECORD_HEAD_BYTES]).into();
         self.is_open = self.skip == 0 && is_heap(self.head[0]);
+        self.has_heap |= self.skip > 0 && is_heap(self.head[0]);
         self.head.clear();
     }
 }
@@ -49,7 +63,9 @@ impl Screen for RecordHeads {
             self.head.extend_from_slice(taken);
             bytes = rest;
             match self.head.first() {
-                Some(&tag) if !is_record(tag) => return false,
+                Some(&tag) if !is_record(tag) && self.has_heap => self.skip_all(),
+                // Only 0 is no tag of any record, known or not.
+                Some(0) => return false,
                 _ if self.head.len() < RECORD_HEAD_BYTES => return true,
                 _ => self.end_head(),
             }

@@ -7,7 +7,6 @@ use barrow_writer::{SiteDescription, SiteId};
 use crate::context::Context;
 use crate::error::ImportError;
 
-use super::classes::readable_name;
 use super::outline::{Names, Outline, StackFrame, Table};
 use super::records::THREAD;
 
@@ -25,7 +24,7 @@ struct Described {
 impl Described {
     fn new(names: &Names<'_>, frame: &StackFrame) -> Self {
         let class = names.class_of_serial(frame.class_serial).and_then(|class| names.class_name(class));
-        let class = class.as_deref().map_or_else(|| "<unknown class>".to_owned(), readable_name);
+        let class = class.as_deref().unwrap_or("<unknown class>");
         let method = names.text(frame.method).unwrap_or("<unknown method>".into());
         Described {
             function: format!("{class}.{method}"),

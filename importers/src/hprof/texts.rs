@@ -24,7 +24,7 @@ use super::records::{FieldType, Part, id};
 const MOST_FOR_EACH_BYTE: u64 = 16;
 const MOST_BESIDE: u64 = 64 << 20;
 
-const STRING: &str = "java/lang/String";
+const STRING: &str = "java.lang.String";
 
 /// Room for what says that characters are left out.
 const MARK_BYTES: usize = 64;
@@ -53,15 +53,14 @@ struct TextFields {
 impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
     /// For texts of at most `longest` bytes. `None` if the dump has no strings.
     pub(super) fn new(outline: &'o Outline<'a>, classes: &Classes<'_, 'a, ID>, longest: usize) -> Option<Self> {
-        let of_name = |name: &str| (0..outline.classes.len()).find(|&number| classes.internal_name(number) == name);
-        let fields = [STRING, "java/lang/StringBuilder", "java/lang/StringBuffer"];
+        let fields = [STRING, "java.lang.StringBuilder", "java.lang.StringBuffer"];
         let fields: Vec<TextFields> =
-            fields.into_iter().filter_map(|name| Self::find(classes, of_name(name)?)).collect();
-        if fields.first().is_none_or(|fields| classes.internal_name(fields.class) != STRING) {
+            fields.into_iter().filter_map(|name| Self::find(classes, classes.find(name)?)).collect();
+        if fields.first().is_none_or(|fields| classes.name(fields.class) != STRING) {
             return None;
         }
         // How far the first of two bytes is shifted: 8 where the high one comes first.
-        let is_big_endian = of_name("java/lang/StringUTF16").is_some_and(|number| {
+        let is_big_endian = classes.find("java.lang.StringUTF16").is_some_and(|number| {
             let mut statics = outline.classes[number].statics::<ID>();
             statics.any(|(name, _, value)| {
                 outline.names.text(name).as_deref() == Some("HI_BYTE_SHIFT") && value == 8_i32.to_be_bytes()
@@ -85,7 +84,7 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
             at += usize::from(kind.bytes(ID as u8));
         }
         // The `count` of Android's strings is something else.
-        let is_part = offset.is_some() || classes.internal_name(class) != STRING;
+        let is_part = offset.is_some() || classes.name(class) != STRING;
         let part = count.filter(|_| is_part).map(|count| (offset, count));
         Some(TextFields { class, value: value?, coder, part })
     }
@@ -130,6 +129,12 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
         }
     }
 
+    /// Whether an instance of a class of texts has no array at all: its field is null, so it has no characters.
+    pub(super) fn has_none(&self, class: usize, fields: &[u8]) -> bool {
+        let value = |of_class: &TextFields| fields.get(of_class.value..of_class.value + ID).map(id::<ID>);
+        self.fields.iter().find(|fields| fields.class == class).and_then(value) == Some(0)
+    }
+
     fn latin1(&self, bytes: &[u8], text: &mut String) -> bool {
         if bytes.len() <= self.longest
             && let Ok(ascii) = str::from_utf8(bytes)
@@ -153,7 +158,7 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
         let class = outline.classes[self.fields[0].class].address;
         outline.chunks.par_iter().try_for_each(|chunk| {
             context.check_cancelled()?;
-            for_each_object::<ID>(outline.dump, chunk, |_, part| {
+            for_each_object::<ID>(chunk, |_, part| {
                 if let Part::Instance { class: of, fields, .. } = part
                     && of == class
                     && let Some(value) = fields.get(self.fields[0].value..self.fields[0].value + ID)
@@ -163,7 +168,7 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
                     arrays.0[array as usize / 64].fetch_or(1 << (array % 64), Ordering::Relaxed);
                 }
             });
-            context.progress.advance((chunk.end - chunk.start) as u64);
+            context.progress.advance(chunk.bytes.len() as u64);
             Ok::<_, ImportError>(())
         })?;
         Ok(arrays)
