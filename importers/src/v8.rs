@@ -73,7 +73,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     screen: |_| Some(Box::new(Text)),
     import,
     read: None,
-    totals: Some(counting::totals),
+    totals: Some(|dump, context| counting::totals(dump, context).map(Some)),
     snapshots: None,
     announces_on_all_threads: false,
     taken_ns: None,
@@ -95,6 +95,7 @@ fn import_snapshot(dump: &[u8], context: &Context<'_>, outcome: &mut Outcome) ->
         return Ok(layout.end?);
     }
     outcome.notes.extend(contradictions(&layout));
+    outcome.notes.extend(rest(&layout));
     let wanted = WeakMapNodes::of(layout.strings.entries());
     let (names, locations, divided) = prepare(&layout, &wanted, context)?;
     outcome.notes.extend(changed_strings(&names));
@@ -124,6 +125,10 @@ fn import_snapshot(dump: &[u8], context: &Context<'_>, outcome: &mut Outcome) ->
     let types = Types::new(context, &layout, (locations, traces, detached))?;
     let announcer = Announcer::new(context, DumpTables { types, names: &names, entries, flat, concatenated, samples })?;
     outcome.snapshots.push(announcer.announce(&units)?);
+    let unnamed = announcer.unnamed().into_iter().filter(|&(_, count)| count > 0);
+    outcome
+        .notes
+        .extend(unnamed.map(|(what, count)| format!("{what} of a type that the snapshot does not name: {count}")));
     context.progress.advance((dump.len() as u64).saturating_sub(announcer.advanced()));
     end.map_err(|damage| Stop::Partial(incomplete(&layout, damage)))
 }
@@ -175,6 +180,14 @@ fn contradictions(layout: &Layout<'_>) -> Vec<String> {
             format!("the dump claims to have {} {what}; the {there} that are there were imported", claimed.unwrap_or(0))
         })
         .collect()
+}
+
+/// What was not read after the end of the snapshot.
+fn rest(layout: &Layout<'_>) -> Option<String> {
+    let rest = layout.rest?;
+    let what = if recognition::recognises(&layout.dump[rest..]) { "another snapshot" } else { "something else" };
+    let bytes = layout.dump.len() - rest;
+    Some(format!("{what} follows at byte {rest} and was not read: {bytes} bytes; split the file to import it"))
 }
 
 fn changed_strings(names: &Names) -> Vec<String> {

@@ -8,6 +8,7 @@ use super::classes::{Class, constructor};
 use super::concatenated::Concatenated;
 use super::ephemerons::{Entries, ValueEdge, ordered};
 use super::locations::SourcePositionId;
+use super::meta::UNNAMED;
 use super::names::{Name, Names, Special, WellKnown};
 use super::nodes::{Edge, Edges, FlatStrings, Node, Nodes, Unit};
 use super::parallel::for_each_unit;
@@ -57,6 +58,9 @@ pub(crate) struct Announcer<'c, 'a> {
     sites: Mutex<HashMap<SourcePositionId, SiteId>>,
     /// Bytes of the dump that were reported as progress.
     advanced: AtomicU64,
+    /// Nodes and edges of types that the snapshot does not name.
+    unnamed_nodes: AtomicU64,
+    unnamed_edges: AtomicU64,
 }
 
 /// What is special about the nodes of a type.
@@ -75,12 +79,15 @@ enum SpecialNode {
     Number,
     /// Of constants such as `true`, the first string that they lead to says which it is.
     Hidden,
+    /// Of a type that the snapshot does not name.
+    Unnamed,
 }
 
 impl SpecialNode {
     fn of(node_type: &str, has_contents: bool) -> Self {
         match node_type {
             "closure" => SpecialNode::Closure,
+            UNNAMED => SpecialNode::Unnamed,
             _ if !has_contents && is_structure(node_type) => SpecialNode::Nothing,
             _ if !has_contents => SpecialNode::Nameless,
             "string" => SpecialNode::Text,
@@ -106,6 +113,8 @@ struct EdgeKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Labels {
     Index,
+    /// A name or an index: the snapshot does not say.
+    Unknown,
     Name,
     /// A name, which may be a number or, of an internal edge, tell of an entry of a WeakMap.
     AnyName,
@@ -138,6 +147,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
         let shortcut = vocabulary.strength("shortcut", StrengthClass::Weak)?;
         let edges = layout.meta.edges.types.iter().map(|name| {
             let (labels, strength) = match &**name {
+                UNNAMED => (Labels::Unknown, StrengthId::STRONG),
                 name if !has_name(name) => (Labels::Index, StrengthId::STRONG),
                 "weak" => (Labels::AnyName, weak),
                 "shortcut" => (Labels::AnyName, shortcut),
@@ -165,6 +175,8 @@ impl<'c, 'a> Announcer<'c, 'a> {
             known,
             sites: Mutex::default(),
             advanced: AtomicU64::new(0),
+            unnamed_nodes: AtomicU64::new(0),
+            unnamed_edges: AtomicU64::new(0),
         })
     }
 
@@ -191,6 +203,12 @@ impl<'c, 'a> Announcer<'c, 'a> {
         Ok(snapshot.commit()?)
     }
 
+    /// How many nodes and edges are of types that the snapshot does not name.
+    pub(crate) fn unnamed(&self) -> [(&'static str, u64); 2] {
+        [("nodes", &self.unnamed_nodes), ("edges", &self.unnamed_edges)]
+            .map(|(what, count)| (what, count.load(Ordering::Relaxed)))
+    }
+
     /// Bytes of the dump that were reported as progress.
     pub(crate) fn advanced(&self) -> u64 {
         self.advanced.load(Ordering::Relaxed)
@@ -211,6 +229,11 @@ impl<'c, 'a> Announcer<'c, 'a> {
             object.serial = Some(node.id).filter(|&id| id != 0);
             object.name = name;
             object.site = self.site(worker, &node, row)?;
+            // Before anything else: a text can name any node as a table, also one that is described below.
+            let is_table = next_table == Some(row);
+            if is_table {
+                next_table = tables.next();
+            }
             match self.special[node.type_ as usize] {
                 SpecialNode::Nothing | SpecialNode::Closure => {}
                 SpecialNode::Concatenated => object.name = self.known.concatenated.text(row),
@@ -219,6 +242,12 @@ impl<'c, 'a> Announcer<'c, 'a> {
                 }
                 SpecialNode::Text => {}
                 SpecialNode::Nameless => object.name = None,
+                SpecialNode::Unnamed => {
+                    self.unnamed_nodes.fetch_add(1, Ordering::Relaxed);
+                    if !self.context.options.contents.has_values() {
+                        object.name = None;
+                    }
+                }
                 SpecialNode::Hidden if name.is_none() || name != self.oddball => {}
                 special @ (SpecialNode::Number | SpecialNode::Hidden) => {
                     self.described(worker, special, &node, object, row, &mut edges)?;
@@ -227,8 +256,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
             }
             worker.shard.object(row, &object)?;
             self.time(worker, &node, type_id)?;
-            if next_table == Some(row) {
-                next_table = tables.next();
+            if is_table {
                 self.table(worker, &node, row, &mut edges)?;
                 continue;
             }
@@ -335,16 +363,17 @@ impl<'c, 'a> Announcer<'c, 'a> {
     /// What an edge of `node` is; and the row of the key, if it leads from a table to a value.
     #[inline(always)]
     fn reference(&self, edge: &Edge, node: &Node, row: u64, offset: u64) -> Result<(Reference, Option<u64>), Stop> {
-        let kind = usize::try_from(edge.type_).ok().and_then(|type_| self.edges.get(type_));
-        let kind = kind.ok_or_else(|| {
-            let limit = self.edges.len() as u64;
-            Damage::OutOfRange { what: "the type of an edge", offset, value: edge.type_, limit }
-        })?;
+        let kind = &self.edges[edge.type_ as usize];
         let target = self.known.types.layout.row(edge.to_node, offset)?;
         let strength = if row == 0 { kind.from_root } else { kind.strength };
         let plain = |label| Ok((Reference { label, strength, target }, None));
-        if kind.labels == Labels::Index {
-            return plain(Label::Index(edge.name_or_index));
+        match kind.labels {
+            Labels::Index => return plain(Label::Index(edge.name_or_index)),
+            Labels::Unknown => {
+                self.unnamed_edges.fetch_add(1, Ordering::Relaxed);
+                return plain(Label::Unknown);
+            }
+            Labels::Name | Labels::AnyName => {}
         }
         if let Some(name) = self.known.names.plain(edge.name_or_index) {
             return plain(Label::Name(name));
@@ -402,7 +431,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
     /// The type of a node, and its own name.
     #[inline]
     fn type_of(&self, worker: &mut Worker<'_>, node: &Node, row: u64, offset: u64) -> Result<TypeAndName, Stop> {
-        let (class, key) = self.known.types.key(node, row, offset)?;
+        let (class, key) = self.known.types.key(node, row);
         let named = match worker.last {
             Some((last, named)) if last == key => named,
             _ => match worker.types.get(&key) {

@@ -109,7 +109,7 @@ impl<'t, 'a> Counter<'t, 'a> {
         for row in unit.first_node..unit.first_node + unit.nodes {
             let offset = nodes.offset();
             let node = nodes.next()?;
-            let (_, key) = self.types.key(&node, row, offset)?;
+            let (_, key) = self.types.key(&node, row);
             self.check_name(node.name, offset)?;
             if key != last.0 {
                 tallies.entry(last.0).or_default().add(last.1);
@@ -130,11 +130,7 @@ impl<'t, 'a> Counter<'t, 'a> {
     /// Fails where an import does that meets this edge.
     #[inline(always)]
     fn check(&self, edge: &Edge, offset: u64) -> Result<(), Damage> {
-        let is_named = usize::try_from(edge.type_).ok().and_then(|type_| self.is_named.get(type_));
-        let Some(&is_named) = is_named else {
-            let (value, limit) = (edge.type_, self.is_named.len() as u64);
-            return Err(Damage::OutOfRange { what: "the type of an edge", offset, value, limit });
-        };
+        let is_named = self.is_named[edge.type_ as usize];
         self.types.layout.row(edge.to_node, offset)?;
         if is_named { self.check_name(edge.name_or_index, offset) } else { Ok(()) }
     }

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use super::meta::Meta;
 use super::numbers::Numbers;
+use super::recognition::BYTE_ORDER_MARK;
 use super::strings::{Strings, expect, skip_space, string_end};
 use crate::context::Context;
 use crate::error::{Damage, Stop};
@@ -27,6 +28,8 @@ pub(crate) struct Layout<'a> {
     /// The text of the tree of allocation traces.
     pub(crate) trace_tree: Option<Range<usize>>,
     pub(crate) strings: Strings<'a>,
+    /// Where something follows the snapshot.
+    pub(crate) rest: Option<usize>,
     /// Why not all of the dump was found.
     pub(crate) end: Result<(), Damage>,
 }
@@ -51,9 +54,9 @@ impl<'a> Layout<'a> {
     /// Damage if description, nodes and edges are not all whole; whatever else ends an import.
     pub(crate) fn find(dump: &'a [u8], context: &Context<'_>) -> Result<Layout<'a>, Stop> {
         let mut found = LayoutParts::default();
-        let end = match found.walk(dump, context) {
-            Ok(()) => Ok(()),
-            Err(Stop::Damage(damage, _)) => Err(damage),
+        let (rest, end) = match found.walk(dump, context) {
+            Ok(end) => (Some(skip_space(dump, end)).filter(|&rest| rest < dump.len()), Ok(())),
+            Err(Stop::Damage(damage, _)) => (None, Err(damage)),
             Err(stop) => return Err(stop),
         };
         let missing = |part: &'static str| match &end {
@@ -68,7 +71,7 @@ impl<'a> Layout<'a> {
         let end = if found.strings.is_none() && end.is_ok() { Err(missing("\"strings\"")) } else { end };
         let LayoutParts { locations, functions, samples, trace_tree, strings, .. } = found;
         let strings = strings.unwrap_or_else(|| Strings::none(dump));
-        Ok(Layout { dump, meta, nodes, edges, locations, functions, samples, trace_tree, strings, end })
+        Ok(Layout { dump, meta, nodes, edges, locations, functions, samples, trace_tree, strings, rest, end })
     }
 
     /// How many nodes there are.
@@ -94,8 +97,9 @@ impl<'a> Layout<'a> {
 }
 
 impl<'a> LayoutParts<'a> {
-    fn walk(&mut self, dump: &'a [u8], context: &Context<'_>) -> Result<(), Stop> {
-        let mut at = skip_space(dump, 0);
+    /// Finds all parts. Returns where the snapshot ends.
+    fn walk(&mut self, dump: &'a [u8], context: &Context<'_>) -> Result<usize, Stop> {
+        let mut at = skip_space(dump, if dump.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 });
         expect(dump, at, b'{', "an object")?;
         at = skip_space(dump, at + 1);
         loop {
@@ -107,7 +111,7 @@ impl<'a> LayoutParts<'a> {
             at = self.part(dump, name, skip_space(dump, at + 1), context)?;
             at = skip_space(dump, at);
             if dump.get(at) == Some(&b'}') {
-                return Ok(());
+                return Ok(at + 1);
             }
             expect(dump, at, b',', "a comma or the end of the dump")?;
             at = skip_space(dump, at + 1);

@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use crate::error::Damage;
 
+/// The last type of nodes and of edges: all numbers that the snapshot gives no name. V8 has added types before their names.
+pub(crate) const UNNAMED: &str = "unnamed type";
+
 /// The most fields of a record.
 pub(crate) const MAX_FIELDS: usize = 32;
 
@@ -171,10 +174,10 @@ fn names(meta: &Value, key: &str) -> Vec<String> {
     strings(meta.get(key))
 }
 
-/// The names of the types, which the dump lists in place of the type field's own type.
+/// The names of the types, which the dump lists in place of the type field's own type, and [`UNNAMED`].
 fn types(meta: &Value, key: &str, place: usize) -> Option<Vec<String>> {
     let types = meta.get(key)?.get(place)?;
-    types.is_array().then(|| strings(Some(types)))
+    types.is_array().then(|| strings(Some(types)).into_iter().chain([UNNAMED.to_owned()]).collect())
 }
 
 fn strings(value: Option<&Value>) -> Vec<String> {
@@ -197,7 +200,7 @@ mod tests {
     fn fields_are_found_wherever_they_stand() {
         let old = Meta::read(OLD.as_bytes(), 12).expect("an old snapshot");
         assert_eq!((old.nodes.count, old.nodes.edge_count, old.nodes.detachedness), (5, 4, None));
-        assert_eq!(old.nodes.types, ["hidden", "object"]);
+        assert_eq!(old.nodes.types, ["hidden", "object", UNNAMED]);
         assert_eq!((old.locations, old.functions, old.node_count, old.edge_count), (None, None, Some(3), None));
 
         let new = OLD.replace(
@@ -213,7 +216,7 @@ mod tests {
         let new = Meta::read(new.as_bytes(), 12).expect("a new snapshot");
         assert_eq!((new.nodes.count, new.nodes.type_, new.nodes.edge_count), (7, 6, 3));
         assert_eq!((new.nodes.detachedness, new.nodes.trace_node_id), (Some(2), Some(5)));
-        assert_eq!(new.nodes.types, ["hidden", "object"]);
+        assert_eq!(new.nodes.types, ["hidden", "object", UNNAMED]);
     }
 
     #[test]

@@ -45,12 +45,15 @@ pub(crate) struct Edge {
 pub(crate) struct Nodes<'m, 'a> {
     reader: Reader<'a>,
     fields: &'m NodeFields,
+    /// The number of the type without a name.
+    unnamed: u64,
 }
 
 impl<'m, 'a> Nodes<'m, 'a> {
     /// From the node `first` on.
     pub(crate) fn new(numbers: &Numbers<'a>, fields: &'m NodeFields, first: u64) -> Self {
-        Nodes { reader: numbers.from(first * fields.count as u64), fields }
+        let unnamed = fields.types.len() as u64 - 1;
+        Nodes { reader: numbers.from(first * fields.count as u64), fields, unnamed }
     }
 
     /// Where the next node is.
@@ -61,10 +64,11 @@ impl<'m, 'a> Nodes<'m, 'a> {
     /// The next node.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Result<Node, Damage> {
-        match self.usual(self.fields.usual) {
-            Some(node) => Ok(node),
-            None => self.next_slowly(),
-        }
+        let node = match self.usual(self.fields.usual) {
+            Some(node) => node,
+            None => self.next_slowly()?,
+        };
+        Ok(Node { type_: node.type_.min(self.unnamed), ..node })
     }
 
     /// The next node, if the snapshot has the first `fields` of V8's fields in V8's order. Values are destructured
@@ -109,6 +113,8 @@ impl<'m, 'a> Nodes<'m, 'a> {
 pub(crate) struct Edges<'m, 'a> {
     reader: Reader<'a>,
     fields: &'m EdgeFields,
+    /// The number of the type without a name.
+    unnamed: u64,
     next: u64,
 }
 
@@ -119,7 +125,7 @@ impl<'m, 'a> Edges<'m, 'a> {
     /// From the edge `first` on.
     pub(crate) fn new(numbers: &Numbers<'a>, fields: &'m EdgeFields, first: u64) -> Self {
         let reader = numbers.from(first * fields.count as u64);
-        Edges { reader, fields, next: first }
+        Edges { reader, fields, unnamed: fields.types.len() as u64 - 1, next: first }
     }
 
     /// Goes on to a later edge.
@@ -145,7 +151,7 @@ impl<'m, 'a> Edges<'m, 'a> {
         if self.fields.is_usual
             && let Some([type_, name_or_index, to_node]) = self.reader.quick_array()
         {
-            return Ok(Edge { type_, name_or_index, to_node });
+            return Ok(Edge { type_: type_.min(self.unnamed), name_or_index, to_node });
         }
         self.next_slowly()
     }
@@ -156,7 +162,7 @@ impl<'m, 'a> Edges<'m, 'a> {
         let mut record = [0; MAX_FIELDS];
         self.reader.record(&mut record[..fields.count])?;
         Ok(Edge {
-            type_: record[fields.type_],
+            type_: record[fields.type_].min(self.unnamed),
             name_or_index: record[fields.name_or_index],
             to_node: record[fields.to_node],
         })

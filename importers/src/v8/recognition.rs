@@ -3,8 +3,13 @@
 use crate::error::ImportError;
 use crate::first_bytes::FIRST_BYTES;
 
-/// The first tokens of a heap snapshot, with any white space between them.
+/// What editors and PowerShell write before UTF-8.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The first tokens of a heap snapshot as V8 writes it, with any white space between them.
 const TOKENS: &[&[u8]] = &[b"{", b"\"snapshot\"", b":", b"{"];
+/// Those of one whose keys a tool has sorted: a number follows.
+const SORTED: &[&[u8]] = &[b"{", b"\"edges\"", b":", b"["];
 /// The first tokens of other files of V8 and its relatives, and what these files are.
 const RELATIVES: &[(&[&[u8]], &str)] = &[
     (&[b"{", b"\"head\"", b":"], "a sampling heap profile of V8, which holds no objects"),
@@ -14,21 +19,23 @@ const RELATIVES: &[(&[&[u8]], &str)] = &[
 
 /// Whether it is a heap snapshot.
 pub(crate) fn recognises(first_bytes: &[u8]) -> bool {
-    begins(first_bytes, TOKENS)
+    after(first_bytes, TOKENS).is_some()
+        || after(first_bytes, SORTED)
+            .is_some_and(|rest| rest.trim_ascii_start().first().is_some_and(u8::is_ascii_digit))
 }
 
 /// Says which other file it is, if that is known.
 pub(crate) fn rejects(first_bytes: &[u8]) -> Option<ImportError> {
-    let (_, found) = RELATIVES.iter().find(|(tokens, _)| begins(first_bytes, tokens))?;
+    let (_, found) = RELATIVES.iter().find(|(tokens, _)| after(first_bytes, tokens).is_some())?;
     Some(ImportError::OtherKind { found, instead: "of V8, heap snapshots (*.heapsnapshot) can be imported" })
 }
 
-/// Whether these tokens come first.
-fn begins(first_bytes: &[u8], tokens: &[&[u8]]) -> bool {
+/// What comes after these tokens, if they come first.
+fn after<'a>(first_bytes: &'a [u8], tokens: &[&[u8]]) -> Option<&'a [u8]> {
     let mut rest = first_bytes.get(..FIRST_BYTES).unwrap_or(first_bytes);
-    tokens.iter().all(|token| {
-        let after = rest.trim_ascii_start().strip_prefix(*token);
-        rest = after.unwrap_or_default();
-        after.is_some()
-    })
+    rest = rest.strip_prefix(BYTE_ORDER_MARK).unwrap_or(rest);
+    for token in tokens {
+        rest = rest.trim_ascii_start().strip_prefix(*token)?;
+    }
+    Some(rest)
 }

@@ -2,6 +2,8 @@
 
 use barrow_writer::{Label, StrengthId};
 
+use super::meta::UNNAMED;
+
 /// An edge, as it is announced.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Reference {
@@ -10,7 +12,7 @@ pub(crate) struct Reference {
     pub(crate) target: u64,
 }
 
-/// Whether edges of a type have a name: the number of a string. Others have an index.
+/// Whether edges of a type have a name: the number of a string. Others have an index, or it is unknown what.
 pub(crate) fn has_name(edge_type: &str) -> bool {
-    !matches!(edge_type, "element" | "hidden")
+    !matches!(edge_type, "element" | "hidden" | UNNAMED)
 }

@@ -6,10 +6,11 @@ use super::classes::{Class, constructor};
 use super::detached::Detached;
 use super::layout::Layout;
 use super::locations::{Locations, SourcePositionId};
+use super::meta::UNNAMED;
 use super::nodes::Node;
 use super::traces::Traces;
 use crate::context::Context;
-use crate::error::{Damage, ImportError};
+use crate::error::ImportError;
 use barrow_writer::{KindId, KindRole, TypeDescription, TypeId};
 
 /// The name of a node whose name was lost.
@@ -30,6 +31,7 @@ pub(crate) struct Types<'c, 'a> {
     detached: Detached,
     /// By type of node.
     classes: Vec<Class>,
+    /// Of the types that the snapshot names. The one without a name is a kind of few recordings.
     kinds: Vec<KindId>,
 }
 
@@ -42,34 +44,35 @@ impl<'c, 'a> Types<'c, 'a> {
     ) -> Result<Self, ImportError> {
         let types = &layout.meta.nodes.types;
         let classes: Vec<Class> = types.iter().map(|name| Class::of(name)).collect();
-        let kinds = types.iter().zip(&classes).map(|(name, class)| {
+        let named = types.iter().filter(|name| *name != UNNAMED);
+        let kinds = named.zip(&classes).map(|(name, class)| {
             context.vocabulary.kind(name, if *class == Class::Group { KindRole::Root } else { KindRole::Object })
         });
         let kinds = kinds.collect::<Result<_, _>>()?;
         Ok(Types { context, layout, locations, traces, detached, classes, kinds })
     }
 
-    /// The class of the node at `row` and `offset`, and what tells its type.
+    /// The class of the node at `row`, and what tells its type.
     #[inline(always)]
-    pub(crate) fn key(&self, node: &Node, row: u64, offset: u64) -> Result<(&Class, TypeKey), Damage> {
-        let class = usize::try_from(node.type_).ok().and_then(|type_| self.classes.get(type_));
-        let class = class.ok_or_else(|| {
-            let limit = self.classes.len() as u64;
-            Damage::OutOfRange { what: "the type of a node", offset, value: node.type_, limit }
-        })?;
+    pub(crate) fn key(&self, node: &Node, row: u64) -> (&Class, TypeKey) {
+        let class = &self.classes[node.type_ as usize];
         let key = match class {
             Class::Fixed(_) => (node.type_, 0, 0, false),
             Class::Placed => (node.type_, node.name, self.locations.of(row as usize), false),
             Class::Named => (node.type_, node.name, 0, self.detached.contains(row)),
             Class::Group => (node.type_, node.name, 0, false),
         };
-        Ok((class, key))
+        (class, key)
     }
 
     /// Declares the type of a key, which is one of [`Types::key`].
     #[cold]
     pub(crate) fn declare(&self, (type_, name, place, is_detached): TypeKey) -> Result<TypeId, ImportError> {
-        let (class, kind) = (&self.classes[type_ as usize], self.kinds[type_ as usize]);
+        let class = &self.classes[type_ as usize];
+        let kind = match self.kinds.get(type_ as usize) {
+            Some(&kind) => kind,
+            None => self.context.vocabulary.kind(UNNAMED, KindRole::Object)?,
+        };
         if let Class::Fixed(name) = class {
             let attributes: &[_] = match &*self.layout.meta.nodes.types[type_ as usize] {
                 _ if !self.context.options.contents.has_values() => &[],
