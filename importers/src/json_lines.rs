@@ -46,8 +46,41 @@ pub(crate) struct Lines<'d> {
     /// Where the last whole line ends.
     end: usize,
     /// What is cut off at the end.
-    pub(crate) cut: Option<Damage>,
+    cut: Option<Damage>,
+    left_out: LeftOutLines,
 }
+
+/// Lines that are no JSON, or no object.
+#[derive(Default)]
+struct LeftOutLines {
+    /// Where they begin, ascending.
+    offsets: Vec<u64>,
+    bytes: u64,
+    /// What is wrong with the first one.
+    reason: String,
+}
+
+impl LeftOutLines {
+    fn add(&mut self, text: &[u8], offset: u64, damage: &Damage) {
+        if self.offsets.is_empty() {
+            self.reason = damage.to_string();
+        }
+        self.offsets.push(offset);
+        self.bytes += text.len() as u64;
+    }
+
+    /// Adds later ones.
+    fn extend(&mut self, later: LeftOutLines) {
+        if self.offsets.is_empty() {
+            self.reason = later.reason;
+        }
+        self.offsets.extend(later.offsets);
+        self.bytes += later.bytes;
+    }
+}
+
+/// A dump with more lines that are none is no dump: real ones have had two. Each takes 8 bytes.
+const MOST_LEFT_OUT: usize = 1 << 20;
 
 impl<'d> Lines<'d> {
     /// Divides `dump`. Its last line counts only if it is whole.
@@ -67,7 +100,7 @@ impl<'d> Lines<'d> {
                 cut = Some(Damage::Ends { length: dump.len() as u64, inside: "a line" });
             }
         }
-        Lines { dump, chunk_bytes, end, cut }
+        Lines { dump, chunk_bytes, end, cut, left_out: LeftOutLines::default() }
     }
 
     /// How many chunks there are.
@@ -101,12 +134,71 @@ impl<'d> Lines<'d> {
             let rest = &text[start..];
             let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
             let line = &rest[..length];
-            if !line.trim_ascii().is_empty() {
+            if !line.trim_ascii().is_empty() && !self.is_left_out(start as u64) {
                 visit(line, start as u64)?;
             }
             start += length + 1;
         }
         Ok(())
+    }
+
+    fn is_left_out(&self, offset: u64) -> bool {
+        !self.left_out.offsets.is_empty() && self.left_out.offsets.binary_search(&offset).is_ok()
+    }
+
+    /// Reads the dump. Where a line ends that, those that `check` refuses are left out and the dump is read again: so a
+    /// sound dump is read once, and checking costs it nothing. `check` has a worker of its own for each thread.
+    pub(crate) fn read<T, W: Default>(
+        &mut self,
+        context: &Context<'_>,
+        check: impl Fn(&mut W, &[u8], u64) -> Result<(), Stop> + Sync,
+        mut read: impl FnMut(&Self) -> Result<T, Stop>,
+    ) -> Result<T, Stop> {
+        let damage = match read(self) {
+            Err(Stop::Damage(damage @ (Damage::Json { .. } | Damage::Unexpected { .. }), _)) => damage,
+            end => return end,
+        };
+        let refused = self.in_parallel(
+            "finding lines that are no objects",
+            context,
+            || Ok(W::default()),
+            |worker, chunk| {
+                let mut of_chunk = LeftOutLines::default();
+                self.for_each_line(chunk, |text, offset| match check(worker, text, offset) {
+                    Err(Stop::Damage(damage, _)) if of_chunk.offsets.len() < MOST_LEFT_OUT => {
+                        of_chunk.add(text, offset, &damage);
+                        Ok(())
+                    }
+                    end => end,
+                })?;
+                Ok(of_chunk)
+            },
+            |_| Ok(()),
+        )?;
+        let mut all = LeftOutLines::default();
+        for of_chunk in refused {
+            all.extend(of_chunk);
+        }
+        if all.offsets.is_empty() || all.offsets.len() > MOST_LEFT_OUT {
+            return Err(damage.into());
+        }
+        self.left_out = all;
+        read(self)
+    }
+
+    /// What was not read: lines that are no objects, and what is cut off at the end.
+    pub(crate) fn lost(&self) -> Option<Damage> {
+        let LeftOutLines { offsets, bytes, reason } = &self.left_out;
+        let Some(&offset) = offsets.first() else { return self.cut.clone() };
+        let (count, bytes) = (offsets.len() as u64, *bytes);
+        let tail = self.cut.is_some().then(|| (self.dump.len() - self.end) as u64);
+        Some(Damage::LeftOut {
+            what: "line",
+            count: count + u64::from(tail.is_some()),
+            bytes: bytes + tail.unwrap_or(0),
+            offset,
+            reason: reason.clone(),
+        })
     }
 
     /// The first line that is not blank, and where it begins.

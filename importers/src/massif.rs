@@ -98,7 +98,13 @@ fn read(text_of_file: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
     if peak.marked.is_none() && peak.most.is_some() {
         values.note("no snapshot is marked as the peak; the largest one is taken");
     }
-    if let Some(bytes) = peak.marked.or(peak.most) {
+    // Massif marks a peak within 1 % of the true one, and a later snapshot may be larger.
+    if let Some(marked) = peak.marked.filter(|&marked| Some(marked) < peak.most) {
+        values.note(format!(
+            "a snapshot is larger than the one that is marked as the peak, {marked} bytes; the largest one is taken"
+        ));
+    }
+    if let Some(bytes) = peak.most {
         values.value(metric, run, None, bytes as f64, || "the peak".to_owned());
     }
     Ok(Read { values, end })

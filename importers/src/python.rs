@@ -37,7 +37,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     screen: LineStarts::boxed,
     import,
     read: None,
-    totals: Some(counting::totals),
+    totals: Some(|dump, context| counting::totals(dump, context).map(Some)),
     snapshots: None,
     announces_on_all_threads: false,
     taken_ns: None,
@@ -54,17 +54,22 @@ const VERSION: u64 = 1;
 fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     let mut outcome = Outcome::default();
     let mut lines = Lines::new(dump);
-    let cut = lines.cut.take();
-    outcome.end = match import_lines(&lines, context, &mut outcome) {
-        Ok(end) => cut.map_or(end, Err).map_err(|cut| outcome.cut(cut)),
+    outcome.end = match read_header(&lines, context, &mut outcome)
+        .and_then(|()| lines.read(context, check_line, |lines| import_lines(lines, context, &mut outcome)))
+    {
+        Ok(end) => lines.lost().map_or(end, Err).map_err(|lost| outcome.cut(lost)),
         Err(stop) => Err(stop.in_snapshot(0)),
     };
     Ok(outcome)
 }
 
+/// Whether a line is JSON.
+fn check_line((): &mut (), text: &[u8], offset: u64) -> Result<(), Stop> {
+    Ok(Line::read(text, offset, &mut References::default()).map(drop)?)
+}
+
 /// Imports the lines. The inner result is whether they are all that were written.
 fn import_lines(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome) -> Result<Result<(), Damage>, Stop> {
-    read_header(lines, context, outcome)?;
     let surveyed = lines.in_parallel("finding objects", context, || Ok(()), |(), chunk| survey(lines, chunk), Ok)?;
     let (mut found, mut classes, mut end) = (Vec::new(), Vec::new(), None);
     for (addresses, of_classes, of_end) in surveyed {

@@ -26,7 +26,7 @@ use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{ImportError, Stop};
 use crate::format::{Holds, Importer};
 use crate::json_lines::{Addresses, LineStarts, Lines, beginning, first_field, first_rows};
-use announcer::{Announced, Announcer, SharedTables};
+use announcer::{Announced, Announcer, SharedTables, unexpected};
 use barrow_writer::{StrengthClass, StrengthId, StringId};
 use classes::{ClassLine, Classes};
 use line::{Line, Reading};
@@ -44,7 +44,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     screen: LineStarts::boxed,
     import,
     read: None,
-    totals: Some(counting::totals),
+    totals: Some(|dump, context| counting::totals(dump, context).map(Some)),
     snapshots: None,
     announces_on_all_threads: false,
     taken_ns: None,
@@ -68,13 +68,18 @@ const FREE_SLOT: &[u8] = b"NONE";
 fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     let mut outcome = Outcome::default();
     let mut lines = Lines::new(dump);
-    let cut = lines.cut.take();
     context.writer.fact("runtime", "Ruby")?;
-    outcome.end = match import_lines(&lines, context, &mut outcome) {
-        Ok(()) => cut.map_or(Ok(()), |cut| Err(outcome.cut(cut))),
+    outcome.end = match lines.read(context, check_line, |lines| import_lines(lines, context, &mut outcome)) {
+        Ok(()) => lines.lost().map_or(Ok(()), |lost| Err(outcome.cut(lost))),
         Err(stop) => Err(stop.in_snapshot(0)),
     };
     Ok(outcome)
+}
+
+/// Whether a line is an object or a group of roots. Ruby up to 3.1 writes names that are not ASCII in a way that is no JSON.
+fn check_line(reading: &mut Reading, text: &[u8], offset: u64) -> Result<(), Stop> {
+    let line = Line::read(text, offset, reading)?;
+    if line.address.is_none() && line.root.is_none() { Err(unexpected(text, offset)) } else { Ok(()) }
 }
 
 fn import_lines(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Stop> {
@@ -164,7 +169,7 @@ fn survey(lines: &Lines<'_>, chunk: usize) -> Result<ChunkSurvey, Stop> {
         match kind {
             b"CLASS" | b"MODULE" | b"ICLASS" => {
                 let line = Line::read(text, offset, &mut reading)?;
-                found.classes.extend(ClassLine::of(&line));
+                found.classes.extend(ClassLine::of(&line, &reading.references));
             }
             b"SHAPE" => found.shapes.push(offset),
             _ => {}

@@ -15,11 +15,11 @@ use crate::tally::{Tally, counted};
 /// Counts a dump as an import of it would. Each line is read whole, so that what ends an import ends this, too.
 pub(super) fn totals(dump: &[u8], context: &Context<'_>) -> Result<Counted, ImportError> {
     let mut lines = Lines::new(dump);
-    let cut = lines.cut.take();
-    match count(&lines, context) {
-        Ok((totals, whole)) => counted(Ok(totals), cut.or(whole.err()), dump.len() as u64),
-        Err(stop) => counted(Err(stop), cut, dump.len() as u64),
-    }
+    let (totals, whole) = match lines.read(context, super::check_line, |lines| count(lines, context)) {
+        Ok((totals, whole)) => (Ok(totals), whole),
+        Err(stop) => (Err(stop), Ok(())),
+    };
+    counted(totals, lines.lost().or(whole.err()), dump.len() as u64)
 }
 
 /// The totals, and whether the lines are all that were written.

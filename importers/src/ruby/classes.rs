@@ -15,6 +15,9 @@ struct Class {
     kind: ClassKind,
     /// Of a singleton class: the class or module it belongs to, if it belongs to one.
     attached: Option<u64>,
+    /// Of a class without name and superclass: its references. Ruby 3.0 writes neither the superclass nor that a class
+    /// is a singleton class.
+    references: Vec<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,8 +39,8 @@ pub(crate) struct ClassLine {
 }
 
 impl ClassLine {
-    /// The class of a line; `None` for other lines.
-    pub(crate) fn of(line: &Line<'_>) -> Option<Self> {
+    /// The class of a line with these references; `None` for other lines.
+    pub(crate) fn of(line: &Line<'_>, references: &[u64]) -> Option<Self> {
         let kind = match line.kind {
             b"MODULE" => ClassKind::Module,
             b"ICLASS" => ClassKind::Included,
@@ -52,6 +55,11 @@ impl ClassLine {
             superclass: line.superclass,
             kind,
             attached: None,
+            references: if kind == ClassKind::Class && line.name.is_none() && line.superclass.is_none() {
+                references.to_vec()
+            } else {
+                Vec::new()
+            },
         };
         Some(ClassLine { address: line.address?, class_address: line.class, class })
     }
@@ -67,13 +75,21 @@ impl Classes {
     /// The classes of these lines. Of several at one address the first counts.
     pub(crate) fn new(lines: impl IntoIterator<Item = ClassLine>) -> Self {
         let mut classes = Classes::default();
-        let mut attached = Vec::new();
+        let mut of_classes = FastMap::default();
         for ClassLine { address, class_address, class } in lines {
-            if let (Some(singleton), ClassKind::Class | ClassKind::Module) = (class_address, class.kind) {
-                attached.push((singleton, address));
+            if let Some(of_class) = class_address {
+                of_classes.entry(address).or_insert(of_class);
             }
             classes.by_address.entry(address).or_insert(class);
         }
+        classes.find_singletons(&of_classes);
+        let is_class = |address| match classes.by_address.get(address) {
+            Some(class) => matches!(class.kind, ClassKind::Class | ClassKind::Module),
+            None => false,
+        };
+        let mut attached: Vec<(u64, u64)> =
+            of_classes.iter().filter(|(address, _)| is_class(address)).map(|(&address, &of)| (of, address)).collect();
+        attached.sort_unstable();
         for (singleton, attached) in attached {
             if let Some(class) = classes.by_address.get_mut(&singleton)
                 && class.kind == ClassKind::Singleton
@@ -82,6 +98,31 @@ impl Classes {
             }
         }
         classes
+    }
+
+    /// Finds out which classes of Ruby 3.0 are singleton classes, and the superclass of those: the first class that the
+    /// garbage collector marks for it. A class that is none has a singleton class of its own from its beginning, which
+    /// refers to it; the singleton class of an object has the one of the object's class.
+    fn find_singletons(&mut self, of_classes: &FastMap<u64, u64>) {
+        let refers =
+            |from: &u64, to: u64| self.by_address.get(from).is_some_and(|class| class.references.contains(&to));
+        let is_singleton = |address: u64, class: &Class| {
+            let belongs = class.references.iter().any(|of| of_classes.get(of) == Some(&address) && *of != address);
+            belongs || !of_classes.get(&address).is_some_and(|of| *of != address && refers(of, address))
+        };
+        let unnamed = self.by_address.iter().filter(|(_, class)| !class.references.is_empty());
+        let singletons: Vec<(u64, Option<u64>)> = unnamed
+            .filter(|&(&address, class)| is_singleton(address, class))
+            .map(|(&address, class)| {
+                let is_class = |of: &&u64| **of != address && self.by_address.contains_key(of);
+                (address, class.references.iter().find(is_class).copied())
+            })
+            .collect();
+        for (address, superclass) in singletons {
+            if let Some(class) = self.by_address.get_mut(&address) {
+                (class.kind, class.superclass) = (ClassKind::Singleton, superclass);
+            }
+        }
     }
 
     /// What `obj.class` answers for an object whose class is at `address`: singleton classes and included
@@ -114,7 +155,7 @@ impl Classes {
             // Of a class, so not of another singleton class: this is at most one step.
             (ClassKind::Singleton, Some((&attached, class))) => format!("#<Class:{}>", self.name(attached, class)),
             (ClassKind::Singleton, None) => {
-                format!("#<Class:#<{}>>", class.real_class_name.as_deref().unwrap_or("Object"))
+                format!("#<Class:#<{}>>", self.name_of_instances(address).as_deref().unwrap_or("Object"))
             }
             (ClassKind::Module, _) => format!("#<Module:{address:#018x}>"),
             (ClassKind::Class | ClassKind::Included, _) => format!("#<Class:{address:#018x}>"),
@@ -138,7 +179,9 @@ mod tests {
 {"address":"0x800", "type":"CLASS", "superclass":"0x800", "singleton":true}
 {"address":"0x1000", "type":"MODULE"}"##;
         let read = |line: &str| {
-            ClassLine::of(&Line::read(line.as_bytes(), 0, &mut Reading::default()).expect("JSON")).expect("a class")
+            let mut reading = Reading::default();
+            let line = Line::read(line.as_bytes(), 0, &mut reading).expect("JSON");
+            ClassLine::of(&line, &reading.references).expect("a class")
         };
         Classes::new(lines.lines().map(read))
     }
@@ -153,6 +196,38 @@ mod tests {
         assert_eq!(name(0x200).as_deref(), Some("Class"), "what the singleton class itself says");
         assert_eq!(name(0x800), None, "a circle");
         assert_eq!(name(0x900), None);
+    }
+
+    /// `lazy` is an object with a singleton class, `Lazy` a class, `0x5000` one without a name. In Ruby 3.0 the superclass
+    /// comes first (`gc_mark_children` in its `gc.c`) and `__attached__` later; what `make_metaclass` and
+    /// `make_singleton_class` in its `class.c` set are the classes.
+    #[test]
+    fn singleton_classes_of_ruby_3_0_are_known_by_their_references() {
+        let lines = r#"{"address":"0x1000", "type":"CLASS", "class":"0x2000", "name":"Object", "references":["0x9000"]}
+{"address":"0x1100", "type":"CLASS", "class":"0x2100", "name":"Class", "references":["0x1000"]}
+{"address":"0x1200", "type":"CLASS", "class":"0x2200", "name":"Lazy", "references":["0x1000"]}
+{"address":"0x2000", "type":"CLASS", "class":"0x2100", "references":["0x1100", "0x1000"]}
+{"address":"0x2100", "type":"CLASS", "class":"0x2100", "references":["0x1100", "0x1100"]}
+{"address":"0x2200", "type":"CLASS", "class":"0x2100", "references":["0x2000", "0x7000", "0x1200"]}
+{"address":"0x3000", "type":"CLASS", "class":"0x2200", "references":["0x1200", "0x7028", "0x8000"]}
+{"address":"0x5000", "type":"CLASS", "class":"0x6000", "references":["0x1200", "0x7050"]}
+{"address":"0x6000", "type":"CLASS", "class":"0x2100", "references":["0x2200", "0x5000"]}"#;
+        let read = |line: &str| {
+            let mut reading = Reading::default();
+            let line = Line::read(line.as_bytes(), 0, &mut reading).expect("JSON");
+            ClassLine::of(&line, &reading.references).expect("a class")
+        };
+        let classes = Classes::new(lines.lines().map(read));
+        let of_instances = |address| classes.name_of_instances(address).expect("a class");
+        assert_eq!(of_instances(0x3000), "Lazy", "of the object `lazy`");
+        assert_eq!(of_instances(0x5000), "#<Class:0x0000000000005000>");
+        for metaclass in [0x2000, 0x2100, 0x2200, 0x6000] {
+            assert_eq!(of_instances(metaclass), "Class", "{metaclass:#x}");
+        }
+        let own = |address| classes.own_name(address).expect("a class");
+        assert_eq!(own(0x2200), "#<Class:Lazy>");
+        assert_eq!(own(0x6000), "#<Class:#<Class:0x0000000000005000>>");
+        assert_eq!(own(0x3000), "#<Class:#<Lazy>>");
     }
 
     #[test]

@@ -16,8 +16,8 @@ use crate::tally::{Tally, counted};
 /// Counts a dump as an import of it would. Each line is read whole, so that what ends an import ends this, too.
 pub(super) fn totals(dump: &[u8], context: &Context<'_>) -> Result<Counted, ImportError> {
     let mut lines = Lines::new(dump);
-    let cut = lines.cut.take();
-    counted(count(&lines, context), cut, dump.len() as u64)
+    let totals = lines.read(context, super::check_line, |lines| count(lines, context));
+    counted(totals, lines.lost(), dump.len() as u64)
 }
 
 fn count(lines: &Lines<'_>, context: &Context<'_>) -> Result<Vec<TypeCount>, Stop> {
@@ -61,7 +61,7 @@ impl Counter {
         let (heap_bytes, unmanaged_bytes) = sizes(&line);
         put_key(&line, &mut self.key);
         self.tallies.add(&self.key, Tally::one(heap_bytes, unmanaged_bytes), offset, || LineType::of(&line))?;
-        self.classes.extend(ClassLine::of(&line));
+        self.classes.extend(ClassLine::of(&line, &self.reading.references));
         Ok(())
     }
 }
