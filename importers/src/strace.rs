@@ -1,4 +1,4 @@
-//! Logs of `strace -f -ttt`: whole ones, or only of what begins and ends processes.
+//! Logs of `strace -f` with times, best those of `-ttt`: whole ones, or only of what begins and ends processes.
 //!
 //! ```text
 //!   24137 1795429206.866250 execve("/usr/bin/make", ["make", "-j2"], 0x7fff6bb30e98 /* 39 vars */) = 0
@@ -12,11 +12,12 @@
 //! then for what happened. What becomes of each line is in `docs/imports.md`.
 //!
 //! In reading order: `line` (who, when and what), `call` (the calls that matter), `quoted` (texts in them), `signals`,
-//! `births` (who began whom), `tasks` (processes and threads that run), `announcer`.
+//! `births` (who began whom), `joined` (logs of one process each), `tasks` (processes and threads that run), `announcer`.
 
 mod announcer;
 mod births;
 mod call;
+pub(crate) mod joined;
 mod line;
 mod quoted;
 mod signals;
@@ -30,10 +31,8 @@ use crate::process_logs::{Lines, Reading};
 use crate::screen::Text;
 use announcer::Announcer;
 use births::Births;
-use line::{Line, MESSAGE};
+use line::{Line, MESSAGE, Time};
 
-/// Times before this one, in 1973, are no times of day: `-r` writes the time since the line before.
-const EARLIEST_NS: i128 = 100_000_000_000_000_000;
 /// As many lines are looked at to recognise a log.
 const FIRST_LINES: usize = 4;
 
@@ -43,7 +42,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     name: "log of strace -f -ttt",
     heading: "strace",
     sample: "make.strace",
-    recognises: |first_bytes| first_line(first_bytes).is_some(),
+    recognises,
     rejects: Some(rejects),
     screen: |_| Some(Box::new(Text)),
     import,
@@ -51,17 +50,23 @@ pub(crate) const IMPORTER: Importer = Importer {
     totals: None,
     snapshots: None,
     announces_on_all_threads: true,
-    taken_ns: Some(|first_bytes| u64::try_from(first_line(first_bytes)?.wall_ns).ok()),
+    taken_ns: Some(|first_bytes| match first_line(first_bytes)?.time {
+        Time::Wall(wall_ns) => u64::try_from(wall_ns).ok(),
+        Time::Day(_) | Time::Since(_) => None,
+    }),
     holds: Holds::Processes,
     options: &[],
 };
+
+fn recognises(first_bytes: &[u8]) -> bool {
+    first_line(first_bytes).is_some()
+}
 
 /// The first line of strace itself. Messages may precede it.
 fn first_line(first_bytes: &[u8]) -> Option<Line<'_>> {
     let first_bytes = &first_bytes[..first_bytes.len().min(FIRST_BYTES)];
     let mut lines = Lines::new(first_bytes).take(FIRST_LINES).map(|line| line.text);
-    Line::parse(lines.find(|line| !line.starts_with(MESSAGE))?)
-        .filter(|line| line.is_of_strace() && line.wall_ns >= EARLIEST_NS)
+    Line::parse(lines.find(|line| !line.starts_with(MESSAGE))?).filter(Line::is_of_strace)
 }
 
 /// A log without the times of `-ttt`.

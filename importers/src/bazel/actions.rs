@@ -1,43 +1,49 @@
-//! Which processes belong to which actions: those that ran on the thread of the action, while it ran.
+//! Which parts belong to which actions: those that ran on the thread of the action, while it ran.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use super::event::{Action, Event, Span};
+use super::event::{Action, Event, Phase, Span};
 
-/// The actions of a profile and the processes that Bazel ran.
+/// The actions of a profile and their parts.
 #[derive(Debug, Default)]
 pub(super) struct Actions {
     pub(super) actions: Vec<Action>,
-    processes: Vec<Span>,
+    phases: Vec<(Span, Phase)>,
     /// How many events Bazel merged with others.
     pub(super) merged: u64,
 }
+
+/// How long the parts of each kind took together, in microseconds. Parts of one kind that overlap count once.
+pub(super) type PhaseTimes = BTreeMap<Phase, i128>;
 
 impl Actions {
     pub(super) fn add(&mut self, event: Event) {
         match event {
             Event::Action(action) => self.actions.push(action),
-            Event::Process(span) => self.processes.push(span),
+            Event::Phase(phase, span) => self.phases.push((span, phase)),
             Event::Merged(count) => self.merged = self.merged.saturating_add(count),
             Event::Other => {}
         }
     }
 
-    /// For each action the time from the beginning of its first process to the end of its last; `None` if Bazel ran
-    /// none for it.
-    pub(super) fn process_times(&self) -> Vec<Option<(i64, i64)>> {
-        let mut by_thread: HashMap<u64, Vec<Span>> = HashMap::new();
-        self.processes.iter().for_each(|process| by_thread.entry(process.thread).or_default().push(*process));
-        by_thread.values_mut().for_each(|processes| processes.sort_by_key(|process| process.start_us));
+    /// The parts of each action.
+    pub(super) fn phase_times(&self) -> Vec<PhaseTimes> {
+        let mut by_thread: HashMap<u64, Vec<(Span, Phase)>> = HashMap::new();
+        self.phases.iter().for_each(|phase| by_thread.entry(phase.0.thread).or_default().push(*phase));
+        by_thread.values_mut().for_each(|phases| phases.sort_by_key(|(span, _)| span.start_us));
         let times = |action: &Action| {
-            let processes = by_thread.get(&action.span.thread)?;
-            let first = processes.partition_point(|process| process.start_us < action.span.start_us);
-            let inside = processes[first..].iter().take_while(|process| process.start_us <= action.span.end_us);
-            let inside = inside.filter(|process| process.is_in(&action.span));
-            inside.fold(None, |times, process| {
-                let (start, end) = times.unwrap_or((process.start_us, process.end_us));
-                Some((start.min(process.start_us), end.max(process.end_us)))
-            })
+            let mut times = PhaseTimes::new();
+            let mut ends: BTreeMap<Phase, i64> = BTreeMap::new();
+            let phases = by_thread.get(&action.span.thread).map(Vec::as_slice).unwrap_or_default();
+            let first = phases.partition_point(|(span, _)| span.start_us < action.span.start_us);
+            let inside = phases[first..].iter().take_while(|(span, _)| span.start_us <= action.span.end_us);
+            for &(span, phase) in inside.filter(|(span, _)| span.is_in(&action.span)) {
+                let end = ends.entry(phase).or_insert(span.start_us);
+                let start = span.start_us.max(*end);
+                *times.entry(phase).or_default() += i128::from(span.end_us.max(start)) - i128::from(start);
+                *end = span.end_us.max(*end);
+            }
+            times
         };
         self.actions.iter().map(times).collect()
     }
@@ -48,25 +54,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processes_belong_to_the_action_around_them() {
+    fn phases_belong_to_the_action_around_them() {
         let span = |thread, start_us, end_us| Span { thread, start_us, end_us };
         let action = |span| {
             let description = String::new();
             Event::Action(Action { span, description, target: None, mnemonic: None, output: None })
         };
+        let run = |span| Event::Phase(Phase::Run, span);
         let mut actions = Actions::default();
         for event in [
             action(span(1, 0, 10)),
-            Event::Process(span(2, 3, 9)),
-            Event::Process(span(1, 5, 8)),
-            Event::Process(span(1, 2, 4)),
-            Event::Process(span(1, 12, 13)),
+            run(span(2, 3, 9)),
+            run(span(1, 5, 8)),
+            run(span(1, 2, 4)),
+            run(span(1, 3, 6)),
+            Event::Phase(Phase::Queue, span(1, 0, 2)),
+            run(span(1, 12, 13)),
             action(span(2, 0, 8)),
             action(span(1, 12, 13)),
             action(span(3, 0, 8)),
         ] {
             actions.add(event);
         }
-        assert_eq!(actions.process_times(), [Some((2, 8)), None, Some((12, 13)), None]);
+        let times = |times: &[(Phase, i128)]| times.iter().copied().collect::<PhaseTimes>();
+        let expected =
+            [times(&[(Phase::Run, 6), (Phase::Queue, 2)]), times(&[]), times(&[(Phase::Run, 1)]), times(&[])];
+        assert_eq!(actions.phase_times(), expected);
     }
 }

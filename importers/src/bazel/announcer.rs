@@ -2,8 +2,8 @@
 
 use barrow_writer::{ProcessDescription, ProcessEnd, ProcessId, ProgramDescription};
 
-use super::actions::Actions;
-use super::event::Action;
+use super::actions::{Actions, PhaseTimes};
+use super::event::{Action, Phase};
 use super::profile::Head;
 use crate::context::Context;
 use crate::error::Stop;
@@ -28,12 +28,9 @@ pub(super) fn announce(
     let offset_ns =
         started_ns.map_or(0, |started_ns| Clock::new(writer.created_ns()).since_created_ns(started_ns.into()));
     let time_ns = |us: i64| saturated(i128::from(offset_ns) + i128::from(us) * 1000);
-    let process_times = actions.process_times();
-    let span = |(action, process): (&Action, &Option<(i64, i64)>)| {
-        let (start_us, end_us) = process.unwrap_or((action.span.start_us, action.span.end_us));
-        (time_ns(start_us), time_ns(end_us))
-    };
-    let spans: Vec<(i64, i64)> = actions.actions.iter().zip(&process_times).map(span).collect();
+    let phase_times = actions.phase_times();
+    let span = |action: &Action| (time_ns(action.span.start_us), time_ns(action.span.end_us));
+    let spans: Vec<(i64, i64)> = actions.actions.iter().map(span).collect();
     let mut begun: Vec<Option<ProcessId>> = vec![None; spans.len()];
     let mut pid = 0;
     for moment in moments(&spans) {
@@ -41,12 +38,13 @@ pub(super) fn announce(
             Moment::Begin(at) => {
                 pid += 1;
                 let action = &actions.actions[at];
-                let program =
-                    ProgramDescription { executable: action.mnemonic.as_deref(), ..ProgramDescription::default() };
+                // Before version 5 there is no mnemonic.
+                let executable = Some(action.mnemonic.as_deref().unwrap_or(&action.description));
+                let program = ProgramDescription { executable, ..ProgramDescription::default() };
                 let described =
                     ProcessDescription { time_ns: spans[at].0, pid, program, ..ProcessDescription::default() };
                 let process = writer.begin_process(&described)?;
-                attributes(action, process_times[at].is_some(), process, context)?;
+                attributes(action, &phase_times[at], process, context)?;
                 begun[at] = Some(process);
             }
             Moment::End(at) => {
@@ -55,17 +53,18 @@ pub(super) fn announce(
             }
         }
     }
-    let in_bazel = process_times.iter().filter(|times| times.is_none()).count();
+    let in_bazel = phase_times.iter().filter(|times| !times.contains_key(&Phase::Run)).count();
     Ok((pid, notes(in_bazel, actions.merged)))
 }
 
-fn attributes(action: &Action, has_process: bool, process: ProcessId, context: &Context<'_>) -> Result<(), Stop> {
-    let action_ns = (i128::from(action.span.end_us) - i128::from(action.span.start_us)) * 1000;
-    let action_ns = action_ns.to_string();
-    let mut attributes = vec![("description", action.description.as_str()), ("action_ns", &action_ns)];
+fn attributes(action: &Action, phases: &PhaseTimes, process: ProcessId, context: &Context<'_>) -> Result<(), Stop> {
+    let times: Vec<(&str, String)> =
+        phases.iter().map(|(phase, us)| (phase.attribute(), (us * 1000).to_string())).collect();
+    let mut attributes = vec![("description", action.description.as_str())];
+    attributes.extend(times.iter().map(|(name, ns)| (*name, ns.as_str())));
     attributes.extend(action.target.as_deref().map(|target| ("label", target)));
     attributes.extend(action.output.as_deref().map(|output| ("output", output)));
-    if !has_process {
+    if !phases.contains_key(&Phase::Run) {
         attributes.push(("not traced", "Bazel ran no process of its own on this machine for this action"));
     }
     Ok(context.writer.process_attributes(process, &attributes)?)
@@ -74,10 +73,7 @@ fn attributes(action: &Action, has_process: bool, process: ProcessId, context: &
 fn notes(in_bazel: usize, merged: u64) -> Vec<String> {
     let mut notes = Vec::new();
     if in_bazel > 0 {
-        notes.push(format!(
-            "actions for which Bazel ran no process on this machine: {in_bazel}; they are shown with the time that Bazel \
-             took for them"
-        ));
+        notes.push(format!("actions for which Bazel ran no process on this machine: {in_bazel}"));
     }
     if merged > 0 {
         notes.push(format!(

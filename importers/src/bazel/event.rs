@@ -7,11 +7,63 @@ use serde_json::{Map, Value};
 pub(super) enum Event {
     /// Bazel processes an action.
     Action(Action),
-    /// Bazel runs a process for an action.
-    Process(Span),
+    /// A part of an action.
+    Phase(Phase, Span),
     /// Bazel was told to keep few events (`--slim_profile`): this stands for several.
     Merged(u64),
     Other,
+}
+
+/// What an action does, or waits for, in a part of its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Phase {
+    /// Bazel runs a process on this machine.
+    Run,
+    /// It looks for the outputs in a cache.
+    Cache,
+    /// It waits for a machine, or for resources of this one.
+    Queue,
+    /// It sends inputs to another machine.
+    Upload,
+    /// Another machine prepares, and runs the command.
+    Remote,
+    /// It fetches outputs.
+    Download,
+}
+
+impl Phase {
+    /// The phase of an event, by its name and category: descriptions in Bazel's `ProfilerTask.java`.
+    fn of(name: &str, category: &str) -> Option<Phase> {
+        if name == "subprocess.run" {
+            return Some(Phase::Run);
+        }
+        Some(match category.to_ascii_lowercase().as_str() {
+            "remote action cache check" | "remote execution upload cache check" => Phase::Cache,
+            "remote execution queuing time"
+            | "local execution queuing time"
+            | "action lock"
+            | "acquiring resources" => Phase::Queue,
+            "remote execution upload time" | "remote execution upload" => Phase::Upload,
+            "remote execution setup"
+            | "remote execution file fetching"
+            | "remote execution process wall time"
+            | "remote action execution" => Phase::Remote,
+            "remote output download" => Phase::Download,
+            _ => return None,
+        })
+    }
+
+    /// The attribute with the time of all parts of this kind.
+    pub(super) fn attribute(self) -> &'static str {
+        match self {
+            Phase::Run => "run_ns",
+            Phase::Cache => "cache_ns",
+            Phase::Queue => "queue_ns",
+            Phase::Upload => "upload_ns",
+            Phase::Remote => "remote_ns",
+            Phase::Download => "download_ns",
+        }
+    }
 }
 
 /// When, on which of Bazel's threads.
@@ -60,12 +112,13 @@ impl Event {
         if let Some(merged) = merged(name) {
             return Ok(Event::Merged(merged));
         }
-        if !is_action && name != "subprocess.run" {
+        let phase = Phase::of(name, text("cat").unwrap_or_default());
+        if !is_action && phase.is_none() {
             return Ok(Event::Other);
         }
         let span = span(&event).ok_or("an event without a time")?;
-        if !is_action {
-            return Ok(Event::Process(span));
+        if let Some(phase) = phase {
+            return Ok(Event::Phase(phase, span));
         }
         let argument = |key: &str| event.get("args").and_then(|arguments| owned(arguments.get(key)));
         Ok(Event::Action(Action {
@@ -113,7 +166,9 @@ mod tests {
         };
         assert_eq!(parse(action), Ok(Event::Action(expected)));
         let process = r#"{"cat":"x","name":"subprocess.run","ph":"X","ts":-2,"dur":5,"tid":7}"#;
-        assert_eq!(parse(process), Ok(Event::Process(span)));
+        assert_eq!(parse(process), Ok(Event::Phase(Phase::Run, span)));
+        let queued = r#"{"cat":"Remote execution queuing time","name":"queue","ph":"X","ts":-2,"dur":5,"tid":7}"#;
+        assert_eq!(parse(queued), Ok(Event::Phase(Phase::Queue, span)));
         assert_eq!(parse(r#"{"name":"merged 12 events","ph":"X"}"#), Ok(Event::Merged(12)));
         assert_eq!(parse(r#"{"name":"subprocess.run","ph":"i"}"#), Ok(Event::Other));
         assert_eq!(parse("{}"), Ok(Event::Other));

@@ -11,10 +11,10 @@ use crate::process_logs::{Moment, moments, saturated, text};
 type Announced = (u64, Vec<String>);
 
 /// Announces all commands in the order of time. There are no process ids, so processes are numbered from 1.
-pub(super) fn announce(builds: Builds<'_>, context: &Context<'_>) -> Result<Announced, Stop> {
+pub(super) fn announce(mut builds: Builds<'_>, context: &Context<'_>) -> Result<Announced, Stop> {
     let writer = context.writer;
     writer.fact("recorded by", "ninja")?;
-    let order = builds.order();
+    let order = builds.finish();
     let starts_ms = if order == Order::InTurn { builds.starts_ms() } else { vec![0; builds.count()] };
     let span = |command: &Command<'_>| {
         let time_ns =

@@ -6,7 +6,7 @@ use barrow_writer::{ProcessDescription, ProcessEnd, ProgramDescription, Usage};
 
 use super::births::{Birth, Births};
 use super::call::{Call, Program, answered_directory, returned_task, succeeded};
-use super::line::{Line, LineReader, MESSAGE, What};
+use super::line::{LineReader, MESSAGE, Time, What};
 use super::signals;
 use super::tasks::{Process, Tasks};
 use crate::context::{Context, Outcome};
@@ -15,6 +15,9 @@ use crate::process_logs::{self, Clock, LeftOut, readable, shell_words};
 
 /// What follows a message of strace that came into the middle of a line.
 const REST: &[u8] = b"<unfinished ...>";
+
+/// A frame of the stack of a call (`-k`).
+const FRAME: &[u8] = b" > ";
 
 /// Announces lines.
 pub(super) struct Announcer<'c, 'w> {
@@ -30,6 +33,10 @@ pub(super) struct Announcer<'c, 'w> {
     cut_programs: u64,
     /// The arguments of the first program.
     command: Option<Vec<String>>,
+    /// When the log ends.
+    last_ns: i64,
+    /// Whether times are finer than seconds.
+    has_fractions: bool,
     pub(super) left_out: LeftOut,
 }
 
@@ -46,6 +53,8 @@ impl<'c, 'w> Announcer<'c, 'w> {
             processes: 0,
             cut_programs: 0,
             command: None,
+            last_ns: i64::MIN,
+            has_fractions: false,
             left_out: LeftOut::new("line"),
         })
     }
@@ -53,14 +62,20 @@ impl<'c, 'w> Announcer<'c, 'w> {
     /// Announces what a line says.
     pub(super) fn announce(&mut self, line: &process_logs::Line<'_>) -> Result<(), Stop> {
         let text = line.text;
-        let Some(parsed) = self.reader.read(text).filter(Line::is_of_strace) else {
-            if !text.trim_ascii().is_empty() && !text.starts_with(MESSAGE) && text.trim_ascii() != REST {
+        let Some((parsed, at_ns)) = self.reader.read(text) else {
+            let is_of_strace = text.starts_with(MESSAGE) || text.starts_with(FRAME) || text.trim_ascii() == REST;
+            if !text.trim_ascii().is_empty() && !is_of_strace {
                 self.left_out.add(line.offset, text.len(), || format!("{} is no line of strace", readable(text)));
             }
             return Ok(());
         };
         let task = self.task(parsed.task);
-        let time_ns = self.clock.since_created_ns(parsed.wall_ns);
+        let time_ns = match parsed.time {
+            Time::Wall(_) => self.clock.since_created_ns(at_ns),
+            Time::Day(_) | Time::Since(_) => process_logs::saturated(at_ns),
+        };
+        self.last_ns = self.last_ns.max(time_ns);
+        self.has_fractions |= at_ns % 1_000_000_000 != 0;
         if !self.tasks.is_known(task)
             && let Some(birth) = self.births.next(task)
         {
@@ -70,7 +85,16 @@ impl<'c, 'w> Announcer<'c, 'w> {
         match parsed.what {
             What::Call { name, arguments, result } => match Call::of(name, arguments) {
                 Some(call) => self.returned(task, call, arguments, result, time_ns),
-                None => self.ensure(task, time_ns),
+                None => {
+                    self.ensure(task, time_ns)?;
+                    if name == b"exit_group"
+                        && let Some(process) = self.tasks.process(task)
+                    {
+                        let status: Option<i64> = process_logs::text(arguments).parse().ok();
+                        process.exits = Some((time_ns, status.map(|status| status as u64 & 0xff)));
+                    }
+                    Ok(())
+                }
             },
             What::Unfinished { name, arguments } => {
                 if let Some(call) = Call::of(name, arguments) {
@@ -111,7 +135,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
         let begun = ProcessDescription { time_ns, pid, parent: by, host: None, program };
         let id = self.context.writer.begin_process(&begun)?;
         self.processes += 1;
-        self.tasks.begin(pid, Process { id, directory: parent.and_then(|parent| parent.directory) });
+        self.tasks.begin(pid, Process { id, directory: parent.and_then(|parent| parent.directory), exits: None });
         Ok(())
     }
 
@@ -199,7 +223,26 @@ impl<'c, 'w> Announcer<'c, 'w> {
     }
 
     /// The outcome of the import.
-    pub(super) fn finish(self, end: Result<(), Stop>) -> Result<Outcome, ImportError> {
+    pub(super) fn finish(mut self, end: Result<(), Stop>) -> Result<Outcome, ImportError> {
+        let mut notes = Vec::new();
+        let mut unended = 0;
+        for process in self.tasks.take_processes() {
+            let (time_ns, exit_status) = process.exits.unwrap_or((self.last_ns, None));
+            unended += u64::from(process.exits.is_none());
+            let end = ProcessEnd { exit_status, ..ProcessEnd::default() };
+            self.context.writer.end_process(process.id, time_ns, &end)?;
+        }
+        if !self.has_fractions && self.processes > 0 {
+            notes.push(
+                "the log has times in whole seconds, and so have all times here; `strace -ttt` is exact".to_owned(),
+            );
+        }
+        if unended > 0 {
+            notes.push(format!(
+                "processes whose end is not in the log: {unended}; they are shown until the log ends, with an unknown exit \
+                 status"
+            ));
+        }
         if let Some(command) = &self.command {
             self.context.writer.fact("command", &shell_words(command))?;
         }
@@ -207,7 +250,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
             "programs of which strace cut arguments, which end with `…` here: {}; `strace -s 65535 -v` keeps them",
             self.cut_programs
         );
-        let notes = if self.cut_programs > 0 { vec![note] } else { Vec::new() };
+        notes.extend((self.cut_programs > 0).then_some(note));
         let end = end.and_then(|()| self.left_out.end());
         Ok(Outcome { processes: self.processes, notes, end, ..Outcome::default() })
     }

@@ -52,7 +52,7 @@ impl Births {
         let (mut numbered, mut reader) = (Numbered::default(), LineReader::default());
         for line in Lines::new(log).filter(|line| !line.is_cut) {
             reading.reached(line.offset)?;
-            let Some(line) = reader.read(line.text) else { continue };
+            let Some((line, _)) = reader.read(line.text) else { continue };
             numbered.take(line.task);
             if may_bear(&line.what) {
                 births.take(&line, &mut unfinished);

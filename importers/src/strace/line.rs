@@ -12,9 +12,50 @@ const UNFINISHED: &[u8] = b"<unfinished ...>";
 pub(super) struct Line<'d> {
     /// The process or thread; `None` while there is one only, if strace wrote to a terminal.
     pub(super) task: Option<u64>,
-    /// In nanoseconds since 1970.
-    pub(super) wall_ns: i128,
+    pub(super) time: Time,
     pub(super) what: What<'d>,
+}
+
+/// The time of a line, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Time {
+    /// Since 1970 (`-ttt`).
+    Wall(i128),
+    /// Of the day (`-t`, `-tt`).
+    Day(i128),
+    /// Since the line before (`-r`).
+    Since(i128),
+}
+
+/// Times before this one, in 1973, are no times since 1970.
+const EARLIEST_NS: i128 = 100_000_000_000_000_000;
+pub(super) const DAY_NS: i128 = 86_400_000_000_000;
+
+/// Turns the times of lines, one after the other, into one time: since 1970 if the log says it, otherwise since its
+/// first line.
+#[derive(Debug, Default)]
+struct Times {
+    last: Option<(Time, i128)>,
+}
+
+impl Times {
+    fn of(&mut self, time: Time) -> i128 {
+        let at = match (time, self.last) {
+            (Time::Wall(wall_ns), _) => wall_ns,
+            (Time::Day(_), None) => 0,
+            // Lines of several processors may be a little out of order; past midnight the day begins anew.
+            (Time::Day(day_ns), Some((Time::Day(before), at))) => {
+                let ahead = (day_ns - before).rem_euclid(DAY_NS);
+                at + if ahead < DAY_NS / 2 { ahead } else { ahead - DAY_NS }
+            }
+            (Time::Since(_), None) => 0,
+            (Time::Since(since_ns), Some((_, at))) => at + since_ns,
+            // Of another log.
+            (Time::Day(_), Some((_, at))) => at,
+        };
+        self.last = Some((time, at));
+        at
+    }
 }
 
 /// Reads lines one after the other. On a terminal, strace writes messages into the middle of lines:
@@ -26,19 +67,21 @@ pub(super) struct Line<'d> {
 #[derive(Debug, Default)]
 pub(super) struct LineReader {
     /// The task and time of the line before, if a message ended it.
-    broken: Option<(Option<u64>, i128)>,
+    broken: Option<(Option<u64>, Time, i128)>,
+    times: Times,
 }
 
 impl LineReader {
-    /// Reads the next line, if it has a time or goes on with the line before.
-    pub(super) fn read<'d>(&mut self, text: &'d [u8]) -> Option<Line<'d>> {
+    /// Reads the next line, if it has a time or goes on with the line before; and when that was: see [`Times`].
+    pub(super) fn read<'d>(&mut self, text: &'d [u8]) -> Option<(Line<'d>, i128)> {
         let broken = self.broken.take();
-        if let Some(line) = Line::parse(text) {
-            self.broken = message(text).map(|_| (line.task, line.wall_ns));
-            return Some(line);
+        if let Some(line) = Line::parse(text).filter(Line::is_of_strace) {
+            let at_ns = self.times.of(line.time);
+            self.broken = message(text).map(|_| (line.task, line.time, at_ns));
+            return Some((line, at_ns));
         }
-        let ((task, wall_ns), (arguments, result)) = broken.zip(result(text))?;
-        Some(Line { task, wall_ns, what: What::Resumed { name: b"", arguments, result } })
+        let ((task, time, at_ns), (arguments, result)) = broken.zip(result(text))?;
+        Some((Line { task, time, what: What::Resumed { name: b"", arguments, result } }, at_ns))
     }
 }
 
@@ -63,8 +106,12 @@ impl<'d> Line<'d> {
     /// Parses a line without its end, if it has a time.
     pub(super) fn parse(text: &'d [u8]) -> Option<Line<'d>> {
         let (task, rest) = task(text);
-        let (wall_ns, rest) = time(rest)?;
-        Some(Line { task, wall_ns, what: What::of(rest) })
+        // Without a task, a time in whole seconds looks like one.
+        let ((time, rest), task) = match time(rest) {
+            Some(timed) => (timed, task),
+            None => (time(text.trim_ascii_start())?, None),
+        };
+        Some(Line { task, time, what: What::of(places(rest)) })
     }
 
     /// Whether nothing but strace writes such a line.
@@ -125,11 +172,20 @@ fn result(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((arguments, &rest[equals + 2..]))
 }
 
-/// The process or thread, and what follows it.
+/// The process or thread, and what follows it. `-Y` adds what it is called, which may be anything.
 fn task(text: &[u8]) -> (Option<u64>, &[u8]) {
+    // `-r` fills with blanks.
+    let text = if text.starts_with(b" ") { text.trim_ascii_start() } else { text };
+    let named = |rest: &'_ [u8], end: &[u8]| -> Option<usize> {
+        if !rest.starts_with(b"<") {
+            return rest.starts_with(end).then_some(end.len());
+        }
+        let mut ends = memchr::memmem::find_iter(rest, end).filter(|&at| rest[..at].ends_with(b">"));
+        ends.find(|&at| time(rest[at + end.len()..].trim_ascii_start()).is_some()).map(|at| at + end.len())
+    };
     let found = match text.strip_prefix(b"[pid ") {
-        Some(rest) => digits(rest.trim_ascii_start()).and_then(|(pid, rest)| Some((pid, rest.strip_prefix(b"] ")?))),
-        None => digits(text).filter(|(_, rest)| rest.starts_with(b" ")),
+        Some(rest) => digits(rest.trim_ascii_start()).and_then(|(pid, rest)| Some((pid, &rest[named(rest, b"] ")?..]))),
+        None => digits(text).and_then(|(pid, rest)| Some((pid, &rest[named(rest, b" ")?..]))),
     };
     match found {
         Some((pid, rest)) => (Some(pid), rest.trim_ascii_start()),
@@ -137,14 +193,51 @@ fn task(text: &[u8]) -> (Option<u64>, &[u8]) {
     }
 }
 
-/// A time of `-ttt`, in nanoseconds since 1970, and what follows it.
-fn time(text: &[u8]) -> Option<(i128, &[u8])> {
-    let (seconds, rest) = digits(text)?;
-    let fraction = rest.strip_prefix(b".")?;
+/// The time of a line, and what follows it.
+fn time(text: &[u8]) -> Option<(Time, &[u8])> {
+    let (first, rest) = digits(text)?;
+    let (time, rest) = if let Some(rest) = rest.strip_prefix(b":") {
+        let (minutes, rest) = digits(rest)?;
+        let (seconds, rest) = digits(rest.strip_prefix(b":")?)?;
+        let (fraction_ns, rest) = fraction(rest)?;
+        (first < 24 && minutes < 60 && seconds <= 60).then_some(())?;
+        let seconds = (first * 60 + minutes) * 60 + seconds;
+        (Time::Day(i128::from(seconds) * 1_000_000_000 + fraction_ns), rest)
+    } else {
+        let (fraction_ns, after) = fraction(rest)?;
+        match i128::from(first) * 1_000_000_000 + fraction_ns {
+            wall_ns if wall_ns >= EARLIEST_NS => (Time::Wall(wall_ns), after),
+            // In whole seconds it would be the number of a task.
+            since_ns if rest.starts_with(b".") => (Time::Since(since_ns), after),
+            _ => return None,
+        }
+    };
+    let rest = rest.strip_prefix(b" ")?;
+    // `-r` beside other times: `(+     0.000123) `
+    let since = rest.strip_prefix(b"(+").and_then(|since| Some(memchr::memchr(b')', since)? + 3));
+    Some((time, since.map_or(rest, |length| rest[length..].trim_ascii_start())))
+}
+
+/// Up to nine digits after a point, in nanoseconds; 0 without a point.
+fn fraction(text: &[u8]) -> Option<(i128, &[u8])> {
+    let Some(fraction) = text.strip_prefix(b".") else { return Some((0, text)) };
     let (value, after) = digits(fraction)?;
     let length = fraction.len() - after.len();
-    let after = after.strip_prefix(b" ").filter(|_| (1..=9).contains(&length))?;
-    Some((i128::from(seconds) * 1_000_000_000 + i128::from(value) * 10_i128.pow(9 - length as u32), after))
+    (1..=9).contains(&length).then(|| (i128::from(value) * 10_i128.pow(9 - length as u32), after))
+}
+
+/// What follows the number of the call (`-n`) and the address of the instruction (`-i`), if these are there.
+fn places(mut text: &[u8]) -> &[u8] {
+    while let Some((place, rest)) = text.strip_prefix(b"[").and_then(|rest| {
+        let end = memchr::memchr(b']', rest.get(..20).unwrap_or(rest))?;
+        Some((&rest[..end], rest[end + 1..].strip_prefix(b" ")?))
+    }) {
+        if !place.iter().all(|byte| byte.is_ascii_hexdigit() || b" ?".contains(byte)) {
+            break;
+        }
+        text = rest;
+    }
+    text
 }
 
 fn digits(text: &[u8]) -> Option<(u64, &[u8])> {
@@ -156,7 +249,7 @@ fn digits(text: &[u8]) -> Option<(u64, &[u8])> {
 pub(super) fn without_time(text: &[u8]) -> Option<&[u8]> {
     let (_, rest) = task(text);
     let length = rest.iter().position(|byte| !byte.is_ascii_digit() && !b":.".contains(byte))?;
-    Some(rest[length..].trim_ascii_start())
+    Some(places(rest[length..].trim_ascii_start()))
 }
 
 #[cfg(test)]
@@ -168,16 +261,51 @@ mod tests {
         Line::parse(text.as_bytes()).expect("a line").what
     }
 
+    /// As strace 6.1 writes them with `-f` and each of `-ttt`, `-tt`, `-t`, `-r`, `-Y`, `-n`, `-i` and with several.
     #[test]
     fn tasks_and_times_are_read() {
-        let read = |text: &'static str| Line::parse(text.as_bytes()).map(|line| (line.task, line.wall_ns));
-        assert_eq!(read("12 1.000002 vfork( <unfinished ...>"), Some((Some(12), 1_000_002_000)));
-        assert_eq!(read("[pid   12] 1.5 vfork( <unfinished ...>"), Some((Some(12), 1_500_000_000)));
-        assert_eq!(read("1.123456789 fork() = 3"), Some((None, 1_123_456_789)));
-        for text in ["", "12", "12 ", "12 1", "12 1. x", "12 1.1234567890 x", "[pid 12 1.5 x", "10:20:30.5 fork() = 1"]
+        const WALL: Time = Time::Wall(1_700_000_000_000_002_000);
+        let read = |text: &'static str| Line::parse(text.as_bytes()).map(|line| (line.task, line.time));
+        for (text, task, time) in [
+            ("12 1700000000.000002 vfork( <unfinished ...>", Some(12), WALL),
+            ("[pid   12] 1700000000.000002 vfork( <unfinished ...>", Some(12), WALL),
+            ("1700000000.000002 fork() = 3", None, WALL),
+            ("1700000000 fork() = 3", None, Time::Wall(1_700_000_000_000_000_000)),
+            ("12 1700000000 fork() = 3", Some(12), Time::Wall(1_700_000_000_000_000_000)),
+            ("731   16:41:30.407027 fork() = 732", Some(731), Time::Day(60_090_407_027_000)),
+            ("16:41:30 fork() = 732", None, Time::Day(60_090_000_000_000)),
+            ("12     0.000123 fork() = 13", Some(12), Time::Since(123_000)),
+            ("     0.000123 fork() = 13", None, Time::Since(123_000)),
+            ("12<make> 1700000000.000002 fork() = 13<make>", Some(12), WALL),
+            ("12<a> 5 b> 1700000000.000002 fork() = 13", Some(12), WALL),
+            ("[pid 12<make>] 1700000000.000002 fork() = 13", Some(12), WALL),
+            ("12 1700000000.000002 (+     0.000123) fork() = 13", Some(12), WALL),
+            ("12 1700000000.000002 [  57] fork() = 13", Some(12), WALL),
+            ("12 1700000000.000002 [00007f9803315ad7] fork() = 13", Some(12), WALL),
+            ("12 1700000000.000002 [  57] [????????????????] fork() = 13", Some(12), WALL),
+        ] {
+            assert_eq!(read(text), Some((task, time)), "{text}");
+            assert_ne!(what(text), What::Other, "{text}");
+        }
+        for text in
+            ["", "12", "12 ", "12 1", "12 1. x", "12 1.1234567890 x", "[pid 12 1.5 x", "25:20:30.5 x", "12 fork() = 1"]
         {
             assert_eq!(read(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn days_and_differences_become_one_time() {
+        let times = |times: &[Time]| {
+            let mut of = Times::default();
+            times.iter().map(|&time| of.of(time)).collect::<Vec<_>>()
+        };
+        let hour = 3_600_000_000_000;
+        let days = [Time::Day(23 * hour), Time::Day(23 * hour - 5), Time::Day(hour), Time::Day(14 * hour)];
+        // More than half a day later is taken for earlier: nothing tells how many days it was.
+        assert_eq!(times(&days), [0, -5, 2 * hour, 2 * hour - 11 * hour]);
+        assert_eq!(times(&[Time::Since(7), Time::Since(5), Time::Since(6)]), [0, 5, 11]);
+        assert_eq!(times(&[Time::Wall(7), Time::Wall(5)]), [7, 5]);
     }
 
     #[test]
@@ -204,9 +332,9 @@ mod tests {
         let mut read = |text: &'static str| reader.read(text.as_bytes());
         assert_eq!(read(") = 0"), None);
         let broken = read("[pid 7] 1.5 chdir(\"a\"strace: Process 8 attached").expect("a line");
-        assert_eq!(broken.what, What::Unfinished { name: b"chdir", arguments: b"\"a\"" });
+        assert_eq!(broken.0.what, What::Unfinished { name: b"chdir", arguments: b"\"a\"" });
         let what = What::Resumed { name: b"", arguments: b"", result: b"0" };
-        assert_eq!(read(") = 0"), Some(Line { what, ..broken }));
+        assert_eq!(read(") = 0"), Some((Line { what, ..broken.0 }, broken.1)));
         assert_eq!(read(") = 0"), None);
     }
 

@@ -12,6 +12,8 @@ pub(super) struct Process {
     pub(super) id: ProcessId,
     /// Its working directory, if the log says so.
     pub(super) directory: Option<String>,
+    /// When it asked for its end, and with which status.
+    pub(super) exits: Option<(i64, Option<u64>)>,
 }
 
 /// The processes and threads that run, and the calls that have not returned.
@@ -56,6 +58,13 @@ impl Tasks {
         self.unfinished.remove(&task);
         let process = self.processes_of.remove(&task)?;
         if process == task { self.processes.remove(&task) } else { None }
+    }
+
+    /// The processes that have not ended, in the order in which they began.
+    pub(super) fn take_processes(&mut self) -> Vec<Process> {
+        let mut processes: Vec<Process> = std::mem::take(&mut self.processes).into_values().collect();
+        processes.sort_unstable_by_key(|process| process.id);
+        processes
     }
 
     /// A call has not returned.
