@@ -8,11 +8,11 @@
 //!
 //! What becomes of each field is in `docs/imports.md`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use barrow_writer::Better;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use crate::error::{ImportError, Stop};
 use crate::format::Importer;
@@ -60,22 +60,71 @@ struct Repetition {
     name: String,
     run_type: Option<String>,
     repetition_index: Option<u64>,
-    #[serde(default)]
-    real_time: Number,
-    #[serde(default)]
-    cpu_time: Number,
+    #[serde(default, deserialize_with = "present")]
+    real_time: Option<Number>,
+    #[serde(default, deserialize_with = "present")]
+    cpu_time: Option<Number>,
     time_unit: Option<String>,
     #[serde(default)]
     error_occurred: bool,
     #[serde(default)]
     error_message: Text,
+    /// Since 1.8.
+    #[serde(default)]
+    skipped: bool,
+    #[serde(default)]
+    skip_message: Text,
     bytes_per_second: Option<Number>,
     items_per_second: Option<Number>,
 }
 
+/// A number that is there, even if it is none.
+fn present<'de, D: Deserializer<'de>>(number: D) -> Result<Option<Number>, D::Error> {
+    Number::deserialize(number).map(Some)
+}
+
+impl Repetition {
+    /// Whether it is one of several repetitions, and no aggregate of them, if that can be told without the others.
+    fn is_aggregate(&self, own_names: &OwnNames) -> bool {
+        match self.run_type.as_deref() {
+            Some(run_type) => run_type == "aggregate",
+            // Of the complexity only: `BM_sort_BigO` and `BM_sort_RMS`.
+            None if self.real_time.is_none() && self.cpu_time.is_none() => true,
+            None => own_names.is_aggregate(&self.name),
+        }
+    }
+}
+
+/// The names in a file of before 1.5, which does not say what is an aggregate.
+#[derive(Default)]
+struct OwnNames(HashSet<String>);
+
+/// What the names of aggregates of times end with.
+const AGGREGATES: [&str; 3] = ["_mean", "_median", "_stddev"];
+
+impl OwnNames {
+    fn of(text: &[u8]) -> Self {
+        let mut names = HashSet::new();
+        // Damage is met again where the values are read.
+        let _ = each(text, "benchmarks", |repetition: Repetition| {
+            if repetition.run_type.is_none() {
+                names.insert(repetition.name);
+            }
+        });
+        OwnNames(names)
+    }
+
+    /// Whether the repetitions are there, too, or the other aggregates of the same: a benchmark can be called `geo_mean`.
+    fn is_aggregate(&self, name: &str) -> bool {
+        let Some(own) = AGGREGATES.iter().find_map(|suffix| name.strip_suffix(suffix)) else { return false };
+        let has = |suffix: &str| self.0.contains(&format!("{own}{suffix}"));
+        has("") || has("_mean") && has("_stddev")
+    }
+}
+
 fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
     let text = strict(text);
-    let mut adding = Adding::default();
+    let mut adding = Adding { own_names: OwnNames::of(&text), ..Adding::default() };
     let executable = field(&text, "context").and_then(|context| adding.facts(context));
     let name = executable.as_deref().map_or(UNNAMED, |path| path.rsplit(['/', '\\']).next().unwrap_or(path));
     let variant = adding.values.variant(name, &[]);
@@ -90,9 +139,27 @@ struct Adding {
     values: Values,
     /// How many repetitions of each benchmark there were.
     repetitions: HashMap<String, u64>,
+    own_names: OwnNames,
     aggregates: u64,
-    errors: u64,
-    first_error: String,
+    errors: Unmeasured,
+    skipped: Unmeasured,
+}
+
+/// Repetitions without values.
+#[derive(Default)]
+struct Unmeasured {
+    count: u64,
+    /// The name of the first, and its message.
+    first: String,
+}
+
+impl Unmeasured {
+    fn add(&mut self, name: &str, message: &Text) {
+        if self.count == 0 {
+            self.first = format!("`{name}`: {}", message.0.as_deref().unwrap_or_default());
+        }
+        self.count += 1;
+    }
 }
 
 impl Adding {
@@ -110,16 +177,16 @@ impl Adding {
 
     fn add(&mut self, run: usize, repetition: &Repetition) {
         let name = repetition.name.as_str();
-        if repetition.run_type.as_deref() == Some("aggregate") {
+        if repetition.is_aggregate(&self.own_names) {
             self.aggregates += 1;
             return;
         }
         if repetition.error_occurred {
-            if self.errors == 0 {
-                let message = repetition.error_message.0.as_deref().unwrap_or_default();
-                self.first_error = format!("`{name}`: {message}");
-            }
-            self.errors += 1;
+            self.errors.add(name, &repetition.error_message);
+            return;
+        }
+        if repetition.skipped {
+            self.skipped.add(name, &repetition.skip_message);
             return;
         }
         let iteration = match (repetition.repetition_index, self.repetitions.get_mut(name)) {
@@ -135,7 +202,9 @@ impl Adding {
         };
         let ns = nanoseconds(repetition.time_unit.as_deref());
         let (bytes, items) = (repetition.bytes_per_second, repetition.items_per_second);
-        let time = |suffix: &'static str, time: Number| (suffix, "ns", Better::Lower, Some(Number(time.0 * ns)));
+        let time = |suffix: &'static str, time: Option<Number>| {
+            (suffix, "ns", Better::Lower, time.map(|Number(time)| Number(time * ns)))
+        };
         let measured = [
             time("", repetition.real_time),
             time(" cpu", repetition.cpu_time),
@@ -151,10 +220,10 @@ impl Adding {
     }
 
     fn finish(mut self) -> Values {
-        if self.errors > 0 {
-            let note =
-                format!("repetitions that failed and have no values: {}; the first: {}", self.errors, self.first_error);
-            self.values.note(note);
+        for (what, Unmeasured { count, first }) in [("failed", &self.errors), ("were skipped", &self.skipped)] {
+            if *count > 0 {
+                self.values.note(format!("repetitions that {what} and have no values: {count}; the first: {first}"));
+            }
         }
         if self.values.is_empty() && self.aggregates > 0 {
             self.values.note(

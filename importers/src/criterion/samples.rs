@@ -25,14 +25,22 @@ pub(crate) const IMPORTER: Importer = Importer {
     sample: "criterion/sum/fold/100/new/sample.json",
     recognises: |first_bytes| {
         let head = Head::of(first_bytes);
-        matches!(head.first(), b"sampling_mode" | b"iters") && head.has("", "iters")
+        matches!(head.first(), b"sampling_mode" | b"iters") && head.has("", "iters") || is_two_lists(first_bytes)
     },
     import: |dump, context| import(dump, context, read),
     read: Some(read),
     ..Importer::OF_VALUES
 };
 
-/// The samples of a benchmark.
+/// Whether a list of numbers begins in a list: what Criterion up to 0.3 writes.
+fn is_two_lists(first_bytes: &[u8]) -> bool {
+    let inner = first_bytes.trim_ascii_start().strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
+    let numbers = inner.and_then(|inner| inner.strip_prefix(b"[")).unwrap_or_default();
+    numbers.trim_ascii_start().first().is_some_and(u8::is_ascii_digit)
+        && numbers.iter().all(|byte| b"0123456789.eE+-, \r\n\t[]".contains(byte))
+}
+
+/// The samples of a benchmark. As a list of lists, the iterations come first.
 #[derive(Deserialize)]
 struct Samples {
     iters: Vec<Number>,

@@ -14,14 +14,18 @@ const STEP_VALUES: usize = 1 << 16;
 pub(crate) fn import(text: &[u8], context: &Context<'_>, read: ReadFile) -> Result<Outcome, ImportError> {
     let reading = Reading::new(context)?;
     let mut read = read(text, context.source)?;
-    let notes = read.values.take_notes();
+    let mut notes = read.values.take_notes();
+    let unusable = read.values.take_unusable();
+    if read.values.rows.is_empty() || read.end.is_err() {
+        notes.extend(unusable.as_ref().map(ToString::to_string));
+    }
     if read.values.rows.is_empty() && read.end.is_ok() {
         return Err(no_values(&notes));
     }
     let (values, runs) = (read.values.rows.len() as u64, read.values.runs.len() as u64);
     let announced = if values > 0 { announce(read.values, context) } else { Ok(()) };
     reading.ended(text.len())?;
-    let end = announced.and(read.end);
+    let end = announced.and(read.end).and(unusable.map_or(Ok(()), |unusable| Err(unusable.into())));
     Ok(Outcome { values, runs, notes, end, ..Outcome::default() })
 }
 

@@ -45,21 +45,27 @@ pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
-/// The same text with `null` for the numbers that JSON does not know: Python and C++ write `NaN` and `Infinity`.
+/// The same text with `null` for the numbers that JSON does not know: Python and C++ write `NaN` and `Infinity`. `2%`,
+/// which Google Benchmark wrote up to 1.5, is 2.
 pub(crate) fn strict(text: &[u8]) -> Cow<'_, [u8]> {
     const WORDS: [&[u8]; 4] = [b"NaN", b"Infinity", b"nan", b"inf"];
     let text = without_mark(text);
-    if !WORDS.iter().any(|word| memchr::memmem::find(text, word).is_some()) {
+    let has_words = WORDS.iter().any(|word| memchr::memmem::find(text, word).is_some());
+    if !has_words && memchr::memchr(b'%', text).is_none() {
         return Cow::Borrowed(text);
     }
     let mut strict = Vec::with_capacity(text.len() + 64);
     let mut rest = text;
-    while let Some(at) = rest.iter().position(|byte| matches!(byte, b'"' | b'N' | b'I' | b'n' | b'i')) {
+    while let Some(at) = rest.iter().position(|byte| matches!(byte, b'"' | b'%' | b'N' | b'I' | b'n' | b'i')) {
         strict.extend_from_slice(&rest[..at]);
         rest = &rest[at..];
         let word = WORDS.iter().find(|word| rest.starts_with(word));
         let length = match (rest[0], word) {
             (b'"', _) => quoted_length(rest),
+            (b'%', _) if strict.last().is_some_and(u8::is_ascii_digit) => {
+                rest = &rest[1..];
+                0
+            }
             (_, Some(word)) => {
                 if strict.last() == Some(&b'-') {
                     strict.pop();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use barrow_writer::Better;
 
 use super::json::Text;
-use crate::error::{ImportError, Stop};
+use crate::error::{Damage, ImportError, Stop};
 
 /// Reads a file of measured values. The path is that of the file, if it has one: some formats keep names in another file
 /// beside it.
@@ -235,17 +235,15 @@ impl Values {
         self.notes.push(note.into());
     }
 
-    /// Takes the sentences for the user, with that about values which are no numbers.
+    /// Takes the sentences for the user.
     pub(crate) fn take_notes(&mut self) -> Vec<String> {
-        let first = std::mem::take(&mut self.first_unusable);
-        match std::mem::take(&mut self.unusable) {
-            0 => {}
-            1 => self.notes.push(format!("1 value is no finite number and was left out: {first}")),
-            more => {
-                self.notes.push(format!("{more} values are no finite numbers and were left out; the first: {first}"))
-            }
-        }
         std::mem::take(&mut self.notes)
+    }
+
+    /// Takes the count of the values that are no numbers.
+    pub(crate) fn take_unusable(&mut self) -> Option<Damage> {
+        let (count, first) = (std::mem::take(&mut self.unusable), std::mem::take(&mut self.first_unusable));
+        (count > 0).then_some(Damage::NoNumbers { count, first })
     }
 
     fn text(&mut self, text: &str) -> Arc<str> {
@@ -292,6 +290,8 @@ mod tests {
         let mut values = Values::default();
         values.no_number(|| "`x` in line 2".to_owned());
         values.no_number(|| unreachable!("only the first is named"));
-        assert_eq!(values.take_notes(), ["2 values are no finite numbers and were left out; the first: `x` in line 2"]);
+        let unusable = values.take_unusable().map(|unusable| unusable.to_string());
+        let expected = "2 values are no finite numbers and were left out; the first: `x` in line 2";
+        assert_eq!(unusable.as_deref(), Some(expected));
     }
 }
