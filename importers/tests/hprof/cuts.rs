@@ -32,7 +32,9 @@ fn a_cut_dump_gives_everything_before_the_cut() {
                         assert!(lost.to_string().ends_with("everything before that was imported"), "{lost}");
                     }
                 }
-                Err(ImportError::NoWholeSnapshot { .. } | ImportError::NoSnapshot { .. }) => assert_eq!(most, 0),
+                Err(ImportError::NoWholeSnapshot { .. } | ImportError::NoSnapshot { .. }) => {
+                    assert_eq!(most, 0, "cut at {length}")
+                }
                 Err(ImportError::Unrecognised { .. }) => assert!(length < 13),
                 Err(error) => panic!("cut at {length}: {error}"),
             }

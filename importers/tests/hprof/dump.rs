@@ -1,6 +1,7 @@
 //! Writes HPROF dumps by hand.
 
 /// A dump that is being written; identifiers take `id_bytes`.
+#[derive(Clone)]
 pub(crate) struct Dump {
     id_bytes: usize,
     pub(crate) bytes: Vec<u8>,

@@ -211,6 +211,8 @@ fn entries_are_those_that_the_running_program_printed() {
         let nulls = match name.as_str() {
             "ArrayList with null" | "unmodifiable list with null" => Some(3),
             "Object[] with null" | "subList with null" => Some(1),
+            // No field says how long they are.
+            "emptyList" | "emptySet" | "emptyMap" => None,
             _ => Some(0),
         };
         assert_eq!(entries.nulls, nulls, "{name}");
@@ -247,7 +249,11 @@ fn said(heap: &Heap, held: Held) -> String {
     let held = match held {
         Held::Object(object) => {
             let set = ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), [object]);
-            heap.stand_for(&set, &Silent).expect("a heap")[0]
+            match heap.stand_for(&set, &Silent).expect("a heap")[0] {
+                // An object of the program is printed as its number.
+                Held::Missing => heap.field_column(&set, &FieldPath::named("value"), &Silent).expect("a heap")[0],
+                held => held,
+            }
         }
         held => held,
     };

@@ -1,12 +1,16 @@
 //! HPROF: dumps made by hand, real ones, and dumps of a JVM that runs now.
 
 mod arrays;
+mod art;
 mod cuts;
+mod damaged;
 mod dump;
 mod live;
 mod lives;
 mod loaders;
 mod read;
+mod recovered;
+mod relatives;
 mod samples;
 mod texts;
 mod tiny;

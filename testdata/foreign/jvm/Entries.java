@@ -75,6 +75,30 @@ public class Entries {
         return queue;
     }
 
+    /** The views of a map; that of its values has the keys, too. */
+    static void views(String name, boolean isOrdered, Map<Object, Object> map) {
+        set(name + ".keySet", isOrdered, map.keySet());
+        set(name + ".entrySet", isOrdered, map.entrySet());
+        var entries = new ArrayList<String>();
+        map.forEach((key, value) -> entries.add(key + "=" + value));
+        print(name + ".values", isOrdered, map.values(), entries);
+    }
+
+    /** What is due at once, or never. */
+    static class Due extends java.util.concurrent.atomic.AtomicInteger implements Delayed {
+        Due(int number) {
+            super(number);
+        }
+
+        public long getDelay(TimeUnit unit) {
+            return get() % 2 == 0 ? 0 : Long.MAX_VALUE;
+        }
+
+        public int compareTo(Delayed other) {
+            return Integer.compare(get(), ((Due) other).get());
+        }
+    }
+
     static Object[] array(int size) {
         return filled(new ArrayList<>(), size).toArray();
     }
@@ -125,6 +149,24 @@ public class Entries {
             list("subList of List.of", List.of(array(size + 5)).subList(1, size + 3));
             list("PriorityBlockingQueue", filled(new PriorityBlockingQueue<>(), size));
         }
+        for (int size : new int[] {0, 3, 20}) {
+            list("checkedList", Collections.checkedList(filled(new ArrayList<>(), size), Object.class));
+            list("checkedQueue", Collections.checkedQueue(filled(new LinkedList<>(), size), Object.class));
+            set("checkedSet", false, Collections.checkedSet(filled(new HashSet<>(), size), Object.class));
+            set("checkedSortedSet", true, Collections.checkedSortedSet(filled(new TreeSet<>(), size), Object.class));
+            map("checkedMap", false, Collections.checkedMap(filled(new HashMap<>(), size, false), Object.class, Object.class));
+            map("checkedNavigableMap", true, Collections.checkedNavigableMap(filled(new TreeMap<>(), size, false), Object.class, Object.class));
+            views("HashMap", false, filled(new HashMap<>(), size, false));
+            views("LinkedHashMap", true, filled(new LinkedHashMap<>(), size, false));
+            views("TreeMap", true, filled(new TreeMap<>(), size, false));
+            views("Hashtable", false, filled(new Hashtable<>(), size, false));
+            views("WeakHashMap", false, filled(new WeakHashMap<>(), size, false));
+            views("IdentityHashMap", false, filled(new IdentityHashMap<>(), size, false));
+            views("ConcurrentHashMap", false, filled(new ConcurrentHashMap<>(), size, false));
+            views("ConcurrentSkipListMap", true, filled(new ConcurrentSkipListMap<>(), size, false));
+            set("Map.copyOf.keySet", false, Map.copyOf(filled(new HashMap<>(), size, false)).keySet());
+            list("asLifoQueue", Collections.asLifoQueue(filled(new ArrayDeque<>(), size)));
+        }
         for (int size : new int[] {1, 2, 3, 7, 100}) {
             var deque = new ConcurrentLinkedDeque<Object>();
             for (int i = 0; i < size; i++) {
@@ -157,6 +199,18 @@ public class Entries {
         enums.put(TimeUnit.DAYS, "long");
         enums.put(TimeUnit.NANOSECONDS, 1);
         map("EnumMap", true, enums);
+        set("EnumMap.keySet", true, enums.keySet());
+        print("EnumMap.values", true, enums.values(), List.of("NANOSECONDS=1", "DAYS=long"));
+        set("singleton", false, Collections.singleton("alone"));
+        list("emptyList", Collections.emptyList());
+        set("emptySet", false, Collections.emptySet());
+        map("emptyMap", false, Collections.emptyMap());
+        set("singletonMap.keySet", false, Collections.singletonMap("key", 7).keySet());
+        var due = new DelayQueue<Due>();
+        for (int number = 0; number < 9; number++) {
+            due.add(new Due(number));
+        }
+        list("DelayQueue", due);
         map("TreeMap of numbers", true, new TreeMap<>(Map.of(3, 'c', 1, true, 2, 2.5)));
         Object[] array = array(7);
         array[3] = null;
