@@ -71,6 +71,7 @@ fn hprof(name: &str, classes: u64) -> Vec<u8> {
             ],
         );
     }
+    record(0x2c, &[]);
     dump
 }
 

@@ -1,4 +1,4 @@
-//! Dumps inside gzip and zstd.
+//! Dumps inside gzip, zstd, bzip2, xz and zip archives.
 
 use barrow_importers::{Damage, ImportError, ImportOptions, Imported, Silent, import};
 use barrow_writer::{Options, Writer};
@@ -112,4 +112,44 @@ fn a_damaged_dump_gives_everything_before_the_damage() {
     let lost = imported.lost.expect("a loss");
     assert!(matches!(lost.damage, Damage::Screened { .. }) && lost.is_last_partial, "{lost}");
     assert_eq!(imported.snapshots[0].objects, 10_000);
+}
+
+/// Packed by the modules `bz2`, `lzma` and `zipfile` of Python: the dump of two heap dumps of `testdata/foreign/jvm`.
+#[test]
+fn what_other_tools_packed_is_the_same_dump() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let plain = imported(&folder.join("../testdata/foreign/jvm/damaged/two_dumps_0c.hprof")).expect("a whole dump");
+    for name in ["one.bz2", "two.bz2", "one.xz", "two.xz", "padded.xz", "deflated.zip", "stored.zip"] {
+        let packed = imported(&folder.join("tests/packed").join(name)).expect(name);
+        assert_eq!((packed.format, packed.snapshots), (plain.format, plain.snapshots.clone()), "{name}");
+        assert_eq!(packed.lost.map(|lost| lost.to_string()), plain.lost.as_ref().map(ToString::to_string), "{name}");
+    }
+}
+
+#[test]
+fn other_zip_archives_are_refused_with_what_they_hold() {
+    let archive =
+        |name: &str| std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/packed").join(name)).unwrap();
+    let told = |bytes: &[u8]| match imported_bytes(bytes) {
+        Err(ImportError::Open { source, .. }) => source.to_string(),
+        other => panic!("{other:?}"),
+    };
+    let several = told(&archive("several.zip"));
+    assert!(several.contains(r#"several files, "a\u{1b}[31m", "b", "c" and 2 more"#), "{several}");
+    assert!(told(&archive("none.zip")).contains("holds no file"));
+    assert!(told(&archive("lzma.zip")).contains("not packed by deflate"));
+    let whole = archive("deflated.zip");
+    for length in (4..whole.len()).step_by(7) {
+        assert!(told(&whole[..length]).contains("damaged"), "{length}");
+    }
+}
+
+#[test]
+fn a_wrong_checksum_of_an_archive_is_said() {
+    let mut whole = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/packed/stored.zip")).unwrap();
+    // The last byte of the dump, before the directory: a length of the record that ends it.
+    let directory = whole.windows(4).position(|four| four == b"PK\x01\x02").expect("a directory");
+    whole[directory - 1] ^= 1;
+    let lost = imported_bytes(&whole).expect("the snapshots before it").lost.expect("a loss").to_string();
+    assert!(lost.contains("checksum"), "{lost}");
 }

@@ -67,7 +67,8 @@ end 1 failed
 ";
     assert_eq!(recorded.text(), expected);
     assert_eq!(recorded.imported.notes[0], "commands that hold only means, without the times of their runs: 1");
-    assert_eq!(recorded.imported.notes[2], "1 value is no finite number and was left out: time 1 of `a`");
+    let lost = "1 value is no finite number and was left out: time 1 of `a`; 3 values were imported";
+    assert_eq!(recorded.imported.lost.expect("a value").to_string(), lost);
 }
 
 #[test]
@@ -97,8 +98,66 @@ run 0 of 0
 0.1 metric 1 = 3000000000
 ";
     assert_eq!(recorded.text(), expected);
-    let note = "2 values are no finite numbers and were left out; the first: repetition 0 of `a`";
+    let lost =
+        "2 values are no finite numbers and were left out; the first: repetition 0 of `a`; 2 values were imported";
+    assert_eq!(recorded.imported.lost.expect("two values").to_string(), lost);
+}
+
+/// `skipped` since 1.8 (`SkipWithMessage`); the report has zeros for such a benchmark.
+#[test]
+fn google_benchmark_has_no_values_of_what_was_skipped() {
+    let file = r#"{"context":{"num_cpus":2},"benchmarks":[
+        {"name":"BM_a","run_type":"iteration","repetition_index":0,"real_time":100.0,"time_unit":"ns"},
+        {"name":"BM_gpu","run_type":"iteration","repetition_index":0,"skipped":true,"skip_message":"no device",
+         "iterations":0,"real_time":0.0,"cpu_time":0.0,"time_unit":"ns"}]}"#;
+    let recorded = record(file.as_bytes()).expect("values");
+    assert!(recorded.text().ends_with("run 0 of 0\n0.0 metric 0 = 100\n"), "{}", recorded.text());
+    let note = "repetitions that were skipped and have no values: 1; the first: `BM_gpu`: no device";
     assert_eq!(recorded.imported.notes, [note]);
+}
+
+/// As version 1.4 wrote them, by `json_reporter.cc` and `complexity.cc` of that version.
+#[test]
+fn google_benchmark_of_before_1_5_does_not_say_what_is_an_aggregate() {
+    let line =
+        |name: &str, time: u32| format!(r#"{{"name":"{name}","iterations":10,"real_time":{time},"time_unit":"us"}}"#);
+    let benchmarks = [
+        line("BM_sum/8/repeats:2", 3),
+        line("BM_sum/8/repeats:2", 5),
+        line("BM_sum/8/repeats:2_mean", 4),
+        line("BM_sum/8/repeats:2_median", 4),
+        line("BM_sum/8/repeats:2_stddev", 1),
+        line("BM_geo_mean", 7),
+        r#"{"name":"BM_sum_BigO","cpu_coefficient":1.5,"real_coefficient":1.5,"big_o":"N","time_unit":"us"}"#
+            .to_owned(),
+        "{\"name\":\"BM_sum_RMS\",\"rms\": 2%\n}".to_owned(),
+        line("BM_only_mean", 8),
+        line("BM_only_stddev", 1),
+    ];
+    let file = format!(r#"{{"context":{{"num_cpus":2}},"benchmarks":[{}]}}"#, benchmarks.join(","));
+    let recorded = record(file.as_bytes()).expect("values");
+    assert_eq!(recorded.imported.lost, None);
+    assert_eq!(recorded.values("BM_sum/8/repeats:2"), [3000.0, 5000.0]);
+    assert_eq!(recorded.values("BM_geo_mean"), [7000.0]);
+    let text = recorded.text();
+    assert_eq!(text.lines().filter(|line| line.starts_with("metric ")).count(), 2, "{text}");
+}
+
+/// Massif marks a peak within 1 % of the true one (`--peak-inaccuracy`), and a later snapshot may be larger.
+#[test]
+fn the_peak_of_massif_is_no_smaller_than_any_snapshot() {
+    let file = b"desc: (none)\ncmd: a\nmem_heap_B=900\nheap_tree=peak\nmem_heap_B=905\nheap_tree=empty\n";
+    let recorded = record(file).expect("a value");
+    assert_eq!(recorded.values("peak_heap"), [905.0]);
+    let note = "a snapshot is larger than the one that is marked as the peak, 900 bytes; the largest one is taken";
+    assert_eq!(recorded.imported.notes, [note]);
+}
+
+/// Criterion up to 0.3.2 wrote two lists without names.
+#[test]
+fn old_samples_of_criterion_are_two_lists() {
+    let recorded = record(b"[[2.0,4.0],[3.0,8.0]]").expect("values");
+    assert!(recorded.text().ends_with("metric 0 = 1.5\n0.1 metric 0 = 2\n"), "{}", recorded.text());
 }
 
 #[test]
@@ -108,9 +167,10 @@ fn samples_without_a_description_are_named() {
     let notes = [
         "no `benchmark.json` with the name of the benchmark is beside the samples; it is called `benchmark` here",
         "benchmark has 3 counts of iterations and 4 times; the shorter list holds",
-        "1 value is no finite number and was left out: sample 2 of `benchmark`",
     ];
     assert_eq!(recorded.imported.notes, notes);
+    let lost = "1 value is no finite number and was left out: sample 2 of `benchmark`; 2 values were imported";
+    assert_eq!(recorded.imported.lost.expect("a value").to_string(), lost);
 }
 
 #[test]

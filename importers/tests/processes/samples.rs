@@ -62,7 +62,7 @@ fn a_profile_of_bazel() {
     let imported = import(&path, &writer, &ImportOptions::default(), &Silent).expect("a profile");
     assert_eq!((imported.processes, imported.lost), (14, None));
     // As Bazel said at the end of the build: 14 processes: 7 internal, 7 linux-sandbox.
-    assert!(imported.notes[0].starts_with("actions for which Bazel ran no process on this machine: 7;"));
+    assert!(imported.notes[0].starts_with("actions for which Bazel ran no process on this machine: 7"));
 }
 
 #[test]

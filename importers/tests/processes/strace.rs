@@ -1,6 +1,9 @@
 //! What becomes of strace's logs.
 
-use barrow_importers::taken_ns;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use barrow_importers::{joined_strace, taken_ns};
 
 use crate::logs::STRACE;
 use crate::recorded::{CREATED_NS, record};
@@ -48,7 +51,8 @@ fn a_log_may_begin_in_the_middle() {
     let recorded = record(
         "3 1700000000.5 read(0, \"\", 1) = 0\n3 1700000000.6 fork() = 4\n4 1700000000.7 +++ killed by SIGSEGV (core dumped) +++\n",
     );
-    let expected = "500000us begin 0 (pid 3)\n600000us begin 1 (pid 4 of 0)\n700000us end 1 signal 11\n";
+    let expected =
+        "500000us begin 0 (pid 3)\n600000us begin 1 (pid 4 of 0)\n700000us end 1 signal 11\n700000us end 0\n";
     assert_eq!(recorded.expect("a log").text(), expected);
 }
 
@@ -64,11 +68,88 @@ fn what_the_program_printed_is_left_out() {
 
 #[test]
 fn logs_without_times_are_refused() {
-    for time in ["", "10:20:30 ", "10:20:30.123456 ", "0.000012 "] {
-        let log = STRACE.replace("1700000000.000001 ", time);
-        let error = record(&log).map(drop).expect_err("no time").to_string();
-        assert!(error.contains("record it with `strace -f -ttt -o FILE COMMAND`"), "{time}: {error}");
+    let log: String = STRACE.lines().map(|line| line.replacen(line.split(' ').nth(1).unwrap(), "", 1) + "\n").collect();
+    let error = record(&log).map(drop).expect_err("no time").to_string();
+    assert!(error.contains("record it with `strace -f -ttt -o FILE COMMAND`"), "{error}");
+}
+
+/// The same log as strace 6.1 writes it with other options.
+#[test]
+fn options_of_strace_do_not_matter() {
+    let each = |line: &dyn Fn(&str, &str, &str) -> String| -> String {
+        let parts = |text: &'static str| {
+            let (task, rest) = text.split_once(' ').expect("a task");
+            let (time, rest) = rest.split_once(' ').expect("a time");
+            line(task, time, rest) + "\n"
+        };
+        STRACE.lines().map(parts).collect()
+    };
+    let micros = |time: &str| time.rsplit_once('.').expect("a fraction").1.to_owned();
+    // `-Y`, `-i`, `-n`, `-k`, and `-r` beside `-ttt`.
+    for log in [
+        each(&|task, time, rest| format!("{task}<make -> 2> {time} {rest}")),
+        each(&|task, time, rest| format!("{task} {time} [00007f9803315ad7] {rest}")),
+        each(&|task, time, rest| format!("{task} {time} [  59] [????????????????] {rest}")),
+        each(&|task, time, rest| format!("{task} {time} {rest}\n > /usr/lib/libc.so.6(getcwd+0x7e) [0xf8cce]")),
+        each(&|task, time, rest| format!("{task} {time} (+     0.000001) {rest}")),
+    ] {
+        let recorded = record(&log).expect("a log");
+        assert_eq!((recorded.text().as_str(), recorded.lost()), (EXPECTED, None), "{log}");
     }
+    // `-tt` past midnight: times count from the first line, which is at 1 µs of the other one.
+    let later = EXPECTED.lines().map(|line| {
+        let (at, rest) = line.split_once("us ").expect("a time");
+        format!("{}us {rest}\n", at.parse::<u32>().expect("a number") - 1)
+    });
+    let later: String = later.collect();
+    let day = each(&|task, time, rest| match micros(time).parse::<u32>().expect("a number") {
+        at @ ..=9 => format!("{task} 23:59:59.{:06} {rest}", 999_990 + at),
+        at => format!("{task} 00:00:00.{:06} {rest}", at - 10),
+    });
+    let recorded = record(&day).expect("a log");
+    assert_eq!((recorded.text(), recorded.lost()), (later, None));
+}
+
+/// `-ff` writes a file for each process and thread, whose number is in its name only.
+#[test]
+fn logs_of_one_process_each_are_joined() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut logs: BTreeMap<&str, String> = BTreeMap::new();
+    for line in STRACE.lines() {
+        let (task, line) = line.split_once(' ').expect("a task");
+        *logs.entry(task).or_default() += &format!("{line}\n");
+    }
+    let paths: Vec<PathBuf> = logs.keys().map(|task| folder.path().join(format!("make.v2.{task}"))).collect();
+    paths.iter().zip(logs.values()).for_each(|(path, log)| std::fs::write(path, log).expect("written"));
+    let sources: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    assert!(sources.len() > 3);
+    let joined = joined_strace(&sources, folder.path()).expect("readable").expect("one log");
+    let joined = std::fs::read_to_string(joined.path()).expect("a log");
+    assert_eq!(record(&joined).expect("a log").text(), EXPECTED, "{joined}");
+
+    let one = joined_strace(&sources[..1], folder.path()).expect("readable").expect("a log");
+    let task = logs.keys().next().expect("a task");
+    assert!(std::fs::read_to_string(one.path()).expect("a log").starts_with(&format!("{task} 17")));
+    // Logs with numbers, of other names, or of nothing.
+    std::fs::write(&paths[0], STRACE).expect("written");
+    assert!(joined_strace(&sources, folder.path()).expect("readable").is_none());
+    let other = folder.path().join("other.8");
+    std::fs::copy(&paths[1], &other).expect("copied");
+    assert!(joined_strace(&[&other, &paths[1]], folder.path()).expect("readable").is_none());
+    assert!(joined_strace(&[], folder.path()).expect("nothing").is_none());
+}
+
+/// `-q` leaves out how processes end; a log that is cut does not have it.
+#[test]
+fn processes_without_an_end_are_told() {
+    let log = "7 1700000000.5 execve(\"/bin/a\", [\"a\"], 0x1 /* 0 vars */) = 0\n7 1700000010.5 read(0, \"\", 1) = 0\n";
+    let recorded = record(log).expect("a log");
+    assert_eq!(recorded.text(), "500000us begin 0 (pid 7) /bin/a: a\n10500000us end 0\n");
+    assert!(recorded.imported.notes[0].starts_with("processes whose end is not in the log: 1;"));
+    let quiet = log.to_owned() + "7 1700000011.5 exit_group(-1)        = ?\n";
+    let recorded = record(&quiet).expect("a log");
+    assert_eq!(recorded.text(), "500000us begin 0 (pid 7) /bin/a: a\n11500000us end 0 status 255\n");
+    assert!(recorded.imported.notes.is_empty());
 }
 
 #[test]

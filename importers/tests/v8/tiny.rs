@@ -115,6 +115,83 @@ fn an_entry_whose_key_is_not_there_is_strong() {
     assert_eq!(table.references.iter().find(|reference| reference.0 == value.0), Some(&value));
 }
 
+/// V8 writes the entries' names on edges; a program can have any text, which only is a string of the snapshot.
+#[test]
+fn a_text_of_the_program_weakens_and_strengthens_nothing() {
+    let dump = |id: Option<u64>| {
+        let mut dump = Dump::default();
+        let root = dump.node("synthetic", "", 1, 0);
+        let others = [("number", "heap number", 3), ("hidden", "true", 5), ("string", "a", 7), ("object", "Other", 9)];
+        let others = others.map(|(type_, name, id)| dump.node(type_, name, id, 8));
+        let table = dump.node("array", "", 11, 400);
+        let key = dump.node("object", "Key", 13, 12);
+        let value = dump.node("object", "Value", 15, 1000);
+        others.into_iter().chain([table, key]).for_each(|to| dump.edge(root, "property", "global", to));
+        dump.edge(table, "weak", "0", key);
+        dump.edge(table, "weak", "1", value);
+        for (from, number) in [(table, 1), (key, 2)] {
+            let entry = format!("{number} / part of key (Key @13) -> value (Value @15) pair in WeakMap (table @11)");
+            dump.edge(from, "internal", &entry, value);
+        }
+        if let Some(id) = id {
+            dump.string(&format!("0 / part of key (a @1) -> value (b @1) pair in WeakMap (table @{id})"));
+        }
+        record(dump.text(Version::Now).as_bytes()).expect("a whole snapshot")
+    };
+    let expected = dump(None).objects();
+    assert_eq!(expected[5].references[2], ("value in WeakMap".to_owned(), StrengthClass::Ephemeron, 7));
+    for id in (1..=17).step_by(2) {
+        assert_eq!(dump(Some(id)).objects(), expected, "@{id}");
+    }
+}
+
+/// As of a snapshot of 2015, whose nodes have the type 12, a symbol, and whose description ends at 11.
+#[test]
+fn types_without_a_name_are_one_kind() {
+    let text = tiny().text(Version::Now);
+    let cut = text.replace(r#", "symbol", "bigint", "object shape"]"#, "]").replace(r#", "shortcut", "weak"]"#, "]");
+    assert!(cut.len() < text.len() - 30, "{text}");
+    let recorded = record(cut.as_bytes()).expect("a whole snapshot");
+    assert_eq!(recorded.imported.lost, None);
+    let whole = record(text.as_bytes()).expect("a whole snapshot");
+    assert_eq!((recorded.totals().objects, recorded.totals().references), (14, whole.totals().references));
+    let notes = &recorded.imported.notes;
+    for note in
+        ["nodes of a type that the snapshot does not name: 1", "edges of a type that the snapshot does not name: 5"]
+    {
+        assert!(notes.iter().any(|found| found == note), "{notes:?}");
+    }
+    assert_eq!(recorded.objects()[3].kind, "unnamed type");
+}
+
+#[test]
+fn what_other_tools_did_to_the_text_does_not_matter() {
+    let text = tiny().text(Version::Now);
+    let expected = record(text.as_bytes()).expect("a whole snapshot").objects();
+    let marked = format!("\u{feff}{text}");
+    // As `jq -S` writes it. A map of serde_json is sorted.
+    let sorted: std::collections::BTreeMap<String, serde_json::Value> =
+        serde_json::from_str(&text.replace(r"\ud83d \n", r"\ufffd \n")).expect("JSON");
+    let sorted = serde_json::to_string_pretty(&sorted).expect("JSON");
+    assert!(sorted.starts_with("{\n  \"edges\""), "{}", &sorted[..40]);
+    for text in [&marked, &sorted] {
+        let recorded = record(text.as_bytes()).expect("a whole snapshot");
+        assert_eq!(recorded.imported.lost, None);
+        assert_eq!(recorded.objects(), expected);
+    }
+}
+
+#[test]
+fn what_follows_a_snapshot_is_noted() {
+    let text = tiny().text(Version::Now);
+    for (rest, what) in [(text.as_str(), "another snapshot"), ("\n[1]", "something else")] {
+        let recorded = record(format!("{text}\n{rest}\n").as_bytes()).expect("a whole snapshot");
+        assert_eq!(recorded.totals().objects, 14);
+        let notes = &recorded.imported.notes;
+        assert!(notes.iter().any(|note| note.starts_with(&format!("{what} follows at byte "))), "{notes:?}");
+    }
+}
+
 #[test]
 fn an_empty_snapshot_holds_none() {
     for version in VERSIONS {
@@ -161,11 +238,6 @@ fn what_contradicts_itself_is_refused_with_its_place() {
     for (from, to, message) in [
         (
             "\n,9,2,3,0,1,0,0",
-            "\n,99,2,3,0,1,0,0",
-            format!("the type of a node at byte {second} is 99, the limit is 15"),
-        ),
-        (
-            "\n,9,2,3,0,1,0,0",
             "\n,9,2,3,0,0,0,0",
             format!("the edges of all nodes at byte {edges}: 18 expected, 19 found"),
         ),
@@ -185,7 +257,6 @@ fn what_contradicts_itself_is_refused_with_its_place() {
             format!("the number of a string at byte {second} is 999, the limit is {strings}"),
         ),
         ("\n,9,2,3,0,1,0,0", "\n,9,2,3,\"\",1,0,0", format!("'\"' at byte {}, expected a number", second + 6)),
-        ("\"edges\":[5,", "\"edges\":[7,", format!("the type of an edge at byte {edges} is 7, the limit is 7")),
         (
             &*first_edge(14),
             &*first_edge(15),
