@@ -106,6 +106,17 @@ pub enum AnalyzerError {
         /// What it may use, in bytes.
         limit_bytes: u64,
     },
+    /// The process held more memory than it may use when the answer was given up.
+    #[error(
+        "this needs more than the {} MiB of memory that it may use; {} MiB were held when it was given up; \
+         raise the limit", limit_bytes >> 20, held_bytes >> 20
+    )]
+    MemoryExceeded {
+        /// What the process held, in bytes.
+        held_bytes: u64,
+        /// What it may use, in bytes.
+        limit_bytes: u64,
+    },
     /// The disk for temporary files has no room.
     #[error(
         "{} has {} MiB left, too little for {} MiB more of temporary files; \

@@ -125,7 +125,7 @@ pub use questions::threads::{FrameRoots, ThreadChange, ThreadRoots, Threads};
 pub use questions::type_references::TypeReferences;
 pub use questions::waste::{ELEMENT_BYTES, Waste};
 pub use series::diff::{Amounts, Diff, KindChange, Side, TypeChange, diff};
-pub use series::growth::{Growth, GrowthNode, GrowthPart, GrowthRow, growth};
+pub use series::growth::{Growth, GrowthNode, GrowthPart, GrowthRow, growth, without_repeated};
 pub use series::identity::{SerialOrigin, SerialWalk, SnapshotSerials};
 pub use series::kept::SeriesOptions;
 pub use series::lives::{Between, CountBounds, LifeStep, Lives};

@@ -208,7 +208,10 @@ impl Heap {
         let mut children: HashMap<Option<ObjectId>, Vec<ObjectId>> = HashMap::new();
         let mut by_distance: BTreeMap<u32, Vec<ObjectId>> = BTreeMap::new();
         let mut unreachable = 0;
-        for object in set.iter() {
+        for (at, object) in set.iter().enumerate() {
+            if at.is_multiple_of(OBJECTS) {
+                crate::progress::check(progress)?;
+            }
             match distances.distance(object) {
                 None => unreachable += 1,
                 Some(distance) => {
@@ -218,8 +221,10 @@ impl Heap {
             }
         }
         while let Some((_, objects)) = by_distance.pop_last() {
-            crate::progress::check(progress)?;
-            for object in objects {
+            for (at, object) in objects.into_iter().enumerate() {
+                if at.is_multiple_of(OBJECTS) {
+                    crate::progress::check(progress)?;
+                }
                 let parent = distances.parent_of(object);
                 children.entry(parent).or_default().push(object);
                 if let Some(parent) = parent {
@@ -235,7 +240,7 @@ impl Heap {
         let top = children.get(&None).cloned().unwrap_or_default();
         let mut nodes = Vec::new();
         let merge = Merge { types, names: &names, set, through: &through, children: &children };
-        merge.below(&top, 0, &mut nodes);
+        merge.below(&top, 0, &mut nodes, progress)?;
         Ok(MergedPaths { nodes, unreachable })
     }
 }
@@ -268,6 +273,8 @@ pub struct MergedNode {
     pub example: ObjectId,
 }
 
+/// Objects between two checks whether to go on.
+const OBJECTS: usize = 1 << 12;
 /// Deeper nodes are omitted.
 const MAX_DEPTH: u32 = 200;
 
@@ -287,7 +294,14 @@ type Merged = (u64, (u32, Option<StringId>), Vec<ObjectId>);
 
 impl Merge<'_> {
     /// Adds the nodes of these objects, and of the objects reached through them.
-    fn below(&self, objects: &[ObjectId], depth: u32, nodes: &mut Vec<MergedNode>) {
+    fn below(
+        &self,
+        objects: &[ObjectId],
+        depth: u32,
+        nodes: &mut Vec<MergedNode>,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        crate::progress::check(progress)?;
         let mut alike: BTreeMap<(u32, Option<StringId>), Vec<ObjectId>> = BTreeMap::new();
         for &object in objects {
             let key = (self.types[object.index()], self.names.get(&object).copied());
@@ -311,8 +325,9 @@ impl Merge<'_> {
             if depth < MAX_DEPTH {
                 let children = objects.iter().filter_map(|object| self.children.get(&Some(*object)));
                 let below: Vec<ObjectId> = children.flatten().copied().collect();
-                self.below(&below, depth + 1, nodes);
+                self.below(&below, depth + 1, nodes, progress)?;
             }
         }
+        Ok(())
     }
 }

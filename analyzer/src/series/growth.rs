@@ -21,9 +21,10 @@ mod moving;
 mod path_tree;
 mod trees;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use barrow_format::SnapshotId;
+use barrow_format::{SnapshotId, TypeId};
 use barrow_statistics::{Judgement, judge_paths};
 use foldhash::{HashMap, HashMapExt};
 
@@ -31,6 +32,7 @@ use crate::error::Result;
 use crate::file::recording::Recording;
 use crate::file::type_identity::TypeIdentity;
 use crate::progress::{Progress, check};
+use crate::questions::summary::type_totals;
 use crate::series::kept::SeriesOptions;
 
 use self::trees::trees_of;
@@ -120,6 +122,38 @@ pub fn growth<'a>(
     }
     growth.gather_moving();
     Ok(growth)
+}
+
+/// A last snapshot repeats the one before if no type differs by more than this part of the heap.
+const REPEATED: f64 = 0.001;
+
+/// The snapshots by which growth is judged, and whether the last of these is left out because it repeats the one before:
+/// neither the count nor the bytes of any type differ by more than 0.1 % of the heap. Recorders that write a snapshot at
+/// the end of the program write such ones, and a leak would seem to end there.
+///
+/// # Errors
+/// As for [`type_totals`].
+pub fn without_repeated<'s>(recording: &Recording, snapshots: &'s [SnapshotId]) -> Result<(&'s [SnapshotId], bool)> {
+    let &[.., before, last] = snapshots else { return Ok((snapshots, false)) };
+    let mut changes: BTreeMap<TypeId, [i128; 2]> = BTreeMap::new();
+    let mut most = [0_i128; 2];
+    for (snapshot, sign) in [(before, -1), (last, 1)] {
+        let mut whole = [0; 2];
+        for row in type_totals(recording, snapshot)? {
+            let amounts = [row.objects.into(), i128::from(row.heap_bytes) + i128::from(row.unmanaged_bytes)];
+            let change = changes.entry(row.type_id).or_default();
+            for ((change, whole), amount) in change.iter_mut().zip(&mut whole).zip(amounts) {
+                *change += sign * amount;
+                *whole += amount;
+            }
+        }
+        most = [most[0].max(whole[0]), most[1].max(whole[1])];
+    }
+    let is_small = |change: &[i128; 2]| {
+        change.iter().zip(most).all(|(change, whole)| change.unsigned_abs() as f64 <= REPEATED * whole as f64)
+    };
+    let is_repeated = changes.values().all(is_small);
+    Ok((if is_repeated { &snapshots[..snapshots.len() - 1] } else { snapshots }, is_repeated))
 }
 
 impl<'a> Growth<'a> {

@@ -106,6 +106,13 @@ impl Places {
         matches!((&self.elements, &self.slots), (Some(Count::Field(elements)), Some(slots)) if elements == slots)
     }
 
+    /// Whether that many elements can be in so many slots. Those of a hash table can be more, as they are chained, but each
+    /// is an object then.
+    fn may_hold(&self, elements: u64, slots: Option<u64>, objects: u64) -> bool {
+        let chained = if self.hash_table.is_some() { objects } else { 0 };
+        self.is_array() || slots.is_none_or(|slots| elements <= slots.max(chained))
+    }
+
     /// The fields that the numbers are found from: those of the elements, then that of the slots.
     fn numbers(&self) -> Vec<&FieldPath> {
         self.elements.iter().flat_map(Count::paths).chain(&self.slots).collect()
@@ -212,7 +219,9 @@ impl Heap {
             let filling = |row: usize| {
                 let held: Vec<Held> = own[..counted].iter().map(|column| resolved(column[row])).collect();
                 let slots = places.slots.as_ref().and_then(|_| room(resolved(own[counted][row])));
-                Filling { elements: places.elements.as_ref().and_then(|count| count.of(&held)), slots }
+                let elements = places.elements.as_ref().and_then(|count| count.of(&held));
+                let is_possible = |elements: &u64| places.may_hold(*elements, slots, self.object_count());
+                Filling { elements: elements.filter(is_possible), slots }
             };
             let fillings = (0..set.len() as usize).map(filling).collect();
             let target = |held: &Held| if let Held::Object(id) = *held { Some(id) } else { None };
@@ -323,6 +332,20 @@ mod tests {
         for wrong in ["", "size", "a.size", ".a .b", ".a - .b", ".a !b", "  ", ".a..b"] {
             assert_eq!(Count::parse(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn more_elements_than_there_is_room_for_are_unknown() {
+        let path = |text| FieldPath::parse(text);
+        let list = Places {
+            elements: Count::parse(".size"),
+            slots: path(".elements.length"),
+            hash_table: None,
+            slot_bytes: None,
+        };
+        assert!(list.may_hold(3, Some(3), 0) && !list.may_hold(4, Some(3), 100) && list.may_hold(4, None, 0));
+        let table = Places { hash_table: path(".table"), ..list };
+        assert!(table.may_hold(100, Some(3), 100) && !table.may_hold(u64::MAX / 3, Some(3), 100));
     }
 
     #[test]
