@@ -71,6 +71,20 @@ fn what_was_redacted_has_other_names_and_the_same_answers() {
     assert!(refused.code == 2 && refused.stderr.contains("fewer than 16 bytes"), "{}", refused.stderr);
 }
 
+/// `changed.barrow` has a reference that was changed after it was written; the checksums of its block and frame were made
+/// anew, and only the chain of its commit tells.
+#[test]
+fn damage_before_redaction_is_told() {
+    let folder = tempfile::tempdir().expect("there is a folder for temporary files");
+    let shared = folder.path().join("b.barrow");
+    let changed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../rewrite/tests/changed.barrow");
+    assert!(run(&["verify", shown(&changed)]).stdout.contains("2 problems"));
+    let told = run(&["redact", shown(&changed), "-o", shown(&shared)]);
+    assert_eq!(told.code, 4, "{}", told.stdout);
+    assert!(told.stderr.contains("2 problems, the first at byte 64"), "{}", told.stderr);
+    assert!(run(&["audit", shown(&shared)]).stdout.contains("redacted although damaged"));
+}
+
 #[test]
 fn an_audit_lists_what_is_there() {
     let folder = tempfile::tempdir().expect("there is a folder for temporary files");
@@ -90,4 +104,92 @@ fn an_audit_lists_what_is_there() {
     };
     assert_eq!(states(&invoices), ["recorded", "recorded", "word", "absent"]);
     assert_eq!(states(shown(&shared)), ["replaced", "recorded", "word", "absent"]);
+}
+
+/// What programs of the samples call their own: metrics, benchmarks, threads. All else that their root categories, metrics,
+/// units and facts are called are words of barrow and of runtimes.
+const OF_PROGRAMS: &[&str] = &[
+    "test_sums.py",
+    "BM_sum/1000",
+    "Cards.Sums.Fold(N: 100)",
+    "frame",
+    "pass",
+    "sum",
+    "sum/fold",
+    "test_sums.py",
+    "/lib",
+    "/opt/shop",
+    "main",
+    "first",
+    "second",
+    "with spaces",
+    "Attach",
+    "Common-Cleaner",
+    "Finalizer",
+    "Notification",
+    "Reference",
+    "Signal",
+    "process reaper",
+];
+
+#[test]
+fn words_of_barrow_and_of_runtimes_stay() {
+    let folder = tempfile::tempdir().expect("there is a folder for temporary files");
+    let (imported, redacted) = (folder.path().join("a.barrow"), folder.path().join("b.barrow"));
+    let (mut samples, mut words) = (0, 0);
+    for sample in files(&testdata("")) {
+        let is_recording = sample.extension().is_some_and(|extension| extension == "barrow");
+        let file = if is_recording { &sample } else { &imported };
+        if !is_recording && !matches!(run(&["import", shown(&sample), "-o", shown(&imported), "--force"]).code, 0 | 4) {
+            continue;
+        }
+        let run = run(&["redact", shown(file), "-o", shown(&redacted), "--force"]);
+        assert_eq!(run.code, 0, "{}: {}", sample.display(), run.stderr);
+        let [before, after] = [file, &redacted].map(|file| words_of(shown(file)));
+        for word in &before {
+            let is_it = |known: &String| {
+                let rest = known.strip_prefix(word).or_else(|| known.strip_suffix(word));
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' ') || rest.ends_with(' '))
+            };
+            assert!(after.iter().any(is_it), "{}: `{word}` is replaced\n{after:?}", sample.display());
+        }
+        (samples, words) = (samples + 1, words + before.len());
+    }
+    assert!(samples > 40 && words > 400, "{words} words of {samples} samples");
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let paths = fs::read_dir(folder).expect("it is a folder").map(|entry| entry.expect("it can be read").path());
+    paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+/// Categories of roots, metrics with their units, and keys of facts, as far as programs do not name them.
+fn words_of(file: &str) -> std::collections::BTreeSet<String> {
+    let answer = |question: &[&str]| -> serde_json::Value {
+        let run = run(&[question, &["--format", "json", "--no-index"]].concat());
+        serde_json::from_str(&run.stdout).unwrap_or_default()
+    };
+    let mut words = std::collections::BTreeSet::new();
+    let own = |word: &str| OF_PROGRAMS.iter().fold(word, |word, own| own_part(word, own)).trim().to_owned();
+    for (verb, column) in [("roots", "category"), ("trials", "metric"), ("trials", "unit")] {
+        let answer = answer(&[verb, file]);
+        let rows = answer["rows"].as_array().into_iter().flatten();
+        words.extend(rows.filter_map(|row| row[column].as_str()).map(own));
+    }
+    for (question, facts) in [(&["info", file][..], "facts"), (&["snapshot", file, "last"], "key_values")] {
+        let answer = answer(question);
+        words.extend(answer[facts].as_object().into_iter().flatten().map(|(key, _)| own(key)));
+    }
+    words.remove("");
+    words
+}
+
+/// What is left of a word if a part of it is a program's: what barrow put before or behind it.
+fn own_part<'w>(word: &'w str, own: &str) -> &'w str {
+    match word.find(own) {
+        None => word,
+        Some(0) => word[own.len()..].strip_prefix(' ').unwrap_or_default(),
+        Some(at) => &word[..at],
+    }
 }

@@ -23,7 +23,7 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use barrow_analyzer::raw::Frames;
-use barrow_analyzer::{Recording, SnapshotId, TextPattern};
+use barrow_analyzer::{Problem, Recording, SnapshotId, TextPattern, verify};
 use barrow_format::block::Encoder;
 use barrow_format::codec::{Compression, Compressor};
 use barrow_format::commit::Commit;
@@ -38,7 +38,7 @@ use barrow_progress::Progress;
 pub use key::Key;
 pub use strings::StringCounts;
 
-use crate::contents::vocabulary::{NAMES_FACT, NUMBERS_FACT, TEXTS_FACT};
+use crate::contents::vocabulary::{DAMAGED_FACT, NAMES_FACT, NUMBERS_FACT, TEXTS_FACT};
 use crate::contents::{Contents, Fields, Named, Uses, columns_strings, commit_strings, file_parts, rows_of};
 use crate::copy::{Copy, refuse_same_file, write_anew};
 use crate::error::{Result, RewriteError, check};
@@ -68,7 +68,7 @@ pub struct RedactOptions {
 }
 
 /// What became of a recording.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redacted {
     /// Length of the new file, in bytes.
     pub bytes: u64,
@@ -80,6 +80,8 @@ pub struct Redacted {
     pub kept_values: u64,
     /// Bytes of frames, columns and gaps that this version does not know or that no snapshot needs: they were left out.
     pub left_out_bytes: u64,
+    /// What was damaged or changed before. The new file has checksums of its own, and a fact that counts these problems.
+    pub problems: Vec<Problem>,
 }
 
 /// Writes `recording` again to `destination`, which is replaced when all of it is there, with other texts, names and
@@ -106,6 +108,7 @@ pub fn redact(
     if recording.damage().is_some() && recording.snapshot_count() == 0 && !has_logs {
         return Err(RewriteError::NothingComplete);
     }
+    let problems = problems(recording, progress)?;
     let key = options.key.map_or_else(Key::random, Ok).map_err(RewriteError::NoKey)?;
     let fields = Fields::of(recording)?;
     let uses = Uses::of(recording, &fields, progress)?;
@@ -127,6 +130,7 @@ pub fn redact(
         numbers,
         flips,
         compressor,
+        damaged: damaged(&problems),
         counts: StringCounts::default(),
         progress,
     };
@@ -134,7 +138,27 @@ pub fn redact(
     let bytes = write_anew(recording, key.uuid(recording.uuid()), destination, |copy| redacting.write(copy, options))?;
     let strings = redacting.counts;
     let (values, kept_values) = if options.keep_numbers { (0, all) } else { (all, 0) };
-    Ok(Redacted { bytes, strings, values, kept_values, left_out_bytes })
+    Ok(Redacted { bytes, strings, values, kept_values, left_out_bytes, problems })
+}
+
+/// What is damaged in a recording, or was changed after it was written. The unfinished end of a recorder that was killed is
+/// no damage.
+fn problems(recording: &Recording, progress: &dyn Progress) -> Result<Vec<Problem>> {
+    let mut problems = verify(recording, progress)?.problems;
+    if let Some(damage) = recording.damage()
+        && damage.lost.is_empty()
+        && damage.suspect_offset.is_none()
+    {
+        problems.retain(|problem| problem.message != damage.to_string());
+    }
+    Ok(problems)
+}
+
+/// How many problems there are, and where the first one is, for a fact. What is wrong may hold a word of the program.
+fn damaged(problems: &[Problem]) -> Option<String> {
+    let first = problems.first()?;
+    let count = problems.len();
+    Some(format!("{count} problem{}; the first at byte {}", if count == 1 { "" } else { "s" }, first.offset))
 }
 
 /// For each field whether the key exchanges true and false in it.
@@ -164,6 +188,8 @@ struct Redacting<'r> {
     /// By field.
     flips: Vec<bool>,
     compressor: Compressor,
+    /// What the fact about damage says.
+    damaged: Option<String>,
     counts: StringCounts,
     progress: &'r dyn Progress,
 }
@@ -219,6 +245,7 @@ impl Redacting<'_> {
         let facts = [
             ("redacted by", Some(concat!("barrow ", env!("CARGO_PKG_VERSION")).to_owned())),
             ("redaction key", Some(key.to_owned())),
+            (DAMAGED_FACT, self.damaged.clone()),
             (TEXTS_FACT, Some("replaced".to_owned())),
             (NAMES_FACT, names),
             (NUMBERS_FACT, (!options.keep_numbers).then(|| "replaced".to_owned())),

@@ -19,22 +19,33 @@ pub(crate) enum Meaning {
 pub(crate) const TEXTS_FACT: &str = "redacted texts";
 /// The same for names.
 pub(crate) const NAMES_FACT: &str = "redacted names";
-/// The same for numbers.
+/// The fact that counts what was damaged or changed before redaction made new checksums.
+pub(crate) const DAMAGED_FACT: &str = "redacted although damaged";
+/// As [`TEXTS_FACT`], for numbers.
 pub(crate) use barrow_analyzer::REPLACED_NUMBERS as NUMBERS_FACT;
 
 /// Before the name of a thread in a key or in a label of roots.
-pub(crate) const THREAD: &str = "thread ";
+const THREAD: &str = "thread ";
+/// What barrow puts before a name of the program, in keys and labels.
+pub(crate) const BEFORE_NAMES: &[&str] = &["module ", THREAD, "throughput of "];
+/// What it puts behind one, in names of metrics.
+pub(crate) const BEHIND_NAMES: &[&str] = &[" allocated", " bytes_per_second", " cpu", " items_per_second"];
 
 /// Keys of facts, of snapshots and of attributes whose values are settings: versions, counters, and words of barrow.
 const SETTINGS: &[&str] = &[
-    "action_ns",
+    "MHz per processor",
+    "Python",
     "build",
+    "build type of Google Benchmark",
+    "cache_ns",
     "chains and sizes met so far",
     "clock",
     "column",
     "contents",
     "cores",
     "counts heap",
+    "date",
+    "download_ns",
     "frames",
     "frames of a site, at most",
     "generation",
@@ -53,15 +64,20 @@ const SETTINGS: &[&str] = &[
     "paired with the snapshot before",
     "parent pid",
     "pid",
+    "processors",
     "producer",
+    "queue_ns",
     "recorded by",
+    "redacted although damaged",
     "redacted by",
     "redacted field values",
     "redacted names",
     "redacted texts",
     "redaction key",
+    "remote_ns",
     "resolved by",
     "return address",
+    "run_ns",
     "runtime",
     "sampling",
     "seed",
@@ -79,8 +95,11 @@ const SETTINGS: &[&str] = &[
     "total_refs",
     "total_stables",
     "total_typeobjects",
+    "upload_ns",
     "user_ns including children",
     "version of Bazel",
+    "version of BenchmarkDotNet",
+    "version of Python",
 ];
 
 /// Those whose values are names.
@@ -109,7 +128,8 @@ const NAMES: &[&str] = &[
 ];
 
 /// Those whose values are any texts.
-const TEXTS: &[&str] = &["argv", "builds", "command", "command hash", "description", "line", "not traced", "null"];
+const TEXTS: &[&str] =
+    &["argv", "builds", "command", "command hash", "description", "line", "lost", "not traced", "null", "processor"];
 
 /// Names that stay: types, references, categories of roots, states and metrics that are the same in all programs.
 const WORDS: &[&str] = &[
@@ -126,13 +146,16 @@ const WORDS: &[&str] = &[
     "JNI monitor",
     "Java frame",
     "VM internal",
+    "YJIT",
     "allocated",
     "allocations",
     "blocks",
     "boolean",
     "branch_misses",
+    "builtins",
     "byte",
     "bytes",
+    "bytes/s",
     "cache_misses",
     "calls",
     "char",
@@ -140,9 +163,17 @@ const WORDS: &[&str] = &[
     "cycles",
     "debugger",
     "double",
+    "encodings",
+    "end_proc",
+    "finalizers",
     "finalizing",
+    "finish",
     "float",
     "frames",
+    "generic_ivars",
+    "global_list",
+    "global_symbols",
+    "global_tbl",
     "globals",
     "heap",
     "immortal",
@@ -150,15 +181,19 @@ const WORDS: &[&str] = &[
     "int",
     "interned string",
     "interpreter",
+    "items/s",
     "live",
     "live_at_end",
     "long",
+    "machine_context",
     "modules",
     "monitor used",
     "native stack",
     "ns",
+    "object_id",
     "page_faults",
     "peak_heap",
+    "peak_mapped",
     "peak_resident",
     "reference cleanup",
     "root",
@@ -166,11 +201,13 @@ const WORDS: &[&str] = &[
     "short",
     "stack",
     "sticky class",
+    "symbols",
     "system",
     "thread",
     "thread block",
     "unknown",
     "user",
+    "vm",
     "waiting",
     "wall",
 ];

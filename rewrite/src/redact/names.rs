@@ -5,7 +5,7 @@ use barrow_analyzer::TextPattern;
 use super::cipher::{Digit, Domain, permute_digits};
 use super::key::Key;
 use super::texts;
-use crate::contents::vocabulary::{THREAD, is_word};
+use crate::contents::vocabulary::{BEFORE_NAMES, BEHIND_NAMES, is_word};
 
 /// What joins the names of a thread and of a function: both are names of their own.
 const JOINT: &str = ": ";
@@ -43,12 +43,23 @@ impl Names<'_> {
         if self.is_kept(name) {
             return name.to_owned();
         }
-        if let Some(thread) = name.strip_prefix(THREAD) {
-            return format!("{THREAD}{}", self.part(thread));
+        for word in BEFORE_NAMES {
+            if let Some(own) = name.strip_prefix(word) {
+                return format!("{word}{}", self.part(own));
+            }
+        }
+        for word in BEHIND_NAMES {
+            if let Some(own) = name.strip_suffix(word) {
+                return format!("{}{word}", self.part(own));
+            }
         }
         // No name is replaced by one that stays. The circle of replacements leads back to the name at last.
         let mut new = self.replaced(name);
-        while self.is_kept(&new) || new.starts_with(THREAD) {
+        let has_word = |name: &str| {
+            BEFORE_NAMES.iter().any(|word| name.starts_with(word))
+                || BEHIND_NAMES.iter().any(|word| name.ends_with(word))
+        };
+        while self.is_kept(&new) || has_word(&new) {
             new = self.replaced(&new);
         }
         new
