@@ -6,6 +6,7 @@ use std::sync::Arc;
 use barrow_analyzer::{Heap, IndexPlace, Recording, SeriesOptions, SnapshotId};
 use barrow_importers::{Contents, ObjectLayout};
 
+use crate::ceiling::Ceiling;
 use crate::error::QueryError;
 use crate::flags::{Flags, Format};
 use crate::progress::{Meter, Watcher};
@@ -14,6 +15,12 @@ use crate::workspace::Workspace;
 
 /// Rows between two checks for cancellation.
 const ROWS: usize = 1024;
+/// What a row of objects takes, in bytes, and what it takes with its lines where a table is drawn as a whole. Measured with
+/// 540,607 rows.
+const ROW_BYTES: u64 = 600;
+const DRAWN_ROW_BYTES: u64 = 1_300;
+/// So many rows always fit.
+const FEW_ROWS: usize = 1 << 14;
 /// Rows of a page by default.
 const PAGE_ROWS: usize = 15;
 
@@ -79,12 +86,14 @@ pub(crate) struct Context {
     pub(crate) workspace: Arc<Workspace>,
     /// Follows the current question.
     pub(crate) watcher: Arc<dyn Watcher>,
+    /// Ends the current question if the process holds too much memory.
+    pub(crate) ceiling: Arc<Ceiling>,
 }
 
 impl Context {
     /// A clock for a piece of work that may take long.
     pub(crate) fn meter(&self) -> Meter {
-        Meter::new(Arc::clone(&self.watcher), self.settings.short_paths)
+        Meter::new(Arc::clone(&self.watcher), Arc::clone(&self.ceiling), self.settings.short_paths)
     }
 
     /// A snapshot as a graph, with nothing excluded.
@@ -111,9 +120,26 @@ impl Context {
     /// Fails if the question should stop.
     ///
     /// # Errors
-    /// [`QueryError::Stopped`].
+    /// [`QueryError::Stopped`]; [`Session`](crate::Session) says if it was for want of memory.
     pub(crate) fn check(&self) -> Result<(), QueryError> {
-        if self.watcher.is_stopped() { Err(QueryError::Stopped) } else { Ok(()) }
+        if self.watcher.is_stopped() || self.ceiling.is_reached() { Err(QueryError::Stopped) } else { Ok(()) }
+    }
+
+    /// Fails if there is too little memory for `count` things of `bytes` each.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::MemoryCeiling`](barrow_analyzer::AnalyzerError::MemoryCeiling).
+    pub(crate) fn require(&self, count: usize, bytes: u64) -> Result<(), QueryError> {
+        Ok(self.workspace.memory().require_more((count as u64).saturating_mul(bytes))?)
+    }
+
+    /// Fails if there is too little memory for so many rows at once.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::MemoryCeiling`](barrow_analyzer::AnalyzerError::MemoryCeiling).
+    pub(crate) fn require_rows(&self, count: usize) -> Result<(), QueryError> {
+        let bytes = if self.settings.format == Format::Table { DRAWN_ROW_BYTES } else { ROW_BYTES };
+        if count > FEW_ROWS { self.require(count, bytes) } else { Ok(()) }
     }
 
     /// Collects rows, of which there may be millions, unless the question is stopped.

@@ -152,6 +152,7 @@ impl QueryError {
             QueryError::Stopped => code::STOPPED,
             QueryError::Analyzer(
                 AnalyzerError::MemoryCeiling { .. }
+                | AnalyzerError::MemoryExceeded { .. }
                 | AnalyzerError::TemporaryRoom { .. }
                 | AnalyzerError::Allocation { .. },
             ) => code::CEILING,

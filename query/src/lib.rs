@@ -35,6 +35,7 @@ pub mod flags;
 mod answering;
 mod arguments;
 mod assertion;
+mod ceiling;
 mod command;
 mod context;
 mod exports;

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::ceiling::Ceiling;
+
 /// Follows a question, and may stop it. Threads that work on the question call it at the same time.
 pub trait Watcher: Send + Sync {
     /// A phase begins: `total` steps of `unit`, or 0 if the number of steps is unknown.
@@ -66,14 +68,15 @@ impl Watcher for Stop {
 pub(crate) struct Meter {
     begun: Instant,
     watcher: Arc<dyn Watcher>,
+    ceiling: Arc<Ceiling>,
     /// Whether the answer shortens long paths.
     pub(crate) short_paths: bool,
 }
 
 impl Meter {
     /// Starts the clock.
-    pub(crate) fn new(watcher: Arc<dyn Watcher>, short_paths: bool) -> Self {
-        Meter { begun: Instant::now(), watcher, short_paths }
+    pub(crate) fn new(watcher: Arc<dyn Watcher>, ceiling: Arc<Ceiling>, short_paths: bool) -> Self {
+        Meter { begun: Instant::now(), watcher, ceiling, short_paths }
     }
 
     /// The time since the clock started.
@@ -103,6 +106,6 @@ impl barrow_analyzer::Progress for Meter {
     }
 
     fn cancelled(&self) -> bool {
-        self.watcher.is_stopped()
+        self.watcher.is_stopped() || self.ceiling.is_reached()
     }
 }

@@ -96,13 +96,14 @@ impl Session {
     #[must_use]
     pub fn new(workspace: Arc<Workspace>, settings: Settings) -> Self {
         workspace.enter();
+        let ceiling = Arc::new(workspace.ceiling());
         Session {
             file: None,
             import: None,
             select_again: None,
             away: Vec::new(),
             selected: SnapshotName::Last,
-            context: Context { settings, workspace, watcher: Arc::new(Unwatched) },
+            context: Context { settings, workspace, watcher: Arc::new(Unwatched), ceiling },
             more: None,
             listed: Listed::default(),
             sets: Sets::default(),
@@ -238,7 +239,9 @@ impl Session {
         if !recording.has_processes() {
             return Err(QueryError::NoProcesses);
         }
-        self.context.workspace.process_tree(&recording, || Ok(ProcessTree::read(Arc::clone(&recording))?))
+        self.context
+            .workspace
+            .process_tree(&recording, || Ok(ProcessTree::read_with(Arc::clone(&recording), &self.meter())?))
     }
 
     /// How many runs of trials the recording holds; `None` if it holds no trials.
@@ -256,7 +259,7 @@ impl Session {
         if !recording.has_measurements() {
             return Err(QueryError::NoTrials);
         }
-        self.context.workspace.trials(&recording)
+        self.context.workspace.trials(&recording, &self.meter())
     }
 
     /// The snapshot that questions are about.

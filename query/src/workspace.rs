@@ -1,13 +1,14 @@
 //! What sessions share: heaps, the memory ceiling and threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
-use barrow_analyzer::{Heap, Memory, Recording, SnapshotId};
+use barrow_analyzer::{Heap, Memory, Progress, Recording, SnapshotId};
 use barrow_processes::{Classes, Lanes, Plan, ProcessTree, Span, Step, Totals, critical_path};
 use barrow_trials::Trials;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::ceiling::Ceiling;
 use crate::error::QueryError;
 use crate::removal::Removal;
 
@@ -30,7 +31,9 @@ pub struct Workspace {
     /// `None`: the pool of the process, with a thread for each core.
     pool: RwLock<Option<Pool>>,
     /// Questions that run.
-    running: AtomicUsize,
+    running: Arc<AtomicUsize>,
+    /// Held by a question that may go on while others end for want of memory.
+    first: Mutex<()>,
     /// Pools in which no question runs, of as many threads.
     idle: Mutex<Vec<Pool>>,
     heaps: Mutex<Vec<Kept>>,
@@ -124,12 +127,16 @@ impl Workspace {
     ///
     /// # Errors
     /// Those of the analyzer.
-    pub(crate) fn trials(&self, recording: &Arc<Recording>) -> Result<Arc<Trials>, QueryError> {
+    pub(crate) fn trials(
+        &self,
+        recording: &Arc<Recording>,
+        progress: &dyn Progress,
+    ) -> Result<Arc<Trials>, QueryError> {
         let mut kept = self.trials.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, trials)) = kept.as_ref().filter(|(of, _)| Arc::ptr_eq(of, recording)) {
             return Ok(Arc::clone(trials));
         }
-        let trials = Arc::new(Trials::of(recording)?);
+        let trials = Arc::new(Trials::of(recording, progress)?);
         *kept = Some((Arc::clone(recording), Arc::clone(&trials)));
         Ok(trials)
     }
@@ -197,13 +204,14 @@ impl Workspace {
     pub fn new(max_memory: Option<u64>, threads: Option<usize>) -> Result<Arc<Self>, QueryError> {
         let memory = max_memory.map_or_else(Memory::usual, Memory::limited);
         let pool = RwLock::new(threads.map(pool).transpose()?);
-        let (running, idle) = (AtomicUsize::new(0), Mutex::default());
+        let (running, idle) = (Arc::default(), Mutex::default());
         let sessions = AtomicUsize::new(0);
         Ok(Arc::new(Workspace {
             memory,
             max_memory,
             pool,
             running,
+            first: Mutex::default(),
             idle,
             heaps: Mutex::default(),
             tree: Mutex::default(),
@@ -314,16 +322,48 @@ impl Workspace {
         heap
     }
 
+    /// Whether several sessions share the memory.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.sessions.load(Ordering::Relaxed) > 1
+    }
+
     /// Drops every heap that no running question uses, where several sessions share the memory. Returns whether there was
     /// one.
     pub(crate) fn drop_idle(&self) -> bool {
-        if self.sessions.load(Ordering::Relaxed) < 2 {
+        if !self.is_shared() {
             return false;
         }
         let mut heaps = self.heaps.lock().unwrap_or_else(PoisonError::into_inner);
         let before = heaps.len();
         heaps.retain(|kept| Arc::strong_count(&kept.heap) > 1);
         heaps.len() < before
+    }
+
+    /// The ceiling of the account, for the questions of a session.
+    pub(crate) fn ceiling(&self) -> Ceiling {
+        Ceiling::new(self.memory(), Arc::clone(&self.running))
+    }
+
+    /// Whether several questions run.
+    pub(crate) fn runs_several(&self) -> bool {
+        self.running.load(Ordering::Relaxed) > 1
+    }
+
+    /// The turn of a question that ended for want of memory: then others end before it. `None` if others have it.
+    pub(crate) fn turn(&self) -> Option<MutexGuard<'_, ()>> {
+        match self.first.try_lock() {
+            Ok(turn) => Some(turn),
+            Err(TryLockError::Poisoned(turn)) => Some(turn.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Drops what is kept and used by no running question, except heaps. Returns whether there was something.
+    pub(crate) fn forget(&self) -> bool {
+        let trials = self.trials.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let of_tree = std::mem::take(&mut *self.of_tree.lock().unwrap_or_else(PoisonError::into_inner));
+        trials.is_some() || tree.is_some() || of_tree.tree.is_some()
     }
 
     /// Counts a session.

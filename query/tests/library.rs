@@ -56,6 +56,22 @@ fn the_columns_of_many_objects_are_those_of_each_alone() {
     assert_eq!(largest.tables[0].rows[0][2], Value::Number(first));
 }
 
+/// `list` and `find` forget the rows before only when they have others.
+#[test]
+fn a_refused_line_leaves_the_rows() {
+    let mut session = session(&workspace(), "orders.barrow");
+    let found = session.ask(&line("find 3 size > 0")).unwrap();
+    let Value::Number(first) = found.tables[0].rows[0][1] else { panic!("no object in {:?}", found.tables[0].rows[0]) };
+    for refused in
+        ["find 3 siz > 0", "list size > 0", "list 3 size > 0 of .nothing", "find 0 size > 0", "dominators x y"]
+    {
+        assert!(session.ask(&line(refused)).is_err(), "{refused}");
+        let told = session.ask(&line("info %1")).unwrap();
+        assert_eq!(told.facts.iter().find(|fact| fact.column.key == "object").unwrap().value, Value::Number(first));
+        session.ask(&line("find 3 size > 0")).unwrap();
+    }
+}
+
 /// What each group has in a column; what is shared is no group.
 fn of_groups(answer: &barrow_query::Answer, keys: usize, column: &str) -> BTreeMap<String, Value> {
     let table = &answer.tables[0];

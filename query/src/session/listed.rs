@@ -6,7 +6,7 @@ use barrow_analyzer::{ObjectId, SnapshotId};
 use barrow_processes::ImageId;
 
 /// What the rows of the last table are; `%1` is the first. It is read as its objects.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Listed {
     objects: Vec<(SnapshotId, ObjectId)>,
     images: Vec<ImageId>,

@@ -68,9 +68,19 @@ pub(crate) fn import(
         source_bytes += fs::metadata(source).map_err(system)?.len();
         let first_bytes = crate::sources::recognition::first_bytes(source).map_err(system)?;
         formats.push(barrow_importers::recognise(&first_bytes).ok_or_else(|| {
-            unreadable(format!("not a dump that can be imported; {}", crate::sources::recognition::readable()))
+            unreadable(crate::sources::recognition::unreadable(source, "not a dump that can be imported"))
         })?);
     }
+    let reading = reading(part.path(), context);
+    let are_of_strace = formats.iter().all(|format| format.key() == "strace");
+    let join = || barrow_importers::joined_strace(sources, &reading.folder);
+    let joined = are_of_strace.then(join).transpose().map_err(|error| QueryError::Import {
+        path: sources.first().map(|source| source.display().to_string()).unwrap_or_default(),
+        source: error,
+    })?;
+    let joined = joined.flatten();
+    let of_joined = joined.as_ref().map(|joined| [joined.path()]);
+    let sources = of_joined.as_ref().map_or(sources, |joined| &joined[..]);
     let written = |source| QueryError::Write { path: part.shown().to_owned(), source };
     let mut options = options(wishes.compression, &formats, context);
     options.patches = wishes.patches;
@@ -81,7 +91,6 @@ pub(crate) fn import(
         options.created_ns = barrow_importers::taken_ns(first).map_err(|error| QueryError::file(first, error))?;
     }
     let writer = Writer::to_file(part.file()?, options).map_err(written)?;
-    let reading = reading(part.path(), context);
     let mut series = Series::new(&writer, &reading, meter);
     let mut imported = Vec::new();
     for &source in sources {

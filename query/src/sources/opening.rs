@@ -11,7 +11,7 @@ use crate::sources::cache;
 use crate::sources::counted::CountedSnapshot;
 use crate::sources::destination::{Access, Destination};
 use crate::sources::importing::{Wishes, import};
-use crate::sources::recognition::{first_bytes, readable};
+use crate::sources::recognition::{self, first_bytes, readable};
 use crate::sources::spool;
 
 /// A recording and how it came to be open.
@@ -56,7 +56,9 @@ pub(crate) fn open(name: &str, context: &Context) -> Result<OpenFile, QueryError
         return Ok(OpenFile { name: name.to_owned(), recording, damage: cached.lost, counted: None });
     }
     let recording = Recording::open(path).map_err(|error| match error {
-        AnalyzerError::Unreadable(FormatError::NotARecording { .. }) => unreadable(format!("{error}; {}", readable())),
+        AnalyzerError::Unreadable(FormatError::NotARecording { .. }) => {
+            unreadable(recognition::unreadable(path, &error.to_string()))
+        }
         error => unreadable(error.to_string()),
     })?;
     let damage = recording.damage().map(ToString::to_string);

@@ -47,8 +47,15 @@ pub(crate) fn first_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
     barrow_importers::first_bytes(&mut File::open(path)?)
 }
 
+/// Why a file cannot be read: what it is, if that is known; otherwise `what`, and what can be read.
+pub(crate) fn unreadable(path: &Path, what: &str) -> String {
+    let known = first_bytes(path).ok().and_then(|bytes| barrow_importers::named_otherwise(&bytes));
+    known.unwrap_or_else(|| format!("{what}; {}", readable()))
+}
+
 /// What can be read, as a clause.
 pub(crate) fn readable() -> String {
-    let formats: Vec<String> = barrow_importers::FORMATS.iter().map(ToString::to_string).collect();
-    format!("barrow reads its own recordings, and dumps of these kinds: {}", formats.join("; "))
+    let mut headings: Vec<&str> = barrow_importers::FORMATS.iter().map(|format| format.heading()).collect();
+    headings.dedup();
+    format!("barrow reads its own recordings, and files of {}", headings.join(", "))
 }

@@ -83,7 +83,7 @@ pub(crate) fn spool(name: &str, meter: &Meter) -> Result<Spooled, QueryError> {
             // An endless pipe of something else must not fill the disk.
             is_known = recognition::is_readable(&path).map_err(|error| unreadable(error.to_string()))?;
             if !is_known {
-                return Err(unreadable(recognition::readable()));
+                return Err(unreadable(recognition::unreadable(&path, "not a recording and no dump")));
             }
         }
         if read == 0 {

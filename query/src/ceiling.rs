@@ -1,0 +1,66 @@
+//! The ceiling of memory, as a question meets it: it ends when the process holds more.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use barrow_analyzer::{AnalyzerError, Memory};
+
+use crate::error::QueryError;
+
+/// How long a question waits at most until the memory of the one before is given back.
+const SETTLING: Duration = Duration::from_millis(200);
+
+/// Whether the current question of a session has to end for want of memory. Once it has to, all its threads are told so,
+/// even if there is room again meanwhile.
+pub(crate) struct Ceiling {
+    memory: Memory,
+    /// Questions of all sessions that run.
+    running: Arc<AtomicUsize>,
+    is_reached: AtomicBool,
+    /// Why, in the first thread that was told so.
+    why: Mutex<Option<AnalyzerError>>,
+    /// Other questions have to end before this one.
+    goes_first: AtomicBool,
+}
+
+impl Ceiling {
+    /// For the questions of a session. `running` is the number of questions of all sessions that run.
+    pub(crate) fn new(memory: Memory, running: Arc<AtomicUsize>) -> Self {
+        let (is_reached, goes_first) = (AtomicBool::new(false), AtomicBool::new(false));
+        Ceiling { memory, running, is_reached, why: Mutex::default(), goes_first }
+    }
+
+    /// A question begins.
+    pub(crate) fn begin(&self, goes_first: bool) {
+        // Relaxed, here and below: the flags order no other memory.
+        self.is_reached.store(false, Ordering::Relaxed);
+        self.goes_first.store(goes_first, Ordering::Relaxed);
+        *self.why.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        if self.running.load(Ordering::Relaxed) == 0 {
+            self.memory.begin_question();
+            // What the question before held is given back, and this one does not end for it.
+            let _ = self.memory.settles(SETTLING);
+        }
+    }
+
+    /// Whether the question has to end.
+    pub(crate) fn is_reached(&self) -> bool {
+        if self.is_reached.load(Ordering::Relaxed) {
+            return true;
+        }
+        let Some(why) = self.memory.excess() else { return false };
+        if self.goes_first.load(Ordering::Relaxed) && self.running.load(Ordering::Relaxed) > 1 {
+            return false;
+        }
+        if !self.is_reached.swap(true, Ordering::Relaxed) {
+            *self.why.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+        }
+        true
+    }
+
+    /// Takes the reason why the question had to end, if it had to.
+    pub(crate) fn take_error(&self) -> Option<QueryError> {
+        self.why.lock().unwrap_or_else(PoisonError::into_inner).take().map(QueryError::Analyzer)
+    }
+}
