@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use barrow_analyzer::{
     Heap, Judgement as Growth, LEAST_POINTS, ObjectSet, Reason, Recording, SURE_POINTS, SnapshotId, Verdict as Said,
+    without_repeated,
 };
 use barrow_processes::ProcessTree;
 use barrow_trials::Trials;
@@ -24,6 +25,7 @@ use crate::flags::{Least, QuestionFlags};
 use crate::language::selection;
 use crate::progress::Meter;
 use crate::session::Session;
+use crate::tables::growth_series;
 use crate::tables::suspects::suspects;
 
 /// Judges assertions about the open recording. It remembers what it measured: a snapshot does not change.
@@ -202,7 +204,7 @@ impl Judge {
             if !baseline.recording.has_measurements() {
                 return Err(QueryError::usage("the baseline holds no trials"));
             }
-            self.trials_of_baseline = Some(Arc::new(Trials::of(&baseline.recording)?));
+            self.trials_of_baseline = Some(Arc::new(Trials::of(&baseline.recording, &session.meter())?));
         }
         Judged { trials: &trials, baseline: self.trials_of_baseline.as_deref() }.judge(measure, comparison, limit)
     }
@@ -224,7 +226,7 @@ impl Judge {
         }
         let tree = match &self.tree_of_baseline {
             Some(tree) => Arc::clone(tree),
-            None => Arc::new(ProcessTree::read(recording)?),
+            None => Arc::new(ProcessTree::read_with(recording, &session.meter())?),
         };
         self.tree_of_baseline = Some(Arc::clone(&tree));
         Ok(measure.of(session, &tree, &self.flags)?.found)
@@ -270,7 +272,8 @@ impl Judge {
         Ok(judgement)
     }
 
-    /// Growth breaks a limit only where it is said to grow and its whole interval lies beyond. A rise each time that is
+    /// Growth breaks a limit only where it is said to grow and its whole interval lies beyond. Where the interval lies
+    /// beyond and nothing is said to grow, it is undecided. A rise each time that is
     /// beyond the limit, but of too few snapshots to be sure, is undecided.
     fn growth(
         &mut self,
@@ -280,6 +283,7 @@ impl Judge {
         limit: f64,
         snapshots: &[SnapshotId],
     ) -> Result<Judgement, QueryError> {
+        let (snapshots, is_repeated) = without_repeated(&*session.recording()?, snapshots)?;
         if snapshots.len() < LEAST_POINTS {
             let there = crate::answer::units::counted(snapshots.len() as u64, "snapshot");
             let why = format!("{there} can show no growth; {LEAST_POINTS} are needed");
@@ -298,9 +302,12 @@ impl Judge {
             unit,
             witness: None,
             is_exact: true,
-            notes: Vec::new(),
+            notes: is_repeated.then(|| growth_series::REPEATED.to_owned()).into_iter().collect(),
         };
-        if fails && growth.verdict == Said::RisesEachTime {
+        if !fails && lies_beyond(&growth, comparison, limit) {
+            let why = format!("its interval lies beyond the limit, but it {}", series::words(growth.verdict));
+            judgement.verdict = Verdict::Undecided(why);
+        } else if fails && growth.verdict == Said::RisesEachTime {
             let why = format!(
                 "it {}: {SURE_POINTS} snapshots are needed, and there are {}",
                 series::words(growth.verdict),
@@ -432,12 +439,17 @@ fn judged(series: &[(f64, f64)]) -> Growth {
 
 /// Whether growth does not hold to a limit. Only what grows, or rises each time, can be too much.
 fn breaks(growth: &Growth, comparison: Comparison, limit: f64) -> bool {
-    let (low, high) = growth.trend.interval.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
     let is_told = matches!(growth.verdict, Said::Grows | Said::RisesEachTime);
     match comparison {
         Comparison::Less | Comparison::AtMost if !is_told => false,
-        _ => !comparison.may_hold(low, high, limit),
+        _ => lies_beyond(growth, comparison, limit),
     }
+}
+
+/// Whether the whole interval of the slope does not hold to a limit.
+fn lies_beyond(growth: &Growth, comparison: Comparison, limit: f64) -> bool {
+    let (low, high) = growth.trend.interval.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+    !comparison.may_hold(low, high, limit)
 }
 
 impl Claim {

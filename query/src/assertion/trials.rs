@@ -297,7 +297,7 @@ struct Side<'t> {
 }
 
 impl<'t> Side<'t> {
-    fn series(&self, metric: &str) -> Result<(&'t Metric, Series), QueryError> {
+    fn series(&self, metric: &str) -> Result<(&'t Metric, Series<'t>), QueryError> {
         let id = self.trials.metric(metric)?;
         Ok((metric_of(self.trials, id), Series::of(self.trials, id, self.variant)))
     }
@@ -320,8 +320,8 @@ fn compared(measure: &TrialMeasure, limit: TrialLimit, a: Side<'_>, b: Side<'_>)
     if !is_share {
         check_unit(unit, limit, measure)?;
     }
-    if of_a.values().is_empty() || of_b.values().is_empty() {
-        let empty = if of_a.values().is_empty() { &a } else { &b };
+    if of_a.is_empty() || of_b.is_empty() {
+        let empty = if of_a.is_empty() { &a } else { &b };
         return Ok(undecided(format!("no run of `{}` that counts has a value of {name}", empty.name()), unit));
     }
     let asked = match is_share {
@@ -421,7 +421,7 @@ fn found(trials: &Trials, measure: &TrialMeasure, variant: VariantId) -> Result<
             let modes = Modes::of(&series.sample());
             match modes.verdict {
                 ModesVerdict::TooFew => {
-                    let values = units::counted(series.values().len() as u64, "value");
+                    let values = units::counted(series.len() as u64, "value");
                     Err(format!("{values} are too few for a statement about modes; 12 or more can have one"))
                 }
                 ModesVerdict::AllEqual | ModesVerdict::Found => Ok(Found::exactly(modes.modes.len() as f64)),
@@ -450,9 +450,10 @@ fn is_failed(run: &barrow_trials::Run) -> bool {
 /// The runs of the most extreme value.
 fn extreme(series: &Series, is_beyond: fn(f64, f64) -> bool) -> Vec<u32> {
     let values = series.values();
-    let Some(first) = values.first() else { return Vec::new() };
-    let most = values.iter().fold(first.value, |most, one| if is_beyond(one.value, most) { one.value } else { most });
-    let mut runs: Vec<u32> = values.iter().filter(|one| one.value == most).map(|one| one.run.0).collect();
+    let Some(first) = values.clone().next() else { return Vec::new() };
+    let more = |most: f64, one: barrow_trials::Value| if is_beyond(one.value, most) { one.value } else { most };
+    let most = values.clone().fold(first.value, more);
+    let mut runs: Vec<u32> = values.filter(|one| one.value == most).map(|one| one.run.0).collect();
     runs.dedup();
     runs
 }

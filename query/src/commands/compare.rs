@@ -1,15 +1,17 @@
 //! `compare`: two programs, metric by metric and mode by mode.
 
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use barrow_trials::{Series, Trials, VariantId};
+use barrow_trials::{MetricId, Series, Trials, VariantId};
 
 use crate::answer::{Answer, Column, Unit};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::session::Session;
 use crate::sources::opening;
+use crate::tables::trials::STATISTICS_BYTES;
 use crate::tables::trials::comparison::{self, Asked, Compared};
 use crate::touches::Touches;
 
@@ -50,6 +52,21 @@ struct Side {
     name: String,
 }
 
+/// The series of a recording, found in one pass for all of its programs.
+struct SeriesOf<'s> {
+    trials: &'s Trials,
+    known: HashMap<MetricId, HashMap<VariantId, Series<'s>>>,
+}
+
+impl<'s> SeriesOf<'s> {
+    fn of(&mut self, metric: MetricId, variant: VariantId) -> Series<'s> {
+        let trials = self.trials;
+        let of_metric = || Series::of_metric(trials, metric).into_iter().map(|one| (one.variant(), one)).collect();
+        let known = self.known.entry(metric).or_insert_with(of_metric);
+        known.get(&variant).cloned().unwrap_or_else(|| Series::of(trials, metric, variant))
+    }
+}
+
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let words = arguments.words();
     let (a, others, metrics) = sides(session, &words)?;
@@ -59,8 +76,9 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let main = [main_metric(&a.trials)];
     let metrics = if has_several && metrics.is_empty() { &main[..] } else { metrics };
     let mut rows = Vec::new();
+    let mut of_a = SeriesOf { trials: &a.trials, known: HashMap::new() };
     for b in &others {
-        rows.extend(compared(&a, b, metrics, asked)?);
+        rows.extend(compared(session, (&a, &mut of_a), b, metrics, asked)?);
         session.context.check()?;
     }
     let mut notes = comparison::notes(&rows);
@@ -88,7 +106,13 @@ fn main_metric(trials: &Trials) -> String {
 }
 
 /// The metrics that both sides have values of, or those that were named.
-fn compared<'s>(a: &'s Side, b: &'s Side, named: &[String], asked: Asked) -> Result<Vec<Compared<'s>>, QueryError> {
+fn compared<'s>(
+    session: &Session,
+    (a, known): (&'s Side, &mut SeriesOf<'s>),
+    b: &'s Side,
+    named: &[String],
+    asked: Asked,
+) -> Result<Vec<Compared<'s>>, QueryError> {
     let mut rows = Vec::new();
     let names: Vec<&str> = match named {
         [] => a.trials.metrics().iter().map(|metric| metric.name.as_str()).collect(),
@@ -105,13 +129,16 @@ fn compared<'s>(a: &'s Side, b: &'s Side, named: &[String], asked: Asked) -> Res
         if old.unit != new.unit {
             return Err(QueryError::usage(format!("{name} is in {} in A and in {} in B", old.unit, new.unit)));
         }
-        let series = (Series::of(&a.trials, of_a, a.variant), Series::of(&b.trials, of_b, b.variant));
-        if series.0.values().is_empty() || series.1.values().is_empty() {
+        let is_beside = Arc::ptr_eq(&a.trials, &b.trials);
+        let of_b = if is_beside { known.of(of_b, b.variant) } else { Series::of(&b.trials, of_b, b.variant) };
+        let series = (known.of(of_a, a.variant), of_b);
+        if series.0.is_empty() || series.1.is_empty() {
             if named.is_empty() {
                 continue;
             }
             return Err(QueryError::usage(format!("not both programs have a value of {name}")));
         }
+        session.context.require(series.0.len() + series.1.len(), STATISTICS_BYTES)?;
         rows.push(Compared::of(old, &series.0, &series.1, &b.name, asked));
     }
     if rows.is_empty() {
@@ -151,8 +178,9 @@ fn sides<'w>(session: &Session, words: &'w [String]) -> Result<(Side, Vec<Side>,
         trials.variant(word)?;
         return Err(QueryError::usage("name two programs, or a program and a FILE: `compare A B`"));
     }
-    let has_run = |id: &VariantId| trials.runs().iter().any(|run| run.variant == *id && run.counts());
-    let mut all = trials.variant_ids().filter(has_run).map(|id| of_variant(&trials, id));
+    let with_runs: HashSet<VariantId> =
+        trials.runs().iter().filter(|run| run.counts()).map(|run| run.variant).collect();
+    let mut all = trials.variant_ids().filter(|id| with_runs.contains(id)).map(|id| of_variant(&trials, id));
     let (a, others): (_, Vec<Side>) = (all.next(), all.collect());
     match a {
         Some(a) if !others.is_empty() => Ok((a, others, words)),
@@ -191,7 +219,7 @@ fn of_file(session: &Session, name: &str, variant: Option<&str>) -> Result<Side,
     if !other.recording.has_measurements() {
         return Err(QueryError::Unreadable { path: name.to_owned(), cause: "it holds no trials".to_owned() });
     }
-    let trials = Arc::new(Trials::of(&other.recording)?);
+    let trials = Arc::new(Trials::of(&other.recording, &session.meter())?);
     let variant = match variant {
         Some(variant) => trials.variant(variant)?,
         None => trials.variant_ids().next().ok_or(QueryError::NoTrials)?,

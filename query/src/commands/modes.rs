@@ -6,7 +6,7 @@ use crate::answer::{Answer, Column, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::session::Session;
-use crate::tables::trials::{Named, knobs, modes};
+use crate::tables::trials::{Named, STATISTICS_BYTES, knobs, modes};
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -43,6 +43,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         [_, _, other, ..] => return Err(COMMAND.refuses(other)),
     };
     let named = Named::of(&trials, metric, variant)?;
+    session.context.require(named.series.len(), STATISTICS_BYTES)?;
     let found = Modes::of(&named.series.sample());
     let shares = knobs::shares(&trials, &named.series);
     session.context.check()?;
@@ -65,7 +66,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     answer = answer.table(crate::answer::Table { audience, ..knobs_table });
     session.listed.clear();
     Ok(answer
-        .note(modes::sentence(&found, named.series.values().len()))
+        .note(modes::sentence(&found, named.series.len()))
         .note(knobs::sentence(&trials, &named.series, &shares))
         .exact())
 }

@@ -1,5 +1,7 @@
 //! `runs`: the runs of trials, with their layouts and how they ended.
 
+use std::ops::Range;
+
 use barrow_trials::{RunId, Trials};
 
 use crate::answer::visible;
@@ -7,10 +9,11 @@ use crate::answer::{Answer, Audience, Column, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::session::Session;
-use crate::tables::trials::runs;
+use crate::tables::trials::runs::{self, Walls};
 use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::more::OnDemand;
+use super::{Command, Completion, Group, Subject};
 
 pub(super) const COMMAND: Command = Command {
     name: "runs",
@@ -38,8 +41,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     }
     let all = (0..u32::try_from(trials.runs().len()).unwrap_or(u32::MAX)).map(RunId);
     session.listed.clear();
-    let rows = session.page_rows();
-    let chosen: Vec<RunId> = match &words[..] {
+    let mut chosen: Vec<RunId> = match &words[..] {
         [] => all.collect(),
         [number] if number.parse::<u32>().is_ok() && !is_failed => {
             return one(&trials, number.parse().unwrap_or_default());
@@ -50,14 +52,16 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         }
         [_, other, ..] => return Err(COMMAND.refuses(other)),
     };
-    let chosen = chosen.into_iter().filter(|run| !is_failed || trials.runs()[run.index()].has_failed());
-    let table = runs::table(&trials, chosen);
-    let answer = if table.rows.is_empty() && is_failed {
-        Answer::default().table(table).note("no run failed")
-    } else {
-        Answer::default().table(table)
+    chosen.retain(|run| !is_failed || trials.runs()[run.index()].has_failed());
+    let mut answer = Answer::default().table(runs::table(&trials)).exact();
+    if chosen.is_empty() && is_failed {
+        answer = answer.note("no run failed");
+    }
+    let (count, walls) = (chosen.len(), Walls::of(&trials));
+    let make = move |session: &mut Session, places: Range<usize>| {
+        session.context.collect(chosen[places].iter().filter_map(|run| runs::row(&trials, &walls, *run)))
     };
-    Ok(more::first_page(session, answer.exact(), rows))
+    OnDemand { answer, count, has_pages: true, make }.begin(session)
 }
 
 /// Everything about one run.
@@ -86,7 +90,8 @@ fn one(trials: &Trials, number: u32) -> Result<Answer, QueryError> {
             ]
         }));
     }
-    let table = runs::table(trials, std::iter::once(RunId(number)));
+    let mut table = runs::table(trials);
+    table.rows.extend(runs::row(trials, &Walls::of(trials), RunId(number)));
     let mut answer = Answer::default().table(table).table(values).exact();
     if let Some(output) = run.end.as_ref().and_then(|end| end.output.as_deref()) {
         answer = answer.fact(Column::new("output", "", Unit::Text).for_machines(), Value::text(output));

@@ -37,6 +37,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         [] => trials.metric_ids().collect(),
         named => named.iter().map(|name| trials.metric(name)).collect::<Result<_, _>>()?,
     };
+    overview::require(&session.context, &trials, &metrics)?;
     let table = overview::table(&trials, &metrics, || session.context.check())?;
     session.listed.clear();
     let rows = session.page_rows();

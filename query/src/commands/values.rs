@@ -1,17 +1,20 @@
 //! `values`: every value of a metric.
 
+use std::ops::Range;
+
 use barrow_statistics::Modes;
-use barrow_trials::Series;
+use barrow_trials::{MetricId, Series, Trials};
 
 use crate::answer::measured::measured;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::session::Session;
-use crate::tables::trials::{metric_of, runs, variant_of};
+use crate::tables::trials::{STATISTICS_BYTES, metric_of, runs, variant_of};
 use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::more::OnDemand;
+use super::{Command, Completion, Group, Subject};
 
 pub(super) const COMMAND: Command = Command {
     name: "values",
@@ -66,37 +69,47 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         columns.push(Column::new("knobs", "", Unit::Nested).for_machines());
         columns.push(Column::new("layout", "layout", Unit::Text));
     }
-    let mut rows = Vec::new();
+    let mut places = Vec::new();
     for series in &series {
+        if mode.is_some() {
+            session.context.require(series.len(), STATISTICS_BYTES)?;
+        }
         let modes = mode.map(|_| Modes::of(&series.sample()));
         let is_wanted = |value: f64| modes.as_ref().is_none_or(|modes| modes.mode_of(value).map(|at| at + 1) == mode);
-        let variant = variant_of(&trials, series.variant()).name.as_str();
-        rows.extend(series.values().iter().filter(|value| is_wanted(value.value)).map(|value| {
-            let run = trials.runs().get(value.run.index());
-            let seed = value.seed.or(run.and_then(|run| run.seed));
-            let mut row = vec![
-                variant.into(),
-                value.run.0.into(),
-                value.iteration.into(),
-                seed.into(),
-                measured(value.value, &metric.unit),
-            ];
-            if mode.is_some() {
-                row.extend(run.map_or([Value::None, Value::None], |run| runs::layout(run, value.iteration)));
-            }
-            row
-        }));
+        let wanted = series.places().iter().zip(series.values()).filter(|(_, value)| is_wanted(value.value));
+        places.extend(session.context.collect(wanted.map(|(place, _)| *place))?);
     }
-    let table = Table { key: "rows", audience: Audience::Everyone, columns, rows };
+    drop(series);
+    let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: Vec::new() };
     let answer = Answer::default()
         .fact(Column::new("metric", "metric", Unit::Text), metric.name.as_str())
         .fact(Column::new("unit", "unit", Unit::Text).for_machines(), metric.unit.as_str());
-    let answer = match (table.rows.is_empty(), mode) {
+    let answer = match (places.is_empty(), mode) {
         (true, Some(mode)) => answer.note(format!("there is no mode {mode}; `modes {}` lists them", metric.name)),
         (true, None) => answer.note("no run that counts has a value"),
         (false, _) => answer,
     };
     session.listed.clear();
-    let page = session.page_rows();
-    Ok(more::first_page(session, answer.table(table).exact(), page))
+    let (count, answer) = (places.len(), answer.table(table).exact());
+    let make = move |session: &mut Session, range: Range<usize>| {
+        let values = places[range].iter().filter_map(|place| trials.values(id).get(*place));
+        session.context.collect(values.map(|value| row(&trials, id, &value, mode.is_some())))
+    };
+    OnDemand { answer, count, has_pages: true, make }.begin(session)
+}
+
+/// The row of a value, with its layout if that is asked for.
+fn row(trials: &Trials, metric: MetricId, value: &barrow_trials::Value, with_layout: bool) -> Vec<Value> {
+    let run = trials.runs().get(value.run.index());
+    let mut row = vec![
+        run.map(|run| Value::text(&*variant_of(trials, run.variant).name)).into(),
+        value.run.0.into(),
+        value.iteration.into(),
+        value.seed.or(run.and_then(|run| run.seed)).into(),
+        measured(value.value, &metric_of(trials, metric).unit),
+    ];
+    if with_layout {
+        row.extend(run.map_or([Value::None, Value::None], |run| runs::layout(run, value.iteration)));
+    }
+    row
 }

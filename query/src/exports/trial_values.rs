@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use barrow_trials::{Better, Series, Trials};
 
 use crate::answer::measured::measured;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value, csv, json};
+use crate::answer::{Answer, Audience, Check, Column, Table, Unit, Value, csv, json};
 use crate::flags::ExportFormat;
+use crate::session::PIECE_ROWS;
 use crate::tables::trials::{metric_of, overview, variant_of};
 
 use super::markdown;
@@ -24,7 +25,7 @@ pub(crate) fn write(
 ) -> io::Result<()> {
     let metrics: Vec<_> = trials.metric_ids().collect();
     match format {
-        ExportFormat::Csv => csv::begin(&Answer::default().table(values(trials)), check, out),
+        ExportFormat::Csv => values(trials, check, out),
         ExportFormat::Markdown => {
             markdown::write(&with_relative(trials, overview::table(trials, &metrics, check)?), out)
         }
@@ -32,11 +33,14 @@ pub(crate) fn write(
     }
 }
 
-/// A row for each value that counts.
-fn values(trials: &Trials) -> Table {
+/// A row for each value that counts, some at a time.
+fn values(trials: &Trials, check: Check<'_>, out: &mut dyn Write) -> io::Result<()> {
     let columns = ["metric", "unit", "direction", "variant", "run", "iteration", "seed", "value"];
     let columns = columns.map(|key| Column::new(key, key, Unit::Text)).to_vec();
-    let mut rows = Vec::new();
+    let table = |rows| {
+        Answer::default().table(Table { key: "rows", audience: Audience::Everyone, columns: columns.clone(), rows })
+    };
+    csv::begin(&table(Vec::new()), check, out)?;
     for id in trials.metric_ids() {
         let metric = metric_of(trials, id);
         let direction = match metric.better {
@@ -46,7 +50,7 @@ fn values(trials: &Trials) -> Table {
         };
         for series in Series::of_metric(trials, id) {
             let variant = variant_of(trials, series.variant()).name.as_str();
-            rows.extend(series.values().iter().map(|value| {
+            let row = |value: barrow_trials::Value| {
                 let seed = value.seed.or_else(|| trials.runs().get(value.run.index()).and_then(|run| run.seed));
                 vec![
                     metric.name.as_str().into(),
@@ -58,10 +62,14 @@ fn values(trials: &Trials) -> Table {
                     seed.into(),
                     measured(value.value, ""),
                 ]
-            }));
+            };
+            for places in series.places().chunks(PIECE_ROWS) {
+                let values = places.iter().filter_map(|place| trials.values(id).get(*place));
+                csv::go_on(&table(values.map(row).collect()), check, out)?;
+            }
         }
     }
-    Table { key: "rows", audience: Audience::Everyone, columns, rows }
+    Ok(())
 }
 
 /// The same with the median relative to the smallest one of the metric, where there are several programs.

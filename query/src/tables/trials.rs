@@ -21,8 +21,12 @@ pub(crate) struct Named<'t> {
     /// All trials.
     pub(crate) trials: &'t Trials,
     /// The values.
-    pub(crate) series: Series,
+    pub(crate) series: Series<'t>,
 }
+
+/// What statistics about the values of a series take at most, in bytes per value: the sample with its groups, and copies
+/// in order. Measured with 3 million values in runs of ten.
+pub(crate) const STATISTICS_BYTES: u64 = 48;
 
 impl<'t> Named<'t> {
     /// The series of a metric; of the variant that is named, or of the only one that has values.
@@ -34,7 +38,7 @@ impl<'t> Named<'t> {
         let id = trials.metric(metric)?;
         if let Some(name) = variant {
             let series = Series::of(trials, id, trials.variant(name)?);
-            return match series.values().is_empty() {
+            return match series.is_empty() {
                 true => Err(QueryError::usage(format!("no run of `{name}` that counts has a value of {metric}"))),
                 false => Ok(Named { trials, series }),
             };

@@ -43,7 +43,7 @@ impl<'t> Compared<'t> {
         let threshold = threshold(metric, [&a, &b], asked);
         let comparison = compare(&a, &b, threshold, direction(metric));
         let medians = [&a, &b].map(|sample| barrow_statistics::Location::of(sample).map(|location| location.median));
-        let runs = a.groups().len().min(b.groups().len());
+        let runs = a.group_count().min(b.group_count());
         Compared { variant, metric, threshold, comparison, medians, runs }
     }
 

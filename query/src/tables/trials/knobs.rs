@@ -33,7 +33,7 @@ pub(crate) fn shares(trials: &Trials, series: &Series) -> Vec<(KnobColumn, Share
 
 /// Whether some knob of the layout explains a part of the values; `None` if layouts did not differ, or are too few.
 pub(crate) fn layout_matters(trials: &Trials, series: &Series) -> Option<bool> {
-    if series.sample().groups().len() < LEAST_LAYOUTS {
+    if series.sample().group_count() < LEAST_LAYOUTS {
         return None;
     }
     let shares = shares(trials, series);
@@ -66,13 +66,13 @@ pub(crate) fn table(trials: &Trials, series: &Series, shares: &[(KnobColumn, Sha
 
 /// What the knobs were set to, by the run and by the iteration that has a layout of its own.
 struct Settings<'t> {
-    series: &'t Series,
+    series: &'t Series<'t>,
     known: HashMap<(u32, Option<u64>, &'t str), &'t str>,
 }
 
 impl<'t> Settings<'t> {
-    fn of(trials: &'t Trials, series: &'t Series) -> Self {
-        let runs: HashSet<u32> = series.values().iter().map(|value| value.run.0).collect();
+    fn of(trials: &'t Trials, series: &'t Series<'t>) -> Self {
+        let runs: HashSet<u32> = series.values().map(|value| value.run.0).collect();
         let of_run = |run: u32| trials.runs().get(run as usize).map(|of| (run, &of.knobs));
         let all = runs.into_iter().filter_map(of_run);
         let known = all
@@ -82,18 +82,18 @@ impl<'t> Settings<'t> {
 
     /// One setting for each value, in the order of the values: a number, or a text such as `on`.
     fn of_knob(&self, name: &str) -> Value {
-        let setting = |value: &barrow_trials::Value| {
+        let setting = |value: barrow_trials::Value| {
             let of = |iteration| self.known.get(&(value.run.0, iteration, name)).copied();
             let text = value.iteration.and_then(|iteration| of(Some(iteration))).or_else(|| of(None));
             text.map_or(Value::None, |text| text.parse::<u64>().map_or_else(|_| Value::text(text), Value::from))
         };
-        Value::List(self.series.values().iter().map(setting).collect())
+        Value::List(self.series.values().map(setting).collect())
     }
 }
 
 /// The finding in a sentence.
 pub(crate) fn sentence(trials: &Trials, series: &Series, shares: &[(KnobColumn, Share)]) -> String {
-    let groups = series.sample().groups().len();
+    let groups = series.sample().group_count();
     if shares.is_empty() {
         let has_layouts = trials.runs().iter().any(|run| !run.knobs.is_empty());
         return match has_layouts {

@@ -6,8 +6,10 @@ use rayon::prelude::*;
 
 use crate::answer::measured::measured;
 use crate::answer::{Audience, Column, Table, Unit, Value};
+use crate::context::Context;
+use crate::error::QueryError;
 
-use super::{knobs, metric_of, variant_of};
+use super::{STATISTICS_BYTES, knobs, metric_of, variant_of};
 
 /// The rows of all series of these metrics, made in parallel. `check` is called before each.
 ///
@@ -23,6 +25,14 @@ pub(crate) fn table<E: Send>(
     let rows = series.par_iter().map(row).collect::<Result<Vec<_>, E>>()?;
     let rows = rows.into_iter().flatten().collect();
     Ok(Table { key: "rows", audience: Audience::Everyone, columns: columns(trials), rows })
+}
+
+/// Fails if there is too little memory for the rows of these metrics.
+///
+/// # Errors
+/// [`AnalyzerError::MemoryCeiling`](barrow_analyzer::AnalyzerError::MemoryCeiling).
+pub(crate) fn require(context: &Context, trials: &Trials, metrics: &[MetricId]) -> Result<(), QueryError> {
+    context.require(metrics.iter().map(|metric| trials.values(*metric).len()).sum(), STATISTICS_BYTES)
 }
 
 fn columns(trials: &Trials) -> Vec<Column> {
@@ -59,7 +69,7 @@ fn row(trials: &Trials, series: &Series) -> Option<Vec<Value>> {
         variant_of(trials, series.variant()).name.as_str().into(),
         metric.unit.as_str().into(),
         series.run_count().into(),
-        series.values().len().into(),
+        series.len().into(),
         value(location.median),
         value(location.quartile_low),
         value(location.quartile_high),

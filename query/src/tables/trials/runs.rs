@@ -1,7 +1,5 @@
 //! The runs of trials.
 
-use std::collections::HashMap;
-
 use barrow_trials::{Knob, Run, RunId, Trials};
 
 use crate::answer::measured::measured;
@@ -12,8 +10,8 @@ use super::variant_of;
 /// Characters of a failed run's output in a table.
 const OUTPUT: usize = 60;
 
-/// A row for each of these runs.
-pub(crate) fn table(trials: &Trials, runs: impl Iterator<Item = RunId>) -> Table {
+/// The table of runs, without rows.
+pub(crate) fn table(trials: &Trials) -> Table {
     let variant = Column::new("variant", "program", Unit::Text);
     let columns = vec![
         Column::new("run", "run", Unit::Number),
@@ -28,20 +26,40 @@ pub(crate) fn table(trials: &Trials, runs: impl Iterator<Item = RunId>) -> Table
         Column::new("layout", "layout", Unit::Text),
         Column::new("output", "output", Unit::Text),
     ];
-    let walls = walls(trials);
-    let rows = runs.filter_map(|id| Some(row(trials, id, trials.runs().get(id.index())?, walls.get(&id).cloned())));
-    Table { key: "rows", audience: Audience::Everyone, rows: rows.collect(), columns }
+    Table { key: "rows", audience: Audience::Everyone, rows: Vec::new(), columns }
 }
 
 /// How long each run took.
-fn walls(trials: &Trials) -> HashMap<RunId, Value> {
-    let Ok(wall) = trials.metric("wall") else { return HashMap::new() };
-    let unit = trials.metrics()[wall.index()].unit.as_str();
-    let of_run = trials.values(wall).iter().filter(|value| value.iteration.is_none());
-    of_run.map(|value| (value.run, measured(value.value, unit))).collect()
+pub(crate) struct Walls {
+    unit: String,
+    /// By run; NaN if it is not known, as no value is.
+    of_runs: Vec<f64>,
 }
 
-fn row(trials: &Trials, id: RunId, run: &Run, wall: Option<Value>) -> Vec<Value> {
+impl Walls {
+    pub(crate) fn of(trials: &Trials) -> Self {
+        let Ok(wall) = trials.metric("wall") else { return Walls { unit: String::new(), of_runs: Vec::new() } };
+        let mut of_runs = vec![f64::NAN; trials.runs().len()];
+        for value in trials.values(wall).iter().filter(|value| value.iteration.is_none()) {
+            if let Some(wall) = of_runs.get_mut(value.run.index()) {
+                *wall = value.value;
+            }
+        }
+        Walls { unit: trials.metrics()[wall.index()].unit.clone(), of_runs }
+    }
+
+    fn of_run(&self, run: RunId) -> Option<Value> {
+        let wall = self.of_runs.get(run.index()).filter(|wall| !wall.is_nan())?;
+        Some(measured(*wall, &self.unit))
+    }
+}
+
+/// A row for a run.
+pub(crate) fn row(trials: &Trials, walls: &Walls, id: RunId) -> Option<Vec<Value>> {
+    Some(row_of(trials, id, trials.runs().get(id.index())?, walls.of_run(id)))
+}
+
+fn row_of(trials: &Trials, id: RunId, run: &Run, wall: Option<Value>) -> Vec<Value> {
     let end = run.end.as_ref();
     let [knobs, layout] = layout(run, None);
     vec![

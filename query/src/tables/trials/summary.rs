@@ -27,16 +27,20 @@ pub(crate) fn add(answer: Answer, trials: &Trials, facts: &[(String, String)]) -
         Column::new("warmup_runs", "warm-ups", Unit::Count),
         Column::new("command", "command", Unit::Text),
     ];
-    let rows = trials.variant_ids().map(|id| {
-        let variant = &trials.variants()[id.index()];
-        let count = |is: fn(&barrow_trials::Run) -> bool| {
-            trials.runs().iter().filter(|run| run.variant == id && is(run)).count()
-        };
+    // For each program the runs that count, those that failed, and the warm-ups.
+    let mut counts = vec![[0_usize; 3]; trials.variants().len()];
+    for run in trials.runs() {
+        if let Some(counts) = counts.get_mut(run.variant.index()) {
+            let what = if run.is_warmup { 2 } else { usize::from(run.has_failed()) };
+            counts[what] += 1;
+        }
+    }
+    let rows = trials.variants().iter().zip(counts).map(|(variant, [counting, failed, warmups])| {
         vec![
             variant.name.as_str().into(),
-            count(barrow_trials::Run::counts).into(),
-            count(|run| !run.is_warmup && run.has_failed()).into(),
-            count(|run| run.is_warmup).into(),
+            counting.into(),
+            failed.into(),
+            warmups.into(),
             Value::text(variant.command.join(" ")),
         ]
     });
