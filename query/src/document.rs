@@ -42,7 +42,8 @@ const TAIL: &str = "\
 - **Memory:** without `--max-memory` questions may use three quarters of the memory that is free when barrow starts: of
   the machine or of its control group, whichever has less (8 GiB on other systems than Linux). What does not fit goes to
   temporary files in `TMPDIR` or `/var/tmp`, which have no names and end with the process. 1 GiB of that disk, or a
-  twentieth of a smaller one, stays free; a question that needs it ends with exit code 5.
+  twentieth of a smaller one, stays free; a question that needs it ends with exit code 5. So does one that holds more
+  than the limit, or that would read the same pages of those files again and again.
 - **Redirection:** at the prompt, `> FILE` and `| COMMAND` at the end of a line send the answer elsewhere, with every
   row unless the line limits them. FILE appears whole or not at all.
 - **Ctrl-C** stops whatever runs or prints, and leaves the prompt with its session, however often it is pressed. A

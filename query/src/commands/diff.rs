@@ -109,7 +109,7 @@ fn of_processes(
     if !other.recording.has_processes() {
         return Err(QueryError::Unreadable { path: name.clone(), cause: "it holds no processes".to_owned() });
     }
-    let after = Arc::new(ProcessTree::read(Arc::clone(&other.recording))?);
+    let after = Arc::new(ProcessTree::read_with(Arc::clone(&other.recording), &session.meter())?);
     let table = if is_by_command {
         process_change::table("command", "command", &changes_by_command([&before, &after]))
     } else {

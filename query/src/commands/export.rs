@@ -14,6 +14,7 @@ use crate::flags::{ExportFormat, QuestionFlags};
 use crate::session::{PIECE_ROWS, Session};
 use crate::sources::destination::{Access, Destination};
 use crate::tables::process_rows::Rows;
+use crate::tables::trials::overview;
 use crate::tables::unit_labels::UnitLabels;
 use crate::touches::Touches;
 
@@ -82,6 +83,9 @@ fn of_trials(session: &Session, flags: &QuestionFlags, format: ExportFormat) -> 
         return Err(QueryError::usage("trials are exported `--to csv`, json or markdown"));
     }
     let trials = session.trials()?;
+    if format != ExportFormat::Csv {
+        overview::require(&session.context, &trials, &trials.metric_ids().collect::<Vec<_>>())?;
+    }
     let place = place(session, flags, format)?;
     let recording = session.recording()?;
     let part = Destination::new(Some(&place), flags.force, recording.path().as_slice())?.begin(Access::Usual)?;

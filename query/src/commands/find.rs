@@ -143,6 +143,7 @@ impl Ranked {
         }
         let end = self.largest.len().min(self.shown.saturating_add(piece));
         let page = &self.largest[self.shown..end];
+        session.context.require_rows(page.len())?;
         let ids: Vec<ObjectId> = page.iter().map(|&(_, id)| id).collect();
         let details = objects(heap.recording(), self.question.snapshot, &ids)?;
         let mut table = found::table(session, &heap, &details)?;
@@ -220,7 +221,9 @@ impl Ranked {
         } else if left > 0 && !is_whole {
             let way = if session.paged { "`more`" } else { "`find N …` lists N" };
             let all = units::counted(self.matching, "object");
-            answer = answer.note(format!("… {} of {all} that match: {way}", units::grouped(self.shown as u64)));
+            let note = format!("… {} of {all} that match: {way}", units::grouped(self.shown as u64));
+            let is_page = self.question.rows.is_none() && !session.paged;
+            answer = if is_page { answer.cut(note) } else { answer.note(note) };
         }
         let answer = found::with_exactness(answer, session, self.question.snapshot, &self.question.expression)?;
         Ok(if is_exact { answer } else { answer.at_least() })
@@ -251,6 +254,10 @@ impl Question {
             answer.goes_on = is_whole;
             if !is_whole {
                 answer = answer.note(if session.paged { "… more match: `more`" } else { "… more match" });
+                if !session.paged && self.rows.is_none() {
+                    let found = units::counted(found.objects.len() as u64, "object");
+                    answer.cut = Some(format!("more match than the {found} here; `find N …` finds N"));
+                }
             }
             self.from = next;
             session.more = Some(Box::new(move |session| self.answer(session)));

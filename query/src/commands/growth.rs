@@ -59,7 +59,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     if let Some(rows) = words.last().and_then(|word| word.parse().ok()) {
         (page, words) = (rows, &words[..words.len() - 1]);
     }
-    let snapshots = growth_series::snapshots(session, words)?;
+    let (snapshots, is_repeated) = growth_series::snapshots(session, &recording, words)?;
     let growth = growth_series::folded(session, &recording, &snapshots, type_path::least_share(arguments)?)?;
     session.listed.clear();
     let (rows, tested) = (growth.rows(), growth.large().count());
@@ -77,6 +77,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         .table(table(&growth, &rows))
         .note(note)
         .with_exactness(growth.is_exact());
+    let answer = if is_repeated { answer.note(growth_series::REPEATED) } else { answer };
     let answer = match carried.len() as u64 {
         0 => answer,
         count => answer

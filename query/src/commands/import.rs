@@ -29,7 +29,7 @@ pub(super) const COMMAND: Command = Command {
               measured: CSV with the columns metric and value, or files of hyperfine, Criterion, Google Benchmark, \
               BenchmarkDotNet, pytest-benchmark, massif or DHAT. Of a folder such as `target/criterion`, all newest \
               samples of Criterion are imported. Several files of values are successive runs of the same programs. \
-              SRC is recognised by its first bytes, never by its name. It may be inside gzip or zstd. A compressed dump is unpacked beside \
+              SRC is recognised by its first bytes, never by its name. It may be inside gzip, zstd, bzip2, xz, or a zip archive of one file. A compressed dump is unpacked beside \
               DST, into a file that vanishes with the import, and only as long as it looks like a dump; `barrow \
               --max-unpacked SIZE` limits its size. Several dumps of one program become one recording. If each dump \
               holds the time at which it was taken, as those of JVMs do, they are sorted by it. Otherwise they stay \

@@ -1,5 +1,8 @@
 //! `path`: why an object is alive.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use barrow_analyzer::{Heap, ObjectDetails, Path, PathOptions, Step};
 
 use crate::answer::label;
@@ -12,6 +15,7 @@ use crate::session::Session;
 use crate::tables::{found, held};
 use crate::touches::Touches;
 
+use super::more::OnDemand;
 use super::{Command, Completion, Group, Subject};
 
 pub(super) const COMMAND: Command = Command {
@@ -63,10 +67,6 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     session.listed.clear();
     let mut answer =
         Answer::default().of_snapshot(snapshot).fact(Column::new("object", "object", Unit::Object), object.0);
-    let mut rows = Vec::new();
-    for (number, path) in paths.iter().enumerate() {
-        rows.extend(rows_of(&heap, session, number + 1, path)?);
-    }
     if paths.is_empty() {
         let around = if options.avoid.is_some() { " around these objects" } else { "" };
         answer = answer.note(format!("no root reaches it{around}"));
@@ -78,8 +78,15 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             if paths.len() == 1 { "it" } else { "them" },
         ));
     }
-    let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows };
-    Ok(found::said(answer.table(table), is_exact))
+    let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: Vec::new() };
+    let answer = found::said(answer.table(table), is_exact);
+    // A list may be long: its ends tell most.
+    let is_for_people = session.context.settings.format == Format::Table && session.context.settings.short_paths;
+    let most = if is_for_people { SHOWN_STEPS } else { MOST_STEPS };
+    let rows = Rows { heap, paths: paths.into_iter().map(|path| Abridged { path, most }).collect() };
+    let count = rows.paths.iter().map(Abridged::rows).sum();
+    let make = move |session: &mut Session, places: Range<usize>| rows.of(session, places);
+    OnDemand { answer, count, has_pages: false, make }.begin(session)
 }
 
 fn columns() -> Vec<Column> {
@@ -97,49 +104,117 @@ fn columns() -> Vec<Column> {
     ]
 }
 
-fn rows_of(heap: &Heap, session: &mut Session, number: usize, path: &Path) -> Result<Vec<Vec<Value>>, QueryError> {
-    let tables = heap.recording().tables()?;
-    // A list may be long: its ends tell most.
-    let length = path.objects.len();
-    let is_for_people = session.context.settings.format == Format::Table && session.context.settings.short_paths;
-    let shown = if is_for_people { SHOWN_STEPS } else { MOST_STEPS };
-    let (first, last) = (shown.min(length), length.saturating_sub(shown).max(shown.min(length)));
-    let mut steps = heap.steps(path, 0..first)?;
-    steps.extend(heap.steps(path, last..length)?);
-    let lines = held::lines_of(heap, steps.iter().map(|step| &step.object), &session.meter())?;
-    let title = |object: &ObjectDetails| {
-        let title = label::object(tables, object.type_id, object.name);
-        match lines.get(&object.id) {
-            Some(line) => format!("{title}: {}", text(line, Unit::Text)),
-            None => title,
-        }
-    };
-    let root = label::root(tables, &path.root);
-    let mut rows = Vec::new();
-    for (at, Step { object, reference }) in (0..first).chain(last..length).zip(steps) {
-        if at == last && first < last {
-            let mut gap = vec![Value::None; columns().len()];
-            gap[3] = Value::text(format!("… {} …", crate::answer::units::counted((last - first) as u64, "more step")));
-            rows.push(gap);
-            session.listed.push((heap.snapshot(), object.id));
-        }
-        let arrow = match at {
-            0 => format!("--[ {root} ]-->"),
-            _ => label::arrow(tables, reference),
-        };
-        session.listed.push((heap.snapshot(), object.id));
-        rows.push(vec![
-            Value::from(session.listed.len()),
-            number.into(),
-            at.into(),
-            Value::Text(arrow),
-            object.id.0.into(),
-            Value::Text(title(&object)),
-            Value::text(tables.type_title(object.type_id)),
-            Value::name(tables, object.name),
-            Value::text(tables.kind_name(tables.type_kind(object.type_id))),
-            object.shallow_bytes.into(),
-        ]);
+/// A path of which only both ends are shown if it is long.
+struct Abridged {
+    path: Path,
+    /// Steps that are shown from each end.
+    most: usize,
+}
+
+impl Abridged {
+    /// The steps that are left out.
+    fn gap(&self) -> Range<usize> {
+        gap(self.path.objects.len(), self.most)
     }
-    Ok(rows)
+
+    /// One for each step that is shown, and one for those that are not.
+    fn rows(&self) -> usize {
+        self.path.objects.len() - self.gap().len() + usize::from(!self.gap().is_empty())
+    }
+}
+
+/// The steps of a path that are left out, if `most` are shown from each end.
+fn gap(length: usize, most: usize) -> Range<usize> {
+    let first = most.min(length);
+    first..length.saturating_sub(most).max(first)
+}
+
+/// The rows of all paths.
+struct Rows {
+    heap: Arc<Heap>,
+    paths: Vec<Abridged>,
+}
+
+impl Rows {
+    fn of(&self, session: &mut Session, places: Range<usize>) -> Result<Vec<Vec<Value>>, QueryError> {
+        let (mut rows, mut before) = (Vec::new(), 0);
+        for (number, path) in (1..).zip(&self.paths) {
+            let here = places.start.max(before) - before..places.end.min(before + path.rows()).max(before) - before;
+            before += path.rows();
+            if here.is_empty() {
+                continue;
+            }
+            let gap = path.gap();
+            rows.extend(self.steps(session, number, path, here.start..here.end.min(gap.start))?);
+            if !gap.is_empty() && here.contains(&gap.start) {
+                let mut row = vec![Value::None; columns().len()];
+                row[3] = Value::text(format!("… {} …", crate::answer::units::counted(gap.len() as u64, "more step")));
+                session.listed.push((self.heap.snapshot(), path.path.objects[gap.end]));
+                rows.push(row);
+            }
+            // The row of the gap stands for all of its steps.
+            let behind = |row: usize| (row + gap.len() - usize::from(!gap.is_empty())).max(gap.end);
+            rows.extend(self.steps(session, number, path, behind(here.start)..behind(here.end))?);
+        }
+        Ok(rows)
+    }
+
+    /// The rows of the steps `at` of a path.
+    fn steps(
+        &self,
+        session: &mut Session,
+        number: usize,
+        path: &Abridged,
+        at: Range<usize>,
+    ) -> Result<Vec<Vec<Value>>, QueryError> {
+        if at.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (heap, path) = (&self.heap, &path.path);
+        let tables = heap.recording().tables()?;
+        let steps = heap.steps(path, at.clone())?;
+        let lines = held::lines_of(heap, steps.iter().map(|step| &step.object), &session.meter())?;
+        let title = |object: &ObjectDetails| {
+            let title = label::object(tables, object.type_id, object.name);
+            match lines.get(&object.id) {
+                Some(line) => format!("{title}: {}", text(line, Unit::Text)),
+                None => title,
+            }
+        };
+        let mut rows = Vec::with_capacity(steps.len());
+        for (at, Step { object, reference }) in at.zip(steps) {
+            let arrow = match at {
+                0 => format!("--[ {} ]-->", label::root(tables, &path.root)),
+                _ => label::arrow(tables, reference),
+            };
+            session.listed.push((heap.snapshot(), object.id));
+            rows.push(vec![
+                Value::from(session.listed.len()),
+                number.into(),
+                at.into(),
+                Value::Text(arrow),
+                object.id.0.into(),
+                Value::Text(title(&object)),
+                Value::text(tables.type_title(object.type_id)),
+                Value::name(tables, object.name),
+                Value::text(tables.kind_name(tables.type_kind(object.type_id))),
+                object.shallow_bytes.into(),
+            ]);
+        }
+        Ok(rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ends_of_a_long_path_are_shown() {
+        for (length, left_out) in [(0, 0..0), (5, 3..3), (6, 3..3), (7, 3..4), (20, 3..17)] {
+            let gap = gap(length, 3);
+            assert_eq!(gap.len(), left_out.len(), "{length}");
+            assert!(gap.is_empty() || gap == left_out, "{length}: {gap:?}");
+        }
+    }
 }

@@ -71,6 +71,14 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         Some(path) => format!("the key is that of {}: files redacted with it can be compared", path.display()),
         None => "the key was random and is forgotten: no other redacted file can be compared with this one".to_owned(),
     };
+    if let Some(first) = redacted.problems.first() {
+        let problems = units::counted(redacted.problems.len() as u64, "problem");
+        answer.lost = Some(format!(
+            "the recording was damaged or changed before: {problems}, the first at byte {}: {}; the redacted one has new \
+             checksums, so `verify` no longer finds that; its fact `redacted although damaged` says it",
+            first.offset, first.message
+        ));
+    }
     Ok(answer
         .note(key)
         .note("sizes, counts, times, addresses and references are as recorded; `audit` lists what else is"))

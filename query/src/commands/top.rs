@@ -167,6 +167,7 @@ impl Retaining {
         self.shown = self.shown.saturating_add(skip).min(self.objects.len());
         let end = if session.whole { self.shown + session.piece } else { usize::MAX };
         let page = &self.objects[self.shown..end.min(self.objects.len())];
+        session.context.require_rows(page.len())?;
         let ids: Vec<ObjectId> = page.iter().map(|&(id, _)| id).collect();
         let details = objects(&recording, self.snapshot, &ids)?;
         let first = session.listed.len() + 1;

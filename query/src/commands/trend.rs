@@ -1,6 +1,6 @@
 //! `trend`: a type, or whatever matches an expression, over the snapshots.
 
-use barrow_analyzer::{Expression, Judgement, KindId, Moment, SnapshotId, TypeId, trend};
+use barrow_analyzer::{Expression, Judgement, KindId, Moment, SnapshotId, TypeId, trend, without_repeated};
 
 use crate::answer::series;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
@@ -10,6 +10,7 @@ use crate::language::names;
 use crate::language::selection;
 use crate::session::Session;
 use crate::tables::found;
+use crate::tables::growth_series;
 use crate::tables::type_path;
 use crate::touches::Touches;
 
@@ -50,7 +51,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let moments = moments(session, &snapshots, &kinds, &expression)?;
     session.listed.clear();
     let retained: Vec<u64> = moments.iter().map(|moment| moment.retained_bytes).collect();
-    let judgement = Judgement::of(&retained.iter().map(|&bytes| bytes as f64).collect::<Vec<_>>());
+    let (judged, is_repeated) = without_repeated(&recording, &snapshots)?;
+    let judgement = Judgement::of(&retained[..judged.len()].iter().map(|&bytes| bytes as f64).collect::<Vec<_>>());
     let mut answer = Answer::default().fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::PER);
     for (column, cell) in series::trend_columns().into_iter().zip(series::trend_cells(&judgement)) {
         answer = answer.fact(column.for_machines(), cell);
@@ -62,6 +64,9 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     answer = found::with_gaps(answer, session, &expression)?;
     if snapshots.len() >= series::LEAST_DRAWN {
         answer = answer.lines([String::new(), "retained".to_owned()]).lines(series::chart(&retained));
+    }
+    if is_repeated {
+        answer = answer.note(growth_series::REPEATED);
     }
     Ok(answer.note(series::sentence("retained", &judgement, apart)))
 }

@@ -75,6 +75,9 @@ mod tests {
     use barrow_analyzer::{IndexPlace, Memory, SnapshotId};
     use barrow_testdata::Graph;
 
+    use crate::progress::Unwatched;
+    use crate::workspace::Workspace;
+
     use super::*;
 
     /// Maps that the roots hold, each with twenty leaves.
@@ -93,10 +96,10 @@ mod tests {
 
     #[test]
     fn suspects_of_one_fingerprint_are_one() {
+        let workspace = Workspace::new(None, None).unwrap();
+        let meter = Meter::new(Arc::new(Unwatched), Arc::new(workspace.ceiling()), false);
         for maps in [1, 4] {
-            let found =
-                suspects(&heap(maps), None, &Meter::new(std::sync::Arc::new(crate::progress::Unwatched), false))
-                    .unwrap();
+            let found = suspects(&heap(maps), None, &meter).unwrap();
             let told: Vec<(u64, u64, u64)> =
                 found.iter().map(|one| (one.alike, one.suspect.retained_bytes, one.retained_bytes)).collect();
             assert_eq!(told, [(maps as u64, 401, 401 * maps as u64)]);

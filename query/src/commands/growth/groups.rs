@@ -41,7 +41,7 @@ pub(super) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Ans
     let arguments = arguments.divided();
     let words = arguments.words();
     let ranges = usize::from(words.first().is_some_and(|word| selection::is_range(word)));
-    let snapshots = growth_series::snapshots(session, &words[..ranges])?;
+    let (snapshots, is_repeated) = growth_series::snapshots(session, &*session.recording()?, &words[..ranges])?;
     let request = Request::of(&arguments.only(&(ranges..words.len()).collect::<Vec<_>>()));
     let (keys, order) = group_keys::keys_and_order(&COMMAND, &request.by)?;
     if order == Order::Count {
@@ -93,6 +93,9 @@ pub(super) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Ans
     }
     if order == Order::Retained {
         answer = answer.note("what several groups hold together is part of none");
+    }
+    if is_repeated {
+        answer = answer.note(growth_series::REPEATED);
     }
     answer = found::with_gaps(found::said(answer, is_exact), session, &asked.expression)?;
     Ok(more::first_page(session, answer, session.ranking_rows(request.rows).max(1)))
