@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::answer::{Answer, Column, Outcome, Unit};
 use crate::command::{Content, Subject};
@@ -16,6 +17,11 @@ use crate::sources::{cache, counting, opening, recognition};
 use crate::tables::found;
 use crate::touches::Touches;
 
+/// How often a question asks whether it is its turn.
+const TURN: Duration = Duration::from_millis(20);
+/// How long it may take until memory is given back.
+const SETTLING: Duration = Duration::from_secs(2);
+
 impl Session {
     /// Opens the file of this name: a recording, or a dump, which is imported first. `-` is the standard input.
     ///
@@ -23,8 +29,9 @@ impl Session {
     /// A file that cannot be read; what is wrong with a dump.
     pub fn open(&mut self, name: &str) -> Result<(), QueryError> {
         let context = self.context.clone();
-        let file = self.context.workspace.run(|| opening::open(name, &context))?;
-        self.open_file(file);
+        context.ceiling.begin(false);
+        let file = self.context.workspace.run(|| opening::open(name, &context));
+        self.open_file(file.map_err(|error| if error.is_stopped() { self.why_stopped() } else { error })?);
         Ok(())
     }
 
@@ -210,7 +217,7 @@ impl Session {
         self.settle(question)?;
         let is_counted = self.file.as_ref().is_some_and(|file| file.counted.is_some());
         match self.run_command(question) {
-            Err(error) if error.is_ceiling() && self.context.workspace.drop_idle() => self.run_command(question),
+            Err(error) if error.is_ceiling() && self.has_more_room() => self.run_first(question, error),
             // What was counted may be too little for a message that helps.
             Err(error) if is_counted && !error.is_stopped() => {
                 self.open_whole()?;
@@ -226,17 +233,67 @@ impl Session {
         }
     }
 
+    /// Whether there may be more memory for a question that found too little: what nobody uses is dropped.
+    fn has_more_room(&mut self) -> bool {
+        let workspace = &self.context.workspace;
+        // Pages that were not turned hold their rows.
+        let (was_shared, had_pages) = (workspace.is_shared(), self.more.take().is_some());
+        let [dropped, forgot] = [workspace.drop_idle(), workspace.forget()];
+        was_shared || had_pages || dropped || forgot
+    }
+
+    /// Runs a command again that found too little memory, when it is its turn. `error` said so.
+    fn run_first(&mut self, question: &Question, error: QueryError) -> Result<Answer, QueryError> {
+        let workspace = Arc::clone(&self.context.workspace);
+        let _turn = loop {
+            if let Some(turn) = workspace.turn() {
+                break turn;
+            }
+            if self.context.watcher.is_stopped() {
+                return Err(QueryError::Stopped);
+            }
+            std::thread::sleep(TURN);
+        };
+        workspace.forget();
+        // What was held when the others ended is given back.
+        if !workspace.memory().settles(SETTLING) && !workspace.runs_several() {
+            return Err(error);
+        }
+        self.run_in_turn(question, true)
+    }
+
     fn run_command(&mut self, question: &Question) -> Result<Answer, QueryError> {
+        self.run_in_turn(question, false)
+    }
+
+    fn run_in_turn(&mut self, question: &Question, goes_first: bool) -> Result<Answer, QueryError> {
         let workspace = Arc::clone(&self.context.workspace);
         self.check_content(question)?;
-        let answer = workspace.run(|| (question.command.run)(self, &question.arguments));
+        // A refused line leaves the rows on the screen, and `%1` names one of them.
+        let listed = self.listed.clone();
+        self.context.ceiling.begin(goes_first);
+        let answer = workspace.run(|| {
+            let answer = (question.command.run)(self, &question.arguments)?;
+            // What makes its rows at once may not have looked.
+            self.context.check().map(|()| answer)
+        });
+        if answer.is_err() {
+            self.listed = listed;
+        }
         answer.map_err(|error| match error {
+            QueryError::Stopped => self.why_stopped(),
             QueryError::NoSnapshot if self.content().iter().any(|content| *content != Content::Heap) => {
                 QueryError::NoHeap
             }
             QueryError::Analyzer(error) => found::with_place(error, &question.arguments.text()),
             error => error,
         })
+    }
+
+    /// Why a question ended without an answer: it was stopped, or the process held too much memory.
+    fn why_stopped(&self) -> QueryError {
+        let is_stopped = self.context.watcher.is_stopped();
+        self.context.ceiling.take_error().filter(|_| !is_stopped).unwrap_or(QueryError::Stopped)
     }
 
     /// What the open recording holds.
@@ -306,7 +363,9 @@ impl Iterator for Pieces<'_> {
             State::GoesOn => {
                 let workspace = Arc::clone(&self.session.context.workspace);
                 let session = &mut *self.session;
-                workspace.run(|| session.next_page())
+                session.context.ceiling.begin(false);
+                let answer = workspace.run(|| session.next_page());
+                answer.map_err(|error| if error.is_stopped() { session.why_stopped() } else { error })
             }
             State::Done => return None,
         };

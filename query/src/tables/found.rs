@@ -217,6 +217,7 @@ pub(crate) fn select(
 pub(crate) fn table(session: &Session, heap: &Heap, objects: &[ObjectDetails]) -> Result<Table, QueryError> {
     let number = |at| session.row_number(session.listed.len() + 1 + at);
     let tables = heap.recording().tables()?;
+    session.context.require_rows(objects.len())?;
     let mut lines = held::lines_of(heap, objects, &session.meter())?;
     let columns = vec![
         Column::row_number(),

@@ -2,20 +2,31 @@
 
 use std::sync::Arc;
 
-use barrow_analyzer::{Growth, Recording, SnapshotId, growth};
+use barrow_analyzer::{Growth, Recording, SnapshotId, growth, without_repeated};
 
 use crate::error::QueryError;
 use crate::language::selection;
 use crate::session::Session;
 use crate::tables::type_path;
 
-/// The requested snapshots: at least two.
-pub(crate) fn snapshots(session: &Session, words: &[String]) -> Result<Vec<SnapshotId>, QueryError> {
+/// What is said where the last snapshot is left out.
+pub(crate) const REPEATED: &str = "the last snapshot repeats the one before: no type differs by more than 0.1 % of the heap; growth is judged without it";
+
+/// The requested snapshots: at least two; without the last one if it repeats the one before. Whether it was left out.
+pub(crate) fn snapshots(
+    session: &Session,
+    recording: &Recording,
+    words: &[String],
+) -> Result<(Vec<SnapshotId>, bool), QueryError> {
     let known = session.snapshots()?;
     let snapshots = if words.is_empty() { known } else { selection::several(words, &known)? };
     match snapshots.len() {
         0 | 1 => Err(QueryError::usage("growth needs two snapshots at least; `snapshots` lists what there are")),
-        _ => Ok(snapshots),
+        2 => Ok((snapshots, false)),
+        _ => {
+            let (judged, is_repeated) = without_repeated(recording, &snapshots)?;
+            Ok((judged.to_vec(), is_repeated))
+        }
     }
 }
 

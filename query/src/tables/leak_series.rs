@@ -48,13 +48,13 @@ impl Leak {
 /// A usage error for less than five snapshots; those of the analyzer.
 pub(crate) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     lifelines::refuse_without(session)?;
-    let snapshots = growth_series::snapshots(session, &arguments.words())?;
+    let recording = session.recording()?;
+    let (snapshots, is_repeated) = growth_series::snapshots(session, &recording, &arguments.words())?;
     if snapshots.len() < LEAST_POINTS {
         return Err(QueryError::usage(format!(
             "whether something grows takes {LEAST_POINTS} snapshots at least; try `growth`"
         )));
     }
-    let recording = session.recording()?;
     let growth = growth_series::folded(session, &recording, &snapshots, type_path::least_share(arguments)?)?;
     let range = [snapshots[0], snapshots[snapshots.len() - 1]];
     let turnovers = Turnovers::of(&recording, range, &session.context.series_options(), &session.meter())?;
@@ -78,6 +78,7 @@ pub(crate) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Ans
         Some(leak) if leak.row.judgement.verdict == Verdict::RisesEachTime => answer.note(series::few(snapshots.len())),
         Some(_) => answer,
     };
+    let answer = if is_repeated { answer.note(growth_series::REPEATED) } else { answer };
     Ok(lifelines::with_origin(answer, turnovers.origin, turnovers.confidence))
 }
 
