@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use hyper::body::{Bytes, Frame, SizeHint};
 use tokio::sync::mpsc::Receiver;
 
+use crate::connections::Busy;
 use crate::reporter::StopOnDrop;
 
 /// A body that ends early: the browser sees a broken transfer, and not a whole file.
@@ -22,6 +23,13 @@ pub(crate) enum Body {
         Receiver<Result<Bytes, Broken>>,
         #[expect(dead_code, reason = "stops the work when it is dropped")] Option<StopOnDrop>,
     ),
+}
+
+/// A body, and the request that it answers. The connection does not give way to another until the body has been sent.
+pub(crate) struct Held {
+    pub(crate) body: Body,
+    #[expect(dead_code, reason = "the request is over when it is dropped")]
+    pub(crate) busy: Busy,
 }
 
 impl From<Vec<u8>> for Body {
@@ -50,5 +58,22 @@ impl hyper::body::Body for Body {
             Body::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             Body::Pieces(..) => SizeHint::default(),
         }
+    }
+}
+
+impl hyper::body::Body for Held {
+    type Data = Bytes;
+    type Error = Broken;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+        Pin::new(&mut self.get_mut().body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }

@@ -1,26 +1,34 @@
 //! The bytes of a connection. An address that is longer than any that is answered is cut as it arrives. So it takes no
-//! more memory than others, and is refused in a sentence like them.
+//! more memory than others, and is refused in a sentence like them. What arrives after the last response is thrown
+//! away: if it were left unread, the system would take the response back.
 
+use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Sleep;
 
 /// Addresses of this length in bytes or more are refused. The HTTP library takes 65,534.
 pub(crate) const TOO_LONG: usize = 60 << 10;
 /// Where a line is cut: behind the longest method and an address that is refused.
 const CUT_AT: usize = TOO_LONG + "OPTIONS ".len();
+/// How long a browser may go on sending what nobody reads.
+const LINGER: Duration = Duration::from_secs(5);
 
 /// A connection whose long lines are cut.
 pub(crate) struct Connection<S> {
     stream: S,
     cutter: Cutter,
+    /// The end of the time to linger, after the last response.
+    lingers: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Connection<S> {
     pub(crate) fn new(stream: S) -> Self {
-        Connection { stream, cutter: Cutter::default() }
+        Connection { stream, cutter: Cutter::default(), lingers: None }
     }
 }
 
@@ -53,7 +61,7 @@ impl Cutter {
 
 impl<S: AsyncRead + Unpin> AsyncRead for Connection<S> {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let Connection { stream, cutter } = self.get_mut();
+        let Connection { stream, cutter, .. } = self.get_mut();
         let before = buffer.filled().len();
         loop {
             ready!(Pin::new(&mut *stream).poll_read(context, buffer))?;
@@ -68,7 +76,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Connection<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Connection<S> {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.get_mut().stream).poll_write(context, bytes)
     }
@@ -90,7 +98,20 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
+        let Connection { stream, lingers, .. } = self.get_mut();
+        if lingers.is_none() {
+            ready!(Pin::new(&mut *stream).poll_shutdown(context))?;
+        }
+        let until = lingers.get_or_insert_with(|| Box::pin(tokio::time::sleep(LINGER)));
+        while until.as_mut().poll(context).is_pending() {
+            let mut unread = [0; 8 << 10];
+            let mut unread = ReadBuf::new(&mut unread);
+            ready!(Pin::new(&mut *stream).poll_read(context, &mut unread))?;
+            if unread.filled().is_empty() {
+                break;
+            }
+        }
+        Poll::Ready(Ok(()))
     }
 }
 

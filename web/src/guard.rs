@@ -1,11 +1,11 @@
 //! Which requests are answered at all: those of this page, in the browser of who started the server.
 //!
 //! Any page of the web can make a browser send requests to this machine, and any program of the machine can send some. So
-//! a request needs the token of the address that was printed. The browser keeps it as a cookie, which other pages cannot
-//! read or send. As a second layer, the request must name this server as its host, so that no other name leads here, and
-//! must not come from another page.
+//! a request for data needs the token of the address that was printed, in a header. The page keeps it in the storage of
+//! its origin, which has the port; a cookie would go to every server of this machine. As a second layer, the request must
+//! name this server as its host, so that no other name leads here, and must not come from another page.
 
-use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
+use hyper::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::{Method, StatusCode};
 
 use crate::error::Refusal;
@@ -50,15 +50,6 @@ impl Guard {
         format!("http://127.0.0.1:{}/?token={}{hash}{fragment}", self.port, self.token)
     }
 
-    /// The cookie that lets the browser in from now on. Cookies ignore ports, so its name has the port.
-    pub(crate) fn cookie(&self) -> String {
-        format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.cookie_name(), self.token)
-    }
-
-    fn cookie_name(&self) -> String {
-        format!("barrow-{}", self.port)
-    }
-
     /// Whether this is the token.
     pub(crate) fn is_token(&self, text: &str) -> bool {
         // In the same time wherever the first difference is.
@@ -76,15 +67,12 @@ impl Guard {
             let message = format!("this is the server of {}: open that address", hosts[0]);
             return Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST, message));
         }
-        let is_own_site = match text(&SEC_FETCH_SITE) {
-            None => true,
-            Some(site) => matches!(site, Ok("same-origin" | "none")),
+        // Of headers that are given twice, each counts.
+        let all = |name: &HeaderName, is_right: &dyn Fn(&str) -> bool| {
+            headers.get_all(name).iter().all(|value| value.to_str().is_ok_and(is_right))
         };
-        let is_own_origin = match text(&ORIGIN) {
-            None => true,
-            Some(Ok(origin)) => origin.strip_prefix("http://").is_some_and(is_ours),
-            Some(Err(_)) => false,
-        };
+        let is_own_site = all(&SEC_FETCH_SITE, &|site| matches!(site, "same-origin" | "none"));
+        let is_own_origin = all(&ORIGIN, &|origin| origin.strip_prefix("http://").is_some_and(is_ours));
         if !is_own_site || !is_own_origin {
             let message = "this request comes from another page; open the address that `barrow serve` printed";
             return Err(Refusal::new(StatusCode::FORBIDDEN, message));
@@ -95,14 +83,10 @@ impl Guard {
         Ok(())
     }
 
-    /// Refuses a request without the token. `given` is the one in the address.
-    pub(crate) fn check_token(&self, headers: &HeaderMap, given: Option<&str>) -> Result<(), Refusal> {
+    /// Refuses a request without the token.
+    pub(crate) fn check_token(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-        let name = self.cookie_name();
-        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let cookies = cookies.flat_map(|line| line.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
-        let mut tokens = cookies.filter(|(key, _)| *key == name).map(|(_, value)| value).chain(bearer).chain(given);
-        if tokens.any(|token| self.is_token(token)) {
+        if bearer.is_some_and(|token| self.is_token(token)) {
             return Ok(());
         }
         let message = "this page needs the token of the address that `barrow serve` printed: open that whole address";

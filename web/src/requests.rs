@@ -7,8 +7,9 @@ mod importing;
 
 use std::sync::Arc;
 
-use hyper::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, IF_NONE_MATCH};
-use hyper::header::{LOCATION, SET_COOKIE, VARY};
+use hyper::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, IF_NONE_MATCH, VARY,
+};
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -20,6 +21,7 @@ use crate::encoder::Encoder;
 use crate::error::Refusal;
 use crate::files::{Files, Served, Unready};
 use crate::guard::{Guard, HEADERS};
+use crate::places::Places;
 use crate::templates::Templates;
 use crate::verbs;
 
@@ -28,8 +30,8 @@ pub(crate) struct App {
     pub(crate) guard: Guard,
     pub(crate) files: Files,
     pub(crate) templates: Templates,
-    /// Permits to answer a question.
-    pub(crate) questions: Arc<Semaphore>,
+    /// Where questions are answered.
+    pub(crate) places: Places,
     /// Permits to make a CSV file. A download that the browser pauses keeps its permit, and must not keep one of a
     /// question.
     pub(crate) downloads: Arc<Semaphore>,
@@ -57,15 +59,14 @@ async fn route<B>(app: &Arc<App>, request: &Request<B>) -> Result<Response<Body>
         let message = "this address is too long; a line has at most 8 KiB";
         return Err(Refusal::new(StatusCode::URI_TOO_LONG, message));
     }
-    let token = form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == "token").map(|(_, value)| value);
-    app.guard.check_token(headers, token.as_deref())?;
-    if token.is_some() && path == "/" {
-        return Ok(let_in(app));
+    if !path.starts_with("/api/") {
+        // The page itself is the same for everybody, and says nothing of the files.
+        return if method == Method::POST { Err(takes("GET")) } else { asset(path, headers) };
     }
+    app.guard.check_token(headers)?;
     let is_change = matches!(path, "/api/import" | "/api/open");
     if is_change != (method == Method::POST) {
-        let needed = if is_change { "POST" } else { "GET" };
-        return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, format!("this address takes {needed}")));
+        return Err(takes(if is_change { "POST" } else { "GET" }));
     }
     match path {
         "/api/files" => {
@@ -83,21 +84,21 @@ async fn route<B>(app: &Arc<App>, request: &Request<B>) -> Result<Response<Body>
             Ok(data(headers, &json!({ "file": opened.map_err(|_| failed())? })))
         }
         "/api/events" => Ok(events::events(app)),
-        _ => asset(path, headers),
+        _ => Err(nothing()),
     }
 }
 
-/// Keeps the token as a cookie, and leads to the page without it. The browser keeps what is after `#`.
-fn let_in(app: &App) -> Response<Body> {
-    let response = Response::builder().status(StatusCode::SEE_OTHER);
-    let response = response.header(LOCATION, "/").header(SET_COOKIE, app.guard.cookie());
-    response.body(Body::Whole(None)).expect("these headers are valid")
+fn takes(method: &str) -> Refusal {
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, format!("this address takes {method}"))
+}
+
+fn nothing() -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this address")
 }
 
 /// A file of the page.
 fn asset(path: &str, headers: &HeaderMap) -> Result<Response<Body>, Refusal> {
-    let asset =
-        Asset::at(path).ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this address"))?;
+    let asset = Asset::at(path).ok_or_else(nothing)?;
     let (packed, tag) = asset.packed();
     let tag = format!("\"{tag}\"");
     let is_live = cfg!(debug_assertions) && std::env::var_os("BARROW_PAGE").is_some();

@@ -13,17 +13,18 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
+use crate::body::Held;
 use crate::connection::Connection;
+use crate::connections::{Connections, Seated};
 use crate::error::WebError;
 use crate::files::Files;
 use crate::guard::Guard;
+use crate::places::{MOST_QUESTIONS, Places};
 use crate::requests::{App, respond};
 use crate::templates::Templates;
 
-/// Questions that are answered at a time; others wait.
-const MOST_QUESTIONS: usize = 16;
 /// CSV files that are made at a time; others wait.
 const MOST_DOWNLOADS: usize = 8;
 /// Threads that answer questions, make CSV files, look at files, and wait for disks.
@@ -32,8 +33,6 @@ const MOST_THREADS: usize = MOST_QUESTIONS + MOST_DOWNLOADS + 8;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest head of a request.
 const HEAD_BYTES: usize = 128 << 10;
-/// Connections at a time; others wait. A browser has six. Systems allow 256 files and more.
-const MOST_CONNECTIONS: usize = 100;
 /// How often the server looks whether it should end.
 const NAP: Duration = Duration::from_millis(50);
 
@@ -77,8 +76,8 @@ impl Server {
         };
         let listener = listen().map_err(|source| WebError::Port { port, source })?;
         let guard = Guard::new(listener.local_addr()?.port())?;
-        let [questions, downloads] = [MOST_QUESTIONS, MOST_DOWNLOADS].map(|most| Arc::new(Semaphore::new(most)));
-        let app = Arc::new(App { guard, files, templates, questions, downloads });
+        let downloads = Arc::new(Semaphore::new(MOST_DOWNLOADS));
+        let app = Arc::new(App { guard, files, templates, places: Places::new(), downloads });
         Ok(Server { listener, app, fragment: options.fragment })
     }
 
@@ -98,16 +97,20 @@ impl Server {
         let Server { listener, app, .. } = self;
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener)?;
-            let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+            let connections = Connections::default();
             let mut nap = tokio::time::interval(NAP);
+            let mut next = None;
             while !is_over() {
                 tokio::select! {
                     biased;
-                    accepted = accept(&listener, &connections) => match accepted {
-                        Ok((stream, permit)) => drop(tokio::spawn(serve(stream, Arc::clone(&app), permit))),
+                    accepted = listener.accept(), if next.is_none() => match accepted {
+                        Ok((stream, _)) => next = Some(stream),
                         // Too many open files, or a browser that has left: later ones may succeed.
                         Err(_) => tokio::time::sleep(NAP).await,
                     },
+                    seated = connections.seat(), if next.is_some() => {
+                        drop(next.take().map(|stream| tokio::spawn(serve(stream, Arc::clone(&app), seated))));
+                    }
                     _ = nap.tick() => {}
                 }
             }
@@ -119,25 +122,20 @@ impl Server {
     }
 }
 
-/// The next connection, when there may be one more.
-async fn accept(
-    listener: &tokio::net::TcpListener,
-    connections: &Arc<Semaphore>,
-) -> std::io::Result<(TcpStream, OwnedSemaphorePermit)> {
-    let permit = Arc::clone(connections).acquire_owned().await.map_err(std::io::Error::other)?;
-    Ok((listener.accept().await?.0, permit))
-}
-
 /// Answers the requests of one connection.
-async fn serve(stream: TcpStream, app: Arc<App>, _permit: OwnedSemaphorePermit) {
+async fn serve(stream: TcpStream, app: Arc<App>, seated: Seated) {
     // Small answers are sent at once.
     let _ = stream.set_nodelay(true);
-    let service = service_fn(move |request: Request<Incoming>| {
-        let app = Arc::clone(&app);
-        async move { Ok::<_, Infallible>(respond(&app, &request).await) }
+    let service = service_fn(|request: Request<Incoming>| {
+        let (app, busy) = (Arc::clone(&app), seated.request());
+        async move { Ok::<_, Infallible>(respond(&app, &request).await.map(|body| Held { body, busy })) }
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES);
-    // A connection that breaks is the browser's business.
-    let _ = http.serve_connection(TokioIo::new(Connection::new(stream)), service).await;
+    tokio::select! {
+        biased;
+        // A connection that breaks is the browser's business.
+        _ = http.serve_connection(TokioIo::new(Connection::new(stream)), service) => {}
+        () = seated.gives_way() => {}
+    }
 }

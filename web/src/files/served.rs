@@ -26,7 +26,7 @@ const OTHER_FILE: &str = "it was opened again while it was imported";
 
 /// A file that is served.
 pub(crate) struct Served {
-    number: usize,
+    pub(crate) number: usize,
     name: String,
     place: Place,
     state: Mutex<State>,

@@ -5,19 +5,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use barrow_query::answer::Answer;
-use barrow_query::{QueryError, SnapshotName, Watcher};
+use barrow_query::{QueryError, SnapshotName};
 use hyper::body::Bytes;
 use hyper::{Response, StatusCode};
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::mpsc::{self, Receiver};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, interval_at, timeout};
 
 use super::{App, failed, json_response};
 use crate::body::{Body, Broken};
 use crate::encoder::Encoder;
 use crate::error::{Fault, Refusal};
+use crate::places::Kind;
 use crate::question::Asked;
 use crate::reporter::{Reporter, StopOnDrop};
 use crate::templates::Key;
@@ -54,7 +55,8 @@ pub(super) async fn ask(app: &Arc<App>, query: &str, gzip: bool) -> Result<Respo
     let asked = Asked::of_query(query, |file| app.files.get(file).map(|file| file.name().to_owned()))?;
     let reporter = Reporter::new();
     let (shared, follower) = (Arc::clone(app), reporter.clone());
-    stream(app, reporter, gzip, move || answer(&shared, &asked, &follower)).await
+    let kind = (asked.file, asked.question.command.name);
+    stream(app, kind, reporter, gzip, move || answer(&shared, &asked, &follower)).await
 }
 
 /// An answer with the part of its last table that was asked for.
@@ -115,6 +117,7 @@ pub(super) fn key(asked: &Asked, revision: u64) -> Key {
 /// Runs `work` on a thread of its own, and sends progress until its line is there.
 pub(super) async fn stream(
     app: &Arc<App>,
+    kind: Kind,
     reporter: Reporter,
     gzip: bool,
     work: impl FnOnce() -> Result<Vec<u8>, Failure> + Send + 'static,
@@ -123,12 +126,12 @@ pub(super) async fn stream(
     let stop = StopOnDrop(reporter.clone());
     let encoder = Arc::new(Mutex::new(Encoder::new(gzip)));
     let (sender, mut receiver) = oneshot::channel();
-    let (questions, last, waiting) = (Arc::clone(&app.questions), Arc::clone(&encoder), reporter.clone());
+    let (places, last, waiting) = (app.places.clone(), Arc::clone(&encoder), reporter.clone());
     tokio::spawn(async move {
-        let Some(permit) = permit(questions, &waiting).await else { return };
+        let Some(place) = places.take(kind, &waiting).await else { return };
         tokio::task::spawn_blocking(move || {
             let done = work();
-            drop(permit);
+            drop(place);
             let _ = sender.send(last_line(done, &last));
         });
     });
@@ -139,16 +142,6 @@ pub(super) async fn stream(
     }
     let body = Body::Pieces(pump(receiver, reporter, encoder), Some(stop));
     Ok(json_response(StatusCode::OK, KIND, gzip, body))
-}
-
-/// Waits until fewer questions are answered, and tells so; `None` if nobody waits for this one any more.
-async fn permit(questions: Arc<Semaphore>, reporter: &Reporter) -> Option<OwnedSemaphorePermit> {
-    if let Ok(permit) = Arc::clone(&questions).try_acquire_owned() {
-        return Some(permit);
-    }
-    reporter.begin("waiting until other questions are answered", 0, "");
-    let permit = questions.acquire_owned().await.ok()?;
-    (!reporter.is_stopped()).then_some(permit)
 }
 
 /// The last line of a response, or a refusal: a status, if nothing was sent before.

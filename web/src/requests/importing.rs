@@ -14,10 +14,10 @@ use crate::reporter::Reporter;
 /// Imports a dump into the cache.
 pub(super) async fn import(app: &Arc<App>, file: Arc<Served>) -> Result<Response<Body>, Refusal> {
     let reporter = Reporter::new();
-    let (shared, follower) = (Arc::clone(app), reporter.clone());
+    let (shared, follower, kind) = (Arc::clone(app), reporter.clone(), (file.number, "import"));
     let work = move || {
         let imported = file.import(&shared.templates, &follower).map_err(Failure::Failed)?;
         Ok(Event::Imported(serde_json::json!({ "file": imported })).line())
     };
-    stream(app, reporter, false, work).await
+    stream(app, kind, reporter, false, work).await
 }

@@ -61,9 +61,9 @@ impl Page {
         Page::of(&names.iter().map(|name| barrow_testdata::path(name)).collect::<Vec<_>>())
     }
 
-    /// The headers that a browser sends that was let in.
+    /// The headers of the page's requests.
     pub(crate) fn own(&self) -> String {
-        format!("Host: 127.0.0.1:{0}\r\nCookie: barrow-{0}={1}\r\n", self.port, self.token)
+        format!("Host: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n", self.port, self.token)
     }
 
     /// Sends a head, and leaves the connection open.

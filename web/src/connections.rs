@@ -1,0 +1,98 @@
+//! How many connections there are. When there are too many, the one that has waited longest for a request gives way.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// Connections at a time. A browser has six. Systems allow 256 files and more.
+const MOST_CONNECTIONS: usize = 100;
+
+/// The connections of a server.
+#[derive(Clone, Default)]
+pub(crate) struct Connections {
+    open: Arc<Mutex<Vec<Arc<Seat>>>>,
+    ended: Arc<Notify>,
+}
+
+/// One of them, until it is dropped.
+pub(crate) struct Seated {
+    seat: Arc<Seat>,
+    connections: Connections,
+}
+
+struct Seat {
+    state: Mutex<State>,
+    gives_way: Notify,
+}
+
+struct State {
+    /// Requests whose responses have not been sent.
+    requests: usize,
+    /// When the last response was sent, or the connection began.
+    idle_since: Instant,
+}
+
+/// A request that is being answered: its connection does not give way.
+pub(crate) struct Busy(Arc<Seat>);
+
+impl Connections {
+    /// A place for one more connection. Waits only while a request of every other is being answered.
+    pub(crate) async fn seat(&self) -> Seated {
+        loop {
+            let ended = self.ended.notified();
+            if let Some(seat) = self.try_seat() {
+                return Seated { seat, connections: self.clone() };
+            }
+            ended.await;
+        }
+    }
+
+    fn try_seat(&self) -> Option<Arc<Seat>> {
+        let mut open = lock(&self.open);
+        if open.len() >= MOST_CONNECTIONS {
+            let idle = |(at, seat): (usize, &Arc<Seat>)| {
+                let state = lock(&seat.state);
+                (state.requests == 0).then_some((state.idle_since, at))
+            };
+            let (_, longest) = open.iter().enumerate().filter_map(idle).min()?;
+            open.swap_remove(longest).gives_way.notify_one();
+        }
+        let state = Mutex::new(State { requests: 0, idle_since: Instant::now() });
+        let seat = Arc::new(Seat { state, gives_way: Notify::new() });
+        open.push(Arc::clone(&seat));
+        Some(seat)
+    }
+}
+
+impl Seated {
+    /// Ends when this connection gives way to another.
+    pub(crate) async fn gives_way(&self) {
+        self.seat.gives_way.notified().await;
+    }
+
+    /// Begins a request.
+    pub(crate) fn request(&self) -> Busy {
+        lock(&self.seat.state).requests += 1;
+        Busy(Arc::clone(&self.seat))
+    }
+}
+
+impl Drop for Seated {
+    fn drop(&mut self) {
+        lock(&self.connections.open).retain(|seat| !Arc::ptr_eq(seat, &self.seat));
+        self.connections.ended.notify_one();
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let mut state = lock(&self.0.state);
+        state.requests -= 1;
+        state.idle_since = Instant::now();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
