@@ -1,5 +1,6 @@
 // Any answer: facts as a list, tables with units, notes. One renderer for every verb.
 
+import { download } from './ask.js';
 import { fill, h } from './dom.js';
 import { cellNode, forPeople, grouped, isNothing, isNumeric, numberOf, text, visible } from './cell.js';
 import { sparkline } from './sparkline.js';
@@ -130,9 +131,20 @@ function footNode(answer, ctx, { line, hasCsv = false }) {
   const cut = answer.cut && !answer.notes.includes(answer.cut) ? h('p', { class: 'cut' }, visible(answer.cut)) : null;
   const exact = answer.exactness ? h('span', { class: 'exactness' }, visible(answer.exactness)) : null;
   const hasRows = answer.tables.some((table) => table.audience !== 'people' && table.rows.length > 0);
-  const csv = line && (hasRows || hasCsv) ? h('a', { class: 'csv', href: ctx.csv(line), download: true }, 'CSV') : null;
+  const csv = line && (hasRows || hasCsv) ? csvLink(ctx.csv(line)) : null;
   const time = answer.elapsed_ms === undefined ? null : h('span', { class: 'elapsed' }, `${grouped(Math.round(answer.elapsed_ms))} ms`);
   return h('div', { class: 'answer-foot' }, cut, exact, csv, time);
+}
+
+/** A link that saves all rows: the browser alone would ask without the token. @param {string} url */
+export function csvLink(url) {
+  const link = h('a', { class: 'csv', href: url }, 'CSV');
+  link.addEventListener('click', async (event) => {
+    event.preventDefault();
+    const refusal = await download(url, 'answer.csv').catch(String);
+    if (refusal) link.after(' ', h('span', { class: 'cut' }, visible(refusal.slice(0, 2000))));
+  });
+  return link;
 }
 
 /** The buttons of windows. @param {Answer} answer @param {Table} table @param {((from: number, n: number) => void)} [onPage] */

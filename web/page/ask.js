@@ -204,7 +204,7 @@ async function fetchAnswer(fields, signal, onEvent) {
 export async function stream(url, init, onEvent) {
   const signal = init.signal ?? undefined;
   try {
-    const response = await fetch(url, { credentials: 'same-origin', ...init });
+    const response = await request(url, init);
     if (!response.ok) throw await refused(response);
     let last = null;
     for await (const line of lines(response)) {
@@ -230,8 +230,37 @@ async function refused(response) {
   }
 }
 
+/** An event; whole numbers that JavaScript cannot hold stay texts of digits. @param {string} line */
+function event(line) {
+  return JSON.parse(line.replace(/"value":(-?\d{16,})(?=[,}\]])/g, '"value":"$1"'));
+}
+
+/** The token of the server, of the address that was printed. */
+let token = '';
+
+/**
+ * Takes the token out of the address, and keeps it for reloads and other tabs. An origin has the port, so that other servers
+ * of this machine do not get it; a cookie would go to all of them.
+ */
+export function takeToken() {
+  const given = new URLSearchParams(location.search).get('token');
+  token = given ?? '';
+  try {
+    if (given !== null) localStorage.setItem('token', given);
+    else token = localStorage.getItem('token') ?? '';
+  } catch {
+    // The browser stores nothing: this tab has it until it is loaded again.
+  }
+  if (given !== null) history.replaceState(history.state, '', location.pathname + location.hash);
+}
+
+/** @param {string} url @param {RequestInit} [init] */
+export function request(url, init = {}) {
+  return fetch(url, { ...init, credentials: 'omit', headers: { Authorization: `Bearer ${token}` } });
+}
+
 /** The lines of a response, as they arrive. @param {Response} response */
-async function* lines(response) {
+export async function* lines(response) {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (!reader) return;
   /** @type {string[]} */
@@ -251,7 +280,15 @@ async function* lines(response) {
   if (rest) yield rest;
 }
 
-/** An event; whole numbers that JavaScript cannot hold stay texts of digits. @param {string} line */
-function event(line) {
-  return JSON.parse(line.replace(/"value":(-?\d{16,})(?=[,}\]])/g, '"value":"$1"'));
+/** Saves what an address gives as a file. Returns what the server said if it refuses. @param {string} url @param {string} name */
+export async function download(url, name) {
+  const response = await request(url);
+  if (!response.ok) return response.text();
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = name;
+  link.click();
+  // The browser has begun to save it by then.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  return null;
 }

@@ -1,7 +1,7 @@
 // The page begins here: files and verbs, then the view of the address.
 
 import { byId, fill, h } from './dom.js';
-import { AskError } from './ask.js';
+import { AskError, request, takeToken } from './ask.js';
 import { contextOf } from './context.js';
 import { applyTheme, buildFrame, restoreLine, showFrame, tell } from './frame.js';
 import { listenToKeys } from './keys.js';
@@ -206,13 +206,14 @@ function verbNamed(word) {
 }
 
 async function boot() {
+  takeToken();
   applyTheme();
   const own = contextOf({ state: () => state, file: () => fileNamed(state.f), verbs, go, announce, signal: new AbortController().signal });
   buildFrame({ submit, go, announce, help: () => go({ q: 'help' }), overview: () => own.ask('summary all', { snapshot: null }), programs: () => own.ask(own.file.snapshots ? 'trials' : 'summary') });
   listenToKeys({ go, state: () => state });
   resolveVerbsWith(verbNamed);
   try {
-    const asked = fetch('api/verbs', { credentials: 'same-origin' });
+    const asked = request('api/verbs');
     await loadServed();
     const response = await asked;
     if (!response.ok) throw new AskError({ message: await response.text() }, response.status);

@@ -1,6 +1,6 @@
 // The files that the server offers, and what happens to them: they grow, are replaced, are imported.
 
-import { AskError, forgetAnswers, stream } from './ask.js';
+import { AskError, forgetAnswers, lines, request, stream } from './ask.js';
 
 /**
  * @typedef {object} ServedFile
@@ -26,8 +26,10 @@ import { AskError, forgetAnswers, stream } from './ask.js';
 let served = { version: '', folder: false, files: [] };
 /** @type {Set<(before: Served) => void>} */
 const listeners = new Set();
-/** @type {EventSource | null} */
+/** Ends the connection that tells of changes. @type {AbortController | null} */
 let events = null;
+/** How long a page waits before it connects again, in milliseconds. */
+const AGAIN = 1000;
 let gone = false;
 
 /** What is served now. */
@@ -54,7 +56,7 @@ export function onServed(listener) {
 
 /** Asks which files there are. */
 export async function loadServed() {
-  const response = await fetch('api/files', { credentials: 'same-origin' });
+  const response = await request('api/files');
   if (!response.ok) throw new AskError({ message: (await response.text()).trim() || `the server says ${response.status}` }, response.status);
   take(await response.json());
   return served;
@@ -74,17 +76,34 @@ function take(next) {
 export function followServed() {
   const follow = () => {
     if (document.visibilityState === 'hidden') {
-      events?.close();
+      events?.abort();
       events = null;
     } else if (!events) {
-      events = new EventSource('api/events');
-      events.addEventListener('files', (event) => take(JSON.parse(event.data)));
-      events.addEventListener('open', () => goneIs(false));
-      events.addEventListener('error', () => goneIs(true));
+      events = new AbortController();
+      void listen(events.signal);
     }
   };
   document.addEventListener('visibilitychange', follow);
   follow();
+}
+
+/** Takes what the server tells until `signal` aborts. An `EventSource` cannot send the token. @param {AbortSignal} signal */
+async function listen(signal) {
+  while (!signal.aborted) {
+    try {
+      const response = await request('api/events', { signal });
+      if (!response.ok) throw new Error(`the server says ${response.status}`);
+      goneIs(false);
+      for await (const line of lines(response)) {
+        if (line.startsWith('data: ')) take(JSON.parse(line.slice('data: '.length)));
+      }
+    } catch {
+      // It is tried again.
+    }
+    if (signal.aborted) return;
+    goneIs(true);
+    await new Promise((resolve) => { setTimeout(resolve, AGAIN); });
+  }
 }
 
 /** The file of an address: the only one, if it names none. @param {string | null} name */
@@ -95,7 +114,7 @@ export function fileNamed(name) {
 
 /** Opens what is now in the place of a file that was replaced. @param {ServedFile} file */
 export async function openAgain(file) {
-  await fetch(`api/open?f=${file.id}`, { method: 'POST', credentials: 'same-origin' });
+  await request(`api/open?f=${file.id}`, { method: 'POST' });
   await loadServed();
 }
 

@@ -112,7 +112,7 @@ test('a late answer does not overwrite that of a newer question', async (one) =>
     const shown = await page.locator('main').innerText();
     await gate.release();
     // A further question and its answer: whatever was late has arrived before it.
-    await page.evaluate(async () => { await (await fetch('api/ask?f=0&q=top%202')).text(); });
+    await (await server.get('/api/ask?f=0&q=top%202')).text();
     await complete(page);
     assert.equal(await lineOf(page), second);
     assert.equal(await page.locator('main').innerText(), shown, `${first}, then ${second}`);

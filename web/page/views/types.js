@@ -2,7 +2,7 @@
 
 import { fill, h } from '../dom.js';
 import { cellNode, forPeople, grouped, isNumeric, nameNode, numberOf, text, visible } from '../cell.js';
-import { factOf, numbersOf, renderTable, snapshotOf } from '../answer.js';
+import { csvLink, factOf, numbersOf, renderTable, snapshotOf } from '../answer.js';
 import { Section } from '../section.js';
 import { sparkline } from '../sparkline.js';
 import { literal, typeIs, verbOf, words } from '../state.js';
@@ -125,7 +125,7 @@ class TypesView {
     fill(this.totals, totals.map((table) => renderTable(table, ctx, { caption: table.key })));
     fill(this.notes, answer.notes.map((note) => h('li', null, visible(note))), answer.lost ? h('li', { class: 'banner lost' }, visible(answer.lost)) : null);
     const isPart = verbOf(line) === 'top' || answer.cut !== null;
-    fill(this.foot, answer.exactness ? h('span', null, visible(answer.exactness)) : null, h('a', { href: ctx.csv(line), download: true }, 'CSV'),
+    fill(this.foot, answer.exactness ? h('span', null, visible(answer.exactness)) : null, csvLink(ctx.csv(line)),
       isPart ? h('a', { href: ctx.href({ q: 'histogram by type' }) }, 'all types') : null);
     const table = rowsOf(answer);
     const kind = columnOf(table, 'kind');
