@@ -42,6 +42,8 @@ enum Invocation<'a> {
 /// Does what `words` say. Returns the exit code.
 pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     #[cfg(target_os = "linux")]
+    outlive_file_limit();
+    #[cfg(target_os = "linux")]
     let (words, command) = recording::cut_command(words.into_iter().collect());
     #[cfg(not(target_os = "linux"))]
     let command = Vec::new();
@@ -177,4 +179,17 @@ fn converse(terminal: &mut Terminal, flags: &Flags) -> Result<u8, ReplError> {
         return prompt::run(terminal);
     }
     Ok(run_lines(terminal, io::stdin().lock().lines().map_while(Result::ok)))
+}
+
+/// Beyond the largest size of a file (`ulimit -f`), writing fails instead of ending this program. A handler does what
+/// ignoring the signal would, but the programs that are started do not inherit it. They inherit what was ignored before.
+#[cfg(target_os = "linux")]
+fn outlive_file_limit() {
+    use signal_hook::consts::SIGXFSZ;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    if ignored.is_none_or(|ignored| ignored & 1 << (SIGXFSZ - 1) == 0) {
+        // Without a handler the program ends as before.
+        let _ = signal_hook::flag::register(SIGXFSZ, std::sync::Arc::default());
+    }
 }

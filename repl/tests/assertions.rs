@@ -86,6 +86,23 @@ fn a_witness_says_why() {
     assert!(series.assert(&["count(type = List and size = 5) > 0"]).stdout.contains("there is no such object"));
 }
 
+/// A recorder that writes a snapshot at the end of the program repeats the last one.
+#[test]
+fn a_last_snapshot_that_repeats_the_one_before_says_nothing_of_growth() {
+    let told = |steps: usize| {
+        let mut counts: Vec<usize> = (1..=steps).map(|step| 10 * step).collect();
+        counts.push(10 * steps);
+        series(&counts).assert(&["growth(type = List) <= 0"])
+    };
+    for steps in 5..=12 {
+        let told = told(steps);
+        assert_eq!(told.code, if steps < 8 { 2 } else { 1 }, "{steps} steps: {}", told.stdout);
+    }
+    assert_eq!(told(4).code, 2, "four snapshots are too few");
+    let grows = told(8).stdout;
+    assert!(grows.contains("the last snapshot repeats the one before"), "{grows}");
+}
+
 #[test]
 fn growth_is_false_only_where_it_is_sure() {
     let steady = series(&[10, 13, 15, 18, 20, 22, 26, 27]);

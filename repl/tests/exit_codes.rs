@@ -570,3 +570,29 @@ fn what_rests_on_lower_bounds_says_so() {
     let run = run(&["assert", shown(&path), "count(retained > 1G) = 0", "--no-index"]);
     assert!(run.code == 0 && run.stdout.contains("compared with lower bounds"), "{}", run.stdout);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_largest_size_of_a_file_is_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let barrow = env!("CARGO_BIN_EXE_barrow");
+    for asked in [
+        "redact RECORDING -o redacted",
+        "repack RECORDING -o repacked",
+        "find RECORDING 600000 all --format csv > csv",
+        "report RECORDING -o page.html",
+    ] {
+        let asked = asked.replace("RECORDING", &recording());
+        let limited = format!("ulimit -f 8; '{barrow}' {asked}");
+        let mut bash = std::process::Command::new("bash");
+        let run = finished(bash.args(["-c", &limited]).current_dir(folder.path()).output().unwrap());
+        assert_eq!(run.code, 5, "{asked}: {}", run.stderr);
+        assert!(run.stderr.contains("File too large"), "{asked}: {}", run.stderr);
+    }
+    // What barrow starts dies of the signal as it would without barrow.
+    let script =
+        format!("ulimit -f 8; '{barrow}' record -o x.barrow -- sh -c 'head -c 9000000 /dev/zero > big; echo $?'");
+    let run =
+        finished(std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path()).output().unwrap());
+    assert!(run.stdout.starts_with("153"), "{} {}", run.stdout, run.stderr);
+}

@@ -76,6 +76,10 @@ fn an_endless_pipe_of_something_else_ends_at_once() {
     let _ = yes.kill();
     let _ = yes.wait();
     assert_eq!(run.code, 3);
-    assert!(run.stderr.contains("barrow: -: barrow reads its own recordings, and dumps"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("barrow: -: not a recording and no dump; barrow reads its own recordings, and files of"),
+        "{}",
+        run.stderr
+    );
     assert_eq!(left_in(folder.path()), [""; 0]);
 }

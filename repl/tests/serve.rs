@@ -54,13 +54,14 @@ fn one_line_is_printed_and_ctrl_c_ends_it() {
     assert!(address.starts_with("http://127.0.0.1:") && token.len() == 32, "{}", serving.line);
     let mut stream = TcpStream::connect(("127.0.0.1", serving.port())).unwrap();
     let host = format!("Host: 127.0.0.1:{}\r\nConnection: close\r\n\r\n", serving.port());
-    write!(stream, "GET /api/ask?q=summary&token={token} HTTP/1.1\r\n{host}").unwrap();
+    write!(stream, "GET /api/ask?q=summary HTTP/1.1\r\nAuthorization: Bearer {token}\r\n{host}").unwrap();
     let mut reply = String::new();
     stream.read_to_string(&mut reply).unwrap();
     assert!(reply.starts_with("HTTP/1.1 200") && reply.contains("\"answer\""), "{reply}");
     // A page that listens does not keep it alive.
     let mut stream = TcpStream::connect(("127.0.0.1", serving.port())).unwrap();
-    write!(stream, "GET /api/events?token={token} HTTP/1.1\r\n{}", host.replace("close", "keep-alive")).unwrap();
+    let host = host.replace("close", "keep-alive");
+    write!(stream, "GET /api/events HTTP/1.1\r\nAuthorization: Bearer {token}\r\n{host}").unwrap();
     std::thread::sleep(Duration::from_millis(100));
     let sent = Command::new("kill").args(["-INT", &serving.child.id().to_string()]).status().unwrap();
     assert!(sent.success());

@@ -47,6 +47,13 @@ fn all_say_the_same_of_what_grows() {
     assert_eq!(said(&[10, 80, 90, 100, 110, 120, 130, 140, 150]), grows);
 }
 
+/// Recorders that write a snapshot at the end of the program.
+#[test]
+fn all_say_the_same_where_the_last_snapshot_is_repeated() {
+    assert_eq!(said(&[10, 20, 30, 40, 50, 60, 70, 80, 80]), ("grows".to_owned(), true, 1));
+    assert_eq!(said(&[10, 20, 30, 40, 50, 60, 60]), ("rises each time, too few to be sure".to_owned(), true, 2));
+}
+
 #[test]
 fn few_snapshots_that_rise_each_time_are_listed_and_left_open() {
     let rises = ("rises each time, too few to be sure".to_owned(), true, 2);
@@ -62,7 +69,9 @@ fn what_ends_or_comes_back_has_its_reason() {
     assert_eq!(said(&[20, 40, 54, 64, 70, 74, 76, 77, 78, 79]), flat);
     assert_eq!(said(&[20, 23, 19, 22, 20, 24, 19, 22, 21, 20]), no("does not grow"));
     assert_eq!(said(&[20, 30, 40, 20, 30, 40, 20, 30, 40, 20, 30, 40]), no("does not grow"));
-    assert_eq!(said(&[20, 22, 21, 22, 40, 41, 42, 60, 61, 60, 62, 61]), no("does not grow: it rises in steps"));
+    // The interval of the slope lies above the limit, so the assertion is undecided.
+    let steps = said(&[20, 22, 21, 22, 40, 41, 42, 60, 61, 60, 62, 61]);
+    assert_eq!(steps, ("does not grow: it rises in steps".to_owned(), false, 2));
 }
 
 #[test]
@@ -72,7 +81,8 @@ fn a_path_that_stays_the_same_is_counted_and_not_listed() {
     record_series(&path, &[30; 8]);
     let still = run(&["growth", path.to_str().unwrap(), "--no-index"]);
     assert!(still.stdout.contains("not shown: they changed by less than 0.1 % of the heap"), "{}", still.stdout);
-    assert!(!still.stdout.contains("List") && still.stdout.contains("0 of "), "{}", still.stdout);
+    assert!(!still.stdout.contains("List") && still.stdout.contains("none of "), "{}", still.stdout);
+    assert!(still.stdout.contains("the last snapshot repeats the one before"), "{}", still.stdout);
 }
 
 #[test]

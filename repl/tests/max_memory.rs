@@ -1,0 +1,218 @@
+//! `--max-memory` is a promise of every verb: each answers under a small ceiling, or says that it needs more.
+
+#![cfg(target_os = "linux")]
+
+mod program;
+
+use std::fmt::Write as _;
+use std::io::Read;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use barrow_query::commands::COMMANDS;
+use program::{program, recording, run, testdata};
+
+/// The ceiling. Of it 48 MiB are left to all but columns.
+const CEILING_MIB: u64 = 64;
+/// What a program may hold beyond it until it ends: the ceiling is looked at every few milliseconds, and a question
+/// notices between two pieces of work.
+const BEYOND_MIB: u64 = 48;
+
+/// Values of the trials, ten in each run.
+const VALUES: u64 = 400_000;
+/// Processes of the build, of 500 bytes each.
+const PROCESSES: u64 = 300_000;
+
+/// The recordings that are asked.
+#[derive(Clone, Copy)]
+enum About {
+    /// A heap of 540,607 objects, three times.
+    Heap,
+    /// A small one, for what only these have.
+    Small(&'static str),
+    Build,
+    Trials,
+}
+
+/// What is asked of each verb. Words that begin with `>` name a file in the folder of the test.
+const QUESTIONS: &[(&str, About, &[&str])] = &[
+    ("snapshots", About::Heap, &[]),
+    ("snapshot", About::Heap, &["1"]),
+    ("summary", About::Heap, &[]),
+    ("summary", About::Build, &[]),
+    ("summary", About::Trials, &[]),
+    ("top", About::Heap, &["100000", "objects", "by", "retained"]),
+    ("histogram", About::Heap, &["by", "retained"]),
+    ("histogram", About::Trials, &["wall", "--format", "json"]),
+    ("sites", About::Heap, &[]),
+    ("site", About::Small("orders.barrow"), &["1"]),
+    ("diff", About::Heap, &["0", "2", "by", "path"]),
+    ("growth", About::Heap, &["--format", "csv"]),
+    ("trend", About::Heap, &["List"]),
+    ("born", About::Heap, &["0..2"]),
+    ("died", About::Heap, &["0..2"]),
+    ("survived", About::Heap, &["2"]),
+    ("age", About::Heap, &[]),
+    ("survival", About::Heap, &["List"]),
+    ("find", About::Heap, &["1000000", "all", "by", "retained"]),
+    ("find", About::Build, &["300000", "wall > 1ms"]),
+    ("list", About::Heap, &["1000000", "all", "of", "shallow,", "retained,", "type"]),
+    ("count", About::Heap, &["retained > 1K"]),
+    ("count", About::Build, &["wall > 1ms"]),
+    ("info", About::Heap, &["@10"]),
+    ("entries", About::Small("jvm.barrow"), &["@1056"]),
+    ("show", About::Heap, &["@2"]),
+    ("inrefs", About::Heap, &["@15"]),
+    ("path", About::Heap, &["@500000", "1000"]),
+    ("paths", About::Heap, &["all"]),
+    ("roots", About::Heap, &[]),
+    ("threads", About::Heap, &[]),
+    ("stack", About::Small("jvm.barrow"), &["1"]),
+    ("dominators", About::Heap, &["--depth", "1000", "--format", "csv"]),
+    ("idom", About::Heap, &["@500000"]),
+    ("retained", About::Heap, &["@0"]),
+    ("without", About::Heap, &["@0"]),
+    ("leaks", About::Heap, &[]),
+    ("assert", About::Heap, &["retained(all) < 1G"]),
+    ("assert", About::Trials, &["modes(wall) <= 3"]),
+    ("unreachable", About::Heap, &[]),
+    ("strings", About::Heap, &["--format", "csv"]),
+    ("group", About::Heap, &["all", "by", "type", "by", "retained"]),
+    ("dups", About::Heap, &["--format", "csv"]),
+    ("waste", About::Heap, &[]),
+    ("collections", About::Heap, &[]),
+    ("loaders", About::Small("jvm.barrow"), &[]),
+    ("processes", About::Build, &["300000", "--format", "csv"]),
+    ("tree", About::Build, &[]),
+    ("classes", About::Build, &[]),
+    ("timeline", About::Build, &["--format", "csv"]),
+    ("lanes", About::Build, &[]),
+    ("critical", About::Build, &[]),
+    ("what-if", About::Build, &["-j", "4"]),
+    ("export", About::Build, &["--to", "perfetto", "-o", ">build.pftrace"]),
+    ("export", About::Trials, &["--to", "csv", "-o", ">exported.csv"]),
+    ("trials", About::Trials, &[]),
+    ("runs", About::Trials, &["--format", "json"]),
+    ("values", About::Trials, &["wall", "--format", "csv"]),
+    ("modes", About::Trials, &["wall"]),
+    ("compare", About::Trials, &["sort", "sort"]),
+    ("report", About::Heap, &["-o", ">heap.html"]),
+    ("report", About::Build, &["-o", ">build.html"]),
+    ("report", About::Trials, &["-o", ">trials.html"]),
+    ("verify", About::Heap, &[]),
+    ("audit", About::Heap, &[]),
+    ("redact", About::Heap, &["-o", ">redacted.barrow"]),
+    ("repack", About::Build, &["-o", ">repacked.barrow"]),
+    ("repair", About::Trials, &["-o", ">repaired.barrow"]),
+];
+
+/// Verbs that read no recording, or run until they are stopped.
+const OTHERS: &[&str] = &[
+    "let",
+    "heap",
+    "trial",
+    "record",
+    "watch",
+    "serve",
+    "resolve",
+    "import",
+    "more",
+    "history",
+    "set",
+    "help",
+    "man",
+    "completions",
+    "exit",
+];
+
+#[test]
+fn every_verb_keeps_under_the_ceiling_or_says_what_it_needs() {
+    for command in COMMANDS {
+        let is_asked = QUESTIONS.iter().any(|(verb, ..)| *verb == command.name);
+        assert!(is_asked != OTHERS.contains(&command.name), "{}: is it asked here?", command.name);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (build, trials) = (build(folder.path()), trials(folder.path()));
+    let (mut answered, mut broken) = (0, Vec::new());
+    for (verb, about, words) in QUESTIONS {
+        let file = match about {
+            About::Heap => recording(),
+            About::Small(name) => testdata(name).display().to_string(),
+            About::Build => build.clone(),
+            About::Trials => trials.clone(),
+        };
+        match keeps_under(folder.path(), verb, &file, words) {
+            Ok(is_answered) => answered += usize::from(is_answered),
+            Err(what) => broken.push(what),
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    assert!(answered * 2 > QUESTIONS.len(), "only {answered} of {} questions were answered", QUESTIONS.len());
+}
+
+/// Asks a question under the ceiling. Returns whether it was answered, or what is wrong.
+fn keeps_under(folder: &Path, verb: &str, file: &str, words: &[&str]) -> Result<bool, String> {
+    let place = |word: &&str| match word.strip_prefix('>') {
+        Some(name) => folder.join(name).display().to_string(),
+        None => (*word).to_owned(),
+    };
+    let words: Vec<String> = words.iter().map(place).collect();
+    let mut command = program(folder);
+    command.args([verb, file]).args(&words).args(["--no-index", "--max-memory", &format!("{CEILING_MIB}MiB")]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut peak_mib = 0;
+    let status = loop {
+        peak_mib = peak_mib.max(held_mib(child.id()));
+        match child.try_wait().unwrap() {
+            Some(status) => break status,
+            None => std::thread::sleep(Duration::from_millis(1)),
+        }
+    };
+    let mut told = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+    let code = status.code();
+    let asked = format!("`barrow {verb} {file} {}` held {peak_mib} MiB, exit {code:?}:\n{told}", words.join(" "));
+    let is_answered = match code {
+        // An assertion may be false or undecided, and a verb may find nothing that it is about.
+        Some(0 | 1 | 3) => true,
+        Some(2) if verb == "assert" => true,
+        Some(5) if told.contains("raise the limit") => false,
+        _ => return Err(asked),
+    };
+    if peak_mib <= CEILING_MIB + BEYOND_MIB { Ok(is_answered) } else { Err(asked) }
+}
+
+/// What a process holds besides pages of files, in MiB; 0 if it has ended.
+fn held_mib(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    line.map_or(0, |line| line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10)
+}
+
+/// A recording of a log of ninja.
+fn build(folder: &Path) -> String {
+    let mut log = "# ninja log v5\n".to_owned();
+    for at in 0..PROCESSES {
+        writeln!(log, "{}\t{}\t0\tobject/{}/{at}.o\t{at:016x}", at * 3, at * 3 + 40 + at % 17, at % 1000).unwrap();
+    }
+    imported(folder, ".ninja_log", &log)
+}
+
+/// A recording of values in CSV.
+fn trials(folder: &Path) -> String {
+    let mut values = "metric,unit,direction,variant,run,iteration,value\n".to_owned();
+    for at in 0..VALUES {
+        let value = 1_000_000 + at.wrapping_mul(0x9e37_79b9) % 1000;
+        writeln!(values, "wall,ns,lower,sort,{},{},{value}", at / 10, at % 10).unwrap();
+    }
+    imported(folder, "values.csv", &values)
+}
+
+fn imported(folder: &Path, name: &str, text: &str) -> String {
+    let (dump, recording) = (folder.join(name), folder.join(format!("{name}.barrow")));
+    std::fs::write(&dump, text).unwrap();
+    let run = run(&["import", &dump.display().to_string(), "-o", &recording.display().to_string()]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    recording.display().to_string()
+}
