@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod checksums;
+mod damaged_hprof;
 mod kept;
 mod processes;
 mod redaction;
@@ -30,6 +31,7 @@ use barrow_writer::{
 };
 
 pub use checksums::with_checksums;
+pub use damaged_hprof::damaged_hprof;
 pub use kept::{cache, genuine_index, index, index_fixed};
 pub use processes::process_expression;
 pub use redaction::redact;

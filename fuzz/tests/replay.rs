@@ -44,6 +44,11 @@ fn hprof_dumps() {
 }
 
 #[test]
+fn damaged_hprof_dumps() {
+    replay("damaged_hprof", barrow_fuzz::damaged_hprof);
+}
+
+#[test]
 fn dumps_of_json_lines() {
     replay("json_lines", barrow_fuzz::dump);
 }
