@@ -14,7 +14,8 @@ mod draft;
 use std::path::Path;
 
 use barrow_analyzer::raw::{
-    Frames, LoadedSnapshot, MATCHED, NO_OBJECT, SERIALS_FACT, Serials, Side, match_serials, match_structure, pairing,
+    Frames, LoadedSnapshot, MATCHED, NO_OBJECT, PAIRED_KEY, SERIALS_FACT, Serials, Side, match_serials,
+    match_structure, pairing,
 };
 use barrow_analyzer::{Pairing, Recording, Roots, SerialOrigin, Tables};
 use barrow_format::codec::{Compression, Compressor};
@@ -71,8 +72,6 @@ pub struct RepackedSnapshot {
 
 /// The longest row of a root.
 const MAX_ROOT_BYTES: usize = 16;
-/// The key under which a snapshot says how its objects were paired with those of the snapshot before.
-const PAIRED_KEY: &str = "paired with the snapshot before";
 
 /// Writes `recording` anew to `destination`, which is replaced when all of it is there. Snapshots keep their numbers
 /// and everything that was recorded; objects get new numbers, and serials if they have none.
@@ -287,8 +286,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
         self.copy.statistics(&mut commit)?;
         self.copy.threads(&mut commit)?;
         if let Some(pairing) = pairing.filter(|_| self.origin == SerialOrigin::Matched) {
-            let text = format!("{} of {}, confidence {:.3}", pairing.pairs, pairing.before, pairing.confidence());
-            commit.key_values.push((self.paired, self.string(&text)?));
+            commit.key_values.push((self.paired, self.string(&pairing.sentence())?));
         }
         commit.tables.strings = self.strings;
         self.copy.commit(commit)

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use barrow_analyzer::{Recording, Roots, SerialOrigin, Silent, SnapshotId, verified_summaries, verify};
+use barrow_analyzer::{Pairing, Recording, Roots, SerialOrigin, Silent, SnapshotId, verified_summaries, verify};
 use barrow_format::frame::{Frame, FrameHeader, SectionType};
 use barrow_format::header::HEADER_BYTES;
 use barrow_format::index::parse_index;
-use barrow_rewrite::{RepackOptions, Repacked, repack, repair};
+use barrow_rewrite::{RedactOptions, RepackOptions, Repacked, redact, repack, repair};
 use barrow_testdata::{Edge, Heap, Node, Random, Vocabulary};
 use barrow_writer::{Label, Options, StrengthId, Writer};
 
@@ -284,6 +284,33 @@ fn what_was_repacked_is_repacked_and_repaired_again() {
     assert_same(&twins.original, &Recording::open(&again).unwrap());
     assert_eq!(repair(&twins.repacked, &repaired, &Silent).unwrap().dropped(), [""; 0]);
     assert_same(&twins.original, &Recording::open(&repaired).unwrap());
+}
+
+#[test]
+fn how_sure_matches_are_is_kept() {
+    let twins = twins(Options::default(), |writer, vocabulary| {
+        let mut series = Series::new(22, 800, (false, false), vocabulary);
+        (0..6).for_each(|_| series.step(vocabulary));
+        series.record(writer);
+    });
+    let matched = pairings(&twins.original);
+    assert_eq!(matched.iter().filter(|pairing| pairing.is_some()).count(), matched.len() - 1);
+    assert!(matched.iter().flatten().any(|pairing| pairing.confidence() < 1.0), "{matched:?}");
+    let [again, repaired, redacted] = ["c", "d", "e"].map(|name| twins.folder.path().join(name));
+    repack(&twins.repacked, &again, RepackOptions { level: 1 }, &Silent).unwrap();
+    repair(&twins.repacked, &repaired, &Silent).unwrap();
+    redact(&twins.repacked, &redacted, &RedactOptions::default(), &Silent).unwrap();
+    assert_eq!(pairings(&twins.repacked), matched);
+    for path in [again, repaired, redacted] {
+        assert_eq!(pairings(&Recording::open(&path).unwrap()), matched, "{}", path.display());
+    }
+}
+
+/// How each snapshot was matched with the one before.
+fn pairings(recording: &Recording) -> Vec<Option<Pairing>> {
+    let last = recording.snapshot_ids().last().expect("a snapshot");
+    let mut walk = recording.serials(last).unwrap();
+    std::iter::from_fn(|| walk.next(&Silent).unwrap()).map(|step| step.pairing).collect()
 }
 
 #[test]

@@ -8,6 +8,8 @@
 //! Serials come from the runtime if it records them. Otherwise each snapshot is [matched](super::matching) with the
 //! previous one.
 
+use std::ops::Range;
+
 use barrow_format::block::Wanted;
 use barrow_format::{ObjectId, SnapshotId};
 
@@ -26,6 +28,8 @@ use crate::series::matching::{Pairing, Side, match_structure};
 pub const SERIALS_FACT: &str = "serials";
 /// Its value for serials that come from matching.
 pub const MATCHED: &str = "matched by structure";
+/// The key under which a repacked snapshot says how it was matched, as [`Pairing::sentence`].
+pub const PAIRED_KEY: &str = "paired with the snapshot before";
 
 /// Where serials come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,13 +189,34 @@ impl<'r> SerialWalk<'r> {
         let Some(&snapshot) = self.snapshots.get(self.next) else { return Ok(None) };
         let place = self.next;
         self.next += 1;
-        if self.origin != SerialOrigin::Matched {
-            let serials = self.recording.recorded_serials(snapshot)?;
-            return Ok(Some(SnapshotSerials { snapshot, serials, pairing: None }));
-        }
-        let serials = self.matched_serials(place, progress)?;
-        let pairing = self.matched(progress)?.pairing(place);
+        let serials = match self.origin {
+            SerialOrigin::Matched => self.matched_serials(place, progress)?,
+            SerialOrigin::Runtime | SerialOrigin::Repacked => self.recording.recorded_serials(snapshot)?,
+        };
+        let pairing = self.pairing(place, progress)?;
         Ok(Some(SnapshotSerials { snapshot, serials, pairing }))
+    }
+
+    /// How the snapshot at a place was matched with the previous one, now or when the recording was repacked.
+    fn pairing(&mut self, place: usize, progress: &dyn Progress) -> Result<Option<Pairing>> {
+        match self.origin {
+            SerialOrigin::Runtime => Ok(None),
+            SerialOrigin::Matched => Ok(self.matched(progress)?.pairing(place)),
+            SerialOrigin::Repacked => {
+                let known = self.recording.snapshot(self.snapshots[place])?.key_values;
+                Ok(known.iter().find(|(key, _)| key == PAIRED_KEY).and_then(|(_, text)| Pairing::from_sentence(text)))
+            }
+        }
+    }
+
+    /// The lowest confidence of the matches at these places; `None` if none of them was matched.
+    pub(crate) fn confidence(&mut self, places: Range<usize>, progress: &dyn Progress) -> Result<Option<f64>> {
+        let mut least: Option<f64> = None;
+        for place in places {
+            let next = self.pairing(place, progress)?.map(|pairing| pairing.confidence());
+            least = least.into_iter().chain(next).reduce(f64::min);
+        }
+        Ok(least)
     }
 
     /// The serials of one snapshot of the walk.

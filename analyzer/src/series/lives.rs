@@ -21,7 +21,6 @@ use crate::graph::object_set::ObjectSet;
 use crate::progress::Progress;
 use crate::series::identity::{SerialOrigin, SerialWalk};
 use crate::series::kept::SeriesOptions;
-use crate::series::matching::Pairing;
 
 /// The birth of an object without a serial, which is unknown.
 const UNKNOWN: u32 = u32::MAX;
@@ -132,7 +131,8 @@ impl<'r> Lives<'r> {
     /// As for [`SerialWalk::next`].
     pub fn next(&mut self, progress: &dyn Progress) -> Result<Option<LifeStep>> {
         let Some(found) = self.walk.next(progress)? else { return Ok(None) };
-        self.confidence = lesser(self.confidence, found.pairing);
+        let next = found.pairing.map(|pairing| pairing.confidence());
+        self.confidence = self.confidence.into_iter().chain(next).reduce(f64::min);
         let (births, died) = match &mut self.before {
             Previous::Alive(before) => {
                 let mut alive = by_serial(&found.serials, self.passed);
@@ -173,11 +173,7 @@ impl<'r> Lives<'r> {
 impl Lives<'_> {
     /// The confidence of all matches of the walk, those of later snapshots included.
     pub(crate) fn whole_confidence(&mut self, progress: &dyn Progress) -> Result<Option<f64>> {
-        if self.origin() != SerialOrigin::Matched {
-            return Ok(None);
-        }
-        let matched = self.walk.matched(progress)?;
-        Ok((0..matched.len()).map(|place| matched.pairing(place)).fold(None, lesser))
+        self.walk.confidence(0..self.walk.len(), progress)
     }
 
     /// The step at a place of a walk over matched snapshots, which need not be the next one. `None` if what was kept is
@@ -197,9 +193,8 @@ impl Lives<'_> {
         if place <= passed {
             return Ok(());
         }
-        let matched = self.walk.matched(progress)?;
-        let skipped = (passed..place).map(|place| matched.pairing(place));
-        self.confidence = skipped.fold(self.confidence, lesser);
+        let skipped = self.walk.confidence(passed..place, progress)?;
+        self.confidence = self.confidence.into_iter().chain(skipped).reduce(f64::min);
         self.walk.skip_to(place);
         self.passed = place as u32;
         self.before = Previous::Matched(Vec::new());
@@ -285,11 +280,6 @@ impl SerialSet {
     }
 }
 
-fn lesser(confidence: Option<f64>, pairing: Option<Pairing>) -> Option<f64> {
-    let next = pairing.map(|pairing| pairing.confidence());
-    confidence.into_iter().chain(next).reduce(f64::min)
-}
-
 /// The objects that have a serial, in order of serial, born at position `now`.
 fn by_serial(serials: &[u64], now: u32) -> Vec<Alive> {
     let ids = (0..serials.len() as u32).map(ObjectId);
@@ -338,11 +328,11 @@ impl Between {
         let none = |snapshot| Ok(ObjectSet::new(snapshot, recording.commit(snapshot)?.totals.objects));
         let mut walk = SerialWalk::new(recording, later, options)?;
         let (born, died, stayed) = (none(later)?, none(earlier)?, none(later)?);
-        let mut between = Between { origin: walk.origin(), confidence: None, born, died, stayed, unknown: 0 };
+        let confidence = walk.confidence(0..walk.len(), progress)?;
+        let mut between = Between { origin: walk.origin(), confidence, born, died, stayed, unknown: 0 };
         let [before, after] = [walk.serials_of(earlier, progress)?, walk.serials_of(later, progress)?];
         if between.origin == SerialOrigin::Matched {
             let matched = walk.matched(progress)?;
-            between.confidence = (0..matched.len()).map(|place| matched.pairing(place)).fold(None, lesser);
             between.fill_by_bits(&before, &after, matched.last_serials().last().copied().unwrap_or(0));
         } else {
             between.fill_by_order(&by_serial(&before, 0), &by_serial(&after, 0));

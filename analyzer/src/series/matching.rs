@@ -62,6 +62,24 @@ impl Pairing {
     pub fn confidence(&self) -> f64 {
         if self.references == 0 { 1.0 } else { self.agreeing as f64 / self.references as f64 }
     }
+
+    /// The sentence that a repacked snapshot keeps under [`PAIRED_KEY`](crate::raw::PAIRED_KEY).
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let Pairing { before, after, pairs, references, agreeing } = self;
+        format!("{pairs} of {before} and {after} objects, {agreeing} of {references} references agree")
+    }
+
+    /// Reads such a sentence. `None` if it is another one, or its numbers are impossible.
+    #[must_use]
+    pub fn from_sentence(sentence: &str) -> Option<Self> {
+        let words = sentence.split(|letter: char| !letter.is_ascii_digit()).filter(|word| !word.is_empty());
+        let numbers = words.map(|word| word.parse().ok()).collect::<Option<Vec<u64>>>()?;
+        let &[pairs, before, after, agreeing, references] = &numbers[..] else { return None };
+        let pairing = Pairing { before, after, pairs, references, agreeing };
+        let is_possible = pairs <= before.min(after) && agreeing <= references;
+        (is_possible && pairing.sentence() == sentence).then_some(pairing)
+    }
 }
 
 /// For each object of `after` its partner in `before`, or [`NO_OBJECT`]. References and roots decide; serials are

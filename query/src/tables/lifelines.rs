@@ -15,25 +15,21 @@ use crate::tables::type_counts::{self, Rule, TypeCounts};
 
 /// Says what an answer rests on: serials of the runtime, or matches.
 pub(crate) fn with_origin(answer: Answer, origin: SerialOrigin, confidence: Option<f64>) -> Answer {
-    let (name, note) = match origin {
+    let (name, known_again) = match origin {
         SerialOrigin::Runtime => ("runtime", None),
-        SerialOrigin::Repacked => {
-            ("matched when repacked", Some("by matching snapshots when they were repacked".to_owned()))
-        }
-        SerialOrigin::Matched => {
-            let sure = confidence.map_or_else(String::new, |sure| {
-                format!("; {:.1} % of the references of matched objects agree", 100.0 * sure)
-            });
-            ("matched", Some(format!("by matching snapshots{sure}")))
-        }
+        SerialOrigin::Repacked => ("matched when repacked", Some("by matching snapshots when they were repacked")),
+        SerialOrigin::Matched => ("matched", Some("by matching snapshots")),
     };
     let answer = answer
         .fact(Column::new("serials", "", Unit::Text).for_machines(), name)
         .fact(Column::new("matching_confidence", "", Unit::Share).for_machines(), confidence.map(Value::Share));
-    match note {
+    match known_again {
         None => answer.exact(),
-        Some(note) => {
-            let mut answer = answer.note(format!("~ is an estimate: objects are known again {note}"));
+        Some(how) => {
+            let sure = confidence.map_or_else(String::new, |sure| {
+                format!("; {:.1} % of the references of matched objects agree", 100.0 * sure)
+            });
+            let mut answer = answer.note(format!("~ is an estimate: objects are known again {how}{sure}"));
             answer.exactness = Some("estimate");
             answer
         }
