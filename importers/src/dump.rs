@@ -40,7 +40,7 @@ impl Dump {
             return Ok((Dump::map(&file).map_err(open)?, None));
         };
         let packed = packing.packed(file, first_bytes).map_err(open)?;
-        let (unpacked, damage) = unpack(packing, packed, length, options, progress)?;
+        let (unpacked, damage) = unpack(path, packing, packed, length, options, progress)?;
         Ok((Dump::map(&unpacked).map_err(open)?, damage))
     }
 

@@ -12,7 +12,7 @@ pub(crate) const FIRST_BYTES: usize = 4096;
 /// compressed form is damaged.
 ///
 /// # Errors
-/// The system's.
+/// The system's, or that nothing can be unpacked.
 pub fn first_bytes(file: &mut File) -> io::Result<Vec<u8>> {
     let (packing, mut bytes) = Packing::of(file)?;
     match packing {
@@ -24,8 +24,13 @@ pub fn first_bytes(file: &mut File) -> io::Result<Vec<u8>> {
             file.rewind()?;
             let packed = packing.packed(file.try_clone()?, Vec::new())?;
             bytes.clear();
-            // What cannot be unpacked is not recognised; an import reports the reason.
-            let _ = packing.reader(packed)?.take(FIRST_BYTES as u64).read_to_end(&mut bytes);
+            let unpacked = packing.reader(packed)?.take(FIRST_BYTES as u64).read_to_end(&mut bytes);
+            // What was read before damage may be recognised; an import reports the damage.
+            if let Err(error) = unpacked
+                && bytes.is_empty()
+            {
+                return Err(packing.nothing(&packing.cause(&error)));
+            }
         }
     }
     Ok(bytes)

@@ -91,6 +91,7 @@ pub use format::{Format, FormatOption, Holds};
 pub use hprof::ObjectLayout;
 pub use importing::Imported;
 pub use options::{FormatOptions, ImportOptions};
+pub use packing::is_archive;
 pub use read_value::{ReadValue, ReadValues, read_values};
 pub use series::{Series, taken_ns};
 pub use strace::joined::joined_strace;

@@ -5,7 +5,7 @@ mod zip_member;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-use liblzma::stream::{CONCATENATED, Stream};
+use liblzma::stream::{self, CONCATENATED, Stream};
 
 use self::zip_member::ZipMember;
 
@@ -25,6 +25,12 @@ pub(crate) enum Packing {
     Zip(ZipMember),
 }
 
+/// Whether a file that begins so is a zip archive: only its end tells what it holds.
+#[must_use]
+pub fn is_archive(first_bytes: &[u8]) -> bool {
+    matches!(first_bytes, [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..])
+}
+
 impl Packing {
     /// What a file's first bytes say, and these bytes, which are read from the file.
     ///
@@ -38,7 +44,7 @@ impl Packing {
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Packing::Zstd),
             [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Packing::Bzip2),
             [0xfd, b'7', b'z', b'X', b'Z', 0] => Some(Packing::Xz),
-            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Packing::Zip(ZipMember::only(file)?)),
+            _ if is_archive(&first_bytes) => Some(Packing::Zip(ZipMember::only(file)?)),
             _ => None,
         };
         Ok((packing, first_bytes))
@@ -62,6 +68,21 @@ impl Packing {
             return Ok(Box::new(file));
         }
         Ok(Box::new(io::Cursor::new(first_bytes).chain(file)))
+    }
+
+    /// Why unpacking ended.
+    pub(crate) fn cause(self, error: &io::Error) -> String {
+        let of_xz = error.get_ref().and_then(|error| error.downcast_ref());
+        match of_xz {
+            Some(stream::Error::MemLimit) => format!("it needs more than {} MiB of memory", XZ_MEMORY_BYTES >> 20),
+            _ => error.to_string(),
+        }
+    }
+
+    /// The error of a file of which nothing could be unpacked.
+    pub(crate) fn nothing(self, cause: &str) -> io::Error {
+        let what = format!("this is packed by {}, and nothing of it can be unpacked: {cause}", self.name());
+        io::Error::new(io::ErrorKind::InvalidData, what)
     }
 
     /// What `packed` holds.

@@ -9,6 +9,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::path::Path;
 
 use crate::error::{Damage, ImportError};
 use crate::options::ImportOptions;
@@ -29,12 +30,13 @@ const RESERVE_BYTES: u64 = 1 << 30;
 /// The free room on the disk is checked again after this many bytes.
 const ROOM_STEP_BYTES: u64 = 16 << 20;
 
-/// Unpacks `packed`, a file of `packed_bytes`, into a temporary file in the folder of the options. The damage says
-/// where unpacking had to end; the file holds the bytes before it.
+/// Unpacks `packed`, which is in the file at `path` of `packed_bytes`, into a temporary file in the folder of the options.
+/// The damage says where unpacking had to end; the file holds the bytes before it.
 ///
 /// # Errors
-/// [`ImportError::Unpack`], [`ImportError::UnpacksToMore`], [`ImportError::NoRoom`], [`ImportError::Cancelled`].
+/// [`ImportError::Open`] if there are none, [`ImportError::Unpack`], [`ImportError::UnpacksToMore`], [`ImportError::NoRoom`], [`ImportError::Cancelled`].
 pub(crate) fn unpack(
+    path: &Path,
     packing: Packing,
     packed: impl Read,
     packed_bytes: u64,
@@ -58,8 +60,11 @@ pub(crate) fn unpack(
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => {
-                let (packing, message) = (packing.name(), error.to_string());
-                return Ok((unpacked, Some(Damage::Unpack { packing, unpacked_bytes, message })));
+                let message = packing.cause(&error);
+                if unpacked_bytes == 0 {
+                    return Err(ImportError::Open { path: path.to_path_buf(), source: packing.nothing(&message) });
+                }
+                return Ok((unpacked, Some(Damage::Unpack { packing: packing.name(), unpacked_bytes, message })));
             }
         };
         limits.admit(unpacked_bytes + read as u64, &unpacked)?;

@@ -56,7 +56,8 @@ fn a_cut_stream_gives_what_is_whole() {
 #[test]
 fn packed_nonsense_is_an_error() {
     assert!(matches!(imported_bytes(&gzip(b"nothing of the kind")), Err(ImportError::Unrecognised { .. })));
-    assert!(matches!(imported_bytes(&[0x1f, 0x8b, 8, 0, 1, 2, 3]), Err(ImportError::Unrecognised { .. })));
+    let told = cause(&[0x1f, 0x8b, 8, 0, 1, 2, 3]);
+    assert!(told.starts_with("this is packed by gzip, and nothing of it can be unpacked: "), "{told}");
     assert!(matches!(imported_bytes(b""), Err(ImportError::Unrecognised { .. })));
 }
 
@@ -119,29 +120,85 @@ fn a_damaged_dump_gives_everything_before_the_damage() {
 fn what_other_tools_packed_is_the_same_dump() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let plain = imported(&folder.join("../testdata/foreign/jvm/damaged/two_dumps_0c.hprof")).expect("a whole dump");
-    for name in ["one.bz2", "two.bz2", "one.xz", "two.xz", "padded.xz", "deflated.zip", "stored.zip"] {
+    for name in [
+        "one.bz2",
+        "two.bz2",
+        "one.xz",
+        "two.xz",
+        "padded.xz",
+        "deflated.zip",
+        "stored.zip",
+        "zip64.zip",
+        "descriptor.zip",
+    ] {
         let packed = imported(&folder.join("tests/packed").join(name)).expect(name);
         assert_eq!((packed.format, packed.snapshots), (plain.format, plain.snapshots.clone()), "{name}");
         assert_eq!(packed.lost.map(|lost| lost.to_string()), plain.lost.as_ref().map(ToString::to_string), "{name}");
     }
 }
 
-#[test]
-fn other_zip_archives_are_refused_with_what_they_hold() {
-    let archive =
-        |name: &str| std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/packed").join(name)).unwrap();
-    let told = |bytes: &[u8]| match imported_bytes(bytes) {
+/// A file of `tests/packed`.
+fn packed(name: &str) -> Vec<u8> {
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/packed").join(name)).expect("a file")
+}
+
+/// Why a file of these bytes cannot be opened.
+fn cause(bytes: &[u8]) -> String {
+    match imported_bytes(bytes) {
         Err(ImportError::Open { source, .. }) => source.to_string(),
         other => panic!("{other:?}"),
-    };
-    let several = told(&archive("several.zip"));
-    assert!(several.contains(r#"several files, "a\u{1b}[31m", "b", "c" and 2 more"#), "{several}");
-    assert!(told(&archive("none.zip")).contains("holds no file"));
-    assert!(told(&archive("lzma.zip")).contains("not packed by deflate"));
-    let whole = archive("deflated.zip");
-    for length in (4..whole.len()).step_by(7) {
-        assert!(told(&whole[..length]).contains("damaged"), "{length}");
     }
+}
+
+/// `encrypted.zip` is made by Info-ZIP's `zip -P`, the others by Python's `zipfile`.
+#[test]
+fn other_zip_archives_are_refused_with_what_they_hold() {
+    let several = cause(&packed("several.zip"));
+    assert!(several.contains(r#"several files, "a\u{1b}[31m", "b", "c" and 2 more"#), "{several}");
+    assert!(cause(&packed("none.zip")).contains("holds no file"));
+    assert!(cause(&packed("lzma.zip")).contains("not packed by deflate"));
+    assert!(cause(&packed("encrypted.zip")).contains("encrypted"));
+    let whole = packed("deflated.zip");
+    for length in (4..whole.len()).step_by(7) {
+        assert!(cause(&whole[..length]).contains("damaged"), "{length}");
+    }
+}
+
+#[test]
+fn what_cannot_be_unpacked_is_said() {
+    for (name, packing) in [("one.bz2", "bzip2"), ("one.xz", "xz")] {
+        let mut bytes = packed(name);
+        // In the first block.
+        bytes[30] ^= 0xff;
+        let told = cause(&bytes);
+        assert!(
+            told.starts_with(&format!("this is packed by {packing}, and nothing of it can be unpacked: ")),
+            "{told}"
+        );
+    }
+    // Python's `lzma` with a dictionary of 384 MiB; `xz --list -vv` says that 385 MiB are needed.
+    let told = cause(&packed("large_dictionary.xz"));
+    assert!(told.ends_with("it needs more than 256 MiB of memory"), "{told}");
+}
+
+/// A dump that is packed in two streams or blocks, the second of them damaged.
+#[test]
+fn damage_behind_the_first_stream_leaves_what_is_before_it() {
+    let line = "{\"address\":\"0x10\", \"type\":\"STRING\", \"memsize\":40}\n".repeat(100);
+    let bzip2 = |text: &str| {
+        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        encoder.write_all(text.as_bytes()).expect("written to memory");
+        encoder.finish().expect("finished")
+    };
+    let (first, mut second) = (bzip2(&line), bzip2(&line));
+    second[20] ^= 0xff;
+    let imported = imported_bytes(&[first, second].concat()).expect("the first stream");
+    assert_eq!(imported.snapshots[0].objects, 100);
+    let damage = imported.lost.expect("a loss").damage;
+    assert!(
+        matches!(damage, Damage::Unpack { packing: "bzip2", unpacked_bytes, .. } if unpacked_bytes == line.len() as u64),
+        "{damage}"
+    );
 }
 
 #[test]

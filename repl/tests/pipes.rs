@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use barrow_testdata::Random;
 use program::{Run, finished, program, recording, run, testdata};
 
 /// Runs the program with this file as its standard input, through a pipe of the shell.
@@ -52,6 +53,31 @@ fn lines_and_imports_take_pipes() {
     let run = piped(folder.path(), &dump, &["import", "-", "-o", &written.display().to_string(), "--quiet"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(File::open(&written).is_ok());
+}
+
+/// A block of bzip2 says nothing before all of it is there, and an archive nothing before its end.
+#[test]
+fn packed_dumps_come_through_pipes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = Random::new(7);
+    let line = |at| format!("{{\"address\":\"0x{at:x}0\",\"type\":\"STRING\",\"value\":\"{:x}\"}}\n", random.next());
+    let dump: String = (1..50_000).map(line).collect();
+    let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
+    bzip2.write_all(dump.as_bytes()).unwrap();
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let stored = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    archive.start_file("heap.jsonl", stored).unwrap();
+    archive.write_all(dump.as_bytes()).unwrap();
+    for (name, bytes) in [("bz2", bzip2.finish().unwrap()), ("zip", archive.finish().unwrap().into_inner())] {
+        let path = folder.path().join(name).display().to_string();
+        fs::write(&path, &bytes).unwrap();
+        let run = piped(folder.path(), &path, &["summary", "-"]);
+        assert_eq!((run.code, run.stdout.contains("49,999")), (0, true), "{name}: {}{}", run.stdout, run.stderr);
+        fs::write(&path, &bytes[..bytes.len() / 20]).unwrap();
+        let run = piped(folder.path(), &path, &["summary", "-"]);
+        let is_said = run.stderr.contains("nothing of it can be unpacked") || run.stderr.contains("archive is damaged");
+        assert_eq!((run.code, is_said), (3, true), "{name}: {}{}", run.stdout, run.stderr);
+    }
 }
 
 #[cfg(unix)]

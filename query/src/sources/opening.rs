@@ -74,7 +74,8 @@ fn open_pipe(name: &str, context: &Context) -> Result<OpenFile, QueryError> {
             .map_err(|error| QueryError::Unreadable { path: name.to_owned(), cause: error.to_string() })?;
         Ok::<_, QueryError>(recording.unnamed())
     };
-    let first_bytes = first_bytes(spooled.path()).map_err(|error| QueryError::file(spooled.path(), error))?;
+    let first_bytes = first_bytes(spooled.path())
+        .map_err(|error| QueryError::Unreadable { path: name.to_owned(), cause: error.to_string() })?;
     let (recording, damage) = if barrow_importers::recognise(&first_bytes).is_some() {
         let part = Destination::replacing(&spooled.folder().join("imported.barrow")).begin(Access::Owner)?;
         let done = import(&[spooled.path()], &part, &Wishes::default(), context, &meter)?;

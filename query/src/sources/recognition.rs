@@ -39,6 +39,16 @@ pub fn recognise(path: &Path) -> std::io::Result<Recognised> {
     Ok(format.map_or(Recognised::Unknown, |format| Recognised::Dump(format.to_string())))
 }
 
+/// Whether only the end of a file tells what it holds.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn is_archive(path: &Path) -> std::io::Result<bool> {
+    let mut first_bytes = Vec::new();
+    File::open(path)?.take(4).read_to_end(&mut first_bytes)?;
+    Ok(barrow_importers::is_archive(&first_bytes))
+}
+
 /// The beginning of a file, as much as importers want to see, unpacked if it is compressed.
 ///
 /// # Errors

@@ -14,8 +14,9 @@ use crate::sources::recognition;
 
 /// The name of the standard input, on a command line.
 pub const STDIN: &str = "-";
-/// So much is read before it must be known what it is, in bytes.
-const BEGINNING_BYTES: usize = 1 << 16;
+/// So much is read before it must be known what it is, in bytes: more than a block of bzip2, which cannot be unpacked
+/// before all of it is there.
+const BEGINNING_BYTES: usize = 1 << 20;
 /// How much is copied between two looks at Ctrl-C, in bytes.
 const COPY_BYTES: usize = 1 << 20;
 
@@ -81,7 +82,8 @@ pub(crate) fn spool(name: &str, meter: &Meter) -> Result<Spooled, QueryError> {
         meter.advance(read as u64);
         if !is_known && (read == 0 || length == BEGINNING_BYTES) {
             // An endless pipe of something else must not fill the disk.
-            is_known = recognition::is_readable(&path).map_err(|error| unreadable(error.to_string()))?;
+            is_known = read > 0 && recognition::is_archive(&path).map_err(full)?
+                || recognition::is_readable(&path).map_err(|error| unreadable(error.to_string()))?;
             if !is_known {
                 return Err(unreadable(recognition::unreadable(&path, "not a recording and no dump")));
             }
