@@ -9,7 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod checksums;
-mod damaged_hprof;
+mod damaged;
 mod kept;
 mod processes;
 mod redaction;
@@ -31,7 +31,7 @@ use barrow_writer::{
 };
 
 pub use checksums::with_checksums;
-pub use damaged_hprof::damaged_hprof;
+pub use damaged::{damaged_hprof, damaged_logs, damaged_ruby, damaged_v8};
 pub use kept::{cache, genuine_index, index, index_fixed};
 pub use processes::process_expression;
 pub use redaction::redact;

@@ -9,7 +9,6 @@ mod live;
 mod lives;
 mod loaders;
 mod read;
-mod recovered;
 mod relatives;
 mod samples;
 mod texts;

@@ -1,50 +1,11 @@
 //! JVM heap dumps that are made and then damaged: whatever is recovered was there.
 
 use std::collections::{HashMap, HashSet};
-use std::num::NonZero;
 
-use barrow_analyzer::{Recording, Silent, walk};
-use barrow_importers::import_bytes;
-use barrow_testdata::Shelf;
-use barrow_writer::{Compression, Options, Writer};
+use barrow_analyzer::{Silent, walk};
 
-/// Decisions: the bytes of an input, then numbers that follow from them.
-struct Choices<'b> {
-    bytes: &'b [u8],
-    state: u64,
-}
-
-impl<'b> Choices<'b> {
-    fn new(bytes: &'b [u8]) -> Self {
-        let state = bytes
-            .iter()
-            .fold(0x9e37_79b9_7f4a_7c15, |state: u64, &byte| (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-        Choices { bytes, state }
-    }
-
-    fn byte(&mut self) -> u8 {
-        if let Some((&first, rest)) = self.bytes.split_first() {
-            self.bytes = rest;
-            return first;
-        }
-        // SplitMix64.
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) as u8
-    }
-
-    /// A number below `limit`.
-    fn below(&mut self, limit: NonZero<usize>) -> usize {
-        let number = u32::from_le_bytes([self.byte(), self.byte(), self.byte(), self.byte()]);
-        number as usize % limit
-    }
-
-    fn up_to(&mut self, most: usize) -> usize {
-        self.below(NonZero::new(most + 1).expect("at least 1"))
-    }
-}
+use super::choices::Choices;
+use super::recorded;
 
 /// A dump that is whole, and what it holds.
 struct Made {
@@ -208,17 +169,16 @@ impl Made {
     /// Damages the dump once.
     fn damage(&mut self, choices: &mut Choices<'_>) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
-        let pick = |choices: &mut Choices<'_>, from: usize| choices.below(NonZero::new(from).expect("some"));
         match choices.byte() % 8 {
-            0 => bytes.truncate(pick(choices, self.bytes.len())),
+            0 => bytes.truncate(choices.below(self.bytes.len())),
             1 | 2 => {
                 for _ in 0..1 + choices.up_to(3) {
-                    let at = self.changeable[pick(choices, self.changeable.len())];
+                    let at = self.changeable[choices.below(self.changeable.len())];
                     bytes[at] = choices.byte();
                 }
             }
             3 | 4 => {
-                let at = self.lengths[pick(choices, self.lengths.len())];
+                let at = self.lengths[choices.below(self.lengths.len())];
                 let length = u32::from_be_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
                 let more = choices.up_to(80) as u32;
                 let length = if choices.byte().is_multiple_of(2) {
@@ -229,12 +189,12 @@ impl Made {
                 bytes[at..at + 4].copy_from_slice(&length.to_be_bytes());
             }
             5 | 6 => {
-                let at = pick(choices, self.records.len() - 1);
+                let at = choices.below(self.records.len() - 1);
                 let (start, end) = (self.records[at], self.records[at + 1]);
                 self.drop_or_repeat(&mut bytes, start, end, choices);
             }
             _ => {
-                let (start, end) = self.parts[pick(choices, self.parts.len())];
+                let (start, end) = self.parts[choices.below(self.parts.len())];
                 self.drop_or_repeat(&mut bytes, start, end, choices);
             }
         }
@@ -259,15 +219,7 @@ pub fn damaged_hprof(input: &[u8]) {
     let choices = &mut Choices::new(input);
     let mut made = Made::new(choices);
     let damaged = made.damage(choices);
-    let shelf = Shelf::default();
-    let options = Options { threads: 0, compression: Compression::None, ..Options::default() };
-    let writer = Writer::to_stream(Box::new(shelf.clone()), options).expect("a stream in memory");
-    let imported = import_bytes(&damaged, &writer, &barrow_importers::Silent);
-    writer.finish().expect("the writer is usable after any import");
-    if imported.is_err() {
-        return;
-    }
-    let recording = Recording::from_bytes(shelf.take()).expect("what the writer wrote");
+    let Some(recording) = recorded(&damaged) else { return };
     let tables = recording.tables().expect("tables");
     for snapshot in recording.snapshot_ids() {
         let mut seen = HashSet::new();
