@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use barrow_writer::{ProcessDescription, ProcessEnd, ProgramDescription, Usage};
 
 use super::births::{Birth, Births};
-use super::call::{Call, Program, answered_directory, returned_task, succeeded};
+use super::call::{Call, Program, answered_directory, may_bear, returned_task, succeeded};
 use super::line::{LineReader, MESSAGE, Time, What};
 use super::signals;
 use super::tasks::{Process, Tasks};
@@ -103,6 +103,8 @@ impl<'c, 'w> Announcer<'c, 'w> {
                 Ok(())
             }
             What::Resumed { arguments, result, .. } => match self.tasks.resume(task) {
+                // Births are found by the names of calls: this is another one, or its line is damaged.
+                Some(Call::Birth { .. }) if !may_bear(&parsed.what) => self.ensure(task, time_ns),
                 Some(call) => self.returned(task, call, arguments, result, time_ns),
                 None => self.ensure(task, time_ns),
             },

@@ -57,7 +57,9 @@ pub(super) fn returned_task(result: &[u8]) -> Option<u64> {
     let outside = memchr::memmem::find(result, b"/* ").map(|at| &result[at + 3..]);
     let text = outside.filter(|text| memchr::memmem::find(text, b"strace's PID NS").is_some()).unwrap_or(result);
     let length = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
-    str::from_utf8(&text[..length]).ok()?.parse().ok().filter(|&task| task > 0)
+    // With -Y the name of the program follows: `7<make>`. Behind anything else the number is damaged.
+    let is_whole = matches!(text.get(length), None | Some(b' ' | b'<'));
+    str::from_utf8(&text[..length]).ok()?.parse().ok().filter(|&task| is_whole && task > 0)
 }
 
 /// Whether a call succeeded that returns 0 then.

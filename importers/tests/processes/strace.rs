@@ -57,6 +57,18 @@ fn a_log_may_begin_in_the_middle() {
 }
 
 #[test]
+fn a_child_begins_once_where_its_birth_is_damaged() {
+    let recorded = record(
+        "3 1700000000.1 vfork( <unfinished ...>\n4 1700000000.2 execve(\"/bin/cc\", [\"cc\"], 0x7ffe) = 0\n3 1700000000.3 <... vfo?k resumed>) = 4\n4 1700000000.4 +++ exited with 0 +++\n",
+    );
+    let recorded = recorded.expect("a log");
+    let begun: Vec<String> =
+        recorded.text().lines().filter(|line| line.contains(" begin ")).map(str::to_owned).collect();
+    assert_eq!(begun, ["200000us begin 0 (pid 4) /bin/cc: cc", "300000us begin 1 (pid 3)"]);
+    assert_eq!(recorded.imported.processes, 2);
+}
+
+#[test]
 fn what_the_program_printed_is_left_out() {
     let log = STRACE.replacen("\n8 ", "\nmake: warning\nx\n8 ", 1);
     let recorded = record(&log).expect("a log");
