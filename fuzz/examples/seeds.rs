@@ -56,8 +56,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for id_bytes in [4, 8] {
         write("hprof", &format!("seed-{id_bytes}"), &hprof::tiny(id_bytes))?;
     }
-    for seed in 0..8_u64 {
-        write("damaged_hprof", &format!("seed-{seed}"), &seed.to_le_bytes())?;
+    for seed in 0..4_u64 {
+        for target in ["damaged_hprof", "damaged_logs", "damaged_ruby", "damaged_v8"] {
+            write(target, &format!("seed-{seed}"), &seed.to_le_bytes())?;
+        }
     }
     for (name, dump) in
         [("ruby-31", json_lines::RUBY_31), ("ruby-34", json_lines::RUBY_34), ("python", json_lines::PYTHON)]

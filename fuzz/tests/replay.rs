@@ -44,8 +44,11 @@ fn hprof_dumps() {
 }
 
 #[test]
-fn damaged_hprof_dumps() {
+fn damaged_dumps() {
     replay("damaged_hprof", barrow_fuzz::damaged_hprof);
+    replay("damaged_logs", barrow_fuzz::damaged_logs);
+    replay("damaged_ruby", barrow_fuzz::damaged_ruby);
+    replay("damaged_v8", barrow_fuzz::damaged_v8);
 }
 
 #[test]
