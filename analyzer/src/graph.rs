@@ -11,6 +11,7 @@ pub(crate) mod jointly_retained;
 pub(crate) mod object_runs;
 pub(crate) mod object_set;
 pub(crate) mod partial_set;
+pub(crate) mod ranks;
 pub(crate) mod reachable;
 pub(crate) mod roots;
 pub(crate) mod shared_rows;

@@ -117,7 +117,8 @@ pub use questions::groups::{GroupKey, ObjectGroup, ObjectGroups, RetainedByGroup
 pub use questions::leaks::{Accumulated, LEAK_THRESHOLD, Suspect};
 pub use questions::lines::days_to_date;
 pub use questions::loaders::{DuplicateClass, Loader, Loaders};
-pub use questions::paths::{MergedNode, MergedPaths, Path, PathOptions, Step};
+pub use questions::merged_paths::{MergedNode, MergedPaths};
+pub use questions::paths::{Path, PathOptions, Step};
 pub use questions::referrers::{IncomingReference, Referrers};
 pub use questions::summary::{KindTotals, Source, Summary, by_kind, summary, type_totals, verified_summaries};
 pub use questions::texts::{TextPattern, TextTotals};

@@ -11,6 +11,7 @@ pub(crate) mod groups;
 pub(crate) mod leaks;
 pub(crate) mod lines;
 pub(crate) mod loaders;
+pub(crate) mod merged_paths;
 pub(crate) mod paths;
 pub(crate) mod referrers;
 pub(crate) mod retained;

@@ -1,11 +1,10 @@
 //! Paths from the roots, which explain why an object is alive.
 
-use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use barrow_format::rows::{KindRole, Label, Root, StrengthClass};
 use barrow_format::varint::put;
-use barrow_format::{ObjectId, StrengthId, StringId, TypeId};
+use barrow_format::{ObjectId, StrengthId};
 
 use crate::error::Result;
 use crate::file::object::{ObjectDetails, ObjectWithReferences, Reference, object, objects_and_references};
@@ -191,143 +190,5 @@ impl Heap {
             reference = best.map(|(_, reference)| (reference.label, reference.strength));
         }
         Ok(steps)
-    }
-
-    /// The shortest paths to all objects of a set, merged into one tree. Objects of the same type that are reached
-    /// through the same node form one node. Objects that represent classes or modules are merged by name, too.
-    ///
-    /// # Errors
-    /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
-    /// [`crate::AnalyzerError::MemoryCeiling`].
-    pub fn merged_paths(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<MergedPaths> {
-        let types = self.types(progress)?;
-        let names = self.names_of_classes(progress)?;
-        let distances = self.distances(progress)?;
-        // From the farthest objects to the nearest, count the members that are reached through each object.
-        let mut through: HashMap<ObjectId, u64> = HashMap::new();
-        let mut children: HashMap<Option<ObjectId>, Vec<ObjectId>> = HashMap::new();
-        let mut by_distance: BTreeMap<u32, Vec<ObjectId>> = BTreeMap::new();
-        let mut unreachable = 0;
-        for (at, object) in set.iter().enumerate() {
-            if at.is_multiple_of(OBJECTS) {
-                crate::progress::check(progress)?;
-            }
-            match distances.distance(object) {
-                None => unreachable += 1,
-                Some(distance) => {
-                    through.insert(object, 1);
-                    by_distance.entry(distance).or_default().push(object);
-                }
-            }
-        }
-        while let Some((_, objects)) = by_distance.pop_last() {
-            for (at, object) in objects.into_iter().enumerate() {
-                if at.is_multiple_of(OBJECTS) {
-                    crate::progress::check(progress)?;
-                }
-                let parent = distances.parent_of(object);
-                children.entry(parent).or_default().push(object);
-                if let Some(parent) = parent {
-                    let count = through[&object];
-                    if !through.contains_key(&parent) {
-                        let distance = distances.distance(parent).unwrap_or(0);
-                        by_distance.entry(distance).or_default().push(parent);
-                    }
-                    *through.entry(parent).or_default() += count;
-                }
-            }
-        }
-        let top = children.get(&None).cloned().unwrap_or_default();
-        let mut nodes = Vec::new();
-        let merge = Merge { types, names: &names, set, through: &through, children: &children };
-        merge.below(&top, 0, &mut nodes, progress)?;
-        Ok(MergedPaths { nodes, unreachable })
-    }
-}
-
-/// Paths merged into a tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MergedPaths {
-    /// Its nodes, parents before children, siblings by descending count.
-    pub nodes: Vec<MergedNode>,
-    /// Objects of the set that no root reaches.
-    pub unreachable: u64,
-}
-
-/// Objects of one type that are reached through the same parent node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MergedNode {
-    /// Its depth in the tree.
-    pub depth: u32,
-    /// The type.
-    pub type_id: TypeId,
-    /// The name of the class or module that they represent, if they do.
-    pub stands_for: Option<StringId>,
-    /// The number of objects of the set that are reached through this node, including those in it.
-    pub through: u64,
-    /// The number of objects in it.
-    pub objects: u64,
-    /// The number of them that are in the set.
-    pub members: u64,
-    /// The one of them through which most objects of the set are reached.
-    pub example: ObjectId,
-}
-
-/// Objects between two checks whether to go on.
-const OBJECTS: usize = 1 << 12;
-/// Deeper nodes are omitted.
-const MAX_DEPTH: u32 = 200;
-
-/// The paths to merge.
-struct Merge<'m> {
-    types: &'m [u32],
-    names: &'m HashMap<ObjectId, StringId>,
-    set: &'m ObjectSet,
-    /// The number of objects of the set that are reached through each object.
-    through: &'m HashMap<ObjectId, u64>,
-    children: &'m HashMap<Option<ObjectId>, Vec<ObjectId>>,
-}
-
-/// Objects that form one node: the number of objects of the set reached through them, their type and name, and the
-/// objects.
-type Merged = (u64, (u32, Option<StringId>), Vec<ObjectId>);
-
-impl Merge<'_> {
-    /// Adds the nodes of these objects, and of the objects reached through them.
-    fn below(
-        &self,
-        objects: &[ObjectId],
-        depth: u32,
-        nodes: &mut Vec<MergedNode>,
-        progress: &dyn Progress,
-    ) -> Result<()> {
-        crate::progress::check(progress)?;
-        let mut alike: BTreeMap<(u32, Option<StringId>), Vec<ObjectId>> = BTreeMap::new();
-        for &object in objects {
-            let key = (self.types[object.index()], self.names.get(&object).copied());
-            alike.entry(key).or_default().push(object);
-        }
-        let through = |objects: &[ObjectId]| objects.iter().map(|object| self.through[object]).sum();
-        let mut merged: Vec<Merged> =
-            alike.into_iter().map(|(key, objects)| (through(&objects), key, objects)).collect();
-        merged.sort_by_key(|&(count, key, _)| (std::cmp::Reverse(count), key));
-        for (count, (type_id, stands_for), mut objects) in merged {
-            objects.sort_unstable_by_key(|object| (std::cmp::Reverse(self.through[object]), *object));
-            nodes.push(MergedNode {
-                depth,
-                type_id: TypeId(type_id),
-                stands_for,
-                through: count,
-                objects: objects.len() as u64,
-                members: objects.iter().filter(|object| self.set.contains(**object)).count() as u64,
-                example: objects[0],
-            });
-            if depth < MAX_DEPTH {
-                let children = objects.iter().filter_map(|object| self.children.get(&Some(*object)));
-                let below: Vec<ObjectId> = children.flatten().copied().collect();
-                self.below(&below, depth + 1, nodes, progress)?;
-            }
-        }
-        Ok(())
     }
 }
