@@ -32,7 +32,8 @@ pub fn damaged_ruby(input: &[u8]) {
         ));
     }
     let whole: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    // Without one of these signs a line is no object, whatever else changes: two quotes would only be another text.
     let damaged =
-        Harm { breaks: true, kept_fields: 0, changes: |byte| b"{}[]:,\"".contains(byte) }.damage(&lines, choices);
+        Harm { breaks: true, kept_fields: 0, changes: |byte| b"{}[]:".contains(byte) }.damage(&lines, choices);
     assert_part(whole.as_bytes(), &damaged, |object| object.address, input);
 }
