@@ -118,7 +118,7 @@ impl<'r> Lives<'r> {
         self.walk.origin()
     }
 
-    /// The confidence of the matches so far, between 0 and 1: the lowest [`Pairing::confidence`]. `None` if no
+    /// The confidence of the matches so far, between 0 and 1: the lowest [`crate::Pairing::confidence`]. `None` if no
     /// snapshots were matched in this walk.
     #[must_use]
     pub fn confidence(&self) -> Option<f64> {
