@@ -1,9 +1,11 @@
 //! The only file of a zip archive.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 
+use byteorder::{ByteOrder, LittleEndian};
 use flate2::Crc;
+use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
 /// Names that an error lists.
@@ -12,6 +14,8 @@ const LISTED: usize = 3;
 const NAME_CHARACTERS: usize = 60;
 /// Entries that are looked at: an archive of a dump holds one.
 const MOST_ENTRIES: usize = 10_000;
+/// The head of a file in an archive, before its name.
+const HEAD_BYTES: usize = 30;
 
 /// Where the only file of an archive is, and how it is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,17 +24,20 @@ pub(crate) struct ZipMember {
     pub(super) start: u64,
     packed_bytes: u64,
     is_deflated: bool,
-    /// The checksum of what it holds.
-    checksum: u32,
+    /// The checksum of what it holds. `None` if the archive is cut.
+    checksum: Option<u32>,
 }
 
 impl ZipMember {
-    /// The only file of an archive. Folders do not count.
+    /// The only file of an archive. Folders do not count. Of an archive that is cut, the file that it begins with.
     ///
     /// # Errors
     /// There is none, there are several, it is encrypted or packed otherwise than by deflate, or the archive is damaged.
     pub(super) fn only(file: &File) -> io::Result<Self> {
-        let mut archive = ZipArchive::new(file).map_err(damaged)?;
+        let mut archive = match ZipArchive::new(file) {
+            Err(error) => return Self::first(file, error),
+            Ok(archive) => archive,
+        };
         if archive.len() > MOST_ENTRIES {
             return Err(refused("this zip archive holds thousands of files"));
         }
@@ -47,7 +54,7 @@ impl ZipMember {
                         start: member.data_start(),
                         packed_bytes: member.compressed_size(),
                         is_deflated: member.compression() == CompressionMethod::Deflated,
-                        checksum: member.crc32(),
+                        checksum: Some(member.crc32()),
                     },
                     member.encrypted(),
                     member.compression(),
@@ -73,6 +80,32 @@ impl ZipMember {
         }
     }
 
+    /// The file that an archive without its directory begins with.
+    fn first(mut file: &File, error: ZipError) -> io::Result<Self> {
+        let mut at = 0;
+        for _ in 0..MOST_ENTRIES {
+            let mut head = [0; HEAD_BYTES];
+            file.seek(SeekFrom::Start(at))?;
+            if file.read_exact(&mut head).is_err() || !head.starts_with(b"PK\x03\x04") {
+                break;
+            }
+            let number = |at: usize| LittleEndian::read_u16(&head[at..]);
+            let mut name = Vec::new();
+            file.take(number(26).into()).read_to_end(&mut name)?;
+            let start = at + HEAD_BYTES as u64 + u64::from(number(26)) + u64::from(number(28));
+            if name.ends_with(b"/") {
+                at = start + u64::from(LittleEndian::read_u32(&head[18..]));
+                continue;
+            }
+            let (flags, method) = (number(6), number(8));
+            // Deflate knows its own end. Where that of a stored file is, only the directory says for sure.
+            let is_readable = flags & 1 == 0 && method == 8;
+            let member = ZipMember { start, packed_bytes: u64::MAX, is_deflated: true, checksum: None };
+            return is_readable.then_some(member).ok_or_else(|| damaged(error));
+        }
+        Err(damaged(error))
+    }
+
     /// What the file holds. `packed` begins with its first packed byte.
     pub(super) fn reader<'r>(self, packed: impl Read + 'r) -> Box<dyn Read + 'r> {
         let packed = packed.take(self.packed_bytes);
@@ -91,15 +124,20 @@ impl ZipMember {
 struct Checked<R> {
     inner: R,
     found: Crc,
-    expected: u32,
+    expected: Option<u32>,
 }
 
 impl<R: Read> Read for Checked<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(bytes)?;
         self.found.update(&bytes[..read]);
-        if read == 0 && !bytes.is_empty() && self.found.sum() != self.expected {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the checksum of the file is wrong"));
+        let wrong = match self.expected {
+            None => "the archive ends without its directory",
+            Some(expected) if expected != self.found.sum() => "the checksum of the file is wrong",
+            Some(_) => return Ok(read),
+        };
+        if read == 0 && !bytes.is_empty() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, wrong));
         }
         Ok(read)
     }
@@ -110,6 +148,6 @@ fn refused(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-fn damaged(error: zip::result::ZipError) -> io::Error {
+fn damaged(error: ZipError) -> io::Error {
     refused(&format!("this zip archive is damaged ({error})"))
 }
