@@ -6,11 +6,11 @@ import { after, before, test } from 'node:test';
 import { setTimeout as passed } from 'node:timers/promises';
 
 import { serve } from '../harness/binary.mjs';
-import { anotherTab, ask, check, complete, fragment, goTo, held, launch, leave, lineOf, openPage, quiet, settled } from '../harness/browser.mjs';
+import { anotherTab, check, complete, fragment, goTo, held, launch, leave, lineOf, openPage, quiet, settled } from '../harness/browser.mjs';
 import { LEAK, WIDE } from '../harness/fixtures.mjs';
 
-/** A question that takes seconds. */
-const HEAVY = 'paths all';
+/** A question that takes many seconds: each exclusion is a search of the heap. */
+const HEAVY = { q: 'find 5 all by retained', w: Array.from({ length: 60 }, (_, at) => `size = ${1_000_000 + at}`) };
 
 /** @type {import('playwright-core').Browser} */
 let browser;
@@ -44,7 +44,7 @@ async function idle(pid) {
 
 test('progress is seen, and Esc stops the work of the server', async (one) => {
   const server = await fresh(WIDE, one);
-  const page = await openPage(browser, server, { fragment: fragment({ q: HEAVY }) });
+  const page = await openPage(browser, server, { fragment: fragment(HEAVY) });
   const progress = page.locator('.view .progress .phase');
   await page.waitForFunction(() => /\d/.test(document.querySelector('.view .progress .phase')?.textContent ?? ''));
   const text = await progress.innerText();
@@ -62,7 +62,7 @@ test('progress is seen, and Esc stops the work of the server', async (one) => {
   assert.ok(await idle(server.pid) < 2000);
   await page.getByRole('button', { name: 'ask again' }).click();
   await page.locator('.view .progress button.stop').waitFor();
-  await ask(page, 'top 3');
+  await goTo(page, { q: 'top 3' });
   await settled(page, 'types');
   assert.ok(await idle(server.pid) < 2000);
   await leave(page);
@@ -70,7 +70,7 @@ test('progress is seen, and Esc stops the work of the server', async (one) => {
 
 test('closing the tab stops the work', async (one) => {
   const server = await fresh(WIDE, one);
-  const page = await openPage(browser, server, { fragment: fragment({ q: HEAVY }) });
+  const page = await openPage(browser, server, { fragment: fragment(HEAVY) });
   await page.locator('.view .progress button.stop').waitFor();
   await leave(page);
   assert.ok(await idle(server.pid) < 2000);
@@ -78,7 +78,7 @@ test('closing the tab stops the work', async (one) => {
 
 test('cheap questions are answered in another tab while a heavy one runs', async (one) => {
   const server = await fresh(WIDE, one);
-  const page = await openPage(browser, server, { fragment: fragment({ q: HEAVY, s: 1 }) });
+  const page = await openPage(browser, server, { fragment: fragment({ ...HEAVY, s: 1 }) });
   await page.locator('.view .progress button.stop').waitFor();
   const other = await anotherTab(page.context(), server);
   await other.goto(`${server.origin}/${fragment({ q: 'summary', s: 0 })}`);
