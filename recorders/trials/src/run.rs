@@ -315,11 +315,14 @@ mod tests {
         let mut runner = Runner::new(None, Vec::new()).unwrap();
         let own = std::hint::black_box(vec![1_u8; 64 << 20]);
         let prepared = runner.prepare(["true"].map(OsString::from).to_vec(), Knobs::NONE).unwrap();
+        // Each of the two peaks may lack a step of each processor.
+        let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as i64);
+        let steps = 2 * processors * PEAK_STEP;
         for _ in 0..2 {
             let measured = runner.run(&prepared, how("as-is"), &|| false).unwrap().unwrap();
             let peak = measured.used.peak_bytes;
             assert!(peak > 100_000 && peak < own.len() as i64 / 2, "{peak}");
-            assert!(peak + PEAK_STEP >= runner.starter.peak_bytes(), "{measured:?}");
+            assert!(peak + steps >= runner.starter.peak_bytes(), "{measured:?} of {}", runner.starter.peak_bytes());
         }
     }
 
