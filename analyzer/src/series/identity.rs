@@ -163,6 +163,11 @@ impl Recording {
     }
 }
 
+/// The lesser of two confidences; that which is known, if only one is.
+pub(crate) fn lesser(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    one.into_iter().chain(other).reduce(f64::min)
+}
+
 impl<'r> SerialWalk<'r> {
     /// A walk as [`Recording::serials`] describes it. Serials that come from matching are kept in the index file.
     ///
@@ -213,8 +218,7 @@ impl<'r> SerialWalk<'r> {
     pub(crate) fn confidence(&mut self, places: Range<usize>, progress: &dyn Progress) -> Result<Option<f64>> {
         let mut least: Option<f64> = None;
         for place in places {
-            let next = self.pairing(place, progress)?.map(|pairing| pairing.confidence());
-            least = least.into_iter().chain(next).reduce(f64::min);
+            least = lesser(least, self.pairing(place, progress)?.map(|pairing| pairing.confidence()));
         }
         Ok(least)
     }

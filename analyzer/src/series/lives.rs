@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::file::recording::Recording;
 use crate::graph::object_set::ObjectSet;
 use crate::progress::Progress;
-use crate::series::identity::{SerialOrigin, SerialWalk};
+use crate::series::identity::{SerialOrigin, SerialWalk, lesser};
 use crate::series::kept::SeriesOptions;
 
 /// The birth of an object without a serial, which is unknown.
@@ -131,8 +131,7 @@ impl<'r> Lives<'r> {
     /// As for [`SerialWalk::next`].
     pub fn next(&mut self, progress: &dyn Progress) -> Result<Option<LifeStep>> {
         let Some(found) = self.walk.next(progress)? else { return Ok(None) };
-        let next = found.pairing.map(|pairing| pairing.confidence());
-        self.confidence = self.confidence.into_iter().chain(next).reduce(f64::min);
+        self.confidence = lesser(self.confidence, found.pairing.map(|pairing| pairing.confidence()));
         let (births, died) = match &mut self.before {
             Previous::Alive(before) => {
                 let mut alive = by_serial(&found.serials, self.passed);
@@ -193,8 +192,7 @@ impl Lives<'_> {
         if place <= passed {
             return Ok(());
         }
-        let skipped = self.walk.confidence(passed..place, progress)?;
-        self.confidence = self.confidence.into_iter().chain(skipped).reduce(f64::min);
+        self.confidence = lesser(self.confidence, self.walk.confidence(passed..place, progress)?);
         self.walk.skip_to(place);
         self.passed = place as u32;
         self.before = Previous::Matched(Vec::new());

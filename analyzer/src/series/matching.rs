@@ -469,3 +469,25 @@ pub fn pairing(before: &LoadedSnapshot, after: &LoadedSnapshot, partner_of_after
     }
     pairing
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_sentences_with_possible_numbers_are_read() {
+        let pairing = Pairing { before: 9, after: 12, pairs: 8, references: 30, agreeing: 29 };
+        assert_eq!(pairing.sentence(), "8 of 9 and 12 objects, 29 of 30 references agree");
+        assert_eq!(Pairing::from_sentence(&pairing.sentence()), Some(pairing));
+        for other in [
+            "",
+            "8 of 9, confidence 0.967",
+            "10 of 9 and 12 objects, 29 of 30 references agree",
+            "8 of 9 and 12 objects, 31 of 30 references agree",
+            "8 of 9 and 12 objects, 29 of 99999999999999999999 references agree",
+            "8 of 9 and 12 objects; 29 of 30 references agree",
+        ] {
+            assert_eq!(Pairing::from_sentence(other), None, "{other}");
+        }
+    }
+}

@@ -24,12 +24,13 @@ pub(crate) struct ZipMember {
     pub(super) start: u64,
     packed_bytes: u64,
     is_deflated: bool,
-    /// The checksum of what it holds. `None` if the archive is cut.
+    /// The checksum of what it holds. `None` if the archive has no directory that can be read.
     checksum: Option<u32>,
 }
 
 impl ZipMember {
-    /// The only file of an archive. Folders do not count. Of an archive that is cut, the file that it begins with.
+    /// The only file of an archive. Folders do not count. Of an archive without its directory, which is at its
+    /// end, the file that it begins with.
     ///
     /// # Errors
     /// There is none, there are several, it is encrypted or packed otherwise than by deflate, or the archive is damaged.
@@ -132,7 +133,7 @@ impl<R: Read> Read for Checked<R> {
         let read = self.inner.read(bytes)?;
         self.found.update(&bytes[..read]);
         let wrong = match self.expected {
-            None => "the archive ends without its directory",
+            None => "the directory of the archive is missing or damaged, so that it may hold other files",
             Some(expected) if expected != self.found.sum() => "the checksum of the file is wrong",
             Some(_) => return Ok(read),
         };
