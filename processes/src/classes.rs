@@ -107,6 +107,13 @@ impl Schema {
         &self.labels
     }
 
+    /// How many labels are cut, since a text of the program in them is longer than a label may be. Those that begin alike
+    /// are one.
+    #[must_use]
+    pub fn cut_labels(&self) -> usize {
+        self.labels.iter().filter(|label| labelling::is_cut(label)).count()
+    }
+
     /// The text of a label.
     #[must_use]
     pub fn text(&self, label: LabelId) -> &str {

@@ -262,3 +262,25 @@ fn labels_that_hold_labels_have_a_limit() {
     let error = rules(11).expect_err("too long").to_string();
     assert_eq!(error, "r.toml, line 15: label 1 of the schema `l2` takes 10000 bytes, the limit is 4096");
 }
+
+/// What a program captures is as long as its arguments: rules that repeat it are refused before they meet one.
+#[test]
+fn labels_that_repeat_what_they_capture_have_a_limit() {
+    let schema = |at: u32| {
+        let label = if at == 0 { "$1".repeat(10) } else { format!("${{l{}}}", at - 1).repeat(10) };
+        format!("[[schema]]\nname = 'l{at}'\n[[schema.rule]]\narguments = '(.*)'\nlabel = '{label}'\n")
+    };
+    let read = |schemata: u32| Rules::read("r.toml", &(0..schemata).map(schema).collect::<String>());
+    let error = read(2).expect_err("too many").to_string();
+    assert_eq!(error, "r.toml, line 10: label 1 of the schema `l1` holds 100 texts of the program, the limit is 64");
+    // Ten times 300 letters are fewer than 4,096 bytes, ten times 500 are not.
+    let rules = read(1).expect("few texts");
+    let (short, long) = ("s".repeat(300), "l".repeat(500));
+    let tree = tree(&[&format!("x {short}"), &format!("x {long}"), &format!("x {long} more")], "barrow record");
+    let classes = Classes::of(&tree, &rules);
+    let labels = classes.first().labels();
+    assert!(labels.iter().all(|label| label.len() <= 4096), "{labels:?}");
+    assert_eq!((labels.len(), classes.first().cut_labels()), (3, 2), "the two long ones differ after 502 bytes");
+    assert_eq!(labels[0], format!("x {short}").repeat(10));
+    assert!(labels[1].ends_with('…'));
+}

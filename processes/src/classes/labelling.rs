@@ -272,6 +272,11 @@ fn fill(label: &mut String, parts: &[Part], rule: Option<&Rule>, looked: &mut Lo
     }
 }
 
+/// Whether a label was cut. One that happens to end so at its longest counts as cut.
+pub(super) fn is_cut(label: &str) -> bool {
+    label.ends_with(CUT) && label.len() + char::MAX_LEN_UTF8 > MOST_LABEL_BYTES
+}
+
 /// Adds text to a label, up to its longest: what a program captured may be as long as its arguments.
 fn push(label: &mut String, text: &str) {
     let room = MOST_LABEL_BYTES.saturating_sub(label.len());

@@ -21,6 +21,8 @@ pub(super) const IGNORE: &str = "IGNORE";
 /// The longest label, in bytes. Labels are names of classes: a longer one is a mistake, and labels that hold labels grow
 /// by a power with each schema.
 pub(super) const MOST_LABEL_BYTES: usize = 4096;
+/// A label holds texts of the program at most so often, with those of the labels in it. It takes few to name a class.
+const MOST_TEXTS: usize = 64;
 
 /// How images get their labels.
 #[derive(Debug)]
@@ -175,33 +177,48 @@ fn in_order(all: &[(Source<'_>, &SchemaText)], names: &[&str], needs: &[Places])
     Ok(order)
 }
 
-/// Refuses labels whose own text, with that of the labels in them, is too long whatever the program.
+/// What a label holds, with the labels in it, whatever the program: bytes of its own text, and texts of the program.
+#[derive(Debug, Clone, Copy, Default)]
+struct Extent {
+    bytes: usize,
+    texts: usize,
+}
+
+impl Extent {
+    fn and(self, other: Extent) -> Extent {
+        Extent { bytes: self.bytes.saturating_add(other.bytes), texts: self.texts.saturating_add(other.texts) }
+    }
+}
+
+/// Refuses labels that are too long whatever the program, or that repeat what it captures.
 fn check_lengths(all: &[(Source<'_>, &SchemaText)], schemata: &[SchemaRules], order: &[usize]) -> Result<()> {
-    let mut longest = vec![0_usize; schemata.len()];
+    let mut longest = vec![Extent::default(); schemata.len()];
     for &schema in order {
         let (source, text) = all[schema];
-        let length = |parts: &[Part]| {
+        let extent = |parts: &[Part]| {
             let of_part = |part: &Part| match part {
-                Part::Text(text) => text.len(),
+                Part::Text(text) => Extent { bytes: text.len(), texts: 0 },
                 Part::Class(other) => longest[*other],
-                Part::Group(..) | Part::Field(_) => 0,
+                Part::Group(..) | Part::Field(_) => Extent { bytes: 0, texts: 1 },
             };
-            parts.iter().map(of_part).fold(0, usize::saturating_add)
+            parts.iter().map(of_part).fold(Extent::default(), Extent::and)
         };
         let labels =
             text.rule.iter().map(|rule| &rule.label).zip(schemata[schema].rules.iter().map(|rule| &rule.label));
         let otherwise = text.otherwise.iter().map(|label| (label, &schemata[schema].otherwise));
-        let mut most = 0;
+        let mut most = Extent::default();
         for (number, (label, parts)) in (1..).zip(labels.chain(otherwise)) {
-            let bytes = length(parts);
-            if bytes > MOST_LABEL_BYTES {
-                let name = text.name.get_ref();
-                let what = format!(
-                    "label {number} of the schema `{name}` takes {bytes} bytes, the limit is {MOST_LABEL_BYTES}"
-                );
-                return Err(source.error(Some(label.span()), what));
-            }
-            most = most.max(bytes);
+            let Extent { bytes, texts } = extent(parts);
+            let excess = match () {
+                () if bytes > MOST_LABEL_BYTES => format!("takes {bytes} bytes, the limit is {MOST_LABEL_BYTES}"),
+                () if texts > MOST_TEXTS => format!("holds {texts} texts of the program, the limit is {MOST_TEXTS}"),
+                () => {
+                    most = Extent { bytes: most.bytes.max(bytes), texts: most.texts.max(texts) };
+                    continue;
+                }
+            };
+            let what = format!("label {number} of the schema `{}` {excess}", text.name.get_ref());
+            return Err(source.error(Some(label.span()), what));
         }
         longest[schema] = most;
     }

@@ -93,13 +93,14 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             .schema(name)
             .ok_or_else(|| QueryError::usage(format!("there is no schema `{name}`; there are {}", names.join(", "))))?,
     };
+    let note = cut_note(schema);
     session.listed.clear();
     let rows = session.page_rows();
     let measure = asked.measure.unwrap_or(Measure::Cpu);
     if let Some(is_logarithmic) = asked.histogram {
         let values = class_values(&tree, &totals, schema, measure);
         let table = class_tables::histogram((&tree, schema), &values, measure, is_logarithmic);
-        return Ok(more::first_page(session, Answer::default().table(table).exact(), rows));
+        return Ok(more::first_page(session, Answer::default().table(table).lines(note).exact(), rows));
     }
     let totalled =
         |schema| Totalled { schema, totals: class_totals(&tree, &totals, schema), peaks: class_peaks(&tree, schema) };
@@ -117,7 +118,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         }
         Format::Csv => Ok(Answer::default().table(class_tables::flat(&totalled(schema))).exact()),
         Format::Table => {
-            let mut answer = tables();
+            let mut answer = tables().lines(note);
             if asked.schema.is_none() && names.len() > 1 {
                 let others: Vec<&str> = names.iter().copied().filter(|name| *name != schema.name()).collect();
                 answer = answer.note(format!("schema {}; others: {}", schema.name(), others.join(", ")));
@@ -125,6 +126,12 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             Ok(more::first_page(session, answer.exact(), rows))
         }
     }
+}
+
+/// Says that different texts may be one class here.
+fn cut_note(schema: &Schema) -> Option<String> {
+    let cut = schema.cut_labels();
+    (cut > 0).then(|| format!("labels that are too long and cut at `…`: {cut}; what begins alike is one class"))
 }
 
 /// When the classes ran, and what they used.
