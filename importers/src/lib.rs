@@ -94,7 +94,7 @@ pub use options::{FormatOptions, ImportOptions};
 pub use packing::is_archive;
 pub use read_value::{ReadValue, ReadValues, read_values};
 pub use series::{Series, taken_ns};
-pub use strace::joined::joined_strace;
+pub use strace::joined::{joined_strace, strace_siblings};
 pub use table::{FORMATS, named_otherwise, recognise};
 
 use std::path::Path;

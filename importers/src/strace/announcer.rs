@@ -10,7 +10,7 @@ use super::line::{LineReader, MESSAGE, Time, What};
 use super::signals;
 use super::tasks::{Process, Tasks};
 use crate::context::{Context, Outcome};
-use crate::error::{ImportError, Stop};
+use crate::error::{Damage, ImportError, Stop};
 use crate::process_logs::{self, Clock, LeftOut, readable, shell_words};
 
 /// What follows a message of strace that came into the middle of a line.
@@ -35,6 +35,8 @@ pub(super) struct Announcer<'c, 'w> {
     command: Option<Vec<String>>,
     /// When the log ends.
     last_ns: i64,
+    /// When the process of lines without a number ended, if that was in the line before.
+    ended_ns: Option<i64>,
     /// Whether times are finer than seconds.
     has_fractions: bool,
     pub(super) left_out: LeftOut,
@@ -54,6 +56,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
             cut_programs: 0,
             command: None,
             last_ns: i64::MIN,
+            ended_ns: None,
             has_fractions: false,
             left_out: LeftOut::new("line"),
         })
@@ -74,6 +77,14 @@ impl<'c, 'w> Announcer<'c, 'w> {
             Time::Wall(_) => self.clock.since_created_ns(at_ns),
             Time::Day(_) | Time::Since(_) => process_logs::saturated(at_ns),
         };
+        if parsed.task.is_none() && self.ended_ns.take().is_some_and(|ended_ns| time_ns < ended_ns) {
+            let damage = Damage::Unexpected {
+                found: "the end of a process, then an earlier time,".to_owned(),
+                offset: line.offset as u64,
+                expected: "the log of one process; `barrow import LOG.*` reads several of `strace -ff`",
+            };
+            return Err(damage.into());
+        }
         self.last_ns = self.last_ns.max(time_ns);
         self.has_fractions |= at_ns % 1_000_000_000 != 0;
         if !self.tasks.is_known(task)
@@ -108,7 +119,12 @@ impl<'c, 'w> Announcer<'c, 'w> {
                 Some(call) => self.returned(task, call, arguments, result, time_ns),
                 None => self.ensure(task, time_ns),
             },
-            What::Event(event) => self.event(task, event, time_ns),
+            What::Event(event) => {
+                self.event(task, event, time_ns)?;
+                let has_ended = parsed.task.is_none() && !self.tasks.is_known(task);
+                self.ended_ns = has_ended.then_some(time_ns);
+                Ok(())
+            }
             What::Signal | What::Other => self.ensure(task, time_ns),
         }
     }

@@ -64,6 +64,16 @@ pub fn joined_strace(sources: &[&Path], folder: &Path) -> Result<Option<NamedTem
     Ok(Some(file))
 }
 
+/// How many more files beside `source` have its name but for the number at the end, as the logs of `strace -ff` do.
+pub fn strace_siblings(source: &Path) -> usize {
+    let Some(folder) = source.parent() else { return 0 };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let Ok(entries) = fs::read_dir(folder) else { return 0 };
+    let source = folder.join(source.file_name().unwrap_or_default());
+    let is_sibling = |path: &Path| path != source && numbers(&[&source, path]).is_some();
+    entries.filter_map(Result::ok).filter(|entry| is_sibling(&entry.path())).count()
+}
+
 /// A line with a time, and those after it without one.
 struct Call<'t> {
     task: u64,

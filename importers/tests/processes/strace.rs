@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use barrow_importers::{joined_strace, taken_ns};
+use barrow_importers::{joined_strace, strace_siblings, taken_ns};
 
 use crate::logs::STRACE;
 use crate::recorded::{CREATED_NS, record};
@@ -139,6 +139,7 @@ fn logs_of_one_process_each_are_joined() {
     let joined = std::fs::read_to_string(joined.path()).expect("a log");
     assert_eq!(record(&joined).expect("a log").text(), EXPECTED, "{joined}");
 
+    assert_eq!(strace_siblings(&paths[0]), paths.len() - 1);
     let one = joined_strace(&sources[..1], folder.path()).expect("readable").expect("a log");
     let task = logs.keys().next().expect("a task");
     assert!(std::fs::read_to_string(one.path()).expect("a log").starts_with(&format!("{task} 17")));
@@ -147,8 +148,34 @@ fn logs_of_one_process_each_are_joined() {
     assert!(joined_strace(&sources, folder.path()).expect("readable").is_none());
     let other = folder.path().join("other.8");
     std::fs::copy(&paths[1], &other).expect("copied");
+    assert_eq!(strace_siblings(&other), 0);
     assert!(joined_strace(&[&other, &paths[1]], folder.path()).expect("readable").is_none());
     assert!(joined_strace(&[], folder.path()).expect("nothing").is_none());
+}
+
+/// `cat build.strace.*` has lost the numbers: what follows the first process is of nobody known.
+#[test]
+fn logs_of_one_process_each_one_after_another_are_refused() {
+    let of = |task: &str| -> String {
+        STRACE.lines().filter_map(|line| Some(format!("{}\n", line.strip_prefix(task)?.strip_prefix(' ')?))).collect()
+    };
+    let mut tasks: Vec<&str> = STRACE.lines().filter_map(|line| Some(line.split_once(' ')?.0)).collect();
+    tasks.sort_unstable();
+    tasks.dedup();
+    let first = of(tasks[0]);
+    let joined: String = tasks.iter().map(|task| of(task)).collect();
+    let recorded = record(&joined).expect("a log");
+    let lost = recorded.lost().expect("something is lost");
+    assert!(lost.contains(&format!("at byte {}", first.len())) && lost.contains("barrow import LOG.*"), "{lost}");
+    assert!(recorded.text().lines().all(|line| !line.contains("cc1")), "{}", recorded.text());
+    // Two logs of `strace -A`, of one command after the other, are no such thing.
+    let run = |at: u32, name: &str| {
+        format!(
+            "17000000{at}.5 execve(\"/bin/{name}\", [\"{name}\"], 0x1 /* 0 vars */) = 0\n17000000{at}.6 +++ exited with 0 +++\n"
+        )
+    };
+    let recorded = record(&(run(10, "a") + &run(20, "b"))).expect("a log");
+    assert_eq!((recorded.text().matches("begin").count(), recorded.lost()), (2, None));
 }
 
 /// `-q` leaves out how processes end; a log that is cut does not have it.
