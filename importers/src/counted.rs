@@ -22,6 +22,8 @@ pub struct TypeCount {
 pub struct Counted {
     /// The types with objects, by id.
     pub totals: Vec<TypeCount>,
+    /// Sentences for the user: what an import would say of these numbers.
+    pub notes: Vec<String>,
     /// Set if the dump is cut or damaged.
     pub lost: Option<Loss>,
 }

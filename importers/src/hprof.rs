@@ -119,8 +119,10 @@ fn totals_with<const ID: usize>(
     if heaps.has_more() || outline.as_ref().is_some_and(|outline| outline.repeated > 0) {
         return Ok(None);
     }
+    let mut notes = std::mem::take(&mut heaps.notes);
     let totals = match &outline {
         Some(outline) => {
+            notes.extend(assumed_layout(outline));
             Classes::<ID>::new(outline, header, context.vocabulary, context.options.contents.has_values())?.totals()?
         }
         None => Vec::new(),
@@ -128,7 +130,9 @@ fn totals_with<const ID: usize>(
     match heaps.damage {
         Some(damage) if totals.is_empty() => Err(ImportError::NoWholeSnapshot { damage }),
         None if totals.is_empty() => Err(ImportError::NoSnapshot { length: dump.len() as u64 }),
-        damage => Ok(Some(Counted { totals, lost: damage.map(|damage| Loss::partial(damage, Kept::Snapshots(1))) })),
+        damage => {
+            Ok(Some(Counted { totals, notes, lost: damage.map(|damage| Loss::partial(damage, Kept::Snapshots(1))) }))
+        }
     }
 }
 
@@ -174,6 +178,13 @@ fn import_with<const ID: usize>(
     Ok(outcome)
 }
 
+/// What sizes rest on, where the dump does not tell it.
+fn assumed_layout(outline: &Outline<'_>) -> Option<String> {
+    let layout = &outline.layout;
+    (!outline.is_layout_found)
+        .then(|| format!("nothing in the dump tells the object layout; shallow sizes assume {layout}"))
+}
+
 fn announce_all<const ID: usize>(
     outline: &Outline<'_>,
     header: &Header<'_>,
@@ -200,9 +211,7 @@ fn announce_all<const ID: usize>(
         let repeated = outline.repeated;
         outcome.notes.push(format!("objects at the address of another one before, left out: {repeated}"));
     }
-    if !outline.is_layout_found {
-        outcome.notes.push(format!("nothing in the dump tells the object layout; shallow sizes assume {layout}"));
-    }
+    outcome.notes.extend(assumed_layout(outline));
     if left_out.references > 0 {
         let references = left_out.references;
         outcome.notes.push(format!("references that lead to nothing in the dump, left out: {references}"));

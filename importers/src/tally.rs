@@ -54,8 +54,10 @@ pub(crate) fn counted(
         (Err(Stop::Damage(damage, _) | Stop::Partial(damage)), _) => Err(ImportError::NoWholeSnapshot { damage }),
         (Ok(totals), Some(damage)) if totals.is_empty() => Err(ImportError::NoWholeSnapshot { damage }),
         (Ok(totals), None) if totals.is_empty() => Err(ImportError::NoSnapshot { length }),
-        (Ok(totals), lost) => {
-            Ok(Counted { totals, lost: lost.map(|damage| Loss::partial(damage, Kept::Snapshots(1))) })
-        }
+        (Ok(totals), lost) => Ok(Counted {
+            totals,
+            notes: Vec::new(),
+            lost: lost.map(|damage| Loss::partial(damage, Kept::Snapshots(1))),
+        }),
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Announced {
     pub(crate) lost_references: u64,
     /// Slots without an object.
     pub(crate) free_slots: u64,
+    /// Objects of which the dump tells no size.
+    pub(crate) unsized_objects: u64,
     /// Sizes of objects, summed, in bytes.
     pub(crate) bytes: u64,
 }
@@ -44,6 +46,7 @@ impl Announced {
         self.bytes = add_bytes(self.bytes, other.bytes, 0)?;
         self.lost_references += other.lost_references;
         self.free_slots += other.free_slots;
+        self.unsized_objects += other.unsized_objects;
         Ok(())
     }
 
@@ -58,8 +61,14 @@ impl Announced {
             (self.free_slots, "free slots were left out"),
         ];
         let said = sentences.iter().filter(|(count, _)| *count > 0);
-        said.map(|(count, sentence)| format!("{count} {sentence}")).collect()
+        said.map(|(count, sentence)| format!("{count} {sentence}")).chain(assumed_sizes(self.unsized_objects)).collect()
     }
+}
+
+/// What sizes rest on, where the dump does not tell them.
+pub(super) fn assumed_sizes(unsized_objects: u64) -> Option<String> {
+    let count = unsized_objects;
+    (count > 0).then(|| format!("objects of which the dump tells no size, counted with {SLOT_BYTES} B each: {count}"))
 }
 
 /// Announces the lines of one thread.
@@ -141,6 +150,7 @@ impl<'k, 's> Announcer<'k, 's> {
 
     fn object(&mut self, line: &Line<'_>, address: u64, references: &[u64], offset: u64) -> Result<(), Stop> {
         let (shallow_bytes, unmanaged_bytes) = sizes(line);
+        self.announced.unsized_objects += u64::from(!has_size(line));
         self.announced.bytes = add_bytes(self.announced.bytes, shallow_bytes, offset)?;
         self.announced.bytes = add_bytes(self.announced.bytes, unmanaged_bytes, offset)?;
         let (site, name) = (self.sites.id(&line.site)?, self.name(line, address)?);
@@ -264,6 +274,11 @@ pub(super) fn sizes(line: &Line<'_>) -> (u64, u64) {
         (_, None, Some(memsize)) => (memsize.min(SLOT_BYTES), memsize.saturating_sub(SLOT_BYTES)),
         (_, None, None) => (SLOT_BYTES, 0),
     }
+}
+
+/// Whether the dump tells what an object takes; it does not for those that wait for their finalizer (`ZOMBIE`).
+pub(super) fn has_size(line: &Line<'_>) -> bool {
+    line.kind == b"SHAPE" || line.slot_size.is_some() || line.memsize.is_some()
 }
 
 /// The error of a line that is none of an object or of roots.

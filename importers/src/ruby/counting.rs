@@ -1,9 +1,10 @@
 //! Counts the objects of a dump by type: one pass over the lines, without addresses and references.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::FREE_SLOT;
-use super::announcer::{sizes, unexpected};
+use super::announcer::{assumed_sizes, has_size, sizes, unexpected};
 use super::classes::{ClassLine, Classes};
 use super::line::{Line, Reading};
 use super::types::{LineType, put_key};
@@ -16,11 +17,15 @@ use crate::tally::{Tally, counted};
 /// Counts a dump as an import of it would. Each line is read whole, so that what ends an import ends this, too.
 pub(super) fn totals(dump: &[u8], context: &Context<'_>) -> Result<Counted, ImportError> {
     let mut lines = Lines::new(dump);
-    let totals = lines.read(context, super::check_line, |lines| count(lines, context));
-    counted(totals, lines.lost(), dump.len() as u64)
+    let unsized_objects = AtomicU64::new(0);
+    let totals = lines.read(context, super::check_line, |lines| count(lines, &unsized_objects, context));
+    let notes = assumed_sizes(unsized_objects.into_inner()).into_iter().collect();
+    Ok(Counted { notes, ..counted(totals, lines.lost(), dump.len() as u64)? })
 }
 
-fn count(lines: &Lines<'_>, context: &Context<'_>) -> Result<Vec<TypeCount>, Stop> {
+fn count(lines: &Lines<'_>, unsized_objects: &AtomicU64, context: &Context<'_>) -> Result<Vec<TypeCount>, Stop> {
+    // What is counted before a damaged line is found is counted again.
+    unsized_objects.store(0, Ordering::Relaxed);
     let all: Mutex<Tallies<LineType>> = Mutex::default();
     let classes = lines.in_parallel(
         "counting",
@@ -30,7 +35,11 @@ fn count(lines: &Lines<'_>, context: &Context<'_>) -> Result<Vec<TypeCount>, Sto
             lines.for_each_line(chunk, |text, offset| counter.line(text, offset))?;
             Ok(std::mem::take(&mut counter.classes))
         },
-        |counter| Ok(all.lock().unwrap_or_else(PoisonError::into_inner).merge(counter.tallies)?),
+        |counter| {
+            // Relaxed: it is read when all threads have ended.
+            unsized_objects.fetch_add(counter.unsized_objects, Ordering::Relaxed);
+            Ok(all.lock().unwrap_or_else(PoisonError::into_inner).merge(counter.tallies)?)
+        },
     )?;
     let classes = Classes::new(classes.into_iter().flatten());
     let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -44,6 +53,7 @@ struct Counter {
     tallies: Tallies<LineType>,
     /// Those of this chunk.
     classes: Vec<ClassLine>,
+    unsized_objects: u64,
     // Kept for their memory.
     key: Vec<u8>,
     reading: Reading,
@@ -59,6 +69,7 @@ impl Counter {
             (None, None) => return Err(unexpected(text, offset)),
         }
         let (heap_bytes, unmanaged_bytes) = sizes(&line);
+        self.unsized_objects += u64::from(!has_size(&line));
         put_key(&line, &mut self.key);
         self.tallies.add(&self.key, Tally::one(heap_bytes, unmanaged_bytes), offset, || LineType::of(&line))?;
         self.classes.extend(ClassLine::of(&line, &self.reading.references));

@@ -25,20 +25,27 @@ type Tallies = HashMap<TypeKey, Tally, foldhash::fast::RandomState>;
 
 /// Counts a dump as an import of it would.
 pub(super) fn totals(dump: &[u8], context: &Context<'_>) -> Result<Counted, ImportError> {
-    let (totals, lost) = match count(dump, context) {
+    let mut notes = Vec::new();
+    let (totals, lost) = match count(dump, &mut notes, context) {
         Ok((totals, end)) => (Ok(totals), end.err()),
         Err(stop) => (Err(stop), None),
     };
-    counted(totals, lost, dump.len() as u64)
+    Ok(Counted { notes, ..counted(totals, lost, dump.len() as u64)? })
 }
 
 /// The totals, and whether all of the dump is there.
-fn count(dump: &[u8], context: &Context<'_>) -> Result<(Vec<TypeCount>, Result<(), Damage>), Stop> {
+fn count(
+    dump: &[u8],
+    notes: &mut Vec<String>,
+    context: &Context<'_>,
+) -> Result<(Vec<TypeCount>, Result<(), Damage>), Stop> {
     context.progress.begin("looking through", dump.len() as u64, "bytes");
     let layout = Layout::find(dump, context)?;
     if layout.nodes.len() == 0 {
         return Ok((Vec::new(), layout.end));
     }
+    notes.extend(super::contradictions(&layout));
+    notes.extend(super::rest(&layout));
     context.progress.begin("counting", dump.len() as u64, "bytes");
     let divided = divide(&layout.meta, &layout.nodes, &layout.edges, &WeakMapNodes::default(), context)?;
     let locations = Locations::read(&layout, context)?;

@@ -113,9 +113,10 @@ fn counting_is_importing_without_objects() {
         std::fs::write(&plain, bytes).expect("written");
         let path = folder.path().join("types.barrow");
         let writer = Writer::create(&path, Options::default()).expect("a new file");
-        let Counted { totals, lost } =
+        let Counted { totals, lost, notes } =
             totals(&plain, &writer, &ImportOptions::default(), &Silent).expect("a whole dump").expect("HPROF");
         assert!(lost.is_none());
+        assert_eq!(notes, Vec::<String>::new(), "{dump}");
         let snapshot = writer.begin_snapshot(barrow_writer::SnapshotInfo::default()).expect("a snapshot");
         snapshot.commit().expect("a snapshot");
         writer.finish().expect("a recording");
