@@ -31,7 +31,7 @@ impl Session {
         let context = self.context.clone();
         context.ceiling.begin(false);
         let file = self.context.workspace.run(|| opening::open(name, &context));
-        self.open_file(file.map_err(|error| if error.is_stopped() { self.why_stopped() } else { error })?);
+        self.take_file(file.map_err(|error| if error.is_stopped() { self.why_stopped() } else { error })?);
         Ok(())
     }
 

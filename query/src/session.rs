@@ -195,6 +195,12 @@ impl Session {
 
     /// Makes `file` what questions are about. Sessions that open the same one share what is computed about it.
     pub fn open_file(&mut self, file: OpenFile) {
+        // If something was remarked, then to another session.
+        self.take_file(OpenFile { has_remarked: false, ..file });
+    }
+
+    /// Makes `file` what questions are about.
+    pub(crate) fn take_file(&mut self, file: OpenFile) {
         self.import = None;
         self.select_again = None;
         self.file = Some(file);

@@ -87,6 +87,40 @@ fn what_was_lost_is_part_of_the_recording() {
     assert_eq!((third.code, third.stderr, third.stdout), (4, first.stderr, first.stdout));
 }
 
+/// Two snapshots one after the other, as `cat` joins them: the second is not read, and every way to ask says so.
+#[test]
+fn what_an_import_remarks_is_said_once_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("two.heapsnapshot");
+    let packed = fs::read(testdata("foreign/v8/node20-cards-1.heapsnapshot.zst")).unwrap();
+    let one = zstd::decode_all(&packed[..]).unwrap();
+    fs::write(&path, [&one[..], &one[..]].concat()).unwrap();
+    let note = format!("another snapshot follows at byte {} and was not read", one.len());
+    let ask = |words: &[&str]| asked(program(folder.path()), &[words, &["--quiet", shown(&path)]].concat());
+    // Counted, without an import: each time.
+    for _ in 0..2 {
+        let run = ask(&["summary"]);
+        assert_eq!((run.code, run.stderr.matches(&note).count(), run.stdout.matches(&note).count()), (0, 1, 0));
+    }
+    let first = ask(&["roots"]);
+    assert_eq!((first.code, first.stderr.matches(&note).count()), (0, 1), "{}", first.stderr);
+    let again = ask(&["roots"]);
+    assert_eq!((again.code, again.stderr.as_str()), (0, ""));
+    let run = ask(&["summary"]);
+    assert_eq!((run.code, run.stderr.as_str(), run.stdout.matches(&note).count()), (0, "", 1), "{}", run.stdout);
+    assert!(ask(&["info"]).stdout.contains(&format!("note           {note}")));
+    // Redaction replaces it, and nobody reads what it made of it.
+    let [plain, redacted] = ["plain.barrow", "redacted.barrow"].map(|name| folder.path().join(name));
+    let imported = asked(program(folder.path()), &["import", shown(&path), "-o", shown(&plain)]);
+    assert!(imported.stdout.contains(&note), "{}", imported.stdout);
+    assert_eq!(asked(program(folder.path()), &["redact", shown(&plain), "-o", shown(&redacted)]).code, 0);
+    let facts = asked(program(folder.path()), &["info", shown(&redacted)]).stdout;
+    let value = facts.lines().find_map(|line| line.strip_prefix("note")).expect("the key is barrow's word");
+    assert!(value.trim().len() > 20 && !value.contains("another"), "{facts}");
+    let totals = asked(program(folder.path()), &["summary", shown(&redacted)]).stdout;
+    assert!(!totals.contains(value.trim()), "{totals}");
+}
+
 #[test]
 fn processes_that_open_a_cut_dump_at_once_all_tell_what_was_lost() {
     let folder = tempfile::tempdir().unwrap();

@@ -19,3 +19,4 @@ pub use parts::FilePart;
 pub(crate) use parts::file_parts;
 pub(crate) use rows::{Named, columns_strings, commit_strings};
 pub(crate) use uses::{Contents, Fields, Uses, rows_of};
+pub use vocabulary::TEXTS_FACT as REPLACED_TEXTS;

@@ -61,7 +61,7 @@ mod repair;
 mod resolve;
 
 pub use audit::{Audit, ClassRow, State, audit};
-pub use contents::FilePart;
+pub use contents::{FilePart, REPLACED_TEXTS};
 pub use error::{Result, RewriteError};
 pub use redact::{Key, RedactOptions, Redacted, StringCounts, redact};
 pub use repack::{RepackOptions, Repacked, RepackedSnapshot, repack};

@@ -84,7 +84,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
 }
 
 fn answer(done: Done, order: OrderedBy, written: String, elapsed: Duration) -> Answer {
-    let lost = done.lost();
+    let (lost, notes) = (done.lost(), done.notes());
     let Done { imported, finished, source_bytes } = done;
     let snapshots = || imported.iter().flat_map(|(_, imported)| &imported.snapshots);
     let sum = |of: fn(&barrow_writer::Totals) -> u64| snapshots().map(of).sum::<u64>();
@@ -114,10 +114,7 @@ fn answer(done: Done, order: OrderedBy, written: String, elapsed: Duration) -> A
     if imported.len() > 1 {
         answer = answer.fact(Column::new("order", "order", Unit::Text), order.name());
     }
-    for (source, Imported { notes, .. }) in &imported {
-        let prefix = if imported.len() == 1 { String::new() } else { format!("{}: ", source.display()) };
-        answer = notes.iter().fold(answer, |answer, note| answer.note(format!("{prefix}{note}")));
-    }
+    answer = answer.lines(notes);
     answer.lost = lost;
     answer.note(format!("took {seconds:.2} s: {} MB/s", units::rounded(rate)))
 }

@@ -11,6 +11,7 @@ use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::language::selection;
 use crate::session::Session;
+use crate::sources::importing::notes_of;
 use crate::tables::process_summary;
 use crate::tables::trials::summary as trial_summary;
 
@@ -40,6 +41,15 @@ pub(super) const COMMAND: Command = Command {
 };
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let answer = totals(session, arguments)?;
+    if session.file().is_some_and(|file| file.has_remarked) {
+        return Ok(answer);
+    }
+    let facts = session.recording()?.facts()?;
+    Ok(answer.lines(notes_of(&facts).into_iter().map(str::to_owned)))
+}
+
+fn totals(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let recording = session.recording()?;
     let words = arguments.words();
     let has_processes = recording.has_processes();

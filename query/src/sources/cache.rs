@@ -5,6 +5,7 @@
 //!   PATH-CONTENT.barrow         PATH and CONTENT: see `key`
 //!     fact `dump`               the dump's path
 //!     fact `lost`               what the dump had lost, in a sentence; only if it had
+//!     facts `note`, `note 2`…   what the import remarked
 //!   PATH-CONTENT.barrow.index   what was computed of it
 //!   UUID.index                  likewise, of a recording whose own folder cannot be written to
 //! ```
@@ -44,6 +45,8 @@ pub(crate) struct Cached {
     pub(crate) recording: Recording,
     /// What the dump had lost.
     pub(crate) lost: Option<String>,
+    /// What its import remarked, if that was just now.
+    pub(crate) notes: Vec<String>,
 }
 
 /// Opens the recording of the dump at `source`; imports it if that has not happened yet.
@@ -64,7 +67,7 @@ pub(crate) fn open(source: &Path, context: &Context) -> Result<Cached, QueryErro
     let part = Destination::replacing(&path).begin(Access::Owner)?;
     let dump = dump_fact(&key);
     let wishes = Wishes { facts: &[(DUMP, &dump)], ..Wishes::default() };
-    import(&[source], &part, &wishes, context, &context.meter())?;
+    let done = import(&[source], &part, &wishes, context, &context.meter())?;
     // Another process may have been faster. Its recording stays, so that an index of it stays valid.
     let cached = match find(&path, &key) {
         Some(cached) => cached,
@@ -76,7 +79,7 @@ pub(crate) fn open(source: &Path, context: &Context) -> Result<Cached, QueryErro
         }
     };
     sweep::sweep(folder.path(), &key, limit_bytes);
-    Ok(cached)
+    Ok(Cached { notes: done.notes(), ..cached })
 }
 
 fn folder_of(context: &Context) -> Result<CacheFolder, QueryError> {
@@ -99,7 +102,7 @@ fn find(path: &Path, key: &Key) -> Option<Cached> {
 
 fn with_loss(recording: Recording) -> Result<Cached, QueryError> {
     let lost = fact(&recording.facts()?, LOST).map(str::to_owned);
-    Ok(Cached { recording, lost })
+    Ok(Cached { recording, lost, notes: Vec::new() })
 }
 
 /// The value of a fact: of two with one key the later holds.

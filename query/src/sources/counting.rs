@@ -13,11 +13,12 @@ use crate::context::Context;
 use crate::error::QueryError;
 use crate::sources::counted::CountedSnapshot;
 use crate::sources::importing;
-use crate::sources::opening::OpenFile;
+use crate::sources::opening::{self, OpenFile};
 
 /// What was counted in a dump.
 struct CountedDump {
     snapshots: Vec<(SnapshotInfo, CountedSnapshot)>,
+    notes: Vec<String>,
     damage: Option<String>,
 }
 
@@ -36,11 +37,15 @@ pub(crate) fn open(name: &str, context: &Context) -> Result<Option<OpenFile>, Qu
         writer.begin_snapshot(info).and_then(barrow_writer::Snapshot::commit).map_err(unwritten)?;
         snapshots.push(snapshot);
     }
+    for (key, note) in importing::note_facts(&counted.notes) {
+        writer.fact(&key, note).map_err(unwritten)?;
+    }
     writer.finish().map_err(unwritten)?;
     Ok(Some(OpenFile {
         name: name.to_owned(),
         recording: Arc::new(Recording::from_bytes(types.take())?),
         damage: counted.damage,
+        has_remarked: opening::remark(name, &counted.notes, context),
         counted: Some(snapshots),
     }))
 }
@@ -72,13 +77,17 @@ fn count(name: &str, writer: &Writer, context: &Context) -> Result<Option<Counte
             (of.info, CountedSnapshot { types: by_type(&of.types), totals: Some(totals(&of.totals)) })
         };
         let snapshots = counted.snapshots.into_iter().map(snapshot).collect();
-        return Ok(Some(CountedDump { snapshots, damage: counted.lost.map(|loss| loss.to_string()) }));
+        return Ok(Some(CountedDump {
+            snapshots,
+            notes: counted.notes,
+            damage: counted.lost.map(|loss| loss.to_string()),
+        }));
     }
     let counted = barrow_importers::totals(path, writer, &reading, &meter).map_err(failed)?;
     Ok(counted.map(|counted| {
         let snapshot = CountedSnapshot { types: by_type(&counted.totals), totals: None };
         let damage = counted.lost.map(|loss| loss.to_string());
-        CountedDump { snapshots: vec![(SnapshotInfo::default(), snapshot)], damage }
+        CountedDump { snapshots: vec![(SnapshotInfo::default(), snapshot)], notes: counted.notes, damage }
     }))
 }
 

@@ -6,6 +6,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use barrow_importers::{Contents, Format, Holds, ImportError, ImportOptions, Imported, Series};
+use barrow_rewrite::REPLACED_TEXTS;
 use barrow_writer::{Compression, Finished, Options, Writer};
 
 use crate::context::{Context, Settings};
@@ -15,6 +16,8 @@ use crate::sources::destination::Part;
 
 /// The fact that says what a dump had lost.
 pub(crate) const LOST: &str = "lost";
+/// The facts that say what an import remarked: `note`, `note 2` and so on.
+const NOTE: &str = "note";
 
 /// How a recording of dumps is to be written.
 #[derive(Debug, Default)]
@@ -38,6 +41,11 @@ pub(crate) struct Done {
 }
 
 impl Done {
+    /// What the importers remarked; of several dumps, each with its name.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        notes(&self.imported)
+    }
+
     /// What the dumps had lost, in a sentence for each.
     pub(crate) fn lost(&self) -> Option<String> {
         let lost = self.imported.iter().filter_map(|(source, imported)| {
@@ -79,6 +87,10 @@ pub(crate) fn import(
         source: error,
     })?;
     let joined = joined.flatten();
+    let siblings = match sources {
+        [one] if joined.is_some() => barrow_importers::strace_siblings(one),
+        _ => 0,
+    };
     let of_joined = joined.as_ref().map(|joined| [joined.path()]);
     let sources = of_joined.as_ref().map_or(sources, |joined| &joined[..]);
     let written = |source| QueryError::Write { path: part.shown().to_owned(), source };
@@ -104,6 +116,15 @@ pub(crate) fn import(
         })?;
         imported.push((source.to_path_buf(), one));
     }
+    if siblings > 0
+        && let [(_, one)] = &mut imported[..]
+    {
+        let files = siblings + 1;
+        one.notes.push(format!(
+            "one of {files} files whose names differ in the number at their end, as `strace -ff` writes them: \
+             `barrow import NAME.*` reads all of them as one log"
+        ));
+    }
     let wished = match context.settings.contents {
         contents if contents == Contents::default() => None,
         Contents::All => Some("all".to_owned()),
@@ -119,8 +140,41 @@ pub(crate) fn import(
     for (key, sentence) in losses(&imported) {
         writer.fact(&key, &sentence).map_err(written)?;
     }
+    for (key, note) in note_facts(&notes(&imported)) {
+        writer.fact(&key, note).map_err(written)?;
+    }
     let finished = writer.finish().map_err(written)?;
     Ok(Done { imported, finished, source_bytes })
+}
+
+fn notes(imported: &[(PathBuf, Imported)]) -> Vec<String> {
+    let is_one = imported.len() == 1;
+    let said = |source: &Path, note: &String| match is_one {
+        true => note.clone(),
+        false => format!("{}: {note}", source.file_name().unwrap_or_default().to_string_lossy()),
+    };
+    imported.iter().flat_map(|(source, one)| one.notes.iter().map(move |note| said(source, note))).collect()
+}
+
+/// What an import remarked, as facts.
+pub(crate) fn note_facts<'n>(notes: impl IntoIterator<Item = &'n String>) -> impl Iterator<Item = (String, &'n str)> {
+    let key = |number| if number == 1 { NOTE.to_owned() } else { format!("{NOTE} {number}") };
+    (1..).zip(notes).map(move |(number, note)| (key(number), note.as_str()))
+}
+
+/// What an import remarked, of the facts of its recording; nothing once redaction has replaced it.
+pub(crate) fn notes_of(facts: &[(String, String)]) -> Vec<&str> {
+    if facts.iter().any(|(key, _)| key == REPLACED_TEXTS) {
+        return Vec::new();
+    }
+    let is_note = |key: &str| {
+        key.strip_prefix(NOTE).is_some_and(|rest| rest.strip_prefix(' ').map_or(rest.is_empty(), is_number))
+    };
+    facts.iter().filter(|(key, _)| is_note(key)).map(|(_, note)| note.as_str()).collect()
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// What the dumps had lost, as facts: of several dumps, the key names which.

@@ -23,6 +23,8 @@ pub struct OpenFile {
     pub recording: Arc<Recording>,
     /// What was lost, in the recording or in the dump it was imported from.
     pub damage: Option<String>,
+    /// Whether it was imported or counted just now, and what there was to remark was said.
+    pub(crate) has_remarked: bool,
     /// What was counted in each snapshot, if the file is a dump of which only this is known. The recording then holds the
     /// types and no object.
     pub(crate) counted: Option<Vec<CountedSnapshot>>,
@@ -32,7 +34,7 @@ impl OpenFile {
     /// An open recording of this name.
     pub(crate) fn of(name: &str, recording: Arc<Recording>) -> Self {
         let damage = recording.damage().map(ToString::to_string);
-        OpenFile { name: name.to_owned(), recording, damage, counted: None }
+        OpenFile { name: name.to_owned(), recording, damage, has_remarked: false, counted: None }
     }
 }
 
@@ -52,8 +54,9 @@ pub(crate) fn open(name: &str, context: &Context) -> Result<OpenFile, QueryError
     let first_bytes = first_bytes(path).map_err(|error| unreadable(error.to_string()))?;
     if barrow_importers::recognise(&first_bytes).is_some() {
         let cached = cache::open(path, context)?;
-        let recording = Arc::new(cached.recording);
-        return Ok(OpenFile { name: name.to_owned(), recording, damage: cached.lost, counted: None });
+        let cache::Cached { recording, lost, notes } = cached;
+        let has_remarked = remark(name, &notes, context);
+        return Ok(OpenFile { damage: lost, has_remarked, ..OpenFile::of(name, Arc::new(recording)) });
     }
     let recording = Recording::open(path).map_err(|error| match error {
         AnalyzerError::Unreadable(FormatError::NotARecording { .. }) => {
@@ -61,8 +64,7 @@ pub(crate) fn open(name: &str, context: &Context) -> Result<OpenFile, QueryError
         }
         error => unreadable(error.to_string()),
     })?;
-    let damage = recording.damage().map(ToString::to_string);
-    Ok(OpenFile { name: name.to_owned(), recording: Arc::new(recording), damage, counted: None })
+    Ok(OpenFile::of(name, Arc::new(recording)))
 }
 
 /// Opens what comes through a pipe. Nothing of it is kept for the next time: neither an import in the cache nor an index.
@@ -76,14 +78,18 @@ fn open_pipe(name: &str, context: &Context) -> Result<OpenFile, QueryError> {
     };
     let first_bytes = first_bytes(spooled.path())
         .map_err(|error| QueryError::Unreadable { path: name.to_owned(), cause: error.to_string() })?;
-    let (recording, damage) = if barrow_importers::recognise(&first_bytes).is_some() {
+    if barrow_importers::recognise(&first_bytes).is_some() {
         let part = Destination::replacing(&spooled.folder().join("imported.barrow")).begin(Access::Owner)?;
         let done = import(&[spooled.path()], &part, &Wishes::default(), context, &meter)?;
-        (opened(part.path())?, done.lost())
-    } else {
-        let recording = opened(spooled.path())?;
-        let damage = recording.damage().map(ToString::to_string);
-        (recording, damage)
-    };
-    Ok(OpenFile { name: name.to_owned(), recording: Arc::new(recording), damage, counted: None })
+        let file = OpenFile::of(name, Arc::new(opened(part.path())?));
+        let has_remarked = remark(name, &done.notes(), context);
+        return Ok(OpenFile { damage: done.lost(), has_remarked, ..file });
+    }
+    Ok(OpenFile::of(name, Arc::new(opened(spooled.path())?)))
+}
+
+/// Says what an import or a count of the file noted. Returns whether there was something.
+pub(crate) fn remark(name: &str, notes: &[String], context: &Context) -> bool {
+    notes.iter().for_each(|note| context.watcher.remark(&format!("{name}: {note}")));
+    !notes.is_empty()
 }

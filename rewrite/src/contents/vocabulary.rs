@@ -16,7 +16,7 @@ pub(crate) enum Meaning {
 }
 
 /// The fact that says whether texts were replaced.
-pub(crate) const TEXTS_FACT: &str = "redacted texts";
+pub const TEXTS_FACT: &str = "redacted texts";
 /// The same for names.
 pub(crate) const NAMES_FACT: &str = "redacted names";
 /// The fact that counts what was damaged or changed before redaction made new checksums.
@@ -26,6 +26,8 @@ pub(crate) use barrow_analyzer::REPLACED_NUMBERS as NUMBERS_FACT;
 
 /// Before the name of a thread in a key or in a label of roots.
 const THREAD: &str = "thread ";
+/// What the keys of all notes of an import but the first begin with.
+const FURTHER_NOTES: &str = "note ";
 /// What barrow puts before a name of the program, in keys and labels.
 pub(crate) const BEFORE_NAMES: &[&str] = &["module ", THREAD, "throughput of "];
 /// What it puts behind one, in names of metrics.
@@ -128,8 +130,20 @@ const NAMES: &[&str] = &[
 ];
 
 /// Those whose values are any texts.
-const TEXTS: &[&str] =
-    &["argv", "builds", "command", "command hash", "description", "line", "lost", "not traced", "null", "processor"];
+const TEXTS: &[&str] = &[
+    "argv",
+    "builds",
+    "command",
+    "command hash",
+    "description",
+    "dump",
+    "line",
+    "lost",
+    "not traced",
+    "note",
+    "null",
+    "processor",
+];
 
 /// Names that stay: types, references, categories of roots, states and metrics that are the same in all programs.
 const WORDS: &[&str] = &[
@@ -223,8 +237,13 @@ pub(crate) fn meaning_of_key(key: &str, _value: &str) -> Meaning {
         () if holds(NAMES) => Meaning::Name,
         () if holds(TEXTS) => Meaning::Text,
         () if key.starts_with(THREAD) => Meaning::Stack,
+        () if key.strip_prefix(FURTHER_NOTES).is_some_and(is_number) => Meaning::Text,
         () => Meaning::Unknown,
     }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// What a value of a knob is: of a known one a number or a switch.
@@ -258,6 +277,9 @@ mod tests {
         for (key, meaning) in [
             ("pid", Meaning::Setting),
             ("class loader", Meaning::Name),
+            ("note", Meaning::Text),
+            ("note 12", Meaning::Text),
+            ("note of Smith", Meaning::Unknown),
             ("entries", Meaning::Name),
             ("implements", Meaning::Name),
             ("reads as", Meaning::Name),
