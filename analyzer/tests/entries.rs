@@ -12,7 +12,7 @@ use barrow_writer::{
 };
 
 /// The types of the model: name, where entries are, and the fields that refer to objects.
-const KINDS: [(&str, &str, &[&str]); 19] = [
+const KINDS: [(&str, &str, &[&str]); 20] = [
     ("Map", ".table[]", &["table"]),
     ("Node", ".key=.value .next", &["key", "value", "next"]),
     ("Tree", ".left .key=.value? .right", &["left", "key", "value", "right"]),
@@ -32,6 +32,7 @@ const KINDS: [(&str, &str, &[&str]); 19] = [
     ("Some", "=.item?Plain", &["item"]),
     ("Own list", "=[.length]", &["class"]),
     ("Own set", "[.length]=", &["class"]),
+    ("Copies", "=.item*.count", &["item"]),
 ];
 const RING: usize = 5;
 const DICT: usize = 10;
@@ -41,8 +42,9 @@ const SLICE: usize = 14;
 const BITS: usize = 15;
 const OWN_LIST: usize = 17;
 const OWN_SET: usize = 18;
+const COPIES: usize = 19;
 /// The number of a type derived from the first one, which says nothing itself.
-const OWN: usize = 19;
+const OWN: usize = 20;
 /// Of more lists it is not counted how many elements are null.
 const MOST_LISTS: usize = 16;
 
@@ -62,7 +64,7 @@ impl Model {
     fn random(random: &mut Random, objects: u64) -> Self {
         // Nodes and arrays are most of what there is, so that walks are long.
         let kind =
-            [random.below(20), [1, 1, 2, 6, ARRAY as u64][random.below(5) as usize]][random.below(3).min(1) as usize];
+            [random.below(21), [1, 1, 2, 6, ARRAY as u64][random.below(5) as usize]][random.below(3).min(1) as usize];
         let kind = kind as usize;
         let any = |random: &mut Random| random.below(objects) as u32;
         let fields = if kind == OWN { KINDS[0].2 } else { KINDS[kind].2 };
@@ -74,7 +76,7 @@ impl Model {
             _ => Vec::new(),
         };
         let number = match kind {
-            RING | SLICE => Some(random.below(10)),
+            RING | SLICE | COPIES => Some(random.below(10)),
             BITS => Some(random.next()),
             OWN_LIST | OWN_SET => {
                 Some(elements.len() as u64 + random.below(8) / 7 - (random.below(4) / 3).min(elements.len() as u64))
@@ -202,6 +204,16 @@ impl Definition<'_> {
                     self.counted += 1;
                 }
             }
+            "Copies" => match model.number {
+                Some(count) => {
+                    let value = held(field("item"));
+                    for _ in 0..count {
+                        self.found.push(Entry { key: EntryKey::Index(self.counted), value });
+                        self.counted += 1;
+                    }
+                }
+                None => self.are_known = false,
+            },
             "Own list" | "Own set" => match model.number {
                 Some(count) if count == model.elements.len() as u64 => {
                     for &element in &model.elements {
@@ -319,6 +331,7 @@ fn heap(objects: &[Model]) -> Heap {
         (RING, number(RING, "head")),
         (SLICE, number(SLICE, "from")),
         (BITS, number(BITS, "bits")),
+        (COPIES, number(COPIES, "count")),
         (OWN_LIST, number(OWN_LIST, "length")),
         (OWN_SET, number(OWN_SET, "length")),
         (DICT, number(DICT, "length")),
@@ -401,4 +414,19 @@ fn long_lists_do_not_need_a_look_into_the_file_for_each_node() {
         object = next(object) as u32;
         assert_eq!(*entry, Entry { key: EntryKey::Index(at), value: held(Some(object)) });
     }
+}
+
+/// A list of a few bytes may say that it holds more than anybody can.
+#[test]
+fn copies_are_told_up_to_a_limit() {
+    let copies =
+        |count| Model { kind: COPIES, fields: BTreeMap::from([("item", 0)]), number: Some(count), ..Model::default() };
+    let heap = heap(&[copies(65_536), copies(u64::MAX)]);
+    let found = |object| heap.entries(ObjectId(object), usize::MAX, &Silent).unwrap().unwrap();
+    let (whole, part) = (found(0), found(1));
+    assert_eq!((whole.entries.len(), whole.has_more, whole.are_known), (65_536, false, true));
+    assert_eq!(whole.entries[65_535], Entry { key: EntryKey::Index(65_535), value: held(Some(0)) });
+    assert_eq!((part.entries.len(), part.has_more), (65_536, true));
+    let few = heap.entries(ObjectId(1), 3, &Silent).unwrap().unwrap();
+    assert_eq!((few.entries.len(), few.has_more), (3, true));
 }

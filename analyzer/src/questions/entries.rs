@@ -32,6 +32,8 @@ const MOST_FORMS: usize = 128;
 const MOST_ARRAYS: u32 = 1000;
 /// The most lists of which it is counted how many elements are null.
 const MOST_LISTS: usize = 16;
+/// The most copies of elements that are told: an object of a few bytes may say that it holds billions.
+const MOST_COPIES: u64 = 1 << 16;
 /// The most objects that are read at once, and the fewest where more are waiting.
 const MOST_AT_ONCE: usize = 1 << 16;
 const LEAST_AT_ONCE: usize = 64;
@@ -61,7 +63,7 @@ pub struct Entry {
 pub struct Entries {
     /// In the object's own order. Slots of arrays that hold null are left out.
     pub entries: Vec<Entry>,
-    /// Whether there are more than were asked for.
+    /// Whether there are more than were asked for, or more copies of one element than 65,536.
     pub has_more: bool,
     /// Whether these are all, as far as they were asked for: false if the recording does not tell everything.
     pub are_known: bool,
@@ -132,6 +134,8 @@ enum Task {
     Tell(Entry),
     /// An element whose index is how many were found before it.
     Count(Held),
+    /// So many of these.
+    Repeat(Held, u64),
 }
 
 /// The order of an array's elements: it begins in the middle if the array is a ring.
@@ -168,6 +172,7 @@ struct Walk<'h> {
     blocks_left: usize,
     blocks: usize,
     arrays_left: u32,
+    copies_left: u64,
     /// Whether numbers are what the program held.
     has_numbers: bool,
     counted: u64,
@@ -191,6 +196,7 @@ impl<'h> Walk<'h> {
             blocks_left: blocks + 8,
             blocks,
             arrays_left: MOST_ARRAYS,
+            copies_left: MOST_COPIES,
             has_numbers: !heap.recording().has_replaced_numbers()?,
             counted: 0,
             lists: Vec::new(),
@@ -211,6 +217,17 @@ impl<'h> Walk<'h> {
                     continue;
                 }
                 Task::Tell(entry) => entry,
+                Task::Repeat(_, 0) => continue,
+                Task::Repeat(value, left) => {
+                    let Some(copies) = self.copies_left.checked_sub(1) else {
+                        self.found.has_more = true;
+                        break;
+                    };
+                    self.copies_left = copies;
+                    self.waiting.push(Task::Repeat(value, left - 1));
+                    self.waiting.push(Task::Count(value));
+                    continue;
+                }
                 Task::Count(value) => {
                     self.counted += 1;
                     Entry { key: EntryKey::Index(self.counted - 1), value }
@@ -296,6 +313,10 @@ impl<'h> Walk<'h> {
             (Part::Element { unless, .. }, &[value]) if self.is_none(object, value, unless)? => {}
             (Part::Element { is_ordered: true, .. }, &[value]) => self.waiting.push(Task::Count(value)),
             (Part::Element { .. }, &[value]) => self.waiting.push(tell(value, value, true)),
+            (Part::Copies { .. }, &[value, Held::Value(count)]) => match self.number(count) {
+                Some(count) => self.waiting.push(Task::Repeat(value, count)),
+                None => self.found.are_known = false,
+            },
             (Part::Elements { head: None, .. }, &[Held::Object(array)]) => {
                 let slots = slots(&self.array(array)?);
                 self.push_elements(object, slots);

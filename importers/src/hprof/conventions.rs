@@ -165,7 +165,7 @@ const COLLECTIONS: [Collection; 37] = [
 
 /// Where the entries of collections and of their nodes are, in the JDK from 8 on and in Android. Subclasses are like
 /// them.
-const ENTRIES: [(&str, &str); 109] = [
+const ENTRIES: [(&str, &str); 110] = [
     ("android.util.ArrayMap", ".mArray[=]"),
     ("android.util.ArraySet", ".mArray[]="),
     // Values that were deleted are placeholders. The keys are in an array of numbers.
@@ -182,6 +182,7 @@ const ENTRIES: [(&str, &str); 109] = [
     ("java.util.Collections$AsLIFOQueue", ".q"),
     ("java.util.Collections$CheckedCollection", ".c"),
     ("java.util.Collections$CheckedMap", ".m"),
+    ("java.util.Collections$CopiesList", "=.element*.n"),
     // They have no references with an index: they hold nothing.
     ("java.util.Collections$EmptyList", "=[]"),
     ("java.util.Collections$EmptyMap", "=[]"),

@@ -88,6 +88,9 @@ impl Listing {
         if !self.found.are_known {
             answer = answer.note("there may be more: the recording does not tell everything");
         }
+        if self.found.has_more {
+            answer = answer.cut(format!("only the first {} entries are told", units::grouped(total)));
+        }
         answer = with_nulls(answer, &self.found);
         answer.all_rows = Some(self.wanted.all(total));
         let left = self.wanted.left(total);
@@ -127,7 +130,7 @@ impl Listing {
         let rows = session.context.collect(rows)?;
         session.list(heap.snapshot(), objects.into_iter().map(|object| object.unwrap_or(self.object)));
         let table = Table { key: "rows", audience: Audience::Everyone, columns, rows };
-        let count = Some(self.found.entries.len()).filter(|_| self.found.are_known);
+        let count = Some(self.found.entries.len()).filter(|_| self.found.are_known && !self.found.has_more);
         let answer = Answer::default()
             .of_snapshot(heap.snapshot())
             .fact(Column::new("object", "object", Unit::Object), self.object.0)

@@ -151,6 +151,8 @@ public class Entries {
         }
         for (int size : new int[] {0, 3, 20}) {
             list("checkedList", Collections.checkedList(filled(new ArrayList<>(), size), Object.class));
+            list("nCopies", Collections.nCopies(size, text(false)));
+            list("unmodifiable nCopies", Collections.unmodifiableList(Collections.nCopies(size, text(false))));
             list("checkedQueue", Collections.checkedQueue(filled(new LinkedList<>(), size), Object.class));
             set("checkedSet", false, Collections.checkedSet(filled(new HashSet<>(), size), Object.class));
             set("checkedSortedSet", true, Collections.checkedSortedSet(filled(new TreeSet<>(), size), Object.class));

@@ -26,6 +26,8 @@ pub(super) enum Part {
     Entry { key: FieldPath, value: FieldPath, unless_null: bool },
     /// `=.item`: an element; `=.item=`: one in no order.
     Element { value: FieldPath, unless: Unless, is_ordered: bool },
+    /// `=.item*.count`: an element as many times as a number says.
+    Copies { value: FieldPath, count: FieldPath },
     /// `=.items[]`: what the array there holds are the elements; `=.items[.head]`: from the place on that a field
     /// holds, and on at the start; `=.items[.from,.count]`: only as many as another field says.
     Elements { array: FieldPath, head: Option<FieldPath>, count: Option<FieldPath> },
@@ -69,6 +71,9 @@ impl Part {
         }
         if let Some(count) = word.strip_prefix('[').and_then(|rest| rest.strip_suffix("]=")) {
             return Some(Part::OwnUnnamed { count: path(count)?, is_ordered: false });
+        }
+        if let Some((value, count)) = word.strip_prefix('=').and_then(|word| word.split_once('*')) {
+            return Some(Part::Copies { value: path(value)?, count: path(count)? });
         }
         if let Some(element) = word.strip_prefix('=').filter(|element| !element.contains('[')) {
             return Part::element(element);
@@ -133,6 +138,7 @@ impl Part {
             | Part::OwnUnnamed { count: path, .. } => vec![path],
             Part::Entry { key, value, .. } => vec![key, value],
             Part::Element { value, .. } => vec![value],
+            Part::Copies { value, count } => vec![value, count],
             Part::Elements { array, head, count } => std::iter::once(array).chain(head).chain(count).collect(),
             Part::Members { array, bits } => std::iter::once(array).chain(bits).collect(),
             Part::Parallel { keys, values } => vec![keys, values],
@@ -142,7 +148,7 @@ impl Part {
 }
 
 fn path(text: &str) -> Option<FieldPath> {
-    let is_plain = !text.contains(['[', ']', '=', '?', '~', ',']);
+    let is_plain = !text.contains(['[', ']', '=', '?', '~', ',', '*']);
     FieldPath::parse(text).filter(|path| is_plain && path.names().len() <= MOST_NAMES)
 }
 
@@ -159,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_have_fifteen_forms() {
+    fn parts_have_sixteen_forms() {
         let path = |text| FieldPath::parse(text).unwrap();
         let (a, b) = (path(".a"), path(".b"));
         let entry = |unless_null| Part::Entry { key: a.clone(), value: path(".b.c"), unless_null };
@@ -173,6 +179,7 @@ mod tests {
             ("=.a", Part::Element { value: a.clone(), unless: Unless::Never, is_ordered: true }),
             ("=.a?", Part::Element { value: a.clone(), unless: Unless::Null, is_ordered: true }),
             ("=.a?T$1=", Part::Element { value: a.clone(), unless: Unless::OfType("T$1".into()), is_ordered: false }),
+            ("=.a*.b", Part::Copies { value: a.clone(), count: b.clone() }),
             ("=.a[]", Part::Elements { array: a.clone(), head: None, count: None }),
             ("=.a[.b]", Part::Elements { array: a.clone(), head: Some(b.clone()), count: None }),
             ("=.a[.b,.a]", Part::Elements { array: a.clone(), head: Some(b.clone()), count: Some(a.clone()) }),
@@ -204,6 +211,10 @@ mod tests {
             ".a=b",
             "=a",
             "=.a[b]",
+            "=.a*",
+            "=.a*.b?",
+            "=.a*.b*.c",
+            ".a*.b",
             "=.a[.b",
             "=.a[,.b]",
             "=.a[.b,]",
