@@ -17,6 +17,7 @@ mod announce;
 mod arrays;
 mod class_names;
 mod classes;
+mod constant_pools;
 mod conventions;
 mod heaps;
 mod interfaces;
@@ -156,7 +157,7 @@ fn import_with<const ID: usize>(
                     "the dump names no sticky classes; classes of the boot loader are taken as roots: {boot_classes}"
                 ));
             }
-            match announce_all::<ID>(&outline, header, context, &mut outcome) {
+            match announce_all::<ID>(&outline, header, boot_classes > 0, context, &mut outcome) {
                 Ok(()) => {}
                 Err(Stop::Import(error)) => return Err(error),
                 stop => {
@@ -188,11 +189,19 @@ fn assumed_layout(outline: &Outline<'_>) -> Option<String> {
 fn announce_all<const ID: usize>(
     outline: &Outline<'_>,
     header: &Header<'_>,
+    lacks_roots: bool,
     context: &Context<'_>,
     outcome: &mut Outcome,
 ) -> Result<(), Stop> {
     let classes = Classes::<ID>::new(outline, header, context.vocabulary, context.options.contents.has_values())?;
-    let roots = Roots::<ID>::new(outline, &classes);
+    let pools = if lacks_roots { constant_pools::find(outline, &classes, context)? } else { Vec::new() };
+    if !pools.is_empty() {
+        let count = pools.len();
+        outcome
+            .notes
+            .push(format!("arrays that nothing refers to and that look like constant pools, taken as roots: {count}"));
+    }
+    let roots = Roots::<ID>::new(outline, &classes, &pools);
     let layout = outline.layout.to_string();
     let mut key_values = vec![
         ("hprof version".to_owned(), header.version.to_owned()),

@@ -25,6 +25,9 @@ struct Thread {
 /// The tag of classes that the JVM itself holds.
 const STICKY_CLASS: u8 = 0x05;
 
+/// What a root is called that holds what constants of classes refer to. No dump has such roots.
+const CONSTANT_POOL: &str = "constant pool";
+
 /// Adds the classes of the boot loader, which nothing unloads, to the roots of a dump that names no sticky class; how many.
 /// `jhsdb jmap` writes none. A dump without the boot loader's first class holds no heap of a whole JVM.
 pub(super) fn add_boot_classes(outline: &mut Outline<'_>) -> usize {
@@ -47,11 +50,13 @@ pub(super) struct Roots<'o, 'a, const ID: usize> {
     classes: &'o Classes<'o, 'a, ID>,
     /// By serial.
     threads: Table<u32, Thread>,
+    /// The addresses of arrays that are taken for constant pools.
+    constant_pools: &'o [u64],
 }
 
 impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
-    pub(super) fn new(outline: &'o Outline<'a>, classes: &'o Classes<'o, 'a, ID>) -> Self {
-        let mut roots = Roots { outline, classes, threads: Table::default() };
+    pub(super) fn new(outline: &'o Outline<'a>, classes: &'o Classes<'o, 'a, ID>, constant_pools: &'o [u64]) -> Self {
+        let mut roots = Roots { outline, classes, threads: Table::default(), constant_pools };
         let texts = Texts::new(outline, classes, MAX_NAME_BYTES);
         for root in outline.roots.iter().filter(|root| root.tag == THREAD) {
             if let Some(serial) = root.thread {
@@ -72,6 +77,9 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
                 Some(number) => self.announce_one(root, number, &mut shard, context)?,
                 None => missing += u64::from(root.object != 0),
             }
+        }
+        for number in self.constant_pools.iter().filter_map(|&pool| self.outline.addresses.number(pool)) {
+            shard.root(context.vocabulary.string(CONSTANT_POOL)?, None, number.into())?;
         }
         shard.finish()?;
         Ok(missing)

@@ -83,6 +83,43 @@ fn a_running_jvm_and_its_dump_agree() {
     }
 }
 
+/// `jhsdb` needs no cooperation of the JVM and writes fewer roots: no classes, no constant pools, no JNI globals. What
+/// became garbage since the first dump is in the second one only.
+#[test]
+fn a_dump_of_jhsdb_has_as_many_unreachable_objects_as_one_of_jcmd() {
+    let folder = tempfile::tempdir().expect("a folder");
+    if !compile("Shapes", folder.path()) {
+        return;
+    }
+    let (jvm, _) = start("Shapes", folder.path(), &["-XX:+UseSerialGC"]);
+    let [whole, lean] = ["jcmd.hprof", "jhsdb.hprof"].map(|name| folder.path().join(name));
+    write_dump(&jvm, &whole);
+    let mut jhsdb = Command::new("jhsdb");
+    jhsdb.args(["jmap", "--binaryheap", "--dumpfile"]).arg(&lean).arg("--pid").arg(jvm.0.id().to_string());
+    let _ = jhsdb.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if !lean.exists() {
+        eprintln!("not tested: jhsdb cannot attach here");
+        return;
+    }
+    let [whole, lean] = [whole, lean].map(|dump| record_file(&dump, &ImportOptions::default()).expect("a whole dump"));
+    let has_note = |what: &str| lean.imported.notes.iter().any(|note| note.contains(what));
+    assert!(has_note("no sticky classes") && has_note("constant pools"), "{:?}", lean.imported.notes);
+    let objects = |heap: &Heap| -> BTreeMap<Option<u64>, bool> {
+        let unreachable = heap.unreachable(&Silent).expect("a heap");
+        let ids: Vec<ObjectId> = (0..heap.object_count() as u32).map(ObjectId).collect();
+        let objects = barrow_analyzer::objects(heap.recording(), SNAPSHOT, &ids).expect("objects");
+        objects.iter().map(|object| (object.address, unreachable.contains(object.id))).collect()
+    };
+    let [whole, lean] = [whole, lean].map(|recorded| objects(&recorded.into_heap()));
+    let both = whole.keys().filter(|address| lean.contains_key(address)).count();
+    assert!(both * 100 > whole.len() * 99, "{both} of {}", whole.len());
+    let unreachable = |one: &BTreeMap<_, bool>, other: &BTreeMap<_, bool>| {
+        one.iter().filter(|(address, unreachable)| **unreachable && other.contains_key(*address)).count()
+    };
+    let (whole_count, lean_count) = (unreachable(&whole, &lean), unreachable(&lean, &whole));
+    assert!(whole_count.abs_diff(lean_count) * 100 <= both, "{whole_count} and {lean_count} of {both}");
+}
+
 #[test]
 fn strings_say_what_the_running_program_printed() {
     let folder = tempfile::tempdir().expect("a folder");

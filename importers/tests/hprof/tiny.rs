@@ -186,6 +186,63 @@ fn classes_of_the_boot_loader_are_roots_where_no_class_is_sticky() {
     assert_eq!(record(&dump(false, ["A", "B", "C"])).expect("a whole dump").roots(), Vec::<String>::new());
 }
 
+/// HotSpot keeps what a class's constant pool refers to in an `Object[]` that only the class knows
+/// (`ConstantPool::resolved_references` in `constantPool.hpp`): strings, method types, method handles, call sites, and
+/// null for what is not resolved. `jhsdb jmap` writes the arrays and not who knows them.
+#[test]
+fn what_looks_like_a_constant_pool_is_a_root_where_no_class_is_sticky() {
+    let names = [
+        "java/lang/Object",
+        "java/lang/String",
+        "[Ljava/lang/Object;",
+        "java/lang/invoke/MethodHandle",
+        "java/lang/invoke/DirectMethodHandle",
+        "Holder",
+        "[Ljava/lang/String;",
+    ];
+    let dump = |sticky: bool| {
+        let mut dump = Dump::new("1.0.2", EIGHT);
+        (1..).zip(names).for_each(|(id, name)| dump.string(id, name));
+        dump.string(20, "held");
+        (1..=names.len() as u64).for_each(|name| dump.load_class(0x100 * name, name));
+        let class =
+            |at: u64| Class { address: 0x100 * at, superclass: if at == 1 { 0 } else { 0x100 }, ..Class::default() };
+        for at in [1, 2, 3, 4, 7] {
+            dump.class(&class(at));
+        }
+        dump.class(&Class { superclass: 0x400, ..class(5) });
+        let fields = [(20, OBJECT)];
+        let statics = [(20, OBJECT, u64::to_be_bytes(0x2050).to_vec())];
+        dump.class(&Class { fields: &fields, statics: &statics, loader: 0x3000, ..class(6) });
+        for string in [0x1000, 0x1010, 0x1020, 0x1030] {
+            dump.instance(string, 0x200, &[]);
+        }
+        dump.instance(0x1040, 0x500, &[]);
+        dump.instance(0x1050, 0x600, &u64::to_be_bytes(0x2040));
+        dump.object_array(0x2000, 0x300, &[0x1000, 0, 0x1040]);
+        // It holds what is no constant; it is no Object[]; objects, an array and a static field refer to these.
+        dump.object_array(0x2010, 0x300, &[0x1010, 0x1050]);
+        dump.object_array(0x2020, 0x700, &[0x1020]);
+        dump.object_array(0x2030, 0x300, &[0x1030]);
+        dump.object_array(0x2040, 0x300, &[0x1030]);
+        dump.object_array(0x2050, 0x300, &[0x1030]);
+        dump.object_array(0x2060, 0x700, &[0x2030]);
+        if sticky {
+            dump.root(0x05, 0x100, &[]);
+        }
+        dump.end()
+    };
+    let recorded = record(&dump(false)).expect("a whole dump");
+    let pools: Vec<String> = recorded.roots().into_iter().filter(|root| root.starts_with("constant pool")).collect();
+    // Classes have the numbers 0 to 6, the holder's the last; then come strings, the handle and the holder.
+    assert_eq!(pools, ["constant pool = 13"]);
+    let note = "arrays that nothing refers to and that look like constant pools, taken as roots: 1";
+    assert!(recorded.imported.notes.iter().any(|found| found == note), "{:?}", recorded.imported.notes);
+    assert_eq!(recorded.unreachable(), [6, 8, 9, 10, 12, 14, 15, 16, 17, 18, 19]);
+    let sticky = record(&dump(true)).expect("a whole dump");
+    assert!(sticky.roots().iter().all(|root| !root.starts_with("constant pool")), "{:?}", sticky.roots());
+}
+
 /// HotSpot gave loaders a field of its own with the metaspace of JDK 8: `java_lang_ClassLoader` in `javaClasses.hpp` of
 /// JDK 7 and of JDK 8.
 #[test]

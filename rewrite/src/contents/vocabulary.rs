@@ -173,6 +173,7 @@ const WORDS: &[&str] = &[
     "cache_misses",
     "calls",
     "char",
+    "constant pool",
     "context_switches",
     "cycles",
     "debugger",

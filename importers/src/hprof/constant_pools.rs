@@ -1,0 +1,136 @@
+//! The constant pools of a dump that does not say which objects they are, as those of `jhsdb jmap`.
+//!
+//! Of each class HotSpot keeps what its constant pool refers to, such as string literals, in an `Object[]` that only the
+//! class knows, outside of the heap:
+//!
+//! ```text
+//!   class Jobs (metaspace) ──▶ Object[]   "started"   null   MethodType   CallSite
+//! ```
+//!
+//! In the dump nothing refers to such an array, so it is known by that and by what it holds. Garbage may look alike.
+
+use std::collections::HashSet;
+
+use foldhash::fast::RandomState;
+use rayon::prelude::*;
+
+use crate::context::Context;
+use crate::error::ImportError;
+
+use super::classes::Classes;
+use super::outline::{Chunk, Outline, for_each_object};
+use super::records::{FieldType, Part, id};
+
+/// What a constant pool holds: objects of these classes, and of those that are derived from them.
+const CONSTANTS: [&str; 4] =
+    ["java.lang.String", "java.lang.invoke.MethodType", "java.lang.invoke.MethodHandle", "java.lang.invoke.CallSite"];
+
+/// Class files have constants up to this number (JVMS 4.1).
+const MOST_CONSTANTS: usize = u16::MAX as usize;
+
+/// Addresses of arrays.
+type Arrays = HashSet<u64, RandomState>;
+
+/// The addresses of the arrays that look like constant pools and that nothing refers to, ascending. Two passes over the
+/// dump, on all threads of the current pool.
+pub(super) fn find<const ID: usize>(
+    outline: &Outline<'_>,
+    classes: &Classes<'_, '_, ID>,
+    context: &Context<'_>,
+) -> Result<Vec<u64>, ImportError> {
+    let Some(array_class) = classes.find("java.lang.Object[]") else { return Ok(Vec::new()) };
+    let search = Search {
+        outline,
+        classes,
+        array_class: outline.classes[array_class].address,
+        is_constant: (0..outline.classes.len()).map(|number| is_constant(classes, number)).collect(),
+    };
+    let alike = search.in_chunks(context, |chunk, found| search.add_alike(chunk, found))?;
+    let of_statics = outline.classes.iter().flat_map(|class| class.statics::<ID>());
+    let of_statics = of_statics.filter(|(_, kind, _)| *kind == FieldType::Reference);
+    let mut referred_to: Arrays = of_statics.map(|(_, _, value)| id::<ID>(value)).collect();
+    referred_to.extend(search.in_chunks(context, |chunk, found| search.add_referred_to(chunk, &alike, found))?);
+    let mut pools: Vec<u64> = alike.difference(&referred_to).copied().collect();
+    pools.sort_unstable();
+    Ok(pools)
+}
+
+fn is_constant<const ID: usize>(classes: &Classes<'_, '_, ID>, number: usize) -> bool {
+    classes.chain(number).any(|number| CONSTANTS.contains(&classes.name(number)))
+}
+
+struct Search<'s, 'o, 'a, const ID: usize> {
+    outline: &'s Outline<'a>,
+    classes: &'s Classes<'o, 'a, ID>,
+    /// The class of `Object[]`.
+    array_class: u64,
+    /// By number of the class.
+    is_constant: Vec<bool>,
+}
+
+impl<const ID: usize> Search<'_, '_, '_, ID> {
+    fn in_chunks(
+        &self,
+        context: &Context<'_>,
+        add: impl Fn(&Chunk<'_>, &mut Arrays) -> Result<(), ImportError> + Sync,
+    ) -> Result<Arrays, ImportError> {
+        context.progress.begin("looking for constant pools", self.outline.dump.len() as u64, "bytes");
+        let of_chunk = |chunk: &Chunk<'_>| {
+            context.check_cancelled()?;
+            let mut found = Arrays::default();
+            add(chunk, &mut found)?;
+            context.progress.advance(chunk.bytes.len() as u64);
+            Ok(found)
+        };
+        let both = |mut one: Arrays, other: Arrays| {
+            one.extend(other);
+            Ok(one)
+        };
+        self.outline.chunks.par_iter().map(of_chunk).try_reduce(Arrays::default, both)
+    }
+
+    /// Adds the arrays of a chunk that hold nothing but constants.
+    fn add_alike(&self, chunk: &Chunk<'_>, found: &mut Arrays) -> Result<(), ImportError> {
+        for_each_object::<ID>(chunk, |address, part| {
+            if let Part::ObjectArray { class, elements, .. } = part
+                && class == self.array_class
+                && elements.len() / ID <= MOST_CONSTANTS
+                && elements.chunks_exact(ID).map(id::<ID>).all(|element| element == 0 || self.holds_constant(element))
+            {
+                found.insert(address);
+            }
+        });
+        Ok(())
+    }
+
+    fn holds_constant(&self, address: u64) -> bool {
+        let part = self.outline.addresses.number(address).and_then(|number| self.outline.object::<ID>(number));
+        let Some(Part::Instance { class, .. }) = part else { return false };
+        self.classes.number(class).is_some_and(|number| self.is_constant[number])
+    }
+
+    /// Adds those that an object of a chunk refers to.
+    fn add_referred_to(&self, chunk: &Chunk<'_>, alike: &Arrays, found: &mut Arrays) -> Result<(), ImportError> {
+        let mut result = Ok(());
+        let mut add = |address: u64| {
+            if alike.contains(&address) {
+                found.insert(address);
+            }
+        };
+        for_each_object::<ID>(chunk, |_, part| match part {
+            Part::Instance { class, fields, .. } => {
+                let Some(number) = self.classes.number(class) else { return };
+                match self.classes.instances(number, fields.len()) {
+                    Ok(instances) => {
+                        let places = instances.references.iter().map(|field| field.offset);
+                        places.filter_map(|at| fields.get(at..at + ID)).for_each(|value| add(id::<ID>(value)));
+                    }
+                    Err(error) => result = Err(error),
+                }
+            }
+            Part::ObjectArray { elements, .. } => elements.chunks_exact(ID).for_each(|value| add(id::<ID>(value))),
+            _ => {}
+        });
+        result
+    }
+}
