@@ -151,6 +151,91 @@ fn every_verb_keeps_under_the_ceiling_or_says_what_it_needs() {
     assert!(answered * 2 > QUESTIONS.len(), "only {answered} of {} questions were answered", QUESTIONS.len());
 }
 
+/// An import holds little of a dump at once, or what it needs is too much.
+#[test]
+fn imports_keep_under_the_ceiling_or_say_what_they_need() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut answered = 0;
+    let dumps = [
+        ("heap.jsonl", ruby(2_000_000).into_bytes()),
+        ("heap.hprof", jvm(4_000_000)),
+        ("heap.heapsnapshot", v8(2_000_000).into_bytes()),
+        ("values.csv", values().into_bytes()),
+        (".ninja_log", log(PROCESSES / 2).into_bytes()),
+    ];
+    for (name, bytes) in dumps {
+        let dump = folder.path().join(name);
+        std::fs::write(&dump, bytes).unwrap();
+        let words = ["-o", ">imported.barrow", "--force"];
+        answered += usize::from(keeps_under(folder.path(), "import", &dump.display().to_string(), &words).unwrap());
+    }
+    assert!(answered >= 3, "only {answered} imports were answered");
+}
+
+/// A dump of Ruby: a list of strings.
+fn ruby(objects: u64) -> String {
+    let mut dump = "{\"type\":\"ROOT\",\"root\":\"vm\",\"references\":[\"0x10000\"]}\n".to_owned();
+    for at in 0..objects {
+        let (address, next) = (0x10000 + 40 * at, 0x10000 + 40 * (at + 1) % (40 * objects));
+        writeln!(
+            dump,
+            "{{\"address\":\"{address:#x}\", \"type\":\"STRING\", \"value\":\"text {at}\", \"references\":[\"{next:#x}\"], \
+             \"memsize\":40}}"
+        )
+        .unwrap();
+    }
+    dump
+}
+
+/// A dump of a JVM: objects without fields.
+fn jvm(objects: u64) -> Vec<u8> {
+    let mut heap = vec![0x05];
+    heap.extend(1_u64.to_be_bytes());
+    heap.push(0x20);
+    heap.extend(1_u64.to_be_bytes());
+    heap.extend([0; 4 + 6 * 8 + 4 + 3 * 2]);
+    for at in 0..objects {
+        heap.push(0x21);
+        heap.extend((0x1_0000 + 16 * at).to_be_bytes());
+        heap.extend([0; 4]);
+        heap.extend(1_u64.to_be_bytes());
+        heap.extend([0; 4]);
+    }
+    let mut dump = b"JAVA PROFILE 1.0.2\0\0\0\0\x08".to_vec();
+    dump.extend([0; 8]);
+    let mut record = |tag: u8, body: &[u8]| {
+        dump.push(tag);
+        dump.extend([0; 4]);
+        dump.extend((body.len() as u32).to_be_bytes());
+        dump.extend(body);
+    };
+    record(0x01, b"\0\0\0\0\0\0\0\x07java/lang/Object");
+    record(0x02, &[&[0, 0, 0, 1][..], &1_u64.to_be_bytes(), &[0; 4], &7_u64.to_be_bytes()].concat());
+    record(0x1c, &heap);
+    record(0x2c, &[]);
+    dump
+}
+
+/// A snapshot of V8: a chain of objects.
+fn v8(nodes: u64) -> String {
+    let mut dump = format!(
+        "{{\"snapshot\":{{\"meta\":{{\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\",\"edge_count\"],\"node_types\":\
+         [[\"object\"],\"string\",\"number\",\"number\",\"number\"],\"edge_fields\":[\"type\",\"name_or_index\",\"to_node\"],\
+         \"edge_types\":[[\"element\"],\"string_or_number\",\"node\"]}},\"node_count\":{nodes},\"edge_count\":{}}},\"nodes\":[",
+        nodes - 1
+    );
+    for at in 0..nodes {
+        let comma = if at == 0 { "" } else { "," };
+        write!(dump, "{comma}0,{},{},16,{}\n", at % 2, at * 2 + 1, u64::from(at + 1 < nodes)).unwrap();
+    }
+    dump += "],\"edges\":[";
+    for at in 1..nodes {
+        let comma = if at == 1 { "" } else { "," };
+        write!(dump, "{comma}0,1,{}\n", at * 5).unwrap();
+    }
+    dump + "],\"strings\":[\"a\",\"b\"]}"
+}
+
 /// Asks a question under the ceiling. Returns whether it was answered, or what is wrong.
 fn keeps_under(folder: &Path, verb: &str, file: &str, words: &[&str]) -> Result<bool, String> {
     let place = |word: &&str| match word.strip_prefix('>') {
@@ -192,21 +277,29 @@ fn held_mib(process: u32) -> u64 {
 
 /// A recording of a log of ninja.
 fn build(folder: &Path) -> String {
+    imported(folder, ".ninja_log", &log(PROCESSES))
+}
+
+fn log(processes: u64) -> String {
     let mut log = "# ninja log v5\n".to_owned();
-    for at in 0..PROCESSES {
+    for at in 0..processes {
         writeln!(log, "{}\t{}\t0\tobject/{}/{at}.o\t{at:016x}", at * 3, at * 3 + 40 + at % 17, at % 1000).unwrap();
     }
-    imported(folder, ".ninja_log", &log)
+    log
 }
 
 /// A recording of values in CSV.
 fn trials(folder: &Path) -> String {
+    imported(folder, "values.csv", &values())
+}
+
+fn values() -> String {
     let mut values = "metric,unit,direction,variant,run,iteration,value\n".to_owned();
     for at in 0..VALUES {
         let value = 1_000_000 + at.wrapping_mul(0x9e37_79b9) % 1000;
         writeln!(values, "wall,ns,lower,sort,{},{},{value}", at / 10, at % 10).unwrap();
     }
-    imported(folder, "values.csv", &values)
+    values
 }
 
 fn imported(folder: &Path, name: &str, text: &str) -> String {

@@ -15,6 +15,7 @@ pub(super) fn announce(mut builds: Builds<'_>, context: &Context<'_>) -> Result<
     let writer = context.writer;
     writer.fact("recorded by", "ninja")?;
     let order = builds.finish();
+    context.check_cancelled()?;
     let starts_ms = if order == Order::InTurn { builds.starts_ms() } else { vec![0; builds.count()] };
     let span = |command: &Command<'_>| {
         let time_ns =
@@ -25,6 +26,7 @@ pub(super) fn announce(mut builds: Builds<'_>, context: &Context<'_>) -> Result<
     let mut begun: Vec<Option<ProcessId>> = vec![None; spans.len()];
     let mut pid = 0;
     for moment in moments(&spans) {
+        context.check_cancelled()?;
         match moment {
             Moment::Begin(at) => {
                 pid += 1;

@@ -87,6 +87,8 @@ impl<'d> Builds<'d> {
 
     /// Decides which builds there are, after the last line.
     pub(super) fn finish(&mut self) -> Order {
+        // They take half of the memory, and no line follows.
+        (self.known, self.outputs) = (HashMap::new(), HashSet::new());
         let begins_late = |build: &Build| build.first_start_ms > build.end_ms / FIRST_PART;
         if self.builds.len() < 2 {
             return if self.is_mixed() { self.merge(Order::Mixed) } else { Order::Single };
