@@ -43,6 +43,8 @@ const CHUNK_BYTES: usize = 8 << 20;
 pub(crate) struct Lines<'d> {
     dump: &'d [u8],
     chunk_bytes: usize,
+    /// Where the first line begins.
+    start: usize,
     /// Where the last whole line ends.
     end: usize,
     /// What is cut off at the end.
@@ -100,23 +102,32 @@ impl<'d> Lines<'d> {
                 cut = Some(Damage::Ends { length: dump.len() as u64, inside: "a line" });
             }
         }
-        Lines { dump, chunk_bytes, end, cut, left_out: LeftOutLines::default() }
+        Lines { dump, chunk_bytes, start: 0, end, cut, left_out: LeftOutLines::default() }
+    }
+
+    /// Those from one place to another, at both of which a line begins. What is cut off belongs to the last ones.
+    pub(crate) fn part(&self, start: usize, end: Option<usize>) -> Self {
+        let cut = if end.is_none() { self.cut.clone() } else { None };
+        Lines { start, end: end.unwrap_or(self.end), cut, left_out: LeftOutLines::default(), ..*self }
     }
 
     /// How many chunks there are.
     fn chunks(&self) -> usize {
-        self.end.div_ceil(self.chunk_bytes)
+        (self.end - self.start).div_ceil(self.chunk_bytes)
     }
 
     /// The bytes of a chunk, which begin and end anywhere.
     fn bytes_of(&self, chunk: usize) -> Range<usize> {
-        let start = chunk.saturating_mul(self.chunk_bytes).min(self.end);
+        let start = self.start.saturating_add(chunk.saturating_mul(self.chunk_bytes)).min(self.end);
         start..start.saturating_add(self.chunk_bytes).min(self.end)
     }
 
     /// Where the first line of a chunk begins; at or after the end of the chunk if it has none.
     fn first_line(&self, bytes: &Range<usize>) -> usize {
-        let Some(before) = bytes.start.checked_sub(1) else { return 0 };
+        if bytes.start == self.start {
+            return self.start;
+        }
+        let before = bytes.start - 1;
         let text = self.dump.get(before..bytes.end).unwrap_or_default();
         memchr::memchr(b'\n', text).map_or(bytes.end, |newline| bytes.start + newline)
     }

@@ -10,12 +10,13 @@
 //! becomes of each field is in `docs/imports.md`.
 //!
 //! In reading order: `line` (the fields), `classes` and `shapes` (what objects refer to by address or number and
-//! must be known before them), `types`, `sites`, `values`, `announcer` (one thread's lines become objects), `counting` (only how
+//! must be known before them), `groups` (several dumps in one file), `types`, `sites`, `values`, `announcer` (one thread's lines become objects), `counting` (only how
 //! many objects of each type there are).
 
 mod announcer;
 mod classes;
 mod counting;
+mod groups;
 mod line;
 mod shapes;
 mod sites;
@@ -29,6 +30,7 @@ use crate::json_lines::{Addresses, LineStarts, Lines, beginning, first_field, fi
 use announcer::{Announced, Announcer, SharedTables, unexpected};
 use barrow_writer::{StrengthClass, StrengthId, StringId};
 use classes::{ClassLine, Classes};
+use groups::Groups;
 use line::{Line, Reading};
 use shapes::Shapes;
 use sites::Sites;
@@ -44,7 +46,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     screen: LineStarts::boxed,
     import,
     read: None,
-    totals: Some(|dump, context| counting::totals(dump, context).map(Some)),
+    totals: Some(counting::totals),
     snapshots: None,
     announces_on_all_threads: false,
     taken_ns: None,
@@ -64,15 +66,40 @@ fn recognises(first_bytes: &[u8]) -> bool {
 /// A slot that holds no object; written by `dump_all(full: true)`.
 const FREE_SLOT: &[u8] = b"NONE";
 
-/// Imports a dump: one snapshot.
+/// Imports a dump: one snapshot, or one for each of several that were written one after the other.
 fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     let mut outcome = Outcome::default();
     let mut lines = Lines::new(dump);
     context.writer.fact("runtime", "Ruby")?;
-    outcome.end = match lines.read(context, check_line, |lines| import_lines(lines, context, &mut outcome)) {
-        Ok(()) => lines.lost().map_or(Ok(()), |lost| Err(outcome.cut(lost))),
-        Err(stop) => Err(stop.in_snapshot(0)),
+    let starts = match lines.read(context, check_line, |lines| import_one(lines, context, &mut outcome)) {
+        Ok(starts) if starts.is_empty() => {
+            outcome.end = lines.lost().map_or(Ok(()), |lost| Err(outcome.cut(lost)));
+            return Ok(outcome);
+        }
+        Ok(starts) => starts,
+        Err(stop) => {
+            outcome.end = Err(stop.in_snapshot(0));
+            return Ok(outcome);
+        }
     };
+    let mut lost = None;
+    for (number, &start) in (0..).zip(&starts) {
+        let mut part = lines.part(start, starts.get(number as usize + 1).copied());
+        let before = outcome.notes.len();
+        if let Err(stop) = part.read(context, check_line, |part| import_part(part, context, &mut outcome)) {
+            outcome.end = Err(stop.in_snapshot(number));
+            return Ok(outcome);
+        }
+        // The first loss is that of the whole; the others are notes.
+        match part.lost() {
+            of_part @ Some(_) if lost.is_none() => lost = of_part,
+            Some(further) => outcome.notes.push(further.to_string()),
+            None => {}
+        }
+        let of_part = |note: &mut String| *note = format!("heap dump {}: {note}", number + 1);
+        outcome.notes[before..].iter_mut().for_each(of_part);
+    }
+    outcome.end = lost.map_or(Ok(()), |lost| Err(outcome.cut(lost)));
     Ok(outcome)
 }
 
@@ -82,8 +109,20 @@ fn check_line(reading: &mut Reading, text: &[u8], offset: u64) -> Result<(), Sto
     if line.address.is_none() && line.root.is_none() { Err(unexpected(text, offset)) } else { Ok(()) }
 }
 
-fn import_lines(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Stop> {
+/// Imports the lines of one dump. If they are those of several, imports nothing and returns where each begins.
+fn import_one(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome) -> Result<Vec<usize>, Stop> {
     let survey = Survey::of(lines, context)?;
+    if survey.starts.len() > 1 {
+        return Ok(survey.starts);
+    }
+    announce_all(lines, survey, context, outcome).map(|()| Vec::new())
+}
+
+fn import_part(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Stop> {
+    announce_all(lines, Survey::of(lines, context)?, context, outcome)
+}
+
+fn announce_all(lines: &Lines<'_>, survey: Survey, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Stop> {
     let addresses = Addresses::new(&survey.addresses);
     let first_rows = first_rows(&survey.addresses);
     if first_rows.last().is_none_or(|&count| count == 0) {
@@ -128,17 +167,22 @@ struct Survey {
     classes: Vec<ClassLine>,
     /// Where the lines of shapes begin.
     shapes: Vec<u64>,
+    /// Where each dump begins, if there are several.
+    starts: Vec<usize>,
 }
 
 impl Survey {
     fn of(lines: &Lines<'_>, context: &Context<'_>) -> Result<Survey, Stop> {
         let chunks = lines.in_parallel("finding objects", context, || Ok(()), |(), chunk| survey(lines, chunk), Ok)?;
         let mut all = Survey::default();
+        let mut groups = Groups::default();
         for found in chunks {
             all.addresses.push(found.addresses);
             all.classes.extend(found.classes);
             all.shapes.extend(found.shapes);
+            groups.append(found.groups);
         }
+        all.starts = groups.starts();
         Ok(all)
     }
 }
@@ -149,6 +193,7 @@ struct ChunkSurvey {
     addresses: Vec<u64>,
     classes: Vec<ClassLine>,
     shapes: Vec<u64>,
+    groups: Groups,
 }
 
 /// Finds the objects of one chunk, the classes, and which lines are shapes. Lines of classes are read at once: they are
@@ -161,9 +206,16 @@ fn survey(lines: &Lines<'_>, chunk: usize) -> Result<ChunkSurvey, Stop> {
             Some((address, kind)) => (Some(address), kind),
             None => {
                 let line = Line::read(text, offset, &mut reading)?;
+                // What is neither is refused later.
+                if line.address.is_none() && line.root.is_some() {
+                    found.groups.add(false, offset);
+                }
                 (line.address, line.kind)
             }
         };
+        if address.is_some() {
+            found.groups.add(true, offset);
+        }
         let Some(address) = address.filter(|_| kind != FREE_SLOT) else { return Ok::<_, Stop>(()) };
         found.addresses.push(address);
         match kind {

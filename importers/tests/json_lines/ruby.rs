@@ -155,6 +155,29 @@ fn a_line_that_is_no_json_is_left_out_with_its_place() {
     assert!(record("{\"address\":\"0x10\", \"type\":\n").is_err(), "nothing is left");
 }
 
+/// A program that appends each dump to the one before: `ObjectSpace.dump_all(output: File.open(name, "a"))`.
+#[test]
+fn several_dumps_in_one_file_are_a_series() {
+    let [one, other] = [RUBY_31, RUBY_34].map(|dump| record(dump).expect("a whole dump").totals());
+    let both = record(&[RUBY_31, RUBY_34, RUBY_31].concat()).expect("whole dumps");
+    assert_eq!(both.imported.snapshots, [one, other, one]);
+    assert_eq!(both.imported.lost, None);
+    let (first, rest) = RUBY_34.split_once("\"name\":\"Pair\"").expect("a class");
+    let oops = [RUBY_31, first, "oops", rest].concat();
+    let damaged = record(&oops).expect("dumps");
+    assert_eq!(damaged.imported.snapshots[0], one);
+    assert_eq!(damaged.imported.snapshots[1].objects, other.objects - 1);
+    let lost = damaged.imported.lost.expect("a line").to_string();
+    let line = RUBY_31.len() + first.rfind('\n').expect("lines") + 1;
+    assert!(lost.contains("1 line was left out") && lost.contains(&format!("at byte {line}:")), "{lost}");
+    let notes = &both.imported.notes;
+    assert!(notes.iter().all(|note| note.starts_with("heap dump ")), "{notes:?}");
+    // Cut in the second one, which then has fewer objects.
+    let cut = record(&oops[..RUBY_31.len() + first.len() - 30]).expect("the first");
+    assert_eq!(cut.imported.snapshots[0], one);
+    assert!(cut.imported.lost.is_some());
+}
+
 #[test]
 fn sizes_that_no_memory_has_are_refused() {
     let line = |bytes: u64| format!("{{\"address\":\"0x10\", \"type\":\"STRING\", \"memsize\":{bytes}}}\n");
