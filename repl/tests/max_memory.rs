@@ -226,12 +226,12 @@ fn v8(nodes: u64) -> String {
     );
     for at in 0..nodes {
         let comma = if at == 0 { "" } else { "," };
-        write!(dump, "{comma}0,{},{},16,{}\n", at % 2, at * 2 + 1, u64::from(at + 1 < nodes)).unwrap();
+        writeln!(dump, "{comma}0,{},{},16,{}", at % 2, at * 2 + 1, u64::from(at + 1 < nodes)).unwrap();
     }
     dump += "],\"edges\":[";
     for at in 1..nodes {
         let comma = if at == 1 { "" } else { "," };
-        write!(dump, "{comma}0,1,{}\n", at * 5).unwrap();
+        writeln!(dump, "{comma}0,1,{}", at * 5).unwrap();
     }
     dump + "],\"strings\":[\"a\",\"b\"]}"
 }
