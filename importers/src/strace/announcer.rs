@@ -35,8 +35,8 @@ pub(super) struct Announcer<'c, 'w> {
     command: Option<Vec<String>>,
     /// When the log ends.
     last_ns: i64,
-    /// When the process of lines without a number ended, if that was in the line before.
-    ended_ns: Option<i64>,
+    /// Whether the process of lines without a number ended in the line before.
+    has_ended: bool,
     /// Whether times are finer than seconds.
     has_fractions: bool,
     pub(super) left_out: LeftOut,
@@ -56,7 +56,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
             cut_programs: 0,
             command: None,
             last_ns: i64::MIN,
-            ended_ns: None,
+            has_ended: false,
             has_fractions: false,
             left_out: LeftOut::new("line"),
         })
@@ -77,7 +77,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
             Time::Wall(_) => self.clock.since_created_ns(at_ns),
             Time::Day(_) | Time::Since(_) => process_logs::saturated(at_ns),
         };
-        if parsed.task.is_none() && self.ended_ns.take().is_some_and(|ended_ns| time_ns < ended_ns) {
+        if std::mem::take(&mut self.has_ended) && parsed.task.is_none() && self.reader.went_back() {
             let damage = Damage::Unexpected {
                 found: "the end of a process, then an earlier time,".to_owned(),
                 offset: line.offset as u64,
@@ -86,7 +86,8 @@ impl<'c, 'w> Announcer<'c, 'w> {
             return Err(damage.into());
         }
         self.last_ns = self.last_ns.max(time_ns);
-        self.has_fractions |= at_ns % 1_000_000_000 != 0;
+        let (Time::Wall(said_ns) | Time::Day(said_ns) | Time::Since(said_ns)) = parsed.time;
+        self.has_fractions |= said_ns % 1_000_000_000 != 0;
         if !self.tasks.is_known(task)
             && let Some(birth) = self.births.next(task)
         {
@@ -121,8 +122,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
             },
             What::Event(event) => {
                 self.event(task, event, time_ns)?;
-                let has_ended = parsed.task.is_none() && !self.tasks.is_known(task);
-                self.ended_ns = has_ended.then_some(time_ns);
+                self.has_ended = parsed.task.is_none() && !self.tasks.is_known(task);
                 Ok(())
             }
             What::Signal | What::Other => self.ensure(task, time_ns),
@@ -254,6 +254,12 @@ impl<'c, 'w> Announcer<'c, 'w> {
             notes.push(
                 "the log has times in whole seconds, and so have all times here; `strace -ttt` is exact".to_owned(),
             );
+        }
+        let steps = self.reader.steps_back();
+        if steps > 0 {
+            notes.push(format!(
+                "the clock was set back during the log: {steps} times; how long that took is unknown, and 0 here"
+            ));
         }
         if unended > 0 {
             notes.push(format!(

@@ -31,22 +31,34 @@ pub(super) enum Time {
 const EARLIEST_NS: i128 = 100_000_000_000_000_000;
 pub(super) const DAY_NS: i128 = 86_400_000_000_000;
 
+/// Lines of several processors may be so much out of order.
+const DISORDER_NS: i128 = 1_000_000_000;
+/// A time of day that lies before that of the line before, and not more than this, is taken for a clock that was set back,
+/// as in autumn, and not for the next day: no line for 22 hours is rarer.
+const MOST_BACK_NS: i128 = 2 * 3_600_000_000_000;
+
 /// Turns the times of lines, one after the other, into one time: since 1970 if the log says it, otherwise since its
-/// first line.
+/// first line. Where the clock was set back, time goes on.
 #[derive(Debug, Default)]
 struct Times {
     last: Option<(Time, i128)>,
+    /// How far the time of the last line lies before that of the line before.
+    back_ns: i128,
+    /// How often the clock was set back.
+    steps_back: u64,
 }
 
 impl Times {
     fn of(&mut self, time: Time) -> i128 {
+        self.back_ns = 0;
         let at = match (time, self.last) {
+            (Time::Wall(wall_ns), Some((Time::Wall(before), at))) => self.after(at, wall_ns - before),
             (Time::Wall(wall_ns), _) => wall_ns,
             (Time::Day(_), None) => 0,
-            // Lines of several processors may be a little out of order; past midnight the day begins anew.
+            // Past midnight the day begins anew.
             (Time::Day(day_ns), Some((Time::Day(before), at))) => {
                 let ahead = (day_ns - before).rem_euclid(DAY_NS);
-                at + if ahead < DAY_NS / 2 { ahead } else { ahead - DAY_NS }
+                self.after(at, if ahead < DAY_NS - MOST_BACK_NS { ahead } else { ahead - DAY_NS })
             }
             (Time::Since(_), None) => 0,
             (Time::Since(since_ns), Some((_, at))) => at + since_ns,
@@ -54,6 +66,16 @@ impl Times {
             (Time::Day(_), Some((_, at))) => at,
         };
         self.last = Some((time, at));
+        at
+    }
+
+    /// So much after a time; not before it, if the clock was set back.
+    fn after(&mut self, at: i128, step_ns: i128) -> i128 {
+        self.back_ns = (-step_ns).max(0);
+        if self.back_ns <= DISORDER_NS {
+            return at + step_ns;
+        }
+        self.steps_back += 1;
         at
     }
 }
@@ -72,6 +94,16 @@ pub(super) struct LineReader {
 }
 
 impl LineReader {
+    /// Whether the last line has an earlier time than the line before.
+    pub(super) fn went_back(&self) -> bool {
+        self.times.back_ns > 0
+    }
+
+    /// How often the clock was set back.
+    pub(super) fn steps_back(&self) -> u64 {
+        self.times.steps_back
+    }
+
     /// Reads the next line, if it has a time or goes on with the line before; and when that was: see [`Times`].
     pub(super) fn read<'d>(&mut self, text: &'d [u8]) -> Option<(Line<'d>, i128)> {
         let broken = self.broken.take();

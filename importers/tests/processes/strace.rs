@@ -153,6 +153,41 @@ fn logs_of_one_process_each_are_joined() {
     assert!(joined_strace(&[], folder.path()).expect("nothing").is_none());
 }
 
+/// A day of three shifts: no line for hours is not a step back. In autumn the clock is: then time goes on, and a note says
+/// so.
+#[test]
+fn hours_without_a_line_pass_and_a_clock_that_is_set_back_is_told() {
+    let program = |task: u32, time: &str, name: &str| {
+        format!("{task} {time} execve(\"/usr/bin/{name}\", [\"{name}\"], 0x7ffc /* 10 vars */) = 0\n")
+    };
+    let log = program(100, "10:00:00.500000", "make")
+        + "100 23:00:00.500000 getpid() = 100\n100 05:00:00.500000 vfork() = 101\n"
+        + &program(101, "09:00:00.500000", "gcc")
+        + "101 09:30:00.500000 +++ exited with 0 +++\n100 11:00:01.500000 +++ exited with 0 +++\n";
+    let recorded = record(&log).expect("a log");
+    let text = recorded.text();
+    // From 10:00 to 11:00:01 the next day; gcc from 5:00 to 9:30.
+    assert!(text.contains("90001000000us end 0") && text.contains("84600000000us end 1"), "{text}");
+    assert!(text.contains("68400000000us begin 1"), "{text}");
+    assert_eq!(recorded.imported.notes, [""; 0]);
+    let log = program(100, "02:30:00.100000", "make")
+        + "100 02:30:01.200000 vfork() = 101\n"
+        + &program(101, "02:30:01.300000", "gcc")
+        + "101 02:59:59.300000 +++ exited with 0 +++\n100 02:00:00.400000 vfork() = 102\n"
+        + &program(102, "02:00:00.500000", "ld")
+        + "102 02:10:00.600000 +++ exited with 0 +++\n100 02:10:01.600000 +++ exited with 0 +++\n";
+    let recorded = record(&log).expect("a log");
+    // The second between the two hours is lost: 1,799.2 s before it, 601.2 after it.
+    assert!(recorded.text().contains("2400400000us end 0"), "{}", recorded.text());
+    assert!(recorded.imported.notes[0].contains("set back during the log: 1 times"), "{:?}", recorded.imported.notes);
+    // A step of NTP: what comes after it counts from there.
+    let log = program(7, "1700000005.500000", "gcc")
+        + "7 1700000003.500000 getpid() = 7\n7 1700000004.750000 +++ exited with 0 +++\n";
+    let recorded = record(&log).expect("a log");
+    assert!(recorded.text().contains("6750000us end 0"), "{}", recorded.text());
+    assert!(recorded.imported.notes[0].contains("set back"), "{:?}", recorded.imported.notes);
+}
+
 /// `cat build.strace.*` has lost the numbers: what follows the first process is of nobody known.
 #[test]
 fn logs_of_one_process_each_one_after_another_are_refused() {
