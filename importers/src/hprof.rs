@@ -100,7 +100,7 @@ fn taken_ns(first_bytes: &[u8]) -> Option<u64> {
 }
 
 /// Counts the objects of each type and their bytes, without importing any; declares the types. `None` for files of
-/// several heap dumps, and if objects are dumped twice: those must be told apart.
+/// several heap dumps, and if objects are dumped twice or contradict their class: those must be told apart.
 fn totals(dump: &[u8], context: &Context<'_>) -> Result<Option<Counted>, ImportError> {
     let header = Header::parse(dump).map_err(|damage| ImportError::NoWholeSnapshot { damage })?;
     context.pool()?.install(|| match header.id_bytes {
@@ -124,7 +124,12 @@ fn totals_with<const ID: usize>(
     let totals = match &outline {
         Some(outline) => {
             notes.extend(assumed_layout(outline));
-            Classes::<ID>::new(outline, header, context.vocabulary, context.options.contents.has_values())?.totals()?
+            let has_values = context.options.contents.has_values();
+            let classes = Classes::<ID>::new(outline, header, context.vocabulary, has_values)?;
+            if !classes.are_as_long_as_counted() {
+                return Ok(None);
+            }
+            classes.totals()?
         }
         None => Vec::new(),
     };
@@ -224,6 +229,13 @@ fn announce_all<const ID: usize>(
     if left_out.references > 0 {
         let references = left_out.references;
         outcome.notes.push(format!("references that lead to nothing in the dump, left out: {references}"));
+    }
+    if left_out.odd_instances > 0 {
+        let instances = left_out.odd_instances;
+        outcome.notes.push(format!(
+            "objects whose class is not in the dump, or has fields of another length: {instances}; what else they refer to is \
+             left out, and their sizes are assumed"
+        ));
     }
     if left_out.texts > 0 {
         outcome.notes.push(format!("strings whose characters are not in the dump, or too many: {}", left_out.texts));

@@ -40,6 +40,7 @@ pub(super) struct Announcer<'o, 'a, const ID: usize> {
     /// `None` if it is not recorded what arrays hold.
     arrays: Option<ArrayReader>,
     missing: AtomicU64,
+    odd_instances: AtomicU64,
     shortened_texts: AtomicU64,
     missing_texts: AtomicU64,
     /// The bytes of all texts so far.
@@ -75,6 +76,8 @@ struct Labels {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LeftOut {
     pub(super) references: u64,
+    /// Instances whose class the dump does not hold, or whose fields are not as long as it says.
+    pub(super) odd_instances: u64,
     /// Texts of which the beginning was recorded.
     pub(super) shortened_texts: u64,
     pub(super) texts: u64,
@@ -102,6 +105,7 @@ struct Job<'s, 'o, 'a, const ID: usize> {
     shard: Shard<'s>,
     /// References to what the dump does not hold.
     missing: u64,
+    odd_instances: u64,
     texts: JobTexts,
     /// The threads that are not announced yet, of those that the chunk at hand may hold.
     threads: &'s [(u64, StringId)],
@@ -154,6 +158,7 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
             texts,
             arrays: ArrayReader::new(contents),
             missing: AtomicU64::new(0),
+            odd_instances: AtomicU64::new(0),
             shortened_texts: AtomicU64::new(0),
             missing_texts: AtomicU64::new(0),
             text_bytes: AtomicU64::new(0),
@@ -171,6 +176,7 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
         })?;
         Ok(LeftOut {
             references: self.missing.load(Ordering::Relaxed),
+            odd_instances: self.odd_instances.load(Ordering::Relaxed),
             shortened_texts: self.shortened_texts.load(Ordering::Relaxed),
             texts: self.missing_texts.load(Ordering::Relaxed),
         })
@@ -182,11 +188,12 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
         announce: impl FnOnce(&mut Job<'_, 'o, 'a, ID>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let (shard, texts) = (snapshot.shard(), JobTexts::default());
-        let mut job = Job { announcer: self, shard, missing: 0, texts, threads: &[] };
+        let mut job = Job { announcer: self, shard, missing: 0, odd_instances: 0, texts, threads: &[] };
         announce(&mut job)?;
         job.shard.finish()?;
         // Relaxed: sums.
         self.missing.fetch_add(job.missing, Ordering::Relaxed);
+        self.odd_instances.fetch_add(job.odd_instances, Ordering::Relaxed);
         self.text_bytes.fetch_add(job.texts.bytes, Ordering::Relaxed);
         self.shortened_texts.fetch_add(job.texts.shortened, Ordering::Relaxed);
         self.missing_texts.fetch_add(job.texts.missing, Ordering::Relaxed);
@@ -264,14 +271,21 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
             Part::Instance { trace, class, fields, .. } => {
                 object.site = sites.of(trace);
                 let Some(class_number) = classes.number(class) else {
-                    object.shallow_bytes = fields.len() as u64;
+                    object.shallow_bytes = outline.layout.instance_bytes(fields.len() as u64);
                     self.missing += 1;
+                    self.odd_instances += 1;
                     self.shard.object(number, &object)?;
                     return Ok(());
                 };
                 let instances = classes.instances(class_number, fields.len())?;
                 object.type_id = instances.type_id;
                 object.shallow_bytes = instances.shallow_bytes;
+                if fields.len() != instances.field_bytes {
+                    self.odd_instances += 1;
+                    if class_number >= outline.dumped_classes {
+                        object.shallow_bytes = outline.layout.instance_bytes(fields.len() as u64);
+                    }
+                }
                 object.name = match &self.announcer.texts {
                     Some(texts) if texts.has(class_number) => self.text(texts, class_number, fields)?,
                     _ => self.name_of_thread(number),
@@ -296,6 +310,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
                 if let Some(class_number) = class_number {
                     (object.type_id, length) = classes.array_type(class_number)?;
                 } else {
+                    object.type_id = classes.unknown_array_type()?;
                     self.missing += 1;
                 }
                 let count = elements.len() / ID;

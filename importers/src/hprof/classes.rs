@@ -36,6 +36,8 @@ pub(super) const UNKNOWN_FIELD: &str = "<unknown field>";
 /// What is derived from a class when its first instance comes.
 #[derive(Debug)]
 pub(super) struct Instances {
+    /// How long their fields are in the dump.
+    pub(super) field_bytes: usize,
     pub(super) references: Vec<ReferenceField>,
     /// Empty if no contents are recorded.
     pub(super) values: Vec<ValueField>,
@@ -162,6 +164,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         }
         let types = self.declare_chain(number)?;
         let instances = Instances {
+            field_bytes: self.field_bytes(number),
             references: self.references(number, field_bytes)?,
             values: if self.has_values { self.values(number, &types)? } else { Vec::new() },
             shallow_bytes: self.fields(number).instance_bytes(&self.outline.layout),
@@ -169,6 +172,19 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
             class: self.named(number),
         };
         Ok(self.instances[number].get_or_init(|| instances))
+    }
+
+    /// How long the fields of an instance are in the dump.
+    fn field_bytes(&self, number: usize) -> usize {
+        let of_class = |number: usize| self.outline.classes[number].fields::<ID>();
+        self.chain(number).flat_map(of_class).map(|(_, kind)| usize::from(kind.bytes(ID as u8))).sum()
+    }
+
+    /// Whether the counted instances are as long as their classes say.
+    pub(super) fn are_as_long_as_counted(&self) -> bool {
+        self.outline.counts.instances.iter().all(|(&class, count)| {
+            self.number(class).is_some_and(|number| self.field_bytes(number) as u64 * count.objects == count.bytes)
+        })
     }
 
     /// The class as its objects name it; `None` if the JVM itself holds it. Another one lives as long as its objects,
@@ -249,6 +265,11 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         self.vocabulary.declare_type(&TypeDescription::new(self.kinds.instance, "<unknown class>"))
     }
 
+    /// The type of arrays whose class the dump does not hold.
+    pub(super) fn unknown_array_type(&self) -> Result<TypeId, ImportError> {
+        self.vocabulary.declare_type(&TypeDescription::new(self.kinds.array, "<unknown class>[]"))
+    }
+
     /// The type of the arrays of such elements.
     pub(super) fn primitive_array_type(&self, element: FieldType) -> Result<TypeId, ImportError> {
         let name = format!("{}[]", element.name());
@@ -290,13 +311,14 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
                     let shallow_bytes = self.fields(number).instance_bytes(&self.outline.layout);
                     (self.declare(number)?, shallow_bytes * objects)
                 }
+                // Such instances are imported, not counted: see `are_as_long_as_counted`.
                 None => (self.unknown_type()?, bytes),
             };
             add(type_id, Count { objects, bytes });
         }
         for (&class, &count) in &counts.object_arrays {
             let number = self.number(class);
-            add(number.map_or_else(|| self.unknown_type(), |number| Ok(self.array_type(number)?.0))?, count);
+            add(number.map_or_else(|| self.unknown_array_type(), |number| Ok(self.array_type(number)?.0))?, count);
         }
         for &(element, count) in &counts.primitive_arrays {
             add(self.primitive_array_type(element)?, count);

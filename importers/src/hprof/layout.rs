@@ -63,6 +63,11 @@ impl ObjectLayout {
         self.aligned(base + count * element_bytes)
     }
 
+    /// The size of an instance with so many bytes of fields.
+    pub(super) fn instance_bytes(&self, field_bytes: u64) -> u64 {
+        self.aligned(u64::from(self.header_bytes) + field_bytes)
+    }
+
     /// A size, rounded up to the alignment.
     pub(super) fn aligned(&self, bytes: u64) -> u64 {
         bytes.next_multiple_of(self.alignment_bytes.into())
@@ -134,14 +139,16 @@ impl Evidence {
         }
     }
 
-    /// The layout that explains most, and whether there was anything to explain.
+    /// The layout that explains most, and whether there was anything to explain. Without neighbours, addresses alone do
+    /// not tell the alignment: objects may be far apart.
     pub(super) fn decide(&self, id_bytes: u8) -> (ObjectLayout, bool) {
         let alignment_bytes = match self.address_bits {
             0 => 8,
+            // `ObjectAlignmentInBytes` is an option of JVMs of 64 bits only.
+            _ if id_bytes == 4 => 8,
             bits => 1 << bits.trailing_zeros().clamp(3, 8),
         };
         let mut best = (ObjectLayout::candidates(id_bytes)[0], 0);
-        best.0.alignment_bytes = alignment_bytes;
         for candidate in ObjectLayout::candidates(id_bytes) {
             let layout = ObjectLayout { alignment_bytes, ..*candidate };
             let fits =

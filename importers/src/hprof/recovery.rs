@@ -580,6 +580,10 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
                 return false;
             }
             at = head.end;
+            // Padding may follow the end.
+            if head.tag == tag::HEAP_DUMP_END && self.dump[at..].iter().take(MOST_PADDING).all(|&byte| byte == 0) {
+                return true;
+            }
         }
         true
     }

@@ -124,6 +124,22 @@ fn each_heap_dump_has_the_names_that_precede_it() {
     }
 }
 
+/// A writer that pads its buffers, and a file system that pads its blocks.
+#[test]
+fn zeros_in_a_segment_and_after_the_end_lose_nothing() {
+    for (inside, after) in [(0, 100), (16, 0), (16, 100), (5, 3)] {
+        let mut dump = named(8);
+        heap(&mut dump, 2, 3);
+        dump.heap.extend(vec![0; inside]);
+        let mut bytes = dump.end();
+        bytes.extend(vec![0; after]);
+        let recorded = record(&bytes).expect("a heap dump");
+        assert_eq!((counts(&recorded), recorded.imported.lost), (vec![3 + 2], None), "{inside} and {after} zeros");
+        let notes = recorded.imported.notes.join("\n");
+        assert_eq!(notes.matches("bytes of 0 at").count(), usize::from(inside > 0) + usize::from(after > 0), "{notes}");
+    }
+}
+
 /// LeakCanary's writer ends the dump whenever a record of another kind comes between.
 #[test]
 fn a_dump_without_a_class_of_those_before_goes_on() {

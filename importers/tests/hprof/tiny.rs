@@ -343,10 +343,54 @@ fn what_is_missing_is_told() {
     dump.primitive_array(0x1060, INT, 0, &[]);
     let recorded = record(&dump.end()).expect("a whole dump");
     let objects = recorded.objects();
-    assert_eq!(objects[0], "<unknown class>(3)");
-    assert!(objects[1].starts_with("<unknown class>(") && objects[1].ends_with(" [0]=0"), "{}", objects[1]);
+    // 3 bytes of fields after a header, where neighbours are 32 bytes apart.
+    assert_eq!(objects[0], "<unknown class>(32)");
+    assert!(objects[1].starts_with("<unknown class>[](") && objects[1].ends_with(" [0]=0"), "{}", objects[1]);
     assert!(objects[2].starts_with("char[]("));
-    assert_eq!(recorded.imported.notes, ["references that lead to nothing in the dump, left out: 3"]);
+    let notes = &recorded.imported.notes;
+    assert_eq!(notes[0], "references that lead to nothing in the dump, left out: 3");
+    assert!(
+        notes[1].starts_with("objects whose class is not in the dump, or has fields of another length: 1;"),
+        "{notes:?}"
+    );
+}
+
+/// A class that is loaded but not dumped, one whose superclass is missing, and records that are not as long as their class
+/// says: what cannot be read is told, and a count leaves such dumps to the import.
+#[test]
+fn instances_that_do_not_fit_their_class_are_told() {
+    let mut dump = Dump::new("1.0.2", EIGHT);
+    for (id, text) in [(1, "java/lang/Object"), (2, "Loaded"), (3, "Heir"), (4, "Plain"), (5, "next")] {
+        dump.string(id, text);
+    }
+    (1..=4).for_each(|name| dump.load_class(0x100 * name, name));
+    dump.class(&Class { address: 0x100, ..Class::default() });
+    dump.class(&Class { address: 0x300, superclass: 0x200, ..Class::default() });
+    dump.class(&Class { address: 0x400, superclass: 0x100, fields: &[(5, OBJECT)], ..Class::default() });
+    let next = u64::to_be_bytes(0x1000);
+    dump.instance(0x1000, 0x400, &next);
+    dump.instance(0x1010, 0x200, &[&next[..], &[0; 12]].concat());
+    dump.instance(0x1030, 0x300, &next);
+    dump.instance(0x1040, 0x400, &next[..4]);
+    dump.instance(0x1050, 0x400, &[next, next].concat());
+    let bytes = dump.end();
+    let recorded = record(&bytes).expect("a whole dump");
+    let note = "objects whose class is not in the dump, or has fields of another length: 4;";
+    assert!(recorded.imported.notes.iter().any(|found| found.starts_with(note)), "{:?}", recorded.imported.notes);
+    // A header of 12 bytes and fields of 20.
+    assert!(recorded.objects().iter().any(|object| object.starts_with("Loaded(32)")), "{:?}", recorded.objects());
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("odd.hprof");
+    std::fs::write(&path, bytes).expect("written");
+    let writer = barrow_writer::Writer::create(folder.path().join("types"), barrow_writer::Options::default());
+    let writer = writer.expect("a new file");
+    let counted = barrow_importers::totals(
+        &path,
+        &writer,
+        &barrow_importers::ImportOptions::default(),
+        &barrow_importers::Silent,
+    );
+    assert!(counted.expect("a dump").is_none());
 }
 
 #[test]
