@@ -139,8 +139,11 @@ struct Adding {
     values: Values,
     /// How many repetitions of each benchmark there were.
     repetitions: HashMap<String, u64>,
+    /// The names of metrics, each with the benchmark and what of it is measured: a benchmark may be called `sort cpu`.
+    names: HashMap<String, (String, &'static str)>,
     own_names: OwnNames,
     aggregates: u64,
+    odd_units: Unmeasured,
     errors: Unmeasured,
     skipped: Unmeasured,
 }
@@ -201,9 +204,12 @@ impl Adding {
             }
         };
         let ns = nanoseconds(repetition.time_unit.as_deref());
+        if ns.is_none() {
+            self.odd_units.add(name, &Text(repetition.time_unit.clone()));
+        }
         let (bytes, items) = (repetition.bytes_per_second, repetition.items_per_second);
         let time = |suffix: &'static str, time: Option<Number>| {
-            (suffix, "ns", Better::Lower, time.map(|Number(time)| Number(time * ns)))
+            (suffix, "ns", Better::Lower, time.zip(ns).map(|(Number(time), ns)| Number(time * ns)))
         };
         let measured = [
             time("", repetition.real_time),
@@ -213,13 +219,32 @@ impl Adding {
         ];
         for (suffix, unit, better, value) in measured {
             let Some(Number(value)) = value else { continue };
-            let name = format!("{name}{suffix}");
+            let name = self.metric_name(name, suffix);
             let metric = self.values.metric(&MetricText { name: &name, unit, better, exact: false });
             self.values.value(metric, run, Some(iteration), value, || format!("repetition {iteration} of `{name}`"));
         }
     }
 
+    /// The name of what is measured of a benchmark, which no other one has.
+    fn metric_name(&mut self, benchmark: &str, suffix: &'static str) -> String {
+        let mut name = format!("{benchmark}{suffix}");
+        for number in 2.. {
+            let of = self.names.entry(name.clone()).or_insert_with(|| (benchmark.to_owned(), suffix));
+            if of.0 == benchmark && of.1 == suffix {
+                break;
+            }
+            name = format!("{benchmark}{suffix} #{number}");
+        }
+        name
+    }
+
     fn finish(mut self) -> Values {
+        let Unmeasured { count, first } = &self.odd_units;
+        if *count > 0 {
+            self.values.note(format!(
+                "repetitions whose times are in no known unit and left out: {count}; the first: {first}"
+            ));
+        }
         for (what, Unmeasured { count, first }) in [("failed", &self.errors), ("were skipped", &self.skipped)] {
             if *count > 0 {
                 self.values.note(format!("repetitions that {what} and have no values: {count}; the first: {first}"));
@@ -235,13 +260,14 @@ impl Adding {
     }
 }
 
-/// Nanoseconds in a unit of time.
-fn nanoseconds(unit: Option<&str>) -> f64 {
+/// Nanoseconds in a unit of time; `None` for one that the library does not write.
+fn nanoseconds(unit: Option<&str>) -> Option<f64> {
     match unit {
-        Some("s") => 1e9,
-        Some("ms") => 1e6,
-        Some("us") => 1e3,
-        // What the library writes by default, and always did before it had units.
-        _ => 1.0,
+        Some("s") => Some(1e9),
+        Some("ms") => Some(1e6),
+        Some("us") => Some(1e3),
+        // The default, and always so before the library had units.
+        Some("ns") | None => Some(1.0),
+        Some(_) => None,
     }
 }

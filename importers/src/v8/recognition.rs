@@ -8,8 +8,9 @@ pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The first tokens of a heap snapshot as V8 writes it, with any white space between them.
 const TOKENS: &[&[u8]] = &[b"{", b"\"snapshot\"", b":", b"{"];
-/// Those of one whose keys a tool has sorted: a number follows.
-const SORTED: &[&[u8]] = &[b"{", b"\"edges\"", b":", b"["];
+/// Those of one whose keys are in another order, as after a tool has sorted them; then a number or a string follows.
+const REORDERED: &[&[&[u8]]] =
+    &[&[b"{", b"\"edges\"", b":", b"["], &[b"{", b"\"nodes\"", b":", b"["], &[b"{", b"\"strings\"", b":", b"[", b"\""]];
 /// The first tokens of other files of V8 and its relatives, and what these files are.
 const RELATIVES: &[(&[&[u8]], &str)] = &[
     (&[b"{", b"\"head\"", b":"], "a sampling heap profile of V8, which holds no objects"),
@@ -19,9 +20,11 @@ const RELATIVES: &[(&[&[u8]], &str)] = &[
 
 /// Whether it is a heap snapshot.
 pub(crate) fn recognises(first_bytes: &[u8]) -> bool {
-    after(first_bytes, TOKENS).is_some()
-        || after(first_bytes, SORTED)
-            .is_some_and(|rest| rest.trim_ascii_start().first().is_some_and(u8::is_ascii_digit))
+    let is_number = |rest: &[u8]| rest.trim_ascii_start().first().is_some_and(u8::is_ascii_digit);
+    let goes_on = |tokens: &&[&[u8]]| {
+        after(first_bytes, tokens).is_some_and(|rest| tokens.last() == Some(&&b"\""[..]) || is_number(rest))
+    };
+    after(first_bytes, TOKENS).is_some() || REORDERED.iter().any(goes_on)
 }
 
 /// Says which other file it is, if that is known.

@@ -116,6 +116,28 @@ fn google_benchmark_has_no_values_of_what_was_skipped() {
     assert_eq!(recorded.imported.notes, [note]);
 }
 
+/// The units are those of `GetTimeUnitString` in `benchmark.h`. A name may end as that of another metric does.
+#[test]
+fn google_benchmark_keeps_benchmarks_apart_and_knows_its_units() {
+    let line = |name: &str, time: u32, unit: &str| {
+        format!(
+            r#"{{"name":"{name}","run_type":"iteration","real_time":{time},"cpu_time":{},"time_unit":"{unit}"}}"#,
+            time / 2
+        )
+    };
+    let benchmarks =
+        [line("BM_a", 10, "ns"), line("BM_a cpu", 70, "ns"), line("BM_b", 4, "s"), line("BM_c", 10, "min")];
+    let file = format!(r#"{{"context":{{"num_cpus":2}},"benchmarks":[{}]}}"#, benchmarks.join(","));
+    let recorded = record(file.as_bytes()).expect("values");
+    assert_eq!(recorded.values("BM_a cpu"), [5.0]);
+    assert_eq!(recorded.values("BM_a cpu #2"), [70.0]);
+    assert_eq!(recorded.values("BM_a cpu cpu"), [35.0]);
+    assert_eq!(recorded.values("BM_b"), [4e9]);
+    assert!(!recorded.text().contains("BM_c"), "{}", recorded.text());
+    let note = "repetitions whose times are in no known unit and left out: 1; the first: `BM_c`: min";
+    assert_eq!(recorded.imported.notes, [note]);
+}
+
 /// As version 1.4 wrote them, by `json_reporter.cc` and `complexity.cc` of that version.
 #[test]
 fn google_benchmark_of_before_1_5_does_not_say_what_is_an_aggregate() {
