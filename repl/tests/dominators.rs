@@ -114,3 +114,26 @@ fn pages_far_down_are_the_same_again() {
         assert_eq!(page(range, &[]), page(range, &["--no-index"]), "{range}");
     }
 }
+
+/// Object 3 is garbage and refers to 2, which 1 holds: nothing is freed with 3, and with 1 what only it reaches.
+#[test]
+fn garbage_is_not_freed_once_more() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("garbage.barrow");
+    let strong = |targets: &[u32]| targets.iter().map(|&target| (target, StrengthClass::Strong)).collect();
+    let graph = Graph {
+        types: vec![2, 1, 1, 3],
+        sizes: vec![(64, 0), (100, 0), (40, 0), (1000, 0)],
+        references: vec![strong(&[1]), strong(&[2]), Vec::new(), strong(&[2])],
+        roots: vec![(1, 0)],
+    };
+    std::fs::write(&path, Graph::bytes_of(&[&graph], None)).expect("the recording can be written");
+    let file = path.display().to_string();
+    let freed = |words: &str| {
+        let run = run(&["without", &file, words, "--format", "json", "--no-index", "--quiet"]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        serde_json::from_str::<Value>(&run.stdout).unwrap()["retained_bytes"].as_u64().unwrap()
+    };
+    assert_eq!(freed("unreachable"), 0);
+    assert_eq!(freed("size >= 100"), 140);
+}

@@ -51,11 +51,9 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let meter = session.meter();
     let heap = Arc::new(removal.applied(&before, &meter)?);
     let is_exact = removal.is_exact(&before, &meter)?;
-    let freed_before = before.exclusion().map(|without| without.freed().clone());
     let mut freed = heap.exclusion().map(|without| without.freed().clone()).expect("something is excluded");
-    if let Some(before) = freed_before {
-        freed.difference_with(&before);
-    }
+    // What no root reaches is garbage already, or freed by what was excluded before.
+    freed.difference_with(&before.unreachable(&meter)?);
     let types = session.whole_heap(heap.snapshot())?.type_totals_of(&freed, &meter)?;
     drop(meter);
     session.away.push(Arc::new(removal));
