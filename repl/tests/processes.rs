@@ -20,6 +20,25 @@ fn keys(of: &Value) -> Vec<&str> {
 }
 
 #[test]
+fn rows_that_are_left_out_are_told_in_every_format() {
+    let recording = program::testdata("builds/make-j2.barrow").display().to_string();
+    for words in [&["processes"][..], &["find", "cpu > 0"], &["find"]] {
+        for format in ["csv", "json"] {
+            let ask = |more: &[&str]| {
+                let words = [&words[..1], &[&recording], &words[1..], more, &["--format", format, "--quiet"]].concat();
+                let run = program::run(&words);
+                assert_eq!(run.code, 0, "{words:?}: {}", run.stderr);
+                run
+            };
+            let told = ask(&[]).stderr;
+            assert!(told.contains("98 more rows") || told.contains("15 of "), "{words:?} {format}: {told}");
+        }
+    }
+    let all = program::run(&["processes", &recording, "1000", "--format", "csv", "--quiet"]);
+    assert_eq!((all.stderr.as_str(), all.stdout.lines().count()), ("", 114));
+}
+
+#[test]
 fn processes_have_the_promised_keys() {
     let answer = json(&["processes", "3", "by", "memory"]);
     let rows = answer["rows"].as_array().unwrap();

@@ -136,7 +136,10 @@ impl Listing {
         if left > 0 {
             if !is_whole {
                 let more = units::counted(left, "more row");
-                answer = answer.note(if session.paged { format!("… {more}: `more`") } else { format!("… {more}") });
+                answer = match session.paged {
+                    true => answer.note(format!("… {more}: `more`")),
+                    false => answer.cut(format!("… {more}: `processes N` lists N")),
+                };
             }
             session.more = Some(Box::new(move |session| self.answer(session)));
         }
