@@ -193,3 +193,16 @@ fn own_part<'w>(word: &'w str, own: &str) -> &'w str {
         Some(at) => &word[..at],
     }
 }
+
+/// A recording without its end, as of a recorder that was killed: the redacted one is whole, and says what it was made of.
+#[test]
+fn a_recording_that_was_cut_is_told_by_the_redacted_one() {
+    let folder = tempfile::tempdir().expect("there is a folder for temporary files");
+    let [cut, shared] = ["cut.barrow", "shared.barrow"].map(|name| folder.path().join(name));
+    let whole = fs::read(testdata("named.barrow")).expect("the sample");
+    fs::write(&cut, &whole[..whole.len() - 10]).expect("written");
+    let redacted = run(&["redact", shown(&cut), "-o", shown(&shared), "--quiet"]);
+    assert_eq!(redacted.code, 4, "{}", redacted.stderr);
+    let facts = run(&["info", shown(&shared)]).stdout;
+    assert!(facts.contains("redacted although damaged"), "{facts}");
+}

@@ -130,7 +130,7 @@ pub fn redact(
         numbers,
         flips,
         compressor,
-        damaged: damaged(&problems),
+        damaged: damaged(&problems).or_else(|| recording.damage().map(|_| "its end was not whole".to_owned())),
         counts: StringCounts::default(),
         progress,
     };
