@@ -269,8 +269,8 @@ impl Session {
     fn run_in_turn(&mut self, question: &Question, goes_first: bool) -> Result<Answer, QueryError> {
         let workspace = Arc::clone(&self.context.workspace);
         self.check_content(question)?;
-        // A refused line leaves the rows on the screen, and `%1` names one of them.
-        let listed = self.listed.clone();
+        // A refused line leaves the rows on the screen, and `%1` names one of them; `$_` is what it was.
+        let (listed, sets) = (self.listed.clone(), self.sets.clone());
         self.context.ceiling.begin(goes_first);
         let answer = workspace.run(|| {
             let answer = (question.command.run)(self, &question.arguments)?;
@@ -278,7 +278,7 @@ impl Session {
             self.context.check().map(|()| answer)
         });
         if answer.is_err() {
-            self.listed = listed;
+            (self.listed, self.sets) = (listed, sets);
         }
         answer.map_err(|error| match error {
             QueryError::Stopped => self.why_stopped(),

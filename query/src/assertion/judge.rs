@@ -286,7 +286,8 @@ impl Judge {
         let (snapshots, is_repeated) = without_repeated(&*session.recording()?, snapshots)?;
         if snapshots.len() < LEAST_POINTS {
             let there = crate::answer::units::counted(snapshots.len() as u64, "snapshot");
-            let why = format!("{there} can show no growth; {LEAST_POINTS} are needed");
+            let but = if is_repeated { " without the last one, which repeats the one before" } else { "" };
+            let why = format!("{there}{but} can show no growth; {LEAST_POINTS} are needed");
             return Ok(undecided(why, measure.unit()));
         }
         let series = self.series(session, measure, Side::Open, snapshots)?;

@@ -11,7 +11,8 @@ use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::language::selection;
 use crate::session::Session;
-use crate::sources::importing::notes_of;
+use crate::sources::importing::{losses_of, notes_of};
+use crate::sources::opening::OpenFile;
 use crate::tables::process_summary;
 use crate::tables::trials::summary as trial_summary;
 
@@ -42,11 +43,11 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let answer = totals(session, arguments)?;
-    if session.file().is_some_and(|file| file.has_remarked) {
-        return Ok(answer);
-    }
     let facts = session.recording()?.facts()?;
-    Ok(answer.lines(notes_of(&facts).into_iter().map(str::to_owned)))
+    let is_told = |is: fn(&OpenFile) -> bool| session.file().is_some_and(is);
+    let lost = if is_told(|file| file.damage.is_some()) { Vec::new() } else { losses_of(&facts) };
+    let notes = if is_told(|file| file.has_remarked) { Vec::new() } else { notes_of(&facts) };
+    Ok(answer.lines(lost.into_iter().chain(notes.into_iter().map(str::to_owned))))
 }
 
 fn totals(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {

@@ -173,6 +173,18 @@ pub(crate) fn notes_of(facts: &[(String, String)]) -> Vec<&str> {
     facts.iter().filter(|(key, _)| is_note(key)).map(|(_, note)| note.as_str()).collect()
 }
 
+/// What an import had lost, of the facts of its recording; nothing once redaction has replaced it.
+pub(crate) fn losses_of(facts: &[(String, String)]) -> Vec<String> {
+    if facts.iter().any(|(key, _)| key == REPLACED_TEXTS) {
+        return Vec::new();
+    }
+    let of_dump = |key: &str| match key.strip_prefix(LOST)?.strip_prefix(" of ") {
+        Some(dump) => Some(format!("lost when {dump} was imported")),
+        None => (key == LOST).then(|| "lost when it was imported".to_owned()),
+    };
+    facts.iter().filter_map(|(key, lost)| Some(format!("{}: {lost}", of_dump(key)?))).collect()
+}
+
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
