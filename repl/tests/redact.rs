@@ -206,3 +206,30 @@ fn a_recording_that_was_cut_is_told_by_the_redacted_one() {
     let facts = run(&["info", shown(&shared)]).stdout;
     assert!(facts.contains("redacted although damaged"), "{facts}");
 }
+
+/// Groups of roots, and types that are the runtime's own or barrow's: the same in every program.
+#[test]
+fn words_of_the_runtimes_stay() {
+    let folder = tempfile::tempdir().expect("there is a folder for temporary files");
+    let shared = folder.path().join("shared.barrow");
+    let v8 = ["(GC roots)", "(Strong roots)", "(Handle scope)", "(compiled code)", "(system)", "(object shape)"];
+    let moarvm = ["permanent roots", "thread roots", "C stack roots", "call stack roots", "inter-generational roots"];
+    for (sample, words, own) in [
+        ("foreign/v8/node20-cards-1.heapsnapshot.zst", &v8[..], "FixedCircularBuffer"),
+        ("foreign/moarvm-2-nqp.mvmheap.zst", &moarvm[..], "NQPClassHOW"),
+    ] {
+        let sample = testdata(sample);
+        let types = |file: &Path| {
+            let [types, groups] = [&["top", shown(file), "100000", "--format", "csv"][..], &["roots", shown(file)]]
+                .map(|words| run(&[words, &["--quiet"]].concat()));
+            assert_eq!((types.code, groups.code), (0, 0), "{}{}", types.stderr, groups.stderr);
+            types.stdout + &groups.stdout
+        };
+        assert!(types(&sample).contains(own), "{own}");
+        let redacted = run(&["redact", shown(&sample), "-o", shown(&shared), "--force", "--quiet"]);
+        assert_eq!(redacted.code, 0, "{}", redacted.stderr);
+        let types = types(&shared);
+        words.iter().for_each(|word| assert!(types.contains(word), "{word}"));
+        assert!(!types.contains(own), "{own}");
+    }
+}
