@@ -334,8 +334,12 @@ mod tests {
         };
         let hour = 3_600_000_000_000;
         let days = [Time::Day(23 * hour), Time::Day(23 * hour - 5), Time::Day(hour), Time::Day(14 * hour)];
-        // More than half a day later is taken for earlier: nothing tells how many days it was.
-        assert_eq!(times(&days), [0, -5, 2 * hour, 2 * hour - 11 * hour]);
+        assert_eq!(times(&days), [0, -5, 2 * hour, 15 * hour]);
+        // 13 hours later, then a clock that was set back by an hour.
+        let days = [Time::Day(10 * hour), Time::Day(23 * hour), Time::Day(22 * hour), Time::Day(22 * hour + 7)];
+        assert_eq!(times(&days), [0, 13 * hour, 13 * hour, 13 * hour + 7]);
+        let wall = [Time::Wall(9 * hour), Time::Wall(8 * hour), Time::Wall(8 * hour + 7)];
+        assert_eq!(times(&wall), [9 * hour, 9 * hour, 9 * hour + 7]);
         assert_eq!(times(&[Time::Since(7), Time::Since(5), Time::Since(6)]), [0, 5, 11]);
         assert_eq!(times(&[Time::Wall(7), Time::Wall(5)]), [7, 5]);
     }
