@@ -24,7 +24,7 @@ mod types;
 mod values;
 
 use crate::context::{Context, Outcome, Vocabulary};
-use crate::error::{ImportError, Stop};
+use crate::error::{Damage, ImportError, Stop};
 use crate::format::{Holds, Importer};
 use crate::json_lines::{Addresses, LineStarts, Lines, beginning, first_field, first_rows};
 use announcer::{Announced, Announcer, SharedTables, unexpected};
@@ -85,13 +85,16 @@ fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     let mut lost = None;
     for (number, &start) in (0..).zip(&starts) {
         let mut part = lines.part(start, starts.get(number as usize + 1).copied());
-        let before = outcome.notes.len();
+        let (before, imported) = (outcome.notes.len(), outcome.snapshots.len());
         if let Err(stop) = part.read(context, check_line, |part| import_part(part, context, &mut outcome)) {
             outcome.end = Err(stop.in_snapshot(number));
             return Ok(outcome);
         }
+        let without_objects =
+            Damage::Unfinished { length: part.length(), missing: "the objects of its last heap dump" };
+        let is_empty = outcome.snapshots.len() == imported;
         // The first loss is that of the whole; the others are notes.
-        match part.lost() {
+        match part.lost().or(is_empty.then_some(without_objects)) {
             of_part @ Some(_) if lost.is_none() => lost = of_part,
             Some(further) => outcome.notes.push(further.to_string()),
             None => {}

@@ -34,10 +34,11 @@ impl Groups {
         self.ends_with_object = next.ends_with_object;
     }
 
-    /// Where each dump begins. Lines that begin with an object, or end with roots, are no such series.
+    /// Where each dump begins, of which the last may be cut before its objects. Lines that begin with an object are no such
+    /// series, and neither are roots alone.
     pub(super) fn starts(self) -> Vec<usize> {
         match self.first {
-            Some((start, false)) if self.ends_with_object => {
+            Some((start, false)) if self.ends_with_object || !self.roots_after_objects.is_empty() => {
                 std::iter::once(start).chain(self.roots_after_objects).map(|start| start as usize).collect()
             }
             _ => Vec::new(),
@@ -56,7 +57,7 @@ mod tests {
             ("rroorooro", &[0, 4, 7]),
             ("rorro", &[0, 2]),
             ("oroo", &[]),
-            ("roor", &[]),
+            ("roor", &[0, 3]),
             ("rr", &[]),
             ("", &[]),
         ] {

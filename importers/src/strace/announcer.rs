@@ -258,7 +258,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
         let steps = self.reader.steps_back();
         if steps > 0 {
             notes.push(format!(
-                "the clock was set back during the log: {steps} times; how long that took is unknown, and 0 here"
+                "times that the clock was set back during the log: {steps}; how long each took is unknown, and 0 here"
             ));
         }
         if unended > 0 {

@@ -172,6 +172,12 @@ fn several_dumps_in_one_file_are_a_series() {
     assert!(lost.contains("1 line was left out") && lost.contains(&format!("at byte {line}:")), "{lost}");
     let notes = &both.imported.notes;
     assert!(notes.iter().all(|note| note.starts_with("heap dump ")), "{notes:?}");
+    // Cut after the roots of the second one: they are none of the first.
+    let roots = RUBY_34.split_inclusive('\n').next().expect("roots");
+    let cut = record(&[RUBY_31, roots].concat()).expect("the first");
+    assert_eq!(cut.imported.snapshots, [one]);
+    let lost = cut.imported.lost.expect("the second").to_string();
+    assert!(lost.contains("without the objects of its last heap dump"), "{lost}");
     // Cut in the second one, which then has fewer objects.
     let cut = record(&oops[..RUBY_31.len() + first.len() - 30]).expect("the first");
     assert_eq!(cut.imported.snapshots[0], one);

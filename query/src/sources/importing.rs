@@ -167,9 +167,7 @@ pub(crate) fn notes_of(facts: &[(String, String)]) -> Vec<&str> {
     if facts.iter().any(|(key, _)| key == REPLACED_TEXTS) {
         return Vec::new();
     }
-    let is_note = |key: &str| {
-        key.strip_prefix(NOTE).is_some_and(|rest| rest.strip_prefix(' ').map_or(rest.is_empty(), is_number))
-    };
+    let is_note = |key: &str| key.strip_prefix(NOTE).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
     facts.iter().filter(|(key, _)| is_note(key)).map(|(_, note)| note.as_str()).collect()
 }
 
@@ -183,10 +181,6 @@ pub(crate) fn losses_of(facts: &[(String, String)]) -> Vec<String> {
         None => (key == LOST).then(|| "lost when it was imported".to_owned()),
     };
     facts.iter().filter_map(|(key, lost)| Some(format!("{}: {lost}", of_dump(key)?))).collect()
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// What the dumps had lost, as facts: of several dumps, the key names which.
