@@ -15,7 +15,7 @@ pub(crate) fn ask(recording: &Arc<Recording>) -> barrow_processes::Result<()> {
     assert_eq!(totals.walk().len(), tree.images().len());
     assert_eq!(totals.whole().images as usize, tree.images().len());
     assert!(peak(&tree).is_none_or(|peak| !tree.processes().is_empty() || peak.bytes == 0));
-    let classes = Classes::of(&tree, Rules::standard());
+    let classes = Classes::of(&tree, Rules::standard()).unwrap();
     for schema in classes.schemata() {
         let labelled = (0..tree.images().len() as u32).filter(|&image| schema.label(ImageId(image)).is_some()).count();
         let counted: u64 = class_totals(&tree, &totals, schema).iter().map(|class| class.processes).sum();
@@ -70,7 +70,7 @@ fn small() -> &'static (ProcessTree, Classes) {
         let log = ProcessLog::build(&mut Random::new(1), 60, 4);
         let recording = Recording::from_bytes(log.bytes()).expect("what the writer wrote");
         let tree = ProcessTree::read(Arc::new(recording)).expect("a whole recording");
-        let classes = Classes::of(&tree, Rules::standard());
+        let classes = Classes::of(&tree, Rules::standard()).unwrap();
         (tree, classes)
     })
 }

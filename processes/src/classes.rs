@@ -19,6 +19,7 @@ mod template;
 pub use labelling::Labeller;
 pub use rules::{Evaluation, Rules};
 
+use crate::error::Result;
 use crate::tree::{ImageId, ProcessTree};
 
 /// A label of a schema: a position among its labels.
@@ -52,20 +53,25 @@ pub struct Schema {
 
 impl Classes {
     /// Labels every image. Each program is looked at once, in parallel.
-    #[must_use]
-    pub fn of(tree: &ProcessTree, rules: &Rules) -> Self {
+    ///
+    /// # Errors
+    /// [`ProcessError::Rules`](crate::ProcessError::Rules): a label of the user's rules takes more than 4 KiB with what it
+    /// captured. Default rules, which have no errors, cut it.
+    pub fn of(tree: &ProcessTree, rules: &Rules) -> Result<Self> {
         Classes::only(tree, rules, |_| true)
     }
 
     /// The same for the schemata that are wanted and those whose labels they test. The others have no labels.
-    #[must_use]
-    pub fn only(tree: &ProcessTree, rules: &Rules, wanted: impl Fn(usize) -> bool) -> Self {
-        let labelled = labelling::of(tree, rules, &rules.order_of(wanted));
+    ///
+    /// # Errors
+    /// As for [`Classes::of`].
+    pub fn only(tree: &ProcessTree, rules: &Rules, wanted: impl Fn(usize) -> bool) -> Result<Self> {
+        let labelled = labelling::of(tree, rules, &rules.order_of(wanted))?;
         let schemata = rules.schema_names().zip(labelled).map(|(name, labelled)| {
             let labelling::Labelled { labels, of_images } = labelled;
             Schema { name: name.to_owned(), labels, of_images }.in_order_of_start(tree)
         });
-        Classes { schemata: schemata.collect() }
+        Ok(Classes { schemata: schemata.collect() })
     }
 
     /// All schemata. There is at least one; the first labels the tree.
@@ -107,8 +113,8 @@ impl Schema {
         &self.labels
     }
 
-    /// How many labels are cut, since a text of the program in them is longer than a label may be. Those that begin alike
-    /// are one.
+    /// How many labels of default rules are cut, since a text of the program in them is longer than a label may be. Those
+    /// that begin alike are one.
     #[must_use]
     pub fn cut_labels(&self) -> usize {
         self.labels.iter().filter(|label| labelling::is_cut(label)).count()

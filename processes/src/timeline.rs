@@ -158,7 +158,7 @@ impl Timeline {
     /// The next event; `None` after the last one. `labeller` labels programs of the same recording.
     ///
     /// # Errors
-    /// Those of the analyzer.
+    /// Those of the analyzer; a label of the user's rules is too long.
     pub fn next_event(&mut self, labeller: &mut Labeller<'_>) -> Result<Option<Event>> {
         loop {
             if let Some(event) = self.ready.pop_front() {
@@ -179,7 +179,7 @@ impl Timeline {
                     self.begin_window();
                 }
             }
-            if let Some(event) = self.take(row, labeller).filter(|_| self.window.from_ns.is_none()) {
+            if let Some(event) = self.take(row, labeller)?.filter(|_| self.window.from_ns.is_none()) {
                 self.ready.push_back(event);
             }
         }
@@ -220,36 +220,37 @@ impl Timeline {
     }
 
     /// What a row tells. Ids in it were checked by the analyzer.
-    fn take(&mut self, row: ProcessRow, labeller: &mut Labeller<'_>) -> Option<Event> {
-        match row {
+    fn take(&mut self, row: ProcessRow, labeller: &mut Labeller<'_>) -> Result<Option<Event>> {
+        Ok(match row {
             ProcessRow::Begin { process, time_ns, pid, parent, host, program } => {
-                let running = self.begin(time_ns, pid, parent, host, program, labeller);
+                let running = self.begin(time_ns, pid, parent, host, program, labeller)?;
                 let block = running.block.clone();
                 self.running.insert(process, running);
                 Some(Event { time_ns, what: Happening::Begins, block })
             }
             ProcessRow::Image { process, time_ns, program, .. } => {
-                let running = self.running.get_mut(&process)?;
+                let Some(running) = self.running.get_mut(&process) else { return Ok(None) };
                 running.program = Arc::new(program);
-                running.relabel(labeller);
+                running.relabel(labeller)?;
                 Some(Event { time_ns, what: Happening::Executes, block: running.block.clone() })
             }
             ProcessRow::End { process, time_ns, exit_status, signal, used } => {
-                let block = self.running.remove(&process)?.block;
+                let Some(Running { block, .. }) = self.running.remove(&process) else { return Ok(None) };
                 self.columns.free(block.column);
                 let cpu_ns = cpu_ns(used.user_ns, used.system_ns);
                 Some(Event { time_ns, what: Happening::Ends { exit_status, signal, cpu_ns }, block })
             }
             ProcessRow::Attributes { process, attributes } => {
-                let tables = self.log.recording().tables().ok()?;
-                let target = attributes.iter().rfind(|(key, _)| tables.string(*key) == TARGET)?;
-                let running = self.running.get_mut(&process)?;
-                running.target = Some(target.1);
-                running.relabel(labeller);
+                let Ok(tables) = self.log.recording().tables() else { return Ok(None) };
+                let target = attributes.iter().rfind(|(key, _)| tables.string(*key) == TARGET);
+                if let Some(((_, target), running)) = target.zip(self.running.get_mut(&process)) {
+                    running.target = Some(*target);
+                    running.relabel(labeller)?;
+                }
                 None
             }
             ProcessRow::Heap { .. } | ProcessRow::Memory { .. } | ProcessRow::Unknown => None,
-        }
+        })
     }
 
     fn begin(
@@ -260,14 +261,14 @@ impl Timeline {
         host: Option<StringId>,
         program: Program,
         labeller: &mut Labeller<'_>,
-    ) -> Running {
+    ) -> Result<Running> {
         let parent = parent.and_then(|parent| self.running.get(&parent));
         let column = self.columns.take(parent.map(|parent| parent.block.column));
         let serial = self.serials.next(host, pid);
         let named = parent.map(|Running { block, .. }| (block.pid, block.serial, block.column));
         let block = Bar { pid, serial, host, parent: named, began_ns, column, class: None };
         // A forked process executes what its parent executes.
-        match parent.filter(|_| program.is_empty()) {
+        Ok(match parent.filter(|_| program.is_empty()) {
             Some(parent) if parent.target.is_none() => {
                 let class = parent.block.class.clone();
                 Running { block: Bar { class, ..block }, program: Arc::clone(&parent.program), target: None }
@@ -275,16 +276,17 @@ impl Timeline {
             copied => {
                 let program = copied.map_or_else(|| Arc::new(program), |parent| Arc::clone(&parent.program));
                 let mut running = Running { block, program, target: None };
-                running.relabel(labeller);
+                running.relabel(labeller)?;
                 running
             }
-        }
+        })
     }
 }
 
 impl Running {
-    fn relabel(&mut self, labeller: &mut Labeller<'_>) {
-        self.block.class = labeller.label(&self.program, self.target).map(Arc::from);
+    fn relabel(&mut self, labeller: &mut Labeller<'_>) -> Result<()> {
+        self.block.class = labeller.label(&self.program, self.target)?.map(Arc::from);
+        Ok(())
     }
 }
 

@@ -140,7 +140,7 @@ const LINES: &[(&str, &str, &str, Option<&str>)] = &[
 fn command_lines_have_classes_without_configuration() {
     let lines: Vec<&str> = LINES.iter().map(|line| line.0).collect();
     let tree = tree(&lines, "barrow record");
-    let classes = Classes::of(&tree, Rules::standard());
+    let classes = Classes::of(&tree, Rules::standard()).unwrap();
     let names: Vec<&str> = classes.schemata().iter().map(|schema| schema.name()).collect();
     assert_eq!(names, ["category", "program", "directory", "unit"]);
     let mut wrong = Vec::new();
@@ -159,7 +159,7 @@ fn shells_are_looked_through_where_only_recipes_were_recorded() {
         ["/bin/sh -c 'cd sub && ccache gcc -c a.c'", "/bin/sh -c 'rm -f x.a; ar cr x.a a.o'", "/bin/sh -c 'cd x'"];
     let found = |by| {
         let tree = tree(&lines, by);
-        let classes = Classes::of(&tree, Rules::standard());
+        let classes = Classes::of(&tree, Rules::standard()).unwrap();
         (0..3).map(|at| classes.first().class(ImageId(at)).unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(found("Kleknev"), ["compiler", "archiver", "shell"]);
@@ -186,7 +186,7 @@ fn schemata_of_a_file_come_first_and_test_others_in_any_order() {
     "#;
     let rules = Rules::read("barrow-classes.toml", rules).unwrap();
     let tree = tree(&["mt1 font-tsuku", "mt1 x", "gcc -c font-bll.c", "mt1 font-bll"], "barrow record");
-    let classes = Classes::of(&tree, &rules);
+    let classes = Classes::of(&tree, &rules).unwrap();
     let names: Vec<&str> = classes.schemata().iter().map(|schema| schema.name()).collect();
     assert_eq!(names, ["family", "stage", "category", "program", "directory", "unit"]);
     let labels = |name: &str| {
@@ -204,7 +204,7 @@ fn many_rules_give_what_one_by_one_would() {
     (0..90).for_each(|at| text += &format!("[[schema.rule]]\narguments = \"x{at}( |$)\"\nlabel = \"l{at}\"\n"));
     let rules = Rules::read("many.toml", &text).unwrap();
     let tree = tree(&["a x89", "a x7 x3", "a y", "a x64 x65"], "barrow record");
-    let classes = Classes::of(&tree, &rules);
+    let classes = Classes::of(&tree, &rules).unwrap();
     let labels: Vec<_> = (0..4).map(|at| classes.first().class(ImageId(at)).unwrap()).collect();
     assert_eq!(labels, ["l89", "l3", "a", "l64"]);
 }
@@ -241,9 +241,9 @@ fn mistakes_name_the_file_and_the_line() {
 fn one_schema_alone_has_the_labels_that_it_has_among_all() {
     let lines: Vec<&str> = LINES.iter().map(|line| line.0).collect();
     let tree = tree(&lines, "barrow record");
-    let all = Classes::of(&tree, Rules::standard());
+    let all = Classes::of(&tree, Rules::standard()).unwrap();
     for (at, schema) in all.schemata().iter().enumerate() {
-        let only = Classes::only(&tree, Rules::standard(), |wanted| wanted == at);
+        let only = Classes::only(&tree, Rules::standard(), |wanted| wanted == at).unwrap();
         let only = &only.schemata()[at];
         assert_eq!((only.name(), only.labels()), (schema.name(), schema.labels()));
         assert!((0..lines.len() as u32).all(|image| only.label(ImageId(image)) == schema.label(ImageId(image))));
@@ -276,11 +276,28 @@ fn labels_that_repeat_what_they_capture_have_a_limit() {
     // Ten times 300 letters are fewer than 4,096 bytes, ten times 500 are not.
     let rules = read(1).expect("few texts");
     let (short, long) = ("s".repeat(300), "l".repeat(500));
-    let tree = tree(&[&format!("x {short}"), &format!("x {long}"), &format!("x {long} more")], "barrow record");
-    let classes = Classes::of(&tree, &rules);
-    let labels = classes.first().labels();
-    assert!(labels.iter().all(|label| label.len() <= 4096), "{labels:?}");
-    assert_eq!((labels.len(), classes.first().cut_labels()), (3, 2), "the two long ones differ after 502 bytes");
-    assert_eq!(labels[0], format!("x {short}").repeat(10));
-    assert!(labels[1].ends_with('…'));
+    let fitting = tree(&[&format!("x {short}")], "barrow record");
+    assert_eq!(Classes::of(&fitting, &rules).unwrap().first().labels(), [format!("x {short}").repeat(10)]);
+    let excessive = tree(&[&format!("x {short}"), &format!("x {long}")], "barrow record");
+    let error = Classes::of(&excessive, &rules).expect_err("5,020 bytes").to_string();
+    let told = "r.toml, line 5: label 1 of the schema `l0` takes 5020 bytes for a program of this recording, the limit is 4096";
+    assert!(error.starts_with(told) && !error.contains(&long), "{error}");
+}
+
+/// No text of a program makes the default rules invalid: their labels end with `…`.
+#[test]
+fn default_rules_cut_what_is_too_long() {
+    let (one, other) = (format!("{}1", "l".repeat(5000)), format!("{}2", "l".repeat(5000)));
+    let tree = tree(&[&format!("cc -c {one}.c"), &format!("cc -c {other}.c"), "cc -c short.c"], "barrow record");
+    let classes = Classes::of(&tree, Rules::standard()).unwrap();
+    let units = classes.schema("unit").expect("a default schema");
+    assert_eq!((units.labels().len(), units.cut_labels()), (2, 1), "{:?}", units.labels());
+    assert!(units.labels()[0].len() <= 4096 && units.labels()[0].ends_with('…'));
+    // The user's rules that test such a label are valid, those that lengthen it are not.
+    let read = |label: &str| {
+        let text = format!("[[schema]]\nname = 'a'\n[[schema.rule]]\nprogram = 'cc'\nlabel = '{label}'\n");
+        Rules::read("r.toml", &text).unwrap()
+    };
+    assert!(Classes::of(&tree, &read("${unit}")).is_ok());
+    assert!(Classes::of(&tree, &read("of ${unit}")).is_err());
 }

@@ -459,7 +459,7 @@ fn classes_are_labels_of_schemata() {
 }
 
 fn classes(tree: &ProcessTree) -> Classes {
-    Classes::of(tree, Rules::standard())
+    Classes::of(tree, Rules::standard()).unwrap()
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn check_block(lanes: &Lanes, schema: &Schema, block: &Block, window: Window, ce
 #[test]
 fn blocks_are_all_spans_of_a_window() {
     for (tree, mut random) in random_trees() {
-        let (lanes, classes) = (Lanes::of(&tree), Classes::of(&tree, Rules::standard()));
+        let (lanes, classes) = (Lanes::of(&tree), Classes::of(&tree, Rules::standard()).unwrap());
         let schema = classes.first();
         for cells in [1, 3, 10, 1000] {
             let window = some_window(&tree, &mut random);
@@ -131,7 +131,7 @@ fn blocks_are_all_spans_of_a_window() {
 #[test]
 fn a_cell_has_the_class_that_ran_longest_in_it() {
     for (tree, _) in random_trees() {
-        let (lanes, classes) = (Lanes::of(&tree), Classes::of(&tree, Rules::standard()));
+        let (lanes, classes) = (Lanes::of(&tree), Classes::of(&tree, Rules::standard()).unwrap());
         let (schema, window) = (classes.first(), Window::of(&tree));
         let limits = Limits { cells: 1, lanes: usize::MAX, blocks: usize::MAX };
         for block in lanes.blocks(schema, &[], window, limits).blocks.iter().filter(|block| block.spans > 1) {
@@ -148,7 +148,7 @@ fn a_cell_has_the_class_that_ran_longest_in_it() {
 #[test]
 fn classes_of_a_window_are_those_of_its_images() {
     for (tree, mut random) in random_trees() {
-        let (lanes, classes) = (Lanes::of(&tree), Classes::of(&tree, Rules::standard()));
+        let (lanes, classes) = (Lanes::of(&tree), Classes::of(&tree, Rules::standard()).unwrap());
         let schema = classes.first();
         for window in [Window::of(&tree), some_window(&tree, &mut random)] {
             let found = lanes.classes(&tree, schema, window);
@@ -172,7 +172,7 @@ fn classes_of_a_window_are_those_of_its_images() {
 #[test]
 fn two_halves_estimate_what_the_whole_used() {
     for (tree, _) in random_trees() {
-        let (lanes, classes) = (Lanes::of(&tree), Classes::of(&tree, Rules::standard()));
+        let (lanes, classes) = (Lanes::of(&tree), Classes::of(&tree, Rules::standard()).unwrap());
         let whole = Window::of(&tree);
         let middle = whole.from_ns + (whole.length_ns() / 2) as i64;
         let used = |window| {
@@ -190,7 +190,7 @@ fn two_halves_estimate_what_the_whole_used() {
 #[test]
 fn the_memory_of_a_window_is_the_largest_sample_of_each_part() {
     for (tree, mut random) in random_trees() {
-        let classes = Classes::of(&tree, Rules::standard());
+        let classes = Classes::of(&tree, Rules::standard()).unwrap();
         let (schema, window) = (classes.first(), some_window(&tree, &mut random));
         for cells in [1, 4, 100_000] {
             let found = memory_within(&tree, schema, window, cells);
@@ -212,7 +212,7 @@ fn the_memory_of_a_window_is_the_largest_sample_of_each_part() {
 #[test]
 fn a_path_is_marked_where_it_is_drawn() {
     for (tree, mut random) in random_trees() {
-        let (lanes, classes) = (Lanes::of(&tree), Classes::of(&tree, Rules::standard()));
+        let (lanes, classes) = (Lanes::of(&tree), Classes::of(&tree, Rules::standard()).unwrap());
         // Pieces of some spans, one after the other.
         let mut path: Vec<Span> = Vec::new();
         let mut spans: Vec<&Span> = all_spans(&lanes).collect();

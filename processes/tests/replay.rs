@@ -109,7 +109,7 @@ fn a_faster_class_takes_as_much_less() {
     use barrow_processes::{Classes, LabelId, Rules};
     let jobs: Vec<_> = (0..8).map(|file| compile(file, 100)).collect();
     let tree = tree(&one_after_the_other(&jobs));
-    let (totals, classes) = (Totals::of(&tree), Classes::of(&tree, Rules::standard()));
+    let (totals, classes) = (Totals::of(&tree), Classes::of(&tree, Rules::standard()).unwrap());
     let schema = classes.first();
     let compiler = LabelId(schema.labels().iter().position(|label| label == "compiler").unwrap() as u32);
     let plan = Plan::of(&tree, &totals);

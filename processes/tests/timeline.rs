@@ -28,7 +28,7 @@ fn every_process_begins_and_ends_once_and_no_two_blocks_overlap() {
     for seed in 0..300 {
         let recording = recording(&ProcessLog::random(&mut Random::new(seed), 60));
         let tree = ProcessTree::read(Arc::clone(&recording)).unwrap();
-        let classes = Classes::of(&tree, Rules::standard());
+        let classes = Classes::of(&tree, Rules::standard()).unwrap();
         for room in [0, 20, 400] {
             let mut running: HashMap<u32, (u64, u32)> = HashMap::new();
             let (mut begun, mut ended) = (Vec::new(), Vec::new());

@@ -79,7 +79,7 @@ fn the_walk_keeps_together_what_an_image_started() {
 #[test]
 fn classes_count_processes_and_each_second_once() {
     for tree in random_trees() {
-        let (totals, classes) = (Totals::of(&tree), Classes::of(&tree, Rules::standard()));
+        let (totals, classes) = (Totals::of(&tree), Classes::of(&tree, Rules::standard()).unwrap());
         for schema in classes.schemata() {
             let found = class_totals(&tree, &totals, schema);
             assert_eq!(found.len(), schema.labels().len());
@@ -134,7 +134,7 @@ fn classes_count_processes_and_each_second_once() {
 #[test]
 fn memory_is_that_of_the_samples() {
     for tree in random_trees() {
-        let classes = Classes::of(&tree, Rules::standard());
+        let classes = Classes::of(&tree, Rules::standard()).unwrap();
         let all = memory_curve(&tree);
         // Nothing is ignored by the first schema: its classes add up to the tree.
         let curves: Vec<_> = (0..classes.first().labels().len() as u32)

@@ -116,6 +116,32 @@ fn rules_come_from_a_flag_or_from_beside_the_recording() {
     assert_eq!(run.code, 3, "{}", run.stderr);
 }
 
+/// A class is a name: rules whose label takes more than 4 KiB with what it captured are invalid for every verb.
+#[test]
+fn rules_with_labels_that_are_too_long_are_refused_by_every_verb() {
+    let folder = tempfile::tempdir().unwrap();
+    let (recording, rules) = (folder.path().join("build.barrow"), folder.path().join("long.toml"));
+    std::fs::write(&recording, ProcessLog::build(&mut Random::new(1), 60, 4).bytes()).unwrap();
+    let rule = format!("arguments = '(.+)'\nlabel = '{}'", "$1 and what comes after it; ".repeat(64));
+    std::fs::write(&rules, format!("[[schema]]\nname = 'unit'\n[[schema.rule]]\n{rule}\n")).unwrap();
+    let (recording, rules) = (recording.display().to_string(), rules.display().to_string());
+    let exported = folder.path().join("build.pftrace").display().to_string();
+    for words in [
+        vec!["classes"],
+        vec!["timeline"],
+        vec!["lanes"],
+        vec!["processes"],
+        vec!["critical"],
+        vec!["export", "--to", "perfetto", "-o", &exported],
+    ] {
+        let (verb, words) = (words[0], &words[1..]);
+        let run = program::run(&[&[verb, &recording], words, &["--classes", &rules]].concat());
+        assert_eq!(run.code, 2, "{verb}: {}", run.stderr);
+        let told = "long.toml, line 5: label 1 of the schema `unit` takes ";
+        assert!(run.stderr.contains(told) && run.stderr.contains("the limit is 4096"), "{verb}: {}", run.stderr);
+    }
+}
+
 #[test]
 fn two_builds_are_compared_by_class_and_by_command() {
     let folder = tempfile::tempdir().unwrap();

@@ -118,10 +118,14 @@ impl Source<'_> {
 
     /// What is wrong at a place.
     pub(super) fn error(self, place: Option<Range<usize>>, what: impl Into<String>) -> ProcessError {
-        let before = place.map_or(0, |place| place.start).min(self.text.len());
-        let line = self.text.as_bytes()[..before].iter().filter(|&&byte| byte == b'\n').count() + 1;
         let what: String = what.into();
         let what = what.split_whitespace().collect::<Vec<_>>().join(" ");
-        ProcessError::Rules { file: self.name.to_owned(), line, what }
+        ProcessError::Rules { file: self.name.to_owned(), line: self.line(place.map_or(0, |place| place.start)), what }
+    }
+
+    /// The line of a place, from 1 on.
+    pub(super) fn line(self, place: usize) -> usize {
+        let before = &self.text.as_bytes()[..place.min(self.text.len())];
+        before.iter().filter(|&&byte| byte == b'\n').count() + 1
     }
 }

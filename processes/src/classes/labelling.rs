@@ -10,8 +10,9 @@ use regex::Captures;
 use super::IGNORED;
 use super::command::{Command, Launching};
 use super::patterns::{RuleBits, rules_of};
-use super::rules::{IGNORE, MOST_LABEL_BYTES, Rule, Rules, SchemaRules};
+use super::rules::{IGNORE, Label, MOST_LABEL_BYTES, Rule, Rules, SchemaRules};
 use super::template::{self, Field, Part};
+use crate::error::Result;
 use crate::tree::{ProcessTree, ProgramId};
 
 /// The label of what nothing is known of.
@@ -33,22 +34,27 @@ pub(super) struct Labelled {
 type Item = (ProgramId, Option<StringId>);
 
 /// The labels of all images, by schema. Only those of `order` are evaluated; the others ignore everything.
-pub(super) fn of(tree: &ProcessTree, rules: &Rules, order: &[usize]) -> Vec<Labelled> {
+///
+/// # Errors
+/// A label of the user's rules is too long.
+pub(super) fn of(tree: &ProcessTree, rules: &Rules, order: &[usize]) -> Result<Vec<Labelled>> {
     let (items, of_images) = items(tree);
     let is_recipe = holds_recipes(tree.recording());
     let size = items.len().div_ceil(rayon::current_num_threads() * 2).max(FEW);
-    let parts: Vec<Vec<Labels>> = items
+    let parts: Vec<Result<Vec<Labels>>> = items
         .par_chunks(size)
         .map(|items| {
             let mut worker = Worker::new(tree.recording(), rules, order, is_recipe);
             let mut labels: Vec<Labels> = rules.schemata.iter().map(|_| Labels::default()).collect();
             for &(program, target) in items {
-                worker.label(tree.program_of(program), target);
+                worker.label(tree.program_of(program), target)?;
                 order.iter().for_each(|&schema| labels[schema].push(&worker.texts[schema]));
             }
-            labels
+            Ok(labels)
         })
         .collect();
+    // The first of several errors, so that every run tells the same one.
+    let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
     let schemata = (0..rules.schemata.len()).into_par_iter().map(|schema| {
         let mut all = Labels::default();
         if !order.contains(&schema) {
@@ -62,7 +68,7 @@ pub(super) fn of(tree: &ProcessTree, rules: &Rules, order: &[usize]) -> Vec<Labe
         let of_images = of_images.iter().map(|&item| all.of_items[item as usize]).collect();
         Labelled { labels: all.names, of_images }
     });
-    schemata.collect()
+    Ok(schemata.collect())
 }
 
 /// What has to be labelled, and which of it each image is.
@@ -141,9 +147,12 @@ impl<'t> Labeller<'t> {
     }
 
     /// The label of a program of the recording, with what its process is said to build; `None` if the schema ignores it.
-    pub fn label(&mut self, program: &Program, target: Option<StringId>) -> Option<&str> {
-        self.worker.label(program, target);
-        Some(self.worker.texts[self.schema].as_str()).filter(|label| *label != IGNORE)
+    ///
+    /// # Errors
+    /// The label of the user's rules is too long.
+    pub fn label(&mut self, program: &Program, target: Option<StringId>) -> Result<Option<&str>> {
+        self.worker.label(program, target)?;
+        Ok(Some(self.worker.texts[self.schema].as_str()).filter(|label| *label != IGNORE))
     }
 }
 
@@ -182,7 +191,7 @@ impl<'t, 'o> Worker<'t, 'o> {
     }
 
     /// The labels of a program, into `texts`.
-    fn label(&mut self, program: &Program, target: Option<StringId>) {
+    fn label(&mut self, program: &Program, target: Option<StringId>) -> Result<()> {
         let (tables, rules, order) = (self.tables, self.rules, self.order);
         let text = |id: Option<StringId>| tables.zip(id).map_or("", |(tables, id)| tables.string(id));
         let arguments = program.arguments.iter().map(|&argument| text(Some(argument)));
@@ -197,28 +206,27 @@ impl<'t, 'o> Worker<'t, 'o> {
         for &schema in order {
             let mut label = std::mem::take(&mut self.texts[schema]);
             label.clear();
-            self.label_in(schema, &mut looked, &mut label);
+            self.label_in(schema, &mut looked, &mut label)?;
             self.texts[schema] = label;
         }
         self.command = command;
+        Ok(())
     }
 
-    fn label_in(&mut self, schema: usize, looked: &mut Looked<'_, 't>, label: &mut String) {
+    fn label_in(&mut self, schema: usize, looked: &mut Looked<'_, 't>, label: &mut String) -> Result<()> {
         let of = &self.rules.schemata[schema];
         let is_left_out = of.only.iter().any(|(other, pattern)| !pattern.is_match(&self.texts[*other]));
         if is_left_out {
             label.push_str(IGNORE);
-            return;
+            return Ok(());
         }
-        match self.matching(schema, of, looked) {
-            Some(rule) => {
-                fill(label, &rule.label, Some(rule), looked, &self.texts);
-            }
-            None => fill(label, &of.otherwise, None, looked, &self.texts),
-        }
+        let rule = self.matching(schema, of, looked);
+        let template = rule.map_or(&of.otherwise, |rule| &rule.label);
+        let bytes = fill(label, template, rule, looked, &self.texts);
         if label.is_empty() {
             label.push_str(UNKNOWN);
         }
+        of.check_length(template, bytes)
     }
 
     /// The first rule that matches.
@@ -249,9 +257,15 @@ impl<'t, 'o> Worker<'t, 'o> {
     }
 }
 
-/// Adds a label with its holes filled.
-fn fill(label: &mut String, parts: &[Part], rule: Option<&Rule>, looked: &mut Looked<'_, '_>, texts: &[String]) {
-    let has_groups = parts.iter().any(|part| matches!(part, Part::Group(..)));
+/// Adds a label with its holes filled, up to its longest, and returns how many bytes it takes.
+fn fill(
+    label: &mut String,
+    template: &Label,
+    rule: Option<&Rule>,
+    looked: &mut Looked<'_, '_>,
+    texts: &[String],
+) -> usize {
+    let has_groups = template.parts.iter().any(|part| matches!(part, Part::Group(..)));
     let captured = rule.map_or(&[][..], |rule| &rule.captured).iter().filter(|_| has_groups);
     let captured: Vec<_> = captured.collect();
     if captured.iter().any(|(field, _)| field.is_none()) {
@@ -261,15 +275,19 @@ fn fill(label: &mut String, parts: &[Part], rule: Option<&Rule>, looked: &mut Lo
     let text = |field: Option<Field>| field.map_or(arguments, |field| looked.fields[field as usize]);
     let captures: Vec<Option<Captures<'_>>> =
         captured.iter().map(|(field, pattern)| pattern.captures(text(*field))).collect();
-    for part in parts {
-        match part {
-            Part::Text(text) => push(label, text),
-            Part::Group(pattern, group) => push(label, template::captured(captures[*pattern].as_ref(), *group)),
-            Part::Field(Field::Directory) => push(label, last_part(looked.fields[Field::Directory as usize])),
-            Part::Field(field) => push(label, looked.fields[*field as usize]),
-            Part::Class(other) => push(label, &texts[*other]),
-        }
+    let mut bytes = 0;
+    for part in &template.parts {
+        let text = match part {
+            Part::Text(text) => text,
+            Part::Group(pattern, group) => template::captured(captures[*pattern].as_ref(), *group),
+            Part::Field(Field::Directory) => last_part(looked.fields[Field::Directory as usize]),
+            Part::Field(field) => looked.fields[*field as usize],
+            Part::Class(other) => &texts[*other],
+        };
+        push(label, text);
+        bytes += text.len();
     }
+    bytes
 }
 
 /// Whether a label was cut. One that happens to end so at its longest counts as cut.

@@ -11,7 +11,7 @@ use super::command::Launchers;
 use super::file::{File, RuleText, SchemaText, Source, Text};
 use super::patterns::{self, FieldPatterns};
 use super::template::{self, Field, Part};
-use crate::error::Result;
+use crate::error::{ProcessError, Result};
 
 /// The rules that are used without a file.
 const DEFAULT: &str = include_str!("default.toml");
@@ -46,6 +46,8 @@ pub struct Evaluation {
 #[derive(Debug)]
 pub(super) struct SchemaRules {
     pub(super) name: String,
+    /// The file that they come from; `None` if they are default ones.
+    file: Option<String>,
     pub(super) only: Vec<(usize, Regex)>,
     pub(super) rules: Vec<Rule>,
     /// For each of [`Field::ALL`].
@@ -53,7 +55,31 @@ pub(super) struct SchemaRules {
     /// What the rules demand of the arguments.
     pub(super) arguments: FieldPatterns,
     /// The label if no rule matches.
-    pub(super) otherwise: Vec<Part>,
+    pub(super) otherwise: Label,
+}
+
+/// A label with holes.
+#[derive(Debug)]
+pub(super) struct Label {
+    pub(super) parts: Vec<Part>,
+    /// Its line in the file.
+    line: usize,
+}
+
+impl SchemaRules {
+    /// Refuses a label that takes more than [`MOST_LABEL_BYTES`] with what it captured. Default rules cut it instead: no
+    /// text of a program makes them invalid.
+    pub(super) fn check_length(&self, label: &Label, bytes: usize) -> Result<()> {
+        let Some(file) = self.file.as_ref().filter(|_| bytes > MOST_LABEL_BYTES) else { return Ok(()) };
+        let is_this = |one: &Label| std::ptr::eq(one, label);
+        let number = self.rules.iter().position(|rule| is_this(&rule.label)).unwrap_or(self.rules.len()) + 1;
+        let what = format!(
+            "label {number} of the schema `{}` takes {bytes} bytes for a program of this recording, the limit is \
+             {MOST_LABEL_BYTES}; a pattern that captures less, such as `(.{{0,99}})`, makes it shorter",
+            self.name
+        );
+        Err(ProcessError::Rules { file: file.clone(), line: label.line, what })
+    }
 }
 
 /// One rule.
@@ -63,7 +89,7 @@ pub(super) struct Rule {
     pub(super) captured: Vec<(Option<Field>, Regex)>,
     pub(super) arguments: Option<Regex>,
     pub(super) classes: Vec<(usize, Regex)>,
-    pub(super) label: Vec<Part>,
+    pub(super) label: Label,
 }
 
 impl Rules {
@@ -72,7 +98,7 @@ impl Rules {
     pub fn standard() -> &'static Self {
         static STANDARD: LazyLock<Rules> = LazyLock::new(|| {
             let source = Source { name: "default.toml", text: DEFAULT };
-            source.parse().and_then(|file| Rules::compile(&[(source, &file)])).expect("the default file is right")
+            source.parse().and_then(|file| Rules::compile(None, &[(source, &file)])).expect("the default file is right")
         });
         &STANDARD
     }
@@ -90,8 +116,8 @@ impl Rules {
         }
         let standard = Source { name: "default.toml", text: DEFAULT };
         match file.default {
-            true => Rules::compile(&[(source, &file), (standard, &standard.parse()?)]),
-            false => Rules::compile(&[(source, &file)]),
+            true => Rules::compile(Some(name), &[(source, &file), (standard, &standard.parse()?)]),
+            false => Rules::compile(Some(name), &[(source, &file)]),
         }
     }
 
@@ -123,9 +149,11 @@ impl Rules {
         self.schemata.iter().map(|schema| schema.name.as_str())
     }
 
-    /// Files in their order; a schema of an earlier file hides later ones of its name.
-    fn compile(files: &[(Source<'_>, &File)]) -> Result<Self> {
+    /// Files in their order; a schema of an earlier file hides later ones of its name. The first file is the user's if it
+    /// has a name.
+    fn compile(user: Option<&str>, files: &[(Source<'_>, &File)]) -> Result<Self> {
         let mut all: Vec<(Source<'_>, &SchemaText)> = Vec::new();
+        let mut of_user = 0;
         for &(source, file) in files {
             let before = all.len();
             for schema in &file.schema {
@@ -138,9 +166,12 @@ impl Rules {
                     None => all.push((source, schema)),
                 }
             }
+            of_user = if before == 0 { all.len() } else { of_user };
         }
         let names: Vec<&str> = all.iter().map(|(_, schema)| schema.name.get_ref().as_str()).collect();
-        let compiled = all.iter().map(|&(source, schema)| Compiling { source, names: &names }.schema(schema));
+        let compiled = (0..).zip(&all).map(|(at, &(source, schema))| {
+            Compiling { source, names: &names, file: user.filter(|_| at < of_user) }.schema(schema)
+        });
         let (schemata, places): (Vec<SchemaRules>, Vec<Places>) =
             compiled.collect::<Result<Vec<_>>>()?.into_iter().unzip();
         let order = in_order(&all, &names, &places)?;
@@ -204,8 +235,8 @@ fn check_lengths(all: &[(Source<'_>, &SchemaText)], schemata: &[SchemaRules], or
             parts.iter().map(of_part).fold(Extent::default(), Extent::and)
         };
         let labels =
-            text.rule.iter().map(|rule| &rule.label).zip(schemata[schema].rules.iter().map(|rule| &rule.label));
-        let otherwise = text.otherwise.iter().map(|label| (label, &schemata[schema].otherwise));
+            text.rule.iter().map(|rule| &rule.label).zip(schemata[schema].rules.iter().map(|rule| &rule.label.parts));
+        let otherwise = text.otherwise.iter().map(|label| (label, &schemata[schema].otherwise.parts));
         let mut most = Extent::default();
         for (number, (label, parts)) in (1..).zip(labels.chain(otherwise)) {
             let Extent { bytes, texts } = extent(parts);
@@ -226,12 +257,7 @@ fn check_lengths(all: &[(Source<'_>, &SchemaText)], schemata: &[SchemaRules], or
 }
 
 /// The error of schemata that need each other.
-fn circle(
-    all: &[(Source<'_>, &SchemaText)],
-    names: &[&str],
-    needs: &[Places],
-    is_done: &[bool],
-) -> crate::ProcessError {
+fn circle(all: &[(Source<'_>, &SchemaText)], names: &[&str], needs: &[Places], is_done: &[bool]) -> ProcessError {
     // Each that is left needs another one that is left, so the way comes back.
     let next = |at: usize| needs[at].keys().copied().find(|&other| !is_done[other]).unwrap_or(at);
     let mut way = vec![(0..all.len()).find(|&at| !is_done[at]).unwrap_or_default()];
@@ -253,6 +279,8 @@ fn circle(
 struct Compiling<'c> {
     source: Source<'c>,
     names: &'c [&'c str],
+    /// The user's file.
+    file: Option<&'c str>,
 }
 
 impl Compiling<'_> {
@@ -262,7 +290,7 @@ impl Compiling<'_> {
         let rules = text.rule.iter().map(|rule| self.rule(rule, &mut needs)).collect::<Result<Vec<_>>>()?;
         let otherwise = match &text.otherwise {
             Some(label) => self.label(label, &[], &mut needs)?,
-            None => vec![Part::Field(Field::Program)],
+            None => Label { parts: vec![Part::Field(Field::Program)], line: self.source.line(text.name.span().start) },
         };
         let count = text.rule.len();
         let field = |of: fn(&RuleText) -> Option<&Text>| {
@@ -283,7 +311,8 @@ impl Compiling<'_> {
         if name.is_empty() {
             return Err(self.source.error(Some(text.name.span()), "the name of a schema is empty"));
         }
-        Ok((SchemaRules { name, only, rules, fields, arguments, otherwise }, needs))
+        let file = self.file.map(str::to_owned);
+        Ok((SchemaRules { name, file, only, rules, fields, arguments, otherwise }, needs))
     }
 
     fn rule(self, text: &RuleText, needs: &mut Places) -> Result<Rule> {
@@ -313,7 +342,7 @@ impl Compiling<'_> {
         compiled.collect()
     }
 
-    fn label(self, label: &Text, patterns: &[&Regex], needs: &mut Places) -> Result<Vec<Part>> {
+    fn label(self, label: &Text, patterns: &[&Regex], needs: &mut Places) -> Result<Label> {
         let parts = template::parse(label.get_ref(), patterns, |name| self.find(name));
         let parts = parts.map_err(|what| self.source.error(Some(label.span()), what))?;
         for part in &parts {
@@ -321,7 +350,7 @@ impl Compiling<'_> {
                 needs.entry(*schema).or_insert(label.span());
             }
         }
-        Ok(parts)
+        Ok(Label { parts, line: self.source.line(label.span().start) })
     }
 
     fn pattern(self, text: &Text) -> Result<Regex> {

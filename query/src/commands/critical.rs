@@ -81,7 +81,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             Value::share(idle_whole_ns, whole_ns.saturating_mul(slots)),
         )
         .table(by_class(&chain, classes.first(), whole_ns))
-        .table(rows(&tree, (classes.first(), &units), &shown, whole_ns));
+        .table(rows(&tree, (classes.first(), &units), &shown, whole_ns)?);
     let listed: Vec<_> = shown.iter().map(|link| link.step.image).collect();
     session.list_images(listed);
     let rows = session.page_rows();
@@ -135,7 +135,12 @@ fn by_class(chain: &[Link], schema: &Schema, whole_ns: u64) -> Table {
     Table { key: "classes", audience: Audience::Everyone, rows: rows.collect(), columns }
 }
 
-fn rows(tree: &ProcessTree, (schema, units): (&Schema, &UnitLabels), chain: &[&Link], whole_ns: u64) -> Table {
+fn rows(
+    tree: &ProcessTree,
+    (schema, units): (&Schema, &UnitLabels),
+    chain: &[&Link],
+    whole_ns: u64,
+) -> Result<Table, QueryError> {
     let columns = vec![
         Column::new("process", "process", Unit::Text),
         Column::new("image", "", Unit::Number).for_machines(),
@@ -149,7 +154,7 @@ fn rows(tree: &ProcessTree, (schema, units): (&Schema, &UnitLabels), chain: &[&L
         Column::new("command", "command", Unit::Text),
     ];
     let images: Vec<_> = chain.iter().map(|link| link.step.image).collect();
-    let rows = chain.iter().zip(units.of(tree, &images)).map(|(link, unit)| {
+    let rows = chain.iter().zip(units.of(tree, &images)?).map(|(link, unit)| {
         let image = tree.image(link.step.image);
         vec![
             Value::Text(tree.name(image.process)),
@@ -164,5 +169,5 @@ fn rows(tree: &ProcessTree, (schema, units): (&Schema, &UnitLabels), chain: &[&L
             Value::Text(process_text::command(tree, image)),
         ]
     });
-    Table { key: "rows", audience: Audience::Everyone, rows: rows.collect(), columns }
+    Ok(Table { key: "rows", audience: Audience::Everyone, rows: rows.collect(), columns })
 }

@@ -59,9 +59,9 @@ impl Session {
         let file = self.rules_file(flags);
         let text = file.as_deref().map(read).transpose()?;
         let key = format!("all {text:?}");
-        self.context
-            .workspace
-            .classes(&tree, &key, || with_rules(file.as_deref(), text.as_deref(), |rules| Classes::of(&tree, rules)))
+        self.context.workspace.classes(&tree, &key, || {
+            with_rules(file.as_deref(), text.as_deref(), |rules| Ok(Classes::of(&tree, rules)?))
+        })
     }
 
     /// The same for one schema, which takes less: the first one, or that of a name. The others may have no labels.
@@ -76,7 +76,7 @@ impl Session {
         self.context.workspace.classes(&tree, &format!("{name:?} {text:?}"), || {
             with_rules(file.as_deref(), text.as_deref(), |rules| {
                 let at = rules.schema_names().position(|known| known == name);
-                Classes::only(&tree, rules, |schema| schema == at.unwrap_or(0))
+                Ok(Classes::only(&tree, rules, |schema| schema == at.unwrap_or(0))?)
             })
         })
     }
@@ -94,7 +94,9 @@ impl Session {
         let file = self.rules_file(flags);
         let text = file.as_deref().map(read).transpose()?;
         let make = || {
-            with_rules(file.as_deref(), text.as_deref(), |rules| Classes::only(tree, rules, |schema| schema < count))
+            with_rules(file.as_deref(), text.as_deref(), |rules| {
+                Ok(Classes::only(tree, rules, |schema| schema < count)?)
+            })
         };
         match self.process_tree() {
             Ok(open) if Arc::ptr_eq(&open, tree) => {
@@ -111,7 +113,7 @@ impl Session {
     pub(crate) fn schema_names(&self, flags: &QuestionFlags) -> Result<Vec<String>, QueryError> {
         let file = self.rules_file(flags);
         let text = file.as_deref().map(read).transpose()?;
-        let names = |rules: &Rules| rules.schema_names().map(str::to_owned).collect();
+        let names = |rules: &Rules| Ok(rules.schema_names().map(str::to_owned).collect());
         with_rules(file.as_deref(), text.as_deref(), names)
     }
 
@@ -142,10 +144,14 @@ impl Session {
 }
 
 /// Makes something with the rules of a file, or with the default ones.
-fn with_rules<T>(file: Option<&Path>, text: Option<&str>, make: impl FnOnce(&Rules) -> T) -> Result<T, QueryError> {
+fn with_rules<T>(
+    file: Option<&Path>,
+    text: Option<&str>,
+    make: impl FnOnce(&Rules) -> Result<T, QueryError>,
+) -> Result<T, QueryError> {
     match file.zip(text) {
-        Some((file, text)) => Ok(make(&Rules::read(&file.display().to_string(), text)?)),
-        None => Ok(make(Rules::standard())),
+        Some((file, text)) => make(&Rules::read(&file.display().to_string(), text)?),
+        None => make(Rules::standard()),
     }
 }
 

@@ -28,7 +28,7 @@ impl Rows<'_> {
     /// A row for each image; `number` gives the number of the row at a position.
     ///
     /// # Errors
-    /// If the question is stopped.
+    /// If the question is stopped, or a label of the user's rules is too long.
     pub(crate) fn table(
         &self,
         context: &Context,
@@ -38,7 +38,7 @@ impl Rows<'_> {
         let mut columns = columns();
         let by = self.by.filter(|by| !SHOWN.contains(&by.name()));
         columns.extend(by.map(|by| Column::new(by.name(), by.name(), unit(by.quantity()))));
-        let units = self.units.of(self.tree, images);
+        let units = self.units.of(self.tree, images)?;
         let rows = images.iter().zip(units).enumerate().map(|(at, (&id, unit))| {
             let mut row = self.row(number(at), id, unit);
             row.extend(by.map(|by| by.of(self.tree, id).into()));

@@ -2,6 +2,8 @@
 
 use barrow_processes::{ImageId, ProcessTree, Rules};
 
+use crate::error::QueryError;
+
 /// The schema that says what a program builds: a source, a crate, a target.
 pub(crate) const UNITS: &str = "unit";
 
@@ -17,16 +19,20 @@ impl UnitLabels {
     }
 
     /// What each of these images builds, where that is known.
-    pub(crate) fn of(&self, tree: &ProcessTree, images: &[ImageId]) -> Vec<Option<String>> {
+    ///
+    /// # Errors
+    /// A label of the user's rules is too long.
+    pub(crate) fn of(&self, tree: &ProcessTree, images: &[ImageId]) -> Result<Vec<Option<String>>, QueryError> {
         let rules = self.rules.as_ref().unwrap_or_else(|| Rules::standard());
         let Some(schema) = rules.schema_names().position(|name| name == UNITS) else {
-            return vec![None; images.len()];
+            return Ok(vec![None; images.len()]);
         };
         let evaluation = rules.evaluation(schema);
         let mut labeller = rules.labeller(tree.recording(), &evaluation);
         let label = |&id: &ImageId| {
             let image = tree.image(id);
-            labeller.label(tree.program(image), tree.process(image.process).label).map(str::to_owned)
+            let label = labeller.label(tree.program(image), tree.process(image.process).label)?;
+            Ok(label.map(str::to_owned))
         };
         images.iter().map(label).collect()
     }
