@@ -107,13 +107,12 @@ pub enum AnalyzerError {
         limit_bytes: u64,
     },
     /// The process held more memory than it may use when the answer was given up.
-    #[error(
-        "this needs more than the {} MiB of memory that it may use; {} MiB were held when it was given up; \
-         raise the limit", limit_bytes >> 20, held_bytes >> 20
-    )]
+    #[error("{}", exceeded(*held_bytes, *needed_bytes, *limit_bytes))]
     MemoryExceeded {
         /// What the process held, in bytes.
         held_bytes: u64,
+        /// What it would hold at the end of the phase that it was in, in bytes, if it had gone on as until then.
+        needed_bytes: Option<u64>,
         /// What it may use, in bytes.
         limit_bytes: u64,
     },
@@ -145,6 +144,20 @@ pub enum AnalyzerError {
     /// The caller cancelled the question.
     #[error("stopped")]
     Cancelled,
+}
+
+fn exceeded(held_bytes: u64, needed_bytes: Option<u64>, limit_bytes: u64) -> String {
+    let (held, limit) = (held_bytes >> 20, limit_bytes >> 20);
+    match needed_bytes.map(|bytes| bytes.div_ceil(1 << 20)) {
+        Some(needed) => format!(
+            "this needs at least about {needed} MiB of memory, by the {held} MiB that it held when it was given up, and \
+             may use {limit} MiB; raise the limit"
+        ),
+        None => format!(
+            "this needs more than the {limit} MiB of memory that it may use; {held} MiB were held when it was given up; \
+             raise the limit"
+        ),
+    }
 }
 
 fn no_field(name: &str, path: Option<&str>, near: Option<&str>, has_contents: bool) -> String {

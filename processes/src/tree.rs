@@ -173,17 +173,21 @@ impl ProcessTree {
         Self::read_with(recording, &Silent)
     }
 
-    /// The same, unless `progress` cancels it.
+    /// The same, unless `progress` cancels it. Its steps are rows.
     ///
     /// # Errors
     /// Those of the analyzer.
     pub fn read_with(recording: Arc<Recording>, progress: &dyn Progress) -> Result<Self> {
         let mut reading = Reading::of(recording.tables()?);
         let mut rows = 0_u64;
+        progress.begin("reading processes", recording.process_row_count(), "rows");
         recording.process_rows(|row| {
             rows += 1;
-            if rows.is_multiple_of(ROWS) && progress.cancelled() {
-                return Err(AnalyzerError::Cancelled);
+            if rows.is_multiple_of(ROWS) {
+                progress.advance(ROWS);
+                if progress.cancelled() {
+                    return Err(AnalyzerError::Cancelled);
+                }
             }
             reading.take(row);
             Ok(())

@@ -7,6 +7,7 @@ use std::time::Duration;
 use barrow_analyzer::{AnalyzerError, Memory};
 
 use crate::error::QueryError;
+use crate::forecast::Forecast;
 
 /// How long a question waits at most until the memory of the one before is given back.
 const SETTLING: Duration = Duration::from_millis(200);
@@ -22,13 +23,14 @@ pub(crate) struct Ceiling {
     why: Mutex<Option<AnalyzerError>>,
     /// Other questions have to end before this one.
     goes_first: AtomicBool,
+    forecast: Forecast,
 }
 
 impl Ceiling {
     /// For the questions of a session. `running` is the number of questions of all sessions that run.
     pub(crate) fn new(memory: Memory, running: Arc<AtomicUsize>) -> Self {
         let (is_reached, goes_first) = (AtomicBool::new(false), AtomicBool::new(false));
-        Ceiling { memory, running, is_reached, why: Mutex::default(), goes_first }
+        Ceiling { memory, running, is_reached, why: Mutex::default(), goes_first, forecast: Forecast::default() }
     }
 
     /// A question begins.
@@ -44,6 +46,21 @@ impl Ceiling {
         }
     }
 
+    /// A phase of the question begins. It has so many steps; 0 if their number is unknown.
+    pub(crate) fn begin_phase(&self, steps: u64) {
+        self.forecast.begin(if self.memory.limit_bytes().is_some() { steps } else { 0 });
+    }
+
+    /// Steps of the phase are done.
+    pub(crate) fn advance(&self, steps: u64) {
+        self.forecast.advance(steps);
+    }
+
+    /// The phase ends.
+    pub(crate) fn end_phase(&self) {
+        self.forecast.end();
+    }
+
     /// Whether the question has to end.
     pub(crate) fn is_reached(&self) -> bool {
         if self.is_reached.load(Ordering::Relaxed) {
@@ -54,6 +71,13 @@ impl Ceiling {
             return false;
         }
         if !self.is_reached.swap(true, Ordering::Relaxed) {
+            let why = match why {
+                AnalyzerError::MemoryExceeded { held_bytes, limit_bytes, .. } => {
+                    let needed_bytes = self.forecast.needed_bytes(held_bytes);
+                    AnalyzerError::MemoryExceeded { held_bytes, needed_bytes, limit_bytes }
+                }
+                other => other,
+            };
             *self.why.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
         }
         true

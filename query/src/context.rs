@@ -138,7 +138,14 @@ impl Context {
     /// # Errors
     /// [`AnalyzerError::MemoryCeiling`](barrow_analyzer::AnalyzerError::MemoryCeiling).
     pub(crate) fn require_rows(&self, count: usize) -> Result<(), QueryError> {
-        let bytes = if self.settings.format == Format::Table { DRAWN_ROW_BYTES } else { ROW_BYTES };
+        self.require_rows_of(count, if self.settings.format == Format::Table { DRAWN_ROW_BYTES } else { ROW_BYTES })
+    }
+
+    /// The same for rows of `bytes` each.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::MemoryCeiling`](barrow_analyzer::AnalyzerError::MemoryCeiling).
+    pub(crate) fn require_rows_of(&self, count: usize, bytes: u64) -> Result<(), QueryError> {
         if count > FEW_ROWS { self.require(count, bytes) } else { Ok(()) }
     }
 

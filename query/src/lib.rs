@@ -39,6 +39,7 @@ mod ceiling;
 mod command;
 mod context;
 mod exports;
+mod forecast;
 mod guard;
 mod language;
 mod progress;

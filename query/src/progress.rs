@@ -92,16 +92,19 @@ impl Meter {
 
 impl Drop for Meter {
     fn drop(&mut self) {
+        self.ceiling.end_phase();
         self.watcher.end();
     }
 }
 
 impl barrow_analyzer::Progress for Meter {
     fn begin(&self, phase: &str, total: u64, unit: &'static str) {
+        self.ceiling.begin_phase(total);
         self.watcher.begin(phase, total, unit);
     }
 
     fn advance(&self, steps: u64) {
+        self.ceiling.advance(steps);
         self.watcher.advance(steps);
     }
 

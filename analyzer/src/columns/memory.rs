@@ -145,8 +145,14 @@ impl Memory {
         match (self.0.excess_bytes.load(Ordering::Relaxed), self.0.needed_bytes.load(Ordering::Relaxed)) {
             (0, 0) => None,
             (0, needed_bytes) => Some(AnalyzerError::MemoryCeiling { needed_bytes, limit_bytes }),
-            (held_bytes, _) => Some(AnalyzerError::MemoryExceeded { held_bytes, limit_bytes }),
+            (held_bytes, _) => Some(AnalyzerError::MemoryExceeded { held_bytes, needed_bytes: None, limit_bytes }),
         }
+    }
+
+    /// What the process holds besides mapped files, in bytes. Known on Linux only.
+    #[must_use]
+    pub fn held_bytes() -> Option<u64> {
+        Some(Resident::now().anonymous_bytes).filter(|&bytes| bytes > 0)
     }
 
     /// Forgets how many pages were released: another question begins.

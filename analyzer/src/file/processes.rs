@@ -44,6 +44,15 @@ impl Recording {
         Ok(())
     }
 
+    /// How many rows the log has, as far as its chunks say so truly: for progress.
+    #[must_use]
+    pub fn process_row_count(&self) -> u64 {
+        let mut room = TableRoom::new(self.bytes());
+        let mut count =
+            |offset| chunk_at(self.bytes(), SectionType::PROCESSES, offset, &mut room).map(|chunk| chunk.count);
+        self.process_chunks().filter_map(|offset| count(offset).ok()).fold(0, u64::saturating_add)
+    }
+
     fn process_chunks(&self) -> impl Iterator<Item = u64> + '_ {
         let chunks = self.contents().chunks.iter();
         chunks.filter(|(section, _)| *section == SectionType::PROCESSES).map(|&(_, offset)| offset)

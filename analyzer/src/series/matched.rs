@@ -221,6 +221,9 @@ fn match_all(
         bytes = bytes.max(totals.objects * OBJECT_BYTES + totals.references * REFERENCE_BYTES);
     }
     let pairs = snapshots.len().saturating_sub(1);
+    if pairs > 0 {
+        options.memory.require_more(bytes)?;
+    }
     let most = most_at_once(&options.memory, bytes).min(pairs.max(1));
     progress.begin("matching snapshots", sizes.iter().skip(1).sum(), "objects");
     let sequences = sequences(&sizes, if most == 1 { 1 } else { most * SEQUENCES });

@@ -43,6 +43,11 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
+/// What a row takes, in bytes, without its cells, and what each cell takes. Measured with 540,607 rows of 1, 3, 6 and 10
+/// columns.
+const ROW_BYTES: u64 = 170;
+const CELL_BYTES: u64 = 110;
+
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let asked = Asked::of(arguments)?;
     let snapshot = session.snapshot()?;
@@ -413,6 +418,7 @@ impl Listing {
 
     fn table(&self, session: &Session, page: std::ops::Range<usize>) -> Result<Table, QueryError> {
         let (heap, page) = (&self.heap, &self.ids[page]);
+        session.context.require_rows_of(page.len(), ROW_BYTES + CELL_BYTES * self.asked.columns.len() as u64)?;
         let meter = session.meter();
         let details = objects(heap.recording(), heap.snapshot(), page)?;
         let mut sorted = page.to_vec();
