@@ -14,6 +14,7 @@ mod declared;
 mod first_field;
 mod scanner;
 mod screen;
+mod several;
 mod strings;
 mod tallies;
 
@@ -22,6 +23,7 @@ pub(crate) use declared::DeclaredTypes;
 pub(crate) use first_field::first_field;
 pub(crate) use scanner::{Scanner, Text};
 pub(crate) use screen::LineStarts;
+pub(crate) use several::import_each;
 pub(crate) use strings::{MAX_NAME_BYTES, Strings};
 pub(crate) use tallies::Tallies;
 

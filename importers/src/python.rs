@@ -20,7 +20,9 @@ use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{Damage, ImportError, Stop};
 use crate::format::{Holds, Importer};
 use crate::json_lines::FastMap;
-use crate::json_lines::{Addresses, LineStarts, Lines, MAX_NAME_BYTES, beginning, first_field, first_rows};
+use crate::json_lines::{
+    Addresses, LineStarts, Lines, MAX_NAME_BYTES, beginning, first_field, first_rows, import_each,
+};
 use announcer::{Announced, Announcer, SharedTables};
 use barrow_writer::{KindId, StrengthClass, StrengthId, StringId, TypeId};
 use line::{Line, References};
@@ -37,7 +39,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     screen: LineStarts::boxed,
     import,
     read: None,
-    totals: Some(|dump, context| counting::totals(dump, context).map(Some)),
+    totals: Some(counting::totals),
     snapshots: None,
     announces_on_all_threads: false,
     taken_ns: None,
@@ -50,17 +52,30 @@ const NAME: &[u8] = b"python-heap";
 /// The version of the script's format that is known.
 const VERSION: u64 = 1;
 
-/// Imports a dump: one snapshot.
+/// Imports a dump: one snapshot, or one for each of several that were written one after the other.
 fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     let mut outcome = Outcome::default();
     let mut lines = Lines::new(dump);
-    outcome.end = match read_header(&lines, context, &mut outcome)
-        .and_then(|()| lines.read(context, check_line, |lines| import_lines(lines, context, &mut outcome)))
-    {
-        Ok(end) => lines.lost().map_or(end, Err).map_err(|lost| outcome.cut(lost)),
-        Err(stop) => Err(stop.in_snapshot(0)),
-    };
+    let read = write_facts(&lines, context)
+        .and_then(|()| lines.read(context, check_line, |lines| import_one(lines, context, &mut outcome)));
+    match read {
+        Ok(Dumps::One(end)) => outcome.end = lines.lost().map_or(end, Err).map_err(|lost| outcome.cut(lost)),
+        Ok(Dumps::Several(starts)) => {
+            import_each(&lines, &starts, "the objects of its last heap dump", &mut outcome, |part, outcome| {
+                part.read(context, check_line, |part| import_part(part, context, outcome))
+            });
+        }
+        Err(stop) => outcome.end = Err(stop.in_snapshot(0)),
+    }
     Ok(outcome)
+}
+
+/// What lines are of.
+enum Dumps {
+    /// One dump, and whether its lines are all that were written.
+    One(Result<(), Damage>),
+    /// Several, and where each begins. Nothing was imported.
+    Several(Vec<usize>),
 }
 
 /// Whether a line is JSON.
@@ -68,15 +83,33 @@ fn check_line((): &mut (), text: &[u8], offset: u64) -> Result<(), Stop> {
     Ok(Line::read(text, offset, &mut References::default()).map(drop)?)
 }
 
-/// Imports the lines. The inner result is whether they are all that were written.
-fn import_lines(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome) -> Result<Result<(), Damage>, Stop> {
-    let surveyed = lines.in_parallel("finding objects", context, || Ok(()), |(), chunk| survey(lines, chunk), Ok)?;
-    let (mut found, mut classes, mut end) = (Vec::new(), Vec::new(), None);
-    for (addresses, of_classes, of_end) in surveyed {
-        found.push(addresses);
-        classes.extend(of_classes);
-        end = end.or(of_end);
+/// Imports the lines, unless they are those of several dumps.
+fn import_one(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome) -> Result<Dumps, Stop> {
+    let survey = Survey::of(lines, context)?;
+    if survey.headers.len() > 1 {
+        return Ok(Dumps::Several(survey.headers));
     }
+    announce_all(lines, survey, context, outcome).map(Dumps::One)
+}
+
+fn import_part(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome) -> Result<Result<(), Damage>, Stop> {
+    announce_all(lines, Survey::of(lines, context)?, context, outcome)
+}
+
+/// Imports the objects of one dump. The inner result is whether its lines are all that were written.
+fn announce_all(
+    lines: &Lines<'_>,
+    survey: Survey,
+    context: &Context<'_>,
+    outcome: &mut Outcome,
+) -> Result<Result<(), Damage>, Stop> {
+    if let Some((text, offset)) = lines.first()
+        && !header(text, offset)?.is_collected
+    {
+        let note = "garbage was not collected before: what looks held by the interpreter may be garbage";
+        outcome.notes.push(note.into());
+    }
+    let Survey { addresses: found, classes, end, .. } = survey;
     let addresses = Addresses::new(&found);
     let first_rows = first_rows(&found);
     let count = first_rows.last().copied().unwrap_or(0);
@@ -125,19 +158,14 @@ fn header(text: &[u8], offset: u64) -> Result<Line<'_>, Stop> {
     }
 }
 
-/// Reads the first line: what it says becomes facts.
-fn read_header(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Stop> {
+/// Reads the first line: what it says of the program becomes facts.
+fn write_facts(lines: &Lines<'_>, context: &Context<'_>) -> Result<(), Stop> {
     let Some((text, offset)) = lines.first() else { return Ok(()) };
     let line = header(text, offset)?;
     let python = line.python.map_or_else(String::new, |text| format!(" {}", text.decode_first(MAX_NAME_BYTES)));
     context.writer.fact("runtime", &format!("CPython{python}")).map_err(ImportError::from)?;
     if let Some(pid) = line.pid {
         context.writer.fact("pid", &pid.to_string()).map_err(ImportError::from)?;
-    }
-    if !line.is_collected {
-        outcome
-            .notes
-            .push("garbage was not collected before: what looks held by the interpreter may be garbage".into());
     }
     Ok(())
 }
@@ -184,28 +212,60 @@ fn type_of(line: &Line<'_>) -> Option<NamedType> {
     address.map(|address| (address, class()))
 }
 
-/// The addresses of objects, the types, and the end if it is there.
-type Surveyed = (Vec<u64>, Vec<NamedType>, Option<DumpEnd>);
+/// Whether the line is the first one of a dump.
+fn is_header(line: &Line<'_>, text: &[u8]) -> bool {
+    line.barrow.is_some_and(|text| text.raw == NAME) && beginning(text).is_none()
+}
+
+/// What the first pass finds.
+#[derive(Debug, Default)]
+struct Survey {
+    /// Of the objects, in their order, by chunk.
+    addresses: Vec<Vec<u64>>,
+    classes: Vec<NamedType>,
+    /// Where dumps begin.
+    headers: Vec<usize>,
+    end: Option<DumpEnd>,
+}
+
+impl Survey {
+    fn of(lines: &Lines<'_>, context: &Context<'_>) -> Result<Survey, Stop> {
+        let chunks = lines.in_parallel("finding objects", context, || Ok(()), |(), chunk| survey(lines, chunk), Ok)?;
+        let mut all = Survey::default();
+        for found in chunks {
+            all.addresses.extend(found.addresses);
+            all.classes.extend(found.classes);
+            all.headers.extend(found.headers);
+            all.end = all.end.or(found.end);
+        }
+        Ok(all)
+    }
+}
 
 /// Finds the addresses of one chunk's objects, its types and its end. Lines of types are read at once: they are all over
 /// the dump, and a second look at each would map most of it.
-fn survey(lines: &Lines<'_>, chunk: usize) -> Result<Surveyed, Stop> {
-    let (mut addresses, mut classes, mut end) = (Vec::new(), Vec::new(), None);
+fn survey(lines: &Lines<'_>, chunk: usize) -> Result<Survey, Stop> {
+    let mut addresses = Vec::new();
+    let mut found = Survey::default();
     lines.for_each_line(chunk, |text, offset| {
         match beginning(text) {
             Some((address, kind)) if kind != b"type" => addresses.push(address),
             _ => {
                 let line = Line::read(text, offset, &mut References::default())?;
-                end = end.or_else(|| end_of(&line, text, offset));
+                if is_header(&line, text) {
+                    found.headers.push(offset as usize);
+                }
+                found.end = found.end.or_else(|| end_of(&line, text, offset));
                 addresses.extend(line.address);
-                classes.extend(type_of(&line));
+                found.classes.extend(type_of(&line));
             }
         }
         Ok::<_, Stop>(())
     })?;
     // As many bytes again could be reserved.
     addresses.shrink_to_fit();
-    Ok((addresses, classes, end))
+    found.addresses.push(addresses);
+    Ok(found)
 }
 
 /// What the instances of each class are called, and what it is derived from.

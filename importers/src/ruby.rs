@@ -10,8 +10,8 @@
 //! becomes of each field is in `docs/imports.md`.
 //!
 //! In reading order: `line` (the fields), `classes` and `shapes` (what objects refer to by address or number and
-//! must be known before them), `groups` (several dumps in one file), `types`, `sites`, `values`, `announcer` (one thread's lines become objects), `counting` (only how
-//! many objects of each type there are).
+//! must be known before them), `groups` (several dumps in one file), `types`, `sites`, `values`, `announcer` (one thread's
+//! lines become objects), `counting` (only how many objects of each type there are).
 
 mod announcer;
 mod classes;
@@ -24,9 +24,9 @@ mod types;
 mod values;
 
 use crate::context::{Context, Outcome, Vocabulary};
-use crate::error::{Damage, ImportError, Stop};
+use crate::error::{ImportError, Stop};
 use crate::format::{Holds, Importer};
-use crate::json_lines::{Addresses, LineStarts, Lines, beginning, first_field, first_rows};
+use crate::json_lines::{Addresses, LineStarts, Lines, beginning, first_field, first_rows, import_each};
 use announcer::{Announced, Announcer, SharedTables, unexpected};
 use barrow_writer::{StrengthClass, StrengthId, StringId};
 use classes::{ClassLine, Classes};
@@ -82,27 +82,9 @@ fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
             return Ok(outcome);
         }
     };
-    let mut lost = None;
-    for (number, &start) in (0..).zip(&starts) {
-        let mut part = lines.part(start, starts.get(number as usize + 1).copied());
-        let (before, imported) = (outcome.notes.len(), outcome.snapshots.len());
-        if let Err(stop) = part.read(context, check_line, |part| import_part(part, context, &mut outcome)) {
-            outcome.end = Err(stop.in_snapshot(number));
-            return Ok(outcome);
-        }
-        let without_objects =
-            Damage::Unfinished { length: part.length(), missing: "the objects of its last heap dump" };
-        let is_empty = outcome.snapshots.len() == imported;
-        // The first loss is that of the whole; the others are notes.
-        match part.lost().or(is_empty.then_some(without_objects)) {
-            of_part @ Some(_) if lost.is_none() => lost = of_part,
-            Some(further) => outcome.notes.push(further.to_string()),
-            None => {}
-        }
-        let of_part = |note: &mut String| *note = format!("heap dump {}: {note}", number + 1);
-        outcome.notes[before..].iter_mut().for_each(of_part);
-    }
-    outcome.end = lost.map_or(Ok(()), |lost| Err(outcome.cut(lost)));
+    import_each(&lines, &starts, "the objects of its last heap dump", &mut outcome, |part, outcome| {
+        part.read(context, check_line, |part| import_part(part, context, outcome)).map(Ok)
+    });
     Ok(outcome)
 }
 

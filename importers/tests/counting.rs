@@ -85,6 +85,18 @@ fn unpacked(sample: &str) -> tempfile::NamedTempFile {
     file
 }
 
+/// One count would be that of doubled objects.
+#[test]
+fn several_dumps_in_one_file_have_no_count() {
+    for sample in ["ruby-3.1.jsonl.zst", "python-3.11.jsonl.zst"] {
+        let dump = unpacked(sample);
+        assert!(counted(dump.path(), 2).is_some(), "{sample}");
+        let text = std::fs::read(dump.path()).expect("the dump");
+        std::fs::write(dump.path(), [&text[..], &text].concat()).expect("written");
+        assert!(counted(dump.path(), 2).is_none(), "{sample}");
+    }
+}
+
 #[test]
 fn counts_of_samples_are_those_of_imports() {
     let mut counted_formats = Vec::new();

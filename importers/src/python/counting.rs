@@ -5,25 +5,27 @@ use std::sync::{Mutex, PoisonError};
 use super::announcer::unexpected;
 use super::line::{Line, References};
 use super::types::{LineType, put_key};
-use super::{Classes, DumpEnd, NamedType, end_of, header, type_of};
+use super::{Classes, DumpEnd, NamedType, end_of, header, is_header, type_of};
 use crate::context::Context;
 use crate::counted::{Counted, TypeCount};
 use crate::error::{Damage, ImportError, Stop};
 use crate::json_lines::{Lines, Tallies};
 use crate::tally::{Tally, counted};
 
-/// Counts a dump as an import of it would. Each line is read whole, so that what ends an import ends this, too.
-pub(super) fn totals(dump: &[u8], context: &Context<'_>) -> Result<Counted, ImportError> {
+/// Counts a dump as an import of it would. Each line is read whole, so that what ends an import ends this, too. `None` for
+/// several dumps in one file.
+pub(super) fn totals(dump: &[u8], context: &Context<'_>) -> Result<Option<Counted>, ImportError> {
     let mut lines = Lines::new(dump);
     let (totals, whole) = match lines.read(context, super::check_line, |lines| count(lines, context)) {
-        Ok((totals, whole)) => (Ok(totals), whole),
+        Ok(None) => return Ok(None),
+        Ok(Some((totals, whole))) => (Ok(totals), whole),
         Err(stop) => (Err(stop), Ok(())),
     };
-    counted(totals, lines.lost().or(whole.err()), dump.len() as u64)
+    counted(totals, lines.lost().or(whole.err()), dump.len() as u64).map(Some)
 }
 
-/// The totals, and whether the lines are all that were written.
-fn count(lines: &Lines<'_>, context: &Context<'_>) -> Result<(Vec<TypeCount>, Result<(), Damage>), Stop> {
+/// The totals, and whether the lines are all that were written. `None` for several dumps.
+fn count(lines: &Lines<'_>, context: &Context<'_>) -> Result<Option<(Vec<TypeCount>, Result<(), Damage>)>, Stop> {
     if let Some((text, offset)) = lines.first() {
         header(text, offset)?;
     }
@@ -34,21 +36,25 @@ fn count(lines: &Lines<'_>, context: &Context<'_>) -> Result<(Vec<TypeCount>, Re
         || Ok(Counter::default()),
         |counter, chunk| {
             lines.for_each_line(chunk, |text, offset| counter.line(text, offset))?;
-            Ok((std::mem::take(&mut counter.classes), counter.end.take()))
+            Ok((std::mem::take(&mut counter.classes), counter.end.take(), std::mem::take(&mut counter.headers)))
         },
         |counter| Ok(all.lock().unwrap_or_else(PoisonError::into_inner).merge(counter.tallies)?),
     )?;
-    let (mut classes, mut end) = (Vec::new(), None);
-    for (of_chunk, end_of_chunk) in chunks {
+    let (mut classes, mut end, mut headers) = (Vec::new(), None, 0);
+    for (of_chunk, end_of_chunk, headers_of_chunk) in chunks {
         classes.extend(of_chunk);
         end = end.or(end_of_chunk);
+        headers += headers_of_chunk;
+    }
+    if headers > 1 {
+        return Ok(None);
     }
     let classes = Classes::new(classes);
     let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     let has_values = context.options.contents.has_values();
     let totals = all.declare(|type_| Ok(type_.declare(&classes, context.vocabulary, has_values)?))?;
     let objects = totals.iter().map(|count| count.objects).sum();
-    Ok((totals, super::check_end(end, objects, lines)))
+    Ok(Some((totals, super::check_end(end, objects, lines))))
 }
 
 /// Counts the lines of one thread.
@@ -58,6 +64,7 @@ struct Counter {
     /// Those of this chunk.
     classes: Vec<NamedType>,
     end: Option<DumpEnd>,
+    headers: u64,
     // Kept for their memory.
     key: Vec<u8>,
     references: References<'static>,
@@ -71,6 +78,7 @@ impl Counter {
         if self.end.is_none() {
             self.end = end_of(&line, text, offset);
         }
+        self.headers += u64::from(is_header(&line, text));
         match (line.address, line.root, line.barrow) {
             (Some(_), ..) => {}
             (None, None, None) => return Err(unexpected(text, offset)),

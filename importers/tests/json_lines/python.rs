@@ -45,6 +45,29 @@ fn versions_and_garbage_are_told() {
     assert!(notes[0].starts_with("garbage was not collected"), "{notes:?}");
 }
 
+/// A program may append each dump to the one before.
+#[test]
+fn several_dumps_in_one_file_are_a_series() {
+    let one = record(PYTHON).expect("a whole dump").totals();
+    let both = record(&[PYTHON, PYTHON].concat()).expect("whole dumps");
+    assert_eq!((&*both.imported.snapshots, both.imported.lost), (&[one, one][..], None));
+    let notes = &both.imported.notes;
+    assert!(notes.len() == 2 && notes[1].starts_with("heap dump 2: 4 references lead to addresses"), "{notes:?}");
+    // Cut before the last line of the second one, and after its first line.
+    for (lines, snapshots) in [(PYTHON.lines().count() - 1, 2), (1, 1)] {
+        let second: String = PYTHON.split_inclusive('\n').take(lines).collect();
+        let cut = record(&[PYTHON, &second].concat()).expect("the first");
+        assert_eq!((cut.imported.snapshots.len(), cut.imported.snapshots[0]), (snapshots, one));
+        let lost = cut.imported.lost.expect("its end").to_string();
+        assert!(lost.contains("without its last line"), "{lost}");
+    }
+    let damaged = PYTHON.replacen("{\"address\"", "oops {\"address\"", 1);
+    let damaged = record(&[PYTHON, &damaged].concat()).expect("all but a line").imported;
+    assert_eq!((damaged.snapshots[0], damaged.snapshots[1].objects), (one, one.objects - 1));
+    let lost = damaged.lost.expect("a line").to_string();
+    assert!(lost.contains("1 line was left out"), "{lost}");
+}
+
 /// Objects of every sort, and what the interpreter counts of them.
 const PROGRAM: &str = r#"
 import collections, enum, gc, sys, weakref, threading, dump_heap
