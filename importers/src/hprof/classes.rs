@@ -18,7 +18,7 @@ use super::outline::{Count, Outline};
 use super::records::{ClassPart, FieldType, Header};
 use super::values::{self, ValueField, encoding};
 
-/// A chain of superclasses that is longer goes in circles, or is none.
+/// A chain of superclasses that is longer is none.
 const MAX_SUPERCLASSES: usize = 1000;
 
 /// A field of an instance that refers to something.
@@ -77,6 +77,8 @@ pub(super) struct Classes<'o, 'a, const ID: usize> {
     runtime: Runtime,
     /// Classes that the JVM itself holds: their instances do not.
     is_held: Vec<bool>,
+    /// Classes whose superclasses are not to be followed.
+    is_circular: Vec<bool>,
     instances: Vec<OnceLock<Instances>>,
     arrays: Vec<OnceLock<(TypeId, Option<FieldId>)>>,
     /// Whether it is recorded what fields hold.
@@ -124,7 +126,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         // Since JDK 8 the superclass of methods, which the JVM itself loads.
         let is_8_or_later = has("java.lang.reflect.Executable");
         let runtime = if header.is_of_android() { Runtime::Art } else { Runtime::HotSpot { is_8_or_later } };
-        Ok(Classes {
+        let classes = Classes {
             outline,
             names,
             vocabulary,
@@ -137,7 +139,9 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
             arrays: (0..count).map(|_| OnceLock::new()).collect(),
             has_values,
             object: OnceLock::new(),
-        })
+            is_circular: vec![false; count],
+        };
+        Ok(Classes { is_circular: classes.circular(), ..classes })
     }
 
     /// The number of the class at an address.
@@ -338,8 +342,34 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
 
     /// A class and its superclasses, itself first.
     pub(super) fn chain(&self, number: usize) -> impl Iterator<Item = usize> {
-        let above = |&number: &usize| self.number(self.outline.classes[number].superclass);
+        let above = |&number: &usize| self.superclass(number).filter(|_| !self.is_circular[number]);
         std::iter::successors(Some(number), above).take(MAX_SUPERCLASSES)
+    }
+
+    /// Which classes have superclasses that go in a circle, as damage can make them: those are unknown.
+    fn circular(&self) -> Vec<bool> {
+        let count = self.outline.classes.len();
+        let (mut known, mut seen_from) = (vec![None; count], vec![usize::MAX; count]);
+        for first in 0..count {
+            let (mut way, mut next) = (Vec::new(), Some(first));
+            let is_circular = loop {
+                let Some(number) = next else { break false };
+                if let Some(is_circular) = known[number] {
+                    break is_circular;
+                }
+                if std::mem::replace(&mut seen_from[number], first) == first {
+                    break true;
+                }
+                way.push(number);
+                next = self.superclass(number);
+            };
+            way.into_iter().for_each(|number| known[number] = Some(is_circular));
+        }
+        known.into_iter().map(|is_circular| is_circular.unwrap_or(false)).collect()
+    }
+
+    fn superclass(&self, number: usize) -> Option<usize> {
+        self.number(self.outline.classes[number].superclass)
     }
 
     /// The fields of instances in their order: those of the class, then those of its superclasses.

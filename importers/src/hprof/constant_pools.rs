@@ -8,6 +8,13 @@
 //! ```
 //!
 //! In the dump nothing refers to such an array, so it is known by that and by what it holds. Garbage may look alike.
+//!
+//! Where classes come from an archive, as those of the JDK usually do (class data sharing), their pools and some objects of
+//! the JDK are in another `Object[]` that only the JVM knows:
+//!
+//! ```text
+//!   archive (metaspace) ──▶ Object[]   Object[] "started" …   Object[] …   ArchivedModuleGraph   Short[]
+//! ```
 
 use std::collections::HashSet;
 
@@ -27,6 +34,9 @@ const CONSTANTS: [&str; 4] =
 
 /// Class files have constants up to this number (JVMS 4.1).
 const MOST_CONSTANTS: usize = u16::MAX as usize;
+
+/// The array of an archive refers to as many objects at least: a JVM that prints a line has 198.
+const LEAST_ARCHIVED: usize = 32;
 
 /// Addresses of arrays.
 type Arrays = HashSet<u64, RandomState>;
@@ -89,18 +99,41 @@ impl<const ID: usize> Search<'_, '_, '_, ID> {
         self.outline.chunks.par_iter().map(of_chunk).try_reduce(Arrays::default, both)
     }
 
-    /// Adds the arrays of a chunk that hold nothing but constants.
+    /// Adds the arrays of a chunk that hold nothing but constants, and those that mostly hold such arrays.
     fn add_alike(&self, chunk: &Chunk<'_>, found: &mut Arrays) -> Result<(), ImportError> {
         for_each_object::<ID>(chunk, |address, part| {
-            if let Part::ObjectArray { class, elements, .. } = part
-                && class == self.array_class
-                && elements.len() / ID <= MOST_CONSTANTS
-                && elements.chunks_exact(ID).map(id::<ID>).all(|element| element == 0 || self.holds_constant(element))
-            {
+            if self.is_pool(&part) || self.is_archive(&part) {
                 found.insert(address);
             }
         });
         Ok(())
+    }
+
+    /// What an `Object[]` refers to.
+    fn elements<'p>(&self, part: &Part<'p>) -> Option<impl Iterator<Item = u64> + use<'p, ID>> {
+        let Part::ObjectArray { class, elements, .. } = *part else { return None };
+        let is_one = class == self.array_class && elements.len() / ID <= MOST_CONSTANTS;
+        is_one.then(|| elements.chunks_exact(ID).map(id::<ID>).filter(|&element| element != 0))
+    }
+
+    fn is_pool(&self, part: &Part<'_>) -> bool {
+        self.elements(part).is_some_and(|mut elements| elements.all(|element| self.holds_constant(element)))
+    }
+
+    fn is_archive(&self, part: &Part<'_>) -> bool {
+        let Some(elements) = self.elements(part) else { return false };
+        let (mut all, mut pools) = (0, 0);
+        for element in elements {
+            // Pools of classes that were not loaded are not in the dump.
+            let element = self.outline.addresses.number(element).and_then(|number| self.outline.object::<ID>(number));
+            let Some(element) = element else { continue };
+            (all, pools) = (all + 1, pools + usize::from(self.is_pool(&element)));
+            // The objects of the JDK come first or last.
+            if all >= 4 * LEAST_ARCHIVED && pools * 4 < all {
+                return false;
+            }
+        }
+        all >= LEAST_ARCHIVED && pools * 2 >= all
     }
 
     fn holds_constant(&self, address: u64) -> bool {

@@ -33,6 +33,8 @@ const ENOUGH_RECORDS: usize = 3;
 const MOST_PARTS: usize = 8;
 /// So many of them must be objects or classes, since roots have little that tells them from other bytes.
 const ENOUGH_OBJECTS: usize = 2;
+/// So many of them show that a dump is damaged, and not cut.
+const MANY_OBJECTS: usize = 4;
 /// Superclasses that are followed to know how long instances are. Those of real programs are fewer.
 const MOST_SUPERCLASSES: usize = 64;
 /// A class takes at most this many bytes in tries that fail.
@@ -356,15 +358,15 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
                 (start, at, body, end, last) = (next, next, next, next_end, None);
                 continue;
             }
-            let is_last = end > self.dump.len() || head.is_open;
-            if is_last && matches!(found, Err(Bad::Short)) {
+            let limit = if !is_open && self.are_records(end, ENOUGH_RECORDS) { end } else { self.dump.len() };
+            let seems_cut = (end > self.dump.len() || head.is_open) && matches!(found, Err(Bad::Short));
+            let from = last.take().filter(|_| !seems_cut).unwrap_or(at) + 1;
+            let next = self.search(from, limit, limit);
+            if seems_cut && !next.is_some_and(|next| self.goes_on(next)) {
                 self.cut = Some(Damage::Ends { length: self.dump.len() as u64, inside: "a sub-record" });
                 self.piece(start, at, heap);
                 return self.dump.len();
             }
-            let limit = if !is_open && self.are_records(end, ENOUGH_RECORDS) { end } else { self.dump.len() };
-            let from = last.take().unwrap_or(at) + 1;
-            let next = self.search(from, limit, limit);
             let reason = || match found {
                 Err(Bad::Tag) => format!("no sub-record begins with {:#04x} there", self.dump[at]),
                 _ => "the sub-record that begins there fits neither its class nor what follows".to_owned(),
@@ -524,15 +526,52 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
     /// The next place from `from` on, and before `limit`, where something plausible begins. Sub-records may end a
     /// segment at `end`.
     fn search(&mut self, from: usize, limit: usize, end: usize) -> Option<Found> {
-        (from..limit.min(self.dump.len())).find_map(|at| {
+        let limit = limit.min(self.dump.len());
+        (from..limit).find_map(|at| {
             if self.are_records(at, ENOUGH_RECORDS) {
-                Some(Found::Record(at))
+                let inside = self.part_inside(at, limit, end);
+                Some(inside.map_or(Found::Record(at), Found::Part))
             } else if self.has_heap && self.are_parts(at, end) {
                 Some(Found::Part(at))
             } else {
                 None
             }
         })
+    }
+
+    /// Where sub-records begin inside what looks like a record of another kind. Objects of one size hold numbers that look
+    /// like heads of names at equal distances; names, frames and traces hold no objects.
+    fn part_inside(&mut self, at: usize, limit: usize, end: usize) -> Option<usize> {
+        let head = self.head(at).filter(|head| self.has_heap && !is_heap(head.tag))?;
+        let inside = at..head.end.min(limit);
+        self.effort = self.effort.checked_sub(inside.len() as u64)?;
+        inside.into_iter().find(|&at| self.are_parts(at, end))
+    }
+
+    /// Whether a dump that seems to be cut goes on where something was found. It takes more to believe that than where it
+    /// is sure that bytes are damaged: few bytes before the end look like an object, or a comma with zeros behind it like
+    /// the last record.
+    fn goes_on(&mut self, found: Found) -> bool {
+        let body = match found {
+            Found::Part(at) => Some(at),
+            Found::Record(at) => self.head(at).filter(|head| is_heap(head.tag)).map(|head| head.body),
+        };
+        let Some(mut at) = body else { return false };
+        let mut objects = 0;
+        while objects < MANY_OBJECTS {
+            let Ok((part, length)) = Parts::<ID>::first(self.dump.get(at..).unwrap_or_default()) else { return false };
+            if !self.known.is_plausible(&part) {
+                return false;
+            }
+            if let Some(address) = part.object() {
+                if !self.known.is_aligned(address) {
+                    return false;
+                }
+                objects += 1;
+            }
+            at += length;
+        }
+        true
     }
 
     /// The record at `at`, if its length is one that its tag can have. That of a heap, and that of the last record, is
@@ -672,10 +711,11 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         }
         let Skipped { count, bytes, first } = self.skipped;
         let left_out = first.map(|(offset, reason)| Damage::LeftOut { what: "part", count, bytes, offset, reason });
-        let missing = self.places.missing(self.dump.len());
-        let mut damages = self.cut.into_iter().chain(left_out).chain(missing);
-        let damage = damages.next();
-        self.notes.extend(damages.map(|damage| damage.to_string()));
+        let ends = self.cut.or_else(|| self.places.missing(self.dump.len()));
+        let damage = match (left_out, ends) {
+            (Some(left_out), Some(ends)) => Some(left_out.and_ends(ends)),
+            (left_out, ends) => left_out.or(ends),
+        };
         Recovered { places: self.places, joined: self.joined, damage, notes: self.notes }
     }
 }

@@ -322,3 +322,65 @@ fn a_file_of_nothing_but_heap_dumps_ends() {
     let expected = "the number of heap dumps in the file at byte 0 is 40000, the limit is 1000; ";
     assert!(lost.starts_with(expected), "{lost}");
 }
+
+/// Objects of 45 bytes, whose trace and class look like a name of 768 bytes at one place in each.
+fn nodes(addresses: impl Iterator<Item = u64>, class: u64, trace: u32) -> (Dump, Vec<usize>) {
+    let mut dump = Dump::new("1.0.2", 8);
+    dump.string(1, "Node");
+    dump.load_class(class, 1);
+    dump.class(&Class { address: class, fields: &[(1, LONG), (1, LONG), (1, INT)], ..Class::default() });
+    let mut places = Vec::new();
+    for address in addresses {
+        places.push(dump.heap.len());
+        dump.instance_at(trace, address, class, &[7; 20]);
+    }
+    (dump, places)
+}
+
+#[test]
+fn one_wrong_byte_loses_one_object() {
+    let (mut dump, places) = nodes((0..200).map(|number| 0x1000 + 48 * number), 0x300, 1);
+    dump.heap[places[20]] = 0x99;
+    let damaged = record(&dump.end()).expect("a heap");
+    assert_eq!(counts(&damaged), [1 + 199]);
+    let lost = damaged.imported.lost.expect("an object").to_string();
+    assert!(lost.starts_with("1 part was left out, 45 bytes in all"), "{lost}");
+}
+
+/// The record then says that it is longer than the dump, as if that were cut.
+#[test]
+fn a_gap_in_a_record_does_not_end_the_dump() {
+    for gap in [3, 5, 9, 12, 20, 21] {
+        let (mut dump, places) = nodes((0..300).map(|number| 0xf_00f0_0000 + 48 * number), 0xf_0053_cf98, 1);
+        let length = dump.heap.len() as u32;
+        let heap = std::mem::take(&mut dump.heap);
+        let heap = [&heap[..places[20] + 2], &heap[places[20] + 2 + gap..]].concat();
+        dump.bytes.extend([&[0x0c, 0, 0, 0, 0], &length.to_be_bytes()[..], &heap].concat());
+        let whole = dump.bytes.len();
+        let damaged = record(&dump.bytes).expect("a heap");
+        let objects = counts(&damaged)[0];
+        assert!((1 + 298..=1 + 299).contains(&objects), "{objects} with a gap of {gap}");
+        let lost = damaged.imported.lost.expect("an object").to_string();
+        assert!(lost.contains("1 part was left out") && lost.contains(&format!("byte {whole}")), "{lost}");
+        // Cut there, nothing follows.
+        let cut = record(&dump.bytes[..whole - 300 + 30]).expect("a heap");
+        assert!(cut.imported.lost.is_some());
+    }
+}
+
+#[test]
+fn superclasses_in_a_circle_are_unknown() {
+    let mut dump = named(8);
+    dump.load_class(0x108, 2);
+    dump.load_class(0x110, 3);
+    for (address, superclass) in [(0x100, 0x108), (0x108, 0x100), (0x110, 0x108)] {
+        dump.class(&Class { address, superclass, fields: &[(9, OBJECT)], ..Class::default() });
+    }
+    let fields = dump.id(0);
+    (0..10).for_each(|number| dump.instance(0x1000 + 32 * number, 0x100 + 8 * (number % 3), &fields));
+    let recorded = record(&dump.end()).expect("a heap");
+    assert_eq!(counts(&recorded), [3 + 10]);
+    // A header of 12 bytes and a reference of 4, and no other fields.
+    let types = barrow_analyzer::type_totals(&recorded.recording, SnapshotId(0)).expect("totals");
+    assert!(types.iter().all(|of| of.heap_bytes == 16 * of.objects), "{types:?}");
+}

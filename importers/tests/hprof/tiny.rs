@@ -1,7 +1,7 @@
 //! A dump made by hand, word by word.
 
 use crate::dump::{CHAR, Class, Dump, INT, OBJECT, tiny};
-use crate::read::{record, record_with};
+use crate::read::{Recorded, record, record_with};
 use barrow_importers::{ImportOptions, ObjectLayout};
 use std::num::NonZero;
 
@@ -241,6 +241,41 @@ fn what_looks_like_a_constant_pool_is_a_root_where_no_class_is_sticky() {
     assert_eq!(recorded.unreachable(), [6, 8, 9, 10, 12, 14, 15, 16, 17, 18, 19]);
     let sticky = record(&dump(true)).expect("a whole dump");
     assert!(sticky.roots().iter().all(|root| !root.starts_with("constant pool")), "{:?}", sticky.roots());
+}
+
+/// The heap that is in the archive of class data is entered by one `Object[]` of the JVM (`HeapShared::roots` in
+/// `heapShared.cpp` of JDK 17): pools of all classes in the archive, and objects such as the module graph. Pools of classes
+/// that were not loaded are not in the dump.
+#[test]
+fn the_array_of_an_archive_is_a_root_where_no_class_is_sticky() {
+    let dump = |pools: u64| {
+        let mut dump = Dump::new("1.0.2", EIGHT);
+        let names = ["java/lang/Object", "java/lang/String", "[Ljava/lang/Object;", "ArchivedModuleGraph"];
+        (1..).zip(names).for_each(|(id, name)| dump.string(id, name));
+        (1..=4).for_each(|name| dump.load_class(0x100 * name, name));
+        for at in 1..=4 {
+            let superclass = if at == 1 { 0 } else { 0x100 };
+            dump.class(&Class { address: 0x100 * at, superclass, loader: 0x10 * (at / 4), ..Class::default() });
+        }
+        dump.instance(0x1000, 0x400, &[]);
+        dump.instance(0x1010, 0x200, &[]);
+        (0..pools).for_each(|pool| dump.object_array(0x2000 + 16 * pool, 0x300, &[0x1010]));
+        let missing = (0..100).map(|pool| 0x9000 + 16 * pool);
+        let elements: Vec<u64> =
+            [0x1000].into_iter().chain((0..pools).map(|pool| 0x2000 + 16 * pool)).chain(missing).collect();
+        dump.object_array(0x4000, 0x300, &elements);
+        record(&dump.end()).expect("a whole dump")
+    };
+    let pools = |recorded: &Recorded| {
+        recorded.roots().into_iter().filter(|root| root.starts_with("constant pool")).collect::<Vec<String>>()
+    };
+    // Classes have the numbers 0 to 3; the graph, a string and the pools follow.
+    let archive = dump(40);
+    assert_eq!(pools(&archive), ["constant pool = 46"]);
+    // Three pools and an object are anything.
+    let garbage = dump(3);
+    assert_eq!((pools(&garbage).len(), garbage.unreachable().contains(&4)), (0, true));
+    assert!(!archive.unreachable().contains(&4));
 }
 
 /// HotSpot gave loaders a field of its own with the metaspace of JDK 8: `java_lang_ClassLoader` in `javaClasses.hpp` of
