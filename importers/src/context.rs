@@ -37,6 +37,8 @@ pub(crate) struct Context<'w> {
     /// The pages of the dump, if it is mapped.
     pub(crate) pages: Option<&'w dyn Pages>,
     pub(crate) options: &'w ImportOptions,
+    /// Whether it ends before its end, as the stream that it was unpacked from says.
+    pub(crate) is_cut: bool,
     /// The label and time of the snapshot, for a dump that holds one snapshot.
     pub(crate) info: SnapshotInfo,
     pub(crate) vocabulary: &'w Vocabulary<'w>,
@@ -329,6 +331,15 @@ pub(crate) mod tests {
         let writer = Writer::to_stream(Box::new(std::io::sink()), Options::default()).expect("writing to nowhere");
         let (options, vocabulary) = (&ImportOptions::default(), &Vocabulary::new(&writer));
         let info = SnapshotInfo::default();
-        test(&Context { writer: &writer, progress: &Silent, source: None, pages: None, options, info, vocabulary })
+        test(&Context {
+            writer: &writer,
+            progress: &Silent,
+            source: None,
+            pages: None,
+            options,
+            info,
+            is_cut: false,
+            vocabulary,
+        })
     }
 }

@@ -33,7 +33,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     heading: "CSV",
     sample: "values.csv",
     recognises: |first_bytes| heading(first_bytes).is_some(),
-    import: |dump, context| import(dump, context, read),
+    import: |dump, context| import(if context.is_cut { whole_lines(dump) } else { dump }, context, read),
     read: Some(read),
     ..Importer::OF_VALUES
 };
@@ -61,6 +61,11 @@ fn heading(first_bytes: &[u8]) -> Option<(Places, Vec<String>)> {
     has_both.then_some((places, unknown))
 }
 
+/// The text without what follows its last newline: half of a number is another number.
+fn whole_lines(text: &[u8]) -> &[u8] {
+    &text[..memchr::memrchr(b'\n', text).map_or(0, |newline| newline + 1)]
+}
+
 fn reader(text: &[u8]) -> csv::Reader<&[u8]> {
     csv::ReaderBuilder::new().has_headers(false).flexible(true).trim(csv::Trim::All).from_reader(text)
 }
@@ -76,13 +81,15 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
         values.note(format!("columns that are not read: {}", unknown.join(", ")));
     }
     let text = without_mark(text);
-    let mut rows = Rows { places, values, left_out: LeftOut::new("row"), counts: HashMap::new() };
+    let mut rows = Rows { columns: 0, places, values, left_out: LeftOut::new("row"), counts: HashMap::new() };
     let mut reader = reader(text);
     let mut record = ByteRecord::new();
     let mut is_heading = true;
     // Reading from memory does not fail, and any number of fields is a record.
     while reader.read_byte_record(&mut record).unwrap_or(false) {
-        if !std::mem::take(&mut is_heading) {
+        if std::mem::take(&mut is_heading) {
+            rows.columns = record.len();
+        } else {
             rows.add(&record, reader.position().byte());
         }
     }
@@ -93,6 +100,8 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
 
 /// Reads row by row.
 struct Rows {
+    /// Fields of the heading.
+    columns: usize,
     places: Places,
     values: Values,
     left_out: LeftOut,
@@ -105,6 +114,11 @@ impl Rows {
         let cell = |column: usize| self.places[column].and_then(|at| record.get(at)).unwrap_or_default();
         let [metric, unit, direction, variant, run, iteration, seed, value] = std::array::from_fn(cell);
         let (offset, line) = record.position().map_or((0, 0), |position| (position.byte(), position.line()));
+        let surplus = record.iter().skip(self.columns).any(|field| !field.is_empty());
+        if record.len() < self.columns || surplus {
+            let (fields, columns) = (record.len(), self.columns);
+            return self.leave_out(offset, end, || format!("it has {fields} fields, the heading has {columns}"));
+        }
         let numbers = [run, iteration, seed].map(number);
         let [Ok(run), Ok(iteration), Ok(seed)] = numbers else {
             return self.leave_out(offset, end, || "run, iteration or seed is no whole number".to_owned());

@@ -231,6 +231,14 @@ pub enum Damage {
         /// What is wrong with the first of them.
         reason: String,
     },
+    /// Parts were left out, and then the dump ends early.
+    #[error("{left_out}; {end}")]
+    LeftOutAndEnds {
+        /// What was left out.
+        left_out: Box<Damage>,
+        /// How the dump ends.
+        end: Box<Damage>,
+    },
     /// A compressed part does not decompress.
     #[error("{what} at byte {offset} cannot be decompressed: {message}")]
     Decompress {
@@ -303,6 +311,22 @@ impl Loss {
     }
 }
 
+impl Damage {
+    /// The same, where the dump ends early as well.
+    pub(crate) fn and_ends(self, end: Damage) -> Damage {
+        Damage::LeftOutAndEnds { left_out: Box::new(self), end: Box::new(end) }
+    }
+
+    /// The same of a dump whose stream ends as `stream` says: that is why the dump ends early, if it does.
+    pub(crate) fn and_stream(self, stream: Damage) -> Damage {
+        match self {
+            Damage::Ends { .. } | Damage::Unfinished { .. } => stream,
+            Damage::LeftOutAndEnds { left_out, .. } => left_out.and_ends(stream),
+            other => other.and_ends(stream),
+        }
+    }
+}
+
 /// How much of a damaged dump was imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
@@ -335,7 +359,11 @@ impl fmt::Display for Loss {
             return write!(f, "; everything else was imported");
         }
         if self.is_last_partial {
-            let kept = if matches!(self.damage, Damage::LeftOut { .. }) { "else" } else { "before that" };
+            let kept = match self.damage {
+                Damage::LeftOut { .. } => "else",
+                Damage::LeftOutAndEnds { .. } => "else before that",
+                _ => "before that",
+            };
             return write!(f, "; everything {kept} was imported");
         }
         match self.kept {

@@ -203,14 +203,11 @@ impl<'d> Lines<'d> {
     pub(crate) fn lost(&self) -> Option<Damage> {
         let LeftOutLines { offsets, bytes, reason } = &self.left_out;
         let Some(&offset) = offsets.first() else { return self.cut.clone() };
-        let (count, bytes) = (offsets.len() as u64, *bytes);
-        let tail = self.cut.is_some().then(|| (self.dump.len() - self.end) as u64);
-        Some(Damage::LeftOut {
-            what: "line",
-            count: count + u64::from(tail.is_some()),
-            bytes: bytes + tail.unwrap_or(0),
-            offset,
-            reason: reason.clone(),
+        let (count, reason) = (offsets.len() as u64, reason.clone());
+        let left_out = Damage::LeftOut { what: "line", count, bytes: *bytes, offset, reason };
+        Some(match &self.cut {
+            Some(cut) => left_out.and_ends(cut.clone()),
+            None => left_out,
         })
     }
 

@@ -71,7 +71,7 @@ fn announce_all(dump: &[u8], announcer: &mut Announcer<'_, '_>) -> Result<(), cr
                 Err(reason) => announcer.left_out.add(offset, body.len(), || reason),
             },
             Part::Torn { offset, bytes } if offset + bytes.len() == dump.len() && bytes.starts_with(b"<") => {
-                announcer.left_out.ends_inside(offset, dump.len(), "a record");
+                announcer.left_out.ends_inside(dump.len(), "a record");
             }
             Part::Torn { offset, bytes } => {
                 announcer.left_out.add(offset, bytes.len(), || crate::process_logs::readable(bytes));

@@ -135,8 +135,16 @@ pub fn totals(
     let pages = &dump::Releasing::new(&dump, progress);
     let vocabulary = &Vocabulary::new(writer);
     let info = SnapshotInfo::default();
-    let context =
-        Context { writer, progress: pages, source: Some(source), pages: Some(pages), options, info, vocabulary };
+    let context = Context {
+        writer,
+        progress: pages,
+        source: Some(source),
+        pages: Some(pages),
+        options,
+        info,
+        is_cut: false,
+        vocabulary,
+    };
     totals(dump.bytes(), &context)
 }
 
@@ -157,8 +165,16 @@ pub fn snapshot_totals(
     let pages = &dump::Releasing::new(&dump, progress);
     let vocabulary = &Vocabulary::new(writer);
     let info = SnapshotInfo::default();
-    let context =
-        Context { writer, progress: pages, source: Some(source), pages: Some(pages), options, info, vocabulary };
+    let context = Context {
+        writer,
+        progress: pages,
+        source: Some(source),
+        pages: Some(pages),
+        options,
+        info,
+        is_cut: false,
+        vocabulary,
+    };
     snapshots(dump.bytes(), &context).map(Some)
 }
 
@@ -170,7 +186,10 @@ pub fn import_bytes(dump: &[u8], writer: &Writer, progress: &dyn Progress) -> Re
     let vocabulary = &Vocabulary::new(writer);
     let options = &ImportOptions::default();
     let info = SnapshotInfo::default();
-    import_dump(dump, &Context { writer, progress, source: None, pages: None, options, info, vocabulary })
+    import_dump(
+        dump,
+        &Context { writer, progress, source: None, pages: None, options, info, is_cut: false, vocabulary },
+    )
 }
 
 /// The README, whose example is compiled and run with those of this crate.

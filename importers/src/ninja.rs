@@ -68,7 +68,7 @@ fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     let mut builds = Builds::default();
     for line in Lines::new(dump).skip(1) {
         if line.is_cut {
-            left_out.ends_inside(line.offset, dump.len(), "a line");
+            left_out.ends_inside(dump.len(), "a line");
         } else if let Some(entry) = Entry::parse(line.text) {
             builds.add(entry);
         } else if !line.text.is_empty() && !line.text.starts_with(b"#") {

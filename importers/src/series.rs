@@ -83,33 +83,33 @@ impl<'w> Series<'w> {
         self.format = found;
         let pages = &dump::Releasing::new(&dump, self.progress);
         let &mut Series { writer, options, ref vocabulary, .. } = self;
-        let context =
-            Context { writer, progress: pages, source: Some(source), pages: Some(pages), options, info, vocabulary };
+        let context = Context {
+            writer,
+            progress: pages,
+            source: Some(source),
+            pages: Some(pages),
+            options,
+            info,
+            is_cut: damage.is_some(),
+            vocabulary,
+        };
         let imported = import_dump(dump.bytes(), &context);
         let Some(damage) = damage else { return imported };
         // Where unpacking was ended, the dump does not end.
-        let is_ours = |found: &Damage| {
-            matches!(damage, Damage::Screened { .. })
-                && matches!(found, Damage::Ends { .. } | Damage::Unfinished { .. })
-        };
+        let with_stream = |found: Damage| found.and_stream(damage.clone());
         let mut imported = imported.map_err(|error| match error {
-            ImportError::NoWholeSnapshot { damage: found } if is_ours(&found) => {
-                ImportError::NoWholeSnapshot { damage: damage.clone() }
+            ImportError::NoWholeSnapshot { damage: found } => {
+                ImportError::NoWholeSnapshot { damage: with_stream(found) }
             }
-            ImportError::NoWholeProcess { damage: found } if is_ours(&found) => {
-                ImportError::NoWholeProcess { damage: damage.clone() }
-            }
-            ImportError::NoWholeValue { damage: found } if is_ours(&found) => {
-                ImportError::NoWholeValue { damage: damage.clone() }
-            }
+            ImportError::NoWholeProcess { damage: found } => ImportError::NoWholeProcess { damage: with_stream(found) },
+            ImportError::NoWholeValue { damage: found } => ImportError::NoWholeValue { damage: with_stream(found) },
             other => other,
         })?;
         let kept = imported.kept();
-        match &mut imported.lost {
-            Some(lost) if is_ours(&lost.damage) => lost.damage = damage,
-            Some(_) => {}
-            lost => *lost = Some(Loss { damage, snapshot: None, kept, is_last_partial: false }),
-        }
+        imported.lost = Some(match imported.lost.take() {
+            Some(lost) => Loss { damage: with_stream(lost.damage), ..lost },
+            None => Loss { damage, snapshot: None, kept, is_last_partial: false },
+        });
         Ok(imported)
     }
 }

@@ -88,7 +88,7 @@ fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     let mut end = Ok(());
     for line in Lines::new(dump) {
         if line.is_cut {
-            announcer.left_out.ends_inside(line.offset, dump.len(), "a line");
+            announcer.left_out.ends_inside(dump.len(), "a line");
         } else if let Err(stop) = announcer.announce(&line) {
             end = Err(stop);
             break;

@@ -45,7 +45,7 @@ fn a_cut_stream_gives_what_is_whole() {
     let cut = imported_bytes(&packed[..packed.len() * 3 / 4]).expect("a whole snapshot");
     assert_eq!(cut.snapshots.len(), 1);
     let lost = cut.lost.expect("a loss").to_string();
-    assert!(lost.contains("the dump ends at byte"), "{lost}");
+    assert!(lost.contains("the gzip stream is cut or damaged after"), "{lost}");
     // Only the checksum is missing.
     let cut = imported_bytes(&packed[..packed.len() - 5]).expect("two whole snapshots");
     assert_eq!(cut.snapshots.len(), 2);
@@ -215,6 +215,25 @@ fn damage_behind_the_first_stream_leaves_what_is_before_it() {
         matches!(damage, Damage::Unpack { packing: "bzip2", unpacked_bytes, .. } if unpacked_bytes == line.len() as u64),
         "{damage}"
     );
+}
+
+/// A line that is none is the smaller loss: the stream's is said as well.
+#[test]
+fn damage_of_a_stream_is_said_beside_lines_that_are_none() {
+    let line = "{\"address\":\"0x10\", \"type\":\"STRING\", \"memsize\":40}\n";
+    let text = [&*line, "oops\n", &line.repeat(2999)].concat();
+    let packed = gzip(text.as_bytes());
+    let mut wrong_sum = packed.clone();
+    wrong_sum[packed.len() - 6] ^= 1;
+    for (packed, objects) in
+        [(&packed[..packed.len() - 20], None), (&packed[..packed.len() - 5], Some(3000)), (&wrong_sum, Some(3000))]
+    {
+        let imported = imported_bytes(packed).expect("objects");
+        assert!(objects.is_none_or(|objects| imported.snapshots[0].objects == objects));
+        let lost = imported.lost.expect("two losses").to_string();
+        let [line, stream] = ["1 line was left out, 4 bytes in all", "the gzip stream is cut or damaged after"];
+        assert!(lost.starts_with(line) && lost.contains(stream), "{lost}");
+    }
 }
 
 #[test]

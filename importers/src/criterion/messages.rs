@@ -57,7 +57,7 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
         match serde_json::from_slice::<Message>(line.text) {
             Ok(message) if message.reason == "benchmark-complete" => complete(&mut values, &message),
             Ok(_) => {}
-            Err(_) if line.is_cut => left_out.ends_inside(line.offset, text.len(), "a line"),
+            Err(_) if line.is_cut => left_out.ends_inside(text.len(), "a line"),
             Err(_) => left_out.add(line.offset, line.text.len(), || readable(line.text)),
         }
     }

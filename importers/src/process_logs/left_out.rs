@@ -29,18 +29,18 @@ impl LeftOut {
     }
 
     /// The log ends inside a part.
-    pub(crate) fn ends_inside(&mut self, offset: usize, length: usize, inside: &'static str) {
-        self.add(offset, length - offset, || format!("the log ends inside {inside}"));
+    pub(crate) fn ends_inside(&mut self, length: usize, inside: &'static str) {
         self.cut = Some(Damage::Ends { length: length as u64, inside });
     }
 
     /// The same as the end of an import.
     pub(crate) fn end(self) -> Result<(), Stop> {
         let LeftOut { what, count, bytes, first, cut } = self;
-        let Some((offset, reason)) = first else { return Ok(()) };
-        match cut {
-            Some(cut) if count == 1 => Err(cut.into()),
-            _ => Err(Damage::LeftOut { what, count, bytes, offset, reason }.into()),
-        }
+        let left_out = first.map(|(offset, reason)| Damage::LeftOut { what, count, bytes, offset, reason });
+        let damage = match (left_out, cut) {
+            (Some(left_out), Some(cut)) => Some(left_out.and_ends(cut)),
+            (left_out, cut) => left_out.or(cut),
+        };
+        damage.map_or(Ok(()), |damage| Err(damage.into()))
     }
 }

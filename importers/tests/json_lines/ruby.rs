@@ -149,8 +149,8 @@ fn a_line_that_is_no_json_is_left_out_with_its_place() {
     let recorded = record("{\"address\":\"0x10\", \"type\":\"STRING\"}\n{\"a\":1}\n{").expect("one object");
     assert_eq!(
         recorded.imported.lost.expect("a line").to_string(),
-        "2 lines were left out, 8 bytes in all; the first is at byte 36: \"{\\\"a\\\":1}\" at byte 36, expected an object \
-         with its address, or roots; everything else was imported"
+        "1 line was left out, 7 bytes in all; the first is at byte 36: \"{\\\"a\\\":1}\" at byte 36, expected an object \
+         with its address, or roots; the dump ends at byte 45 inside a line; everything else before that was imported"
     );
     assert!(record("{\"address\":\"0x10\", \"type\":\n").is_err(), "nothing is left");
 }

@@ -1,8 +1,11 @@
 //! Forms of values that the samples do not have.
 
-use barrow_importers::read_values;
+use std::io::Write;
 
-use crate::recorded::record;
+use barrow_analyzer::MeasurementRow;
+use barrow_importers::{ImportOptions, Silent, import, read_values};
+
+use crate::recorded::{record, recorded};
 
 fn error(text: &str) -> String {
     record(text.as_bytes()).map(drop).expect_err("no values").to_string()
@@ -36,16 +39,51 @@ fn csv_names_what_it_cannot_use() {
     let recorded = record(file.as_bytes()).expect("values");
     let notes = [
         "columns that are not read: `note`",
-        "3 values are no finite numbers and were left out; the first: `fast` in line 3",
+        "2 values are no finite numbers and were left out; the first: `fast` in line 3",
     ];
     assert_eq!(recorded.imported.notes, notes);
     let lost =
-        "2 rows were left out, 16 bytes in all; the first is at byte 51: it names no metric; 2 values were imported";
+        "3 rows were left out, 18 bytes in all; the first is at byte 51: it names no metric; 2 values were imported";
     assert_eq!(recorded.lost().as_deref(), Some(lost));
     assert!(recorded.text().contains("metric 1: =a,b [] Unknown\n"), "{}", recorded.text());
     assert_eq!(read_values(file.as_bytes()).expect("values").notes.len(), 3);
     assert_eq!(error("metric,value\n"), "no value: it lists none");
     assert_eq!(error("metric,value\na,\n"), "no value: 1 value is no finite number and was left out: `` in line 2");
+}
+
+/// A decimal comma makes two fields of a number, and a cut row has too few.
+#[test]
+fn rows_of_csv_have_as_many_fields_as_the_heading() {
+    let file = "metric,value,unit\na,1,ns\na,2,5,ns\na,3,ns,\na,4";
+    let recorded = record(file.as_bytes()).expect("values");
+    let lost = "2 rows were left out, 12 bytes in all; the first is at byte 25: it has 4 fields, the heading has 3; 2 \
+                values were imported";
+    assert_eq!(recorded.lost().as_deref(), Some(lost));
+    assert!(recorded.text().ends_with("0 metric 0 = 1\nrun 1 of 0\n1 metric 0 = 3\n"), "{}", recorded.text());
+}
+
+/// Half of a number is another number.
+#[test]
+fn the_last_row_of_a_cut_stream_is_not_read() {
+    let text: String = (0..1000).map(|number| format!("wall,{}\n", 100_000 + number * 37)).collect();
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(["metric,value\n", &text].concat().as_bytes()).expect("written to memory");
+    let packed = packed.finish().expect("finished");
+    let mut read = 0;
+    for cut in (20..packed.len() - 8).step_by(7) {
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        file.write_all(&packed[..cut]).expect("written");
+        let options = ImportOptions::default();
+        let Ok(recorded) = recorded(|writer| import(file.path(), writer, &options, &Silent)) else { continue };
+        assert!(recorded.lost().is_some_and(|lost| lost.starts_with("the gzip stream is cut")), "{cut}");
+        for row in recorded.rows() {
+            if let MeasurementRow::Value { value, .. } = row {
+                assert!(text.contains(&format!("wall,{value}\n")), "{value} with {cut} bytes");
+                read += 1;
+            }
+        }
+    }
+    assert!(read > 1000, "{read}");
 }
 
 #[test]
