@@ -1,32 +1,34 @@
 //! Screens lines of JSON objects while they are unpacked.
 
-use crate::screen::{Screen, Text};
+use crate::screen::Screen;
 
-/// Admits text in which every line is blank or begins as a JSON object.
+/// Lines that do not begin as objects, and bytes of 0, that a dump may have: real ones have had two, and an import leaves
+/// such lines out.
+const MOST_WRONG: usize = 256;
+
+/// Admits text in which lines are blank or begin as JSON objects, but for some.
 pub(crate) struct LineStarts {
     /// Whether the next byte begins a line.
     begins_line: bool,
+    /// Lines that do not, and bytes of 0.
+    wrong: usize,
 }
 
 impl LineStarts {
     /// The screen of a dump, from its first byte on.
     pub(crate) fn boxed(_first_bytes: &[u8]) -> Option<Box<dyn Screen>> {
-        Some(Box::new(LineStarts { begins_line: true }))
+        Some(Box::new(LineStarts { begins_line: true, wrong: 0 }))
     }
 }
 
 impl Screen for LineStarts {
     fn admits(&mut self, bytes: &[u8]) -> bool {
-        if !Text.admits(bytes) {
-            return false;
-        }
-        let can_begin = |byte: u8| byte == b'{' || byte.is_ascii_whitespace();
-        if let (true, Some(&first)) = (self.begins_line, bytes.first())
-            && !can_begin(first)
-        {
-            return false;
-        }
+        let is_wrong = |byte: u8| byte != b'{' && !byte.is_ascii_whitespace();
+        let first = bytes.first().filter(|_| self.begins_line);
+        let later = memchr::memchr_iter(b'\n', bytes).filter_map(|newline| bytes.get(newline + 1));
+        let lines = first.into_iter().chain(later).filter(|&&first| is_wrong(first)).count();
+        self.wrong += lines + memchr::memchr_iter(0, bytes).count();
         self.begins_line = bytes.last() == Some(&b'\n');
-        memchr::memchr_iter(b'\n', bytes).all(|newline| bytes.get(newline + 1).is_none_or(|&first| can_begin(first)))
+        self.wrong <= MOST_WRONG
     }
 }
