@@ -376,6 +376,30 @@ fn import_writes_a_recording_and_replaces_none() {
     assert_eq!(run(&["import", &recording(), "-o", shown(&imported), "--force"]).code, 3);
 }
 
+/// `strace -ff -e trace=execve` makes an empty file for a child that executes nothing.
+#[test]
+fn empty_logs_among_those_of_strace_are_left_out_and_said() {
+    let folder = temporary();
+    let log = |number: u32, program: &str| {
+        let log = format!("1700000000.5 execve(\"{program}\", [\"{program}\"], 0x1 /* 0 vars */) = 0\n");
+        let path = folder.path().join(format!("log.{number}"));
+        std::fs::write(&path, if program.is_empty() { String::new() } else { log }).unwrap();
+        shown(&path).to_owned()
+    };
+    let logs = [log(7, "/bin/a"), log(8, ""), log(9, "/bin/b")];
+    let recording = folder.path().join("build.barrow");
+    let import = |logs: &[&str]| run(&[&["import"], logs, &["-o", shown(&recording), "--force"]].concat());
+    let done = import(&[&logs[0], &logs[1], &logs[2]]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(
+        done.stdout.contains("processes  2") && done.stdout.contains("nothing that was traced: log.8"),
+        "{}",
+        done.stdout
+    );
+    assert_eq!(import(&[&logs[1], shown(&testdata("foreign/ninja.ninja_log"))]).code, 3);
+    assert_eq!(import(&[&logs[1]]).code, 3);
+}
+
 #[test]
 fn import_writes_differences_where_dumps_have_serials() {
     let folder = temporary();

@@ -42,6 +42,7 @@ impl Phase {
             "remote execution queuing time"
             | "local execution queuing time"
             | "action lock"
+            | "action resource lock"
             | "acquiring resources" => Phase::Queue,
             "remote execution upload time" | "remote execution upload" => Phase::Upload,
             "remote execution setup"

@@ -99,12 +99,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
                 Some(call) => self.returned(task, call, arguments, result, time_ns),
                 None => {
                     self.ensure(task, time_ns)?;
-                    if name == b"exit_group"
-                        && let Some(process) = self.tasks.process(task)
-                    {
-                        let status: Option<i64> = process_logs::text(arguments).parse().ok();
-                        process.exits = Some((time_ns, status.map(|status| status as u64 & 0xff)));
-                    }
+                    self.exits(task, name, arguments, time_ns);
                     Ok(())
                 }
             },
@@ -112,6 +107,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
                 if let Some(call) = Call::of(name, arguments) {
                     self.tasks.suspend(task, call);
                 }
+                self.exits(task, name, arguments, time_ns);
                 Ok(())
             }
             What::Resumed { arguments, result, .. } => match self.tasks.resume(task) {
@@ -126,6 +122,16 @@ impl<'c, 'w> Announcer<'c, 'w> {
                 Ok(())
             }
             What::Signal | What::Other => self.ensure(task, time_ns),
+        }
+    }
+
+    /// A call that may end its process, which never returns: another process may run before strace sees the end.
+    fn exits(&mut self, task: u64, name: &[u8], arguments: &[u8], time_ns: i64) {
+        if name == b"exit_group"
+            && let Some(process) = self.tasks.process(task)
+        {
+            let status: Option<i64> = process_logs::text(arguments.trim_ascii()).parse().ok();
+            process.exits = Some((time_ns, status.map(|status| status as u64 & 0xff)));
         }
     }
 

@@ -37,6 +37,7 @@ fn waiting_is_a_part_of_an_action() {
         part("Remote execution upload time", "upload", 2_000_000, 5_000_000),
         part("general information", "subprocess.run", 8_000_000, 1_000_000),
         action("Linking a", 10_000_000),
+        part("action resource lock", "wait for cpu: 1, memory: 512", 10_000_000, 3_000_000),
         part("remote output download", "download", 18_000_000, 1_000_000),
         action("Writing x", 20_000_000),
     ];

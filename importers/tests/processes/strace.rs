@@ -224,6 +224,12 @@ fn processes_without_an_end_are_told() {
     let recorded = record(&quiet).expect("a log");
     assert_eq!(recorded.text(), "500000us begin 0 (pid 7) /bin/a: a\n11500000us end 0 status 255\n");
     assert!(recorded.imported.notes.is_empty());
+    // Another process runs before strace sees the end.
+    let unfinished = log.to_owned()
+        + "7 1700000011.5 exit_group(3 <unfinished ...>\n9 1700000012.5 getpid() = 9\n\
+           7 1700000012.7 <... exit_group resumed>) = ?\n9 1700000014.5 exit_group(0) = ?\n";
+    let text = record(&unfinished).expect("a log").text();
+    assert!(text.contains("11500000us end 0 status 3\n"), "{text}");
 }
 
 #[test]

@@ -70,6 +70,8 @@ pub(crate) fn import(
 ) -> Result<Done, QueryError> {
     let mut source_bytes = 0;
     let mut formats = Vec::with_capacity(sources.len());
+    let (sources, empty) = without_empty_logs(sources);
+    let sources = &sources[..];
     for &source in sources {
         let unreadable = |cause: String| QueryError::Unreadable { path: source.display().to_string(), cause };
         let system = |error: io::Error| unreadable(error.to_string());
@@ -116,6 +118,10 @@ pub(crate) fn import(
         })?;
         imported.push((source.to_path_buf(), one));
     }
+    if let (false, [(_, one), ..]) = (empty.is_empty(), &mut imported[..]) {
+        let names: Vec<_> = empty.iter().map(|path| path.file_name().unwrap_or_default().to_string_lossy()).collect();
+        one.notes.push(format!("empty logs, whose processes did nothing that was traced: {}", names.join(", ")));
+    }
     if siblings > 0
         && let [(_, one)] = &mut imported[..]
     {
@@ -145,6 +151,20 @@ pub(crate) fn import(
     }
     let finished = writer.finish().map_err(written)?;
     Ok(Done { imported, finished, source_bytes })
+}
+
+/// The sources, and those that are empty, if all others are logs of strace: `strace -ff` makes a file for a process that
+/// does nothing of what is traced.
+fn without_empty_logs<'s>(sources: &[&'s Path]) -> (Vec<&'s Path>, Vec<&'s Path>) {
+    let is_empty = |source: &&Path| fs::metadata(source).is_ok_and(|file| file.is_file() && file.len() == 0);
+    let (empty, others): (Vec<&Path>, Vec<&Path>) = sources.iter().partition(|&source| is_empty(source));
+    let is_of_strace = |source: &&Path| {
+        let first_bytes = crate::sources::recognition::first_bytes(source);
+        first_bytes
+            .is_ok_and(|bytes| barrow_importers::recognise(&bytes).is_some_and(|format| format.key() == "strace"))
+    };
+    let are_of_strace = !empty.is_empty() && !others.is_empty() && others.iter().all(is_of_strace);
+    if are_of_strace { (others, empty) } else { (sources.to_vec(), Vec::new()) }
 }
 
 fn notes(imported: &[(PathBuf, Imported)]) -> Vec<String> {
