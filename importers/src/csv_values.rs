@@ -9,14 +9,13 @@
 //! becomes of each is in `docs/imports.md`.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use barrow_writer::Better;
 use csv::ByteRecord;
 
 use crate::error::ImportError;
 use crate::format::Importer;
-use crate::measurements::{MetricText, Read, Values, import, standard, without_mark};
+use crate::measurements::{MetricText, Read, Values, import_reading, standard, without_mark};
 use crate::process_logs::{LeftOut, readable, text};
 
 /// The columns that are read.
@@ -33,8 +32,11 @@ pub(crate) const IMPORTER: Importer = Importer {
     heading: "CSV",
     sample: "values.csv",
     recognises: |first_bytes| heading(first_bytes).is_some(),
-    import: |dump, context| import(if context.is_cut { whole_lines(dump) } else { dump }, context, read),
-    read: Some(read),
+    import: |dump, context| {
+        let text = if context.is_cut { whole_lines(dump) } else { dump };
+        import_reading(dump, context, |reading| read(text, &mut |at| reading.reached(at)))
+    },
+    read: Some(|text, _| read(text, &mut |_| Ok(()))),
     ..Importer::OF_VALUES
 };
 
@@ -70,7 +72,8 @@ fn reader(text: &[u8]) -> csv::Reader<&[u8]> {
     csv::ReaderBuilder::new().has_headers(false).flexible(true).trim(csv::Trim::All).from_reader(text)
 }
 
-fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
+/// Reads all rows, and tells after each how far it is.
+fn read(text: &[u8], reached: &mut dyn FnMut(usize) -> Result<(), ImportError>) -> Result<Read, ImportError> {
     let mut values = Values::default();
     let Some((places, unknown)) = heading(text) else {
         return Err(ImportError::NoValues {
@@ -91,6 +94,7 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
             rows.columns = record.len();
         } else {
             rows.add(&record, reader.position().byte());
+            reached(usize::try_from(reader.position().byte()).unwrap_or(usize::MAX).min(text.len()))?;
         }
     }
     let Rows { mut values, left_out, .. } = rows;

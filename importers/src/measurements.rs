@@ -14,7 +14,7 @@ mod json;
 pub(crate) mod standard;
 mod values;
 
-pub(crate) use announcer::{import, no_values};
+pub(crate) use announcer::{import, import_reading, no_values};
 pub(crate) use head::Head;
 pub(crate) use json::{Number, Text, damage_of, each, field, strict, without_mark};
 pub(crate) use values::{MetricText, Read, ReadFile, Values};

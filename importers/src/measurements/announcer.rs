@@ -2,7 +2,7 @@
 
 use barrow_writer::{MetricDescription, RunDescription, RunEnd, RunId, ValueDescription, Writer};
 
-use super::values::{Metric, ReadFile, Run, Values};
+use super::values::{Metric, Read, ReadFile, Run, Values};
 use crate::context::{Context, Outcome};
 use crate::error::{ImportError, Stop};
 use crate::process_logs::Reading;
@@ -12,8 +12,17 @@ const STEP_VALUES: usize = 1 << 16;
 
 /// Imports a file of measured values.
 pub(crate) fn import(text: &[u8], context: &Context<'_>, read: ReadFile) -> Result<Outcome, ImportError> {
-    let reading = Reading::new(context)?;
-    let mut read = read(text, context.source)?;
+    import_reading(text, context, |_| read(text, context.source))
+}
+
+/// The same with a reader that says how far it is, and that may be cancelled.
+pub(crate) fn import_reading(
+    text: &[u8],
+    context: &Context<'_>,
+    read: impl FnOnce(&mut Reading<'_, '_>) -> Result<Read, ImportError>,
+) -> Result<Outcome, ImportError> {
+    let mut reading = Reading::new(context)?;
+    let mut read = read(&mut reading)?;
     let mut notes = read.values.take_notes();
     let unusable = read.values.take_unusable();
     if read.values.rows.is_empty() || read.end.is_err() {
