@@ -221,7 +221,7 @@ fn damage_behind_the_first_stream_leaves_what_is_before_it() {
 #[test]
 fn damage_of_a_stream_is_said_beside_lines_that_are_none() {
     let line = "{\"address\":\"0x10\", \"type\":\"STRING\", \"memsize\":40}\n";
-    let text = [&*line, "oops\n", &line.repeat(2999)].concat();
+    let text = [line, "oops\n", &line.repeat(2999)].concat();
     let packed = gzip(text.as_bytes());
     let mut wrong_sum = packed.clone();
     wrong_sum[packed.len() - 6] ^= 1;

@@ -32,6 +32,9 @@ fn rows_that_are_left_out_are_told_in_every_format() {
             };
             let told = ask(&[]).stderr;
             assert!(told.contains("98 more rows") || told.contains("15 of "), "{words:?} {format}: {told}");
+            // A line of the prompt, after which there is `more`.
+            let lines = program::run(&[&recording, "-e", &words.join(" "), "--format", format, "--quiet"]);
+            assert!(lines.stderr.contains("`more`"), "{words:?} {format}: {}", lines.stderr);
         }
     }
     let all = program::run(&["processes", &recording, "1000", "--format", "csv", "--quiet"]);

@@ -24,8 +24,11 @@ pub(super) fn totals(dump: &[u8], context: &Context<'_>) -> Result<Option<Counte
     counted(totals, lines.lost().or(whole.err()), dump.len() as u64).map(Some)
 }
 
-/// The totals, and whether the lines are all that were written. `None` for several dumps.
-fn count(lines: &Lines<'_>, context: &Context<'_>) -> Result<Option<(Vec<TypeCount>, Result<(), Damage>)>, Stop> {
+/// The totals, and whether the lines are all that were written.
+type Counts = (Vec<TypeCount>, Result<(), Damage>);
+
+/// `None` for several dumps.
+fn count(lines: &Lines<'_>, context: &Context<'_>) -> Result<Option<Counts>, Stop> {
     if let Some((text, offset)) = lines.first() {
         header(text, offset)?;
     }

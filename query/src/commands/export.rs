@@ -18,6 +18,7 @@ use crate::tables::trials::overview;
 use crate::tables::unit_labels::UnitLabels;
 use crate::touches::Touches;
 
+use super::trials::failed_note;
 use super::{Command, Completion, Group, Subject};
 
 pub(super) const COMMAND: Command = Command {
@@ -97,10 +98,11 @@ fn of_trials(session: &Session, flags: &QuestionFlags, format: ExportFormat) -> 
     written.and_then(|()| out.flush()).map_err(|error| QueryError::file(&place, error))?;
     let length = part.file()?.metadata().map_err(|error| QueryError::file(&place, error))?.len();
     let name = part.commit()?;
-    Ok(Answer::default()
+    let mut answer = Answer::default()
         .fact(Column::new("written", "written", Unit::Text), name)
-        .fact(Column::new("length_bytes", "length", Unit::Bytes), length)
-        .exact())
+        .fact(Column::new("length_bytes", "length", Unit::Bytes), length);
+    answer.notes.extend(failed_note(&trials));
+    Ok(answer.exact())
 }
 
 /// The file to write.

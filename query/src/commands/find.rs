@@ -222,8 +222,7 @@ impl Ranked {
             let way = if session.paged { "`more`" } else { "`find N …` lists N" };
             let all = units::counted(self.matching, "object");
             let note = format!("… {} of {all} that match: {way}", units::grouped(self.shown as u64));
-            let is_page = self.question.rows.is_none() && !session.paged;
-            answer = if is_page { answer.cut(note) } else { answer.note(note) };
+            answer = if self.question.rows.is_none() { answer.cut(note) } else { answer.note(note) };
         }
         let answer = found::with_exactness(answer, session, self.question.snapshot, &self.question.expression)?;
         Ok(if is_exact { answer } else { answer.at_least() })
@@ -254,9 +253,10 @@ impl Question {
             answer.goes_on = is_whole;
             if !is_whole {
                 answer = answer.note(if session.paged { "… more match: `more`" } else { "… more match" });
-                if !session.paged && self.rows.is_none() {
+                if self.rows.is_none() {
                     let found = units::counted(found.objects.len() as u64, "object");
-                    answer.cut = Some(format!("more match than the {found} here; `find N …` finds N"));
+                    let way = if session.paged { "`more` shows them" } else { "`find N …` finds N" };
+                    answer.cut = Some(format!("more match than the {found} here; {way}"));
                 }
             }
             self.from = next;

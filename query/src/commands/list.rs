@@ -406,8 +406,7 @@ impl Listing {
             let way = if session.paged { "`more`" } else { "`list N …` lists N" };
             let all = units::counted(self.ids.len() as u64, "object");
             let note = format!("… {} of {all} that match: {way}", units::grouped(end as u64));
-            let is_page = self.asked.rows.is_none() && !session.paged;
-            answer = if is_page { answer.cut(note) } else { answer.note(note) };
+            answer = if self.asked.rows.is_none() { answer.cut(note) } else { answer.note(note) };
         }
         answer = found::said(answer, self.is_exact);
         if left > 0 {

@@ -42,7 +42,7 @@ pub(super) fn first_page(session: &mut Session, mut answer: Answer, rows: usize)
     answer.notes.insert(0, more_note(session, more));
     // An answer with the number of rows that was asked for is whole.
     if rows == session.ranking_rows(None) {
-        answer.cut = cut_note(session, more);
+        answer.cut = Some(cut_note(session, more));
     }
     answer = answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), more);
     session.more = Some(Box::new(move |session| {
@@ -107,7 +107,7 @@ where
         } else {
             answer.notes.insert(0, more_note(session, left));
             if rows == session.ranking_rows(None) {
-                answer.cut = cut_note(session, left);
+                answer.cut = Some(cut_note(session, left));
             }
             answer = answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), left);
         }
@@ -121,11 +121,14 @@ fn answer_without_rows(facts: &[crate::answer::Fact], table: &crate::answer::Tab
     Answer { facts: facts.to_vec(), tables: vec![table], ..Answer::default() }
 }
 
-/// What stderr says where `rows` more are left out of JSON or CSV, if no `more` follows.
-pub(super) fn cut_note(session: &Session, rows: usize) -> Option<String> {
+/// What stderr says where `rows` more are left out of JSON or CSV.
+pub(super) fn cut_note(session: &Session, rows: usize) -> String {
     let rows = crate::answer::units::counted(rows as u64, "more row");
-    let way = "`barrow FILE -e 'set rows N' -e 'QUESTION'` has N rows";
-    (!session.paged).then(|| format!("{rows} left out; {way}"))
+    let way = match session.paged {
+        true => "`more` shows them",
+        false => "`barrow FILE -e 'set rows N' -e 'QUESTION'` has N rows",
+    };
+    format!("{rows} left out; {way}")
 }
 
 /// "25 more rows", and how to see them where that is possible.

@@ -136,10 +136,8 @@ impl Listing {
         if left > 0 {
             if !is_whole {
                 let more = units::counted(left, "more row");
-                answer = match session.paged {
-                    true => answer.note(format!("… {more}: `more`")),
-                    false => answer.cut(format!("… {more}: `processes N` lists N")),
-                };
+                let way = if session.paged { "`more`" } else { "`processes N` lists N" };
+                answer = answer.cut(format!("… {more}: {way}"));
             }
             session.more = Some(Box::new(move |session| self.answer(session)));
         }

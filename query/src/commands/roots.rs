@@ -196,7 +196,7 @@ impl Roots {
             session.more = Some(Box::new(move |session| self.answer(session)));
         } else if !self.rest.is_empty() {
             answer = answer.note(more::more_note(session, self.rest.len()));
-            answer.cut = more::cut_note(session, self.rest.len());
+            answer.cut = Some(more::cut_note(session, self.rest.len()));
             session.more = Some(Box::new(move |session| self.answer(session)));
         }
         Ok(with_bound_note(answer))

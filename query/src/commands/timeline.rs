@@ -137,7 +137,7 @@ impl Pages {
         }
         answer.goes_on = !is_paged;
         if is_paged {
-            answer = answer.note("… more: `more`");
+            answer = answer.cut("… more: `more`".to_owned());
         }
         session.more = Some(Box::new(move |session| self.answer(session)));
         Ok(answer.exact())

@@ -47,17 +47,25 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
 
 /// Adds what does not count, and why.
 pub(super) fn add_runs(answer: Answer, trials: &Trials) -> Answer {
-    let failed = trials.runs().iter().filter(|run| !run.is_warmup && run.has_failed()).count();
+    let failed = failed_runs(trials);
     let warmups = trials.runs().iter().filter(|run| run.is_warmup).count();
     let machines = |key| Column::new(key, "", Unit::Count).for_machines();
     let mut answer = answer.fact(machines("failed_runs"), failed).fact(machines("warmup_runs"), warmups);
-    if failed > 0 {
-        let runs = units::counted(failed as u64, "run");
-        let (do_not, them) = if failed == 1 { ("does not", "it") } else { ("do not", "them") };
-        answer = answer.note(format!("{runs} failed and {do_not} count; `runs failed` lists {them}"));
-    }
+    answer.notes.extend(failed_note(trials));
     if trials.runs().is_empty() {
         answer = answer.note("no run was recorded");
     }
     answer
+}
+
+fn failed_runs(trials: &Trials) -> usize {
+    trials.runs().iter().filter(|run| !run.is_warmup && run.has_failed()).count()
+}
+
+/// Says that runs failed, if any did.
+pub(super) fn failed_note(trials: &Trials) -> Option<String> {
+    let failed = failed_runs(trials);
+    let runs = units::counted(failed as u64, "run");
+    let (do_not, them) = if failed == 1 { ("does not", "it") } else { ("do not", "them") };
+    (failed > 0).then(|| format!("{runs} failed and {do_not} count; `runs failed` lists {them}"))
 }

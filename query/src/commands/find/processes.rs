@@ -84,8 +84,7 @@ impl Found {
             let way = if session.paged { "`more`" } else { "`find N …` lists N" };
             let all = units::counted(self.images.len() as u64, "row");
             let note = format!("… {} of {all} that match: {way}", units::grouped(end as u64));
-            let is_page = self.rows.is_none() && !session.paged;
-            answer = if is_page { answer.cut(note) } else { answer.note(note) };
+            answer = if self.rows.is_none() { answer.cut(note) } else { answer.note(note) };
         }
         if left > 0 {
             session.more = Some(Box::new(move |session| self.answer(session, None)));
