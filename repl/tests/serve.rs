@@ -21,8 +21,12 @@ impl Serving {
     fn new(words: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut program = program(folder.path());
-        program.arg("serve").args(words).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = program.spawn().unwrap();
+        program.arg("serve").args(words);
+        Serving::of(program)
+    }
+
+    fn of(mut program: Command) -> Self {
+        let mut child = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut rest = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         rest.read_line(&mut line).unwrap();
@@ -45,6 +49,28 @@ impl Drop for Serving {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Connections leave files for the question, and the oldest give way.
+#[test]
+fn a_process_with_few_files_answers_beside_idle_connections() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -n 24; exec \"$0\" serve \"$1\"", env!("CARGO_BIN_EXE_barrow"), &recording()]);
+    limited.env("BARROW_CACHE", folder.path().join("cache")).env("XDG_STATE_HOME", folder.path());
+    let serving = Serving::of(limited);
+    let (_, token) = serving.line.split_once("/?token=").expect("a token");
+    let connect = || TcpStream::connect(("127.0.0.1", serving.port())).unwrap();
+    let begun = Instant::now();
+    let _idle: Vec<TcpStream> = (0..60).map(|_| connect()).collect();
+    let mut stream = connect();
+    let host = format!("Host: 127.0.0.1:{}\r\nConnection: close\r\n\r\n", serving.port());
+    write!(stream, "GET /api/ask?q=summary HTTP/1.1\r\nAuthorization: Bearer {token}\r\n{host}").unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).unwrap();
+    assert!(reply.starts_with("HTTP/1.1 200") && reply.contains("\"answer\""), "{reply}");
+    // A connection without a request ends after ten seconds by itself.
+    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
 }
 
 #[test]

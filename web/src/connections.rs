@@ -7,10 +7,16 @@ use tokio::time::Instant;
 
 /// Connections at a time. A browser has six. Systems allow 256 files and more.
 const MOST_CONNECTIONS: usize = 100;
+/// Of the files that the process may have open, one in so many is a connection. Questions need the others, and a connection
+/// that gives way is open until it has ended.
+const FILES: usize = 3;
+/// Fewer connections serve no page.
+const FEWEST_CONNECTIONS: usize = 6;
 
 /// The connections of a server.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Connections {
+    most: usize,
     open: Arc<Mutex<Vec<Arc<Seat>>>>,
     ended: Arc<Notify>,
 }
@@ -37,6 +43,12 @@ struct State {
 pub(crate) struct Busy(Arc<Seat>);
 
 impl Connections {
+    /// None yet, and room for as many as the system allows.
+    pub(crate) fn new() -> Self {
+        let most = (files() / FILES).clamp(FEWEST_CONNECTIONS, MOST_CONNECTIONS);
+        Connections { most, open: Arc::default(), ended: Arc::default() }
+    }
+
     /// A place for one more connection. Waits only while a request of every other is being answered.
     pub(crate) async fn seat(&self) -> Seated {
         loop {
@@ -50,7 +62,7 @@ impl Connections {
 
     fn try_seat(&self) -> Option<Arc<Seat>> {
         let mut open = lock(&self.open);
-        if open.len() >= MOST_CONNECTIONS {
+        if open.len() >= self.most {
             let idle = |(at, seat): (usize, &Arc<Seat>)| {
                 let state = lock(&seat.state);
                 (state.requests == 0).then_some((state.idle_since, at))
@@ -91,6 +103,18 @@ impl Drop for Busy {
         state.requests -= 1;
         state.idle_since = Instant::now();
     }
+}
+
+/// How many files the process may have open.
+#[cfg(unix)]
+fn files() -> usize {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    limit.and_then(|files| usize::try_from(files).ok()).unwrap_or(usize::MAX)
+}
+
+#[cfg(not(unix))]
+fn files() -> usize {
+    usize::MAX
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

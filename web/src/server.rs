@@ -97,7 +97,7 @@ impl Server {
         let Server { listener, app, .. } = self;
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener)?;
-            let connections = Connections::default();
+            let connections = Connections::new();
             let mut nap = tokio::time::interval(NAP);
             let mut next = None;
             while !is_over() {
