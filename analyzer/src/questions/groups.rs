@@ -186,8 +186,8 @@ impl Heap {
     /// different text.
     ///
     /// # Errors
-    /// [`AnalyzerError::Section`](AnalyzerError::Section),
-    /// [`AnalyzerError::Cancelled`](AnalyzerError::Cancelled).
+    /// [`AnalyzerError::Section`],
+    /// [`AnalyzerError::Cancelled`].
     pub fn groups<'h>(
         &'h self,
         set: &'h ObjectSet,
@@ -388,7 +388,7 @@ impl ObjectGroups<'_> {
     /// Time and memory: those of computing dominators, and 32 bytes for each object of the set.
     ///
     /// # Errors
-    /// Those of [`Heap::groups`], [`AnalyzerError::MemoryCeiling`](crate::AnalyzerError::MemoryCeiling).
+    /// Those of [`Heap::groups`], [`AnalyzerError::MemoryCeiling`].
     pub fn retained(&self, progress: &dyn Progress) -> Result<RetainedByGroups> {
         let (heap, tables) = (self.heap, self.heap.recording().tables()?);
         let mut reached = heap.all_reachable(progress)?;

@@ -107,7 +107,7 @@ impl Rules {
     /// follow its own, without those of the same names.
     ///
     /// # Errors
-    /// [`ProcessError::Rules`](crate::ProcessError::Rules) with the file, the line and what is wrong.
+    /// [`ProcessError::Rules`] with the file, the line and what is wrong.
     pub fn read(name: &str, text: &str) -> Result<Self> {
         let source = Source { name, text };
         let file = source.parse()?;
