@@ -75,6 +75,7 @@ mod tests {
         assert_eq!(key(b"<kleknevMagicNumber />\n<e>\n"), Some("kleknev"));
         assert_eq!(key(b"# ninja log v7\n"), Some("ninja"));
         assert_eq!(key(b"{\"otherData\":{\"build_id\":\"\",\"output_base\":\"\"},\"traceEv"), Some("bazel"));
+        assert_eq!(key(b"{\"otherData\":{\"build_id\":\"\",\"date\":\"2026\"},\"traceEvents\":["), Some("bazel"));
         assert_eq!(key(b"strace: Process 7 attached\n[pid 7] 1795429206.86 fork() = 8\n"), Some("strace"));
         assert_eq!(key(b"7 1795429206.866250 +++ exited with 0 +++\n"), Some("strace"));
         assert_eq!(key(b"7      0.866250 fork() = 8\n"), Some("strace"));

@@ -20,7 +20,7 @@ impl Head {
         let end = object_length(object)?;
         let other_data: Map<String, Value> = serde_json::from_slice(&object[..end]).ok()?;
         let is_of_bazel = other_data.contains_key("build_id")
-            && (other_data.contains_key("output_base") || other_data.contains_key("bazel_version"));
+            && ["output_base", "bazel_version", "date"].iter().any(|key| other_data.contains_key(*key));
         is_of_bazel.then_some(Head { other_data })
     }
 
