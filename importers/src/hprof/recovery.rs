@@ -41,6 +41,8 @@ const MOST_SUPERCLASSES: usize = 64;
 const CLASS_BYTES: usize = 1 << 16;
 /// Bytes that tries to read classes and to put sub-records together may take, for each byte of the dump.
 const EFFORT: u64 = 16;
+/// What it takes to look for a sub-record at one more place, as much as copying so many bytes.
+const TRY_EFFORT: u64 = 8;
 /// A sub-record that is put together has at most this many bytes: more would have to be in memory.
 const MOST_JOINED_BYTES: usize = 256 << 20;
 /// Bytes of padding between a name and the next record.
@@ -543,9 +545,13 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
     /// like heads of names at equal distances; names, frames and traces hold no objects.
     fn part_inside(&mut self, at: usize, limit: usize, end: usize) -> Option<usize> {
         let head = self.head(at).filter(|head| self.has_heap && !is_heap(head.tag))?;
-        let inside = at..head.end.min(limit);
-        self.effort = self.effort.checked_sub(inside.len() as u64)?;
-        inside.into_iter().find(|&at| self.are_parts(at, end))
+        for at in at..head.end.min(limit) {
+            self.effort = self.effort.checked_sub(TRY_EFFORT)?;
+            if self.are_parts(at, end) {
+                return Some(at);
+            }
+        }
+        None
     }
 
     /// Whether a dump that seems to be cut goes on where something was found. It takes more to believe that than where it
