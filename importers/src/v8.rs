@@ -125,10 +125,7 @@ fn import_snapshot(dump: &[u8], context: &Context<'_>, outcome: &mut Outcome) ->
     let types = Types::new(context, &layout, (locations, traces, detached))?;
     let announcer = Announcer::new(context, DumpTables { types, names: &names, entries, flat, concatenated, samples })?;
     outcome.snapshots.push(announcer.announce(&units)?);
-    let unnamed = announcer.unnamed().into_iter().filter(|&(_, count)| count > 0);
-    outcome
-        .notes
-        .extend(unnamed.map(|(what, count)| format!("{what} of a type that the snapshot does not name: {count}")));
+    outcome.notes.extend(unnamed_notes(announcer.unnamed()));
     context.progress.advance((dump.len() as u64).saturating_sub(announcer.advanced()));
     end.map_err(|damage| Stop::Partial(incomplete(&layout, damage)))
 }
@@ -180,6 +177,12 @@ fn contradictions(layout: &Layout<'_>) -> Vec<String> {
             format!("the dump claims to have {} {what}; the {there} that are there were imported", claimed.unwrap_or(0))
         })
         .collect()
+}
+
+/// How many nodes and edges are of types that the description does not name.
+fn unnamed_notes(counts: [(&'static str, u64); 2]) -> impl Iterator<Item = String> {
+    let counts = counts.into_iter().filter(|&(_, count)| count > 0);
+    counts.map(|(what, count)| format!("{what} of a type that the snapshot does not name: {count}"))
 }
 
 /// What was not read after the end of the snapshot.

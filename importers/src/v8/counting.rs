@@ -4,12 +4,14 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::detached::Detached;
 use super::ephemerons::WeakMapNodes;
 use super::layout::Layout;
 use super::locations::Locations;
+use super::meta::UNNAMED;
 use super::nodes::{Edge, Edges, Nodes, Unit, divide};
 use super::parallel::for_each_unit;
 use super::reference::has_name;
@@ -53,7 +55,12 @@ fn count(
     let end = layout.end.clone().and(locations.as_ref().map(drop).map_err(Damage::clone)).and(traced);
     let detached = Detached::find(&layout, &divided.natives, context)?;
     let types = Types::new(context, &layout, (locations.unwrap_or_default(), traces, detached))?;
-    let tallies = Counter::new(&types).count(&divided.units, context)?;
+    let unnamed_edges = AtomicU64::new(0);
+    let tallies = Counter::new(&types).count(&divided.units, &unnamed_edges, context)?;
+    let is_unnamed = |type_: u64| layout.meta.nodes.types.get(type_ as usize).is_some_and(|name| name == UNNAMED);
+    let unnamed_nodes = tallies.iter().filter(|((type_, ..), _)| is_unnamed(*type_)).map(|(_, tally)| tally.objects);
+    let unnamed = [("nodes", unnamed_nodes.sum()), ("edges", unnamed_edges.into_inner())];
+    notes.extend(super::unnamed_notes(unnamed));
     let mut tallies: Vec<(TypeKey, Tally)> = tallies.into_iter().collect();
     // The same numbers of types for any number of threads: those of places depend on it.
     tallies.sort_unstable_by_key(|&((type_, name, place, is_detached), _)| {
@@ -69,11 +76,21 @@ fn count(
     Ok((totals, end.map_err(|damage| super::incomplete(&layout, damage))))
 }
 
+/// What the second number of an edge is.
+#[derive(Debug, Clone, Copy)]
+enum EdgeKind {
+    Indexed,
+    /// The number of a string.
+    Named,
+    /// Nobody knows: the snapshot does not name its type.
+    Unnamed,
+}
+
 /// Counts nodes, and checks the edges.
 struct Counter<'t, 'a> {
     types: &'t Types<'t, 'a>,
-    /// By type of edge: whether it has a name, and so the number of a string.
-    is_named: Vec<bool>,
+    /// By type.
+    edges: Vec<EdgeKind>,
     /// Numbers of strings are below this, unless strings were lost.
     strings: u64,
 }
@@ -81,16 +98,25 @@ struct Counter<'t, 'a> {
 impl<'t, 'a> Counter<'t, 'a> {
     fn new(types: &'t Types<'t, 'a>) -> Self {
         let layout = types.layout;
-        let is_named = layout.meta.edges.types.iter().map(|name| has_name(name)).collect();
+        let kind = |name: &String| match name.as_str() {
+            UNNAMED => EdgeKind::Unnamed,
+            name if has_name(name) => EdgeKind::Named,
+            _ => EdgeKind::Indexed,
+        };
+        let edges = layout.meta.edges.types.iter().map(kind).collect();
         let strings = if layout.end.is_ok() { layout.strings.len() as u64 } else { u64::MAX };
-        Counter { types, is_named, strings }
+        Counter { types, edges, strings }
     }
 
-    /// The nodes of all units, on all threads.
-    fn count(&self, units: &[Unit], context: &Context<'_>) -> Result<Tallies, Stop> {
+    /// The nodes of all units, on all threads. Adds to `unnamed_edges` the edges of the type without a name.
+    fn count(&self, units: &[Unit], unnamed_edges: &AtomicU64, context: &Context<'_>) -> Result<Tallies, Stop> {
         let all: Mutex<Tallies> = Mutex::default();
         let work = |tallies: &mut Tallies, unit: usize| {
-            for bytes in self.unit(tallies, &units[unit])? {
+            let mut unnamed = 0;
+            let read = self.unit(tallies, &units[unit], &mut unnamed)?;
+            // Relaxed: a sum, read when all threads have ended.
+            unnamed_edges.fetch_add(unnamed, Ordering::Relaxed);
+            for bytes in read {
                 context.progress.advance(bytes.len() as u64);
                 context.release(bytes);
             }
@@ -106,7 +132,7 @@ impl<'t, 'a> Counter<'t, 'a> {
     }
 
     /// Counts one unit. Returns where its nodes and edges are.
-    fn unit(&self, tallies: &mut Tallies, unit: &Unit) -> Result<[Range<usize>; 2], Damage> {
+    fn unit(&self, tallies: &mut Tallies, unit: &Unit, unnamed: &mut u64) -> Result<[Range<usize>; 2], Damage> {
         let layout = self.types.layout;
         let mut nodes = Nodes::new(&layout.nodes, &layout.meta.nodes, unit.first_node);
         let mut edges = Edges::new(&layout.edges, &layout.meta.edges, unit.first_edge);
@@ -125,7 +151,7 @@ impl<'t, 'a> Counter<'t, 'a> {
             last.1.add(Tally::one(node.self_size, 0));
             for _ in 0..node.edge_count {
                 let offset = edges.offset();
-                self.check(&edges.next()?, offset)?;
+                *unnamed += u64::from(self.check(&edges.next()?, offset)?);
             }
         }
         tallies.entry(last.0).or_default().add(last.1);
@@ -134,12 +160,16 @@ impl<'t, 'a> Counter<'t, 'a> {
         Ok([nodes_start..nodes.offset() as usize, edges_start..edges.offset() as usize])
     }
 
-    /// Fails where an import does that meets this edge.
+    /// Whether the type of the edge has no name. Fails where an import does that meets this edge.
     #[inline(always)]
-    fn check(&self, edge: &Edge, offset: u64) -> Result<(), Damage> {
-        let is_named = self.is_named[edge.type_ as usize];
+    fn check(&self, edge: &Edge, offset: u64) -> Result<bool, Damage> {
+        let kind = self.edges[edge.type_ as usize];
         self.types.layout.row(edge.to_node, offset)?;
-        if is_named { self.check_name(edge.name_or_index, offset) } else { Ok(()) }
+        match kind {
+            EdgeKind::Indexed => Ok(false),
+            EdgeKind::Named => self.check_name(edge.name_or_index, offset).map(|()| false),
+            EdgeKind::Unnamed => Ok(true),
+        }
     }
 
     #[inline(always)]

@@ -3,6 +3,8 @@
 use crate::dump::{Dump, VERSIONS, Version, tiny};
 use crate::recorded::{Described, record, record_file};
 use barrow_analyzer::{KindRole, ObjectId, StrengthClass};
+use barrow_importers::{ImportOptions, Silent, totals};
+use barrow_writer::{Options, Writer};
 
 fn described(kind: &str, name: &str, size: u64, serial: u64, references: &[(&str, StrengthClass, u32)]) -> Described {
     let references = references.iter().map(|&(label, class, target)| (label.to_owned(), class, target)).collect();
@@ -162,6 +164,13 @@ fn types_without_a_name_are_one_kind() {
         assert!(notes.iter().any(|found| found == note), "{notes:?}");
     }
     assert_eq!(recorded.objects()[3].kind, "unnamed type");
+    // The first answer counts and does not import: it says the same.
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), &cut).expect("written");
+    let writer = Writer::to_stream(Box::new(std::io::sink()), Options::default()).expect("writing to nowhere");
+    let counted = totals(file.path(), &writer, &ImportOptions::default(), &Silent).expect("a dump").expect("counts");
+    let unnamed = |notes: &[String]| notes.iter().filter(|note| note.contains("not name")).cloned().collect::<Vec<_>>();
+    assert_eq!((unnamed(&counted.notes), unnamed(notes).len()), (unnamed(notes), 2));
 }
 
 #[test]
