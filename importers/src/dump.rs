@@ -7,7 +7,9 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::context::Pages;
+use barrow_writer::{SnapshotInfo, Writer};
+
+use crate::context::{Context, Pages, Vocabulary};
 use crate::error::{Damage, ImportError};
 use crate::options::ImportOptions;
 use crate::packing::Packing;
@@ -102,6 +104,18 @@ pub(crate) struct Releasing<'d> {
 impl<'d> Releasing<'d> {
     pub(crate) fn new(dump: &'d Dump, inner: &'d dyn Progress) -> Self {
         Releasing { dump, inner, since_release: AtomicU64::new(0) }
+    }
+
+    /// What an importer works with that reads the dump, which is the file at `source` and whole.
+    pub(crate) fn context<'w>(
+        &'w self,
+        source: &'w Path,
+        writer: &'w Writer,
+        options: &'w ImportOptions,
+        vocabulary: &'w Vocabulary<'w>,
+    ) -> Context<'w> {
+        let (source, pages, info) = (Some(source), Some(self as &dyn Pages), SnapshotInfo::default());
+        Context { writer, progress: self, source, pages, options, info, is_cut: false, vocabulary }
     }
 }
 

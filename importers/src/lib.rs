@@ -134,17 +134,7 @@ pub fn totals(
     let Some(totals) = recognise(dump.bytes()).and_then(|format| format.0.totals) else { return Ok(None) };
     let pages = &dump::Releasing::new(&dump, progress);
     let vocabulary = &Vocabulary::new(writer);
-    let info = SnapshotInfo::default();
-    let context = Context {
-        writer,
-        progress: pages,
-        source: Some(source),
-        pages: Some(pages),
-        options,
-        info,
-        is_cut: false,
-        vocabulary,
-    };
+    let context = pages.context(source, writer, options, vocabulary);
     totals(dump.bytes(), &context)
 }
 
@@ -164,17 +154,7 @@ pub fn snapshot_totals(
     let Some(snapshots) = recognise(dump.bytes()).and_then(|format| format.0.snapshots) else { return Ok(None) };
     let pages = &dump::Releasing::new(&dump, progress);
     let vocabulary = &Vocabulary::new(writer);
-    let info = SnapshotInfo::default();
-    let context = Context {
-        writer,
-        progress: pages,
-        source: Some(source),
-        pages: Some(pages),
-        options,
-        info,
-        is_cut: false,
-        vocabulary,
-    };
+    let context = pages.context(source, writer, options, vocabulary);
     snapshots(dump.bytes(), &context).map(Some)
 }
 

@@ -83,16 +83,7 @@ impl<'w> Series<'w> {
         self.format = found;
         let pages = &dump::Releasing::new(&dump, self.progress);
         let &mut Series { writer, options, ref vocabulary, .. } = self;
-        let context = Context {
-            writer,
-            progress: pages,
-            source: Some(source),
-            pages: Some(pages),
-            options,
-            info,
-            is_cut: damage.is_some(),
-            vocabulary,
-        };
+        let context = Context { info, is_cut: damage.is_some(), ..pages.context(source, writer, options, vocabulary) };
         let imported = import_dump(dump.bytes(), &context);
         let Some(damage) = damage else { return imported };
         // Where unpacking was ended, the dump does not end.

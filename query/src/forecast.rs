@@ -47,7 +47,7 @@ impl Forecast {
         let next = self.next.load(Ordering::Relaxed);
         let part = (all / PARTS).max(1);
         let after = done.saturating_sub(done % part).saturating_add(part);
-        if all == 0
+        if done > all
             || done < next
             || self.next.compare_exchange(next, after, Ordering::Relaxed, Ordering::Relaxed).is_err()
         {
