@@ -79,6 +79,8 @@ pub struct ClassTotals {
     pub system_ns: Figures,
     /// Processor time.
     pub cpu_ns: Figures,
+    /// Time without a processor that threads could have used.
+    pub waiting_ns: Figures,
     /// Time from start to end; without what they started: while nothing of that ran.
     pub wall_ns: Figures,
     /// Resident memory at most, of an image.
@@ -91,6 +93,7 @@ struct Part {
     label: usize,
     user: [Sum; 2],
     system: [Sum; 2],
+    waiting: [Sum; 2],
     wall: [u64; 2],
     peak: Option<u64>,
 }
@@ -115,6 +118,8 @@ pub enum Measure {
     User,
     /// Processor time in the system.
     System,
+    /// Time without a processor that threads could have used.
+    Waiting,
     /// Time from start to end.
     Wall,
     /// Resident memory at most.
@@ -131,6 +136,7 @@ pub fn class_values(tree: &ProcessTree, totals: &Totals, schema: &Schema, measur
             Measure::Cpu => crate::totals::cpu_ns(part.user[0].value(), part.system[0].value()),
             Measure::User => part.user[0].value(),
             Measure::System => part.system[0].value(),
+            Measure::Waiting => part.waiting[0].value(),
             Measure::Wall => Some(part.wall[1]),
             Measure::Memory => part.peak,
         };
@@ -169,6 +175,8 @@ fn by_process(
             part.user[1].add_all(inclusive.user_ns);
             part.system[0].add(image.used.system_ns);
             part.system[1].add_all(inclusive.system_ns);
+            part.waiting[0].add(image.used.waiting_ns);
+            part.waiting[1].add_all(inclusive.waiting_ns);
             part.wall[0] = part.wall[0].saturating_add(totals.alone_ns(id));
             part.wall[1] = part.wall[1].saturating_add(tree.wall_ns(image));
             part.peak = part.peak.max(image.used.peak_bytes);
@@ -185,6 +193,7 @@ impl ClassTotals {
             (&mut self.user_ns, part.user.map(|sum| sum.value())),
             (&mut self.system_ns, part.system.map(|sum| sum.value())),
             (&mut self.cpu_ns, [cpu(0), cpu(1)]),
+            (&mut self.waiting_ns, part.waiting.map(|sum| sum.value())),
             (&mut self.wall_ns, part.wall.map(Some)),
         ] {
             figures.exclusive.add(values[0]);
@@ -209,6 +218,7 @@ fn nested_once(tree: &ProcessTree, totals: &Totals, schema: &Schema, classes: &m
         class.user_ns.total.add_all(inclusive.user_ns);
         class.system_ns.total.add_all(inclusive.system_ns);
         class.cpu_ns.total.add(inclusive.cpu_ns());
+        class.waiting_ns.total.add_all(inclusive.waiting_ns);
         class.wall_ns.total.add(Some(tree.wall_ns(tree.image(id))));
     }
 }

@@ -66,6 +66,8 @@ pub struct Inclusive {
     pub user_ns: Sum,
     /// Processor time in the system.
     pub system_ns: Sum,
+    /// Time without a processor that threads could have used.
+    pub waiting_ns: Sum,
     /// Images.
     pub images: u32,
 }
@@ -75,12 +77,14 @@ impl Inclusive {
         let mut own = Inclusive { images: 1, ..Inclusive::default() };
         own.user_ns.add(used.user_ns);
         own.system_ns.add(used.system_ns);
+        own.waiting_ns.add(used.waiting_ns);
         own
     }
 
     fn add(&mut self, other: &Inclusive) {
         self.user_ns.add_all(other.user_ns);
         self.system_ns.add_all(other.system_ns);
+        self.waiting_ns.add_all(other.waiting_ns);
         self.images = self.images.saturating_add(other.images);
     }
 

@@ -536,5 +536,6 @@ fn since(before: &Usage, now: &Usage) -> Usage {
         written_bytes: of(|used| used.written_bytes),
         voluntary_switches: of(|used| used.voluntary_switches),
         involuntary_switches: of(|used| used.involuntary_switches),
+        waiting_ns: of(|used| used.waiting_ns),
     }
 }

@@ -139,6 +139,7 @@ fn more(random: &mut Random, used: &Usage) -> Usage {
         peak_bytes: count(None, 1000),
         read_bytes: count(used.read_bytes, 20),
         written_bytes: count(used.written_bytes, 20),
+        waiting_ns: count(used.waiting_ns, 30),
         ..Usage::default()
     }
 }
@@ -181,6 +182,7 @@ fn usage(user: i64, system: i64, peak: u64) -> Usage {
         written_bytes: Some(peak / 100),
         voluntary_switches: Some(3),
         involuntary_switches: Some(1),
+        waiting_ns: None,
     }
 }
 

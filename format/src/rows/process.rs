@@ -124,6 +124,8 @@ pub struct Usage {
     pub voluntary_switches: Option<u64>,
     /// How often it was interrupted.
     pub involuntary_switches: Option<u64>,
+    /// How long its threads could have run, but had no processor, in nanoseconds. Unknown in rows that older versions wrote.
+    pub waiting_ns: Option<u64>,
 }
 
 impl Row for ProcessRow {
@@ -254,7 +256,7 @@ impl Program {
 impl Usage {
     fn put(&self, out: &mut Vec<u8>) {
         let Usage { user_ns, system_ns, peak_bytes, minor_faults, major_faults, .. } = *self;
-        let Usage { read_bytes, written_bytes, voluntary_switches, involuntary_switches, .. } = *self;
+        let Usage { read_bytes, written_bytes, voluntary_switches, involuntary_switches, waiting_ns, .. } = *self;
         for value in [
             user_ns,
             system_ns,
@@ -267,6 +269,10 @@ impl Usage {
             involuntary_switches,
         ] {
             put_optional(out, value);
+        }
+        // The last field of its rows: those of older versions end before it, and so does one that does not know it.
+        if waiting_ns.is_some() {
+            put_optional(out, waiting_ns);
         }
     }
 
@@ -281,6 +287,7 @@ impl Usage {
             written_bytes: fields.optional()?,
             voluntary_switches: fields.optional()?,
             involuntary_switches: fields.optional()?,
+            waiting_ns: if fields.rest().is_empty() { None } else { fields.optional()? },
         })
     }
 }
@@ -313,6 +320,7 @@ mod tests {
             written_bytes: Some(5),
             voluntary_switches: Some(6),
             involuntary_switches: None,
+            waiting_ns: Some(7),
         };
         let (process, time_ns) = (ProcessId(0), i64::MIN);
         let forked = ProcessRow::Begin {
@@ -366,6 +374,13 @@ mod tests {
             ProcessRow::Image { process, time_ns: 1, program, used },
             ProcessRow::End { process, time_ns: 1, exit_status: Some(0), signal: None, used },
             ProcessRow::Memory { time_ns: 0, bytes: vec![(process, 5)] },
+            ProcessRow::End {
+                process,
+                time_ns: 1,
+                exit_status: None,
+                signal: Some(9),
+                used: Usage { waiting_ns: Some(9), ..used },
+            },
         ];
         let mut compressor = Compressor::new(Compression::None).unwrap();
         let (_, body) = encode_chunk(0, &rows, &mut compressor).unwrap();
@@ -380,6 +395,9 @@ mod tests {
             1, 0, // exit status 0, no signal
             7, 0, 0, 0, 0, 0, 0, 0, 0, // what it used
             5, 5, 0, 1, 2, 5, // memory, time 0, of one process: process 2 has 5 bytes
+            15, 2, 2, 2, // end, process 2, time 1
+            0, 10, // no exit status, signal 9
+            7, 0, 0, 0, 0, 0, 0, 0, 0, 10, // what it used; it waited for 9 ns
         ];
         assert_eq!(body, expected);
     }
@@ -393,7 +411,7 @@ mod tests {
             time_ns: 0,
             exit_status: None,
             signal: None,
-            used: Usage::default(),
+            used: Usage { waiting_ns: Some(8), ..Usage::default() },
         };
         let mut row = Vec::new();
         end.put(&mut row);

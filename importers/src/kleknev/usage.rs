@@ -71,6 +71,7 @@ impl Sub for Inclusive {
             written_bytes: difference(self.written_bytes, children.written_bytes),
             voluntary_switches: difference(self.voluntary_switches, children.voluntary_switches),
             involuntary_switches: difference(self.involuntary_switches, children.involuntary_switches),
+            waiting_ns: None,
         }
     }
 }

@@ -79,8 +79,8 @@ fn quantity(attribute: NumberAttribute) -> Quantity {
     use NumberAttribute as N;
     match attribute {
         N::Memory | N::Reads | N::Writes | N::TotalReads | N::TotalWrites => Quantity::Bytes,
-        N::Cpu | N::User | N::System | N::Wall | N::Began | N::Ended => Quantity::Time,
-        N::TotalCpu | N::TotalUser | N::TotalSystem => Quantity::Time,
+        N::Cpu | N::User | N::System | N::Waiting | N::Wall | N::Began | N::Ended => Quantity::Time,
+        N::TotalCpu | N::TotalUser | N::TotalSystem | N::TotalWaiting => Quantity::Time,
         N::Faults | N::MajorFaults | N::TotalFaults | N::Children | N::Descendants => Quantity::Count,
         N::Exit | N::Signal | N::Pid | N::Image | N::Depth => Quantity::Number,
     }

@@ -21,7 +21,7 @@ pub(super) enum Term {
 }
 
 /// The attributes and properties of processes, with their meanings.
-pub const ATTRIBUTES: [(&str, &str); 37] = [
+pub const ATTRIBUTES: [(&str, &str); 39] = [
     (
         "class",
         "label in the first schema, or with = and != in the first that has the label; `class.NAME` is that in NAME",
@@ -37,6 +37,7 @@ pub const ATTRIBUTES: [(&str, &str); 37] = [
     ("cpu", "processor time: user and system"),
     ("user", "processor time in the program"),
     ("system", "processor time in the kernel"),
+    ("waiting", "time without a processor that its threads could have used"),
     ("wall", "time from its beginning to its end, or to that of the recording"),
     ("reads", "bytes read from devices"),
     ("writes", "bytes written to devices"),
@@ -54,6 +55,7 @@ pub const ATTRIBUTES: [(&str, &str); 37] = [
     ("total.cpu", "processor time of the program and of its descendants"),
     ("total.user", "the same in programs"),
     ("total.system", "the same in the kernel"),
+    ("total.waiting", "time without a processor that they could have used"),
     ("total.reads", "bytes read by the program and its descendants"),
     ("total.writes", "bytes written by them"),
     ("total.faults", "page faults of them"),
@@ -86,6 +88,7 @@ pub(super) enum NumberAttribute {
     Cpu,
     User,
     System,
+    Waiting,
     Wall,
     Reads,
     Writes,
@@ -103,6 +106,7 @@ pub(super) enum NumberAttribute {
     TotalCpu,
     TotalUser,
     TotalSystem,
+    TotalWaiting,
     TotalReads,
     TotalWrites,
     TotalFaults,
@@ -140,6 +144,7 @@ pub(super) fn attribute_named(word: &str) -> Option<Attribute> {
         "cpu" => time(N::Cpu),
         "user" => time(N::User),
         "system" => time(N::System),
+        "waiting" => time(N::Waiting),
         "wall" => time(N::Wall),
         "reads" => number(N::Reads),
         "writes" => number(N::Writes),
@@ -157,6 +162,7 @@ pub(super) fn attribute_named(word: &str) -> Option<Attribute> {
         "total.cpu" => time(N::TotalCpu),
         "total.user" => time(N::TotalUser),
         "total.system" => time(N::TotalSystem),
+        "total.waiting" => time(N::TotalWaiting),
         "total.reads" => number(N::TotalReads),
         "total.writes" => number(N::TotalWrites),
         "total.faults" => number(N::TotalFaults),
