@@ -53,6 +53,7 @@ fn usage(random: &mut Random) -> Usage {
         written_bytes: count(),
         voluntary_switches: count(),
         involuntary_switches: count(),
+        waiting_ns: count(),
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) const COMMAND: Command = Command {
     name: "classes",
     aliases: &[],
     group: Group::Processes,
-    arguments: "[SCHEMA] [by cpu|user|system|wall|memory] [histogram [log]] [--classes FILE]",
+    arguments: "[SCHEMA] [by cpu|user|system|waiting|wall|memory] [histogram [log]] [--classes FILE]",
     about: "What classes of processes used, such as compilers and linkers",
     details: "A schema gives each program that a process executes a label: `category` what kind of work it is, `program` \
               what is executed, `directory` where, and `unit` what is built. Classes come in the order in which their \
@@ -25,7 +25,8 @@ pub(super) const COMMAND: Command = Command {
               The first figure is what the processes used themselves; `with started` adds all that they started, each \
               second once, so these percentages add up to more than 100 %. Minimum, mean and maximum are those of a \
               process alone, for `by wall` from its start to its end. `by memory` ranges over peaks of processes; `peak \
-              together` is the largest sample of all processes of the class. `histogram` counts processes in ten equal \
+              together` is the largest sample of all processes of the class. `waiting` is how long their threads could have \
+              run and had no processor. `histogram` counts processes in ten equal \
               ranges, `histogram log` in powers of two. Rules come from --classes, from barrow-classes.toml beside the \
               recording, or are the default ones.",
     example: "classes program by wall",
@@ -73,6 +74,7 @@ fn measure(name: &str) -> Option<Measure> {
         ("user", Measure::User),
         ("system", Measure::System),
         ("wall", Measure::Wall),
+        ("waiting", Measure::Waiting),
         ("memory", Measure::Memory),
     ];
     names.into_iter().find(|(known, _)| !name.is_empty() && known.starts_with(name)).map(|(_, measure)| measure)

@@ -21,11 +21,11 @@ pub(super) const COMMAND: Command = Command {
     name: "processes",
     aliases: &["ps"],
     group: Group::Processes,
-    arguments: "[N] [EXPR] [by cpu|wall|memory|reads|writes|start] [--classes FILE]",
+    arguments: "[N] [EXPR] [by cpu|waiting|wall|memory|reads|writes|start] [--classes FILE]",
     about: "The processes that used most, and what they executed",
     details: "A process has a row for each program that it executed, one after the other: what it used is that of the \
               program, without the processes that it started. `by cpu` is the order unless told: processor time in user \
-              mode and in the system. `wall` is the time from start to end, `memory` the most that was resident, \
+              mode and in the system. `waiting` is how long its threads could have run and had no processor, `wall` the time from start to end, `memory` the most that was resident, \
               `reads` and `writes` are bytes from and to devices. `unit` is what the program builds, where its \
               arguments tell. What is not known is empty and comes last. A process is named 1234:0: the first one that \
               had the number 1234. With EXPR only those that match are listed; `help expressions` describes it.",
@@ -42,6 +42,7 @@ pub(super) const COMMAND: Command = Command {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
     Cpu,
+    Waiting,
     Wall,
     Memory,
     Reads,
@@ -54,6 +55,7 @@ impl Order {
         let names = [
             ("cpu", Order::Cpu),
             ("wall", Order::Wall),
+            ("waiting", Order::Waiting),
             ("memory", Order::Memory),
             ("reads", Order::Reads),
             ("writes", Order::Writes),
@@ -66,6 +68,7 @@ impl Order {
     fn of(self, tree: &ProcessTree, image: &Image) -> Option<u64> {
         match self {
             Order::Cpu => cpu_ns(image.used.user_ns, image.used.system_ns),
+            Order::Waiting => image.used.waiting_ns,
             Order::Wall => Some(tree.wall_ns(image)),
             Order::Memory => image.used.peak_bytes,
             Order::Reads => image.used.read_bytes,

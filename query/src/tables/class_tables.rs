@@ -55,10 +55,13 @@ pub(crate) fn used(of: &Totalled<'_>, measure: Measure) -> Table {
         Measure::Cpu => "cpu",
         Measure::User => "user",
         Measure::System => "system",
+        Measure::Waiting => "waiting",
         Measure::Wall => "wall",
         Measure::Memory => "peak together",
     };
-    let columns = vec![
+    let waiting = |class: &ClassTotals| class.waiting_ns.exclusive.sum().value();
+    let has_waiting = measure != Measure::Waiting && of.totals.iter().any(|class| waiting(class).is_some());
+    let mut columns = vec![
         Column::new("class", "class", Unit::Text),
         Column::new("own", name, unit),
         Column::new("own_share", "%", Unit::Share),
@@ -69,6 +72,9 @@ pub(crate) fn used(of: &Totalled<'_>, measure: Measure) -> Table {
         Column::new("maximum", "maximum", unit),
         Column::new("peak", "peak", Unit::Bytes),
     ];
+    if has_waiting {
+        columns.push(Column::new("waiting", "waiting", Unit::Duration));
+    }
     let whole = of.totals.iter().fold(0u64, |sum, class| sum.saturating_add(own(class, measure).unwrap_or(0)));
     let rows = of.totals.iter().enumerate().map(|(at, class)| {
         let (own, all) = match measure {
@@ -80,7 +86,7 @@ pub(crate) fn used(of: &Totalled<'_>, measure: Measure) -> Table {
             _ => part.map_or(Value::None, |part| Value::share(part, whole)),
         };
         let spread = spread(class, measure);
-        vec![
+        let mut row = vec![
             Value::text(&of.schema.labels()[at]),
             own.into(),
             share(own),
@@ -90,7 +96,9 @@ pub(crate) fn used(of: &Totalled<'_>, measure: Measure) -> Table {
             spread.mean().into(),
             spread.maximum().into(),
             if measure == Measure::Memory { Value::None } else { class.peak_bytes.maximum().into() },
-        ]
+        ];
+        row.extend(has_waiting.then(|| waiting(class).into()));
+        row
     });
     let mut rows: Vec<Vec<Value>> = rows.collect();
     if rows.len() > 1 && measure != Measure::Memory {
@@ -98,6 +106,9 @@ pub(crate) fn used(of: &Totalled<'_>, measure: Measure) -> Table {
         total[0] = Value::text("(all)");
         total[1] = whole.into();
         total[8] = of.totals.iter().filter_map(|class| class.peak_bytes.maximum()).max().into();
+        if has_waiting {
+            total[9] = of.totals.iter().filter_map(waiting).reduce(u64::saturating_add).into();
+        }
         rows.push(total);
     }
     Table { key: "used", audience: Audience::People, rows, columns }
@@ -108,6 +119,7 @@ fn figures(class: &ClassTotals, measure: Measure) -> Option<&Figures> {
         Measure::Cpu => Some(&class.cpu_ns),
         Measure::User => Some(&class.user_ns),
         Measure::System => Some(&class.system_ns),
+        Measure::Waiting => Some(&class.waiting_ns),
         Measure::Wall => Some(&class.wall_ns),
         Measure::Memory => None,
     }
@@ -186,6 +198,7 @@ pub(crate) fn record(of: &Totalled<'_>) -> Value {
             ("running_ns".to_owned(), class.running_ns.into()),
             ("user_ns".to_owned(), of_figures(&class.user_ns, &class.user_ns.exclusive)),
             ("system_ns".to_owned(), of_figures(&class.system_ns, &class.system_ns.exclusive)),
+            ("waiting_ns".to_owned(), of_figures(&class.waiting_ns, &class.waiting_ns.exclusive)),
             ("wall_ns".to_owned(), of_figures(&class.wall_ns, &class.wall_ns.inclusive)),
             ("peak_bytes".to_owned(), spread(&class.peak_bytes)),
             ("peak_together_bytes".to_owned(), peak.map(|(_, bytes)| bytes).into()),
@@ -235,6 +248,8 @@ pub(crate) fn flat(of: &Totalled<'_>) -> Table {
         number("peak_minimum_bytes", Unit::Bytes),
         number("peak_mean_bytes", Unit::Bytes),
         number("peak_maximum_bytes", Unit::Bytes),
+        number("waiting_exclusive_ns", Unit::Duration),
+        number("waiting_inclusive_ns", Unit::Duration),
     ];
     let rows = of.totals.iter().zip(of.schema.labels()).map(|(class, label)| {
         let spread = |of: &Spread| [of.minimum().into(), of.mean().into(), of.maximum().into()];
@@ -245,6 +260,7 @@ pub(crate) fn flat(of: &Totalled<'_>) -> Table {
         row.extend(both(&class.system_ns));
         row.extend(spread(&class.wall_ns.inclusive));
         row.extend(spread(&class.peak_bytes));
+        row.extend(both(&class.waiting_ns));
         row
     });
     Table { key: "rows", audience: Audience::Everyone, rows: rows.collect(), columns }

@@ -50,6 +50,7 @@ pub(crate) fn answer(
         .fact(Column::new("signal", "", Unit::Number).for_machines(), process.end.and_then(|end| end.signal))
         .fact(Column::new("user_ns", "user", Unit::Duration), sum(|used| used.user_ns))
         .fact(Column::new("system_ns", "system", Unit::Duration), sum(|used| used.system_ns))
+        .fact(Column::new("waiting_ns", "waiting", Unit::Duration), sum(|used| used.waiting_ns))
         .fact(Column::new("with_started_cpu_ns", "cpu with started", Unit::Duration), inclusive.cpu_ns())
         .fact(Column::new("peak_bytes", "peak", Unit::Bytes), last.used.peak_bytes)
         .fact(Column::new("minor_faults", "minor faults", Unit::Count), sum(|used| used.minor_faults))

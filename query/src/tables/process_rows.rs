@@ -22,7 +22,7 @@ pub(crate) struct Rows<'a> {
 }
 
 /// Attributes that the table shows anyway.
-const SHOWN: [&str; 9] = ["memory", "cpu", "user", "system", "wall", "reads", "writes", "began", "ended"];
+const SHOWN: [&str; 10] = ["memory", "cpu", "user", "system", "waiting", "wall", "reads", "writes", "began", "ended"];
 
 impl Rows<'_> {
     /// A row for each image; `number` gives the number of the row at a position.
@@ -76,6 +76,7 @@ impl Rows<'_> {
             tree.cpu_ns(image).into(),
             used.user_ns.into(),
             used.system_ns.into(),
+            used.waiting_ns.into(),
             used.peak_bytes.into(),
             used.minor_faults.into(),
             used.major_faults.into(),
@@ -117,6 +118,7 @@ fn columns() -> Vec<Column> {
         Column::new("cpu_ns", "cpu", Unit::Duration).for_people(),
         Column::new("user_ns", "", Unit::Duration).for_machines(),
         Column::new("system_ns", "", Unit::Duration).for_machines(),
+        Column::new("waiting_ns", "waiting", Unit::Duration).secondary(),
         Column::new("peak_bytes", "memory", Unit::Bytes),
         Column::new("minor_faults", "", Unit::Count).for_machines(),
         Column::new("major_faults", "", Unit::Count).for_machines(),

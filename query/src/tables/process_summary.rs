@@ -43,6 +43,7 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
         ("wall_ns", wall_ns.into()),
         ("user_ns", whole.user_ns.value().into()),
         ("system_ns", whole.system_ns.value().into()),
+        ("waiting_ns", whole.waiting_ns.value().into()),
         ("cpu_unknown", whole.unknown().into()),
         ("peak_bytes", peak.map(|peak| peak.bytes).into()),
         ("peak_kind", peak.map(|peak| kind(peak.kind)).into()),
@@ -65,6 +66,7 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
         .fact(people("wall", Unit::Duration), wall_ns)
         .fact(people("user", Unit::Duration), whole.user_ns.value())
         .fact(people("system", Unit::Duration), whole.system_ns.value())
+        .fact(people("waiting", Unit::Duration), whole.waiting_ns.value())
         .fact(people("utilisation", Unit::Share), utilisation)
         .fact(people(peak.map_or("", |peak| heading(peak)), Unit::Bytes), peak.map(|peak| peak.bytes))
         .fact(people("failed", Unit::Count), counts.failed)

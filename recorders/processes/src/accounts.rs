@@ -81,6 +81,7 @@ impl Account {
             written_bytes: Some(own.written_bytes),
             voluntary_switches: Some(own.voluntary_switches),
             involuntary_switches: Some(own.involuntary_switches),
+            waiting_ns: None,
         }
     }
 

@@ -106,6 +106,15 @@ pub(crate) fn counters(pid: Pid) -> Option<[u64; 4]> {
     Some([field(11)?, field(12)?, field(7)?, field(9)?])
 }
 
+/// How long a thread could have run, but had no processor: its second number in `schedstat`. The third one counts its turns; a
+/// system that does not account for this says 0.
+pub(crate) fn waiting_ns(thread: Pid) -> Option<u64> {
+    let schedule = lines(thread, "schedstat")?;
+    let mut numbers = schedule.split_whitespace().map(str::parse::<u64>);
+    let (waiting, turns) = (numbers.nth(1)?.ok()?, numbers.next()?.ok()?);
+    (turns > 0).then_some(waiting)
+}
+
 /// The memory of a process in bytes, where shared pages are divided, or nothing if the system does not say.
 pub(crate) fn proportional_bytes(pid: Pid) -> Option<u64> {
     Some(number(&lines(pid, "smaps_rollup")?, "Pss:")? * 1024)

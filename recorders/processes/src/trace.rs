@@ -50,6 +50,8 @@ struct Process {
     is_ending: bool,
     /// The peak of its memory, once that is so.
     peak_bytes: Option<u64>,
+    /// How long threads that have ended waited for a processor; unknown once that is unknown of one of them.
+    waited_ns: Option<u64>,
 }
 
 /// A thread that is followed.
@@ -118,6 +120,11 @@ pub fn record(
     drop(tree);
     let failure = Arc::into_inner(ledger).and_then(Ledger::finish);
     Ok(Outcome { ended, notes, failure })
+}
+
+/// The sum of two times, if both are known.
+fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    Some(one?.saturating_add(other?))
 }
 
 /// Waits until the command is executed; it is stopped then, and that is the next thing to be heard. False if it ended before.
@@ -242,6 +249,7 @@ impl Tree {
             account: Account::default(),
             is_ending: false,
             peak_bytes: None,
+            waited_ns: Some(0),
         };
         self.processes.insert(pid, process);
         self.threads.insert(pid, Thread::of(pid));
@@ -289,6 +297,8 @@ impl Tree {
         let Some(process) = self.processes.get_mut(&pid) else { return false };
         // A thread that executes takes the number of its process; all other threads are gone.
         if process.threads != 1 || former != Some(pid) {
+            // The first thread is gone, and nothing tells how long it waited.
+            process.waited_ns = None;
             self.threads.retain(|_, thread| thread.process != pid);
             self.threads.insert(pid, Thread::of(pid));
             process.threads = 1;
@@ -296,6 +306,7 @@ impl Tree {
         process.is_ending = false;
         process.account.settle();
         let used = process.account.image_ends(pid, all);
+        let used = Usage { waiting_ns: sum(process.waited_ns, files::waiting_ns(pid)), ..used };
         let Some(id) = process.id else { return false };
         let start = stack::start(pid);
         let has_new_rights = start.as_ref().is_some_and(|start| start.has_new_rights);
@@ -365,6 +376,11 @@ impl Tree {
         if pid == self.root {
             self.ended = Some(ended);
         }
+        // It is there until it is buried.
+        let waited_ns = files::waiting_ns(pid);
+        if let Some(process) = self.threads.get(&pid).and_then(|thread| self.processes.get_mut(&thread.process)) {
+            process.waited_ns = sum(process.waited_ns, waited_ns);
+        }
         match self.threads.remove(&pid) {
             Some(thread) if thread.process == pid => {
                 if let Some(process) = self.processes.remove(&pid) {
@@ -387,7 +403,8 @@ impl Tree {
             process.account.settle();
         }
         let used = process.account.used(pid, all);
-        let used = Usage { peak_bytes: process.peak_bytes.or(used.peak_bytes), ..used };
+        let peak_bytes = process.peak_bytes.or(used.peak_bytes);
+        let used = Usage { peak_bytes, waiting_ns: process.waited_ns, ..used };
         if let Some(parent) = process.parent.and_then(|parent| self.processes.get_mut(&parent)) {
             parent.children.remove(&pid);
             parent.account.child_ended(pid, process.id, all);

@@ -289,6 +289,53 @@ fn processes_that_nobody_waits_for_are_marked() {
 }
 
 #[test]
+fn how_long_a_process_waited_for_a_processor_is_known() {
+    // Two shells share one processor, and each prints what the system counts of it at its end.
+    let folder = tempfile::tempdir().unwrap();
+    let count = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; cat /proc/$$/schedstat > ";
+    let path = |number: u32| folder.path().join(number.to_string()).display().to_string();
+    let script = format!("sh -c '{count}{}' & sh -c '{count}{}' & wait", path(1), path(2));
+    if run("taskset", &["-V"]).is_none() {
+        eprintln!("not tested: there is no taskset here");
+        return;
+    }
+    let (_, tree) = recorded(&["taskset", "-c", "0", "sh", "-c", &script]);
+    for number in [1, 2] {
+        let said = std::fs::read_to_string(path(number)).unwrap();
+        let said: u64 = said.split(' ').nth(1).unwrap().parse().unwrap();
+        let found = image(&tree, &format!("sh -c {count}{}", path(number))).used.waiting_ns.unwrap();
+        // The turn that the shell before it waited for is not in it, and the last ones after `cat` are.
+        assert!(said > 50_000_000 && found.abs_diff(said) < said / 10, "{found} {said}");
+    }
+}
+
+#[test]
+fn threads_that_end_with_their_process_waited_too() {
+    // Threads that compress run beside each other, and are there when their process ends. It adds up what the system counts.
+    let script = "
+import glob, os, sys, threading, time, zlib
+def compress():
+    while True: zlib.compress(bytes(1_000_000))
+for _ in range(3): threading.Thread(target=compress, daemon=True).start()
+time.sleep(0.5)
+waited = sum(int(open(path).read().split()[1]) for path in glob.glob('/proc/self/task/*/schedstat'))
+open(sys.argv[1], 'w').write(str(waited))
+os._exit(0)
+";
+    if run("taskset", &["-V"]).and(run("python3", &["-V"])).is_none() {
+        eprintln!("not tested: there is no taskset or Python here");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("waited").display().to_string();
+    let (_, tree) = recorded(&["taskset", "-c", "0", "python3", "-c", script, &path]);
+    let said: u64 = std::fs::read_to_string(&path).unwrap().parse().unwrap();
+    let found = tree.image(tree.processes()[0].last_image).used.waiting_ns.unwrap();
+    // What is counted up to the end is more by a few turns.
+    assert!(said > 500_000_000 && found >= said && found - said < said / 4, "{found} {said}");
+}
+
+#[test]
 fn a_process_that_outlives_the_command_is_running_at_the_end() {
     let began = std::time::Instant::now();
     let (ended, tree) = recorded(&["sh", "-c", "sleep 2 & sleep 0.1; exit 4"]);
