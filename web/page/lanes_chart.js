@@ -25,6 +25,8 @@ import { fitting, heightOf, marksOf, nearest, rounded, stacked, stepOf, timeText
 /** Classes with a colour of their own. */
 export const COLOURS = 8;
 const [LEFT, RIGHT, AXIS, GAP, MEMORY] = [74, 8, 20, 10, 110];
+/** The share of its time that a process waited for a processor, from which on that is marked. */
+const MARKED = 0.1;
 /** Between the critical path and the lanes. */
 const APART = 6;
 /** A pointer that moves less than this clicks, in pixels. */
@@ -146,7 +148,8 @@ export class LanesChart {
     const text = room < 12 || height < 12 ? '' : fitting(visible(words), width - 6);
     return [svg('rect', { class: `${kind} block${block.lane < 0 ? ' path' : ''}`, x: x.toFixed(1), y: (bottom - height).toFixed(1), width: width.toFixed(1), height: height.toFixed(1) }),
       text ? svg('text', { class: 'name', x: (x + 3).toFixed(1), y: bottom - room / 2 + 4 }, text) : null,
-      block.critical > 0 ? svg('rect', { class: 'critical', x: x.toFixed(1), y: bottom - 2, width: width.toFixed(1), height: 3 }) : null];
+      block.critical > 0 ? svg('rect', { class: 'critical', x: x.toFixed(1), y: bottom - 2, width: width.toFixed(1), height: 3 }) : null,
+      block.waiting >= MARKED ? svg('rect', { class: 'waiting', x: x.toFixed(1), y: (bottom - height).toFixed(1), width: Math.max(width * block.waiting, 1).toFixed(1), height: 2 }) : null];
   }
 
   /** The memory of the tree, its classes above each other. @param {Charted} charted @param {number} top */
@@ -286,5 +289,6 @@ function wordsOf(block) {
   const share = Math.round((block.own / Math.max(block.running, 1)) * 100);
   const of = block.name === null ? 'without a class' : isOne || share === 100 ? block.name : `${share} % ${block.name}`;
   return [visible(what), visible(of), `${duration(block.from)} to ${duration(block.to)}`, `ran ${duration(block.running)}`, block.lane < 0 ? 'the critical path' : `lane ${block.lane}`,
-    ...(block.critical > 0 ? [`${duration(block.critical)} on the critical path`] : [])];
+    ...(block.critical > 0 ? [`${duration(block.critical)} on the critical path`] : []),
+    ...(block.waiting >= MARKED ? [`waited for a processor ${Math.round(block.waiting * 100)} % of its time`] : [])];
 }

@@ -17,6 +17,8 @@ pub struct ClassUse {
     pub running_ns: u64,
     /// An estimate of their processor time in it: of what each used, as much as the part of its time that is in the window.
     pub cpu_ns: Sum,
+    /// An estimate of how long they waited for a processor in it, in the same way.
+    pub waiting_ns: Sum,
     /// The largest sample of all images of the class together.
     pub peak_bytes: Option<u64>,
 }
@@ -30,8 +32,9 @@ impl Lanes {
             let Some((label, part)) = schema.label(id).zip(window.part_of(tree, image)) else { continue };
             let of = &mut found[label.index()];
             of.images += 1;
-            let used = cpu_ns(image.used.user_ns, image.used.system_ns);
-            of.cpu_ns.add(used.map(|used| pro_rata(used, part, tree.wall_ns(image))));
+            let in_window = |used: Option<u64>| used.map(|used| pro_rata(used, part, tree.wall_ns(image)));
+            of.cpu_ns.add(in_window(cpu_ns(image.used.user_ns, image.used.system_ns)));
+            of.waiting_ns.add(in_window(image.used.waiting_ns));
         }
         for span in (0..self.len()).flat_map(|lane| self.within(lane, window)) {
             if let Some(label) = schema.label(span.image) {

@@ -2,14 +2,14 @@
 
 use std::cmp::Reverse;
 
-use barrow_processes::{Block, Blocks, ClassUse, ImageId, LabelId, Lanes, Memory, ProcessTree, Schema, Window};
+use barrow_processes::{Block, Blocks, ClassUse, ImageId, LabelId, Lanes, Memory, ProcessTree, Schema, Sum, Window};
 
 use super::process_text::time;
 use crate::answer::{Audience, Column, Table, Unit, Value, units};
 
 /// What the estimates are.
-pub(crate) const ESTIMATE: &str = "cpu is an estimate: processes that ran partly in this time count with that part of what \
-                                   they used";
+pub(crate) const ESTIMATE: &str = "cpu and waiting are estimates: processes that ran partly in this time count with that \
+                                   part of what they used";
 /// Classes that are listed; the others are together.
 const MOST_CLASSES: usize = 100;
 /// Classes that have a column of their own in the memory.
@@ -80,6 +80,9 @@ impl<'a> Drawn<'a> {
             Column::new("image", "image", Unit::Number),
             Column::new("program", "program", Unit::Text),
             Column::new("unit", "unit", Unit::Text),
+            // Of all of the image, not only in this block: the system does not tell when it waited.
+            Column::new("image_waiting_ns", "", Unit::Duration),
+            Column::new("image_wall_ns", "", Unit::Duration),
         ];
         let rows = blocks.blocks.iter().map(|block| self.block(block)).collect();
         Table { key, audience: Audience::Machines, columns, rows }
@@ -101,6 +104,8 @@ impl<'a> Drawn<'a> {
             image.map(|image| image.number).into(),
             block.image.and_then(|id| self.program(id)).map(|program| cut(program, LONGEST_NAME)).into(),
             block.image.and_then(|id| self.units?.class(id)).map(|unit| cut(unit, LONGEST_NAME)).into(),
+            image.and_then(|image| image.used.waiting_ns).into(),
+            image.map(|image| self.tree.wall_ns(image)).into(),
         ]
     }
 
@@ -136,6 +141,7 @@ impl<'a> Drawn<'a> {
             Column::new("running_ns", "running", Unit::Duration),
             Column::new("running_share", "share", Unit::Share),
             Column::new("cpu_ns", "cpu", Unit::Duration),
+            Column::new("waiting_ns", "waiting", Unit::Duration),
             Column::new("peak_bytes", "peak together", Unit::Bytes),
         ];
         let mut present: Vec<LabelId> =
@@ -150,6 +156,7 @@ impl<'a> Drawn<'a> {
                 sum.images = sum.images.saturating_add(other.images);
                 sum.running_ns = sum.running_ns.saturating_add(other.running_ns);
                 sum.cpu_ns.add_all(other.cpu_ns);
+                sum.waiting_ns.add_all(other.waiting_ns);
             }
             sum.peak_bytes = None;
             let name = format!("{} other classes", units::grouped((others.len() + 1) as u64));
@@ -170,7 +177,10 @@ impl<'a> Drawn<'a> {
     }
 
     fn row(&self, class: &ClassUse, name: Value, rank: Value, mark: char, all: u64) -> Vec<Value> {
-        let cpu = Value::from(class.cpu_ns.value());
+        let spent = |sum: Sum| {
+            let value = Value::from(sum.value());
+            if self.is_partial() { value.estimated() } else { value }
+        };
         vec![
             Value::text(mark),
             name,
@@ -178,7 +188,8 @@ impl<'a> Drawn<'a> {
             class.images.into(),
             class.running_ns.into(),
             Value::share(class.running_ns, all),
-            if self.is_partial() { cpu.estimated() } else { cpu },
+            spent(class.cpu_ns),
+            spent(class.waiting_ns),
             class.peak_bytes.into(),
         ]
     }

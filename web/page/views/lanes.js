@@ -171,6 +171,7 @@ function chartedOf(answer) {
     blocks: [...rowsOf(table('critical_path')), ...rowsOf(table('blocks'))].map((get, at) => ({
       lane: at < path ? -1 : Number(get('lane')), from: Number(get('from_ns')), to: Number(get('to_ns')), name: get('class'), rank: get('rank'), own: Number(get('class_ns')), running: Number(get('running_ns')),
       spans: Number(get('spans')), process: get('process'), program: [get('program'), get('unit')].filter(Boolean).join(' ') || null, critical: Number(get('critical_ns') ?? 0),
+      waiting: Math.min(1, Number(get('image_waiting_ns') ?? 0) / Math.max(1, Number(get('image_wall_ns') ?? 1))),
     })),
     classes,
     memory: rowsOf(table('memory')).map((get) => ({ time: Number(get('time_ns')), bytes: Number(get('bytes')), classes: (get('class_bytes') ?? []).map((/** @type {Value} */ one) => numberOf(one)) })),
