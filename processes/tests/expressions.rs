@@ -29,7 +29,7 @@ struct Row {
     exit: Option<u64>,
     signal: Option<u64>,
     oom: bool,
-    used: [Option<u64>; 7],
+    used: [Option<u64>; 8],
 }
 
 const EXECUTABLES: [&str; 4] = ["/usr/bin/gcc", "/usr/lib/cc1", "/bin/sh", "ld"];
@@ -44,10 +44,10 @@ fn maybe<T: Clone>(random: &mut Random, of: &[T]) -> Option<T> {
     (random.below(4) > 0).then(|| pick(random, of))
 }
 
-fn usage(of: [Option<u64>; 7]) -> Usage {
-    let [user_ns, system_ns, peak_bytes, minor_faults, major_faults, read_bytes, written_bytes] = of;
-    let (minor_faults, major_faults, read_bytes) = (minor_faults, major_faults, read_bytes);
-    Usage { user_ns, system_ns, peak_bytes, minor_faults, major_faults, read_bytes, written_bytes, ..Usage::default() }
+fn usage(of: [Option<u64>; 8]) -> Usage {
+    let [user_ns, system_ns, peak_bytes, minor_faults, major_faults, read_bytes, written_bytes, waiting_ns] = of;
+    let used = Usage { user_ns, system_ns, peak_bytes, minor_faults, major_faults, ..Usage::default() };
+    Usage { read_bytes, written_bytes, waiting_ns, ..used }
 }
 
 /// A random tree, and what a simple program remembers of it.
@@ -57,7 +57,7 @@ fn random_tree(seed: u64) -> (ProcessTree, Vec<Row>) {
     let path = folder.path().join("build.barrow");
     let writer = Writer::create(&path, Options { threads: 0, ..Options::default() }).unwrap();
     let (mut rows, mut running, mut ids) = (Vec::<Row>::new(), Vec::<usize>::new(), Vec::new());
-    let mut counters: Vec<[Option<u64>; 7]> = Vec::new();
+    let mut counters: Vec<[Option<u64>; 8]> = Vec::new();
     for time in 0..60u64 {
         let time_ns = time as i64 * 100;
         match random.below(5) {
@@ -91,7 +91,7 @@ fn random_tree(seed: u64) -> (ProcessTree, Vec<Row>) {
                     writer.process_attributes(id, &[("label", "target")]).unwrap();
                 }
                 ids.push(id);
-                counters.push([Some(0); 7]);
+                counters.push([Some(0); 8]);
                 running.push(rows.len());
                 rows.push(row);
             }
@@ -116,7 +116,7 @@ fn random_tree(seed: u64) -> (ProcessTree, Vec<Row>) {
                     rows[before].ended = Some(time * 100);
                     counters[row.process] = used;
                     running[at] = rows.len();
-                    rows.push(Row { forked: false, used: [None; 7], ..row });
+                    rows.push(Row { forked: false, used: [None; 8], ..row });
                 }
             }
             3 if !running.is_empty() => {
@@ -161,13 +161,13 @@ fn program(random: &mut Random, row: &mut Row) {
 }
 
 /// Counters after a while; some are not known.
-fn grown(random: &mut Random, before: &[Option<u64>; 7]) -> [Option<u64>; 7] {
+fn grown(random: &mut Random, before: &[Option<u64>; 8]) -> [Option<u64>; 8] {
     before.map(|count| if random.below(6) == 0 { None } else { Some(count.unwrap_or(0) + random.below(5) * 1000) })
 }
 
 /// The peak is that of the image.
-fn since(before: &[Option<u64>; 7], now: &[Option<u64>; 7]) -> [Option<u64>; 7] {
-    let mut used: [Option<u64>; 7] =
+fn since(before: &[Option<u64>; 8], now: &[Option<u64>; 8]) -> [Option<u64>; 8] {
+    let mut used: [Option<u64>; 8] =
         std::array::from_fn(|at| now[at].map(|now| now.saturating_sub(before[at].unwrap_or(0))));
     used[2] = now[2];
     used
@@ -200,6 +200,7 @@ fn number(rows: &[Row], at: usize, name: &str, end: u64) -> Option<u64> {
         "cpu" => cpu(row),
         "user" => row.used[0],
         "system" => row.used[1],
+        "waiting" => row.used[7],
         "wall" => Some(row.ended.unwrap_or(end) - row.began),
         "reads" => row.used[5],
         "writes" => row.used[6],
@@ -224,6 +225,7 @@ fn number(rows: &[Row], at: usize, name: &str, end: u64) -> Option<u64> {
         "total.cpu" => total(&cpu),
         "total.user" => total(&|row| row.used[0]),
         "total.system" => total(&|row| row.used[1]),
+        "total.waiting" => total(&|row| row.used[7]),
         "total.reads" => total(&|row| row.used[5]),
         "total.writes" => total(&|row| row.used[6]),
         "total.faults" => total(&faults),
@@ -247,7 +249,19 @@ fn text(rows: &[Row], at: usize, name: &str) -> Option<String> {
     }
 }
 
-const TIMES: [&str; 9] = ["cpu", "user", "system", "wall", "began", "ended", "total.cpu", "total.user", "total.system"];
+const TIMES: [&str; 11] = [
+    "cpu",
+    "user",
+    "system",
+    "waiting",
+    "wall",
+    "began",
+    "ended",
+    "total.cpu",
+    "total.user",
+    "total.system",
+    "total.waiting",
+];
 const NUMBERS: [&str; 15] = [
     "memory",
     "reads",
