@@ -187,6 +187,9 @@ pub struct QuestionFlags {
     /// Record until all processes have ended.
     #[arg(long)]
     pub wait_all: bool,
+    /// How `record` hears of processes: by calls that wait until they were seen, or by stopping processes.
+    #[arg(long, value_name = "WAY", value_parser = ["notify", "ptrace", "auto"])]
+    pub via: Option<String>,
     /// The format of the file.
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub to: Option<ExportFormat>,

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use barrow_process_recorder::{Ended, Options, Outcome, RecorderError, die_of, record};
+use barrow_process_recorder::{Ended, Options, Outcome, RecorderError, Via, die_of, record};
 use barrow_query::commands::Command;
 use barrow_query::{Flags, QueryError, Question};
 use barrow_writer::WriterError;
@@ -74,6 +74,7 @@ fn options(
     let asked = &flags.question;
     let usual = Options::default();
     Ok(Options {
+        via: asked.via.as_deref().and_then(Via::named).unwrap_or_default(),
         redact: asked.redact.iter().map(|text| expression(text)).collect::<Result<_, _>>()?,
         arguments: !asked.no_arguments,
         memory: !asked.no_memory,

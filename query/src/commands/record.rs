@@ -12,7 +12,7 @@ pub(super) const COMMAND: Command = Command {
     name: "record",
     aliases: &[],
     group: Group::File,
-    arguments: "[-o DST] [--redact REGEX].. [--no-arguments] [--no-memory] [--interval TIME] [--wait-all] -- COMMAND..",
+    arguments: "[-o DST] [--redact REGEX].. [--no-arguments] [--no-memory] [--interval TIME] [--wait-all] [--via notify|ptrace|auto] -- COMMAND..",
     about: "Run a command, such as a build, and record all its processes",
     details: "It records every process that the command starts, directly or not: programs, arguments, directories, times, \
               processor time, peak memory, faults, bytes read and written, how each ended; and samples the memory of all. \
@@ -26,7 +26,7 @@ pub(super) const COMMAND: Command = Command {
               `--wait-all`, when all processes have ended. A program that traces processes itself, such as gdb, runs untraced, \
               and one with the rights of its owner runs without them unless root records; a line says so.",
     example: "record -o build.barrow -- make -j8",
-    flags: &["-o", "--force", "--redact", "--no-arguments", "--no-memory", "--interval", "--wait-all"],
+    flags: &["-o", "--force", "--redact", "--no-arguments", "--no-memory", "--interval", "--wait-all", "--via"],
     subject: Subject::Program,
     touches: Touches::WRITES_FILES,
     asks_for_totals: None,

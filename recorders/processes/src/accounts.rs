@@ -13,7 +13,24 @@ use crate::system::{self, Pid, Resources};
 const TOLERANCE_NS: u64 = 2_000;
 /// And by this much in any case: the clock goes on a little between two questions.
 const SLACK_NS: u64 = 200_000;
-const NS_PER_TICK: u64 = 10_000_000;
+/// The unit of times in `/proc/PID/stat`.
+pub(crate) const NS_PER_TICK: u64 = 10_000_000;
+
+/// A process that another one started.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Child {
+    pub(crate) pid: Pid,
+    pub(crate) id: Option<ProcessId>,
+    /// Ticks since the machine started, when it was heard of: soon after its beginning.
+    pub(crate) began_ticks: u64,
+}
+
+impl Child {
+    /// Whether it is there, even if it ended and nobody waited for it. A process of its number that began later is another one.
+    fn exists(&self) -> bool {
+        system::exists(self.pid) && files::stat(self.pid).is_none_or(|stat| stat.began_ticks <= self.began_ticks)
+    }
+}
 
 /// What is known of the uses of a process.
 #[derive(Debug, Default)]
@@ -22,7 +39,7 @@ pub(crate) struct Account {
     waited: Resources,
     waited_count: u64,
     /// Children that ended, for which it did not wait yet.
-    ended: Vec<(Pid, Option<ProcessId>, Resources)>,
+    ended: Vec<(Child, Resources)>,
     /// The largest peak that a former image had.
     highest_before: u64,
     /// It may have waited for processes that nothing is known of.
@@ -31,22 +48,30 @@ pub(crate) struct Account {
 
 impl Account {
     /// A child ended.
-    pub(crate) fn child_ended(&mut self, pid: Pid, id: Option<ProcessId>, used: Resources) {
-        self.ended.push((pid, id, used));
+    pub(crate) fn child_ended(&mut self, child: Child, used: Resources) {
+        self.ended.push((child, used));
+    }
+
+    /// The process waited for a child that ended: another process has its number.
+    pub(crate) fn was_waited_for(&mut self, pid: Pid) {
+        for (_, used) in self.ended.extract_if(.., |(child, _)| child.pid == pid) {
+            add(&mut self.waited, used);
+            self.waited_count += 1;
+        }
     }
 
     /// Finds out which children the process waited for. Returns those that are still there.
     pub(crate) fn settle(&mut self) -> Vec<Option<ProcessId>> {
         let ended = std::mem::take(&mut self.ended);
-        for (pid, id, used) in ended {
-            if system::exists(pid) {
-                self.ended.push((pid, id, used));
+        for (child, used) in ended {
+            if child.exists() {
+                self.ended.push((child, used));
             } else {
                 add(&mut self.waited, used);
                 self.waited_count += 1;
             }
         }
-        self.ended.iter().map(|&(_, id, _)| id).collect()
+        self.ended.iter().map(|(child, _)| child.id).collect()
     }
 
     /// A child is not followed from now on.
@@ -102,20 +127,20 @@ impl Account {
 
 /// What the system counts of a process alone, in ticks.
 fn from_counters(pid: Pid, clock: Option<u64>) -> Usage {
-    let counters = files::counters(pid);
-    let ticks = counters.map(|[user, system, ..]| (user * NS_PER_TICK, system * NS_PER_TICK));
+    let stat = files::stat(pid);
+    let ticks = stat.as_ref().map(|stat| (stat.user_ticks * NS_PER_TICK, stat.system_ticks * NS_PER_TICK));
     let times = ticks.map(|(user, system)| split(clock.unwrap_or(user + system), user, system));
     Usage {
         user_ns: times.map(|(user, _)| user),
         system_ns: times.map(|(_, system)| system),
-        minor_faults: counters.map(|[.., minor, _]| minor),
-        major_faults: counters.map(|[.., major]| major),
+        minor_faults: stat.as_ref().map(|stat| stat.minor_faults),
+        major_faults: stat.as_ref().map(|stat| stat.major_faults),
         ..Usage::default()
     }
 }
 
 /// Divides a time in the proportion of two others.
-fn split(total: u64, user: u64, system: u64) -> (u64, u64) {
+pub(crate) fn split(total: u64, user: u64, system: u64) -> (u64, u64) {
     let sum = u128::from(user) + u128::from(system);
     if sum == 0 {
         return (total, 0);

@@ -18,6 +18,20 @@ pub enum RecorderError {
         "the system does not let processes be traced here ({0}); record the recipes of a build with the wrapper instead: BARROW_SH_LOG=build.log make SHELL=$(command -v barrow-sh)"
     )]
     Forbidden(io::Error),
+    /// The system has no filters whose calls are reported, or the processes have one already.
+    #[error("the system does not report calls here ({0}); `--via ptrace` records in another way")]
+    NoNotify(io::Error),
+    /// Another program traces the processes.
+    #[error(
+        "these processes are traced by {by} already{}, and only one program can do that: record outside of it",
+        if *.is_nested { ", and their calls are reported to another recording" } else { "" }
+    )]
+    Traced {
+        /// Its number and name.
+        by: String,
+        /// Whether another recording hears of their calls as well.
+        is_nested: bool,
+    },
     /// The system refuses something else.
     #[error("cannot start the command: {0}")]
     System(io::Error),

@@ -41,6 +41,11 @@ fn link(pid: Pid, name: &str) -> Option<String> {
     Some(path.into_os_string().into_string().unwrap_or_else(|path| path.to_string_lossy().into_owned()))
 }
 
+/// The path of the program that the process executes.
+pub(crate) fn executable(pid: Pid) -> Option<String> {
+    link(pid, "exe")
+}
+
 /// The arguments with which the process executes its program, each with a zero after it.
 pub(crate) fn arguments(pid: Pid) -> Vec<u8> {
     text(pid, "cmdline").unwrap_or_default()
@@ -85,6 +90,17 @@ pub(crate) fn open_files(pid: Pid) -> Vec<PathBuf> {
     open.into_iter().flatten().flatten().filter_map(|entry| fs::read_link(entry.path()).ok()).collect()
 }
 
+/// The process that traces another one.
+pub(crate) fn tracer_of(pid: Pid) -> Option<Pid> {
+    let tracer = number(&lines(pid, "status")?, "TracerPid:")?;
+    Pid::try_from(tracer).ok().filter(|&tracer| tracer > 0)
+}
+
+/// A process for people: its number and its name.
+pub(crate) fn described(pid: Pid) -> String {
+    stat(pid).map_or_else(|| pid.to_string(), |stat| format!("{pid} ({})", stat.name))
+}
+
 /// The working directory of the process.
 pub(crate) fn directory(pid: Pid) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
@@ -97,22 +113,143 @@ pub(crate) fn family(thread: Pid) -> Option<(Pid, Pid)> {
     Some((pid("Tgid:")?, pid("PPid:")?))
 }
 
-/// What the process counts without its children, in ticks and faults: user and system time, minor and major faults.
-pub(crate) fn counters(pid: Pid) -> Option<[u64; 4]> {
-    let stat = lines(pid, "stat")?;
-    let (_, fields) = stat.rsplit_once(')')?;
-    let fields: Vec<&str> = fields.split_whitespace().collect();
-    let field = |index: usize| fields.get(index)?.parse().ok();
-    Some([field(11)?, field(12)?, field(7)?, field(9)?])
+/// What `stat` says of a process: who it is, and what it counts without its children.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Stat {
+    /// The name of its program, or what it calls itself.
+    pub(crate) name: String,
+    pub(crate) parent: Pid,
+    pub(crate) minor_faults: u64,
+    pub(crate) major_faults: u64,
+    pub(crate) user_ticks: u64,
+    pub(crate) system_ticks: u64,
+    pub(crate) threads: u64,
+    /// Since the machine started.
+    pub(crate) began_ticks: u64,
+    /// Where its stack begins and its arguments lie; 0 if the system does not tell.
+    pub(crate) stack: u64,
+    pub(crate) arguments: u64,
 }
 
-/// How long a thread could have run, but had no processor: its second number in `schedstat`. The third one counts its turns; a
-/// system that does not account for this says 0.
+impl Stat {
+    /// Whether its program is named as shells are, which leave processes behind that run in the background.
+    pub(crate) fn is_shell(&self) -> bool {
+        self.name.ends_with("sh")
+    }
+}
+
+/// Who a process is, and what it counts.
+pub(crate) fn stat(pid: Pid) -> Option<Stat> {
+    let stat = lines(pid, "stat")?;
+    let (name, fields) = stat.rsplit_once(')')?;
+    let name = name.split_once('(')?.1.to_owned();
+    // `man proc_pid_stat` counts from 1; the state, which follows the name, is the third.
+    let mut of = fields.split_whitespace().zip(3..);
+    let mut field = |number: u32| of.find(|&(_, at)| at == number)?.0.parse::<u64>().ok();
+    Some(Stat {
+        name,
+        parent: Pid::try_from(field(4)?).ok()?,
+        minor_faults: field(10)?,
+        major_faults: field(12)?,
+        user_ticks: field(14)?,
+        system_ticks: field(15)?,
+        threads: field(20)?,
+        began_ticks: field(22)?,
+        stack: field(28).unwrap_or(0),
+        arguments: field(48).unwrap_or(0),
+    })
+}
+
+/// What `status` says of a process that `stat` does not.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Status {
+    /// As [`peak_bytes`].
+    pub(crate) peak_bytes: Option<u64>,
+    pub(crate) voluntary_switches: Option<u64>,
+    pub(crate) involuntary_switches: Option<u64>,
+}
+
+/// The peak of a process, and how often its first thread was not running.
+pub(crate) fn status(pid: Pid) -> Status {
+    let Some(status) = lines(pid, "status") else { return Status::default() };
+    Status {
+        peak_bytes: number(&status, "VmHWM:").map(|kib| kib * 1024),
+        voluntary_switches: number(&status, "voluntary_ctxt_switches:"),
+        involuntary_switches: number(&status, "nonvoluntary_ctxt_switches:"),
+    }
+}
+
+/// Bytes that a process, and all children that it waited for, read from devices and wrote to them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Transferred {
+    read: u64,
+    written: u64,
+}
+
+impl Transferred {
+    /// Both together.
+    pub(crate) fn plus(self, other: Transferred) -> Self {
+        Transferred { read: self.read + other.read, written: self.written + other.written }
+    }
+
+    /// What is left without the children, as far as both are known: read and written.
+    pub(crate) fn without(all: Option<Self>, children: Option<Self>) -> [Option<u64>; 2] {
+        let both = all.zip(children);
+        [
+            both.and_then(|(all, children)| all.read.checked_sub(children.read)),
+            both.and_then(|(all, children)| all.written.checked_sub(children.written)),
+        ]
+    }
+}
+
+/// Bytes that a process transferred, with the children that it waited for.
+pub(crate) fn transferred(pid: Pid) -> Option<Transferred> {
+    let io = lines(pid, "io")?;
+    Some(Transferred { read: number(&io, "read_bytes:")?, written: number(&io, "write_bytes:")? })
+}
+
+/// The threads of a process.
+fn threads(pid: Pid) -> impl Iterator<Item = Pid> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The processes that a process started and that are there.
+pub(crate) fn children(pid: Pid) -> Vec<Pid> {
+    let of = |thread: Pid| lines(pid, &format!("task/{thread}/children")).unwrap_or_default();
+    let words = threads(pid).map(of).collect::<String>();
+    words.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+}
+
+/// As [`waiting_ns`], of all threads of a process that has used `cpu_ns`. Nothing tells it of threads that have ended: it is
+/// unknown if those that are there did not use all of that time.
+pub(crate) fn waiting_of_all(pid: Pid, threads_now: u64, cpu_ns: Option<u64>) -> Option<u64> {
+    /// Both clocks go on between two questions; and a share of the time for each.
+    const SLACK_NS: u64 = 200_000;
+    const SLACK_SHARE: u64 = 100;
+    let (mut waiting, mut ran) = (0u64, 0u64);
+    let all: Vec<Pid> = if threads_now == 1 { vec![pid] } else { threads(pid).collect() };
+    for thread in all {
+        let [ran_ns, waiting_ns] = schedule(pid, thread)?;
+        (ran, waiting) = (ran.saturating_add(ran_ns), waiting.saturating_add(waiting_ns));
+    }
+    let cpu_ns = cpu_ns?;
+    (cpu_ns.saturating_sub(ran) <= SLACK_NS.max(cpu_ns / SLACK_SHARE)).then_some(waiting)
+}
+
+/// How long a thread ran, and how long it could have run and had no processor.
+fn schedule(pid: Pid, thread: Pid) -> Option<[u64; 2]> {
+    let schedule =
+        if pid == thread { lines(pid, "schedstat") } else { lines(pid, &format!("task/{thread}/schedstat")) }?;
+    let mut numbers = schedule.split_whitespace().map_while(|word| word.parse::<u64>().ok());
+    let (ran, waiting, turns) = (numbers.next()?, numbers.next()?, numbers.next()?);
+    // It counts its turns; a system that does not account for this says 0.
+    (turns > 0).then_some([ran, waiting])
+}
+
+/// How long a thread could have run, but had no processor.
 pub(crate) fn waiting_ns(thread: Pid) -> Option<u64> {
-    let schedule = lines(thread, "schedstat")?;
-    let mut numbers = schedule.split_whitespace().map(str::parse::<u64>);
-    let (waiting, turns) = (numbers.nth(1)?.ok()?, numbers.next()?.ok()?);
-    (turns > 0).then_some(waiting)
+    schedule(thread, thread).map(|[_, waiting]| waiting)
 }
 
 /// The memory of a process in bytes, where shared pages are divided, or nothing if the system does not say.
@@ -166,7 +303,8 @@ mod tests {
         assert_eq!(program.executable.unwrap(), std::env::current_exe().unwrap().to_str().unwrap());
         assert!(peak_bytes(own()).unwrap() > 100_000);
         assert_eq!(family(own()).unwrap().0, own());
-        assert!(counters(own()).unwrap()[2] > 10);
+        let stat = stat(own()).unwrap();
+        assert!(stat.minor_faults > 10 && stat.threads > 0 && stat.arguments > 0, "{stat:?}");
         let (proportional, resident) = (proportional_bytes(own()).unwrap(), resident_bytes(own()).unwrap());
         assert!(10_000 < proportional && proportional <= resident, "{proportional} {resident}");
     }

@@ -3,23 +3,45 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
 use barrow_writer::{ProcessDescription, ProcessEnd, ProcessId, ProgramDescription, Usage, Writer, WriterError};
 
 use crate::files::{self, Program};
-use crate::options::Options;
+use crate::options::{Options, Via};
 use crate::system::Pid;
 
 /// The recording while it is written.
 pub(crate) struct Ledger {
-    writer: Writer,
+    /// Until the recording is finished.
+    writer: RwLock<Option<Writer>>,
     options: Options,
     began: Instant,
     has_news: AtomicBool,
     failure: Mutex<Option<WriterError>>,
-    living: Mutex<HashMap<Pid, ProcessId>>,
+    living: Mutex<HashMap<Pid, Living>>,
+}
+
+/// A process that runs, as the thread that samples memory sees it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Living {
+    pub(crate) process: ProcessId,
+    pub(crate) parent: Option<Pid>,
+    /// It has executed nothing yet: perhaps it uses the memory of its parent.
+    pub(crate) is_copy: bool,
+    /// Its parent waits until it executes something or ends, and it uses the memory of that.
+    pub(crate) is_borrowing: bool,
+}
+
+/// A process that began.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Begun {
+    pub(crate) pid: Pid,
+    /// What started it, and which process of the recording that is.
+    pub(crate) parent: Option<(Pid, Option<ProcessId>)>,
+    /// As in [`Living`].
+    pub(crate) is_borrowing: bool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -29,7 +51,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Ledger {
     pub(crate) fn new(writer: Writer, options: Options) -> Self {
         Ledger {
-            writer,
+            writer: RwLock::new(Some(writer)),
             options,
             began: Instant::now(),
             has_news: AtomicBool::new(false),
@@ -52,17 +74,20 @@ impl Ledger {
             return None;
         }
         self.has_news.store(true, Ordering::Relaxed);
-        rows(&self.writer).map_err(|error| *lock(&self.failure) = Some(error)).ok()
+        let writer = self.writer.read().unwrap_or_else(PoisonError::into_inner);
+        rows(writer.as_ref()?).map_err(|error| *lock(&self.failure) = Some(error)).ok()
     }
 
     /// What is known of the recording as a whole.
-    pub(crate) fn facts(&self, command: &str) {
+    pub(crate) fn facts(&self, command: &str, via: Via) {
+        let command = self.options.redacted(command);
         let (memory, host) = files::machine();
         let cores = std::thread::available_parallelism().map(|cores| cores.to_string()).ok();
         let sampling = self.options.memory.then(|| format!("{} ms or more", self.options.interval.as_millis()));
         let facts = [
             ("recorded by", Some("barrow record".to_owned())),
-            ("command", Some(command.to_owned())),
+            ("recorded via", Some(via.name().to_owned())),
+            ("command", Some(command.into_owned())),
             ("host", host),
             ("cores", cores),
             ("memory", memory.map(|bytes| bytes.to_string())),
@@ -71,21 +96,39 @@ impl Ledger {
         ];
         for (key, value) in facts {
             if let Some(value) = value {
-                self.write(|writer| writer.fact(key, &value));
+                self.fact(key, &value);
             }
         }
     }
 
-    pub(crate) fn begin(&self, pid: Pid, parent: Option<ProcessId>) -> Option<ProcessId> {
-        let pid_number = u64::from(pid.unsigned_abs());
-        let begun =
-            ProcessDescription { time_ns: self.now(), pid: pid_number, parent, ..ProcessDescription::default() };
-        let process = self.write(|writer| writer.begin_process(&begun))?;
-        lock(&self.living).insert(pid, process);
+    /// Something that is known of the recording as a whole.
+    pub(crate) fn fact(&self, key: &str, value: &str) {
+        self.write(|writer| writer.fact(key, value));
+    }
+
+    /// A process began: its number, and that of its parent.
+    pub(crate) fn begin(&self, time_ns: i64, begun: Begun) -> Option<ProcessId> {
+        let Begun { pid, parent, is_borrowing } = begun;
+        let described = ProcessDescription {
+            time_ns,
+            pid: u64::from(pid.unsigned_abs()),
+            parent: parent.and_then(|(_, parent)| parent),
+            ..ProcessDescription::default()
+        };
+        let process = self.write(|writer| writer.begin_process(&described))?;
+        let parent = parent.map(|(parent, _)| parent);
+        lock(&self.living).insert(pid, Living { process, parent, is_copy: true, is_borrowing });
         Some(process)
     }
 
-    pub(crate) fn image(&self, process: ProcessId, program: &Program, used: Usage) {
+    /// A process has executed something.
+    pub(crate) fn executed(&self, pid: Pid) {
+        if let Some(living) = lock(&self.living).get_mut(&pid) {
+            (living.is_copy, living.is_borrowing) = (false, false);
+        }
+    }
+
+    pub(crate) fn image(&self, time_ns: i64, process: ProcessId, program: &Program, used: Usage) {
         let options = &self.options;
         let words = String::from_utf8_lossy(&program.arguments);
         let arguments = options.arguments_of(&words);
@@ -98,11 +141,11 @@ impl Ledger {
             directory: directory.as_deref(),
             arguments: &arguments,
         };
-        self.write(|writer| writer.process_image(process, self.now(), &described, used));
+        self.write(|writer| writer.process_image(process, time_ns, &described, used));
     }
 
-    pub(crate) fn end(&self, process: ProcessId, end: &ProcessEnd) {
-        self.write(|writer| writer.end_process(process, self.now(), end));
+    pub(crate) fn end(&self, time_ns: i64, process: ProcessId, end: &ProcessEnd) {
+        self.write(|writer| writer.end_process(process, time_ns, end));
     }
 
     pub(crate) fn attribute(&self, process: ProcessId, key: &str, value: &str) {
@@ -123,8 +166,8 @@ impl Ledger {
         lock(&self.living).remove(&pid);
     }
 
-    pub(crate) fn living(&self) -> Vec<(Pid, ProcessId)> {
-        lock(&self.living).iter().map(|(&pid, &process)| (pid, process)).collect()
+    pub(crate) fn living(&self) -> Vec<(Pid, Living)> {
+        lock(&self.living).iter().map(|(&pid, &living)| (pid, living)).collect()
     }
 
     /// Writes what waits, if anything does.
@@ -135,9 +178,10 @@ impl Ledger {
         }
     }
 
-    /// Ends the recording. Returns what went wrong.
-    pub(crate) fn finish(self) -> Option<WriterError> {
-        let failure = self.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
-        failure.or_else(|| self.writer.finish().err())
+    /// Ends the recording; nothing is written from then on. Returns what went wrong.
+    pub(crate) fn finish(&self) -> Option<WriterError> {
+        let writer = self.writer.write().unwrap_or_else(PoisonError::into_inner).take();
+        let failure = lock(&self.failure).take();
+        failure.or_else(|| writer.and_then(|writer| writer.finish().err()))
     }
 }

@@ -15,20 +15,24 @@
 mod accounts;
 mod error;
 mod files;
+mod forked;
 mod heaps;
 mod kills;
 mod ledger;
+mod notify;
 mod options;
+mod record;
 mod sampler;
+mod signals;
 mod stack;
 mod system;
 mod trace;
 
 pub use error::RecorderError;
-pub use options::Options;
-pub use trace::{Ended, Outcome, record};
+pub use options::{Options, Via};
+pub use record::{Ended, Outcome, record};
 
 /// Ends this process as a signal ended the command; no second dump of memory is written.
 pub fn die_of(signal: u64) -> ! {
-    system::die_of(i32::try_from(signal).unwrap_or(libc::SIGKILL))
+    signals::die_of(i32::try_from(signal).unwrap_or(libc::SIGKILL))
 }

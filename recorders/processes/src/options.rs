@@ -5,9 +5,41 @@ use std::time::Duration;
 
 use regex::Regex;
 
+/// How to hear of processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Via {
+    /// By calls that wait until they were seen, if the system has that and nothing else uses it; otherwise by ptrace.
+    #[default]
+    Auto,
+    /// By calls that wait until they were seen.
+    Notify,
+    /// By stops when something happens.
+    Ptrace,
+}
+
+impl Via {
+    /// The way of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        [Via::Auto, Via::Notify, Via::Ptrace].into_iter().find(|via| via.name() == name)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Via::Auto => "auto",
+            Via::Notify => "notify",
+            Via::Ptrace => "ptrace",
+        }
+    }
+}
+
 /// How to record.
 #[derive(Debug, Clone)]
 pub struct Options {
+    /// How to hear of processes.
+    pub via: Via,
     /// What these match in arguments is replaced by `…`.
     pub redact: Vec<Regex>,
     /// Arguments are recorded; otherwise only the first word of each, the name of the program.
@@ -23,7 +55,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let interval = Duration::from_millis(50);
-        Options { redact: Vec::new(), arguments: true, memory: true, interval, wait_all: false }
+        Options { via: Via::Auto, redact: Vec::new(), arguments: true, memory: true, interval, wait_all: false }
     }
 }
 

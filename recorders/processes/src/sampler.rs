@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use barrow_writer::ProcessId;
 
 use crate::files;
-use crate::ledger::Ledger;
-use crate::system;
+use crate::ledger::{Ledger, Living};
+use crate::system::{self, Pid};
 
 /// How many times as long as its work the sampler waits: a little more than a hundred times, for what waiting itself takes.
 const PATIENCE: u64 = 105;
@@ -29,11 +29,12 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    pub(crate) fn start(ledger: &Arc<Ledger>) -> std::io::Result<Self> {
+    /// Starts it. `look_around` is called before each sample: it finds processes that are not known yet.
+    pub(crate) fn start(ledger: &Arc<Ledger>, look_around: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         let (stop, stopped) = channel();
         let ledger = Arc::clone(ledger);
         let builder = std::thread::Builder::new().name("sampler".into());
-        let thread = builder.spawn(move || run(&ledger, &stopped))?;
+        let thread = builder.spawn(move || run(&ledger, &look_around, &stopped))?;
         Ok(Sampler { stop: Some(stop), thread: Some(thread) })
     }
 }
@@ -47,18 +48,21 @@ impl Drop for Sampler {
     }
 }
 
-fn run(ledger: &Ledger, stopped: &Receiver<()>) {
+fn run(ledger: &Ledger, look_around: &dyn Fn(), stopped: &Receiver<()>) {
     let mut resident = HashSet::new();
     let mut accounted = system::own_processor_ns();
     let mut flushes = Flushes { last: Instant::now() };
     let mut wait = SHORTEST_WAIT;
     let mut sample_at = Instant::now() + wait;
     while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-        if ledger.options().memory && Instant::now() >= sample_at {
-            let time_ns = ledger.now();
-            let sample = sample(ledger, &mut resident, &mut flushes);
-            if !sample.is_empty() {
-                ledger.memory(time_ns, &sample);
+        if Instant::now() >= sample_at {
+            look_around();
+            if ledger.options().memory {
+                let time_ns = ledger.now();
+                let sample = sample(ledger, &mut resident, &mut flushes);
+                if !sample.is_empty() {
+                    ledger.memory(time_ns, &sample);
+                }
             }
             // What was written since the last sample counts, too.
             let all = system::own_processor_ns();
@@ -69,8 +73,7 @@ fn run(ledger: &Ledger, stopped: &Receiver<()>) {
         flushes.flush_if_due(ledger);
         let until_flush = FLUSH.saturating_sub(flushes.last.elapsed());
         let until_sample = sample_at.saturating_duration_since(Instant::now());
-        let until = if ledger.options().memory { until_flush.min(until_sample) } else { until_flush };
-        wait = until.max(SHORTEST_WAIT);
+        wait = until_flush.min(until_sample).max(SHORTEST_WAIT);
     }
 }
 
@@ -88,11 +91,21 @@ impl Flushes {
     }
 }
 
+/// Whether a process has no memory of its own, so that what it has is that of its parent.
+fn uses_memory_of_parent(pid: Pid, living: &Living) -> bool {
+    let shares = |parent| system::share_memory(pid, parent) == Some(true);
+    living.is_borrowing || living.is_copy && living.parent.is_some_and(shares)
+}
+
 /// The memory of each process that can be measured now. Where the system does not tell how pages are shared, as of programs
 /// with other rights, it is the resident size, and an attribute says so.
 fn sample(ledger: &Ledger, resident: &mut HashSet<ProcessId>, flushes: &mut Flushes) -> Vec<(ProcessId, u64)> {
     let mut sample = Vec::new();
-    for (pid, process) in ledger.living() {
+    for (pid, living) in ledger.living() {
+        let process = living.process;
+        if uses_memory_of_parent(pid, &living) {
+            continue;
+        }
         // Many processes take longer than rows may wait.
         flushes.flush_if_due(ledger);
         if let Some(bytes) = files::proportional_bytes(pid) {

@@ -1,9 +1,9 @@
 //! Calls of the system that no safe crate offers.
 
-use std::ffi::{CString, OsString};
+use std::ffi::CString;
 use std::io::{self, Error};
-use std::os::unix::ffi::OsStringExt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::{mem, ptr};
 
 pub(crate) type Pid = libc::pid_t;
@@ -45,85 +45,8 @@ pub(crate) enum Patience {
     Look,
 }
 
-fn checked(result: libc::c_long) -> io::Result<libc::c_long> {
+pub(crate) fn checked(result: libc::c_long) -> io::Result<libc::c_long> {
     if result < 0 { Err(Error::last_os_error()) } else { Ok(result) }
-}
-
-/// A process that waits, before it executes anything, until it is told to.
-pub(crate) struct Forked {
-    pub(crate) pid: Pid,
-    go: i32,
-    failure: i32,
-}
-
-impl Forked {
-    /// Forks this process. `words` are the command. Signals are blocked as `mask` says once it executes.
-    pub(crate) fn new(words: &[OsString], mask: &libc::sigset_t) -> io::Result<Self> {
-        let words: Vec<CString> = words
-            .iter()
-            .map(|word| CString::new(word.clone().into_vec()).map_err(Error::from))
-            .collect::<io::Result<_>>()?;
-        let mut arguments: Vec<*const libc::c_char> = words.iter().map(|word| word.as_ptr()).collect();
-        arguments.push(ptr::null());
-        let (mut go, mut failure) = ([0; 2], [0; 2]);
-        // SAFETY: both are arrays of two numbers.
-        unsafe {
-            checked(libc::pipe2(go.as_mut_ptr(), libc::O_CLOEXEC).into())?;
-            checked(libc::pipe2(failure.as_mut_ptr(), libc::O_CLOEXEC).into())?;
-        }
-        // SAFETY: the child only calls functions that may be called after a fork of a program with threads, with memory
-        // that was prepared before.
-        let pid = unsafe { libc::fork() };
-        if pid == 0 {
-            // SAFETY: as above. The child never returns.
-            unsafe {
-                libc::close(go[1]);
-                let mut byte = 0_u8;
-                if libc::read(go[0], (&raw mut byte).cast(), 1) != 1 {
-                    libc::_exit(125);
-                }
-                restore_ignored();
-                libc::sigprocmask(libc::SIG_SETMASK, mask, ptr::null_mut());
-                libc::execvp(arguments[0], arguments.as_ptr());
-                let code = *libc::__errno_location();
-                libc::write(failure[1], (&raw const code).cast(), mem::size_of::<i32>());
-                libc::_exit(if code == libc::ENOENT { 127 } else { 126 });
-            }
-        }
-        let error = Error::last_os_error();
-        // SAFETY: these were opened above and are used by nobody else.
-        unsafe {
-            libc::close(go[0]);
-            libc::close(failure[1]);
-        }
-        let forked = Forked { pid, go: go[1], failure: failure[0] };
-        if pid < 0 { Err(error) } else { Ok(forked) }
-    }
-
-    /// Lets it execute the command.
-    pub(crate) fn go(&self) -> io::Result<()> {
-        // SAFETY: one byte is there.
-        checked(unsafe { libc::write(self.go, [1_u8].as_ptr().cast(), 1) } as libc::c_long).map(drop)
-    }
-
-    /// Why the command could not be executed, once that is known: the process executed something, or ended.
-    pub(crate) fn failure(&self) -> Option<Error> {
-        let mut code = 0_i32;
-        let size = mem::size_of::<i32>();
-        // SAFETY: there is room for four bytes.
-        let read = unsafe { libc::read(self.failure, (&raw mut code).cast(), size) };
-        (read == size as isize).then(|| Error::from_raw_os_error(code))
-    }
-}
-
-impl Drop for Forked {
-    fn drop(&mut self) {
-        // SAFETY: these are open and nobody else's.
-        unsafe {
-            libc::close(self.go);
-            libc::close(self.failure);
-        }
-    }
 }
 
 /// Traces a process and everything that it starts. It ends with nobody who traces it.
@@ -263,6 +186,20 @@ pub(crate) fn processor_ns(pid: Pid) -> Option<u64> {
     clock((!pid << 3) | 2)
 }
 
+/// Nanoseconds since the machine started, in sleep also.
+pub(crate) fn since_boot_ns() -> Option<u64> {
+    clock(libc::CLOCK_BOOTTIME)
+}
+
+/// Whether both processes have the same memory: one is the other's child by `vfork`, or by `clone` with CLONE_VM. `None` if the
+/// system does not say.
+pub(crate) fn share_memory(one: Pid, other: Pid) -> Option<bool> {
+    const KCMP_VM: libc::c_int = 1;
+    // SAFETY: the call reads and writes no memory of this process.
+    let order = unsafe { libc::syscall(libc::SYS_kcmp, one, other, KCMP_VM, 0, 0) };
+    (order >= 0).then_some(order == 0)
+}
+
 /// Processor time of this thread, in nanoseconds.
 pub(crate) fn own_processor_ns() -> u64 {
     clock(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or(0)
@@ -273,74 +210,6 @@ fn clock(id: libc::clockid_t) -> Option<u64> {
     // SAFETY: the system writes one time.
     let result = unsafe { libc::clock_gettime(id, &raw mut time) };
     (result == 0).then(|| time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs())
-}
-
-/// Signals that are passed on to the command when somebody sends them to the recorder.
-const PASSED_ON: [i32; 5] = [libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2, libc::SIGCONT];
-/// Signals of the terminal, which reach the command as well: what it does decides.
-const OF_TERMINAL: [i32; 5] = [libc::SIGINT, libc::SIGQUIT, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
-
-/// What this program was told to ignore when it began. Relaxed: written before `main`, read by the same thread.
-static PIPE_WAS_IGNORED: AtomicBool = AtomicBool::new(false);
-static CHILD_WAS_IGNORED: AtomicBool = AtomicBool::new(false);
-
-/// Runs before `main`, in which the standard library begins to ignore SIGPIPE.
-#[used]
-// SAFETY: the system's loader calls the functions of this section once, before other threads exist.
-#[unsafe(link_section = ".init_array")]
-static AT_START: extern "C" fn() = remember_ignored;
-
-extern "C" fn remember_ignored() {
-    PIPE_WAS_IGNORED.store(is_ignored(libc::SIGPIPE), Ordering::Relaxed);
-    CHILD_WAS_IGNORED.store(is_ignored(libc::SIGCHLD), Ordering::Relaxed);
-}
-
-fn is_ignored(signal: i32) -> bool {
-    // SAFETY: the system fills in the action.
-    unsafe {
-        let mut action: libc::sigaction = mem::zeroed();
-        libc::sigaction(signal, ptr::null(), &raw mut action);
-        action.sa_sigaction == libc::SIG_IGN
-    }
-}
-
-/// Ignores what was ignored when this program began, and nothing else. For a process that was forked.
-fn restore_ignored() {
-    for (signal, was_ignored) in [(libc::SIGPIPE, &PIPE_WAS_IGNORED), (libc::SIGCHLD, &CHILD_WAS_IGNORED)] {
-        let action = if was_ignored.load(Ordering::Relaxed) { libc::SIG_IGN } else { libc::SIG_DFL };
-        // SAFETY: neither action runs code of this program.
-        unsafe { libc::signal(signal, action) };
-    }
-}
-
-/// Blocks the signals that concern the command, in this thread and those that it starts. Returns which were blocked before.
-pub(crate) fn prepare_signals() -> libc::sigset_t {
-    // SAFETY: both are sets of signals that the system fills in.
-    unsafe {
-        // Where it is ignored, the system waits for children itself.
-        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
-        let (mut blocked, mut before): (libc::sigset_t, libc::sigset_t) = (mem::zeroed(), mem::zeroed());
-        libc::sigemptyset(&raw mut blocked);
-        // Beyond the largest size of a file, writing fails; the signal would end the recorder.
-        for signal in PASSED_ON.into_iter().chain(OF_TERMINAL).chain([libc::SIGXFSZ]) {
-            libc::sigaddset(&raw mut blocked, signal);
-        }
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const blocked, &raw mut before);
-        before
-    }
-}
-
-/// Stops this process by the signal of the terminal that stopped the command.
-pub(crate) fn stop_likewise(signal: i32) {
-    // SAFETY: the set is filled in by the system; this thread has the signal blocked before and after.
-    unsafe {
-        let mut only: libc::sigset_t = mem::zeroed();
-        libc::sigemptyset(&raw mut only);
-        libc::sigaddset(&raw mut only, signal);
-        libc::kill(libc::getpid(), signal);
-        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const only, ptr::null_mut());
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const only, ptr::null_mut());
-    }
 }
 
 /// Ends a process that has not begun.
@@ -359,39 +228,47 @@ pub(crate) fn kill(pid: Pid) {
     }
 }
 
-/// Passes signals on to a process, for ever. What the terminal sends reaches the command without that.
-pub(crate) fn pass_signals_on(to: Pid) {
-    // SAFETY: sets and the description of a signal are filled in by the system.
+/// Whether this process may execute a file.
+///
+/// # Errors
+/// Why it may not.
+pub(crate) fn may_execute(path: &Path) -> io::Result<()> {
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: the path ends with a zero.
+    let result = unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), libc::X_OK, libc::AT_EACCESS) };
+    checked(result.into()).map(drop)
+}
+
+/// Lets this process have as many files open as it may: one for each process that it watches.
+pub(crate) fn allow_many_files() {
+    // SAFETY: the system reads and writes one limit.
     unsafe {
-        let mut awaited: libc::sigset_t = mem::zeroed();
-        libc::sigemptyset(&raw mut awaited);
-        for signal in PASSED_ON {
-            libc::sigaddset(&raw mut awaited, signal);
-        }
-        loop {
-            let mut info: libc::siginfo_t = mem::zeroed();
-            let signal = libc::sigwaitinfo(&raw const awaited, &raw mut info);
-            if signal > 0 && info.si_code <= 0 {
-                libc::kill(to, signal);
-            }
+        let mut limit: libc::rlimit = mem::zeroed();
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
         }
     }
 }
 
-/// Ends this process as a signal ended the command, without a dump of its memory.
-pub(crate) fn die_of(signal: i32) -> ! {
-    // SAFETY: plain calls; the process ends here.
-    unsafe {
-        let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
-        libc::prctl(libc::PR_SET_DUMPABLE, 0);
-        libc::signal(signal, libc::SIG_DFL);
-        let mut only: libc::sigset_t = mem::zeroed();
-        libc::sigemptyset(&raw mut only);
-        libc::sigaddset(&raw mut only, signal);
-        // To this thread: another one waits for signals that are passed on.
-        libc::raise(signal);
-        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const only, ptr::null_mut());
-        libc::_exit(128 + signal)
+/// Waits until a child ends: its status, and what it used with all that it waited for. `stopped` is called when a signal of the
+/// terminal stopped it.
+pub(crate) fn await_end(pid: Pid, stopped: fn(i32)) -> io::Result<(i32, Resources)> {
+    loop {
+        let mut status = 0;
+        // SAFETY: it may be all zeros.
+        let mut usage: libc::rusage = unsafe { mem::zeroed() };
+        // SAFETY: the system writes one of each.
+        let result = unsafe { libc::wait4(pid, &raw mut status, libc::WUNTRACED, &raw mut usage) };
+        match checked(result.into()) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+            Ok(_) if libc::WIFSTOPPED(status) => {
+                if libc::WSTOPSIG(status) != libc::SIGSTOP {
+                    stopped(libc::WSTOPSIG(status));
+                }
+            }
+            Ok(_) => return Ok((status, Resources::of(&usage))),
+        }
     }
 }

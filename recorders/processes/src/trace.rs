@@ -1,42 +1,21 @@
 //! Follows a command and all processes that it starts.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsString;
 use std::io;
 use std::sync::Arc;
 
-use barrow_writer::{ProcessEnd, ProcessId, Usage, Writer, WriterError};
+use barrow_writer::{ProcessEnd, ProcessId, Usage};
 
-use crate::accounts::Account;
-use crate::error::RecorderError;
+use crate::accounts::{self, Account, Child};
 use crate::files;
 use crate::heaps;
 use crate::kills::Kills;
-use crate::ledger::Ledger;
-use crate::options::Options;
+use crate::ledger::{Begun, Ledger};
+use crate::record::Ended;
 use crate::sampler::Sampler;
+use crate::signals;
 use crate::stack;
-use crate::system::{self, Forked, Happened, Patience, Pid, Resources};
-
-/// How the command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// With this exit status.
-    Status(u8),
-    /// By this signal.
-    Signal(u64),
-}
-
-/// What a recording came to.
-#[derive(Debug)]
-pub struct Outcome {
-    /// How the command ended.
-    pub ended: Ended,
-    /// What was not recorded, one sentence each.
-    pub notes: Vec<String>,
-    /// Why the recording is not whole.
-    pub failure: Option<WriterError>,
-}
+use crate::system::{self, Happened, Patience, Pid, Resources};
 
 /// A process that is followed.
 struct Process {
@@ -50,6 +29,8 @@ struct Process {
     is_ending: bool,
     /// The peak of its memory, once that is so.
     peak_bytes: Option<u64>,
+    /// Ticks since the machine started, when it was heard of.
+    began_ticks: u64,
     /// How long threads that have ended waited for a processor; unknown once that is unknown of one of them.
     waited_ns: Option<u64>,
 }
@@ -83,43 +64,20 @@ struct Tree {
     without_rights: Vec<String>,
     kills: Kills,
     ended: Option<Ended>,
+    /// The parents of processes that have ended, of which nobody knows yet whether they waited.
+    unsettled: HashMap<Pid, Pid>,
 }
 
-/// Runs a command and records it and all processes that it starts. `words` are the command and its arguments; `command` is
-/// the line as a shell reads it. The writer is made once the command is there, can be executed and is traced.
-///
-/// # Errors
-/// [`RecorderError`]; the command did not run then.
-pub fn record(
-    words: &[OsString],
-    command: &str,
-    options: Options,
-    writer: impl FnOnce() -> Result<Writer, RecorderError>,
-) -> Result<Outcome, RecorderError> {
-    let before = system::prepare_signals();
-    let forked = Forked::new(words, &before).map_err(RecorderError::System)?;
-    let root = forked.pid;
-    system::seize(root).map_err(RecorderError::Forbidden)?;
-    forked.go().map_err(RecorderError::System)?;
-    if !await_execution(root).map_err(RecorderError::System)? {
-        return Err(refusal(words, &forked));
-    }
-    // It is stopped, and executed nothing of the command yet.
-    let writer = writer().inspect_err(|_| system::kill(root))?;
-    let ledger = Arc::new(Ledger::new(writer, options));
-    ledger.facts(&ledger.options().redacted(command));
-    let passes = std::thread::Builder::new().name("signals".into()).spawn(move || system::pass_signals_on(root));
-    passes.map_err(RecorderError::System)?;
-    let mut tree = Tree::new(Arc::clone(&ledger), root);
-    tree.begin(root, None);
-    let sampler = Sampler::start(&ledger).map_err(RecorderError::System)?;
+/// Follows the command, which is stopped and executed nothing of its program yet, and all that it starts. Returns how it ended,
+/// and what was not recorded, one sentence each.
+pub(crate) fn follow(ledger: &Arc<Ledger>, root: Pid) -> io::Result<(Option<Ended>, Vec<String>)> {
+    let mut tree = Tree::new(Arc::clone(ledger), root);
+    tree.begin(root, None, false);
+    let sampler = Sampler::start(ledger, || ())?;
     let followed = tree.follow();
     drop(sampler);
-    followed.map_err(RecorderError::System)?;
-    let (ended, notes) = (tree.ended.unwrap_or(Ended::Status(125)), tree.notes());
-    drop(tree);
-    let failure = Arc::into_inner(ledger).and_then(Ledger::finish);
-    Ok(Outcome { ended, notes, failure })
+    followed?;
+    Ok((tree.ended, tree.notes()))
 }
 
 /// The sum of two times, if both are known.
@@ -128,7 +86,7 @@ fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
 }
 
 /// Waits until the command is executed; it is stopped then, and that is the next thing to be heard. False if it ended before.
-fn await_execution(root: Pid) -> io::Result<bool> {
+pub(crate) fn await_execution(root: Pid) -> io::Result<bool> {
     while let Some((pid, happened, _)) = system::next(Patience::Wait)? {
         match happened {
             Happened::Stopped { event: libc::PTRACE_EVENT_EXEC, .. } if pid == root => return Ok(true),
@@ -154,16 +112,6 @@ fn former_number(pid: Pid) -> Option<Pid> {
     })
 }
 
-/// Why the command was not executed.
-fn refusal(words: &[OsString], forked: &Forked) -> RecorderError {
-    let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-    match forked.failure() {
-        Some(error) if error.kind() == io::ErrorKind::NotFound => RecorderError::NotFound(name),
-        Some(error) => RecorderError::CannotRun(name, error),
-        None => RecorderError::System(io::Error::other("it was killed before it was executed")),
-    }
-}
-
 impl Tree {
     fn new(ledger: Arc<Ledger>, root: Pid) -> Self {
         Tree {
@@ -177,6 +125,7 @@ impl Tree {
             without_rights: Vec::new(),
             kills: Kills::new(),
             ended: None,
+            unsettled: HashMap::new(),
         }
     }
 
@@ -218,7 +167,7 @@ impl Tree {
                     system::listen(pid);
                     // The shell that started this program sees it stopped, as it would see the command.
                     if pid == self.root && signal != libc::SIGSTOP {
-                        system::stop_likewise(signal);
+                        signals::stop_likewise(signal);
                     }
                     return;
                 }
@@ -234,25 +183,38 @@ impl Tree {
         system::resume(pid, 0);
     }
 
-    /// A process or thread is there.
-    fn begin(&mut self, pid: Pid, parent: Option<Pid>) {
+    /// A process or thread is there. One that borrows its memory has that of its parent.
+    fn begin(&mut self, pid: Pid, parent: Option<Pid>, is_borrowing: bool) {
+        self.number_is_used_again(pid);
         let known = parent.and_then(|parent| self.processes.get_mut(&parent));
         let parent_id = known.and_then(|known| {
             known.children.insert(pid);
             known.id
         });
         let process = Process {
-            id: self.ledger.begin(pid, parent_id),
+            id: self
+                .ledger
+                .begin(self.ledger.now(), Begun { pid, parent: parent.map(|pid| (pid, parent_id)), is_borrowing }),
             parent,
             threads: 1,
             children: HashSet::new(),
             account: Account::default(),
             is_ending: false,
             peak_bytes: None,
+            began_ticks: system::since_boot_ns().unwrap_or(0) / accounts::NS_PER_TICK,
             waited_ns: Some(0),
         };
         self.processes.insert(pid, process);
         self.threads.insert(pid, Thread::of(pid));
+    }
+
+    /// Somebody has waited for the process that had the number before, if one had.
+    fn number_is_used_again(&mut self, pid: Pid) {
+        if let Some(parent) = self.unsettled.remove(&pid)
+            && let Some(parent) = self.processes.get_mut(&parent)
+        {
+            parent.account.was_waited_for(pid);
+        }
     }
 
     fn forked(&mut self, by: Pid, event: i32) {
@@ -264,10 +226,10 @@ impl Tree {
         // Only this event may also be of a thread.
         let is_clone = event == libc::PTRACE_EVENT_CLONE;
         let thread_of = parent.filter(|&parent| is_clone && system::is_thread_of(parent, new));
-        self.introduce(new, thread_of, parent);
+        self.introduce(new, thread_of, parent, event == libc::PTRACE_EVENT_VFORK);
     }
 
-    fn introduce(&mut self, new: Pid, thread_of: Option<Pid>, parent: Option<Pid>) {
+    fn introduce(&mut self, new: Pid, thread_of: Option<Pid>, parent: Option<Pid>, is_borrowing: bool) {
         match thread_of.filter(|&process| process != new) {
             Some(process) => {
                 self.threads.insert(new, Thread::of(process));
@@ -275,7 +237,7 @@ impl Tree {
                     process.threads += 1;
                 }
             }
-            None => self.begin(new, parent),
+            None => self.begin(new, parent, is_borrowing),
         }
         if self.unknown.remove(&new) {
             system::resume(new, 0);
@@ -286,7 +248,7 @@ impl Tree {
     fn ask_for_unknown(&mut self) {
         for pid in std::mem::take(&mut self.unknown) {
             let (process, parent) = files::family(pid).unwrap_or((pid, 0));
-            self.introduce(pid, Some(process), Some(parent));
+            self.introduce(pid, Some(process), Some(parent), false);
             system::resume(pid, 0);
         }
     }
@@ -318,7 +280,8 @@ impl Tree {
             self.without_rights.push(path.to_owned());
         }
         let tracer = program.executable.as_deref().and_then(files::tracer).map(str::to_owned);
-        self.ledger.image(id, &program, used);
+        self.ledger.executed(pid);
+        self.ledger.image(self.ledger.now(), id, &program, used);
         let Some(tracer) = tracer else { return false };
         self.ledger.attribute(id, "not traced", &format!("{tracer} traces processes itself"));
         self.leave_alone(pid, tracer);
@@ -407,14 +370,15 @@ impl Tree {
         let used = Usage { peak_bytes, waiting_ns: process.waited_ns, ..used };
         if let Some(parent) = process.parent.and_then(|parent| self.processes.get_mut(&parent)) {
             parent.children.remove(&pid);
-            parent.account.child_ended(pid, process.id, all);
+            parent.account.child_ended(Child { pid, id: process.id, began_ticks: process.began_ticks }, all);
+            self.unsettled.extend(process.parent.map(|parent| (pid, parent)));
         }
         let Some(id) = process.id else { return };
         let (exit_status, signal) = match ended {
             Ended::Status(status) => (Some(status.into()), None),
             Ended::Signal(signal) => (None, Some(signal)),
         };
-        self.ledger.end(id, &ProcessEnd { exit_status, signal, used });
+        self.ledger.end(self.ledger.now(), id, &ProcessEnd { exit_status, signal, used });
         if signal == Some(9)
             && let Some(reason) = self.kills.reason(pid)
         {

@@ -2,19 +2,60 @@
 
 #![cfg(target_os = "linux")]
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use barrow_analyzer::Recording;
-use barrow_process_recorder::{Ended, Options, RecorderError, record};
+use barrow_process_recorder::{Ended, Options, RecorderError, Via, record};
 use barrow_processes::{Image, Process, ProcessTree};
 use barrow_writer::Writer;
 use regex::Regex;
 
 /// The recorder hears of every child of this process: one recording at a time.
 static TURN: Mutex<()> = Mutex::new(());
+
+thread_local! {
+    /// The way in which a test records.
+    static VIA: Cell<Via> = const { Cell::new(Via::Auto) };
+}
+
+/// Each of these tests for both ways to record.
+macro_rules! in_both_ways {
+    ($($test:ident,)*) => {
+        mod by_notify {
+            $(#[test] fn $test() { super::VIA.set(super::Via::Notify); super::$test(); })*
+        }
+        mod by_ptrace {
+            $(#[test] fn $test() { super::VIA.set(super::Via::Ptrace); super::$test(); })*
+        }
+    };
+}
+
+in_both_ways! {
+    a_chain_of_programs_is_one_process,
+    a_signal_that_ends_the_command_is_named,
+    a_stopped_process_goes_on_when_it_is_told_to,
+    a_command_that_stops_itself_is_continued_by_its_child,
+    a_command_that_is_not_there_is_not_recorded,
+    nothing_of_the_command_runs_if_there_is_no_recording,
+    the_times_of_all_processes_add_up,
+    each_program_that_strace_sees_is_recorded,
+    the_peak_of_a_program_is_what_the_system_says,
+    arguments_are_what_the_program_was_given,
+    what_is_to_be_left_out_is_nowhere_in_the_file,
+    only_names_of_programs_are_kept_without_arguments,
+    processes_that_nobody_waits_for_are_marked,
+    how_long_a_process_waited_for_a_processor_is_known,
+    threads_that_end_with_their_process_waited_too,
+    a_process_that_outlives_the_command_is_running_at_the_end,
+    threads_fork_and_execute,
+    a_process_with_threads_has_a_peak_when_it_ends,
+    memory_over_time_is_that_of_the_program,
+    what_a_process_wrote_is_not_what_its_children_wrote,
+}
 
 fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -30,6 +71,7 @@ fn recorded_with(options: Options, words: &[&str]) -> (Ended, ProcessTree) {
 }
 
 fn recorded_now(options: Options, words: &[&str]) -> (Ended, ProcessTree) {
+    let options = Options { via: VIA.get(), ..options };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.barrow");
     let command = words.join(" ");
@@ -92,7 +134,6 @@ fn makefile(targets: usize, recipe: &str) -> tempfile::TempDir {
     folder
 }
 
-#[test]
 fn a_chain_of_programs_is_one_process() {
     let (ended, tree) = recorded(&["sh", "-c", "true & wait; exec env sh -c 'exit 7'"]);
     assert_eq!(ended, Ended::Status(7));
@@ -101,13 +142,11 @@ fn a_chain_of_programs_is_one_process() {
     assert!(tree.images().len() >= 4, "{}", tree.images().len());
 }
 
-#[test]
 fn a_signal_that_ends_the_command_is_named() {
     let (ended, _) = recorded(&["sh", "-c", "kill -TERM $$"]);
     assert_eq!(ended, Ended::Signal(15));
 }
 
-#[test]
 fn a_stopped_process_goes_on_when_it_is_told_to() {
     let script = "sleep 0.2 & kill -STOP $!; sleep 0.1; kill -CONT $!; wait $!";
     let (ended, tree) = recorded(&["sh", "-c", script]);
@@ -115,37 +154,36 @@ fn a_stopped_process_goes_on_when_it_is_told_to() {
     assert_eq!(tree.processes().len(), 3);
 }
 
-#[test]
 fn a_command_that_stops_itself_is_continued_by_its_child() {
     let (ended, _) = recorded(&["sh", "-c", "(sleep 0.2; kill -CONT $$) & kill -STOP $$; exit 3"]);
     assert_eq!(ended, Ended::Status(3));
 }
 
-#[test]
 fn a_command_that_is_not_there_is_not_recorded() {
     let _turn = turn();
     for (word, is_missing) in [("no-such-command", true), ("/", false)] {
-        let refused = record(&[word.into()], "", Options::default(), || panic!("nothing may be created"));
+        let options = Options { via: VIA.get(), ..Options::default() };
+        let refused = record(&[word.into()], "", options, || panic!("nothing may be created"));
         let refused = refused.unwrap_err();
         assert_eq!(matches!(refused, RecorderError::NotFound(_)), is_missing, "{refused}");
         assert_eq!(matches!(refused, RecorderError::CannotRun(..)), !is_missing, "{refused}");
     }
 }
 
-#[test]
 fn nothing_of_the_command_runs_if_there_is_no_recording() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let made = folder.path().join("made");
     let words: Vec<OsString> = vec!["touch".into(), made.clone().into()];
-    let refused =
-        record(&words, "", Options::default(), || Err(RecorderError::Destination("no room".to_owned()))).unwrap_err();
+    let refused = record(&words, "", Options { via: VIA.get(), ..Options::default() }, || {
+        Err(RecorderError::Destination("no room".to_owned()))
+    })
+    .unwrap_err();
     assert_eq!(refused.to_string(), "no room");
     std::thread::sleep(std::time::Duration::from_millis(50));
     assert!(!made.exists());
 }
 
-#[test]
 fn the_times_of_all_processes_add_up() {
     let folder = makefile(40, "@i=0; while [ $$i -lt 3000 ]; do i=$$((i+1)); done; /bin/true; env sh -c /bin/true");
     let _turn = turn();
@@ -157,7 +195,11 @@ fn the_times_of_all_processes_add_up() {
     // Of each recipe: a shell, true, env that becomes a shell, and true.
     assert_eq!(tree.processes().len(), 1 + 40 * 4);
     let sum: u64 = tree.images().iter().map(|image| image.used.user_ns.unwrap() + image.used.system_ns.unwrap()).sum();
-    assert!(sum.abs_diff(all) * 50 < all, "{sum} of {all}");
+    match VIA.get() {
+        // Processes that do next to nothing give their memory back after their last call, which takes a part of their time.
+        Via::Notify => assert!(sum < all + all / 50 && sum > all - all / 6, "{sum} of {all}"),
+        _ => assert!(sum.abs_diff(all) * 50 < all, "{sum} of {all}"),
+    }
 }
 
 /// What `strace` saw executed, as its log tells.
@@ -189,7 +231,6 @@ fn executed_in(log: &str) -> Vec<String> {
     lines
 }
 
-#[test]
 fn each_program_that_strace_sees_is_recorded() {
     let folder = makefile(20, "@env A=1 sh -c '/bin/true a$$0; /bin/echo x'; /bin/true & wait");
     let command = ["make", "-s", "-j3", "-C", folder.path().to_str().unwrap()];
@@ -206,7 +247,6 @@ fn each_program_that_strace_sees_is_recorded() {
     assert_eq!(lines(&tree), seen);
 }
 
-#[test]
 fn the_peak_of_a_program_is_what_the_system_says() {
     let folder = tempfile::tempdir().unwrap();
     let (bytes, said) = (folder.path().join("bytes"), folder.path().join("said"));
@@ -228,7 +268,6 @@ fn the_peak_of_a_program_is_what_the_system_says() {
     assert!(parent < 10_000_000, "{parent}");
 }
 
-#[test]
 fn arguments_are_what_the_program_was_given() {
     let long = "x".repeat(100_000);
     for arguments in [vec![""], vec!["", "a b", "\n", "ä"], vec![long.as_str()], vec!["y"; 3000], vec![&long; 5]] {
@@ -242,7 +281,6 @@ fn arguments_are_what_the_program_was_given() {
     assert_eq!(echo, ["/bin/echo", "-n", ""]);
 }
 
-#[test]
 fn what_is_to_be_left_out_is_nowhere_in_the_file() {
     let folder = tempfile::Builder::new().prefix("secret").tempdir().unwrap();
     let program = folder.path().join("secret-tool");
@@ -268,14 +306,12 @@ fn what_is_to_be_left_out_is_nowhere_in_the_file() {
     assert!(!texts.iter().any(|text| text.contains("secret")), "{texts:?}");
 }
 
-#[test]
 fn only_names_of_programs_are_kept_without_arguments() {
     let options = Options { arguments: false, ..Options::default() };
     let (_, tree) = recorded_with(options, &["sh", "-c", "/bin/echo hidden > /dev/null; :"]);
     assert_eq!(lines(&tree), ["/bin/echo", "sh"]);
 }
 
-#[test]
 fn processes_that_nobody_waits_for_are_marked() {
     let options = Options { wait_all: true, ..Options::default() };
     // The shell in parentheses ends before its child.
@@ -288,7 +324,6 @@ fn processes_that_nobody_waits_for_are_marked() {
     assert_eq!(tree.attribute(process(&tree, "/bin/true"), "not waited for"), Some("never"));
 }
 
-#[test]
 fn how_long_a_process_waited_for_a_processor_is_known() {
     // Two shells share one processor, and each prints what the system counts of it at its end.
     let folder = tempfile::tempdir().unwrap();
@@ -309,7 +344,6 @@ fn how_long_a_process_waited_for_a_processor_is_known() {
     }
 }
 
-#[test]
 fn threads_that_end_with_their_process_waited_too() {
     // Threads that compress run beside each other, and are there when their process ends. It adds up what the system counts.
     let script = "
@@ -330,12 +364,12 @@ os._exit(0)
     let path = folder.path().join("waited").display().to_string();
     let (_, tree) = recorded(&["taskset", "-c", "0", "python3", "-c", script, &path]);
     let said: u64 = std::fs::read_to_string(&path).unwrap().parse().unwrap();
-    let found = tree.image(tree.processes()[0].last_image).used.waiting_ns.unwrap();
+    // What `taskset` waited for, before it became Python, is in the count.
+    let found: u64 = tree.images().iter().map(|image| image.used.waiting_ns.unwrap()).sum();
     // What is counted up to the end is more by a few turns.
     assert!(said > 500_000_000 && found >= said && found - said < said / 4, "{found} {said}");
 }
 
-#[test]
 fn a_process_that_outlives_the_command_is_running_at_the_end() {
     let began = std::time::Instant::now();
     let (ended, tree) = recorded(&["sh", "-c", "sleep 2 & sleep 0.1; exit 4"]);
@@ -350,7 +384,6 @@ fn python(script: &str) -> Option<(Ended, ProcessTree)> {
     Some(recorded(&["python3", "-c", script]))
 }
 
-#[test]
 fn threads_fork_and_execute() {
     let script = "
 import os, subprocess, threading, time
@@ -379,7 +412,6 @@ for act in fork, execute:
     assert!(tree.images().iter().all(|image| image.used.peak_bytes.is_some() || image.next.is_some()));
 }
 
-#[test]
 fn a_process_with_threads_has_a_peak_when_it_ends() {
     let script = "
 import os, subprocess, threading, time
@@ -394,7 +426,6 @@ os._exit(0)
     assert!((60_000_000..85_000_000).contains(&peak), "{peak}");
 }
 
-#[test]
 fn memory_over_time_is_that_of_the_program() {
     let script = "
 import time
@@ -413,6 +444,7 @@ time.sleep(0.3); held = bytearray(200_000_000); time.sleep(1); del held; time.sl
 
 #[test]
 fn a_program_that_traces_runs_untraced() {
+    VIA.set(Via::Ptrace);
     let script = "strace -f -o /dev/null sh -c 'exit 9'; exit $?";
     if run("strace", &["-V"]).is_none() {
         eprintln!("not tested: there is no strace here");
@@ -428,7 +460,6 @@ fn a_program_that_traces_runs_untraced() {
     assert_eq!(ended, Ended::Status(8));
 }
 
-#[test]
 fn what_a_process_wrote_is_not_what_its_children_wrote() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let script = format!("dd if=/dev/zero of={}/x bs=64k count=64 2> /dev/null; :", folder.path().display());

@@ -1,0 +1,162 @@
+//! The command before it begins: a process that was forked and waits.
+
+use std::ffi::{CString, OsString};
+use std::io::{self, Error};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::{mem, ptr};
+
+use crate::notify::filter::Filter;
+use crate::signals;
+use crate::system::{Pid, checked};
+
+/// A process that waits, before it executes anything, until it is told to.
+pub(crate) struct Forked {
+    pub(crate) pid: Pid,
+    go: OwnedFd,
+    failure: OwnedFd,
+    said: OwnedFd,
+}
+
+/// A filter that a process gave itself.
+pub(crate) struct Filtered {
+    /// What hears of the calls that it reports.
+    pub(crate) listener: OwnedFd,
+    /// Programs in it do not get the rights of their owners.
+    pub(crate) is_without_new_rights: bool,
+}
+
+/// What the process says once it tried to give itself a filter: 0 or why not, and whether it gets no new rights.
+type Said = [i32; 2];
+
+impl Forked {
+    /// Forks this process. `words` are the command. Signals are blocked as `mask` says once it executes. With a filter, the
+    /// process gives itself that before it waits a second time.
+    pub(crate) fn new(words: &[OsString], mask: &libc::sigset_t, filter: Option<&Filter>) -> io::Result<Self> {
+        let words: Vec<CString> = words
+            .iter()
+            .map(|word| CString::new(word.clone().into_vec()).map_err(Error::from))
+            .collect::<io::Result<_>>()?;
+        let mut arguments: Vec<*const libc::c_char> = words.iter().map(|word| word.as_ptr()).collect();
+        arguments.push(ptr::null());
+        let ((await_go, go), (failure, fail)) = (pipe()?, pipe()?);
+        let (said, say) = pair()?;
+        // SAFETY: the child only calls functions that may be called after a fork of a program with threads, with memory
+        // that was prepared before.
+        let pid = unsafe { libc::fork() };
+        if pid == 0 {
+            // SAFETY: as above. The child never returns.
+            unsafe {
+                libc::close(go.as_raw_fd());
+                let wait = || {
+                    let mut byte = 0_u8;
+                    if libc::read(await_go.as_raw_fd(), (&raw mut byte).cast(), 1) != 1 {
+                        libc::_exit(125);
+                    }
+                };
+                wait();
+                if let Some(filter) = filter {
+                    filter.install_and_send(say.as_raw_fd());
+                    wait();
+                }
+                signals::restore_ignored();
+                libc::sigprocmask(libc::SIG_SETMASK, mask, ptr::null_mut());
+                libc::execvp(arguments[0], arguments.as_ptr());
+                let code = *libc::__errno_location();
+                libc::write(fail.as_raw_fd(), (&raw const code).cast(), mem::size_of::<i32>());
+                libc::_exit(if code == libc::ENOENT { 127 } else { 126 });
+            }
+        }
+        if pid < 0 { Err(Error::last_os_error()) } else { Ok(Forked { pid, go, failure, said }) }
+    }
+
+    /// Lets it go on.
+    pub(crate) fn go(&self) -> io::Result<()> {
+        // SAFETY: one byte is there.
+        checked(unsafe { libc::write(self.go.as_raw_fd(), [1_u8].as_ptr().cast(), 1) } as libc::c_long).map(drop)
+    }
+
+    /// Waits for the filter that the process gives itself.
+    ///
+    /// # Errors
+    /// The system refuses it: EBUSY if another filter of the process reports calls already.
+    pub(crate) fn filtered(&self) -> io::Result<Filtered> {
+        let mut said: Said = [0; 2];
+        let mut room = libc::iovec { iov_base: said.as_mut_ptr().cast(), iov_len: size_of::<Said>() };
+        // Aligned as the header of such a message, with room for one number.
+        let mut control = [0_u64; 4];
+        // SAFETY: the message is filled in with places that live as long as the call, and the system writes no more than
+        // they hold; a descriptor that comes with it is this process's own.
+        unsafe {
+            let mut message: libc::msghdr = mem::zeroed();
+            message.msg_iov = &raw mut room;
+            message.msg_iovlen = 1;
+            message.msg_control = control.as_mut_ptr().cast();
+            message.msg_controllen = size_of_val(&control) as _;
+            let flags = libc::MSG_CMSG_CLOEXEC;
+            let read = libc::recvmsg(self.said.as_raw_fd(), &raw mut message, flags);
+            if checked(read as libc::c_long)? != size_of::<Said>() as libc::c_long {
+                return Err(Error::other("it ended before it had a filter"));
+            }
+            let header = libc::CMSG_FIRSTHDR(&raw const message);
+            if said[0] != 0 || header.is_null() {
+                return Err(Error::from_raw_os_error(said[0]));
+            }
+            let descriptor = ptr::read_unaligned(libc::CMSG_DATA(header).cast::<i32>());
+            Ok(Filtered { listener: OwnedFd::from_raw_fd(descriptor), is_without_new_rights: said[1] != 0 })
+        }
+    }
+
+    /// Why the command could not be executed, once that is known: the process executed something, or ended.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        let mut code = 0_i32;
+        let size = mem::size_of::<i32>();
+        // SAFETY: there is room for four bytes.
+        let read = unsafe { libc::read(self.failure.as_raw_fd(), (&raw mut code).cast(), size) };
+        (read == size as isize).then(|| Error::from_raw_os_error(code))
+    }
+}
+
+/// Sends what became of the filter, with the descriptor of its listener if there is one. For a process that was forked.
+pub(crate) fn send_filtered(to: i32, said: Said, listener: Option<i32>) {
+    let mut said = said;
+    let mut control = [0_u64; 4];
+    // SAFETY: as in `filtered`. The descriptor is a number of this process.
+    unsafe {
+        let mut words = libc::iovec { iov_base: said.as_mut_ptr().cast(), iov_len: size_of::<Said>() };
+        let mut message: libc::msghdr = mem::zeroed();
+        message.msg_iov = &raw mut words;
+        message.msg_iovlen = 1;
+        if let Some(listener) = listener {
+            message.msg_control = control.as_mut_ptr().cast();
+            message.msg_controllen = libc::CMSG_SPACE(size_of::<i32>() as u32) as _;
+            let header = libc::CMSG_FIRSTHDR(&raw const message);
+            (*header).cmsg_level = libc::SOL_SOCKET;
+            (*header).cmsg_type = libc::SCM_RIGHTS;
+            (*header).cmsg_len = libc::CMSG_LEN(size_of::<i32>() as u32) as _;
+            ptr::write_unaligned(libc::CMSG_DATA(header).cast::<i32>(), listener);
+        }
+        libc::sendmsg(to, &raw const message, libc::MSG_NOSIGNAL);
+    }
+}
+
+/// A pipe that programs do not inherit: from where it is read, and where it is written.
+pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    // SAFETY: the system writes two numbers, and they are nobody else's.
+    unsafe {
+        checked(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC).into())?;
+        Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
+    }
+}
+
+/// Two sockets that hear each other.
+fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
+    // SAFETY: as for `pipe`.
+    unsafe {
+        checked(libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()).into())?;
+        Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
+    }
+}

@@ -1,0 +1,511 @@
+//! Follows a command and all processes that it starts by their calls: a filter of the system holds each call to execute a program
+//! and each to end until the recorder has seen it. Nothing stops otherwise, and programs that trace others work as ever.
+//!
+//! Neither forks nor statuses are heard of in this way. A process is known once it executes something, starts something that
+//! does, ends, or is found among the children of another when memory is sampled; its descriptor tells that it ended, and, where
+//! the system knows that, how, and whether its parent took notice.
+
+pub(crate) mod ends;
+pub(crate) mod execution;
+pub(crate) mod filter;
+pub(crate) mod listener;
+pub(crate) mod watched;
+
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use barrow_writer::{ProcessEnd, Usage};
+
+use crate::accounts;
+use crate::files::{self, Program, Stat, Transferred};
+use crate::heaps;
+use crate::kills::Kills;
+use crate::ledger::{Begun, Ledger};
+use crate::system::{self, Pid};
+use ends::Ends;
+use execution::Execution;
+use filter::Calls;
+use listener::{Listener, Request};
+use watched::{Last, Looks, Pending, Present, Watched};
+
+/// Ends are heard of together: each look takes time, and a process that ends with a call tells when by that.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
+/// If the end of a process is heard of within this time after its last call, the call was its end; otherwise its memory took so
+/// long to be given back.
+const SHORT_END_NS: i64 = 4_000_000;
+/// A call to execute that was not followed by another one in this time has succeeded or failed, and its process tells which.
+const SETTLED_NS: i64 = 20_000_000;
+/// Ancestors that are looked for, of a process of which nothing was known.
+const MOST_ANCESTORS: usize = 64;
+
+/// All processes that are watched, for the threads that hear of calls and of ends.
+pub(crate) struct Watch {
+    ledger: Arc<Ledger>,
+    ends: Ends,
+    /// Parents that take notice of an end are heard of.
+    are_noticed: bool,
+    root: Pid,
+    tree: Mutex<Tree>,
+    is_over: AtomicBool,
+}
+
+#[derive(Default)]
+struct Tree {
+    processes: HashMap<Pid, Watched>,
+    keys: HashMap<u64, Pid>,
+    next_key: u64,
+    /// The command asked for a listener of its own, which it does not get.
+    wants_listener: bool,
+    kills: Option<Kills>,
+}
+
+impl Tree {
+    /// Whether a process is known, and not known to have ended.
+    fn runs(&self, process: Pid) -> bool {
+        self.processes.get(&process).is_some_and(|known| known.last.is_none() && known.ended_ns.is_none())
+    }
+}
+
+impl Watch {
+    pub(crate) fn new(ledger: &Arc<Ledger>, root: Pid) -> std::io::Result<Arc<Self>> {
+        let tree = Tree { kills: Some(Kills::new()), ..Tree::default() };
+        let watch = Watch {
+            ledger: Arc::clone(ledger),
+            ends: Ends::new()?,
+            are_noticed: ends::are_noticed(),
+            root,
+            tree: Mutex::new(tree),
+            is_over: AtomicBool::new(false),
+        };
+        if let Some(stat) = files::stat(root) {
+            watch.begin(&mut watch.tree(), root, &stat, None, None, watch.ledger.now());
+        }
+        Ok(Arc::new(watch))
+    }
+
+    fn tree(&self) -> MutexGuard<'_, Tree> {
+        self.tree.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Answers the calls of all processes until none is left.
+    pub(crate) fn hear_calls(&self, listener: &mut Listener) {
+        while let Some(request) = listener.receive() {
+            // A process that has ended tells nothing, so all is written before.
+            if let Some(seen) = self.look_at(&request) {
+                self.take(seen);
+            }
+            listener.answer(&request);
+        }
+    }
+
+    /// What has to be known before a call goes on.
+    fn look_at(&self, request: &Request) -> Option<Seen> {
+        let time_ns = self.ledger.now();
+        let (process, descriptor) = self.process_of(request.thread)?;
+        let stat = files::stat(process)?;
+        let (named, has_program) = self.meet(process, &stat, descriptor, time_ns);
+        let present = named.map(|named| Present::of(process, named));
+        let call = match Execution::read(process, request) {
+            Some(execution) => {
+                let directory = files::directory(process).map(|path| path.to_string_lossy().into_owned());
+                Call::Execute { execution, directory }
+            }
+            None if is_end(request) => Call::End { status: request.arguments[0] as u8 },
+            None => {
+                self.tree().wants_listener = true;
+                return None;
+            }
+        };
+        let is_end = matches!(call, Call::End { .. });
+        let is_asked_for_all = is_end || has_program;
+        let used = if is_asked_for_all { used(process, &stat) } else { used_as_copy(process, &stat) };
+        let transferred = if is_asked_for_all { files::transferred(process) } else { None };
+        let heap = if is_end && heaps::is_possible(&used) { heaps::written_by(process) } else { None };
+        Some(Seen { process, time_ns, stat, used, transferred, present, heap, call })
+    }
+
+    /// Makes a process known that makes a call. Returns the program that its last call named, if nobody knows yet whether it
+    /// executes that, and whether it executed any.
+    fn meet(
+        &self,
+        process: Pid,
+        stat: &Stat,
+        descriptor: Option<OwnedFd>,
+        now_ns: i64,
+    ) -> (Option<Option<String>>, bool) {
+        let mut tree = self.tree();
+        self.know(&mut tree, process, stat, descriptor, now_ns);
+        let Some(known) = tree.processes.get(&process) else { return (None, false) };
+        let named = known.pending.as_ref().map(Pending::named);
+        (named, known.has_program || known.pending.is_some())
+    }
+
+    /// The process of a thread that is in a call, with a descriptor if it is not known.
+    fn process_of(&self, thread: Pid) -> Option<(Pid, Option<OwnedFd>)> {
+        if self.tree().processes.contains_key(&thread) {
+            return Some((thread, None));
+        }
+        // The system gives one of processes, and none of other threads than the first.
+        match ends::descriptor(thread) {
+            Ok(descriptor) => Some((thread, Some(descriptor))),
+            Err(_) => files::family(thread).map(|(process, _)| (process, None)),
+        }
+    }
+
+    fn take(&self, seen: Seen) {
+        let mut tree = self.tree();
+        let tree = &mut *tree;
+        let Seen { process, time_ns, stat, used, transferred, present, heap, call } = seen;
+        self.settle(tree, process, &stat, present);
+        if tree.processes.get(&process).is_some_and(|known| !known.children.is_empty()) {
+            self.take_news(tree, false);
+        }
+        let Some(known) = tree.processes.get_mut(&process) else { return };
+        let [read_bytes, written_bytes] = Transferred::without(transferred, known.of_children);
+        let used = Usage { read_bytes, written_bytes, ..used };
+        match call {
+            Call::Execute { execution, directory } => {
+                known.pending = Some(Pending { time_ns, execution, directory, used, before: Looks::of(&stat) });
+            }
+            Call::End { status } => {
+                // Once it has ended, nothing tells that it started them.
+                let started = if stat.is_shell() || !known.has_program { files::children(process) } else { Vec::new() };
+                known.last = Some(Last { time_ns, status, used, transferred });
+                if let Some((id, heap)) = known.id.zip(heap) {
+                    self.ledger.heap(id, heap.uuid, &heap.path);
+                }
+                let is_heard_of = known.descriptor.is_some();
+                for child in started {
+                    if !tree.processes.contains_key(&child)
+                        && let Some(stat) = files::stat(child)
+                    {
+                        self.begin(tree, child, &stat, None, Some(process), time_ns);
+                    }
+                }
+                self.leave_children(tree, process);
+                if !is_heard_of && let Some(known) = tree.processes.remove(&process) {
+                    self.write_end(tree, process, known, None);
+                }
+            }
+        }
+    }
+
+    /// Says of the children of a process that ends which it never waited for.
+    fn leave_children(&self, tree: &mut Tree, process: Pid) {
+        let has_children = |tree: &Tree| tree.processes.get(&process).is_some_and(|known| !known.children.is_empty());
+        if !self.are_noticed || !has_children(tree) {
+            return;
+        }
+        let Some(known) = tree.processes.get_mut(&process) else { return };
+        for child in std::mem::take(&mut known.children) {
+            let Some(child) = tree.processes.get(&child).filter(|child| child.parent == Some(process)) else {
+                continue;
+            };
+            let has_ended = child.ended_ns.is_some();
+            if let Some(id) = child.id {
+                self.ledger.attribute(id, "not waited for", if has_ended { "never" } else { "parent ended" });
+            }
+        }
+    }
+
+    /// Makes a process known, and those that started it, if they are not.
+    fn know(&self, tree: &mut Tree, process: Pid, stat: &Stat, descriptor: Option<OwnedFd>, now_ns: i64) {
+        if self.is_known(tree, process, stat) {
+            return;
+        }
+        let mut unknown = Vec::new();
+        let mut parent = stat.parent;
+        while parent > 1 && unknown.len() < MOST_ANCESTORS && !tree.runs(parent) {
+            let Some(stat) = files::stat(parent) else { break };
+            let above = stat.parent;
+            unknown.push((parent, stat));
+            parent = above;
+        }
+        // If none above is known, whoever started it is gone: what took it over did not start it.
+        let mut parent = if tree.runs(parent) { Some(parent) } else { None };
+        if parent.is_some() {
+            for (above, stat) in unknown.into_iter().rev() {
+                self.begin(tree, above, &stat, None, parent, now_ns);
+                parent = Some(above);
+            }
+        }
+        self.begin(tree, process, stat, descriptor, parent, now_ns);
+    }
+
+    /// Whether a process is known, and not another one that had its number before.
+    fn is_known(&self, tree: &mut Tree, process: Pid, stat: &Stat) -> bool {
+        let Some(known) = tree.processes.get(&process) else { return false };
+        // A process that was about to end makes no further call.
+        if known.began_ticks == stat.began_ticks && known.last.is_none() {
+            return true;
+        }
+        self.take_news(tree, false);
+        if let Some(known) = tree.processes.remove(&process) {
+            self.write_end(tree, process, known, None);
+        }
+        false
+    }
+
+    fn begin(
+        &self,
+        tree: &mut Tree,
+        process: Pid,
+        stat: &Stat,
+        descriptor: Option<OwnedFd>,
+        parent: Option<Pid>,
+        now_ns: i64,
+    ) {
+        if let Some(parent) = parent {
+            // The program that it executes is the one that started this process.
+            self.settle_early(tree, parent);
+        }
+        let above = parent.map(|parent| (parent, tree.processes.get(&parent).and_then(|parent| parent.id)));
+        let began_ns = if process == self.root { now_ns } else { began_ns(process, stat, now_ns) };
+        let id = self.ledger.begin(began_ns, Begun { pid: process, parent: above, is_borrowing: false });
+        tree.next_key += 1;
+        let key = tree.next_key;
+        let descriptor = descriptor.or_else(|| ends::descriptor(process).ok());
+        let descriptor = descriptor.filter(|descriptor| self.ends.watch(descriptor, key).is_ok());
+        let watched = Watched {
+            id,
+            parent,
+            began_ticks: stat.began_ticks,
+            key,
+            descriptor,
+            children: Vec::new(),
+            of_children: Some(Transferred::default()),
+            has_program: false,
+            pending: None,
+            last: None,
+            ended_ns: None,
+        };
+        tree.keys.insert(key, process);
+        tree.processes.insert(process, watched);
+        if let Some(parent) = parent.and_then(|parent| tree.processes.get_mut(&parent)) {
+            parent.children.push(process);
+        }
+    }
+
+    /// Writes the program of a process that makes another call, if the one before succeeded.
+    fn settle(&self, tree: &mut Tree, process: Pid, stat: &Stat, present: Option<Present>) {
+        let Some(known) = tree.processes.get_mut(&process) else { return };
+        if let Some(pending) = known.pending.take_if(|pending| pending.before != Looks::of(stat)) {
+            self.write_program(process, known, pending, present);
+        }
+        // It failed.
+        known.pending = None;
+    }
+
+    /// Writes the program of a process whose call to execute it has succeeded, before it makes another one.
+    fn settle_early(&self, tree: &mut Tree, process: Pid) {
+        let Some(known) = tree.processes.get_mut(&process).filter(|known| known.pending.is_some()) else { return };
+        let Some(stat) = files::stat(process) else { return };
+        if let Some(pending) = known.pending.take_if(|pending| pending.before != Looks::of(&stat)) {
+            let present = Present::of(process, pending.named());
+            self.write_program(process, known, pending, Some(present));
+        }
+    }
+
+    fn write_program(&self, process: Pid, known: &mut Watched, pending: Pending, present: Option<Present>) {
+        known.has_program = true;
+        self.ledger.executed(process);
+        let Some(id) = known.id else { return };
+        let Present { executable, arguments } = present.unwrap_or_else(|| Present::named(pending.named()));
+        let arguments = arguments.filter(|now| pending.execution.is_script_with(now));
+        let program = Program {
+            executable,
+            directory: pending.directory,
+            arguments: arguments.unwrap_or(pending.execution.arguments),
+        };
+        self.ledger.image(pending.time_ns, id, &program, pending.used);
+    }
+
+    /// Hears of ends until all is over.
+    pub(crate) fn hear_ends(&self) {
+        while !self.is_over.load(Ordering::Relaxed) {
+            let news = self.ends.news(true);
+            self.take_all(&mut self.tree(), news);
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+    }
+
+    /// Takes what is to be heard of ends now.
+    fn take_news(&self, tree: &mut Tree, waits: bool) {
+        loop {
+            let news = self.ends.news(waits);
+            if news.is_empty() {
+                return;
+            }
+            self.take_all(tree, news);
+        }
+    }
+
+    fn take_all(&self, tree: &mut Tree, news: Vec<(u64, bool)>) {
+        let now_ns = self.ledger.now();
+        for (key, is_noticed) in news {
+            let Some(&process) = tree.keys.get(&key) else { continue };
+            let Some(known) = tree.processes.get_mut(&process).filter(|known| known.key == key) else { continue };
+            if known.ended_ns.is_none() {
+                let last_ns = known.last.map(|last| last.time_ns).filter(|last| now_ns - last <= SHORT_END_NS);
+                known.ended_ns = Some(last_ns.unwrap_or(now_ns));
+                self.ledger.forget(process);
+            }
+            if (is_noticed || !self.are_noticed)
+                && let Some(known) = tree.processes.remove(&process)
+            {
+                let status = known.descriptor.as_ref().and_then(ends::status);
+                self.write_end(tree, process, known, status);
+            }
+        }
+    }
+
+    /// Writes the end of a process that is not among the others any more. `status` is that of `wait`, if it is known.
+    fn write_end(&self, tree: &mut Tree, process: Pid, mut known: Watched, status: Option<i32>) {
+        tree.keys.remove(&known.key);
+        self.ledger.forget(process);
+        if let Some(parent) = known.parent.and_then(|parent| tree.processes.get_mut(&parent)) {
+            parent.children.retain(|&child| child != process);
+            // The system adds what a process transferred to that of the one that waited for it.
+            let last = known.last.and_then(|last| last.transferred).filter(|_| self.are_noticed);
+            parent.of_children = parent.of_children.zip(last).map(|(sum, last)| sum.plus(last));
+        }
+        if let Some(pending) = known.pending.take() {
+            // It was ended by a signal before it made another call.
+            self.write_program(process, &mut known, pending, None);
+        }
+        let Some(id) = known.id else { return };
+        let last = known.last;
+        let (exit_status, signal) = match status {
+            Some(status) if status & 0x7f == 0 => (Some(((status >> 8) & 0xff) as u64), None),
+            Some(status) => (None, Some((status & 0x7f) as u64)),
+            None => (last.map(|last| last.status.into()), None),
+        };
+        // What it used when it was about to end says nothing of one that a signal ended later, but hardly less.
+        let used = last.map(|last| last.used).unwrap_or_default();
+        let end = ProcessEnd { exit_status, signal, used };
+        let ended_ns = known.ended_ns.or(last.map(|last| last.time_ns)).unwrap_or_else(|| self.ledger.now());
+        self.ledger.end(ended_ns, id, &end);
+        if signal == Some(9)
+            && let Some(reason) = tree.kills.as_mut().and_then(|kills| kills.reason(process))
+        {
+            self.ledger.attribute(id, "killed by", reason);
+        }
+    }
+
+    /// Looks for processes that were forked and made no call yet, and for programs that make none for long. For the thread that
+    /// samples memory.
+    pub(crate) fn look_around(&self) {
+        let now_ns = self.ledger.now();
+        let living: Vec<Pid> = self.ledger.living().into_iter().map(|(pid, _)| pid).collect();
+        let children: Vec<Pid> = living.iter().flat_map(|&process| files::children(process)).collect();
+        let mut tree = self.tree();
+        for child in children {
+            if !tree.processes.contains_key(&child)
+                && let Some(stat) = files::stat(child)
+            {
+                self.know(&mut tree, child, &stat, None, now_ns);
+            }
+        }
+        self.settle_all(&mut tree, now_ns - SETTLED_NS);
+    }
+
+    /// Writes the programs of all processes that made a call to execute before a time, and none since.
+    fn settle_all(&self, tree: &mut Tree, before_ns: i64) {
+        let is_old = |known: &Watched| known.pending.as_ref().is_some_and(|pending| pending.time_ns <= before_ns);
+        let old: Vec<Pid> = tree.processes.iter().filter(|(_, known)| is_old(known)).map(|(&pid, _)| pid).collect();
+        for process in old {
+            self.settle_early(tree, process);
+        }
+    }
+
+    /// Everything is over: the command has ended. `status` is its own, and `used` what it used with all that was waited for.
+    pub(crate) fn finish(&self, status: i32) {
+        let mut tree = self.tree();
+        self.is_over.store(true, Ordering::Relaxed);
+        self.take_news(&mut tree, false);
+        self.settle_all(&mut tree, i64::MAX);
+        // Those of which no parent took notice: their status is what they ended with.
+        let ended: Vec<Pid> =
+            tree.processes.iter().filter(|(_, known)| known.ended_ns.is_some()).map(|(&pid, _)| pid).collect();
+        for process in ended {
+            if let Some(known) = tree.processes.remove(&process) {
+                self.write_end(&mut tree, process, known, None);
+            }
+        }
+        if let Some(known) = tree.processes.remove(&self.root) {
+            self.write_end(&mut tree, self.root, known, Some(status));
+        }
+    }
+
+    /// Whether a process wanted a listener of its own, which the system gives only one of.
+    pub(crate) fn wants_listener(&self) -> bool {
+        self.tree().wants_listener
+    }
+}
+
+/// A call that was looked at.
+struct Seen {
+    process: Pid,
+    time_ns: i64,
+    stat: Stat,
+    /// What the process used until now.
+    used: Usage,
+    /// With what the children transferred that it waited for.
+    transferred: Option<Transferred>,
+    /// What it executes, if the call before has to be settled.
+    present: Option<Present>,
+    heap: Option<heaps::Heap>,
+    call: Call,
+}
+
+enum Call {
+    Execute { execution: Execution, directory: Option<String> },
+    End { status: u8 },
+}
+
+fn is_end(request: &Request) -> bool {
+    let number = u32::try_from(request.number).ok();
+    Calls::of(request.architecture).is_some_and(|calls| number == Some(calls.exit_group))
+}
+
+/// When a process began: after the tick that the system names, and before it had used what it used.
+fn began_ns(process: Pid, stat: &Stat, now_ns: i64) -> i64 {
+    let cpu = i64::try_from(system::processor_ns(process).unwrap_or(0)).unwrap_or(0);
+    let tick_ends = u64::checked_add(stat.began_ticks, 1).and_then(|tick| tick.checked_mul(accounts::NS_PER_TICK));
+    let since_tick = system::since_boot_ns().zip(tick_ends).map_or(0, |(now, tick)| now.saturating_sub(tick));
+    now_ns.saturating_sub(cpu.max(i64::try_from(since_tick).unwrap_or(0)))
+}
+
+/// What a copy of another process used until it executes something: what is cheap to ask for. The rest counts for its program.
+fn used_as_copy(process: Pid, stat: &Stat) -> Usage {
+    let cpu_ns = system::processor_ns(process);
+    let times = cpu_ns.map(|cpu_ns| accounts::split(cpu_ns, stat.user_ticks, stat.system_ticks));
+    Usage {
+        user_ns: times.map(|(user, _)| user),
+        system_ns: times.map(|(_, system)| system),
+        minor_faults: Some(stat.minor_faults),
+        major_faults: Some(stat.major_faults),
+        ..Usage::default()
+    }
+}
+
+/// What a process used until now, without its children.
+fn used(process: Pid, stat: &Stat) -> Usage {
+    let usage = used_as_copy(process, stat);
+    let cpu_ns = usage.user_ns.zip(usage.system_ns).map(|(user, system)| user + system);
+    let status = files::status(process);
+    let waiting_ns = files::waiting_of_all(process, stat.threads, cpu_ns);
+    // These are counted for each thread, and only the first one is asked.
+    let is_single = stat.threads == 1 && waiting_ns.is_some();
+    let of_first = |count: Option<u64>| count.filter(|_| is_single);
+    Usage {
+        peak_bytes: status.peak_bytes,
+        voluntary_switches: of_first(status.voluntary_switches),
+        involuntary_switches: of_first(status.involuntary_switches),
+        waiting_ns,
+        ..usage
+    }
+}

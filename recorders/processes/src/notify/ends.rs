@@ -1,0 +1,83 @@
+//! How processes end, as a descriptor of each tells.
+//!
+//! ```text
+//!   runs ──▶ ended (it can be read) ──▶ its parent took notice (it hangs up; since Linux 6.15 it tells the status)
+//! ```
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use crate::system::{Pid, checked};
+
+/// Hears of the ends of processes.
+pub(crate) struct Ends {
+    epoll: OwnedFd,
+}
+
+/// Ends that are heard of at once.
+const MOST: usize = 256;
+
+impl Ends {
+    pub(crate) fn new() -> io::Result<Self> {
+        // SAFETY: the number that the system gives is nobody else's.
+        let epoll = unsafe {
+            let number = checked(libc::epoll_create1(libc::EPOLL_CLOEXEC).into())?;
+            OwnedFd::from_raw_fd(number as i32)
+        };
+        Ok(Ends { epoll })
+    }
+
+    /// Hears of the end of a process from now on; `key` names it then.
+    pub(crate) fn watch(&self, process: &OwnedFd, key: u64) -> io::Result<()> {
+        let events = (libc::EPOLLIN | libc::EPOLLET) as u32;
+        let mut event = libc::epoll_event { events, u64: key };
+        let (epoll, process) = (self.epoll.as_raw_fd(), process.as_raw_fd());
+        // SAFETY: the system reads one description.
+        checked(unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, process, &raw mut event) }.into()).map(drop)
+    }
+
+    /// The keys of processes of which there is news, and whether their parents took notice. Waits for some if `waits`.
+    pub(crate) fn news(&self, waits: bool) -> Vec<(u64, bool)> {
+        let mut events = [libc::epoll_event { events: 0, u64: 0 }; MOST];
+        let patience = if waits { 1000 } else { 0 };
+        // SAFETY: the system writes no more events than there is room for.
+        let count = unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), events.as_mut_ptr(), MOST as i32, patience) };
+        let heard = events.into_iter().take(usize::try_from(count).unwrap_or(0));
+        heard.map(|event| (event.u64, event.events & libc::EPOLLHUP as u32 != 0)).collect()
+    }
+}
+
+/// A descriptor of a process.
+///
+/// # Errors
+/// It is not there, or it is a thread and not the first one of a process.
+pub(crate) fn descriptor(pid: Pid) -> io::Result<OwnedFd> {
+    // SAFETY: the number that the system gives is nobody else's.
+    unsafe { checked(libc::syscall(libc::SYS_pidfd_open, pid, 0)).map(|number| OwnedFd::from_raw_fd(number as i32)) }
+}
+
+/// The status of a process of whose end its parent took notice, as `wait` tells it. Systems before Linux 6.15 do not say.
+pub(crate) fn status(process: &OwnedFd) -> Option<i32> {
+    /// `struct pidfd_info` as far as it was known in Linux 6.15.
+    #[repr(C)]
+    #[derive(Default)]
+    struct Info {
+        mask: u64,
+        control_group: u64,
+        numbers: [u32; 11],
+        exit_code: i32,
+    }
+    const GET_INFO: libc::c_ulong = 0xc040_ff0b;
+    const EXIT: u64 = 1 << 3;
+    let mut info = Info { mask: EXIT, ..Info::default() };
+    // SAFETY: the system reads and writes one of these, of the size that the number names.
+    let result = unsafe { libc::ioctl(process.as_raw_fd(), GET_INFO, &raw mut info) };
+    (result == 0 && info.mask & EXIT != 0).then_some(info.exit_code)
+}
+
+/// Whether the system tells that parents take notice, and statuses: Linux does since 6.15.
+pub(crate) fn are_noticed() -> bool {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().unwrap_or(0));
+    (numbers.next(), numbers.next()) >= (Some(6), Some(15))
+}

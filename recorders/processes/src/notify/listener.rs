@@ -1,0 +1,164 @@
+//! What hears of the calls of filtered processes, and lets them go on.
+//!
+//! ```text
+//!   process: execve ──▶ waits ──▶ recorder: receive, look at it, answer ──▶ execve goes on
+//!                                     ╰── the recorder was killed ──▶ guardian: answer
+//! ```
+//!
+//! A call that was received and not answered would wait for ever if the recorder is killed, and later calls would fail. So the
+//! *guardian*, a process that was forked from the recorder, then answers the one that is in a page that both share, and all that
+//! follow, until no filtered process is left.
+
+use std::io::{self, Error};
+use std::mem;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::ptr;
+
+use crate::forked::pipe;
+use crate::system::Pid;
+
+/// A call that waits for an answer: `struct seccomp_notif`.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Request {
+    id: u64,
+    /// The thread.
+    pub(crate) thread: Pid,
+    flags: u32,
+    pub(crate) number: i32,
+    /// The kind of program: `AUDIT_ARCH_…`.
+    pub(crate) architecture: u32,
+    instruction: u64,
+    pub(crate) arguments: [u64; 6],
+}
+
+/// An answer: `struct seccomp_notif_resp`.
+#[repr(C)]
+struct Response {
+    id: u64,
+    value: i64,
+    error: i32,
+    flags: u32,
+}
+
+/// The call goes on as if nobody had heard of it.
+const CONTINUE: u32 = 1;
+
+/// Numbers of `ioctl`: for `'!'`, with the size of what is read and written.
+const RECEIVE: libc::c_ulong = 0xc050_2100;
+const SEND: libc::c_ulong = 0xc018_2101;
+const SET_FLAGS: libc::c_ulong = 0x4008_2104;
+/// The recorder goes on at once, on the processor of the process that waits for it (since Linux 6.6).
+const SYNC_WAKE_UP: u64 = 1;
+
+/// Room for a request, also if later systems tell more.
+const PAGE: usize = 4096;
+
+/// A page that this process and those that it forks share.
+struct Page(*mut Request);
+
+// SAFETY: only the thread that receives writes to it.
+unsafe impl Send for Page {}
+
+/// The listener of a filter.
+pub(crate) struct Listener {
+    descriptor: OwnedFd,
+    received: Page,
+    /// The guardian begins when this is closed.
+    _guarded: OwnedFd,
+}
+
+impl Listener {
+    /// Takes a listener over, and forks its guardian.
+    pub(crate) fn new(descriptor: OwnedFd) -> io::Result<Self> {
+        // SAFETY: the flags are by value. Systems that do not know them refuse.
+        unsafe { libc::ioctl(descriptor.as_raw_fd(), SET_FLAGS, SYNC_WAKE_UP) };
+        let (rights, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+        // SAFETY: new memory, at an address of the system's choice, full of zeros.
+        let page = unsafe { libc::mmap(ptr::null_mut(), PAGE, rights, kind, -1, 0) };
+        if page == libc::MAP_FAILED {
+            return Err(Error::last_os_error());
+        }
+        let received = Page(page.cast());
+        let (end, guarded) = pipe()?;
+        // SAFETY: the child only makes calls of the system, and never returns.
+        let guardian = unsafe { libc::fork() };
+        match guardian {
+            0 => guard(descriptor.as_raw_fd(), end.as_raw_fd(), &received),
+            -1 => Err(Error::last_os_error()),
+            _ => Ok(Listener { descriptor, received, _guarded: guarded }),
+        }
+    }
+
+    /// The next call; nothing once no filtered process is left.
+    pub(crate) fn receive(&mut self) -> Option<Request> {
+        receive(self.descriptor.as_raw_fd(), &self.received)
+    }
+
+    /// Lets the call go on.
+    pub(crate) fn answer(&mut self, request: &Request) {
+        answer(self.descriptor.as_raw_fd(), request.id);
+    }
+}
+
+fn receive(listener: i32, page: &Page) -> Option<Request> {
+    loop {
+        // SAFETY: the page is as large as any request, and the system wants it empty; nobody else writes to it.
+        let result = unsafe {
+            ptr::write_bytes(page.0.cast::<u8>(), 0, size_of::<Request>());
+            libc::ioctl(listener, RECEIVE, page.0)
+        };
+        if result == 0 {
+            // SAFETY: the system filled it in.
+            return Some(unsafe { page.0.read() });
+        }
+        match Error::last_os_error().raw_os_error() {
+            Some(libc::EINTR) => {}
+            // The process was killed while it waited, or no process is left.
+            Some(libc::ENOENT) if has_processes(listener) => {}
+            _ => return None,
+        }
+    }
+}
+
+/// Whether a process with the filter is left; waits until there is a call or none is.
+fn has_processes(listener: i32) -> bool {
+    let mut poll = libc::pollfd { fd: listener, events: libc::POLLIN, revents: 0 };
+    // SAFETY: one description.
+    let result = unsafe { libc::poll(&raw mut poll, 1, -1) };
+    result <= 0 || poll.revents & libc::POLLHUP == 0
+}
+
+fn answer(listener: i32, id: u64) {
+    let response = Response { id, value: 0, error: 0, flags: CONTINUE };
+    // SAFETY: the system reads one response. It fails if the process was killed meanwhile.
+    unsafe { libc::ioctl(listener, SEND, &raw const response) };
+}
+
+/// Waits until the recorder is gone, and then lets all calls go on. It has only these two files, so that nobody waits for the end
+/// of one that the recorder had open.
+fn guard(listener: i32, end: i32, page: &Page) -> ! {
+    // SAFETY: plain calls; the copies are of descriptors that are open.
+    unsafe {
+        libc::setsid();
+        libc::prctl(libc::PR_SET_NAME, c"record-guardian".as_ptr());
+        let (listener, end) = (libc::dup3(listener, 1000, libc::O_CLOEXEC), libc::dup3(end, 1001, libc::O_CLOEXEC));
+        libc::syscall(libc::SYS_close_range, 0, 999, 0);
+        libc::syscall(libc::SYS_close_range, 1002, u32::MAX, 0);
+        let mut byte = 0_u8;
+        while libc::read(end, (&raw mut byte).cast(), 1) < 0
+            && Error::last_os_error().raw_os_error() == Some(libc::EINTR)
+        {}
+        let last = (*page.0).id;
+        if last != 0 {
+            answer(listener, last);
+        }
+        while let Some(request) = receive(listener, page) {
+            answer(listener, request.id);
+        }
+        libc::_exit(0)
+    }
+}
+
+/// Room for two numbers of requests and responses; the system refuses other sizes.
+const _: () = assert!(mem::size_of::<Request>() == 80 && mem::size_of::<Response>() == 24);

@@ -1,0 +1,103 @@
+//! A process that is watched: what its calls said, until it is written.
+
+use std::os::fd::OwnedFd;
+
+use barrow_writer::{ProcessId, Usage};
+
+use super::execution::Execution;
+use crate::files::{self, Stat, Transferred};
+use crate::system::Pid;
+
+/// A process that is watched.
+pub(crate) struct Watched {
+    pub(crate) id: Option<ProcessId>,
+    pub(crate) parent: Option<Pid>,
+    /// When the system says that it began, in ticks: it tells it from another process of the same number.
+    pub(crate) began_ticks: u64,
+    /// Names it where its end is heard of.
+    pub(crate) key: u64,
+    pub(crate) descriptor: Option<OwnedFd>,
+    /// Processes that it started, of which no parent took notice yet.
+    pub(crate) children: Vec<Pid>,
+    /// What those transferred of whose ends it took notice, with theirs; `None` once that is not known of one.
+    pub(crate) of_children: Option<Transferred>,
+    /// Whether it is known to have executed a program.
+    pub(crate) has_program: bool,
+    pub(crate) pending: Option<Pending>,
+    /// What it used, and its status, when it was about to end.
+    pub(crate) last: Option<Last>,
+    /// When its end was heard of.
+    pub(crate) ended_ns: Option<i64>,
+}
+
+/// A call to execute a program of which nobody knows yet whether it succeeded.
+pub(crate) struct Pending {
+    pub(crate) time_ns: i64,
+    pub(crate) execution: Execution,
+    pub(crate) directory: Option<String>,
+    /// What the process used until then.
+    pub(crate) used: Usage,
+    /// What it looked like before.
+    pub(crate) before: Looks,
+}
+
+/// What a process used, and its status, when it was about to end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Last {
+    pub(crate) time_ns: i64,
+    pub(crate) status: u8,
+    pub(crate) used: Usage,
+    pub(crate) transferred: Option<Transferred>,
+}
+
+/// What changes when a process executes a program: its name, and where its arguments lie.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Looks {
+    name: String,
+    arguments: u64,
+    stack: u64,
+}
+
+impl Looks {
+    pub(crate) fn of(stat: &Stat) -> Self {
+        Looks { name: stat.name.clone(), arguments: stat.arguments, stack: stat.stack }
+    }
+}
+
+impl Pending {
+    /// The program that the call named, from the root on.
+    pub(crate) fn named(&self) -> Option<String> {
+        self.execution.whole_path(self.directory.as_deref())
+    }
+}
+
+/// What a process executes, and, if that is another program than its call named, with which arguments.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Present {
+    pub(crate) executable: Option<String>,
+    pub(crate) arguments: Option<Vec<u8>>,
+}
+
+impl Present {
+    /// Asks the system. `named` is what the call named.
+    pub(crate) fn of(process: Pid, named: Option<String>) -> Self {
+        let Some(executable) = files::executable(process) else { return Present::named(named) };
+        let executable = without_remark(executable, named.as_deref());
+        let arguments = (Some(&executable) != named.as_ref()).then(|| files::arguments(process));
+        Present { executable: Some(executable), arguments }
+    }
+
+    /// What the call named, since nothing else is known.
+    pub(crate) fn named(named: Option<String>) -> Self {
+        Present { executable: named, arguments: None }
+    }
+}
+
+/// The path of a program; the system adds a remark to that of one that was removed.
+fn without_remark(path: String, named: Option<&str>) -> String {
+    let name = |path: &str| path.rsplit('/').next().map(str::to_owned);
+    match path.strip_suffix(" (deleted)") {
+        Some(whole) if named.is_some_and(|named| name(named) == name(whole)) => whole.to_owned(),
+        _ => path,
+    }
+}

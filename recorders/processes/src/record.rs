@@ -1,0 +1,219 @@
+//! Runs a command and records it, in one of two ways.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use barrow_writer::{Writer, WriterError};
+
+use crate::error::RecorderError;
+use crate::files;
+use crate::forked::{Filtered, Forked};
+use crate::ledger::Ledger;
+use crate::notify::Watch;
+use crate::notify::filter::Filter;
+use crate::notify::listener::Listener;
+use crate::options::{Options, Via};
+use crate::sampler::Sampler;
+use crate::signals;
+use crate::system::{self, Pid};
+use crate::trace;
+
+/// How the command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// With this exit status.
+    Status(u8),
+    /// By this signal.
+    Signal(u64),
+}
+
+/// What a recording came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How the command ended.
+    pub ended: Ended,
+    /// What was not recorded, one sentence each.
+    pub notes: Vec<String>,
+    /// Why the recording is not whole.
+    pub failure: Option<WriterError>,
+}
+
+impl Ended {
+    /// What `wait` says.
+    fn of(status: i32) -> Self {
+        match status & 0x7f {
+            0 => Ended::Status(((status >> 8) & 0xff) as u8),
+            signal => Ended::Signal(u64::from(signal.unsigned_abs())),
+        }
+    }
+}
+
+/// Runs a command and records it and all processes that it starts. `words` are the command and its arguments; `command` is
+/// the line as a shell reads it. The writer is made once the command is there, can be executed and can be followed.
+///
+/// # Errors
+/// [`RecorderError`]; the command did not run then.
+pub fn record(
+    words: &[OsString],
+    command: &str,
+    options: Options,
+    writer: impl FnOnce() -> Result<Writer, RecorderError>,
+) -> Result<Outcome, RecorderError> {
+    let before = signals::prepare();
+    let filter = if options.via == Via::Ptrace { None } else { Filter::new() };
+    if filter.is_none() && options.via == Via::Notify {
+        return Err(RecorderError::NoNotify(io::Error::from_raw_os_error(libc::ENOSYS)));
+    }
+    let forked = Forked::new(words, &before, filter.as_ref()).map_err(RecorderError::System)?;
+    if filter.is_some() {
+        forked.go().map_err(RecorderError::System)?;
+    }
+    let refused = match filter.map(|_| forked.filtered()) {
+        Some(Ok(filtered)) => return notified(words, command, options, &forked, filtered, writer),
+        Some(Err(error)) if options.via == Via::Notify => {
+            return Err(RecorderError::NoNotify(error)).inspect_err(|_| system::kill(forked.pid));
+        }
+        Some(Err(error)) => Some(error),
+        None => None,
+    };
+    traced(words, command, options, &forked, refused, writer)
+}
+
+/// Records a command that gave itself a filter.
+fn notified(
+    words: &[OsString],
+    command: &str,
+    options: Options,
+    forked: &Forked,
+    filtered: Filtered,
+    writer: impl FnOnce() -> Result<Writer, RecorderError>,
+) -> Result<Outcome, RecorderError> {
+    let root = forked.pid;
+    let give_up = |error| {
+        system::kill(root);
+        error
+    };
+    if let Some(error) = why_not(words.first().map_or(OsStr::new(""), OsString::as_os_str)) {
+        return Err(give_up(refusal(words, Some(error))));
+    }
+    let writer = writer().map_err(give_up)?;
+    let wait_all = options.wait_all;
+    let mut notes = Vec::new();
+    let ledger = Arc::new(Ledger::new(writer, options));
+    ledger.facts(command, Via::Notify);
+    if filtered.is_without_new_rights {
+        ledger.fact("new rights", "none: programs with the rights of their owners run without them");
+    }
+    let listener = Listener::new(filtered.listener).map_err(|error| give_up(RecorderError::System(error)))?;
+    let watch = Watch::new(&ledger, root).map_err(|error| give_up(RecorderError::System(error)))?;
+    system::allow_many_files();
+    let heard = Arc::clone(&watch);
+    let mut listener = listener;
+    let calls = spawn("calls", move || heard.hear_calls(&mut listener))?;
+    pass_signals_on(root)?;
+    forked.go().map_err(RecorderError::System)?;
+    if let Some(error) = forked.failure() {
+        system::bury(root);
+        return Err(refusal(words, Some(error)));
+    }
+    let heard = Arc::clone(&watch);
+    spawn("ends", move || heard.hear_ends())?;
+    let around = Arc::clone(&watch);
+    let sampler = Sampler::start(&ledger, move || around.look_around()).map_err(RecorderError::System)?;
+    let (status, used) = system::await_end(root, signals::stop_likewise).map_err(RecorderError::System)?;
+    if wait_all {
+        // Until no process is left that could make a call.
+        let _ = calls.join();
+    }
+    drop(sampler);
+    watch.finish(status);
+    ledger.fact("cpu of all that was waited for", &(used.user_ns + used.system_ns).to_string());
+    if watch.wants_listener() {
+        notes.push(
+            "a program asked for a listener of its own calls, which it does not get inside a recording by notify; `record --via \
+             ptrace` leaves it that"
+                .to_owned(),
+        );
+    }
+    Ok(Outcome { ended: Ended::of(status), notes, failure: ledger.finish() })
+}
+
+/// Records a command by stopping it when something happens. `refused` is why it has no filter, if one was tried.
+fn traced(
+    words: &[OsString],
+    command: &str,
+    options: Options,
+    forked: &Forked,
+    refused: Option<io::Error>,
+    writer: impl FnOnce() -> Result<Writer, RecorderError>,
+) -> Result<Outcome, RecorderError> {
+    let root = forked.pid;
+    let is_nested = refused.as_ref().and_then(io::Error::raw_os_error) == Some(libc::EBUSY);
+    system::seize(root).map_err(|error| match files::tracer_of(root) {
+        Some(tracer) => RecorderError::Traced { by: files::described(tracer), is_nested },
+        None => RecorderError::Forbidden(error),
+    })?;
+    forked.go().map_err(RecorderError::System)?;
+    if !trace::await_execution(root).map_err(RecorderError::System)? {
+        return Err(refusal(words, forked.failure()));
+    }
+    // It is stopped, and executed nothing of the command yet.
+    let writer = writer().inspect_err(|_| system::kill(root))?;
+    let ledger = Arc::new(Ledger::new(writer, options));
+    ledger.facts(command, Via::Ptrace);
+    pass_signals_on(root)?;
+    let (ended, mut notes) = trace::follow(&ledger, root).map_err(RecorderError::System)?;
+    if is_nested {
+        notes.push("recorded by ptrace, since another recording of these processes is by notify".to_owned());
+    }
+    Ok(Outcome { ended: ended.unwrap_or(Ended::Status(125)), notes, failure: ledger.finish() })
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<std::thread::JoinHandle<()>, RecorderError> {
+    std::thread::Builder::new().name(name.into()).spawn(work).map_err(RecorderError::System)
+}
+
+fn pass_signals_on(root: Pid) -> Result<(), RecorderError> {
+    spawn("signals", move || signals::pass_on(root)).map(drop)
+}
+
+fn name(words: &[OsString]) -> String {
+    words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Why the command was not executed.
+fn refusal(words: &[OsString], failure: Option<io::Error>) -> RecorderError {
+    match failure {
+        Some(error) if error.kind() == io::ErrorKind::NotFound => RecorderError::NotFound(name(words)),
+        Some(error) => RecorderError::CannotRun(name(words), error),
+        None => RecorderError::System(io::Error::other("it was killed before it was executed")),
+    }
+}
+
+/// Why a command cannot be executed, as far as its file tells; the one that `PATH` leads to if it names no folder. The recording
+/// is created before the command is executed, and not for one that cannot be.
+fn why_not(command: &OsStr) -> Option<io::Error> {
+    let may_be = |path: &Path| match fs::metadata(path)?.is_file() {
+        true => system::may_execute(path),
+        false => Err(io::Error::from_raw_os_error(libc::EACCES)),
+    };
+    if command.as_encoded_bytes().contains(&b'/') {
+        return may_be(Path::new(command)).err();
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
+    let mut refused = io::Error::from_raw_os_error(libc::ENOENT);
+    if command.is_empty() {
+        return Some(refused);
+    }
+    for folder in std::env::split_paths(&folders) {
+        match may_be(&folder.join(command)) {
+            Ok(()) => return None,
+            Err(error) if error.raw_os_error() == Some(libc::EACCES) => refused = error,
+            Err(_) => {}
+        }
+    }
+    Some(refused)
+}
