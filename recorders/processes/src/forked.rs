@@ -8,7 +8,7 @@ use std::{mem, ptr};
 
 use crate::notify::filter::Filter;
 use crate::signals;
-use crate::system::{Pid, checked};
+use crate::system::{Pid, checked, pipe};
 
 /// A process that waits, before it executes anything, until it is told to.
 pub(crate) struct Forked {
@@ -56,7 +56,9 @@ impl Forked {
                 };
                 wait();
                 if let Some(filter) = filter {
-                    filter.install_and_send(say.as_raw_fd());
+                    let (installed, is_without_new_rights) = filter.install_anyway();
+                    let code = installed.as_ref().err().map_or(0, |error| error.raw_os_error().unwrap_or(libc::EINVAL));
+                    send_filtered(say.as_raw_fd(), [code, is_without_new_rights.into()], installed.ok());
                     wait();
                 }
                 signals::restore_ignored();
@@ -118,10 +120,10 @@ impl Forked {
 }
 
 /// Sends what became of the filter, with the descriptor of its listener if there is one. For a process that was forked.
-pub(crate) fn send_filtered(to: i32, said: Said, listener: Option<i32>) {
+fn send_filtered(to: i32, said: Said, listener: Option<i32>) {
     let mut said = said;
     let mut control = [0_u64; 4];
-    // SAFETY: as in `filtered`. The descriptor is a number of this process.
+    // SAFETY: as in `filtered`. The descriptor is this process's own, and closed once it is sent.
     unsafe {
         let mut words = libc::iovec { iov_base: said.as_mut_ptr().cast(), iov_len: size_of::<Said>() };
         let mut message: libc::msghdr = mem::zeroed();
@@ -137,16 +139,9 @@ pub(crate) fn send_filtered(to: i32, said: Said, listener: Option<i32>) {
             ptr::write_unaligned(libc::CMSG_DATA(header).cast::<i32>(), listener);
         }
         libc::sendmsg(to, &raw const message, libc::MSG_NOSIGNAL);
-    }
-}
-
-/// A pipe that programs do not inherit: from where it is read, and where it is written.
-pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-    let mut ends = [0; 2];
-    // SAFETY: the system writes two numbers, and they are nobody else's.
-    unsafe {
-        checked(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC).into())?;
-        Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
+        if let Some(listener) = listener {
+            libc::close(listener);
+        }
     }
 }
 

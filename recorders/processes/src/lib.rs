@@ -21,6 +21,7 @@ mod kills;
 mod ledger;
 mod notify;
 mod options;
+mod outcome;
 mod record;
 mod sampler;
 mod signals;
@@ -30,7 +31,8 @@ mod trace;
 
 pub use error::RecorderError;
 pub use options::{Options, Via};
-pub use record::{Ended, Outcome, record};
+pub use outcome::{Ended, Outcome};
+pub use record::record;
 
 /// Ends this process as a signal ended the command; no second dump of memory is written.
 pub fn die_of(signal: u64) -> ! {

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use barrow_writer::{Writer, WriterError};
+use barrow_writer::Writer;
 
 use crate::error::RecorderError;
 use crate::files;
@@ -16,40 +16,11 @@ use crate::notify::Watch;
 use crate::notify::filter::Filter;
 use crate::notify::listener::Listener;
 use crate::options::{Options, Via};
+use crate::outcome::{Ended, Outcome};
 use crate::sampler::Sampler;
 use crate::signals;
 use crate::system::{self, Pid};
 use crate::trace;
-
-/// How the command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// With this exit status.
-    Status(u8),
-    /// By this signal.
-    Signal(u64),
-}
-
-/// What a recording came to.
-#[derive(Debug)]
-pub struct Outcome {
-    /// How the command ended.
-    pub ended: Ended,
-    /// What was not recorded, one sentence each.
-    pub notes: Vec<String>,
-    /// Why the recording is not whole.
-    pub failure: Option<WriterError>,
-}
-
-impl Ended {
-    /// What `wait` says.
-    fn of(status: i32) -> Self {
-        match status & 0x7f {
-            0 => Ended::Status(((status >> 8) & 0xff) as u8),
-            signal => Ended::Signal(u64::from(signal.unsigned_abs())),
-        }
-    }
-}
 
 /// Runs a command and records it and all processes that it starts. `words` are the command and its arguments; `command` is
 /// the line as a shell reads it. The writer is made once the command is there, can be executed and can be followed.

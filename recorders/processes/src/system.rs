@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 use std::io::{self, Error};
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::{mem, ptr};
@@ -225,6 +226,16 @@ pub(crate) fn kill(pid: Pid) {
         if other == pid && !matches!(happened, Happened::Stopped { .. }) {
             break;
         }
+    }
+}
+
+/// A pipe that programs do not inherit: from where it is read, and where it is written.
+pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    // SAFETY: the system writes two numbers, and they are nobody else's.
+    unsafe {
+        checked(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC).into())?;
+        Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
     }
 }
 

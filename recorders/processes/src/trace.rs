@@ -11,7 +11,7 @@ use crate::files;
 use crate::heaps;
 use crate::kills::Kills;
 use crate::ledger::{Begun, Ledger};
-use crate::record::Ended;
+use crate::outcome::Ended;
 use crate::sampler::Sampler;
 use crate::signals;
 use crate::stack;

@@ -9,8 +9,6 @@
 
 use std::io::Error;
 
-use crate::forked::send_filtered;
-
 /// The calls of one kind of programs, as the system numbers them.
 pub(crate) struct Calls {
     /// The kind: `AUDIT_ARCH_…`.
@@ -67,26 +65,17 @@ impl Filter {
         (!CALLS.is_empty()).then(|| Filter { program: program() })
     }
 
-    /// Gives it to this process and sends what became of it to a socket. For a process that was forked.
-    pub(crate) fn install_and_send(&self, to: i32) {
-        let (listener, is_without_new_rights) = match self.install() {
+    /// Gives it to this process, which renounces new rights if it has to. Returns the listener, and whether it did. For a process
+    /// that was forked.
+    pub(crate) fn install_anyway(&self) -> (Result<i32, Error>, bool) {
+        match self.install() {
             // The system gives it only to those that have all rights or renounce new ones.
             Err(error) if error.raw_os_error() == Some(libc::EACCES) => {
                 // SAFETY: the call reads no memory.
                 unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
-                (self.install(), 1)
+                (self.install(), true)
             }
-            other => (other, 0),
-        };
-        match listener {
-            Ok(listener) => {
-                send_filtered(to, [0, is_without_new_rights], Some(listener));
-                // SAFETY: it was opened above, and is sent.
-                unsafe { libc::close(listener) };
-            }
-            Err(error) => {
-                send_filtered(to, [error.raw_os_error().unwrap_or(libc::EINVAL), is_without_new_rights], None)
-            }
+            other => (other, false),
         }
     }
 

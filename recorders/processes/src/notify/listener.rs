@@ -14,8 +14,7 @@ use std::mem;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 
-use crate::forked::pipe;
-use crate::system::Pid;
+use crate::system::{Pid, pipe};
 
 /// A call that waits for an answer: `struct seccomp_notif`.
 #[derive(Debug, Clone, Copy)]
