@@ -72,6 +72,53 @@ const LINES: &[(&str, &str, &str, Option<&str>)] = &[
         "build-script-build",
         Some("libc"),
     ),
+    // cargo 1.95 calls a package `proc-macro2`, and rustc its crate `proc_macro2`.
+    (
+        "rustc --crate-name proc_macro2 --edition=2021 src/lib.rs --crate-type lib --out-dir /w/target/debug/deps -C x=1",
+        "compiler",
+        "rustc",
+        Some("proc_macro2"),
+    ),
+    (
+        "rustc --crate-name build_script_build build.rs --out-dir /w/target/debug/build/proc-macro2-1612cd1e9f8dd8e3 -L x",
+        "compiler",
+        "rustc",
+        Some("proc_macro2"),
+    ),
+    (
+        "/w/target/debug/build/proc-macro2-1612cd1e9f8dd8e3/build-script-build",
+        "build-script",
+        "build-script-build",
+        Some("proc_macro2"),
+    ),
+    (
+        "rustc --crate-name probe build/probe.rs --out-dir /w/target/debug/build/proc-macro2-abcdef0123456789/out/probe",
+        "compiler",
+        "rustc",
+        Some("proc_macro2"),
+    ),
+    (
+        "cc -m64 /tmp/rustcX/symbols.o -o /w/target/debug/build/proc-macro2-1612cd1e9f8dd8e3/build_script_build-1612cd1e9f8dd8e3 -pie",
+        "linker",
+        "cc",
+        Some("proc_macro2"),
+    ),
+    (
+        "rust-lld -flavor gnu -shared -o /w/target/debug/deps/libthiserror_impl-8a08c13ef4894e53.so /usr/lib/crti.o",
+        "linker",
+        "rust-lld",
+        Some("thiserror_impl"),
+    ),
+    ("collect2 -o /w/target/debug/deps/my_tool-8a08c13ef4894e53 a.o", "linker", "collect2", Some("my_tool")),
+    ("ld -shared -o /w/target/debug/deps/libplug_in.so a.o", "linker", "ld", Some("plug_in")),
+    ("ld -o /w/target/debug/deps/libfoo-8a08c13ef4894e53 a.o", "linker", "ld", Some("libfoo")),
+    // The layout of build folders that cargo is about to have.
+    (
+        "rustc --crate-name build_script_build build.rs --out-dir /w/build/debug/build/proc-macro2/1612cd1e9f8dd8e3/out",
+        "compiler",
+        "rustc",
+        Some("proc_macro2"),
+    ),
     (
         "/w/target/debug/deps/totals-5fbd0124637a1ae5 --nocapture",
         "test-runner",
@@ -300,4 +347,29 @@ fn default_rules_cut_what_is_too_long() {
     };
     assert!(Classes::of(&tree, &read("${unit}")).is_ok());
     assert!(Classes::of(&tree, &read("of ${unit}")).is_err());
+}
+
+/// Of a recording of cargo: folders and names of rustc say which crate each process is of.
+#[test]
+fn a_crate_of_a_recording_is_one_unit() {
+    let path = barrow_testdata::path("builds/cargo-j1.barrow");
+    let tree = ProcessTree::read(Arc::new(Recording::open(&path).unwrap())).unwrap();
+    let classes = Classes::of(&tree, Rules::standard()).unwrap();
+    let units = classes.schema("unit").unwrap();
+    assert!(
+        !units.labels().iter().any(|label| label == "build_script_build" || label.contains("/build_script_build-"))
+    );
+    let (mut found, mut sought) = (0, 0);
+    for at in 0..tree.images().len() as u32 {
+        let image = tree.image(ImageId(at));
+        let line = tree.arguments(image).collect::<Vec<_>>().join(" ");
+        let of_crate =
+            ["--crate-name proc_macro2 ", "--crate-name=proc_macro2 ", "vendor/proc-macro2/", "/build/proc-macro2-"];
+        // Other crates of rustc name the build folder of one that they depend on.
+        let telling = if line.contains("--crate-name") { &of_crate[..3] } else { &of_crate[..] };
+        sought += u32::from(telling.iter().any(|part| line.contains(part)));
+        found += u32::from(units.class(ImageId(at)) == Some("proc_macro2"));
+    }
+    // The build script, its compiler and four images of linkers; the library, and three probes.
+    assert_eq!((found, sought), (10, 10));
 }

@@ -265,7 +265,7 @@ fn fill(
     looked: &mut Looked<'_, '_>,
     texts: &[String],
 ) -> usize {
-    let has_groups = template.parts.iter().any(|part| matches!(part, Part::Group(..)));
+    let has_groups = template.parts.iter().any(|part| matches!(part, Part::Group(..) | Part::Identifier(..)));
     let captured = rule.map_or(&[][..], |rule| &rule.captured).iter().filter(|_| has_groups);
     let captured: Vec<_> = captured.collect();
     if captured.iter().any(|(field, _)| field.is_none()) {
@@ -277,9 +277,14 @@ fn fill(
         captured.iter().map(|(field, pattern)| pattern.captures(text(*field))).collect();
     let mut bytes = 0;
     for part in &template.parts {
+        let identifier;
         let text = match part {
             Part::Text(text) => text,
             Part::Group(pattern, group) => template::captured(captures[*pattern].as_ref(), *group),
+            Part::Identifier(pattern, group) => {
+                identifier = template::captured(captures[*pattern].as_ref(), *group).replace('-', "_");
+                &identifier
+            }
             Part::Field(Field::Directory) => last_part(looked.fields[Field::Directory as usize]),
             Part::Field(field) => looked.fields[*field as usize],
             Part::Class(other) => &texts[*other],

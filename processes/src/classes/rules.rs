@@ -230,7 +230,7 @@ fn check_lengths(all: &[(Source<'_>, &SchemaText)], schemata: &[SchemaRules], or
             let of_part = |part: &Part| match part {
                 Part::Text(text) => Extent { bytes: text.len(), texts: 0 },
                 Part::Class(other) => longest[*other],
-                Part::Group(..) | Part::Field(_) => Extent { bytes: 0, texts: 1 },
+                Part::Group(..) | Part::Identifier(..) | Part::Field(_) => Extent { bytes: 0, texts: 1 },
             };
             parts.iter().map(of_part).fold(Extent::default(), Extent::and)
         };

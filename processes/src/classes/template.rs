@@ -1,4 +1,4 @@
-//! Labels with holes: `$1`, `${crate}`, `${program}`, `${category}`.
+//! Labels with holes: `$1`, `${crate}`, `${1:_}`, `${program}`, `${category}`.
 
 use regex::{Captures, Regex};
 
@@ -8,6 +8,8 @@ pub(super) enum Part {
     Text(String),
     /// A group of a pattern: which of the rule's patterns with groups, and the number of the group in it.
     Group(usize, usize),
+    /// The same with `_` for each `-`: the name of a crate, which cargo writes both ways.
+    Identifier(usize, usize),
     /// What is known of the command.
     Field(Field),
     /// The label in another schema.
@@ -70,7 +72,11 @@ pub(super) fn parse(
                 after.split_at(end)
             }
         };
-        let hole = group(name, patterns).or_else(|| Field::named(name).map(Part::Field));
+        let hole = match name.strip_suffix(":_").map(|name| group(name, patterns)) {
+            Some(Some(Part::Group(pattern, group))) => Some(Part::Identifier(pattern, group)),
+            _ => group(name, patterns),
+        };
+        let hole = hole.or_else(|| Field::named(name).map(Part::Field));
         let hole = hole.or_else(|| schema(name).map(Part::Class));
         parts.push(hole.ok_or_else(|| {
             format!("`${{{name}}}` is no group of the rule's patterns, no field and no schema; `$$` is a dollar sign")
