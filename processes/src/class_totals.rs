@@ -5,7 +5,7 @@
 
 use crate::classes::{LabelId, Schema};
 use crate::totals::{Sum, Totals};
-use crate::tree::{ImageId, ProcessTree, duration};
+use crate::tree::{ImageId, Process, ProcessTree, duration};
 
 /// The least, the mean and the most of what is known of processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -87,6 +87,14 @@ pub struct ClassTotals {
     pub peak_bytes: Spread,
 }
 
+impl ClassTotals {
+    /// From the start of the first to the end of the last, in nanoseconds.
+    #[must_use]
+    pub fn span_ns(&self) -> u64 {
+        duration(self.first_ns, self.last_ns)
+    }
+}
+
 /// What a process did in one class.
 #[derive(Debug, Clone, Copy, Default)]
 struct Part {
@@ -105,8 +113,46 @@ pub fn class_totals(tree: &ProcessTree, totals: &Totals, schema: &Schema) -> Vec
         vec![ClassTotals { first_ns: i64::MAX, last_ns: i64::MIN, ..Default::default() }; schema.labels().len()];
     by_process(tree, totals, schema, &mut classes, |class, part| class.add(part));
     nested_once(tree, totals, schema, &mut classes);
-    for_each_run(tree, schema, |label, from, to| classes[label.index()].running_ns += duration(from, to));
+    let label = |id| schema.label(id).map(LabelId::index);
+    for_each_run(tree, classes.len(), label, |label, from, to| classes[label].running_ns += duration(from, to));
     classes
+}
+
+/// When the processes of all classes of a schema ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WholeSpan {
+    /// Processes that ran an image of any class.
+    pub processes: u64,
+    /// When the first image began.
+    pub first_ns: i64,
+    /// When the last one ended, or the recording did.
+    pub last_ns: i64,
+    /// How long at least one of them ran.
+    pub running_ns: u64,
+}
+
+impl WholeSpan {
+    /// The span of a schema; `None` if it has no class.
+    #[must_use]
+    pub fn of(tree: &ProcessTree, schema: &Schema, totals: &[ClassTotals]) -> Option<Self> {
+        let first_ns = totals.iter().map(|class| class.first_ns).min()?;
+        let last_ns = totals.iter().map(|class| class.last_ns).max()?;
+        let has_label = |process: &Process| {
+            let mut images = std::iter::successors(Some(process.first_image), |&image| tree.image(image).next);
+            images.any(|image| schema.label(image).is_some())
+        };
+        let processes = tree.processes().iter().filter(|process| has_label(process)).count() as u64;
+        let mut running_ns = 0;
+        let all = |id| schema.label(id).map(|_| 0);
+        for_each_run(tree, 1, all, |_, from, to| running_ns += duration(from, to));
+        Some(WholeSpan { processes, first_ns, last_ns, running_ns })
+    }
+
+    /// From the start of the first to the end of the last, in nanoseconds.
+    #[must_use]
+    pub fn span_ns(&self) -> u64 {
+        duration(self.first_ns, self.last_ns)
+    }
 }
 
 /// What a histogram counts.
@@ -223,21 +269,27 @@ fn nested_once(tree: &ProcessTree, totals: &Totals, schema: &Schema, classes: &m
     }
 }
 
-/// Calls `visit` for the times in which images of a class ran, without overlaps, in the order of their starts.
-fn for_each_run(tree: &ProcessTree, schema: &Schema, mut visit: impl FnMut(LabelId, i64, i64)) {
+/// Calls `visit` for the times in which images of a group ran, without overlaps, in the order of their starts. There are
+/// `count` groups; those without one are passed over.
+fn for_each_run(
+    tree: &ProcessTree,
+    count: usize,
+    group: impl Fn(ImageId) -> Option<usize>,
+    mut visit: impl FnMut(usize, i64, i64),
+) {
     let mut order: Vec<ImageId> = (0..tree.images().len() as u32).map(ImageId).collect();
     if !tree.images().is_sorted_by_key(|image| image.began_ns) {
         order.sort_by_key(|&id| tree.image(id).began_ns);
     }
-    let mut until = vec![i64::MIN; schema.labels().len()];
+    let mut until = vec![i64::MIN; count];
     for id in order {
-        let Some(label) = schema.label(id) else { continue };
+        let Some(group) = group(id) else { continue };
         let image = tree.image(id);
         let to = image.ended_ns.unwrap_or(tree.span_ns().1);
-        let from = image.began_ns.max(until[label.index()]);
+        let from = image.began_ns.max(until[group]);
         if to > from {
-            visit(label, from, to);
-            until[label.index()] = to;
+            visit(group, from, to);
+            until[group] = to;
         }
     }
 }
@@ -246,15 +298,26 @@ fn for_each_run(tree: &ProcessTree, schema: &Schema, mut visit: impl FnMut(Label
 /// class ran.
 #[must_use]
 pub fn running_shares(tree: &ProcessTree, schema: &Schema, classes: usize, columns: usize) -> Vec<Vec<f64>> {
+    let classes = classes.min(schema.labels().len());
+    let label = |id| schema.label(id).map(LabelId::index).filter(|&label| label < classes);
+    shares(tree, classes, columns, label)
+}
+
+/// The same for all classes of a schema together.
+#[must_use]
+pub fn running_shares_of_all(tree: &ProcessTree, schema: &Schema, columns: usize) -> Vec<f64> {
+    shares(tree, 1, columns, |id| schema.label(id).map(|_| 0)).pop().unwrap_or_default()
+}
+
+fn shares(tree: &ProcessTree, count: usize, columns: usize, group: impl Fn(ImageId) -> Option<usize>) -> Vec<Vec<f64>> {
     let (start, end) = tree.span_ns();
     let width = (duration(start, end) as f64 / columns as f64).max(1.0);
-    let mut shares = vec![vec![0.0; columns]; classes.min(schema.labels().len())];
-    for_each_run(tree, schema, |label, from, to| {
-        let Some(shares) = shares.get_mut(label.index()) else { return };
+    let mut shares = vec![vec![0.0; columns]; count];
+    for_each_run(tree, count, group, |group, from, to| {
         let (from, to) = (duration(start, from) as f64 / width, duration(start, to) as f64 / width);
         let reached = from as usize..columns.min(to.ceil() as usize);
         let first = reached.start;
-        for (at, share) in (first..).zip(shares.get_mut(reached).into_iter().flatten()) {
+        for (at, share) in (first..).zip(shares[group].get_mut(reached).into_iter().flatten()) {
             *share += to.min(at as f64 + 1.0) - from.max(at as f64);
         }
     });

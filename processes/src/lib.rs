@@ -25,7 +25,9 @@ mod tree;
 mod window;
 
 pub use barrow_analyzer::{ProcessId, Usage};
-pub use class_totals::{ClassTotals, Figures, Measure, Spread, class_totals, class_values, running_shares};
+pub use class_totals::{
+    ClassTotals, Figures, Measure, Spread, WholeSpan, class_totals, class_values, running_shares, running_shares_of_all,
+};
 pub use classes::{Classes, Evaluation, LabelId, Labeller, Rules, Schema};
 pub use comparison::{SideUse, UseChange, changes_by_class, changes_by_command, whole_wall_ns};
 pub use critical::{Step, critical_path, idle_ns};

@@ -1,6 +1,9 @@
 //! `classes`: what the classes of processes used, and when they ran.
 
-use barrow_processes::{Measure, ProcessTree, Schema, class_peaks, class_totals, class_values, running_shares};
+use barrow_processes::{
+    Measure, ProcessTree, Schema, WholeSpan, class_peaks, class_totals, class_values, running_shares,
+    running_shares_of_all,
+};
 
 use crate::answer::{Answer, Audience, Column, Unit, Value, units};
 use crate::arguments::Arguments;
@@ -20,14 +23,15 @@ pub(super) const COMMAND: Command = Command {
     about: "What classes of processes used, such as compilers and linkers",
     details: "A schema gives each program that a process executes a label: `category` what kind of work it is, `program` \
               what is executed, `directory` where, and `unit` what is built. Classes come in the order in which their \
-              first process started. The bar goes from the start of the first process to the end of the last one: `#` \
+              first process started. `span` is the time from the start of the first process to the end of the last one, with \
+              its part of that of all classes, and the bar shows it: `#` \
               where processes of the class ran for at least half of the time, `-` where for less, `.` where none ran. \
               The first figure is what the processes used themselves; `with started` adds all that they started, each \
               second once, so these percentages add up to more than 100 %. Minimum, mean and maximum are those of a \
               process alone, for `by wall` from its start to its end. `by memory` ranges over peaks of processes; `peak \
               together` is the largest sample of all processes of the class. `waiting` is how long their threads could have \
-              run and had no processor. `histogram` counts processes in ten equal \
-              ranges, `histogram log` in powers of two. Rules come from --classes, from barrow-classes.toml beside the \
+              run and had no processor. `histogram` counts processes in ten equal ranges, `histogram log` in powers of two, \
+              on one scale for all classes. Rules come from --classes, from barrow-classes.toml beside the \
               recording, or are the default ones.",
     example: "classes program by wall",
     flags: &["--classes"],
@@ -101,11 +105,16 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let measure = asked.measure.unwrap_or(Measure::Cpu);
     if let Some(is_logarithmic) = asked.histogram {
         let values = class_values(&tree, &totals, schema, measure);
-        let table = class_tables::histogram((&tree, schema), &values, measure, is_logarithmic);
-        return Ok(more::first_page(session, Answer::default().table(table).lines(note).exact(), rows));
+        let (table, scale) = class_tables::histogram(schema, &values, measure, is_logarithmic);
+        let mut answer = Answer::default().table(table).lines(note).exact();
+        answer.notes.extend(scale);
+        return Ok(more::first_page(session, answer, rows));
     }
-    let totalled =
-        |schema| Totalled { schema, totals: class_totals(&tree, &totals, schema), peaks: class_peaks(&tree, schema) };
+    let totalled = |schema| {
+        let of_classes = class_totals(&tree, &totals, schema);
+        let whole = WholeSpan::of(&tree, schema, &of_classes);
+        Totalled { schema, totals: of_classes, peaks: class_peaks(&tree, schema), whole }
+    };
     let settings = &session.context.settings;
     let tables = || people(&tree, &totalled(schema), measure, rows);
     match settings.format {
@@ -140,8 +149,15 @@ fn cut_note(schema: &Schema) -> Option<String> {
 fn people(tree: &ProcessTree, of: &Totalled<'_>, measure: Measure, rows: usize) -> Answer {
     let shares = running_shares(tree, of.schema, MOST_BARS, class_tables::BAR);
     let unknown: u64 = of.totals.iter().map(|class| u64::from(class.cpu_ns.exclusive.sum().unknown())).sum();
-    let mut when = class_tables::when(of, &shares);
-    when.rows.truncate(rows);
+    let of_all = running_shares_of_all(tree, of.schema, class_tables::BAR);
+    let mut when = class_tables::when(of, &shares, &of_all);
+    // The row about all of them stays.
+    if when.rows.len() > rows
+        && let Some(all) = when.rows.pop()
+    {
+        when.rows.truncate(rows.saturating_sub(1));
+        when.rows.push(all);
+    }
     when.audience = Audience::People;
     let answer = Answer::default().table(when).table(class_tables::used(of, measure));
     if unknown == 0 {

@@ -1,9 +1,11 @@
 //! What the classes of a schema used, as tables for people and as values for machines.
 
-use barrow_processes::{ClassTotals, Figures, Measure, ProcessTree, Schema, Spread, Sum};
+use std::collections::BTreeMap;
+
+use barrow_processes::{ClassTotals, Figures, Measure, Schema, Spread, Sum, WholeSpan};
 
 use super::process_text::time;
-use crate::answer::{Audience, Column, Table, Unit, Value};
+use crate::answer::{Audience, Column, Table, Unit, Value, units};
 
 /// Characters of a bar.
 pub(crate) const BAR: usize = 32;
@@ -14,15 +16,26 @@ pub(crate) struct Totalled<'s> {
     pub(crate) totals: Vec<ClassTotals>,
     /// The largest sample of each.
     pub(crate) peaks: Vec<Option<(i64, u64)>>,
+    /// When all of them ran; `None` if there is none.
+    pub(crate) whole: Option<WholeSpan>,
+}
+
+impl Totalled<'_> {
+    /// Which part of the span of all classes that of a class is.
+    fn share(&self, class: &ClassTotals) -> Value {
+        self.whole.map_or(Value::None, |whole| Value::share(class.span_ns(), whole.span_ns()))
+    }
 }
 
 /// When the classes ran: a bar from the start of the first process to the end of the last. `#` is drawn where processes ran
-/// for at least half of the time, `-` where they ran for less, `.` where none did.
-pub(crate) fn when(of: &Totalled<'_>, shares: &[Vec<f64>]) -> Table {
+/// for at least half of the time, `-` where they ran for less, `.` where none did. The last row is about all of them.
+pub(crate) fn when(of: &Totalled<'_>, shares: &[Vec<f64>], of_all: &[f64]) -> Table {
     let columns = vec![
         Column::new("class", "class", Unit::Text),
         Column::new("processes", "processes", Unit::Count),
         Column::new("running_ns", "running", Unit::Duration),
+        Column::new("span_ns", "span", Unit::Duration),
+        Column::new("span_share", "%", Unit::Share),
         Column::new("", "from first to last", Unit::Text),
     ];
     let rows = of.totals.iter().enumerate().map(|(at, class)| {
@@ -30,10 +43,23 @@ pub(crate) fn when(of: &Totalled<'_>, shares: &[Vec<f64>]) -> Table {
             Value::text(&of.schema.labels()[at]),
             class.processes.into(),
             class.running_ns.into(),
+            class.span_ns().into(),
+            of.share(class),
             shares.get(at).map(|shares| bar(shares)).into(),
         ]
     });
-    Table { key: "when", audience: Audience::People, rows: rows.collect(), columns }
+    let mut rows: Vec<Vec<Value>> = rows.collect();
+    if let Some(whole) = of.whole.filter(|_| of.totals.len() > 1) {
+        rows.push(vec![
+            Value::text("(all)"),
+            whole.processes.into(),
+            whole.running_ns.into(),
+            whole.span_ns().into(),
+            Value::share(whole.span_ns(), whole.span_ns()),
+            bar(of_all).into(),
+        ]);
+    }
+    Table { key: "when", audience: Audience::People, rows, columns }
 }
 
 fn bar(shares: &[f64]) -> String {
@@ -138,14 +164,51 @@ fn spread(class: &ClassTotals, measure: Measure) -> Spread {
     }
 }
 
-/// How many processes have how much, class by class.
+/// Ranges of a histogram.
+const BINS: u64 = 10;
+/// The longest bar of a histogram, in characters.
+const LONGEST_BAR: u64 = 30;
+
+/// The ranges of a histogram, which all its classes share.
+#[derive(Clone, Copy)]
+enum Scale {
+    /// Equal parts of everything up to this.
+    Linear(u64),
+    /// Powers of two.
+    Logarithmic,
+}
+
+impl Scale {
+    /// The range of a value.
+    fn bin(self, value: u64) -> u64 {
+        match self {
+            // The number of digits.
+            Scale::Logarithmic => u64::from(u64::BITS - value.leading_zeros()),
+            Scale::Linear(most) => (u128::from(value) * u128::from(BINS) / (u128::from(most) + 1)) as u64,
+        }
+    }
+
+    /// Where a range begins.
+    fn edge(self, bin: u64) -> u64 {
+        match self {
+            Scale::Logarithmic => {
+                bin.checked_sub(1).map_or(0, |power| 1u64.checked_shl(power as u32).unwrap_or(u64::MAX))
+            }
+            Scale::Linear(most) => {
+                let edge = (u128::from(bin) * (u128::from(most) + 1)).div_ceil(u128::from(BINS));
+                edge.min(u128::from(u64::MAX)) as u64
+            }
+        }
+    }
+}
+
+/// How many processes have how much, class by class, and the scale that all classes share in words.
 pub(crate) fn histogram(
-    tree_schema: (&ProcessTree, &Schema),
+    schema: &Schema,
     values: &[Vec<u64>],
     measure: Measure,
     is_logarithmic: bool,
-) -> Table {
-    const BINS: u64 = 10;
+) -> (Table, Option<String>) {
     let unit = if measure == Measure::Memory { Unit::Bytes } else { Unit::Duration };
     let columns = vec![
         Column::new("class", "class", Unit::Text),
@@ -154,38 +217,41 @@ pub(crate) fn histogram(
         Column::new("processes", "processes", Unit::Count),
         Column::new("", "", Unit::Text).for_people(),
     ];
-    let mut rows = Vec::new();
-    for (label, values) in tree_schema.1.labels().iter().zip(values).filter(|(_, values)| !values.is_empty()) {
-        let most = values.iter().copied().max().unwrap_or(0);
-        let bin = |value: u64| match is_logarithmic {
-            // Powers of two: the number of digits.
-            true => u64::from(u64::BITS - value.leading_zeros()),
-            false => (u128::from(value) * u128::from(BINS) / (u128::from(most) + 1)) as u64,
-        };
-        let edge = |bin: u64| match is_logarithmic {
-            true => bin.checked_sub(1).map_or(0, |power| 1u64.checked_shl(power as u32).unwrap_or(u64::MAX)),
-            false => {
-                ((u128::from(bin) * (u128::from(most) + 1)).div_ceil(u128::from(BINS))).min(u128::from(u64::MAX)) as u64
-            }
-        };
-        let mut counts = std::collections::BTreeMap::<u64, u64>::new();
-        values.iter().for_each(|&value| *counts.entry(bin(value)).or_default() += 1);
-        let largest = counts.values().copied().max().unwrap_or(1);
-        for (bin, count) in counts {
-            let length = (u128::from(count) * 30).div_ceil(u128::from(largest)) as usize;
-            rows.push(vec![
-                Value::text(label),
-                edge(bin).into(),
-                edge(bin + 1).into(),
-                count.into(),
-                Value::text("#".repeat(length)),
-            ]);
-        }
+    let most = values.iter().flatten().copied().max();
+    let scale = if is_logarithmic { Scale::Logarithmic } else { Scale::Linear(most.unwrap_or(0)) };
+    let mut counts = BTreeMap::<(usize, u64), u64>::new();
+    for (label, values) in values.iter().enumerate() {
+        values.iter().for_each(|&value| *counts.entry((label, scale.bin(value))).or_default() += 1);
     }
-    Table { key: "histogram", audience: Audience::Everyone, columns, rows }
+    let largest = counts.values().copied().max().unwrap_or(1);
+    let rows = counts.iter().map(|(&(label, bin), &count)| {
+        let length = (u128::from(count) * u128::from(LONGEST_BAR)).div_ceil(u128::from(largest)) as usize;
+        vec![
+            Value::text(&schema.labels()[label]),
+            scale.edge(bin).into(),
+            scale.edge(bin + 1).into(),
+            count.into(),
+            Value::text("#".repeat(length)),
+        ]
+    });
+    let table = Table { key: "histogram", audience: Audience::Everyone, rows: rows.collect(), columns };
+    (table, most.map(|most| scale.told(most, measure, largest)))
 }
 
-/// `{schema, rows[…]}`
+impl Scale {
+    /// What people need to compare the classes.
+    fn told(self, most: u64, measure: Measure, largest: u64) -> String {
+        let most = if measure == Measure::Memory { units::size(most) } else { units::duration(most) };
+        let ranges = match self {
+            Scale::Linear(_) => format!("tenths of {most}, the most of any process"),
+            Scale::Logarithmic => "powers of two".to_owned(),
+        };
+        let processes = units::counted(largest, "process");
+        format!("all classes have one scale: ranges are {ranges}, and {LONGEST_BAR} `#` are {processes}")
+    }
+}
+
+/// `{schema, rows[…], all}`
 pub(crate) fn record(of: &Totalled<'_>) -> Value {
     let rows = of.totals.iter().zip(&of.peaks).zip(of.schema.labels()).map(|((class, peak), label)| {
         let spread = |of: &Spread| fields(&[("minimum", of.minimum()), ("mean", of.mean()), ("maximum", of.maximum())]);
@@ -195,6 +261,8 @@ pub(crate) fn record(of: &Totalled<'_>) -> Value {
             ("images".to_owned(), class.images.into()),
             ("first_ns".to_owned(), time(class.first_ns)),
             ("last_ns".to_owned(), time(class.last_ns)),
+            ("span_ns".to_owned(), class.span_ns().into()),
+            ("span_share".to_owned(), of.share(class)),
             ("running_ns".to_owned(), class.running_ns.into()),
             ("user_ns".to_owned(), of_figures(&class.user_ns, &class.user_ns.exclusive)),
             ("system_ns".to_owned(), of_figures(&class.system_ns, &class.system_ns.exclusive)),
@@ -207,7 +275,20 @@ pub(crate) fn record(of: &Totalled<'_>) -> Value {
     Value::Record(vec![
         ("schema".to_owned(), Value::text(of.schema.name())),
         ("rows".to_owned(), Value::List(rows.collect())),
+        ("all".to_owned(), of.whole.as_ref().map_or(Value::None, all)),
     ])
+}
+
+/// When the processes of all classes ran.
+fn all(whole: &WholeSpan) -> Value {
+    let fields: [(&str, Value); 5] = [
+        ("processes", whole.processes.into()),
+        ("first_ns", time(whole.first_ns)),
+        ("last_ns", time(whole.last_ns)),
+        ("span_ns", whole.span_ns().into()),
+        ("running_ns", whole.running_ns.into()),
+    ];
+    Value::Record(fields.map(|(key, value)| (key.to_owned(), value)).to_vec())
 }
 
 fn of_figures(figures: &Figures, spread: &Spread) -> Value {
@@ -237,6 +318,8 @@ pub(crate) fn flat(of: &Totalled<'_>) -> Table {
         number("processes", Unit::Count),
         number("first_ns", Unit::Duration),
         number("last_ns", Unit::Duration),
+        number("span_ns", Unit::Duration),
+        number("span_share", Unit::Share),
         number("running_ns", Unit::Duration),
         number("user_exclusive_ns", Unit::Duration),
         number("user_inclusive_ns", Unit::Duration),
@@ -255,7 +338,7 @@ pub(crate) fn flat(of: &Totalled<'_>) -> Table {
         let spread = |of: &Spread| [of.minimum().into(), of.mean().into(), of.maximum().into()];
         let both = |of: &Figures| [of.exclusive.sum().value().into(), of.total.value().into()];
         let mut row = vec![Value::text(label), class.processes.into(), time(class.first_ns), time(class.last_ns)];
-        row.push(class.running_ns.into());
+        row.extend([class.span_ns().into(), of.share(class), class.running_ns.into()]);
         row.extend(both(&class.user_ns));
         row.extend(both(&class.system_ns));
         row.extend(spread(&class.wall_ns.inclusive));
