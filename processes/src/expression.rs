@@ -15,6 +15,9 @@
 //! and matches nothing, so `!=` and `!~` hold. Exit status, signal and `failed` belong to the last image of a process:
 //! those before ended by executing the next.
 //!
+//! A property that was not recorded, such as `failed` of a process whose exit status is not known, holds for no image, and
+//! neither does its opposite.
+//!
 //! A sum, such as `cpu`, `faults` or a total of the images below an image, adds what is known; it is unknown if nothing of
 //! it is. So it is the number that tables show.
 
@@ -39,7 +42,7 @@ pub use terms::ATTRIBUTES;
 
 use language::Images;
 use names::NoNames;
-use terms::{Node, Term, TextAttribute};
+use terms::{Node, NumberAttribute, Property, Term, TextAttribute};
 
 /// A predicate over images.
 #[derive(Debug, Clone)]
@@ -96,6 +99,22 @@ impl Expression {
     #[must_use]
     pub fn has_names(&self) -> bool {
         self.has_names
+    }
+
+    /// The first property or number that it asks for and that the recording of a tree tells of no process.
+    #[must_use]
+    pub fn unknown_attribute(&self, tree: &ProcessTree) -> Option<&'static str> {
+        let knows = tree.knowledge();
+        self.node.terms().into_iter().find_map(|term| match term {
+            Term::Is(Property::Failed) if !knows.failures => Some("failed"),
+            Term::Is(Property::Forked) if !knows.starters => Some("forked"),
+            Term::Is(Property::Waited) if !knows.waits => Some("waited"),
+            Term::Is(Property::OutOfMemory) if !knows.memory_kills => Some("outofmemory"),
+            Term::Number(NumberAttribute::Children, _) if !knows.starters => Some("children"),
+            Term::Number(NumberAttribute::Descendants, _) if !knows.starters => Some("descendants"),
+            Term::Number(NumberAttribute::Depth, _) if !knows.starters => Some("depth"),
+            _ => None,
+        })
     }
 
     /// The images that match, with all threads. `classes` are those of the tree; without them no image has one.

@@ -13,6 +13,7 @@ mod error;
 mod expression;
 mod facts;
 mod image_set;
+mod knowledge;
 mod lanes;
 mod memory;
 mod names;
@@ -34,6 +35,7 @@ pub use critical::{Step, critical_path, idle_ns};
 pub use error::{ProcessError, Result};
 pub use expression::{ATTRIBUTES, Amounts, Expression, ImageNames, Quantity, StrangeLabel};
 pub use image_set::ImageSet;
+pub use knowledge::{Knowledge, started_ns};
 pub use lanes::{Block, Blocks, ClassUse, Lanes, Limits, Span};
 pub use memory::{
     Memory, Peak, PeakKind, class_memory_curve, class_peaks, class_peaks_within, memory_curve, memory_within, peak,

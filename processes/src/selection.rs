@@ -15,8 +15,10 @@ pub struct Selection {
     pub images: u64,
     /// Of how many processes.
     pub processes: u64,
-    /// How many of them failed.
+    /// How many of them are known to have failed.
     pub failed: u64,
+    /// Of how many of them it is not known whether they failed.
+    pub unknown_failures: u64,
     /// Processor time in programs, in nanoseconds.
     pub user_ns: Sum,
     /// Processor time in the kernel.
@@ -50,7 +52,9 @@ impl Selection {
             let process = tree.process(image.process);
             let is_new = process.first_image == process.last_image || processes.insert(image.process);
             selection.processes += u64::from(is_new);
-            selection.failed += u64::from(tree.end_of(id).is_some_and(|end| end.is_failure()));
+            let end_of = tree.end_of(id);
+            selection.failed += u64::from(end_of.is_some_and(|end| end.is_failure()));
+            selection.unknown_failures += u64::from(end_of.is_some_and(|end| !end.is_known()));
             selection.user_ns.add(user_ns);
             selection.system_ns.add(system_ns);
             selection.cpu_ns.add(tree.cpu_ns(image));

@@ -19,6 +19,7 @@ use barrow_analyzer::{
 use foldhash::fast::RandomState;
 
 use crate::error::Result;
+use crate::knowledge::Knowledge;
 
 /// An image: one program that a process executed. Counted from 0 in the order in which they began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,9 +60,9 @@ pub struct Process {
     pub heap: Option<[u8; 16]>,
     /// What it is said to build, such as a target.
     pub label: Option<StringId>,
-    /// Whether its parent never waited for it.
+    /// Whether it is recorded that its parent never waited for it; see [`Knowledge::waits`].
     pub is_not_waited_for: bool,
-    /// Whether the system killed it because memory was short.
+    /// Whether it is recorded that the system killed it because memory was short; see [`Knowledge::memory_kills`].
     pub is_killed_for_memory: bool,
     /// All that else is known, these three included: keys and values.
     pub attributes: Vec<(StringId, StringId)>,
@@ -83,6 +84,12 @@ impl End {
     #[must_use]
     pub fn is_failure(&self) -> bool {
         self.signal.is_some() || self.exit_status.is_some_and(|status| status != 0)
+    }
+
+    /// Whether it is known how it ended.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.signal.is_some() || self.exit_status.is_some()
     }
 }
 
@@ -108,7 +115,8 @@ pub struct Image {
     pub began_ns: i64,
     /// When it ended; `None` if it was still running when the recording ended.
     pub ended_ns: Option<i64>,
-    /// Whether the process was forked and has not executed a program: this is a copy of its parent.
+    /// Whether the process was forked and has not executed a program: this is a copy of its parent. A process without a
+    /// parent, of which no program is known, may have executed one.
     pub is_forked: bool,
     /// The program; of a forked process, that of its parent.
     pub program: ProgramId,
@@ -159,6 +167,7 @@ pub struct ProcessTree {
     /// The earliest and the latest time of any row.
     span: Option<(i64, i64)>,
     has_several_hosts: bool,
+    knowledge: Knowledge,
 }
 
 /// Rows between two checks whether to go on.
@@ -178,7 +187,9 @@ impl ProcessTree {
     /// # Errors
     /// Those of the analyzer.
     pub fn read_with(recording: Arc<Recording>, progress: &dyn Progress) -> Result<Self> {
+        let recorder = Knowledge::of_recorder(&recording);
         let mut reading = Reading::of(recording.tables()?);
+        reading.knows_forks = recorder.is_some_and(|knows| knows.forks);
         let mut rows = 0_u64;
         progress.begin("reading processes", recording.process_row_count(), "rows");
         recording.process_rows(|row| {
@@ -194,8 +205,28 @@ impl ProcessTree {
         })?;
         let Reading { processes, images, programs, samples, sampled, span, .. } = reading;
         let has_several_hosts = false;
-        let tree = ProcessTree { recording, processes, images, programs, samples, sampled, span, has_several_hosts };
+        let knowledge = recorder.unwrap_or_else(|| {
+            let has = |noted: fn(&Process) -> bool| processes.iter().any(noted);
+            Knowledge::of_rows(has(|process| process.is_not_waited_for), has(|process| process.is_killed_for_memory))
+        });
+        let tree = ProcessTree {
+            recording,
+            processes,
+            images,
+            programs,
+            samples,
+            sampled,
+            span,
+            has_several_hosts,
+            knowledge,
+        };
         Ok(ProcessTree { has_several_hosts: tree.hosts_differ(), ..tree })
+    }
+
+    /// What the recording can tell of its processes.
+    #[must_use]
+    pub fn knowledge(&self) -> Knowledge {
+        self.knowledge
     }
 
     /// Whether two of its processes ran on different machines.
@@ -349,6 +380,8 @@ struct Reading<'t> {
     serials: HashMap<(Option<StringId>, u64), u32, RandomState>,
     /// What processes with several images had used when the last one began.
     used: HashMap<ProcessId, Usage, RandomState>,
+    /// Whether a process without a parent and without a program is a fork.
+    knows_forks: bool,
 }
 
 impl<'t> Reading<'t> {
@@ -364,6 +397,7 @@ impl<'t> Reading<'t> {
             span: None,
             serials: HashMap::default(),
             used: HashMap::default(),
+            knows_forks: false,
         }
     }
 
@@ -436,7 +470,7 @@ impl<'t> Reading<'t> {
         let serial = *next;
         *next = next.saturating_add(1);
         let started_by = parent.map(|parent| self.processes[parent.index()].last_image);
-        let is_forked = program.is_empty();
+        let is_forked = program.is_empty() && (parent.is_some() || self.knows_forks);
         let program = match started_by {
             Some(starter) if is_forked => self.images[starter.index()].program,
             _ => self.add_program(program),
@@ -476,8 +510,9 @@ impl<'t> Reading<'t> {
         let next = self.next_image();
         let before = self.processes[process.index()].last_image;
         let running = &mut self.images[before.index()];
-        // What a copy of its parent did belongs to the program that it executes first.
-        if running.is_forked {
+        let is_unknown = running.number == 0 && self.programs[running.program.index()].is_empty();
+        // What a copy of its parent did belongs to the program that it executes first, and so does what is not known.
+        if running.is_forked || is_unknown {
             running.is_forked = false;
             running.program = program;
             self.processes[process.index()].before_exec =

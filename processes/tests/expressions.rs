@@ -56,6 +56,8 @@ fn random_tree(seed: u64) -> (ProcessTree, Vec<Row>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("build.barrow");
     let writer = Writer::create(&path, Options { threads: 0, ..Options::default() }).unwrap();
+    // It tells of each process whether its parent waited.
+    writer.fact("recorded by", "barrow record").unwrap();
     let (mut rows, mut running, mut ids) = (Vec::<Row>::new(), Vec::<usize>::new(), Vec::new());
     let mut counters: Vec<[Option<u64>; 8]> = Vec::new();
     for time in 0..60u64 {

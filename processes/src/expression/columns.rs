@@ -16,6 +16,9 @@ impl Column {
     /// The column of an attribute; those that depend on other images are computed now.
     pub(super) fn of(attribute: NumberAttribute, tree: &ProcessTree) -> Self {
         use NumberAttribute as N;
+        if matches!(attribute, N::Children | N::Descendants | N::Depth) && !tree.knowledge().starters {
+            return Column::Recorded(|_, _, _| None);
+        }
         Column::Recorded(match attribute {
             N::Memory => |_, _, image| image.used.peak_bytes,
             N::Cpu => |tree, _, image| tree.cpu_ns(image),

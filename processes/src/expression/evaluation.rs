@@ -16,7 +16,7 @@ use crate::tree::{Image, ImageId, ProcessTree};
 /// The images for which an expression holds.
 pub(super) fn select(node: &Node, tree: &ProcessTree, classes: Option<&Classes>) -> ImageSet {
     let step = Step::of(node, tree, classes);
-    ImageSet::of(tree, |image| step.holds(tree, image))
+    ImageSet::of(tree, |image| step.truth(tree, image) == Some(true))
 }
 
 /// A node of the tree, prepared for one process tree.
@@ -101,11 +101,13 @@ impl<'e> Step<'e> {
         }
     }
 
-    fn holds(&self, tree: &ProcessTree, id: ImageId) -> bool {
-        match self {
-            Step::Any(steps) => steps.iter().any(|step| step.holds(tree, id)),
-            Step::All(steps) => steps.iter().all(|step| step.holds(tree, id)),
-            Step::Not(step) => !step.holds(tree, id),
+    /// Whether it holds for an image; `None` if that is not known, and then neither it nor its opposite selects the image.
+    fn truth(&self, tree: &ProcessTree, id: ImageId) -> Option<bool> {
+        Some(match self {
+            Step::Any(steps) => return decided(steps, true, tree, id),
+            Step::All(steps) => return decided(steps, false, tree, id),
+            Step::Not(step) => return step.truth(tree, id).map(|holds| !holds),
+            Step::Is(property) => return is(*property, tree, id),
             Step::Labels { schema, by_label, otherwise, classes } => {
                 let schema = schema.zip(*classes).and_then(|(number, classes)| classes.schemata().get(number));
                 let label = schema.and_then(|schema| schema.label(id));
@@ -116,11 +118,23 @@ impl<'e> Step<'e> {
             }
             Step::Made(attribute, test) => made_holds(*attribute, test, tree, id),
             Step::Number(column, range) => column.get(tree, id).is_some_and(|number| range.contains(number)),
-            Step::Is(property) => is(*property, tree, id),
             Step::Member(set) => set.contains(id),
             Step::Image(image) => id == *image,
+        })
+    }
+}
+
+/// What several steps decide: `decisive` as soon as one says so, the opposite if all do.
+fn decided(steps: &[Step<'_>], decisive: bool, tree: &ProcessTree, id: ImageId) -> Option<bool> {
+    let mut truth = Some(!decisive);
+    for step in steps {
+        match step.truth(tree, id) {
+            Some(holds) if holds == decisive => return Some(decisive),
+            Some(_) => {}
+            None => truth = None,
         }
     }
+    truth
 }
 
 /// The answer for each text, by its id. Those that no image has stay false.
@@ -164,15 +178,22 @@ fn made_holds(attribute: TextAttribute, test: &TextTest, tree: &ProcessTree, id:
     }
 }
 
-fn is(property: Property, tree: &ProcessTree, id: ImageId) -> bool {
+/// Whether an image has a property; `None` if the recording does not tell.
+fn is(property: Property, tree: &ProcessTree, id: ImageId) -> Option<bool> {
     let image = tree.image(id);
     let process = tree.process(image.process);
+    let knows = tree.knowledge();
     match property {
-        Property::Failed => tree.end_of(id).is_some_and(|end| end.is_failure()),
-        Property::Forked => image.is_forked,
-        Property::Running => image.ended_ns.is_none(),
-        Property::Waited => process.end.is_some() && !process.is_not_waited_for,
-        Property::OutOfMemory => tree.end_of(id).is_some() && process.is_killed_for_memory,
+        Property::Failed => match tree.end_of(id) {
+            Some(end) => (knows.failures && end.is_known()).then(|| end.is_failure()),
+            None => knows.failures.then_some(false),
+        },
+        Property::Forked => (image.is_forked || !tree.program(image).is_empty()).then_some(image.is_forked),
+        Property::Running => Some(image.ended_ns.is_none()),
+        Property::Waited => knows.waits.then_some(process.end.is_some() && !process.is_not_waited_for),
+        Property::OutOfMemory => {
+            knows.memory_kills.then_some(tree.end_of(id).is_some() && process.is_killed_for_memory)
+        }
     }
 }
 

@@ -59,11 +59,14 @@ pub const ATTRIBUTES: [(&str, &str); 39] = [
     ("total.reads", "bytes read by the program and its descendants"),
     ("total.writes", "bytes written by them"),
     ("total.faults", "page faults of them"),
-    ("failed", "true if it ended with an exit status other than 0, or by a signal"),
+    (
+        "failed",
+        "true if it ended with an exit status other than 0, or by a signal; neither true nor false if that is unknown",
+    ),
     ("forked", "true if it was forked and has executed nothing"),
     ("running", "true if it was still running when the recording ended"),
-    ("waited", "true if it has ended, and it is not recorded that its parent did not wait for it"),
-    ("outofmemory", "true if the system killed it because memory ran out"),
+    ("waited", "true if it has ended and its parent waited for it; only recordings of `barrow record` tell"),
+    ("outofmemory", "true if the system killed it because memory ran out; only recordings of `barrow record` tell"),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
