@@ -79,7 +79,11 @@ pub fn date(nanoseconds: u64) -> String {
 
 /// `1 type`, `5,337 types`.
 pub fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
+    let plural = match noun.ends_with('s') {
+        _ if number == 1 => "",
+        true => "es",
+        false => "s",
+    };
     format!("{} {noun}{plural}", grouped(number))
 }
 

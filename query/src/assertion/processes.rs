@@ -118,7 +118,7 @@ impl ProcessMeasure {
         }
         match self.quantity {
             Quantity::Count => measured.found = Ok(selection.images as f64),
-            Quantity::Failed => measured.found = Ok(selection.failed as f64),
+            Quantity::Failed => measured.fail(&selection),
             Quantity::Wall => measured.found = Ok(selection.wall_ns() as f64),
             Quantity::Peak => measured.sample(),
             Quantity::Memory => {
@@ -132,11 +132,24 @@ impl ProcessMeasure {
             Quantity::Reads => measured.add(selection.read_bytes, &selection, "number of bytes read"),
             Quantity::Writes => measured.add(selection.written_bytes, &selection, "number of bytes written"),
         }
+        if let Some(attribute) = self.expression.unknown_attribute(tree) {
+            measured.found = Err(asked::untold(attribute, tree));
+        }
         Ok(measured)
     }
 }
 
 impl Measured {
+    /// Takes the number of processes that failed.
+    fn fail(&mut self, selection: &Selection) {
+        if !self.tree.knowledge().failures {
+            self.found = Err(asked::untold("failed", &self.tree));
+            return;
+        }
+        self.found = Ok(selection.failed as f64);
+        self.notes.extend(asked::failures_not_counted(&self.tree, selection.unknown_failures));
+    }
+
     /// Takes a sum, of which a part may be unknown.
     fn add(&mut self, sum: Sum, selection: &Selection, what: &str) {
         self.take(sum.value(), sum.unknown(), selection, what);

@@ -1,7 +1,7 @@
 //! `count`: how many objects match an expression.
 
 use barrow_analyzer::{Counted, Expression, SnapshotId};
-use barrow_processes::{Selection, Sum};
+use barrow_processes::{ProcessTree, Selection, Sum};
 
 use crate::answer::units;
 use crate::answer::{Answer, Column, Unit, Value};
@@ -40,7 +40,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             let (tree, images) = asked::select(session, &expression, &arguments.flags)?;
             let selection = Selection::of(&tree, &images);
             session.sets.set_last_images(images);
-            let answer = with_selection(Answer::default(), &selection);
+            let answer = with_selection(Answer::default(), &tree, &selection);
             return Ok(answer.lines(asked::notes(session, &expression, &arguments.flags)?));
         }
     };
@@ -80,13 +80,13 @@ pub(super) fn with_totals(answer: Answer, snapshot: SnapshotId, counted: Counted
 }
 
 /// Adds what processes add up to. A sum is unknown if nothing of it is known; a note tells of what is missing in one.
-pub(super) fn with_selection(answer: Answer, selection: &Selection) -> Answer {
+pub(super) fn with_selection(answer: Answer, tree: &ProcessTree, selection: &Selection) -> Answer {
     // Of no programs at all, the sum is 0.
     let sum = |sum: Sum| if selection.images == 0 { Value::Number(0) } else { sum.value().into() };
     let answer = answer
         .fact(Column::new("processes", "processes", Unit::Count), selection.processes)
         .fact(Column::new("images", "programs", Unit::Count), selection.images)
-        .fact(Column::new("failed", "failed", Unit::Count), selection.failed)
+        .fact(Column::new("failed", "failed", Unit::Count), tree.knowledge().failures.then_some(selection.failed))
         .fact(Column::new("user_ns", "user", Unit::Duration), sum(selection.user_ns))
         .fact(Column::new("system_ns", "system", Unit::Duration), sum(selection.system_ns))
         .fact(Column::new("wall_ns", "first to last", Unit::Duration), selection.wall_ns())
@@ -100,11 +100,14 @@ pub(super) fn with_selection(answer: Answer, selection: &Selection) -> Answer {
         ("bytes written", selection.written_bytes.unknown()),
     ];
     let missing: Vec<_> = missing.into_iter().filter(|&(_, unknown)| unknown > 0).collect();
-    if missing.is_empty() {
+    let failures = asked::failures_not_counted(tree, selection.unknown_failures);
+    if missing.is_empty() && failures.is_none() {
         return answer.exact();
     }
-    missing.into_iter().fold(answer.at_least(), |answer, (what, unknown)| {
+    let mut answer = missing.into_iter().fold(answer.at_least(), |answer, (what, unknown)| {
         let programs = units::counted(unknown.into(), "program");
         answer.note(format!("the {what} of {programs} was not recorded and is not included"))
-    })
+    });
+    answer.notes.extend(failures);
+    answer
 }

@@ -52,7 +52,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             let (tree, images) = asked::select(session, &expression, &arguments.flags)?;
             session.sets.set_last_images(Arc::clone(&images));
             session.sets.name(name, Named::Images(Arc::clone(&images)));
-            let answer = count::with_selection(answer, &Selection::of(&tree, &images));
+            let answer = count::with_selection(answer, &tree, &Selection::of(&tree, &images));
             return Ok(answer.lines(asked::notes(session, &expression, &arguments.flags)?));
         }
     };

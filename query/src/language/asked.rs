@@ -15,6 +15,7 @@ use std::sync::Arc;
 use barrow_analyzer::{ExpressionError, KindId, Names, SnapshotId, nearest};
 use barrow_processes::{Classes, Expression, ImageId, ImageNames, ImageSet, ProcessTree, StrangeLabel};
 
+use crate::answer::{units, visible};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::flags::QuestionFlags;
@@ -23,6 +24,9 @@ use crate::tables::found::{self, EXPRESSIONS, pointed_at};
 
 /// The word that asks for processes where a kind of objects could be.
 pub(crate) const PROCESSES: &str = "processes";
+
+/// Bytes of the name of a recorder that a sentence repeats.
+const LONGEST_RECORDER: usize = 40;
 
 /// What rows are asked for.
 pub(crate) enum Asked {
@@ -87,6 +91,9 @@ pub(crate) fn select(
     flags: &QuestionFlags,
 ) -> Result<(Arc<ProcessTree>, Arc<ImageSet>), QueryError> {
     let tree = session.process_tree()?;
+    if let Some(attribute) = expression.unknown_attribute(&tree) {
+        return Err(QueryError::usage(untold(attribute, &tree)));
+    }
     let classes = if expression.needs_classes() { Some(classes(session, &tree, expression, flags)?) } else { None };
     if let Some(classes) = &classes
         && let Some(strange) = expression.strange_labels(classes).into_iter().find(|strange| strange.schema.is_none())
@@ -95,6 +102,32 @@ pub(crate) fn select(
     }
     let images = expression.select(&tree, classes.as_deref());
     Ok((tree, Arc::new(images)))
+}
+
+/// Says that the recording tells an attribute of no process.
+pub(crate) fn untold(attribute: &str, tree: &ProcessTree) -> String {
+    let facts = tree.recording().facts().unwrap_or_default();
+    let by = facts.iter().find(|(key, _)| key == "recorded by").map(|(_, by)| by.as_str());
+    match by {
+        Some("ninja") if attribute == "failed" => {
+            "`failed` is unknown: ninja logs only commands that succeeded".to_owned()
+        }
+        Some(by) if by.len() <= LONGEST_RECORDER => {
+            format!("`{attribute}` is unknown: what {} records does not tell", visible::cell(by))
+        }
+        _ => format!("`{attribute}` is unknown: the recording does not tell"),
+    }
+}
+
+/// What a number of failed processes does not include, if anything.
+pub(crate) fn failures_not_counted(tree: &ProcessTree, unknown: u64) -> Option<String> {
+    let knows = tree.knowledge();
+    if knows.failures && unknown > 0 {
+        let processes = units::counted(unknown, "process");
+        return Some(format!("whether {processes} failed is not known, and not counted"));
+    }
+    let note = "Kleknev logs exit status 0 of processes that a signal ended, too: more may have failed";
+    (!knows.signals).then(|| note.to_owned())
 }
 
 /// Says where a label is found that the first schema does not have.

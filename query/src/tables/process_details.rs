@@ -73,7 +73,10 @@ pub(crate) fn answer(
     answer = answer
         .fact(Column::new("attributes", "", Unit::Nested).for_machines(), Value::Record(noted.collect()))
         .fact(Column::new("heap", "heap recording", Unit::Text), heap)
-        .fact(Column::new("children_count", "children", Unit::Count), children.len());
+        .fact(
+            Column::new("children_count", "children", Unit::Count),
+            tree.knowledge().starters.then_some(children.len() as u64),
+        );
     if process.heap.is_some() {
         answer = answer
             .fact(Column::new("", "asked by", Unit::Text).for_people(), format!("heap {} summary", tree.name(id)));

@@ -69,7 +69,10 @@ impl Rows<'_> {
             process.host.map(|host| tree.text(host)).into(),
             tree.executable(image).into(),
             tree.directory(image).into(),
-            Value::Flag(image.is_forked),
+            match image.is_forked || !tree.program(image).is_empty() {
+                true => Value::Flag(image.is_forked),
+                false => Value::None,
+            },
             time(image.began_ns),
             image.ended_ns.map_or(Value::None, time),
             tree.wall_ns(image).into(),

@@ -3,32 +3,47 @@
 use barrow_processes::{Peak, PeakKind, ProcessTree, Totals, peak, whole_wall_ns};
 
 use crate::answer::{Answer, Column, Unit, Value, units};
+use crate::language::asked;
 
 /// Counts of what happened to processes.
 #[derive(Debug, Default)]
 struct Counts {
     failed: u64,
+    /// Processes that ended in a way that is not known.
+    unknown_ends: u64,
     not_waited_for: u64,
     running: u64,
     out_of_memory: u64,
     forked: u64,
+    /// Images of which no program is known.
+    unknown_programs: u64,
 }
 
 fn counts(tree: &ProcessTree) -> Counts {
     let mut counts = Counts::default();
     for process in tree.processes() {
         counts.failed += u64::from(process.end.is_some_and(|end| end.is_failure()));
+        counts.unknown_ends += u64::from(process.end.is_some_and(|end| !end.is_known()));
         counts.running += u64::from(process.end.is_none());
         counts.not_waited_for += u64::from(process.is_not_waited_for);
         counts.out_of_memory += u64::from(process.is_killed_for_memory);
     }
-    counts.forked = tree.images().iter().filter(|image| image.is_forked).count() as u64;
+    for image in tree.images() {
+        counts.forked += u64::from(image.is_forked);
+        counts.unknown_programs += u64::from(!image.is_forked && tree.program(image).is_empty());
+    }
     counts
 }
 
 /// Adds the totals of a tree.
 pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer {
-    let (counts, peak, whole) = (counts(tree), peak(tree), totals.whole());
+    let (counts, peak, whole, knows) = (counts(tree), peak(tree), totals.whole(), tree.knowledge());
+    let images = tree.images().len() as u64;
+    let programs = (counts.unknown_programs < images).then_some(images - counts.unknown_programs);
+    let forked = (knows.starters && programs.is_some()).then_some(counts.forked);
+    let failed = knows.failures.then_some(counts.failed);
+    let not_waited_for = knows.waits.then_some(counts.not_waited_for);
+    let out_of_memory = knows.memory_kills.then_some(counts.out_of_memory);
     let wall_ns = whole_wall_ns(tree);
     let facts = tree.recording().facts().unwrap_or_default();
     let fact = |name: &str| facts.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
@@ -39,7 +54,8 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
     let record: Vec<(&str, Value)> = vec![
         ("processes", processes.into()),
         ("images", tree.images().len().into()),
-        ("forked", counts.forked.into()),
+        ("programs", programs.into()),
+        ("forked", forked.into()),
         ("wall_ns", wall_ns.into()),
         ("user_ns", whole.user_ns.value().into()),
         ("system_ns", whole.system_ns.value().into()),
@@ -49,30 +65,35 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
         ("peak_kind", peak.map(|peak| kind(peak.kind)).into()),
         ("peak_ns", peak.map_or(Value::None, |peak| super::process_text::time(peak.time_ns))),
         ("utilisation", utilisation.clone()),
-        ("failed", counts.failed.into()),
-        ("not_waited_for", counts.not_waited_for.into()),
+        ("failed", failed.into()),
+        ("failed_unknown", counts.unknown_ends.into()),
+        ("not_waited_for", not_waited_for.into()),
         ("running", counts.running.into()),
-        ("out_of_memory", counts.out_of_memory.into()),
+        ("out_of_memory", out_of_memory.into()),
     ];
     let record = record.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     let people = |heading, unit| Column::new("", heading, unit).for_people();
-    let some = |count: u64| (count > 0).then_some(count);
+    let some = |count: Option<u64>| count.filter(|&count| count > 0);
     let mut answer = answer
         .fact(Column::new("processes", "", Unit::Nested).for_machines(), Value::Record(record))
         .fact(people("command", Unit::Text), fact("command"))
         .fact(people("processes", Unit::Count), processes)
-        .fact(people("programs", Unit::Count), tree.images().len())
-        .fact(people("forked only", Unit::Count), some(counts.forked))
+        .fact(people("programs", Unit::Count), programs)
+        .fact(people("unknown programs", Unit::Count), some(programs.map(|_| counts.unknown_programs)))
+        .fact(people("forked only", Unit::Count), some(forked))
         .fact(people("wall", Unit::Duration), wall_ns)
         .fact(people("user", Unit::Duration), whole.user_ns.value())
         .fact(people("system", Unit::Duration), whole.system_ns.value())
         .fact(people("waiting", Unit::Duration), whole.waiting_ns.value())
         .fact(people("utilisation", Unit::Share), utilisation)
         .fact(people(peak.map_or("", |peak| heading(peak)), Unit::Bytes), peak.map(|peak| peak.bytes))
-        .fact(people("failed", Unit::Count), counts.failed)
-        .fact(people("not waited for", Unit::Count), counts.not_waited_for)
-        .fact(people("running at the end", Unit::Count), some(counts.running))
-        .fact(people("killed, out of memory", Unit::Count), some(counts.out_of_memory));
+        .fact(people("failed", Unit::Count), failed)
+        .fact(people("not waited for", Unit::Count), not_waited_for)
+        .fact(people("running at the end", Unit::Count), some(Some(counts.running)))
+        .fact(people("killed, out of memory", Unit::Count), some(out_of_memory));
+    if let Some(note) = asked::failures_not_counted(tree, counts.unknown_ends) {
+        answer = answer.note(note);
+    }
     if whole.unknown() > 0 {
         let programs = units::counted(whole.unknown().into(), "program");
         answer = answer.note(format!("the processor time of {programs} is not known, and not in the sum"));
