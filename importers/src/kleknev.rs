@@ -10,11 +10,14 @@
 //! waited for. What becomes of each element is in `docs/imports.md`.
 //!
 //! In reading order: `records` (where each begins and ends), `elements` (what is in one), `escapes`, `record` (its
-//! fields), `usage` (what was used, children included or not), `running` (wrappers that have not ended), `announcer`.
+//! fields), `usage` (what was used, children included or not), `running` (wrappers that have not ended), `clocks` (how far those of hosts are apart),
+//! `offsets` (what the user says of them), `announcer`.
 
 mod announcer;
+mod clocks;
 mod elements;
 mod escapes;
+mod offsets;
 mod record;
 mod records;
 mod running;
@@ -27,6 +30,8 @@ use crate::screen::Text;
 use announcer::Announcer;
 use record::Record;
 use records::{Part, Records};
+
+pub use offsets::ClockOffsets;
 
 /// What the wrapper writes first, but for the space before the end.
 const MAGIC: &[u8] = b"<kleknevMagicNumber";
@@ -55,6 +60,12 @@ pub(crate) const IMPORTER: Importer = Importer {
 fn taken_ns(first_bytes: &[u8]) -> Option<u64> {
     let body = &first_bytes[memchr::memmem::find(first_bytes, b"<e>")?..];
     elements::Elements::new(&body[b"<e>".len()..]).find_map(|element| record::wall_ns(&element.ok()?))
+}
+
+/// The host of the first record.
+pub(crate) fn first_host(first_bytes: &[u8]) -> Option<String> {
+    let body = &first_bytes[memchr::memmem::find(first_bytes, b"<e>")?..];
+    elements::Elements::new(&body[b"<e>".len()..]).find_map(|element| record::host(&element.ok()?))
 }
 
 fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {

@@ -90,10 +90,11 @@ pub use first_bytes::first_bytes;
 pub use format::{Format, FormatOption, Holds};
 pub use hprof::ObjectLayout;
 pub use importing::Imported;
+pub use kleknev::ClockOffsets;
 pub use options::{FormatOptions, ImportOptions};
 pub use packing::is_archive;
 pub use read_value::{ReadValue, ReadValues, read_values};
-pub use series::{Series, taken_ns};
+pub use series::{Series, began_ns, taken_ns};
 pub use strace::joined::{joined_strace, strace_siblings};
 pub use table::{FORMATS, named_otherwise, recognise};
 

@@ -12,6 +12,7 @@ use crate::error::{Damage, ImportError, Loss};
 use crate::first_bytes::first_bytes;
 use crate::format::{Format, Holds};
 use crate::importing::{Imported, import_dump};
+use crate::kleknev::{self, ClockOffsets};
 use crate::options::ImportOptions;
 use crate::table::recognise;
 use barrow_progress::Progress;
@@ -24,6 +25,17 @@ use barrow_progress::Progress;
 /// The system's.
 pub fn taken_ns(source: &Path) -> io::Result<Option<u64>> {
     Ok(format_and_time(source)?.1)
+}
+
+/// When a log of processes began, as [`taken_ns`] says, by the clock that the options give its first host.
+///
+/// # Errors
+/// The system's.
+pub fn began_ns(source: &Path, options: &ImportOptions) -> io::Result<Option<u64>> {
+    let began_ns = taken_ns(source)?;
+    let Some(offsets) = options.of_formats.get::<ClockOffsets>() else { return Ok(began_ns) };
+    let host = kleknev::first_host(&first_bytes(&mut File::open(source)?)?);
+    Ok(began_ns.map(|began_ns| began_ns.saturating_add_signed(offsets.of(host.as_deref()))))
 }
 
 /// The format of a dump, and when it was taken.

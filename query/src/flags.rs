@@ -157,6 +157,9 @@ pub struct QuestionFlags {
     /// Sort the dumps by when they were taken.
     #[arg(long)]
     pub by_time: bool,
+    /// What is added to all times of a host, like b=-3600s; repeatable.
+    #[arg(long, value_name = "HOST=TIME", value_parser = parse_clock)]
+    pub clock: Vec<(String, i64)>,
     /// The port of the page.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub port: Option<u16>,
@@ -319,6 +322,18 @@ fn parse_contents(text: &str) -> Result<Contents, String> {
         },
         _ => Err("write texts, texts=SIZE, all or none".to_owned()),
     }
+}
+
+fn parse_clock(text: &str) -> Result<(String, i64), String> {
+    let parsed = text.rsplit_once('=').filter(|(host, _)| !host.is_empty()).and_then(|(host, time)| {
+        let (sign, magnitude) = match time.strip_prefix('-') {
+            Some(magnitude) => (-1, magnitude),
+            None => (1, time.strip_prefix('+').unwrap_or(time)),
+        };
+        let ns = i64::try_from(barrow_analyzer::parse_duration(magnitude)?).ok()?;
+        Some((host.to_owned(), sign * ns))
+    });
+    parsed.ok_or_else(|| "clocks are written like HOST=-3600s or HOST=+1.5s".to_owned())
 }
 
 fn parse_jobs(text: &str) -> Result<u64, String> {

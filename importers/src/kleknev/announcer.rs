@@ -4,16 +4,21 @@ use std::collections::HashMap;
 
 use barrow_writer::{ProcessDescription, ProcessEnd, ProcessId, ProgramDescription, Usage};
 
+use super::clocks::{Bounds, Clocks};
+use super::offsets::{ClockOffsets, seconds};
 use super::record::{Event, Record};
 use super::running::{Ended, Key, Wrapper, Wrappers};
 use super::usage::Inclusive;
 use crate::context::{Context, Outcome};
 use crate::error::{ImportError, Stop};
-use crate::process_logs::{Clock, LeftOut, Reading};
+use crate::process_logs::{Clock, LeftOut, Reading, readable};
 
 /// Attributes of wrappers that began others: what the log says they used, those others included.
 const USER: &str = "user_ns including children";
 const SYSTEM: &str = "system_ns including children";
+
+/// Hosts whose clocks a note is about, each.
+const MOST_NOTED: usize = 8;
 
 /// The process that began another, and its wrapper if that still runs.
 type Parent = (Option<ProcessId>, Option<(Key, ProcessId)>);
@@ -25,6 +30,9 @@ pub(super) struct Announcer<'c, 'w> {
     reading: Reading<'c, 'w>,
     wrappers: Wrappers,
     hosts: HashMap<String, u32>,
+    /// What the user says of the clocks of hosts.
+    offsets: ClockOffsets,
+    clocks: Clocks,
     processes: u64,
     /// Wrappers that used less than those that they began.
     less_than_children: u64,
@@ -42,6 +50,8 @@ impl<'c, 'w> Announcer<'c, 'w> {
             reading: Reading::new(context)?,
             wrappers: Wrappers::default(),
             hosts: HashMap::new(),
+            offsets: context.options.of_formats.get::<ClockOffsets>().cloned().unwrap_or_default(),
+            clocks: Clocks::default(),
             processes: 0,
             less_than_children: 0,
             is_of_barrow_sh: false,
@@ -57,7 +67,9 @@ impl<'c, 'w> Announcer<'c, 'w> {
     /// Announces the record at `offset`, which is `bytes` long.
     pub(super) fn announce(&mut self, offset: usize, bytes: usize, record: &Record) -> Result<(), Stop> {
         let key = (self.host(record.host.as_deref()), record.pid);
-        let time_ns = self.clock.since_created_ns(record.wall_ns);
+        let wall_ns = record.wall_ns + i128::from(self.offsets.of(record.host.as_deref()));
+        self.clocks.take(key.0, wall_ns);
+        let time_ns = self.clock.since_created_ns(wall_ns);
         match &record.event {
             Event::Begin { parent, directory, arguments } => {
                 let parent = parent.map(|parent| (key.0, parent));
@@ -142,6 +154,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
 
     /// The outcome of the import of a log of `length` bytes.
     pub(super) fn finish(self, length: usize, read: Result<(), Stop>) -> Result<Outcome, ImportError> {
+        let mut notes = self.clock_notes();
         let Announcer { context, hosts, processes, less_than_children, .. } = self;
         let writer = context.writer;
         writer.fact("recorded by", if self.is_of_barrow_sh { "barrow-sh" } else { "Kleknev" })?;
@@ -149,11 +162,10 @@ impl<'c, 'w> Announcer<'c, 'w> {
         if let (Some(host), None) = (names.next(), names.next()) {
             writer.fact("host", host)?;
         }
-        let mut notes = Vec::new();
         if less_than_children > 0 {
             notes.push(format!(
                 "processes that used less than those they began, since they did not wait for all of them: \
-                 {less_than_children}; what they used themselves is counted as 0"
+                 {less_than_children}; what they used themselves is not known"
             ));
         }
         let end = match read {
@@ -165,4 +177,46 @@ impl<'c, 'w> Announcer<'c, 'w> {
         };
         Ok(Outcome { processes, notes, end, ..Outcome::default() })
     }
+
+    /// What is to be known of the clocks of hosts.
+    fn clock_notes(&self) -> Vec<String> {
+        let moved = self.offsets.0.iter().map(|(host, &offset_ns)| match self.hosts.contains_key(host) {
+            true => format!("the times of host {} were moved by {}", quoted(host), seconds(offset_ns.into())),
+            false => format!("no process ran on host {}, whose clock was given", quoted(host)),
+        });
+        let mut names: Vec<&str> = vec![""; self.hosts.len()];
+        self.hosts.iter().for_each(|(name, &number)| names[number as usize] = name);
+        let contradictions: Vec<(u32, Bounds)> = self.clocks.contradictions().collect();
+        let more = contradictions.len().saturating_sub(MOST_NOTED);
+        let noted = contradictions.iter().take(MOST_NOTED);
+        let mut notes: Vec<String> =
+            moved.chain(noted.map(|&(host, bounds)| contradiction(names[host as usize], names[0], bounds))).collect();
+        if more > 0 {
+            notes.push(format!("more hosts whose clocks contradict that of the first one: {more}"));
+        }
+        notes
+    }
+}
+
+/// Says that the clock of a host contradicts that of the first one.
+fn contradiction(host: &str, first: &str, bounds: Bounds) -> String {
+    let hosts = format!("the clocks of hosts {} and {} contradict the order of the log", quoted(first), quoted(host));
+    let Some(estimate_ns) = bounds.estimate_ns() else {
+        return format!("{hosts}, and no offset makes them fit; times are as they were logged");
+    };
+    let bound = |ns: Option<i128>, unknown: &str| ns.map_or_else(|| unknown.to_owned(), seconds);
+    let (least, most) = (bound(bounds.least_ns, "unknown"), bound(bounds.most_ns, "unknown"));
+    // A name that a shell would read as something else is not repeated.
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let name = if !host.is_empty() && host.chars().all(is_plain) { host } else { "HOST" };
+    format!(
+        "{hosts}; times are as they were logged. `barrow import --clock {name}={}` would move those of the second host: an \
+         estimate, the least that fits is {least}, the most is {most}",
+        seconds(estimate_ns)
+    )
+}
+
+/// The name of a host in a sentence.
+fn quoted(host: &str) -> String {
+    readable(host.as_bytes())
 }

@@ -94,6 +94,12 @@ pub(super) fn wall_ns(element: &Element<'_>) -> Option<u64> {
     seconds.checked_mul(1_000_000_000)?.checked_add(ns)
 }
 
+/// The host that an element names.
+pub(super) fn host(element: &Element<'_>) -> Option<String> {
+    let is_host = element.name == b"hostName";
+    element.attribute(b"name").filter(|_| is_host).map(decode)
+}
+
 fn decode(value: &[u8]) -> String {
     text(&unescape(value)).into_owned()
 }

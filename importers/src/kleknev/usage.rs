@@ -57,10 +57,11 @@ impl AddAssign for Inclusive {
 impl Sub for Inclusive {
     type Output = Usage;
 
-    /// Without what children used; never below 0. The peak is that of the largest process: if a child may be that, it is
-    /// not known without children.
+    /// Without what children used. If that is less than what children used, some of them were not waited for, and what is
+    /// left is not known. The peak is that of the largest process: if a child may be that, it is not known without children.
     fn sub(self, children: Inclusive) -> Usage {
-        let difference = |all: u64, children: u64| Some(all.saturating_sub(children).min(u64::MAX - 1));
+        let is_known = !self.is_less_than(&children);
+        let difference = |all: u64, children: u64| is_known.then(|| all.saturating_sub(children).min(u64::MAX - 1));
         Usage {
             user_ns: difference(self.user_ns, children.user_ns),
             system_ns: difference(self.system_ns, children.system_ns),
@@ -87,13 +88,16 @@ mod tests {
         let used = own - children;
         assert_eq!(
             (used.user_ns, used.system_ns, used.peak_bytes, used.minor_faults),
-            (Some(6), Some(0), None, Some(7))
+            (None, None, None, None),
+            "a child was not waited for, so what it used may be in none of them"
         );
         assert!(own.is_less_than(&children));
         children.system_ns = 3;
         children.peak_bytes = 49;
         assert_eq!((own - children).peak_bytes, Some(50));
         assert!(!own.is_less_than(&children));
+        let used = own - children;
+        assert_eq!((used.user_ns, used.system_ns, used.minor_faults), (Some(6), Some(0), Some(7)));
         assert_eq!((own - Inclusive::default()).user_ns, Some(10));
     }
 }

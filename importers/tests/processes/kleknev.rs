@@ -1,7 +1,9 @@
 //! What becomes of Kleknev's logs.
 
+use barrow_importers::{ClockOffsets, ImportOptions};
+
 use crate::logs::{begin, end, kleknev};
-use crate::recorded::record;
+use crate::recorded::{record, record_with};
 
 const MAGIC: &str = "<kleknevMagicNumber />\n";
 
@@ -68,13 +70,13 @@ fn children_that_nobody_waited_for_do_not_make_times_negative() {
     ];
     let recorded = record(&log.concat()).expect("a log");
     let text = recorded.text();
-    assert!(text.contains("end 0 status 0 user 0 "), "{text}");
+    // What is left of 20 ms without 50 ms is no number: some of the 50 are not in the 20.
+    assert!(text.contains("4us end 0 status 0\n"), "{text}");
     assert!(text.contains("attributes 0: user_ns including children=20000 "), "{text}");
     // What it used itself was announced before it was known that there is a child.
     assert!(text.contains("attributes 1: user_ns including children=50000 "), "{text}");
     assert!(
-        recorded.imported.notes[0]
-            .ends_with("did not wait for all of them: 1; what they used themselves is counted as 0")
+        recorded.imported.notes[0].ends_with("did not wait for all of them: 1; what they used themselves is not known")
     );
 }
 
@@ -123,4 +125,62 @@ fn what_is_torn_is_counted_and_the_rest_is_imported() {
     assert_eq!(error, expected);
     let error = record(MAGIC).map(drop).expect_err("nothing is there").to_string();
     assert_eq!(error, "the log of 23 bytes holds no process");
+}
+
+/// A record of a wrapper on a host whose clock says these seconds.
+fn at(seconds: u64, record: &str) -> String {
+    record.replace("sec=\"1700000000\"", &format!("sec=\"{seconds}\""))
+}
+
+/// A build on hosts a and b: the clock of b is an hour and a bit ahead.
+fn two_hosts(ahead: u64) -> String {
+    [
+        MAGIC.to_owned(),
+        at(1000, &begin(10, 0, "a", None, &["make"])),
+        at(1001 + ahead, &begin(10, 0, "b", None, &["gcc"])),
+        at(1002, &begin(11, 0, "a", Some(10), &["gcc"])),
+        at(1003, &end(11, 0, "a", 0, 1, 0)),
+        at(1003 + ahead, &end(10, 0, "b", 1, 1, 0)),
+        at(1004, &end(10, 0, "a", 0, 1, 0)),
+    ]
+    .concat()
+}
+
+#[test]
+fn clocks_that_contradict_the_order_of_the_log_are_told_and_not_moved() {
+    // Between 1000 and 1002, and between 1003 and 1004: 4601 lacks 3601 to 3599, 4603 lacks 3600 to 3599.
+    let recorded = record(&two_hosts(3600)).expect("a log");
+    let expected = "the clocks of hosts `a` and `b` contradict the order of the log; times are as they were logged. \
+                    `barrow import --clock b=-3599.500s` would move those of the second host: an estimate, the least that \
+                    fits is -3600s, the most is -3599s";
+    assert_eq!(recorded.imported.notes, [expected]);
+    let began = |process: &str| {
+        let text = recorded.text();
+        let line = text.lines().find(|line| line.contains(process)).expect("it is there").to_owned();
+        let us: i64 = line.split("us ").next().expect("a time").parse().expect("a number");
+        us
+    };
+    assert_eq!(began("begin 1 ") - began("begin 0 "), 3_601_000_000);
+    // Half a second proves nothing, and names of hosts are data.
+    assert_eq!(record(&two_hosts(0)).expect("a log").imported.notes, [""; 0]);
+    let strange = record(&two_hosts(60).replace("\"b\"", "\"b; rm&#27;\"")).expect("a log");
+    assert!(strange.imported.notes[0].contains("--clock HOST=-59.500s"), "{:?}", strange.imported.notes);
+    assert!(!strange.imported.notes[0].contains('\u{1b}'));
+}
+
+#[test]
+fn offsets_move_the_times_of_a_host() {
+    let mut options = ImportOptions::default();
+    let offsets = [("b".to_owned(), -3_600_000_000_000), ("c".to_owned(), 5)];
+    options.of_formats.set(ClockOffsets(offsets.into()));
+    let recorded = record_with(two_hosts(3600).as_bytes(), &options).expect("a log");
+    assert_eq!(
+        recorded.imported.notes,
+        ["the times of host `b` were moved by -3600s", "no process ran on host `c`, whose clock was given"]
+    );
+    let text = recorded.text();
+    let times: Vec<i64> =
+        text.lines().filter_map(|line| line.split_once("us ")?.0.parse().ok()).map(|us: i64| us / 1_000_000).collect();
+    let begun = times[0];
+    assert_eq!(times.iter().map(|time| time - begun).collect::<Vec<_>>(), [0, 1, 2, 3, 3, 4]);
 }

@@ -1,7 +1,7 @@
 //! What a recording says of processes after an import, in words.
 
 use barrow_analyzer::{ProcessRow, Program, Recording, StringId, Usage};
-use barrow_importers::{ImportError, Imported, Silent, import_bytes};
+use barrow_importers::{ImportError, ImportOptions, Imported, Silent, import, import_bytes};
 use barrow_testdata::Shelf;
 use barrow_writer::{Options, Writer};
 
@@ -28,6 +28,19 @@ pub(crate) fn record_bytes(log: &[u8]) -> Result<Recorded, ImportError> {
     writer.finish().expect("writing to memory");
     let recording = Recording::from_bytes(shelf.take()).expect("a whole recording");
     assert_eq!(recording.damage(), None);
+    Ok(Recorded { imported: imported?, recording })
+}
+
+/// Imports a log with options.
+pub(crate) fn record_with(log: &[u8], options: &ImportOptions) -> Result<Recorded, ImportError> {
+    let (folder, shelf) = (tempfile::tempdir().expect("a folder"), Shelf::default());
+    let path = folder.path().join("log");
+    std::fs::write(&path, log).expect("writing the log");
+    let of_writer = Options { threads: 0, created_ns: Some(CREATED_NS), ..Options::default() };
+    let writer = Writer::to_stream(Box::new(shelf.clone()), of_writer).expect("writing to memory");
+    let imported = import(&path, &writer, options, &Silent);
+    writer.finish().expect("writing to memory");
+    let recording = Recording::from_bytes(shelf.take()).expect("a whole recording");
     Ok(Recorded { imported: imported?, recording })
 }
 

@@ -23,7 +23,7 @@ pub(super) const COMMAND: Command = Command {
     name: "import",
     aliases: &[],
     group: Group::File,
-    arguments: "SRC.. -o DST [--compression none|lz4|zstd[:LEVEL]] [--patches] [--by-time] [--force]",
+    arguments: "SRC.. -o DST [--compression none|lz4|zstd[:LEVEL]] [--patches] [--by-time] [--clock HOST=TIME].. [--force]",
     about: "Turns dumps, logs and measured values of other tools into a recording",
     details: "SRC is a heap dump; a log of processes: of Kleknev, ninja, Bazel or strace; or values that were \
               measured: CSV with the columns metric and value, or files of hyperfine, Criterion, Google Benchmark, \
@@ -40,10 +40,12 @@ pub(super) const COMMAND: Command = Command {
               or when times contradict it. `barrow --contents none` leaves out what strings say, and `--contents texts=4K` \
               shortens long texts. With `--patches` each snapshot is stored as its difference to the previous \
               one, if the dumps identify objects across snapshots, as those of V8 do. Objects then get other numbers. \
+              In logs of Kleknev and `barrow-sh`, clocks of hosts may differ: `--clock b=-3600s` moves all times of \
+              host b by -3600 s. No time is moved without it; a note says when clocks contradict the order of the log. \
               An existing DST is replaced only with `--force`. `barrow FILE` opens a dump without this: it is \
               imported into a cache.",
     example: "import heap.mvmheap -o heap.barrow",
-    flags: &["-o", "--force", "--compression", "--patches", "--by-time"],
+    flags: &["-o", "--force", "--compression", "--patches", "--by-time", "--clock"],
     subject: Subject::Nothing,
     touches: Touches::READS_FILES.with(Touches::WRITES_FILES),
     asks_for_totals: None,
@@ -75,7 +77,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     }
     let meter = session.meter();
     let part = destination.begin(Access::Usual)?;
-    let wishes = Wishes { compression: arguments.flags.compression, patches: arguments.flags.patches, facts: &[] };
+    let (clocks, flags) = (&arguments.flags.clock[..], &arguments.flags);
+    let wishes = Wishes { compression: flags.compression, patches: flags.patches, facts: &[], clocks };
     let done = import(&order.sources, &part, &wishes, &session.context, &meter)?;
     let elapsed = meter.elapsed();
     drop(meter);

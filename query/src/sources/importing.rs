@@ -5,7 +5,7 @@ use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use barrow_importers::{Contents, Format, Holds, ImportError, ImportOptions, Imported, Series};
+use barrow_importers::{ClockOffsets, Contents, Format, Holds, ImportError, ImportOptions, Imported, Series};
 use barrow_rewrite::REPLACED_TEXTS;
 use barrow_writer::{Compression, Finished, Options, Writer};
 
@@ -28,6 +28,8 @@ pub(crate) struct Wishes<'w> {
     pub(crate) patches: bool,
     /// More facts for the recording: keys and values.
     pub(crate) facts: &'w [(&'w str, &'w str)],
+    /// What is added to the times of hosts, in nanoseconds.
+    pub(crate) clocks: &'w [(String, i64)],
 }
 
 /// What an import did.
@@ -81,7 +83,13 @@ pub(crate) fn import(
             unreadable(crate::sources::recognition::unreadable(source, "not a dump that can be imported"))
         })?);
     }
-    let reading = reading(part.path(), context);
+    let mut reading = reading(part.path(), context);
+    if !wishes.clocks.is_empty() {
+        if formats.iter().any(|format| format.key() != "kleknev") {
+            return Err(QueryError::usage("--clock is for logs of Kleknev and barrow-sh, which name hosts"));
+        }
+        reading.of_formats.set(ClockOffsets(wishes.clocks.iter().cloned().collect()));
+    }
     let are_of_strace = formats.iter().all(|format| format.key() == "strace");
     let join = || barrow_importers::joined_strace(sources, &reading.folder);
     let joined = are_of_strace.then(join).transpose().map_err(|error| QueryError::Import {
@@ -102,7 +110,8 @@ pub(crate) fn import(
     if let [first, rest @ ..] = sources
         && (!rest.is_empty() || formats.iter().any(|format| format.holds() == Holds::Processes))
     {
-        options.created_ns = barrow_importers::taken_ns(first).map_err(|error| QueryError::file(first, error))?;
+        options.created_ns =
+            barrow_importers::began_ns(first, &reading).map_err(|error| QueryError::file(first, error))?;
     }
     let writer = Writer::to_file(part.file()?, options).map_err(written)?;
     let mut series = Series::new(&writer, &reading, meter);
