@@ -20,7 +20,6 @@ use barrow_analyzer::{ProcessId, ProcessLog, ProcessRow, Program, Recording, Str
 
 use crate::classes::Labeller;
 use crate::error::Result;
-use crate::totals::cpu_ns;
 use crate::tree::duration;
 
 use columns::Columns;
@@ -55,8 +54,10 @@ pub enum Happening {
         exit_status: Option<u64>,
         /// The signal that ended it.
         signal: Option<u64>,
-        /// Its processor time, in user mode and in the system, its children not included.
-        cpu_ns: Option<u64>,
+        /// Its processor time in user mode, its children not included.
+        user_ns: Option<u64>,
+        /// Its processor time in the system, its children not included.
+        system_ns: Option<u64>,
     },
     /// It was running when the recording ended.
     Interrupted,
@@ -237,8 +238,8 @@ impl Timeline {
             ProcessRow::End { process, time_ns, exit_status, signal, used } => {
                 let Some(Running { block, .. }) = self.running.remove(&process) else { return Ok(None) };
                 self.columns.free(block.column);
-                let cpu_ns = cpu_ns(used.user_ns, used.system_ns);
-                Some(Event { time_ns, what: Happening::Ends { exit_status, signal, cpu_ns }, block })
+                let (user_ns, system_ns) = (used.user_ns, used.system_ns);
+                Some(Event { time_ns, what: Happening::Ends { exit_status, signal, user_ns, system_ns }, block })
             }
             ProcessRow::Attributes { process, attributes } => {
                 let Ok(tables) = self.log.recording().tables() else { return Ok(None) };

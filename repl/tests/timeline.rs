@@ -64,15 +64,15 @@ fn a_block_tells_how_its_process_ended() {
   0:00.001 +-<=11:0
   0:00.002 +-----------------<=12:0
            | | compiler      | linker
-           | | 2.00ms cpu    | linker
+           | | 0.0020u       | linker
            | | exit 1        | linker
   0:00.006 | \=5.00ms        | linker
-           | build-tool      | 2.00ms cpu
+           | build-tool      | 0.0020u
            | build-tool      | interrupted!
            | build-tool      | by SIGKILL
   1:05.000 | build-tool      \=65.00s
   1:05.100 +-<=11:1
-  1:05.200 \----------------------------------=build-tool, 2.00ms cpu, 65.20s
+  1:05.200 \-------------------------------------=build-tool, 0.0020u, 65.20s
              | shell
   1:05.200   \=interrupted!
 ";
@@ -145,4 +145,52 @@ fn a_part_is_drawn_and_wrong_times_are_refused() {
     let heap = program::testdata("orders.barrow").display().to_string();
     let run = run(&["timeline", &heap]);
     assert!(run.code == 3 && run.stderr.contains("holds no processes"), "{}", run.stderr);
+}
+
+/// A recording that began on 31 December 2025 at 23:59:58 UTC, which `date -u -d @1767225598` says, too.
+fn at_new_year(by: &str, words: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.barrow");
+    let options = Options { threads: 0, created_ns: Some(1_767_225_598_000_000_000), ..Options::default() };
+    let writer = Writer::create(&path, options).unwrap();
+    writer.fact("recorded by", by).unwrap();
+    let on = |host, time_ns, pid, parent| ProcessDescription { host, parent, ..begun(time_ns, pid, &["make"]) };
+    let used = Usage { user_ns: Some(2_000_000), system_ns: Some(1_000_000), ..Usage::default() };
+    let end = ProcessEnd { exit_status: Some(0), used, ..ProcessEnd::default() };
+    let first = writer.begin_process(&on(Some("a"), 0, 7, None)).unwrap();
+    let second = writer.begin_process(&on(Some("b"), 3_000_000_000, 7, Some(first))).unwrap();
+    writer.end_process(second, 4_500_000_000, &end).unwrap();
+    writer.end_process(first, 4_600_000_000, &end).unwrap();
+    writer.finish().unwrap();
+    ask(&path, words)
+}
+
+#[test]
+fn dates_times_of_day_and_hosts_are_told_where_they_are_known() {
+    let expected = "     time processes
+   *2025*
+   Dec 31
+23:59:58Z
+ 0:00.000 >=7:0 a
+   *2026* | build-tool
+   Jan 01 | build-tool
+00:00:01Z | build-tool
+ 0:03.000 +-<=7:0 b
+          | | build-tool
+          | | 0.0020u 0.0010s
+ 0:04.500 | \\=1.50s
+          | 0.0020u 0.0010s
+ 0:04.600 \\=4.60s
+";
+    assert_eq!(at_new_year("Kleknev", &[]), expected);
+    // Such a log has no time of day: the recording was created by the import.
+    assert!(!at_new_year("ninja", &[]).contains("2025"));
+    let csv = at_new_year("Kleknev", &["--format", "csv"]);
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let at = |name: &str| rows[0].iter().position(|column| *column == name).unwrap();
+    let last = rows.last().unwrap();
+    let found = ["unix_ns", "cpu_ns", "user_ns", "system_ns"].map(|name| last[at(name)]);
+    assert_eq!(found, ["1767225602600000000", "3000000", "2000000", "1000000"]);
+    let csv = at_new_year("ninja", &["--format", "csv"]);
+    assert_eq!(csv.lines().nth(1).unwrap().split(',').nth(at("unix_ns")), Some(""));
 }

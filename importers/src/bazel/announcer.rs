@@ -24,6 +24,9 @@ pub(super) fn announce(
     if let Some(version) = head.as_ref().and_then(Head::version) {
         writer.fact("version of Bazel", version)?;
     }
+    if started_ns.is_some() {
+        writer.fact("time of day", "known")?;
+    }
     // Without the time of day, times count from the beginning of the command.
     let offset_ns =
         started_ns.map_or(0, |started_ns| Clock::new(writer.created_ns()).since_created_ns(started_ns.into()));

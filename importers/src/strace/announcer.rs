@@ -39,6 +39,8 @@ pub(super) struct Announcer<'c, 'w> {
     has_ended: bool,
     /// Whether times are finer than seconds.
     has_fractions: bool,
+    /// Whether all times are those of a date.
+    has_dates: bool,
     pub(super) left_out: LeftOut,
 }
 
@@ -58,6 +60,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
             last_ns: i64::MIN,
             has_ended: false,
             has_fractions: false,
+            has_dates: true,
             left_out: LeftOut::new("line"),
         })
     }
@@ -77,6 +80,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
             Time::Wall(_) => self.clock.since_created_ns(at_ns),
             Time::Day(_) | Time::Since(_) => process_logs::saturated(at_ns),
         };
+        self.has_dates &= matches!(parsed.time, Time::Wall(_));
         if std::mem::take(&mut self.has_ended) && parsed.task.is_none() && self.reader.went_back() {
             let damage = Damage::Unexpected {
                 found: "the end of a process, then an earlier time,".to_owned(),
@@ -272,6 +276,9 @@ impl<'c, 'w> Announcer<'c, 'w> {
                 "processes whose end is not in the log: {unended}; they are shown until the log ends, with an unknown exit \
                  status"
             ));
+        }
+        if self.has_dates {
+            self.context.writer.fact("time of day", "known")?;
         }
         if let Some(command) = &self.command {
             self.context.writer.fact("command", &shell_words(command))?;

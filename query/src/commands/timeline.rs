@@ -1,7 +1,9 @@
 //! `timeline`: what began and ended, as a drawing with time from top to bottom.
 
-use barrow_analyzer::Recording;
-use barrow_processes::{Evaluation, Rules, TimeRange, Timeline};
+use std::sync::Arc;
+
+use barrow_analyzer::{ProcessLog, ProcessRow, Recording};
+use barrow_processes::{Evaluation, Rules, TimeRange, Timeline, started_ns};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
 use crate::arguments::Arguments;
@@ -24,7 +26,10 @@ pub(super) const COMMAND: Command = Command {
               from the one that started it. There is a line only where something happens, with its time in minutes and \
               seconds; the class of a process is written down its block. The end of a block tells the processor time, an \
               exit status other than 0, and `interrupted!` if a signal ended the process or if it was still running when \
-              the recording ended. `from 10s to 1.5min` draws a part. The drawing is as wide as the terminal, or has 80 \
+              the recording ended. Processor time is in seconds, in user mode (`0.0020u`) and in the system \
+              (`0.0010s`). Where the recording tells when it began, the date and the time of day, in UTC, stand before \
+              the first event and before the first one of each later minute. Of several hosts, the name of a process \
+              is followed by that of its host. `from 10s to 1.5min` draws a part. The drawing is as wide as the terminal, or has 80 \
               columns, or N. Processes that have no room beside those that run at the same time are left out: `+3` at \
               the end of a line counts them, and the last line says how many they were. JSON and CSV have a row for each \
               event: `begin`, `execute`, `end` and `interrupted`, and `run` for what runs when the part begins.",
@@ -84,16 +89,40 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     }
     let rules = session.class_rules(&arguments.flags)?;
     let evaluation = evaluation(rules.as_ref().unwrap_or(Rules::standard()), asked.schema.as_deref())?;
+    let start_ns = started_ns(&recording);
     let settings = &session.context.settings;
     let width = arguments.flags.width.map_or(settings.width.unwrap_or(USUAL_WIDTH), usize::from);
     let (drawing, width) = match settings.format {
-        Format::Table => (Some(Drawing::new(width)), width),
+        Format::Table => (Some(Drawing::new(width, start_ns, has_several_hosts(session, &recording)?)), width),
         Format::Json | Format::Csv => (None, WIDEST),
     };
     session.listed.clear();
     let timeline = Timeline::new(recording, asked.window, timeline_lines::columns(width))?;
     let window = asked.window;
-    Pages { timeline, rules, evaluation, drawing, width, window, has_rows: false }.answer(session)
+    Pages { timeline, rules, evaluation, drawing, start_ns, width, window, has_rows: false }.answer(session)
+}
+
+/// Whether processes of a recording ran on several hosts. Rows are read up to the first one of another host; of one host,
+/// recorders write a fact.
+fn has_several_hosts(session: &Session, recording: &Arc<Recording>) -> Result<bool, QueryError> {
+    if recording.facts()?.iter().any(|(key, _)| key == "host") {
+        return Ok(false);
+    }
+    let tables = recording.tables()?;
+    let mut log = ProcessLog::new(Arc::clone(recording))?;
+    let mut first = None;
+    while let Some(rows) = log.next_rows()? {
+        session.context.check()?;
+        for row in rows {
+            let ProcessRow::Begin { host, .. } = row else { continue };
+            // A recording may hold a text twice.
+            let host = host.map(|host| tables.string(host));
+            if *first.get_or_insert(host) != host {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 fn evaluation(rules: &Rules, name: Option<&str>) -> Result<Evaluation, QueryError> {
@@ -113,6 +142,8 @@ struct Pages {
     evaluation: Evaluation,
     /// The drawing, for people.
     drawing: Option<Drawing>,
+    /// When the recording began, in nanoseconds since 1970, if it tells.
+    start_ns: Option<u64>,
     width: usize,
     window: TimeRange,
     has_rows: bool,
@@ -161,7 +192,7 @@ impl Pages {
                     drawing.draw(&event, tables, &mut lines);
                     rows.extend(lines.drain(..).map(|line| vec![Value::Text(line)]));
                 }
-                None => rows.push(timeline_rows::row(&event, tables)),
+                None => rows.push(timeline_rows::row(&event, self.start_ns, tables)),
             }
         }
         Ok((rows, false))

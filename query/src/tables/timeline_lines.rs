@@ -1,19 +1,22 @@
 //! The timeline of a process tree as text: time from top to bottom, a block for each process.
 //!
 //! ```text
+//!        *2026*                  the date and the time of day, where they are known and each time they change
+//!        Nov 27
+//!    16:55:26Z
 //!     0:00.000 >=100:0
 //!     0:00.010 +-<=101:0         a line from the process that started it
 //!              | | sh            the class, wherever there is room beside the block
 //!     0:00.015 | +-<=102:0
 //!              | | | compiler
-//!              | | | 0.31s cpu
+//!              | | | 0.3000u 0.0100s
 //!     0:00.345 | | \=0.33s
 //! ```
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use barrow_analyzer::{StringId, Tables};
+use barrow_analyzer::Tables;
 use barrow_processes::{Bar, Event, Happening};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -41,8 +44,9 @@ pub(crate) struct Drawing {
     width: usize,
     /// The blocks of processes that run, by column.
     blocks: BTreeMap<u32, Drawn>,
-    /// The host of the first process.
-    host: Option<Option<StringId>>,
+    /// Whether processes ran on several hosts, whose names are shown.
+    has_several_hosts: bool,
+    clock: Option<Clock>,
     /// Processes that run and are not shown.
     hidden: u64,
     /// Processes that were not shown.
@@ -80,9 +84,10 @@ impl Mark<'_> {
 }
 
 impl Drawing {
-    /// Draws lines of so many characters.
-    pub(crate) fn new(width: usize) -> Self {
-        Drawing { width, blocks: BTreeMap::new(), host: None, hidden: 0, left_out: 0 }
+    /// Draws lines of so many characters. `start_ns` is when the recording began, in nanoseconds since 1970, if it tells.
+    pub(crate) fn new(width: usize, start_ns: Option<u64>, has_several_hosts: bool) -> Self {
+        let clock = start_ns.map(Clock::new);
+        Drawing { width, blocks: BTreeMap::new(), has_several_hosts, clock, hidden: 0, left_out: 0 }
     }
 
     /// How many processes had no room so far.
@@ -93,6 +98,10 @@ impl Drawing {
     /// Adds the lines of an event.
     pub(crate) fn draw(&mut self, event: &Event, tables: &Tables, lines: &mut Vec<String>) {
         let is_hidden = event.block.column >= columns(self.width);
+        if !is_hidden && event.what != Happening::Executes {
+            let told = self.clock.as_mut().map_or_else(Vec::new, |clock| clock.changed(event.time_ns));
+            lines.extend(told.iter().map(|text| self.line_of(text, Mark::Nothing)));
+        }
         match event.what {
             Happening::Begins | Happening::Runs if is_hidden => {
                 self.hidden += 1;
@@ -115,16 +124,13 @@ impl Drawing {
             lines.push(self.line(None, Mark::Nothing));
         }
         self.blocks.insert(column, Drawn { class: block.class.clone(), is_class_shown: block.class.is_none() });
-        let name = format!("{}:{}", block.pid, block.serial);
+        let host = block.host.filter(|_| self.has_several_hosts).map(|host| tables.string(host));
+        let name = match host {
+            Some(host) => format!("{}:{} {host}", block.pid, block.serial),
+            None => format!("{}:{}", block.pid, block.serial),
+        };
         let from = block.parent.map(|(_, _, column)| column);
         lines.push(self.line(time_ns, Mark::Begin(from, column, &name)));
-        let first = *self.host.get_or_insert(block.host);
-        if block.host != first
-            && let Some(host) = block.host.map(|host| tables.string(host))
-            && first.map(|first| tables.string(first)) != Some(host)
-        {
-            lines.push(self.line(None, Mark::Text(column, &format!("@{host}"))));
-        }
     }
 
     fn execute(&mut self, event: &Event, lines: &mut Vec<String>) {
@@ -146,7 +152,7 @@ impl Drawing {
         let Some(drawn) = self.blocks.get(&column) else { return };
         let mut texts = Vec::new();
         texts.extend(drawn.class.as_deref().filter(|_| !drawn.is_class_shown || !has_room).map(str::to_owned));
-        texts.extend(ending(event));
+        texts.extend(ending(event, self.room_beside(column)));
         let mark = match event.what {
             Happening::Interrupted => "interrupted!".to_owned(),
             _ => short(event.wall_ns()),
@@ -174,8 +180,13 @@ impl Drawing {
 
     /// A line: what runs, and a mark.
     fn line(&mut self, time_ns: Option<i64>, mark: Mark<'_>) -> String {
+        self.line_of(&time_ns.map_or_else(String::new, time_text), mark)
+    }
+
+    /// A line with this text before the first column.
+    fn line_of(&mut self, time: &str, mark: Mark<'_>) -> String {
         let limit = self.limit();
-        let mut line = Line::new(time_ns);
+        let mut line = Line::new(time);
         let mut blocks = self.blocks.iter_mut().peekable();
         while let Some((&column, drawn)) = blocks.next() {
             let room = room(column, blocks.peek().map(|(next, _)| **next), limit);
@@ -204,16 +215,79 @@ impl Drawing {
     }
 }
 
-/// What is told of an end, a line each.
-fn ending(event: &Event) -> Vec<String> {
-    let Happening::Ends { exit_status, signal: killed, cpu_ns } = event.what else { return Vec::new() };
-    let mut texts: Vec<String> = cpu_ns.map(|ns| format!("{} cpu", short(ns))).into_iter().collect();
+/// What is told of an end in blocks of so many characters, a line each.
+fn ending(event: &Event, room: usize) -> Vec<String> {
+    let Happening::Ends { exit_status, signal: killed, user_ns, system_ns } = event.what else { return Vec::new() };
+    let used = [(user_ns, 'u'), (system_ns, 's')];
+    let used: Vec<String> = used.into_iter().filter_map(|(ns, mode)| Some(format!("{}{mode}", seconds(ns?)))).collect();
+    let both = used.join(" ");
+    // Where there is no room at all, everything goes into one line.
+    let mut texts = if both.width() <= room || room < LEAST_ROOM { vec![both] } else { used };
+    texts.retain(|text| !text.is_empty());
     match (exit_status, killed) {
         (_, Some(number)) => texts.extend(["interrupted!".to_owned(), format!("by {}", signal(number))]),
         (Some(status), None) if status != 0 => texts.push(format!("exit {status}")),
         _ => {}
     }
     texts
+}
+
+/// Seconds of processor time: four digits after the point while there is room for them.
+fn seconds(ns: u64) -> String {
+    let seconds = ns as f64 / 1e9;
+    match ns {
+        0..100_000_000_000 => format!("{seconds:.4}"),
+        100_000_000_000..10_000_000_000_000 => format!("{seconds:.2}"),
+        _ => format!("{seconds:.0}"),
+    }
+}
+
+/// The time of day of a drawing. It is told where it begins, and with each new minute in which something happens.
+struct Clock {
+    /// When the recording began, in nanoseconds since 1970.
+    start_ns: u64,
+    /// What was told last: date and time of day.
+    told: Option<(String, String)>,
+}
+
+impl Clock {
+    fn new(start_ns: u64) -> Self {
+        Clock { start_ns, told: None }
+    }
+
+    /// Texts of what changed since the last one was told, a line each. All fit before the first column.
+    fn changed(&mut self, time_ns: i64) -> Vec<String> {
+        let Some(now_ns) = self.start_ns.checked_add_signed(time_ns) else { return Vec::new() };
+        // `2026-11-21 03:29:30 UTC`
+        let now = units::date(now_ns);
+        let mut words = now.split(' ').map(str::to_owned);
+        let (date, time) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let (old_date, old_time) = self.told.clone().unwrap_or_default();
+        let mut texts = Vec::new();
+        let (year, day) = date.split_once('-').unwrap_or_default();
+        let (old_year, _) = old_date.split_once('-').unwrap_or_default();
+        if year != old_year {
+            texts.push(format!("*{year}*"));
+        }
+        if date != old_date {
+            texts.push(day_text(day));
+        }
+        let minute = |time: &str| time.get(..5).map(str::to_owned);
+        if texts.is_empty() && minute(&time) == minute(&old_time) {
+            return texts;
+        }
+        texts.push(format!("{time}Z"));
+        self.told = Some((date, time));
+        texts
+    }
+}
+
+/// `11-27` as `Nov 27`.
+fn day_text(day: &str) -> String {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let (month, day) = day.split_once('-').unwrap_or_default();
+    let month = month.parse::<usize>().ok().and_then(|month| MONTHS.get(month.checked_sub(1)?));
+    format!("{} {day}", month.copied().unwrap_or_default())
 }
 
 /// A time in few characters.
@@ -240,8 +314,7 @@ struct Line {
 }
 
 impl Line {
-    fn new(time_ns: Option<i64>) -> Self {
-        let time = time_ns.map_or_else(String::new, time_text);
+    fn new(time: &str) -> Self {
         Line { text: format!("{time:>width$} ", width = GUTTER - 1), length: 0 }
     }
 

@@ -1,7 +1,7 @@
 //! Events of a timeline as rows, for machines.
 
 use barrow_analyzer::Tables;
-use barrow_processes::{Event, Happening};
+use barrow_processes::{Event, Happening, cpu_ns};
 
 use crate::answer::{Column, Unit, Value};
 
@@ -11,6 +11,7 @@ use super::process_text::time;
 pub(crate) fn columns() -> Vec<Column> {
     vec![
         Column::new("time_ns", "time", Unit::Duration),
+        Column::new("unix_ns", "unix_ns", Unit::Number),
         Column::new("event", "event", Unit::Text),
         Column::new("process", "process", Unit::Text),
         Column::new("host", "host", Unit::Text),
@@ -19,23 +20,28 @@ pub(crate) fn columns() -> Vec<Column> {
         Column::new("column", "column", Unit::Number),
         Column::new("wall_ns", "wall", Unit::Duration),
         Column::new("cpu_ns", "cpu", Unit::Duration),
+        Column::new("user_ns", "user", Unit::Duration),
+        Column::new("system_ns", "system", Unit::Duration),
         Column::new("exit_code", "exit", Unit::Number),
         Column::new("signal", "signal", Unit::Number),
     ]
 }
 
-/// The row of an event.
-pub(crate) fn row(event: &Event, tables: &Tables) -> Vec<Value> {
+/// The row of an event. `start_ns` is when the recording began, in nanoseconds since 1970, if it tells.
+pub(crate) fn row(event: &Event, start_ns: Option<u64>, tables: &Tables) -> Vec<Value> {
     let block = &event.block;
-    let (name, has_ended, [cpu_ns, exit_code, signal]) = match event.what {
-        Happening::Begins => ("begin", false, [None; 3]),
-        Happening::Runs => ("run", false, [None; 3]),
-        Happening::Executes => ("execute", false, [None; 3]),
-        Happening::Ends { exit_status, signal, cpu_ns } => ("end", true, [cpu_ns, exit_status, signal]),
-        Happening::Interrupted => ("interrupted", true, [None; 3]),
+    let (name, has_ended, [user_ns, system_ns, exit_code, signal]) = match event.what {
+        Happening::Begins => ("begin", false, [None; 4]),
+        Happening::Runs => ("run", false, [None; 4]),
+        Happening::Executes => ("execute", false, [None; 4]),
+        Happening::Ends { exit_status, signal, user_ns, system_ns } => {
+            ("end", true, [user_ns, system_ns, exit_status, signal])
+        }
+        Happening::Interrupted => ("interrupted", true, [None; 4]),
     };
     vec![
         time(event.time_ns),
+        start_ns.and_then(|start_ns| start_ns.checked_add_signed(event.time_ns)).into(),
         name.into(),
         Value::Text(format!("{}:{}", block.pid, block.serial)),
         block.host.map(|host| tables.string(host)).into(),
@@ -43,7 +49,9 @@ pub(crate) fn row(event: &Event, tables: &Tables) -> Vec<Value> {
         block.class.as_deref().into(),
         block.column.into(),
         has_ended.then(|| event.wall_ns()).into(),
-        cpu_ns.into(),
+        cpu_ns(user_ns, system_ns).into(),
+        user_ns.into(),
+        system_ns.into(),
         exit_code.into(),
         signal.into(),
     ]

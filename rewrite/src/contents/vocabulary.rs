@@ -91,6 +91,7 @@ const SETTINGS: &[&str] = &[
     "system_ns including children",
     "taken, ms since 1970",
     "threads",
+    "time of day",
     "total_frames",
     "total_heap_size",
     "total_objects",
