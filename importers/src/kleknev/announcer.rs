@@ -115,7 +115,8 @@ impl<'c, 'w> Announcer<'c, 'w> {
         let begun = ProcessDescription { time_ns, pid: key.1, parent: parent_process, host, program };
         let process = self.context.writer.begin_process(&begun)?;
         self.processes += 1;
-        self.wrappers.begin(key, Wrapper { process, parent, children: Inclusive::default(), has_children: false });
+        self.wrappers
+            .begin(key, Wrapper { process, parent, children: Some(Inclusive::default()), has_children: false });
         Ok(())
     }
 
@@ -136,12 +137,12 @@ impl<'c, 'w> Announcer<'c, 'w> {
 
     /// Whether the process that ends had begun.
     fn end(&mut self, key: Key, time_ns: i64, end: ProcessEnd, used: Option<Inclusive>) -> Result<bool, Stop> {
-        let Some(wrapper) = self.wrappers.end(key, used.unwrap_or_default()) else { return Ok(false) };
-        let own = used.map_or_else(Usage::default, |used| used - wrapper.children);
+        let Some(wrapper) = self.wrappers.end(key, used) else { return Ok(false) };
+        let own = used.zip(wrapper.children).map_or_else(Usage::default, |(used, children)| used - children);
         self.context.writer.end_process(wrapper.process, time_ns, &ProcessEnd { used: own, ..end })?;
         if let Some(used) = used.filter(|_| wrapper.has_children) {
             self.including_children(wrapper.process, &used)?;
-            self.less_than_children += u64::from(used.is_less_than(&wrapper.children));
+            self.less_than_children += u64::from(wrapper.children.is_some_and(|children| used.is_less_than(&children)));
         }
         Ok(true)
     }

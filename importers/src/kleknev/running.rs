@@ -18,8 +18,8 @@ pub(super) struct Wrapper {
     pub(super) process: ProcessId,
     /// The wrapper that began it, if that was running.
     pub(super) parent: Option<(Key, ProcessId)>,
-    /// What the wrappers that it began had used when they ended.
-    pub(super) children: Inclusive,
+    /// What the wrappers that it began had used when they ended; `None` if one of them does not tell.
+    pub(super) children: Option<Inclusive>,
     pub(super) has_children: bool,
 }
 
@@ -56,15 +56,18 @@ impl Wrappers {
         self.ended.get_mut(&key)
     }
 
-    /// A wrapper ends, having used this; what its parent knows of it changes.
-    pub(super) fn end(&mut self, key: Key, used: Inclusive) -> Option<Wrapper> {
+    /// A wrapper ends, having used this, if that is known; what its parent knows of it changes.
+    pub(super) fn end(&mut self, key: Key, used: Option<Inclusive>) -> Option<Wrapper> {
         let wrapper = self.running.remove(&key)?;
         if let Some((parent_key, process)) = wrapper.parent
             && let Some(parent) = self.running.get_mut(&parent_key).filter(|parent| parent.process == process)
         {
-            parent.children += used;
+            parent.children = parent.children.zip(used).map(|(mut children, used)| {
+                children += used;
+                children
+            });
         }
-        self.remember(key, Ended { process: wrapper.process, used: (!wrapper.has_children).then_some(used) });
+        self.remember(key, Ended { process: wrapper.process, used: used.filter(|_| !wrapper.has_children) });
         Some(wrapper)
     }
 
@@ -85,7 +88,7 @@ mod tests {
 
     fn wrapper(process: u32, parent: Option<(Key, u32)>) -> Wrapper {
         let parent = parent.map(|(key, process)| (key, ProcessId(process)));
-        Wrapper { process: ProcessId(process), parent, children: Inclusive::default(), has_children: false }
+        Wrapper { process: ProcessId(process), parent, children: Some(Inclusive::default()), has_children: false }
     }
 
     #[test]
@@ -94,14 +97,18 @@ mod tests {
         let mut wrappers = Wrappers::default();
         wrappers.begin(parent, wrapper(0, None));
         wrappers.begin(child, wrapper(1, Some((parent, 0))));
-        wrappers.end(child, used);
-        assert_eq!(wrappers.running(parent).expect("running").children.user_ns, 5);
+        wrappers.end(child, Some(used));
+        assert_eq!(wrappers.running(parent).expect("running").children, Some(used));
         // The parent's process id is used again.
         wrappers.begin(child, wrapper(2, Some((parent, 0))));
         wrappers.begin(parent, wrapper(3, None));
-        wrappers.end(child, used);
-        assert_eq!(wrappers.running(parent).expect("running").children.user_ns, 0);
-        assert!(wrappers.end((1, 1), used).is_none(), "another host");
+        wrappers.end(child, Some(used));
+        assert_eq!(wrappers.running(parent).expect("running").children, Some(Inclusive::default()));
+        assert!(wrappers.end((1, 1), Some(used)).is_none(), "another host");
+        // Nobody knows what a child used.
+        wrappers.begin(child, wrapper(4, Some((parent, 3))));
+        wrappers.end(child, None);
+        assert_eq!(wrappers.running(parent).expect("running").children, None);
     }
 
     #[test]
@@ -109,7 +116,7 @@ mod tests {
         let mut wrappers = Wrappers::default();
         for pid in 0..=MOST_ENDED as u64 {
             wrappers.begin((0, pid), wrapper(pid as u32, None));
-            wrappers.end((0, pid), Inclusive::default());
+            wrappers.end((0, pid), Some(Inclusive::default()));
         }
         assert!(wrappers.ended((0, 0)).is_none());
         assert_eq!(wrappers.ended((0, 1)).expect("remembered").process, ProcessId(1));

@@ -81,6 +81,22 @@ fn children_that_nobody_waited_for_do_not_make_times_negative() {
 }
 
 #[test]
+fn what_is_left_without_a_child_that_tells_nothing_is_unknown() {
+    let silent = end(8, 3, "a", 0, 50, 0);
+    let silent = [silent.split("  <resourceUsage").next().expect("the beginning"), "</e>\n"].concat();
+    let log = [
+        MAGIC.to_owned(),
+        begin(7, 1, "a", None, &["x"]),
+        begin(8, 2, "a", Some(7), &["x"]),
+        silent,
+        end(7, 4, "a", 0, 70, 0),
+    ];
+    let text = record(&log.concat()).expect("a log").text();
+    assert!(text.contains("3us end 1 status 0\n") && text.contains("4us end 0 status 0\n"), "{text}");
+    assert!(text.contains("attributes 0: user_ns including children=70000 "), "{text}");
+}
+
+#[test]
 fn barrow_sh_says_more() {
     let killed = end(8, 3, "a", 0, 5, 300).replace("<exitStatus", "<signal value=\"9\"/>\n  <exitStatus");
     let log = [
