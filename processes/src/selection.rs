@@ -13,6 +13,8 @@ use crate::tree::{ImageId, ProcessTree, duration};
 pub struct Selection {
     /// How many there are.
     pub images: u64,
+    /// Of how many of them no program is known.
+    pub unknown_programs: u64,
     /// Of how many processes.
     pub processes: u64,
     /// How many of them are known to have failed.
@@ -48,6 +50,7 @@ impl Selection {
             let image = tree.image(id);
             let Usage { user_ns, system_ns, peak_bytes, read_bytes, written_bytes, .. } = image.used;
             selection.images += 1;
+            selection.unknown_programs += u64::from(!image.is_forked && tree.program(image).is_empty());
             // Images of a process often follow each other; only those with several are remembered.
             let process = tree.process(image.process);
             let is_new = process.first_image == process.last_image || processes.insert(image.process);

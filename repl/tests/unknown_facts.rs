@@ -49,6 +49,7 @@ fn summaries_of_logs_say_only_what_the_logs_say() {
         assert_eq!(json["forked"].is_u64(), knows_starters, "{name}");
         let count = self::json(&["count", &path, "pid > 0"]);
         assert_eq!(count["failed"].is_u64(), knows_failures, "{name}: {count}");
+        assert_eq!(count["programs"].is_u64(), knows_programs, "{name}: {count}");
     }
     // The wrapper was killed in testdata, and Kleknev logged exit status 0.
     let path = program::testdata("foreign/kleknev.log").display().to_string();

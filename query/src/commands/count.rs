@@ -82,10 +82,13 @@ pub(super) fn with_totals(answer: Answer, snapshot: SnapshotId, counted: Counted
 /// Adds what processes add up to. A sum is unknown if nothing of it is known; a note tells of what is missing in one.
 pub(super) fn with_selection(answer: Answer, tree: &ProcessTree, selection: &Selection) -> Answer {
     // Of no programs at all, the sum is 0.
+    let programs = selection.images - selection.unknown_programs;
+    let programs = (programs > 0 || selection.images == 0).then_some(programs);
     let sum = |sum: Sum| if selection.images == 0 { Value::Number(0) } else { sum.value().into() };
     let answer = answer
         .fact(Column::new("processes", "processes", Unit::Count), selection.processes)
-        .fact(Column::new("images", "programs", Unit::Count), selection.images)
+        .fact(Column::new("images", "", Unit::Count).for_machines(), selection.images)
+        .fact(Column::new("programs", "programs", Unit::Count), programs)
         .fact(Column::new("failed", "failed", Unit::Count), tree.knowledge().failures.then_some(selection.failed))
         .fact(Column::new("user_ns", "user", Unit::Duration), sum(selection.user_ns))
         .fact(Column::new("system_ns", "system", Unit::Duration), sum(selection.system_ns))

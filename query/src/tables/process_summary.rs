@@ -105,7 +105,7 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
         ),
         Some(PeakKind::KnownPeaks(unknown)) => {
             let programs = units::counted(unknown.into(), "program");
-            answer.note(format!("peak: a sum of peaks of processes that ran at the same time; {programs} are not in it"))
+            answer.note(format!("peak: a sum of peaks of processes that ran at the same time, without {programs} of which none is known"))
         }
         _ => answer,
     }
