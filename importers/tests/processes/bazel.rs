@@ -16,6 +16,9 @@ attributes 1: description=Compiling a.c run_ns=30000 label=//a:a output=bin/a.o
 ";
     assert_eq!(recorded.text(), expected);
     assert_eq!(recorded.fact("version of Bazel").as_deref(), Some("release 8.4.1"));
+    assert_eq!(recorded.fact("time of day").as_deref(), Some("known"));
+    let old = BAZEL.replace(",\"profile_start_ts\":1700000000000", "");
+    assert_eq!(record(&old).expect("a profile").fact("time of day"), None);
     assert_eq!((recorded.imported.processes, recorded.lost()), (2, None));
     assert!(recorded.imported.notes[0].starts_with("actions for which Bazel ran no process on this machine: 1"));
 }

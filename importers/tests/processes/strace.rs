@@ -25,6 +25,10 @@ fn processes_threads_and_programs_are_told_apart() {
     assert_eq!(recorded.text(), EXPECTED);
     assert_eq!((recorded.imported.processes, recorded.lost()), (3, None));
     assert_eq!(recorded.fact("command").as_deref(), Some("make -j2"));
+    assert_eq!(recorded.fact("time of day").as_deref(), Some("known"));
+    // Seconds since the line before: nobody knows which day that was.
+    let relative = "7 0.000000 execve(\"/bin/make\", [\"make\"], 0x7ffe) = 0\n7 0.000100 +++ exited with 0 +++\n";
+    assert_eq!(record(relative).expect("a log").fact("time of day"), None);
     assert!(recorded.imported.notes[0].contains("end with `…` here: 1;"), "{:?}", recorded.imported.notes);
 }
 
