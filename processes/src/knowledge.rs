@@ -3,6 +3,7 @@
 //! ```text
 //!   recorded by            waits   memory kills   failures   starters
 //!   barrow record          yes     yes            yes        yes
+//!   …, by last calls       no      no             at least   yes
 //!   strace                 no      no             yes        yes
 //!   Kleknev                no      no             at least   yes
 //!   barrow-sh              no      no             yes        yes
@@ -54,6 +55,10 @@ impl Knowledge {
             Knowledge { waits: true, memory_kills: true, failures: true, signals: true, starters: true, forks: true };
         let of_log = Knowledge { waits: false, memory_kills: false, forks: false, ..all };
         Some(match by? {
+            // The system did not tell it how processes ended.
+            "barrow record" if facts.iter().any(|(key, _)| key == "statuses") => {
+                Knowledge { waits: false, memory_kills: false, signals: false, ..all }
+            }
             "barrow record" => all,
             "strace" | "barrow-sh" => of_log,
             // It logs what WEXITSTATUS makes of any end.

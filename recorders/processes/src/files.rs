@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::system::Pid;
 
@@ -54,12 +54,6 @@ pub(crate) fn arguments(pid: Pid) -> Vec<u8> {
 /// The program that the process executes, and its working directory.
 pub(crate) fn program(pid: Pid, arguments: Vec<u8>) -> Program {
     Program { executable: link(pid, "exe"), directory: link(pid, "cwd"), arguments }
-}
-
-/// The name of a program that traces others itself, if the process executes one.
-pub(crate) fn tracer(executable: &str) -> Option<&str> {
-    let name = Path::new(executable).file_name()?.to_str()?;
-    ["strace", "ltrace", "gdb", "gdbserver", "lldb", "lldb-server", "rr"].into_iter().find(|&tracer| tracer == name)
 }
 
 /// The number after a key at the beginning of a line: `VmHWM:   5000 kB`.
@@ -307,12 +301,6 @@ mod tests {
         assert!(stat.minor_faults > 10 && stat.threads > 0 && stat.arguments > 0, "{stat:?}");
         let (proportional, resident) = (proportional_bytes(own()).unwrap(), resident_bytes(own()).unwrap());
         assert!(10_000 < proportional && proportional <= resident, "{proportional} {resident}");
-    }
-
-    #[test]
-    fn tracers_are_known_by_name() {
-        assert_eq!(tracer("/usr/bin/strace"), Some("strace"));
-        assert_eq!(tracer("/usr/bin/strace2"), None);
     }
 
     #[test]

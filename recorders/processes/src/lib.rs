@@ -28,6 +28,7 @@ mod signals;
 mod stack;
 mod system;
 mod trace;
+mod tracers;
 
 pub use error::RecorderError;
 pub use options::{Options, Via};

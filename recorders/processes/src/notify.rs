@@ -24,6 +24,7 @@ use crate::files::{self, Program, Stat, Transferred};
 use crate::heaps;
 use crate::kills::Kills;
 use crate::ledger::{Begun, Ledger};
+use crate::outcome::without_rights;
 use crate::system::{self, Pid};
 use ends::Ends;
 use execution::Execution;
@@ -47,6 +48,8 @@ pub(crate) struct Watch {
     ends: Ends,
     /// Parents that take notice of an end are heard of.
     are_noticed: bool,
+    /// Programs do not get the rights of their owners.
+    is_without_new_rights: bool,
     root: Pid,
     tree: Mutex<Tree>,
     is_over: AtomicBool,
@@ -57,9 +60,11 @@ struct Tree {
     processes: HashMap<Pid, Watched>,
     keys: HashMap<u64, Pid>,
     next_key: u64,
-    /// The command asked for a listener of its own, which it does not get.
-    wants_listener: bool,
+    /// A program that asked for a listener of its own, which it does not get.
+    wants_listener: Option<String>,
     kills: Option<Kills>,
+    /// Programs that ran without the rights of their owners.
+    without_rights: Vec<String>,
 }
 
 impl Tree {
@@ -70,18 +75,20 @@ impl Tree {
 }
 
 impl Watch {
-    pub(crate) fn new(ledger: &Arc<Ledger>, root: Pid) -> std::io::Result<Arc<Self>> {
+    pub(crate) fn new(ledger: &Arc<Ledger>, root: Pid, is_without_new_rights: bool) -> std::io::Result<Arc<Self>> {
         let tree = Tree { kills: Some(Kills::new()), ..Tree::default() };
         let watch = Watch {
             ledger: Arc::clone(ledger),
             ends: Ends::new()?,
             are_noticed: ends::are_noticed(),
+            is_without_new_rights,
             root,
             tree: Mutex::new(tree),
             is_over: AtomicBool::new(false),
         };
         if let Some(stat) = files::stat(root) {
             watch.begin(&mut watch.tree(), root, &stat, None, None, watch.ledger.now());
+            watch.ledger.flush();
         }
         Ok(Arc::new(watch))
     }
@@ -108,6 +115,12 @@ impl Watch {
         let stat = files::stat(process)?;
         let (named, has_program) = self.meet(process, &stat, descriptor, time_ns);
         let present = named.map(|named| Present::of(process, named));
+        if let Some(path) = present.as_ref().and_then(|present| present.executable.as_deref())
+            && self.is_without_new_rights
+            && files::has_lost_rights(process, path)
+        {
+            self.tree().without_rights.push(path.to_owned());
+        }
         let call = match Execution::read(process, request) {
             Some(execution) => {
                 let directory = files::directory(process).map(|path| path.to_string_lossy().into_owned());
@@ -115,7 +128,11 @@ impl Watch {
             }
             None if is_end(request) => Call::End { status: request.arguments[0] as u8 },
             None => {
-                self.tree().wants_listener = true;
+                // Another recording finds a way of its own, and says so.
+                let name = files::executable(process);
+                if name != files::executable(std::process::id() as Pid) {
+                    self.tree().wants_listener.get_or_insert(name.unwrap_or_else(|| "a program".to_owned()));
+                }
                 return None;
             }
         };
@@ -172,7 +189,11 @@ impl Watch {
             }
             Call::End { status } => {
                 // Once it has ended, nothing tells that it started them.
-                let started = if stat.is_shell() || !known.has_program { files::children(process) } else { Vec::new() };
+                let started = if stat.is_shell() || !known.has_program || process == self.root {
+                    files::children(process)
+                } else {
+                    Vec::new()
+                };
                 known.last = Some(Last { time_ns, status, used, transferred });
                 if let Some((id, heap)) = known.id.zip(heap) {
                     self.ledger.heap(id, heap.uuid, &heap.path);
@@ -440,9 +461,18 @@ impl Watch {
         }
     }
 
-    /// Whether a process wanted a listener of its own, which the system gives only one of.
-    pub(crate) fn wants_listener(&self) -> bool {
-        self.tree().wants_listener
+    /// What programs did not get, one sentence each.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let tree = self.tree();
+        let mut notes = Vec::new();
+        notes.extend(without_rights(&tree.without_rights));
+        notes.extend(tree.wants_listener.as_ref().map(|program| {
+            format!(
+                "{program} asked for a listener of calls, which it does not get inside a recording by notify; `--via ptrace` \
+                 leaves it that"
+            )
+        }));
+        notes
     }
 }
 

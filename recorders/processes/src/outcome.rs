@@ -31,3 +31,13 @@ impl Ended {
         }
     }
 }
+
+/// Says which programs did not get rights.
+pub(crate) fn without_rights(programs: &[String]) -> Option<String> {
+    let mut names = programs.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    (!names.is_empty()).then(|| {
+        format!("ran without the rights of its owner, which only root can record it with: {}", names.join(", "))
+    })
+}

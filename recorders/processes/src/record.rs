@@ -13,6 +13,7 @@ use crate::files;
 use crate::forked::{Filtered, Forked};
 use crate::ledger::Ledger;
 use crate::notify::Watch;
+use crate::notify::ends;
 use crate::notify::filter::Filter;
 use crate::notify::listener::Listener;
 use crate::options::{Options, Via};
@@ -72,14 +73,17 @@ fn notified(
     }
     let writer = writer().map_err(give_up)?;
     let wait_all = options.wait_all;
-    let mut notes = Vec::new();
     let ledger = Arc::new(Ledger::new(writer, options));
     ledger.facts(command, Via::Notify);
     if filtered.is_without_new_rights {
         ledger.fact("new rights", "none: programs with the rights of their owners run without them");
     }
+    if !ends::are_noticed() {
+        ledger.fact("statuses", "those of last calls: the system does not tell which signal ended a process");
+    }
     let listener = Listener::new(filtered.listener).map_err(|error| give_up(RecorderError::System(error)))?;
-    let watch = Watch::new(&ledger, root).map_err(|error| give_up(RecorderError::System(error)))?;
+    let watch = Watch::new(&ledger, root, filtered.is_without_new_rights)
+        .map_err(|error| give_up(RecorderError::System(error)))?;
     system::allow_many_files();
     let heard = Arc::clone(&watch);
     let mut listener = listener;
@@ -102,14 +106,7 @@ fn notified(
     drop(sampler);
     watch.finish(status);
     ledger.fact("cpu of all that was waited for", &(used.user_ns + used.system_ns).to_string());
-    if watch.wants_listener() {
-        notes.push(
-            "a program asked for a listener of its own calls, which it does not get inside a recording by notify; `record --via \
-             ptrace` leaves it that"
-                .to_owned(),
-        );
-    }
-    Ok(Outcome { ended: Ended::of(status), notes, failure: ledger.finish() })
+    Ok(Outcome { ended: Ended::of(status), notes: watch.notes(), failure: ledger.finish() })
 }
 
 /// Records a command by stopping it when something happens. `refused` is why it has no filter, if one was tried.

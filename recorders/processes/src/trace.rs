@@ -11,11 +11,13 @@ use crate::files;
 use crate::heaps;
 use crate::kills::Kills;
 use crate::ledger::{Begun, Ledger};
-use crate::outcome::Ended;
+use crate::outcome::{Ended, without_rights};
 use crate::sampler::Sampler;
 use crate::signals;
 use crate::stack;
+
 use crate::system::{self, Happened, Patience, Pid, Resources};
+use crate::tracers::Tracers;
 
 /// A process that is followed.
 struct Process {
@@ -60,6 +62,7 @@ struct Tree {
     /// The command is not traced: its stops concern the one who stopped it.
     is_root_left_alone: bool,
     tracers: Vec<String>,
+    known_tracers: Tracers,
     /// Programs that ran without the rights of their owners.
     without_rights: Vec<String>,
     kills: Kills,
@@ -73,6 +76,7 @@ struct Tree {
 pub(crate) fn follow(ledger: &Arc<Ledger>, root: Pid) -> io::Result<(Option<Ended>, Vec<String>)> {
     let mut tree = Tree::new(Arc::clone(ledger), root);
     tree.begin(root, None, false);
+    ledger.flush();
     let sampler = Sampler::start(ledger, || ())?;
     let followed = tree.follow();
     drop(sampler);
@@ -122,6 +126,7 @@ impl Tree {
             unknown: HashSet::new(),
             is_root_left_alone: false,
             tracers: Vec::new(),
+            known_tracers: Tracers::default(),
             without_rights: Vec::new(),
             kills: Kills::new(),
             ended: None,
@@ -279,12 +284,13 @@ impl Tree {
         {
             self.without_rights.push(path.to_owned());
         }
-        let tracer = program.executable.as_deref().and_then(files::tracer).map(str::to_owned);
+        let reason = self.known_tracers.reason(&format!("/proc/{pid}/exe"));
         self.ledger.executed(pid);
         self.ledger.image(self.ledger.now(), id, &program, used);
-        let Some(tracer) = tracer else { return false };
-        self.ledger.attribute(id, "not traced", &format!("{tracer} traces processes itself"));
-        self.leave_alone(pid, tracer);
+        let Some(reason) = reason else { return false };
+        self.ledger.attribute(id, "not traced", reason);
+        let name = program.executable.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or("a program");
+        self.leave_alone(pid, format!("{name}: {reason}"));
         true
     }
 
@@ -387,18 +393,10 @@ impl Tree {
     }
 
     fn notes(&mut self) -> Vec<String> {
-        let said = [
-            ("not traced, because it traces processes itself, with what it started", &mut self.tracers),
-            ("ran without the rights of its owner, which a traced program does not get", &mut self.without_rights),
-        ];
-        let mut notes = Vec::new();
-        for (what, names) in said {
-            names.sort_unstable();
-            names.dedup();
-            if !names.is_empty() {
-                notes.push(format!("{what}: {}", names.join(", ")));
-            }
-        }
-        notes
+        self.tracers.sort_unstable();
+        self.tracers.dedup();
+        let untraced = (!self.tracers.is_empty())
+            .then(|| format!("not traced, with what it started: {}", self.tracers.join(", ")));
+        untraced.into_iter().chain(without_rights(&self.without_rights)).collect()
     }
 }

@@ -453,7 +453,7 @@ fn a_program_that_traces_runs_untraced() {
     let (ended, tree) = recorded(&["sh", "-c", script]);
     assert_eq!(ended, Ended::Status(9));
     let strace = process(&tree, "strace -f -o /dev/null sh -c exit 9");
-    assert_eq!(tree.attribute(strace, "not traced"), Some("strace traces processes itself"));
+    assert_eq!(tree.attribute(strace, "not traced"), Some("it traces processes itself"));
     // And if it is the command itself, which stops, continues and ends.
     let (ended, _) =
         recorded(&["strace", "-o", "/dev/null", "sh", "-c", "(sleep 0.1; kill -CONT $$) & kill -STOP $$; exit 8"]);
