@@ -196,11 +196,11 @@ fn a_process_leads_to_the_recording_of_its_heap() {
 
 #[test]
 fn where_tracing_is_forbidden_a_sentence_says_what_else_there_is() {
-    // A filter of system calls that refuses ptrace: its number differs by processor.
+    // A filter of system calls that refuses ptrace and further filters: their numbers differ by processor.
     let script = "
 import ctypes, os, platform, struct, sys
-number = {'x86_64': 101, 'aarch64': 117}[platform.machine()]
-code = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)]
+ptrace, seccomp = {'x86_64': (101, 317), 'aarch64': (117, 277)}[platform.machine()]
+code = [(0x20, 0, 0, 0), (0x15, 1, 0, ptrace), (0x15, 0, 1, seccomp), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)]
 filters = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *line) for line in code))
 class Program(ctypes.Structure): _fields_ = [('length', ctypes.c_ushort), ('filters', ctypes.c_void_p)]
 libc = ctypes.CDLL(None, use_errno=True)
@@ -235,6 +235,106 @@ fn a_program_that_loses_its_rights_is_named() {
     );
     let run = finished(Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap());
     assert_eq!(run.code, 0, "{}", run.stderr);
-    let said = "ran without the rights of its owner, which a traced program does not get: ";
+    let said = "ran without the rights of its owner, which only root can record it with: ";
     assert!(run.stderr.contains(said) && run.stderr.lines().count() == 1, "{}", run.stderr);
+}
+
+#[test]
+fn what_processes_send_to_the_recorder_reaches_the_command() {
+    let script = "
+import os, signal, subprocess, sys, time
+names = ['INT', 'QUIT', 'TERM', 'HUP', 'ALRM', 'USR1', 'PIPE', 'WINCH', 'VTALRM', 'XCPU', 'RTMIN']
+handles = 'import os, signal, time\\ndef end(number, frame): os._exit(100 + number)\\n'
+handles += ''.join('signal.signal(signal.SIG%s, end)\\n' % name for name in names)
+handles += 'open(\"ready\", \"w\").close()\\nwhile True: time.sleep(0.05)'
+for via in 'notify', 'ptrace':
+    for name in names:
+        words = [sys.argv[1], 'record', '--force', '--via', via, '--', sys.executable, '-c', handles]
+        recorder = subprocess.Popen(words, start_new_session=True)
+        while not os.path.exists('ready'): time.sleep(0.01)
+        os.remove('ready')
+        number = getattr(signal, 'SIG' + name)
+        recorder.send_signal(number)
+        found = recorder.wait(20)
+        assert found == 100 + number, (via, name, found)
+print('all')
+";
+    let folder = tempfile::tempdir().unwrap();
+    let Some(said) = python(folder.path(), script) else { return };
+    assert_eq!(said, "all\n");
+}
+
+#[test]
+fn a_program_that_checks_for_leaks_does_so_when_it_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "#include <stdlib.h>\n#include <stdio.h>\nint main(int c,char**v){char*p=malloc(100);if(c>1)p=0;else free(p);puts(\"ok\");}";
+    std::fs::write(folder.path().join("leak.c"), source).unwrap();
+    let compile = "gcc -w -fsanitize=address -o leak leak.c && ./leak";
+    let alone = Command::new("sh").args(["-c", compile]).current_dir(folder.path()).output().unwrap();
+    if !alone.status.success() {
+        eprintln!("not tested: no compiler here makes programs that check for leaks");
+        return;
+    }
+    for words in [vec!["./leak"], vec!["./leak", "lose it"]] {
+        let mut alone = Command::new(words[0]);
+        let alone = finished(alone.args(&words[1..]).current_dir(folder.path()).output().unwrap());
+        assert_eq!(alone.stderr.contains("100 byte(s) leaked"), words.len() > 1, "{}", alone.stderr);
+        for via in ["notify", "ptrace"] {
+            let run = finished(record(folder.path(), &[&["--force", "--via", via, "--"], &words[..]].concat()));
+            assert_eq!((run.code, run.stdout), (alone.code, alone.stdout.clone()), "{via}: {}", run.stderr);
+            assert_eq!(run.stderr.contains("100 byte(s) leaked"), words.len() > 1, "{via}: {}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn recordings_inside_each_other_hold_what_each_one_started() {
+    let folder = tempfile::tempdir().unwrap();
+    for via in ["notify", "ptrace"] {
+        let inner = format!("{BARROW} record --force -o inner -- sh -c '/bin/true; exit 7'");
+        let run = finished(record(folder.path(), &["--force", "--via", via, "-o", "outer", "--", "sh", "-c", &inner]));
+        assert_eq!((run.code, run.stdout.as_str()), (7, ""), "{via}: {}", run.stderr);
+        let says_so =
+            run.stderr == "barrow: recorded by ptrace, since another recording of these processes is by notify\n";
+        assert!(if via == "notify" { says_so } else { run.stderr.is_empty() }, "{via}: {}", run.stderr);
+        for recording in ["inner", "outer"] {
+            let asked = ["processes", recording, "arguments = \"/bin/true\"", "--format", "json"];
+            let run = finished(program(folder.path()).current_dir(folder.path()).args(asked).output().unwrap());
+            assert_eq!(
+                run.stdout.matches("\"arguments\":[\"/bin/true\"]").count(),
+                1,
+                "{via}, {recording}: {}",
+                run.stdout
+            );
+        }
+    }
+    // A third one finds neither way.
+    let third = format!("{BARROW} record --force -- {BARROW} record --force -o x -- touch made");
+    let run = finished(record(folder.path(), &["--force", "-o", "y", "--", "sh", "-c", &third]));
+    assert_eq!(run.code, 125, "{}", run.stderr);
+    assert!(run.stderr.contains("these processes are traced by "), "{}", run.stderr);
+}
+
+/// The command goes on whenever the recorder is killed, also while a call waits for it.
+#[test]
+fn a_recorder_can_be_killed_at_any_moment() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "i=0; while [ $i -lt 60 ]; do /bin/true; i=$((i+1)); done; touch done";
+    for moment in 0..20u64 {
+        let _ = std::fs::remove_file(folder.path().join("done"));
+        let mut recorder = program(folder.path());
+        let words = ["record", "--force", "-o", "x", "--via", "notify", "--", "sh", "-c", script];
+        let mut recorder = recorder.current_dir(folder.path()).args(words).spawn().unwrap();
+        // The recording exists before the command begins, and the guardian soon after.
+        await_file(&folder.path().join("x"));
+        std::thread::sleep(Duration::from_micros(4_000 + 2_700 * moment));
+        recorder.kill().unwrap();
+        recorder.wait().unwrap();
+        await_file(&folder.path().join("done"));
+        let asked = ["processes", "x", "--format", "json"];
+        let run = finished(program(folder.path()).current_dir(folder.path()).args(asked).output().unwrap());
+        // It is not whole, and has the command at least.
+        assert!(run.code == 4 && run.stdout.contains("\"process\":"), "{} {}", run.code, run.stderr);
+        std::fs::remove_file(folder.path().join("x")).unwrap();
+    }
 }

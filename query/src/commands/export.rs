@@ -54,7 +54,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     }
     let (tree, classes) = (session.process_tree()?, session.classes_in(flags, None)?);
     let units = session.unit_labels(flags)?;
-    let place = place(session, flags, format)?;
+    let place = place(session, flags, format);
     let sources = tree.recording().path();
     let part = Destination::new(Some(&place), flags.force, sources.as_slice())?.begin(Access::Usual)?;
     let check = || session.context.check().map_err(|_| io::Error::from(io::ErrorKind::Interrupted));
@@ -87,7 +87,7 @@ fn of_trials(session: &Session, flags: &QuestionFlags, format: ExportFormat) -> 
     if format != ExportFormat::Csv {
         overview::require(&session.context, &trials, &trials.metric_ids().collect::<Vec<_>>())?;
     }
-    let place = place(session, flags, format)?;
+    let place = place(session, flags, format);
     let recording = session.recording()?;
     let part = Destination::new(Some(&place), flags.force, recording.path().as_slice())?.begin(Access::Usual)?;
     let check = || session.context.check().map_err(|_| io::Error::from(io::ErrorKind::Interrupted));
@@ -106,14 +106,8 @@ fn of_trials(session: &Session, flags: &QuestionFlags, format: ExportFormat) -> 
 }
 
 /// The file to write.
-fn place(session: &Session, flags: &QuestionFlags, format: ExportFormat) -> Result<PathBuf, QueryError> {
-    match &flags.output {
-        Some(place) if place.as_os_str() == "-" => Err(QueryError::usage(
-            "`export` writes a file, so `-o -` means nothing; `--format csv` or json prints an answer",
-        )),
-        Some(place) => Ok(place.clone()),
-        None => Ok(usual_place(session, format)),
-    }
+fn place(session: &Session, flags: &QuestionFlags, format: ExportFormat) -> PathBuf {
+    flags.output.clone().unwrap_or_else(|| usual_place(session, format))
 }
 
 /// Beside the recording, or in the working directory if that is the standard input.
