@@ -51,6 +51,8 @@ in_both_ways! {
     how_long_a_process_waited_for_a_processor_is_known,
     threads_that_end_with_their_process_waited_too,
     a_process_that_outlives_the_command_is_running_at_the_end,
+    a_number_that_is_used_again_is_another_process,
+    memory_that_a_child_borrows_counts_once,
     threads_fork_and_execute,
     a_process_with_threads_has_a_peak_when_it_ends,
     memory_over_time_is_that_of_the_program,
@@ -468,4 +470,70 @@ fn what_a_process_wrote_is_not_what_its_children_wrote() {
     // What describes the file may count as well; a file system in memory writes nothing to devices.
     assert!(written(1) == 0 || written(1).wrapping_sub(4 << 20) <= 64 << 10, "{}", written(1));
     assert!(written(0) <= 64 << 10, "{}", written(0));
+}
+
+/// The path of a program in C; `None` if no compiler is there.
+fn compiled(folder: &Path, source: &str) -> Option<String> {
+    let (program, file) = (folder.join("program").display().to_string(), folder.join("program.c"));
+    std::fs::write(&file, source).unwrap();
+    let compiled = run("cc", &["-w", "-o", &program, file.to_str().unwrap()])?;
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    Some(program)
+}
+
+fn a_number_that_is_used_again_is_another_process() {
+    // The first child is waited for, and another process gets its number: what 32,768 forks may also lead to.
+    let source = "
+#define _GNU_SOURCE
+#include <linux/sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+    pid_t first = fork();
+    if (!first) { for (volatile int i = 0; i < 50000000; i++); _exit(0); }
+    waitpid(first, 0, 0);
+    struct clone_args clone;
+    memset(&clone, 0, sizeof clone);
+    clone.exit_signal = SIGCHLD; clone.set_tid = (unsigned long)&first; clone.set_tid_size = 1;
+    pid_t second = syscall(SYS_clone3, &clone, sizeof clone);
+    if (second < 0) return 1;
+    if (!second) { usleep(300000); _exit(0); }
+    usleep(150000);
+    return 0;
+}";
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = compiled(folder.path(), source) else { return };
+    let (ended, tree) = recorded(&[&program]);
+    if ended == Ended::Status(1) {
+        eprintln!("not tested: only root gives a process a number");
+        return;
+    }
+    let [_, first, second] = tree.processes() else { panic!("{:?}", tree.processes()) };
+    assert_eq!(first.pid, second.pid);
+    assert_eq!(tree.attribute(first, "not waited for"), None);
+    assert_eq!(tree.attribute(second, "not waited for"), Some("parent ended"));
+}
+
+fn memory_that_a_child_borrows_counts_once() {
+    let source = "
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+    size_t bytes = 200u << 20;
+    memset(malloc(bytes), 1, bytes);
+    pid_t child = vfork();
+    if (!child) { usleep(500000); execl(\"/bin/true\", \"true\", (char *)0); _exit(1); }
+    waitpid(child, 0, 0);
+    return 0;
+}";
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = compiled(folder.path(), source) else { return };
+    let (_, tree) = recorded(&[&program]);
+    let peak = tree.samples().map(|sample| sample.total_bytes()).max().unwrap();
+    assert!(peak > 200 << 20 && peak < 210 << 20, "{peak}");
 }
