@@ -3,6 +3,7 @@
 use barrow_processes::{Classes, Process, ProcessId, ProcessTree, Totals};
 
 use super::process_rows::Rows;
+use super::process_summary;
 use super::process_text;
 use super::unit_labels::UnitLabels;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, shell};
@@ -50,6 +51,7 @@ pub(crate) fn answer(
         .fact(Column::new("signal", "", Unit::Number).for_machines(), process.end.and_then(|end| end.signal))
         .fact(Column::new("user_ns", "user", Unit::Duration), sum(|used| used.user_ns))
         .fact(Column::new("system_ns", "system", Unit::Duration), sum(|used| used.system_ns))
+        .fact(Column::new("", "cpu is", Unit::Text).for_people(), process_summary::cpu_limits(tree))
         .fact(Column::new("waiting_ns", "waiting", Unit::Duration), sum(|used| used.waiting_ns))
         .fact(Column::new("with_started_cpu_ns", "cpu with started", Unit::Duration), inclusive.cpu_ns())
         .fact(Column::new("peak_bytes", "peak", Unit::Bytes), last.used.peak_bytes)

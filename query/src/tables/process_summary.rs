@@ -35,6 +35,18 @@ fn counts(tree: &ProcessTree) -> Counts {
     counts
 }
 
+/// The fact of a recording that knows processes by their calls: processor time of the command and of all that was waited for.
+const CPU_OF_COMMAND: &str = "cpu of all that was waited for";
+/// What such a recording counts of a process.
+const UNTIL_LAST_CALL: &str = "that until their last call, without the end in which their memory is given back, and divided into \
+                               user and system in ticks of 10 ms";
+
+/// What the processor time of a process leaves out, if its recording leaves anything out.
+pub(crate) fn cpu_limits(tree: &ProcessTree) -> Option<&'static str> {
+    let facts = tree.recording().facts().unwrap_or_default();
+    facts.iter().any(|(key, value)| key == "recorded via" && value == "notify").then_some(UNTIL_LAST_CALL)
+}
+
 /// Adds the totals of a tree.
 pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer {
     let (counts, peak, whole, knows) = (counts(tree), peak(tree), totals.whole(), tree.knowledge());
@@ -51,6 +63,9 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
     let utilisation = whole.cpu_ns().zip(cores).map(|(cpu, cores)| (cpu, wall_ns.saturating_mul(cores)));
     let utilisation = utilisation.map_or(Value::None, |(cpu, most)| Value::share(cpu, most));
     let processes = tree.processes().len() as u64;
+    // What the system counts of the command and of all that was waited for, beyond what their rows have.
+    let counted = fact(CPU_OF_COMMAND).and_then(|cpu_ns| cpu_ns.parse::<u64>().ok());
+    let in_no_row = counted.zip(whole.cpu_ns()).map(|(counted, in_rows)| counted.saturating_sub(in_rows));
     let record: Vec<(&str, Value)> = vec![
         ("processes", processes.into()),
         ("images", tree.images().len().into()),
@@ -60,6 +75,7 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
         ("user_ns", whole.user_ns.value().into()),
         ("system_ns", whole.system_ns.value().into()),
         ("waiting_ns", whole.waiting_ns.value().into()),
+        ("cpu_in_no_row_ns", in_no_row.into()),
         ("cpu_unknown", whole.unknown().into()),
         ("peak_bytes", peak.map(|peak| peak.bytes).into()),
         ("peak_kind", peak.map(|peak| kind(peak.kind)).into()),
@@ -84,6 +100,7 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
         .fact(people("wall", Unit::Duration), wall_ns)
         .fact(people("user", Unit::Duration), whole.user_ns.value())
         .fact(people("system", Unit::Duration), whole.system_ns.value())
+        .fact(people("cpu in no row", Unit::Duration), in_no_row)
         .fact(people("waiting", Unit::Duration), whole.waiting_ns.value())
         .fact(people("utilisation", Unit::Share), utilisation)
         .fact(people(peak.map_or("", |peak| heading(peak)), Unit::Bytes), peak.map(|peak| peak.bytes))
@@ -93,6 +110,9 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
         .fact(people("killed, out of memory", Unit::Count), some(out_of_memory));
     if let Some(note) = asked::failures_not_counted(tree, counts.unknown_ends) {
         answer = answer.note(note);
+    }
+    if let Some(limits) = cpu_limits(tree) {
+        answer = answer.note(format!("cpu of processes is {limits}; what that leaves out is in no row"));
     }
     if whole.unknown() > 0 {
         let programs = units::counted(whole.unknown().into(), "program");
