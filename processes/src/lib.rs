@@ -40,7 +40,7 @@ pub use lanes::{Block, Blocks, ClassUse, Lanes, Limits, Span};
 pub use memory::{
     Memory, Peak, PeakKind, class_memory_curve, class_peaks, class_peaks_within, memory_curve, memory_within, peak,
 };
-pub use replay::{Outcome, Plan, most_jobs};
+pub use replay::{MemoryRange, Outcome, Plan, most_jobs};
 pub use selection::{SampledPeak, Selection};
 pub use timeline::{Bar, Event, Happening, TimeRange, Timeline};
 pub use totals::{Inclusive, Sum, Totals, cpu_ns};

@@ -13,17 +13,24 @@
 //!
 //! What is assumed: a job needs the processor as much as it did; jobs that together need more than all cores are slowed
 //! down alike; a job holds as much memory at each part of its time as was sampled, or as recorded jobs did on average; jobs
-//! of one program share as much as the smallest of them held. So both results are estimates.
+//! of one program share as much as samples of several at a time tell. So both results are estimates.
 
+mod curves;
+mod drag;
+mod held;
 mod load;
 mod memory;
 mod needs;
 mod node;
 mod plan;
+mod queue;
+mod range;
 mod schedule;
+mod sharing;
 mod simulation;
 mod starters;
 mod times;
 
 pub use plan::{Plan, most_jobs};
+pub use range::MemoryRange;
 pub use simulation::Outcome;

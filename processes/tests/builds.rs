@@ -19,23 +19,26 @@ fn build(name: &str) -> Build {
     Build { tree, plan, as_recorded }
 }
 
-/// By how much a prediction is above what was measured, as a share of that: time, and memory.
+/// By how much a prediction is above what was measured, as a share of that: time, and memory. What was measured is in the range.
 fn errors(from: &Build, to: &Build) -> (f64, f64) {
     let predicted = from.plan.replay(to.plan.recorded_slots());
-    let bytes = from.plan.sampled_bytes(&predicted, &from.as_recorded).unwrap() as f64;
+    let (memory, measured) = (predicted.memory.unwrap(), peak(&to.tree).unwrap().bytes);
+    assert!(memory.contains(measured), "{memory:?} and not {measured}");
+    let bytes = memory.likely as f64;
     let wall_ns = predicted.wall_ns as f64;
-    (wall_ns / whole_wall_ns(&to.tree) as f64 - 1.0, bytes / peak(&to.tree).unwrap().bytes as f64 - 1.0)
+    (wall_ns / whole_wall_ns(&to.tree) as f64 - 1.0, bytes / measured as f64 - 1.0)
 }
 
 /// Bounds are somewhat above what was found: they notice when the model becomes worse. The memory of short processes is
-/// sampled so rarely that two recordings of the same build differ by half.
+/// sampled so rarely that two recordings of the same build differ by half, and that the largest sample is far less than what
+/// they held together: four compilers of 50 MiB at a time were found with 80 MiB.
 #[test]
 fn each_recording_predicts_those_with_other_slots() {
     for (name, slots, most_time, most_memory) in [
         ("cargo", &[1, 2][..], 0.1, 0.2),
         ("ninja", &[1, 2], 0.03, 0.1),
         ("autotools", &[1, 2], 0.05, 0.3),
-        ("make", &[1, 2, 4], 0.1, 0.55),
+        ("make", &[1, 2, 4], 0.1, 1.05),
     ] {
         let builds: Vec<Build> = slots.iter().map(|slots| build(&format!("{name}-j{slots}"))).collect();
         for (from, j) in builds.iter().zip(slots) {

@@ -125,6 +125,9 @@ pub struct QuestionFlags {
     /// The most memory that all of them may need together, like 8G.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
+    /// How many jobs of a class may run at the same time, like linker=1; repeatable.
+    #[arg(long, value_name = "CLASS=N", value_parser = parse_pool)]
+    pub slots: Vec<Pool>,
     /// A file of assertions, one a line.
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
@@ -335,6 +338,21 @@ fn parse_clock(text: &str) -> Result<(String, i64), String> {
         Some((host.to_owned(), sign * ns))
     });
     parsed.ok_or_else(|| "clocks are written like HOST=-3600s or HOST=+1.5s".to_owned())
+}
+
+/// How many jobs of a class may run at the same time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pool {
+    /// The class.
+    pub class: String,
+    /// Jobs.
+    pub jobs: u64,
+}
+
+fn parse_pool(text: &str) -> Result<Pool, String> {
+    let pool = text.rsplit_once('=').filter(|(class, _)| !class.is_empty());
+    let (class, jobs) = pool.ok_or_else(|| "slots of a class are written like linker=1".to_owned())?;
+    Ok(Pool { class: class.to_owned(), jobs: parse_jobs(jobs)? })
 }
 
 fn parse_jobs(text: &str) -> Result<u64, String> {

@@ -2,6 +2,7 @@
 
 use barrow_analyzer::ProcessId;
 
+use super::memory::NodeMemory;
 use crate::tree::{Process, ProcessTree, duration};
 
 /// A job, or something that starts jobs.
@@ -22,10 +23,9 @@ pub(super) struct Node {
     pub(super) work_ns: f64,
     /// Cores that it uses meanwhile.
     pub(super) demand: f64,
-    /// Its memory, in bytes: of a job the most, of a starter what it holds itself.
-    pub(super) peak_bytes: f64,
-    /// What it shares with other jobs of the same program: the number of that, and bytes.
-    pub(super) shares: Option<(u32, f64)>,
+    pub(super) memory: NodeMemory,
+    /// The pool that it needs a place in besides a slot.
+    pub(super) pool: Option<u32>,
 }
 
 /// One node needs another to have come so far.

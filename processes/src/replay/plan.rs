@@ -6,11 +6,11 @@ use std::collections::{BinaryHeap, HashMap};
 use barrow_analyzer::ProcessId;
 
 use super::load;
-use super::memory::{self, Curves};
+use super::memory::{self, NodeMemory};
 use super::needs;
 use super::node::{Node, duration_of};
 use super::schedule::Schedule;
-use super::simulation::{self, Outcome};
+use super::simulation::{self, Limits, Outcome};
 use super::starters::Starters;
 use super::times::times;
 use crate::classes::{LabelId, Schema};
@@ -22,7 +22,9 @@ use crate::window::Window;
 /// A recorded tree as jobs, which can be replayed.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    schedule: Schedule,
+    pub(super) schedule: Schedule,
+    /// Jobs of each pool that may run at the same time.
+    pools: Vec<u64>,
     /// Jobs that ran at the same time, at most.
     slots: u64,
     /// Cores of the machine; as many as slots if that was not recorded.
@@ -32,7 +34,9 @@ pub struct Plan {
     /// Whether the slots are also cores: jobs that have several threads share them.
     slots_are_cores: bool,
     /// For each process, the node that it belongs to.
-    node_of: Vec<u32>,
+    pub(super) node_of: Vec<u32>,
+    /// Whether nothing was changed but the number of slots.
+    is_as_recorded: bool,
     recorded_peak: Option<Peak>,
     recorded_ns: u64,
 }
@@ -43,9 +47,8 @@ impl Plan {
     pub fn of(tree: &ProcessTree, totals: &Totals) -> Self {
         let starters = Starters::of(tree);
         let (mut nodes, node_of) = nodes(tree, Some(totals), &starters);
-        let needs = || needs::of(tree, &nodes, &node_of);
-        let ((shared, measured), mut needs) = rayon::join(|| memory::measure(tree, &nodes, &node_of), needs);
-        nodes.iter_mut().zip(measured).for_each(|(node, held)| (node.peak_bytes, node.shares) = held);
+        let mut needs = needs::of(tree, &nodes, &node_of);
+        let curves = memory::measure(tree, &mut nodes, &node_of);
         let order = order_of_begin(tree, &nodes);
         let slots = most_at_once(tree, &nodes, &order);
         let facts = tree.recording().facts().unwrap_or_default();
@@ -53,11 +56,21 @@ impl Plan {
         let cores = cores.filter(|&cores| cores > 0).unwrap_or(slots);
         let capacity = load::take_off(tree, &mut nodes, cores);
         times(tree, &mut nodes, &order, slots, &starters, &mut needs);
-        let curves = Curves::of(tree, &nodes, &node_of, &shared);
         let slots_are_cores = starters.has_cargo;
         let (recorded_peak, recorded_ns) = (peak(tree), Window::of(tree).length_ns());
         let schedule = Schedule::new(nodes, needs, curves);
-        Plan { schedule, slots, cores, capacity, slots_are_cores, node_of, recorded_peak, recorded_ns }
+        Plan {
+            schedule,
+            pools: Vec::new(),
+            slots,
+            cores,
+            capacity,
+            slots_are_cores,
+            node_of,
+            is_as_recorded: true,
+            recorded_peak,
+            recorded_ns,
+        }
     }
 
     /// How many jobs ran at the same time, at most.
@@ -90,20 +103,34 @@ impl Plan {
         self.recorded_peak
     }
 
-    /// What happens with so many slots; one at least.
+    /// What happens with so many slots; one at least. What was sampled with the recorded slots is in the range of that memory.
     #[must_use]
     pub fn replay(&self, slots: u64) -> Outcome {
-        let slots = slots.max(1);
-        let capacity = if self.slots_are_cores { self.capacity.min(slots as f64) } else { self.capacity };
-        simulation::run(&self.schedule, slots, capacity)
+        let mut outcome = simulation::outcome(&self.schedule, self.limits(slots));
+        let recorded = self.recorded_peak.filter(|peak| peak.kind == PeakKind::Sampled);
+        if let Some((memory, recorded)) = outcome.memory.as_mut().zip(recorded)
+            && self.is_as_recorded
+            && slots.max(1) == self.slots
+        {
+            (memory.low, memory.high) = (memory.low.min(recorded.bytes), memory.high.max(recorded.bytes));
+        }
+        outcome
     }
 
-    /// What holds the most memory of an outcome: of each job or starter the image that held most in the recording.
+    pub(super) fn limits(&self, slots: u64) -> Limits<'_> {
+        let slots = slots.max(1);
+        let capacity = if self.slots_are_cores { self.capacity.min(slots as f64) } else { self.capacity };
+        Limits { slots, pools: &self.pools, capacity }
+    }
+
+    /// What holds the most memory of an outcome with so many slots: of each job or starter the image that held most in the
+    /// recording, and its bytes; what jobs share is in each.
     #[must_use]
-    pub fn heaviest_images(&self, tree: &ProcessTree, outcome: &Outcome) -> Vec<(ImageId, u64)> {
+    pub fn at_peak(&self, tree: &ProcessTree, slots: u64, outcome: &Outcome) -> Vec<(ImageId, u64)> {
+        let holders = simulation::holders(&self.schedule, self.limits(slots), outcome);
         let mut heaviest: HashMap<u32, (Option<u64>, ImageId)> = HashMap::new();
         let node_of = |process: ProcessId| self.node_of[process.index()];
-        for &(process, _) in &outcome.at_peak {
+        for &(process, _) in &holders {
             heaviest.insert(node_of(process), (None, tree.process(process).first_image));
         }
         for (id, image) in (0..).map(ImageId).zip(tree.images()) {
@@ -113,18 +140,44 @@ impl Plan {
                 *heaviest = (image.used.peak_bytes, id);
             }
         }
-        outcome.at_peak.iter().map(|&(process, bytes)| (heaviest[&node_of(process)].1, bytes)).collect()
+        holders.into_iter().map(|(process, bytes)| (heaviest[&node_of(process)].1, bytes)).collect()
     }
 
-    /// The memory of an outcome, in bytes, as it would be sampled: as much less than the sum of the jobs as in the
-    /// recording. `as_recorded` is what happens with the recorded slots.
+    /// The same tree if no more than `most` jobs of a class may run at the same time, besides the slots, as in a pool of ninja.
+    /// The class of a job is that of the image with most processor time in it. A job that is in a pool already stays in that.
     #[must_use]
-    pub fn sampled_bytes(&self, outcome: &Outcome, as_recorded: &Outcome) -> Option<u64> {
-        let recorded = self.recorded_peak?;
-        if recorded.kind != PeakKind::Sampled || as_recorded.peak_bytes <= 0.0 {
-            return (outcome.peak_bytes > 0.0).then_some(outcome.peak_bytes as u64);
+    pub fn with_pool(&self, tree: &ProcessTree, totals: &Totals, class: (&Schema, LabelId), most: u64) -> Self {
+        let mut plan = Plan { is_as_recorded: false, ..self.clone() };
+        let pool = plan.pools.len() as u32;
+        plan.pools.push(most);
+        for (node, main) in plan.schedule.nodes.iter_mut().zip(self.main_images(tree, totals)) {
+            let is_of_class = main.is_some_and(|image| class.0.label(image) == Some(class.1));
+            if node.takes_slot && node.pool.is_none() && is_of_class {
+                node.pool = Some(pool);
+            }
         }
-        Some((outcome.peak_bytes * recorded.bytes as f64 / as_recorded.peak_bytes) as u64)
+        plan
+    }
+
+    /// How many jobs are in each pool, in the order in which these were added.
+    #[must_use]
+    pub fn jobs_in_pools(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.pools.len()];
+        self.schedule.nodes.iter().filter_map(|node| node.pool).for_each(|pool| counts[pool as usize] += 1);
+        counts
+    }
+
+    /// Of each node the image with most processor time; of those with the same, the one that ran longest alone.
+    fn main_images(&self, tree: &ProcessTree, totals: &Totals) -> Vec<Option<ImageId>> {
+        let mut main: Vec<Option<((u64, u64), ImageId)>> = vec![None; self.schedule.nodes.len()];
+        for (id, image) in (0..).map(ImageId).zip(tree.images()) {
+            let cpu = cpu_ns(image.used.user_ns, image.used.system_ns).unwrap_or(0);
+            let (weight, of) = ((cpu, totals.alone_ns(id)), &mut main[self.node_of[image.process.index()] as usize]);
+            if of.is_none_or(|(most, _)| weight > most) {
+                *of = Some((weight, id));
+            }
+        }
+        main.into_iter().map(|main| main.map(|(_, image)| image)).collect()
     }
 
     /// The same tree if the processor needs `1 / factor` of the time for the images of a class. What schedulers and scripts
@@ -132,7 +185,7 @@ impl Plan {
     #[must_use]
     pub fn faster(&self, tree: &ProcessTree, totals: &Totals, class: (&Schema, LabelId), factor: f64) -> Self {
         let (schema, label) = class;
-        let mut plan = self.clone();
+        let mut plan = Plan { is_as_recorded: false, ..self.clone() };
         for (id, image) in (0..).map(ImageId).zip(tree.images()) {
             let node = &mut plan.schedule.nodes[self.node_of[image.process.index()] as usize];
             if !node.is_job || schema.label(id) != Some(label) {
@@ -186,8 +239,8 @@ fn nodes(tree: &ProcessTree, totals: Option<&Totals>, starters: &Starters) -> (V
             lag_ns: 0.0,
             work_ns: if is_job { wall } else { 0.0 },
             demand: if is_job && wall > 0.0 { cpu / wall } else { 0.0 },
-            peak_bytes: 0.0,
-            shares: None,
+            memory: NodeMemory::default(),
+            pool: None,
         });
     }
     (nodes, node_of)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::memory::Curves;
+use super::curves::Curves;
 use super::node::{Need, Node};
 
 /// All that a replay needs to know of a tree.
@@ -17,10 +17,12 @@ pub(super) struct Schedule {
     children: Vec<u32>,
     child_ends: Vec<usize>,
     pub(super) curves: Curves,
+    /// What one of the jobs was sampled with twice.
+    pub(super) again_bytes: f64,
 }
 
 impl Schedule {
-    pub(super) fn new(nodes: Vec<Node>, mut needs: Vec<Need>, curves: Curves) -> Self {
+    pub(super) fn new(nodes: Vec<Node>, mut needs: Vec<Need>, (curves, again_bytes): (Curves, f64)) -> Self {
         needs.sort_unstable_by_key(|need| (need.node, need.of));
         needs.dedup_by_key(|need| (need.node, need.of));
         let need_ends = ends(nodes.len(), needs.iter().map(|need| need.node));
@@ -28,7 +30,7 @@ impl Schedule {
         let mut children: Vec<u32> =
             (0..nodes.len() as u32).filter(|&node| nodes[node as usize].starter.is_some()).collect();
         children.sort_by_key(|&node| nodes[node as usize].starter);
-        Schedule { nodes, needs, need_ends, children, child_ends, curves }
+        Schedule { nodes, needs, need_ends, children, child_ends, curves, again_bytes }
     }
 
     /// The positions of the needs on a node.

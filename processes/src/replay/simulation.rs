@@ -5,10 +5,14 @@
 //! when the second clock has gone on by its work, whatever begins or ends meanwhile: no other job has to be looked at.
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 use barrow_analyzer::ProcessId;
 
+use super::held::Held;
+use super::node::Node;
+use super::queue::Queue;
+use super::range::MemoryRange;
 use super::schedule::Schedule;
 
 /// What happens with other slots.
@@ -16,12 +20,32 @@ use super::schedule::Schedule;
 pub struct Outcome {
     /// From start to end, in nanoseconds.
     pub wall_ns: u64,
-    /// The most memory of all jobs together, in bytes: the sum of what each holds then, with what they share once.
-    pub peak_bytes: f64,
-    /// The jobs and starters that hold it, with their bytes; what they share is in each.
-    pub at_peak: Vec<(ProcessId, u64)>,
+    /// The most memory of all jobs together; `None` if nothing is known of it.
+    pub memory: Option<MemoryRange>,
     /// Jobs that ran at the same time in slots, at most.
     pub most_jobs: u64,
+    /// When the memory was likely the most.
+    pub(super) look: u64,
+}
+
+/// How much may run at the same time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits<'l> {
+    /// Jobs.
+    pub(super) slots: u64,
+    /// Jobs of each pool.
+    pub(super) pools: &'l [u64],
+    /// Cores.
+    pub(super) capacity: f64,
+}
+
+/// What is asked about a replay.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Asked {
+    Time,
+    Memory,
+    /// What runs when the memory is added up for this time.
+    Holders(u64),
 }
 
 /// Nanoseconds that can be compared.
@@ -42,87 +66,125 @@ impl PartialOrd for Time {
     }
 }
 
-/// What happens when a clock has come so far.
+/// What happens when a clock has come so far. At the same time the first of these comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
+    /// The memory of a job comes to the next knot of its curve.
+    Knot(u32),
+    /// A job that is a little early may have ended.
+    Unsure(u32),
     /// A node has all that it needs, and its starter had the time to start it.
     Begin(u32),
     /// A node ends.
     End(u32),
     /// A job has come so far that this need is met.
     Met(u32),
+    /// A job that is a little late has begun, too.
+    Sure(u32),
 }
+
+/// A job surely runs in this part of its time: the times of a replay differ from those of the next recording.
+const SURE: (f64, f64) = (0.25, 0.75);
 
 struct Simulation<'p> {
     schedule: &'p Schedule,
+    nodes: &'p [Node],
+    asked: Asked,
     now: f64,
     /// The second clock.
     work: f64,
     capacity: f64,
     /// Cores that all running jobs would use together.
     demand: f64,
-    free_slots: u64,
+    queue: Queue,
     /// By time.
     timers: BinaryHeap<Reverse<(Time, Event)>>,
     /// By work.
     running: BinaryHeap<Reverse<(Time, Event)>>,
-    /// Jobs that could begin if there was a slot; the ones that began earlier in the recording come first.
-    ready: BinaryHeap<Reverse<u32>>,
     /// What each node still waits for; [`BEGUN`] if it has begun.
     missing: Vec<u32>,
     /// Children that each node still waits for before it ends.
     children_left: Vec<u32>,
     held: Held,
+    holders: Vec<(ProcessId, u64)>,
     outcome: Outcome,
 }
 
 /// A node has begun.
 const BEGUN: u32 = u32::MAX;
 
-pub(super) fn run(schedule: &Schedule, slots: u64, capacity: f64) -> Outcome {
-    let nodes = &schedule.nodes;
-    let mut missing: Vec<u32> = nodes.iter().map(|node| u32::from(node.starter.is_some())).collect();
-    schedule.needs.iter().for_each(|need| missing[need.of as usize] += 1);
-    let mut children_left = vec![0u32; nodes.len()];
-    for node in nodes.iter().filter(|node| node.is_waited_for) {
-        if let Some(starter) = node.starter {
-            children_left[starter as usize] += 1;
-        }
-    }
-    let mut simulation = Simulation {
-        schedule,
-        now: 0.0,
-        work: 0.0,
-        capacity,
-        demand: 0.0,
-        free_slots: slots,
-        timers: BinaryHeap::new(),
-        running: BinaryHeap::new(),
-        ready: BinaryHeap::new(),
-        missing,
-        children_left,
-        held: Held::new(nodes.len()),
-        outcome: Outcome::default(),
-    };
-    simulation.run(slots);
-    simulation.outcome
+/// How long it takes.
+pub(super) fn time(schedule: &Schedule, nodes: &[Node], limits: Limits<'_>) -> u64 {
+    let mut simulation = Simulation::new(schedule, nodes, limits, Asked::Time);
+    simulation.run();
+    simulation.outcome.wall_ns
 }
 
-impl Simulation<'_> {
-    fn run(&mut self, slots: u64) {
-        for node in 0..self.schedule.nodes.len() as u32 {
+/// How long it takes, and how much memory.
+pub(super) fn outcome(schedule: &Schedule, limits: Limits<'_>) -> Outcome {
+    let mut simulation = Simulation::new(schedule, &schedule.nodes, limits, Asked::Memory);
+    simulation.run();
+    let most = simulation.held.most;
+    let likely = most.likely.max(0.0);
+    // A double holds bytes exactly; rounding outwards keeps the order.
+    let memory = (most.high > 0.0).then(|| MemoryRange {
+        low: most.low.max(schedule.again_bytes).min(likely) as u64,
+        likely: likely as u64,
+        high: most.high.max(likely).ceil() as u64,
+    });
+    Outcome { memory, look: most.look, ..simulation.outcome }
+}
+
+/// What holds the most memory of an outcome with these limits, with bytes; what jobs share is in each.
+pub(super) fn holders(schedule: &Schedule, limits: Limits<'_>, outcome: &Outcome) -> Vec<(ProcessId, u64)> {
+    let mut simulation = Simulation::new(schedule, &schedule.nodes, limits, Asked::Holders(outcome.look));
+    simulation.run();
+    simulation.holders
+}
+
+impl<'p> Simulation<'p> {
+    fn new(schedule: &'p Schedule, nodes: &'p [Node], limits: Limits<'_>, asked: Asked) -> Self {
+        let mut missing: Vec<u32> = nodes.iter().map(|node| u32::from(node.starter.is_some())).collect();
+        schedule.needs.iter().for_each(|need| missing[need.of as usize] += 1);
+        let mut children_left = vec![0u32; nodes.len()];
+        for node in nodes.iter().filter(|node| node.is_waited_for) {
+            if let Some(starter) = node.starter {
+                children_left[starter as usize] += 1;
+            }
+        }
+        Simulation {
+            schedule,
+            nodes,
+            asked,
+            now: 0.0,
+            work: 0.0,
+            capacity: limits.capacity,
+            demand: 0.0,
+            queue: Queue::new(limits.slots, limits.pools),
+            timers: BinaryHeap::new(),
+            running: BinaryHeap::new(),
+            missing,
+            children_left,
+            held: Held::new(if asked == Asked::Time { 0 } else { nodes.len() }),
+            holders: Vec::new(),
+            outcome: Outcome::default(),
+        }
+    }
+
+    fn run(&mut self) {
+        for node in 0..self.nodes.len() as u32 {
             self.start_if_ready(node);
         }
         let mut next = 0;
-        loop {
+        while self.holders.is_empty() {
             while let Some(event) = self.next_event() {
                 self.happen(event);
-                while self.free_slots > 0
-                    && let Some(Reverse(job)) = self.ready.pop()
-                {
-                    self.free_slots -= 1;
-                    self.outcome.most_jobs = self.outcome.most_jobs.max(slots - self.free_slots);
+                while let Some(job) = self.queue.take() {
+                    self.outcome.most_jobs = self.outcome.most_jobs.max(self.queue.used());
                     self.run_job(job);
+                }
+                if !self.holders.is_empty() {
+                    break;
                 }
             }
             // Times that contradict each other may leave nodes that wait for one another.
@@ -162,16 +224,19 @@ impl Simulation<'_> {
 
     fn happen(&mut self, event: Event) {
         match event {
+            Event::Knot(node) => self.turn(node),
+            Event::Unsure(node) => self.held.is_unsure(&self.nodes[node as usize]),
             Event::Begin(node) => self.begin(node),
             Event::End(node) => self.end(node),
             Event::Met(need) => self.meet(self.schedule.needs[need as usize].of),
+            Event::Sure(node) => self.held.is_sure(&self.nodes[node as usize]),
         }
     }
 
     fn start_if_ready(&mut self, node: u32) {
         if self.missing[node as usize] == 0 {
             self.missing[node as usize] = BEGUN;
-            let lag = self.schedule.nodes[node as usize].lag_ns;
+            let lag = self.nodes[node as usize].lag_ns;
             self.timers.push(Reverse((Time(self.now + lag), Event::Begin(node))));
         }
     }
@@ -185,44 +250,103 @@ impl Simulation<'_> {
     }
 
     fn begin(&mut self, node: u32) {
-        let of = &self.schedule.nodes[node as usize];
+        let nodes = self.nodes;
+        let of = &nodes[node as usize];
         if of.takes_slot {
-            self.ready.push(Reverse(node));
+            self.queue.put(node, of.pool);
         } else if of.is_job {
             self.run_job(node);
         } else {
-            self.held.begin_starter(node, of.peak_bytes);
+            if self.asked != Asked::Time {
+                self.held.begin_starter(node, of);
+                self.look();
+            }
             if self.children_left[node as usize] == 0 {
                 self.timers.push(Reverse((Time(self.now + of.work_ns), Event::End(node))));
             }
-            for child in self.schedule.children(node) {
+            let schedule = self.schedule;
+            for child in schedule.children(node) {
                 self.meet(child);
             }
         }
     }
 
     fn run_job(&mut self, node: u32) {
-        let of = &self.schedule.nodes[node as usize];
+        let nodes = self.nodes;
+        let of = &nodes[node as usize];
         self.demand += of.demand;
-        self.running.push(Reverse((Time(self.work + of.work_ns), Event::End(node))));
+        self.when_done(of, 1.0, Event::End(node));
         for need in self.schedule.needs_on(node) {
             let part = self.schedule.needs[need].part;
             if part < 1.0 {
-                self.running.push(Reverse((Time(self.work + of.work_ns * part), Event::Met(need as u32))));
+                self.when_done(of, part, Event::Met(need as u32));
             }
         }
-        self.held.begin_job(node, self.work, of.shares);
+        if self.asked != Asked::Time {
+            self.held.begin_job(node, of, self.work);
+            self.lead(node, 0.0, 0);
+            if of.memory.mean > 0.0 {
+                self.when_done(of, SURE.0, Event::Sure(node));
+                self.when_done(of, SURE.1, Event::Unsure(node));
+            }
+        }
+    }
+
+    /// Something happens when this part of a job that begins now is done.
+    fn when_done(&mut self, of: &Node, part: f64, event: Event) {
+        self.running.push(Reverse((Time(self.work + of.work_ns * part), event)));
+    }
+
+    /// The memory of a job comes to a knot of its curve.
+    fn turn(&mut self, node: u32) {
+        let knot = self.held.next_knot(node);
+        let of = &self.nodes[node as usize];
+        let bytes = self.schedule.curves.knot(node, of, knot).map_or(0.0, |(_, bytes)| bytes.into());
+        self.lead(node, bytes, knot + 1);
+        self.look();
+    }
+
+    /// The memory of a job goes on from these bytes to a knot of its curve.
+    fn lead(&mut self, node: u32, bytes: f64, knot: usize) {
+        let of = &self.nodes[node as usize];
+        let next = self.schedule.curves.knot(node, of, knot).map(|(part, bytes)| {
+            let began = self.held.began(node);
+            (began + of.work_ns * f64::from(part), f64::from(bytes))
+        });
+        self.held.turn(node, bytes, self.work, next);
+        if let Some((work, _)) = next {
+            self.held.comes_to(node, knot);
+            self.running.push(Reverse((Time(work), Event::Knot(node))));
+        }
+    }
+
+    fn look(&mut self) {
+        if self.asked == Asked::Time {
+            return;
+        }
+        let look = self.held.look(self.work);
+        if self.asked == Asked::Holders(look) {
+            let holder = |(id, bytes): (u32, f64)| (self.nodes[id as usize].process, bytes as u64);
+            self.holders = self.held.holders(self.nodes).map(holder).collect();
+        }
     }
 
     fn end(&mut self, node: u32) {
-        let of = &self.schedule.nodes[node as usize];
-        self.held.look(self.schedule, self.work, &mut self.outcome);
+        let nodes = self.nodes;
+        let of = &nodes[node as usize];
+        self.look();
         if of.is_job {
             self.demand -= of.demand;
-            self.free_slots += u64::from(of.takes_slot);
-            self.held.end_job(node, of.shares);
-        } else {
-            self.held.end_starter(node, of.peak_bytes);
+            if of.takes_slot {
+                self.queue.give_back(of.pool);
+            }
+        }
+        if self.asked != Asked::Time {
+            if of.is_job {
+                self.held.end_job(node, of, self.work);
+            } else {
+                self.held.end_starter(node, of);
+            }
         }
         for need in self.schedule.needs_on(node) {
             if self.schedule.needs[need].part >= 1.0 || !of.is_job {
@@ -233,104 +357,9 @@ impl Simulation<'_> {
             let left = &mut self.children_left[starter as usize];
             *left = left.saturating_sub(1);
             if *left == 0 {
-                let tail = self.schedule.nodes[starter as usize].work_ns;
+                let tail = nodes[starter as usize].work_ns;
                 self.timers.push(Reverse((Time(self.now + tail), Event::End(starter))));
             }
-        }
-    }
-}
-
-/// The memory of what runs.
-struct Held {
-    /// The jobs that run, where each is among them, and the work that had been done when each began.
-    jobs: Vec<u32>,
-    places: Vec<u32>,
-    began: Vec<f64>,
-    starters: Vec<u32>,
-    starter_bytes: f64,
-    /// Jobs that run, by the program that they share, and what is in memory once instead of several times.
-    sharing: HashMap<u32, u32>,
-    shared_bytes: f64,
-    /// Ends since the last look.
-    unseen: usize,
-}
-
-impl Held {
-    fn new(nodes: usize) -> Self {
-        let (places, began) = (vec![0; nodes], vec![0.0; nodes]);
-        Held {
-            jobs: Vec::new(),
-            places,
-            began,
-            starters: Vec::new(),
-            starter_bytes: 0.0,
-            sharing: HashMap::new(),
-            shared_bytes: 0.0,
-            unseen: 0,
-        }
-    }
-
-    fn begin_job(&mut self, node: u32, work: f64, shares: Option<(u32, f64)>) {
-        if let Some((program, bytes)) = shares {
-            let others = self.sharing.entry(program).or_default();
-            self.shared_bytes += if *others > 0 { bytes } else { 0.0 };
-            *others += 1;
-        }
-        self.places[node as usize] = self.jobs.len() as u32;
-        self.began[node as usize] = work;
-        self.jobs.push(node);
-    }
-
-    fn end_job(&mut self, node: u32, shares: Option<(u32, f64)>) {
-        if let Some((program, bytes)) = shares {
-            let others = self.sharing.entry(program).or_insert(1);
-            *others = others.saturating_sub(1);
-            self.shared_bytes -= if *others > 0 { bytes } else { 0.0 };
-        }
-        let place = self.places[node as usize] as usize;
-        self.jobs.swap_remove(place);
-        if let Some(&moved) = self.jobs.get(place) {
-            self.places[moved as usize] = place as u32;
-        }
-    }
-
-    fn begin_starter(&mut self, node: u32, bytes: f64) {
-        self.places[node as usize] = self.starters.len() as u32;
-        self.starters.push(node);
-        self.starter_bytes += bytes;
-    }
-
-    fn end_starter(&mut self, node: u32, bytes: f64) {
-        let place = self.places[node as usize] as usize;
-        self.starters.swap_remove(place);
-        if let Some(&moved) = self.starters.get(place) {
-            self.places[moved as usize] = place as u32;
-        }
-        self.starter_bytes -= bytes;
-    }
-
-    /// Adds up what is held now. With very many jobs only now and then, so that it takes no longer than all else.
-    fn look(&mut self, schedule: &Schedule, work: f64, outcome: &mut Outcome) {
-        const JOBS_PER_LOOK: usize = 256;
-        self.unseen += 1;
-        if self.unseen * JOBS_PER_LOOK < self.jobs.len() {
-            return;
-        }
-        self.unseen = 0;
-        let bytes_of = |&node: &u32| {
-            let of = &schedule.nodes[node as usize];
-            let done = work - self.began[node as usize];
-            of.peak_bytes
-                * schedule.curves.at(node, if of.work_ns > 0.0 { (done / of.work_ns).clamp(0.0, 1.0) } else { 1.0 })
-        };
-        let bytes = self.starter_bytes - self.shared_bytes + self.jobs.iter().map(bytes_of).sum::<f64>();
-        if bytes > outcome.peak_bytes {
-            let process = |&node: &u32| schedule.nodes[node as usize].process;
-            let starters =
-                self.starters.iter().map(|node| (process(node), schedule.nodes[*node as usize].peak_bytes as u64));
-            outcome.peak_bytes = bytes;
-            outcome.at_peak =
-                self.jobs.iter().map(|node| (process(node), bytes_of(node) as u64)).chain(starters).collect();
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use barrow_analyzer::nearest;
-use barrow_processes::{Classes, LabelId, Outcome, PeakKind, Plan, ProcessTree, Schema};
+use barrow_processes::{Classes, LabelId, MemoryRange, Outcome, PeakKind, Plan, ProcessTree, Schema};
 use rayon::prelude::*;
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
@@ -19,17 +19,22 @@ pub(super) const COMMAND: Command = Command {
     name: "what-if",
     aliases: &[],
     group: Group::Processes,
-    arguments: "[-j N] [--memory SIZE] [CLASS FACTORx] [--classes FILE]",
+    arguments: "[-j N] [--memory SIZE] [--slots CLASS=N] [CLASS FACTORx] [--classes FILE]",
     about: "Time and memory with other slots (-j), or with a faster class",
     details: "Replays the recorded tree: jobs of make, ninja, cargo and other programs that run several at a time begin when \
               one of N slots is free and the files that they name are there; scripts start theirs one after the other. \
-              Cores are shared by jobs that need more than all of them. `--memory 8G` looks for the largest N that needs \
-              no more. `compiler 2x` lets programs of a class need half of their processor time; the class is one of any \
-              schema. All results are estimates. `replayed` is the same estimate for the slots that were recorded, beside \
-              what was recorded: so far they are wrong at least. A recording with -j1 says little about what can run at \
-              the same time: jobs that need results of others without naming their files start too early.",
+              Cores are shared by jobs that need more than all of them. `compiler 2x` lets programs of a class need half of \
+              their processor time. `--slots linker=1` lets no more than one job of a class run at a time, as a pool of \
+              ninja does; a job has the class of the image in it that needs most processor time. Both classes are those of \
+              any schema. All results are estimates. `peak` is what the jobs hold as sampled, with what processes of a \
+              program share once. It may be as little as the low end, which is what surely runs together with its average, \
+              and as much as the high end, with all that run at a time at their peaks and nothing shared: the fewer samples \
+              there are, the wider it is. `--memory 8G` looks for the largest N whose high end is no more. `replayed` is the \
+              same estimate for the slots that were recorded, beside what was recorded: so far they are wrong at least. A \
+              recording with -j1 says little about what can run at the same time: jobs that need results of others without \
+              naming their files start too early.",
     example: "what-if -j 8",
-    flags: &["-j", "--memory", "--classes"],
+    flags: &["-j", "--memory", "--slots", "--classes"],
     subject: Subject::Recording,
     touches: Touches::RECORDING,
     asks_for_totals: None,
@@ -72,17 +77,27 @@ fn parse_factor(text: &str) -> Result<f64, QueryError> {
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let asked = asked(arguments)?;
     let (tree, recorded) = (session.process_tree()?, session.process_plan()?);
-    let classes = match &asked.faster {
-        None => session.classes_in(&arguments.flags, None)?,
-        Some((class, _)) => with_class(session, &tree, class, arguments)?,
-    };
-    let plan = match &asked.faster {
-        None => Arc::clone(&recorded),
-        Some((class, factor)) => {
-            let (schema, label) = class_named(&classes, class)?;
-            Arc::new(recorded.faster(&tree, &*session.process_totals()?, (schema, label), *factor))
-        }
-    };
+    let pools = &arguments.flags.slots;
+    let names: Vec<&str> = asked
+        .faster
+        .iter()
+        .map(|(class, _)| class)
+        .chain(pools.iter().map(|pool| &pool.class))
+        .map(String::as_str)
+        .collect();
+    let classes = with_classes(session, &tree, &names, arguments)?;
+    let mut plan = Arc::clone(&recorded);
+    if let Some((class, factor)) = &asked.faster {
+        plan = Arc::new(plan.faster(&tree, &*session.process_totals()?, class_named(&classes, class)?, *factor));
+    }
+    for pool in pools {
+        plan = Arc::new(plan.with_pool(
+            &tree,
+            &*session.process_totals()?,
+            class_named(&classes, &pool.class)?,
+            pool.jobs,
+        ));
+    }
     let as_recorded = recorded.replay(recorded.recorded_slots());
     let question = Question { tree: &tree, recorded: &recorded, plan: &plan, as_recorded: &as_recorded };
     let choices = question.choices(&asked);
@@ -93,23 +108,32 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     if let Some(choice) = chosen {
         answer = answer.table(question.at_peak(choice, classes.first()));
     }
+    let in_pools = plan.jobs_in_pools();
+    for (pool, jobs) in pools.iter().zip(in_pools) {
+        let jobs = units::counted(jobs as u64, "job");
+        answer = answer.note(format!(
+            "{}: {jobs}, no more than {} of them at a time",
+            pool.class,
+            units::grouped(pool.jobs)
+        ));
+    }
     for note in question.notes(&asked, &choices, chosen) {
         answer = answer.note(note);
     }
     Ok(answer)
 }
 
-/// The classes of the schemata up to the one that has a label.
-fn with_class(
+/// The classes of the schemata up to the one that has the last of these labels; of the first one if there are none.
+fn with_classes(
     session: &Session,
     tree: &Arc<ProcessTree>,
-    class: &str,
+    names: &[&str],
     arguments: &Arguments,
 ) -> Result<Arc<Classes>, QueryError> {
     let mut count = 1;
     loop {
         let classes = session.first_classes(tree, count, &arguments.flags)?;
-        if count >= classes.schemata().len() || class_named(&classes, class).is_ok() {
+        if count >= classes.schemata().len() || names.iter().all(|name| class_named(&classes, name).is_ok()) {
             return Ok(classes);
         }
         count += 1;
@@ -123,7 +147,13 @@ fn class_named<'c>(classes: &'c Classes, name: &str) -> Result<(&'c Schema, Labe
         let known = classes.schemata().iter().flat_map(|schema| schema.labels());
         let near = nearest(name, known.map(String::as_str));
         let near = near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
-        QueryError::usage(format!("no process of this recording has the class \"{name}\"{near}"))
+        let labels = classes.first().labels();
+        let listed = labels.iter().take(MOST_CLASSES).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = if labels.len() > MOST_CLASSES { ", …" } else { "" };
+        let schema = classes.first().name();
+        QueryError::usage(format!(
+            "no process of this recording has the class \"{name}\"{near}; the classes of {schema} are {listed}{more}"
+        ))
     })
 }
 
@@ -131,7 +161,21 @@ fn class_named<'c>(classes: &'c Classes, name: &str) -> Result<(&'c Schema, Labe
 struct Choice {
     slots: u64,
     outcome: Outcome,
-    peak_bytes: Option<u64>,
+}
+
+impl Choice {
+    /// Whether it surely needs no more.
+    fn fits(&self, most: u64) -> bool {
+        self.outcome.memory.is_some_and(|memory| memory.high <= most)
+    }
+
+    /// The memory: likely, at least and at most.
+    fn memory(&self) -> [Value; 3] {
+        let of = |part: fn(MemoryRange) -> u64| {
+            self.outcome.memory.map_or(Value::None, |memory| Value::Estimate(part(memory)))
+        };
+        [of(|memory| memory.likely), of(|memory| memory.low), of(|memory| memory.high)]
+    }
 }
 
 struct Question<'q> {
@@ -145,9 +189,7 @@ struct Question<'q> {
 
 impl Question<'_> {
     fn choice(&self, slots: u64) -> Choice {
-        let outcome = self.plan.replay(slots);
-        let peak_bytes = self.recorded.sampled_bytes(&outcome, self.as_recorded);
-        Choice { slots, outcome, peak_bytes }
+        Choice { slots, outcome: self.plan.replay(slots) }
     }
 
     /// What is tried: all numbers if the largest one that fits is looked for, otherwise powers of two, and what was recorded.
@@ -165,8 +207,7 @@ impl Question<'_> {
     }
 
     fn chosen<'c>(&self, asked: &Asked, choices: &'c [Choice]) -> Option<&'c Choice> {
-        let fits =
-            |choice: &&Choice| asked.memory.is_none_or(|most| choice.peak_bytes.is_some_and(|peak| peak <= most));
+        let fits = |choice: &&Choice| asked.memory.is_none_or(|most| choice.fits(most));
         match (asked.slots, asked.memory) {
             (None, Some(_)) => choices.iter().rfind(fits),
             (slots, _) => {
@@ -181,15 +222,20 @@ impl Question<'_> {
         let recorded = self.recorded;
         let (was, is) = (recorded.recorded_ns(), self.as_recorded.wall_ns);
         let sampled = recorded.recorded_peak().filter(|peak| peak.kind == PeakKind::Sampled);
+        let [peak, low, high] = chosen.map_or([Value::None, Value::None, Value::None], Choice::memory);
+        let replayed_peak = self.as_recorded.memory.map(|memory| memory.likely);
         Answer::default()
             .fact(Column::new("slots", "slots", Unit::Count), chosen.map(|choice| choice.slots))
             .fact(Column::new("wall_ns", "wall", Unit::Duration), estimate(chosen.map(|choice| choice.outcome.wall_ns)))
-            .fact(Column::new("peak_bytes", "peak", Unit::Bytes), estimate(chosen.and_then(|choice| choice.peak_bytes)))
+            .fact(Column::new("peak_bytes", "peak", Unit::Bytes), peak)
+            .fact(Column::new("peak_low_bytes", "peak, low end", Unit::Bytes), low)
+            .fact(Column::new("peak_high_bytes", "peak, high end", Unit::Bytes), high)
             .fact(Column::new("recorded_slots", "recorded slots", Unit::Count), recorded.recorded_slots())
             .fact(Column::new("recorded_wall_ns", "recorded wall", Unit::Duration), was)
             .fact(Column::new("replayed_wall_ns", "replayed wall", Unit::Duration), estimate(Some(is)))
             .fact(Column::new("", "error", Unit::Text).for_people(), error(was, is))
             .fact(Column::new("recorded_peak_bytes", "recorded peak", Unit::Bytes), sampled.map(|peak| peak.bytes))
+            .fact(Column::new("replayed_peak_bytes", "replayed peak", Unit::Bytes), estimate(replayed_peak))
             .fact(Column::new("cores", "cores", Unit::Count), recorded.cores())
             .fact(Column::new("jobs", "jobs", Unit::Count), recorded.jobs())
     }
@@ -199,6 +245,8 @@ impl Question<'_> {
             Column::new("slots", "-j", Unit::Number),
             Column::new("wall_ns", "wall", Unit::Duration),
             Column::new("peak_bytes", "peak", Unit::Bytes),
+            Column::new("peak_low_bytes", "low end", Unit::Bytes),
+            Column::new("peak_high_bytes", "high end", Unit::Bytes),
             Column::new("used_slots", "used slots", Unit::Count),
             Column::new("", "", Unit::Text).for_people(),
         ];
@@ -207,10 +255,13 @@ impl Question<'_> {
                 (choice.slots == self.recorded.recorded_slots()).then_some("recorded"),
                 chosen.filter(|chosen| chosen.slots == choice.slots).map(|_| "asked for"),
             ];
+            let [peak, low, high] = choice.memory();
             vec![
                 choice.slots.into(),
                 Value::Estimate(choice.outcome.wall_ns),
-                choice.peak_bytes.map_or(Value::None, Value::Estimate),
+                peak,
+                low,
+                high,
                 choice.outcome.most_jobs.into(),
                 Value::Text(marks.into_iter().flatten().collect::<Vec<_>>().join(", ")),
             ]
@@ -226,10 +277,11 @@ impl Question<'_> {
             Column::new("bytes", "memory", Unit::Bytes),
         ];
         // Of what processes share, each has a part.
-        let sum: f64 = choice.outcome.at_peak.iter().map(|&(_, bytes)| bytes as f64).sum();
-        let factor = choice.peak_bytes.map_or(1.0, |peak| peak as f64 / sum.max(1.0));
+        let holders = self.plan.at_peak(self.tree, choice.slots, &choice.outcome);
+        let sum: f64 = holders.iter().map(|&(_, bytes)| bytes as f64).sum();
+        let factor = choice.outcome.memory.map_or(1.0, |memory| memory.likely as f64 / sum.max(1.0));
         let mut sums: HashMap<Option<LabelId>, (u64, f64)> = HashMap::new();
-        for (image, bytes) in self.plan.heaviest_images(self.tree, &choice.outcome) {
+        for (image, bytes) in holders {
             let sum = sums.entry(schema.label(image)).or_default();
             *sum = (sum.0 + 1, sum.1 + bytes as f64 * factor);
         }
@@ -254,9 +306,10 @@ impl Question<'_> {
             }
         }
         if let (Some(most), None, None) = (asked.memory, asked.slots, chosen) {
-            notes.push(match self.choice(1).peak_bytes {
-                Some(peak) => {
-                    format!("nothing fits in {}: one slot needs about {}", units::size(most), units::size(peak))
+            notes.push(match self.choice(1).outcome.memory {
+                Some(memory) => {
+                    let (most, high) = (units::size(most), units::size(memory.high));
+                    format!("nothing surely fits in {most}: one slot may need {high}")
                 }
                 None => "no memory was recorded".to_owned(),
             });

@@ -1,0 +1,48 @@
+//! Drag: by how much the whole would take less time if some of its processes took none.
+//!
+//! The critical path does not tell: without a process on it, something else may be waited for nearly as long; and a process that
+//! nothing waited for held a slot that others waited for.
+
+use super::node::{Node, duration_of};
+use super::plan::Plan;
+use super::simulation;
+use crate::totals::{Totals, cpu_ns};
+use crate::tree::{ImageId, ProcessTree};
+
+impl Plan {
+    /// The drag of images together, with the recorded slots, in nanoseconds: an estimate. What an image started takes as long
+    /// as before. What starts jobs takes no time between them, and none after the last one. Takes as long as two replays.
+    #[must_use]
+    pub fn drag_ns(&self, tree: &ProcessTree, totals: &Totals, images: &[ImageId]) -> u64 {
+        let limits = self.limits(self.recorded_slots());
+        let mut nodes = self.schedule.nodes.clone();
+        for &image in images {
+            let at = self.node_of[tree.image(image).process.index()];
+            let recorded = &self.schedule.nodes[at as usize];
+            if recorded.is_job {
+                let wall = duration_of(tree, tree.process(recorded.process)) as f64;
+                let share = if wall > 0.0 { (recorded.work_ns / wall).min(1.0) } else { 1.0 };
+                take_off(tree, totals, &mut nodes[at as usize], (image, share));
+            } else {
+                nodes[at as usize].work_ns = 0.0;
+                self.schedule.children(at).for_each(|child| nodes[child as usize].lag_ns = 0.0);
+            }
+        }
+        let before = simulation::time(&self.schedule, &self.schedule.nodes, limits);
+        before.saturating_sub(simulation::time(&self.schedule, &nodes, limits))
+    }
+
+    /// What a replay costs: jobs and what starts them.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.schedule.nodes.len()
+    }
+}
+
+/// The time in which an image of a job ran alone, of which this share is left if the job has the processor when it needs it.
+fn take_off(tree: &ProcessTree, totals: &Totals, node: &mut Node, (id, share): (ImageId, f64)) {
+    let used = &tree.image(id).used;
+    let cpu = node.demand * node.work_ns - cpu_ns(used.user_ns, used.system_ns).unwrap_or(0) as f64;
+    node.work_ns = (node.work_ns - totals.alone_ns(id) as f64 * share).max(0.0);
+    node.demand = if node.work_ns > 0.0 { (cpu.max(0.0) / node.work_ns).min(node.demand.max(1.0)) } else { 0.0 };
+}

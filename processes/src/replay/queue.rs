@@ -1,0 +1,58 @@
+//! Jobs that wait for a slot, and for a place in a pool if they belong to one.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Jobs that could begin if there was a slot; the ones that began earlier in the recording come first.
+pub(super) struct Queue {
+    slots: u64,
+    free: u64,
+    /// First those of no pool.
+    pools: Vec<Pool>,
+}
+
+struct Pool {
+    free: u64,
+    waiting: BinaryHeap<Reverse<u32>>,
+}
+
+impl Queue {
+    pub(super) fn new(slots: u64, pools: &[u64]) -> Self {
+        let pool = |&free: &u64| Pool { free: free.max(1), waiting: BinaryHeap::new() };
+        Queue { slots, free: slots, pools: [u64::MAX].iter().chain(pools).map(pool).collect() }
+    }
+
+    /// Slots that are used.
+    pub(super) fn used(&self) -> u64 {
+        self.slots - self.free
+    }
+
+    pub(super) fn put(&mut self, job: u32, pool: Option<u32>) {
+        if let Some(pool) = self.pools.get_mut(place(pool)) {
+            pool.waiting.push(Reverse(job));
+        }
+    }
+
+    /// The next job, if it can begin now.
+    pub(super) fn take(&mut self) -> Option<u32> {
+        let first = |pool: &Pool| pool.waiting.peek().map(|Reverse(job)| *job).filter(|_| pool.free > 0);
+        let (job, place) = self.pools.iter().zip(0..).filter_map(|(pool, at)| Some((first(pool)?, at))).min()?;
+        self.free = self.free.checked_sub(1)?;
+        let pool = self.pools.get_mut::<usize>(place)?;
+        pool.free -= 1;
+        pool.waiting.pop();
+        Some(job)
+    }
+
+    /// A job of a pool, or of none, ended.
+    pub(super) fn give_back(&mut self, pool: Option<u32>) {
+        self.free += 1;
+        if let Some(pool) = self.pools.get_mut(place(pool)) {
+            pool.free += 1;
+        }
+    }
+}
+
+fn place(pool: Option<u32>) -> usize {
+    pool.map_or(0, |pool| pool as usize + 1)
+}

@@ -1,0 +1,126 @@
+//! What processes that execute the same program share: pages of the program and its libraries are in memory once.
+//!
+//! Samples divide shared pages among those that share them, and peaks count them in full:
+//!
+//! ```text
+//!   a sample of one of k processes = private + shared / k        its peak ≥ private + shared
+//! ```
+//!
+//! So the two differ by `shared · (1 - 1/k)` at least, and by just that when the process is at its peak: the least of all samples
+//! tells how much is shared. It is not more than what the smallest process held. Where only one process of a program was
+//! sampled at a time, nothing else is known. Then a process that is small beside others of its program is taken for code, which
+//! is shared; processes of the same size tell nothing.
+
+use std::collections::HashMap;
+
+use barrow_analyzer::StringId;
+use foldhash::fast::RandomState;
+
+use crate::tree::{Image, ImageId, ProcessTree, Sample};
+
+/// Of fewer processes the smallest may be large by chance.
+const FEW_PROCESSES: u32 = 3;
+/// A process that has this part of the memory of the largest one is small.
+const SMALL: u64 = 4;
+
+/// What each process of a program shares with the others, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Shared {
+    /// As far as samples tell: 0 if they do not.
+    pub(super) likely: f64,
+    /// At most.
+    pub(super) most: f64,
+}
+
+/// What the processes of all programs share.
+#[derive(Debug, Clone)]
+pub(super) struct Sharing {
+    programs: HashMap<StringId, Shared, RandomState>,
+}
+
+impl Sharing {
+    pub(super) fn of(tree: &ProcessTree) -> Self {
+        let measured = measured(tree);
+        // The smallest and the largest peak, and how many there are.
+        let mut peaks: HashMap<StringId, (u64, u64, u32), RandomState> = HashMap::default();
+        for image in tree.images().iter().filter(|image| !image.is_forked) {
+            if let Some((program, peak)) = tree.program(image).executable.zip(image.used.peak_bytes) {
+                let of = peaks.entry(program).or_insert((peak, peak, 0));
+                *of = (of.0.min(peak), of.1.max(peak), of.2.saturating_add(1));
+            }
+        }
+        let of = |(program, (smallest, largest, images)): (StringId, (u64, u64, u32))| {
+            let shared = match measured.get(&program) {
+                Some(&bytes) => {
+                    let bytes = bytes.min(smallest as f64);
+                    Shared { likely: bytes, most: bytes }
+                }
+                None if images > 1 => {
+                    let is_code = images >= FEW_PROCESSES && smallest <= largest / SMALL;
+                    Shared { likely: if is_code { smallest as f64 } else { 0.0 }, most: smallest as f64 }
+                }
+                None => return None,
+            };
+            Some((program, shared))
+        };
+        Sharing { programs: peaks.into_iter().filter_map(of).collect() }
+    }
+
+    /// What the image shares with others that execute the same program, and which.
+    pub(super) fn of_image(&self, tree: &ProcessTree, image: &Image) -> Option<(StringId, Shared)> {
+        let program = tree.program(image).executable?;
+        Some((program, *self.programs.get(&program)?))
+    }
+}
+
+/// For each program that several processes executed at a time: what they share, by the sample that allows least.
+fn measured(tree: &ProcessTree) -> HashMap<StringId, f64, RandomState> {
+    let mut least: HashMap<StringId, f64, RandomState> = HashMap::default();
+    // The last sample that each image was in, from 1 on.
+    let mut seen = vec![0u32; tree.images().len()];
+    for (number, sample) in (1u32..).zip(tree.samples()) {
+        let together = Together::of(tree, &sample, |image| seen[image.index()] + 1 == number && number > 1);
+        for &(id, bytes) in sample.bytes {
+            let image = tree.image(id);
+            let Some(program) = tree.program(image).executable.filter(|_| !image.is_forked) else { continue };
+            if let Some((processes, peak)) = together.settled(tree, image).zip(image.used.peak_bytes) {
+                let bound = peak.saturating_sub(bytes) as f64 / (1.0 - 1.0 / f64::from(processes));
+                least.entry(program).and_modify(|least| *least = least.min(bound)).or_insert(bound);
+            }
+        }
+        sample.bytes.iter().for_each(|&(image, _)| seen[image.index()] = number);
+    }
+    least
+}
+
+/// The processes of each program in a sample.
+pub(super) struct Together {
+    /// How many, and how many of them were not settled.
+    programs: HashMap<StringId, (u32, u32), RandomState>,
+}
+
+impl Together {
+    /// `is_settled` tells of an image whether it had time to load what it executes.
+    pub(super) fn of(tree: &ProcessTree, sample: &Sample<'_>, is_settled: impl Fn(ImageId) -> bool) -> Self {
+        let mut programs: HashMap<StringId, (u32, u32), RandomState> = HashMap::default();
+        for &(image, _) in sample.bytes {
+            if let Some(program) = tree.program(tree.image(image)).executable {
+                let of = programs.entry(program).or_default();
+                *of = (of.0.saturating_add(1), of.1.saturating_add(u32::from(!is_settled(image))));
+            }
+        }
+        Together { programs }
+    }
+
+    /// How many processes execute the program of an image; 1 at least.
+    pub(super) fn processes(&self, tree: &ProcessTree, image: &Image) -> u32 {
+        let program = tree.program(image).executable;
+        program.and_then(|program| self.programs.get(&program)).map_or(1, |of| of.0.max(1))
+    }
+
+    /// The same, if they are several and all are settled.
+    fn settled(&self, tree: &ProcessTree, image: &Image) -> Option<u32> {
+        let of = self.programs.get(&tree.program(image).executable?)?;
+        (of.0 > 1 && of.1 == 0).then_some(of.0)
+    }
+}
