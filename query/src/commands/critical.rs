@@ -1,8 +1,11 @@
 //! `critical`: the chain of processes that makes up the time from start to end.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::Arc;
 
-use barrow_processes::{LabelId, ProcessTree, Schema, Step, critical_path, idle_ns, most_jobs};
+use barrow_processes::{ImageId, LabelId, Plan, ProcessTree, Schema, Step, Totals, critical_path, idle_ns, most_jobs};
+use rayon::prelude::*;
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
 use crate::arguments::Arguments;
@@ -20,9 +23,13 @@ pub(super) const COMMAND: Command = Command {
     aliases: &[],
     group: Group::Processes,
     arguments: "[--min SHARE] [--classes FILE]",
-    about: "The chain of processes that makes up the time, and slots that were idle",
+    about: "The chain of processes that makes up the time, what would shorten it, and slots that were idle",
     details: "The chain is followed from the end to the start: before a process went on, it waited for the last of its \
-              children that ended. So the whole takes less time only if something on the chain does. `time` is that of \
+              children that ended. Less of something on the chain makes the whole shorter until another chain is the \
+              longest one; and where jobs wait for slots, less of a job off the chain may, too. `drag` says by how much: the \
+              whole would take as much less if this process, or all of the class, took no time, by a replay with the \
+              recorded slots as in `what-if`. It is an estimate, and is left out where replays would take too long. The \
+              last table has the long processes off the chain that have a drag. `time` is that of \
               a program on the chain, without the children that it waited for, and `unit` what it builds, where that is \
               known. Programs with less than --min of the whole are left out of the chain: 1% unless told, 0% for \
               machines. As many slots are counted as jobs ran at one time; `idle` adds up, over all slots, the time in \
@@ -38,6 +45,11 @@ pub(super) const COMMAND: Command = Command {
 
 /// Programs with less than this share of the whole are not shown one by one.
 const LEAST_SHARE: f64 = 0.01;
+
+/// Replays for drags go over as many nodes in all: a few seconds.
+const MOST_REPLAYED: usize = 4_000_000;
+/// The longest processes off the chain whose drag is looked for.
+const OFF_THE_CHAIN: usize = 10;
 
 /// A step of the chain with what was idle meanwhile.
 struct Link {
@@ -71,6 +83,17 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let idle_whole_ns = chain.iter().fold(0u64, |sum, link| sum.saturating_add(link.idle_ns));
     let shown: Vec<&Link> = chain.iter().filter(|link| link.wall_ns as f64 >= whole_ns as f64 * least).collect();
     let units = session.unit_labels(&arguments.flags)?;
+    let mut drags = Drags::of(session, &tree)?;
+    let by_class = by_class(&chain, (&tree, classes.first()), whole_ns, &mut drags);
+    let mut longest: Vec<usize> = (0..shown.len()).collect();
+    longest.sort_by_key(|&at| Reverse(shown[at].wall_ns));
+    let mut of_shown = vec![None; shown.len()];
+    for (at, drag) in longest.iter().zip(drags.of_each(longest.iter().map(|&at| shown[at].step.image).collect())) {
+        of_shown[*at] = drag;
+    }
+    let least_ns = (whole_ns as f64 * least) as u64;
+    let off_chain = off_chain(&tree, &chain, least_ns.max(1), &mut drags);
+    let is_complete = drags.is_complete;
     session.listed.clear();
     let answer = Answer::default()
         .fact(Column::new("wall_ns", "wall", Unit::Duration), whole_ns)
@@ -80,19 +103,113 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             Column::new("idle_share", "idle share", Unit::Share),
             Value::share(idle_whole_ns, whole_ns.saturating_mul(slots)),
         )
-        .table(by_class(&chain, classes.first(), whole_ns))
-        .table(rows(&tree, (classes.first(), &units), &shown, whole_ns)?);
+        .table(by_class)
+        .table(rows(&tree, (classes.first(), &units), (&shown, &of_shown), whole_ns)?);
+    let answer =
+        if off_chain.is_empty() { answer } else { answer.table(others(&tree, (classes.first(), &units), &off_chain)?) };
     let listed: Vec<_> = shown.iter().map(|link| link.step.image).collect();
     session.list_images(listed);
     let rows = session.page_rows();
-    let mut answer = more::first_page(session, answer.exact(), rows);
+    let mut answer = more::first_page(session, answer, rows);
     let left_out = chain.len() - shown.len();
     if left_out > 0 {
         let shown_ns = shown.iter().fold(0u64, |sum, link| sum.saturating_add(link.wall_ns));
         let (programs, time) = (units::counted(left_out as u64, "program"), units::duration(whole_ns - shown_ns));
         answer = answer.note(format!("{programs} of the chain with {time} in all are left out; --min 0% shows them"));
     }
+    if !is_complete {
+        answer = answer.note("drags that are missing would take too long; --min leaves out more processes");
+    }
     Ok(answer)
+}
+
+/// By how much the whole would be shorter without some processes, as long as replays do not take too long.
+struct Drags {
+    tree: Arc<ProcessTree>,
+    totals: Arc<Totals>,
+    plan: Arc<Plan>,
+    replays_left: usize,
+    is_complete: bool,
+}
+
+impl Drags {
+    fn of(session: &Session, tree: &Arc<ProcessTree>) -> Result<Self, QueryError> {
+        let (totals, plan) = (session.process_totals()?, session.process_plan()?);
+        let replays_left = MOST_REPLAYED / plan.nodes().max(1);
+        Ok(Drags { tree: Arc::clone(tree), totals, plan, replays_left, is_complete: true })
+    }
+
+    /// The drag of all images of each set, of the first ones that are not too many.
+    fn of_sets(&mut self, sets: &[Vec<ImageId>]) -> Vec<Option<u64>> {
+        let count = sets.len().min(self.replays_left);
+        self.replays_left -= count;
+        self.is_complete &= count == sets.len();
+        let drag = |images: &Vec<ImageId>| Some(self.plan.drag_ns(&self.tree, &self.totals, images));
+        let mut drags: Vec<Option<u64>> = sets[..count].par_iter().map(drag).collect();
+        drags.resize(sets.len(), None);
+        drags
+    }
+
+    fn of_each(&mut self, images: Vec<ImageId>) -> Vec<Option<u64>> {
+        let sets: Vec<Vec<ImageId>> = images.into_iter().map(|image| vec![image]).collect();
+        self.of_sets(&sets)
+    }
+}
+
+fn drag_column() -> Column {
+    Column::new("drag_ns", "drag", Unit::Duration)
+}
+
+fn drag_value(drag: Option<u64>) -> Value {
+    drag.map_or(Value::None, Value::Estimate)
+}
+
+/// The longest images that are not on the chain, with a drag of so much at least; the largest drag first.
+fn off_chain(tree: &ProcessTree, chain: &[Link], least_ns: u64, drags: &mut Drags) -> Vec<(ImageId, u64)> {
+    let mut is_on_chain = vec![false; tree.images().len()];
+    chain.iter().for_each(|link| is_on_chain[link.step.image.index()] = true);
+    let off = (0..).map(ImageId).zip(&is_on_chain).filter(|(_, is_on)| !**is_on).map(|(image, _)| image);
+    let mut off: Vec<ImageId> = off.filter(|&image| drags.totals.alone_ns(image) >= least_ns).collect();
+    off.sort_by_key(|&image| Reverse(drags.totals.alone_ns(image)));
+    off.truncate(OFF_THE_CHAIN);
+    let found = drags.of_each(off.clone());
+    let mut off: Vec<(ImageId, u64)> =
+        off.into_iter().zip(found).filter_map(|(image, drag)| Some((image, drag?))).collect();
+    off.retain(|&(_, drag)| drag >= least_ns);
+    off.sort_by_key(|&(image, drag)| (Reverse(drag), image));
+    off
+}
+
+fn others(
+    tree: &ProcessTree,
+    (schema, units): (&Schema, &UnitLabels),
+    off_chain: &[(ImageId, u64)],
+) -> Result<Table, QueryError> {
+    let columns = vec![
+        Column::new("process", "off the chain", Unit::Text),
+        Column::new("image", "", Unit::Number).for_machines(),
+        Column::new("class", "class", Unit::Text),
+        Column::new("from_ns", "from", Unit::Duration),
+        Column::new("to_ns", "to", Unit::Duration),
+        drag_column(),
+        Column::new("unit", "unit", Unit::Text),
+        Column::new("command", "command", Unit::Text),
+    ];
+    let images: Vec<_> = off_chain.iter().map(|&(image, _)| image).collect();
+    let rows = off_chain.iter().zip(units.of(tree, &images)?).map(|(&(id, drag), unit)| {
+        let image = tree.image(id);
+        vec![
+            Value::Text(tree.name(image.process)),
+            image.number.into(),
+            schema.class(id).into(),
+            process_text::time(image.began_ns),
+            process_text::time(image.ended_ns.unwrap_or(tree.span_ns().1)),
+            Value::Estimate(drag),
+            unit.into(),
+            Value::Text(process_text::command(tree, image)),
+        ]
+    });
+    Ok(Table { key: "off_chain", audience: Audience::Everyone, rows: rows.collect(), columns })
 }
 
 /// The steps of each image in the order in which it first is on the chain; what it waited for is between them.
@@ -112,13 +229,14 @@ fn chain(steps: &[Step], idle: &[u64]) -> Vec<Link> {
     chain
 }
 
-fn by_class(chain: &[Link], schema: &Schema, whole_ns: u64) -> Table {
+fn by_class(chain: &[Link], (tree, schema): (&ProcessTree, &Schema), whole_ns: u64, drags: &mut Drags) -> Table {
     let columns = vec![
         Column::new("class", "class", Unit::Text),
         Column::new("images", "programs", Unit::Count),
         Column::new("wall_ns", "time", Unit::Duration),
         Column::new("wall_share", "share", Unit::Share),
         Column::new("idle_ns", "idle", Unit::Duration),
+        drag_column(),
     ];
     let mut sums: std::collections::BTreeMap<Option<u32>, (u64, u64, u64)> = Default::default();
     for link in chain {
@@ -128,9 +246,15 @@ fn by_class(chain: &[Link], schema: &Schema, whole_ns: u64) -> Table {
     }
     let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_by_key(|(_, (_, wall, _))| Reverse(*wall));
-    let rows = sums.into_iter().map(|(label, (images, wall, idle))| {
+    let mut of_label: HashMap<Option<u32>, Vec<ImageId>> = HashMap::new();
+    for image in (0..tree.images().len() as u32).map(ImageId) {
+        of_label.entry(schema.label(image).map(|LabelId(label)| label)).or_default().push(image);
+    }
+    let sets: Vec<Vec<ImageId>> = sums.iter().map(|(label, _)| of_label.remove(label).unwrap_or_default()).collect();
+    let rows = sums.into_iter().zip(drags.of_sets(&sets)).map(|((label, (images, wall, idle)), drag)| {
         let class = label.map(|label| schema.text(LabelId(label)));
-        vec![class.into(), images.into(), wall.into(), Value::share(wall, whole_ns), idle.into()]
+        let share = Value::share(wall, whole_ns);
+        vec![class.into(), images.into(), wall.into(), share, idle.into(), drag_value(drag)]
     });
     Table { key: "classes", audience: Audience::Everyone, rows: rows.collect(), columns }
 }
@@ -138,7 +262,7 @@ fn by_class(chain: &[Link], schema: &Schema, whole_ns: u64) -> Table {
 fn rows(
     tree: &ProcessTree,
     (schema, units): (&Schema, &UnitLabels),
-    chain: &[&Link],
+    (chain, drags): (&[&Link], &[Option<u64>]),
     whole_ns: u64,
 ) -> Result<Table, QueryError> {
     let columns = vec![
@@ -150,11 +274,12 @@ fn rows(
         Column::new("wall_ns", "time", Unit::Duration),
         Column::new("wall_share", "share", Unit::Share),
         Column::new("idle_ns", "idle", Unit::Duration),
+        drag_column(),
         Column::new("unit", "unit", Unit::Text),
         Column::new("command", "command", Unit::Text),
     ];
     let images: Vec<_> = chain.iter().map(|link| link.step.image).collect();
-    let rows = chain.iter().zip(units.of(tree, &images)?).map(|(link, unit)| {
+    let rows = chain.iter().zip(drags).zip(units.of(tree, &images)?).map(|((link, &drag), unit)| {
         let image = tree.image(link.step.image);
         vec![
             Value::Text(tree.name(image.process)),
@@ -165,6 +290,7 @@ fn rows(
             link.wall_ns.into(),
             Value::share(link.wall_ns, whole_ns),
             link.idle_ns.into(),
+            drag_value(drag),
             unit.into(),
             Value::Text(process_text::command(tree, image)),
         ]
