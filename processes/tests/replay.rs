@@ -365,3 +365,50 @@ fn drag_is_what_the_whole_takes_less() {
         assert_eq!(found as i64, greedy(&lengths, 2), "{lengths:?}");
     }
 }
+
+/// Other programs used the cores: a compiler needs 12 s and waited 336 s.
+#[test]
+fn waits_for_a_processor_are_taken_off() {
+    let second = |seconds: u64| Some(seconds * 1_000_000_000);
+    let waits = |log: &mut ProcessLog, waiting: &dyn Fn(u32) -> Option<u64>| {
+        for (_, what) in &mut log.rows {
+            if let Happening::End(process, _, used) = what {
+                used.waiting_ns = waiting(*process).filter(|_| *process > 0);
+            }
+        }
+    };
+    let jobs: Vec<_> = (0..4).map(|file| (compile(file, 0).0, 348_000, 12.0 / 348.0)).collect();
+    let mut log = one_after_the_other(&jobs);
+    waits(&mut log, &|_| second(336));
+    let alone = plan(&tree(&log));
+    for (slots, seconds) in [(1, 48), (2, 24), (4, 12)] {
+        assert_eq!((alone.replay(slots).wall_ns + 500_000_000) / 1_000_000_000, seconds, "-j{slots}");
+    }
+    assert_eq!(alone.waited_ns() / 1_000_000_000, 4 * 336);
+    // Without the wait nothing tells that they were not idle, and one that does not know counts as before.
+    waits(&mut log, &|process| second(336).filter(|_| process > 1));
+    assert_eq!((plan(&tree(&log)).replay(1).wall_ns + 500_000_000) / 1_000_000_000, 348 + 3 * 12);
+    // Two threads that waited half of the time each: 10 s of 20 s.
+    let mut log = one_after_the_other(&[(compile(0, 0).0, 20_000, 1.0)]);
+    waits(&mut log, &|_| second(20));
+    assert_eq!((plan(&tree(&log)).replay(1).wall_ns + 500_000_000) / 1_000_000_000, 10);
+}
+
+/// Eight jobs at a time on four cores waited for one another: with as many slots they do again.
+#[test]
+fn jobs_that_waited_for_one_another_do_so_again() {
+    let mut rows = vec![(0, Happening::Begin(None, 100, vec!["make".to_owned(), "-j8".to_owned()]))];
+    for job in 1..=8u32 {
+        let line = ["cc".to_owned(), "-c".to_owned(), format!("{job}.c")];
+        rows.push((0, Happening::Begin(Some(0), 100 + u64::from(job), line.into())));
+    }
+    for job in 1..=8u32 {
+        let used = Usage { user_ns: Some(500_000_000), waiting_ns: Some(500_000_000), ..Usage::default() };
+        rows.push((1000 * MILLISECOND, Happening::End(job, 0, used)));
+    }
+    rows.push((1000 * MILLISECOND, Happening::End(0, 0, Usage::default())));
+    let plan = plan(&tree(&ProcessLog { rows }));
+    for (slots, milliseconds) in [(8, 1000), (4, 1000), (2, 2000), (1, 4000)] {
+        assert_eq!((plan.replay(slots).wall_ns + 500_000) / 1_000_000, milliseconds, "-j{slots}");
+    }
+}

@@ -31,6 +31,7 @@ pub struct Plan {
     cores: u64,
     /// Cores that the jobs had: fewer if other programs used them, too.
     capacity: f64,
+    waited_ns: u64,
     /// Whether the slots are also cores: jobs that have several threads share them.
     slots_are_cores: bool,
     /// For each process, the node that it belongs to.
@@ -54,7 +55,7 @@ impl Plan {
         let facts = tree.recording().facts().unwrap_or_default();
         let cores = facts.iter().find(|(key, _)| key == "cores").and_then(|(_, cores)| cores.parse().ok());
         let cores = cores.filter(|&cores| cores > 0).unwrap_or(slots);
-        let capacity = load::take_off(tree, &mut nodes, cores);
+        let load = load::take_off(tree, totals, &mut nodes, cores);
         times(tree, &mut nodes, &order, slots, &starters, &mut needs);
         let slots_are_cores = starters.has_cargo;
         let (recorded_peak, recorded_ns) = (peak(tree), Window::of(tree).length_ns());
@@ -64,7 +65,8 @@ impl Plan {
             pools: Vec::new(),
             slots,
             cores,
-            capacity,
+            capacity: load.capacity,
+            waited_ns: load.waited_ns as u64,
             slots_are_cores,
             node_of,
             is_as_recorded: true,
@@ -89,6 +91,13 @@ impl Plan {
     #[must_use]
     pub fn jobs(&self) -> usize {
         self.schedule.nodes.iter().filter(|node| node.takes_slot).count()
+    }
+
+    /// How long jobs waited for processors in the recording, as far as the system told: all together, in nanoseconds. Replays
+    /// leave it out, and jobs wait there if they need more than all cores.
+    #[must_use]
+    pub fn waited_ns(&self) -> u64 {
+        self.waited_ns
     }
 
     /// The time from start to end that was recorded.

@@ -30,7 +30,9 @@ pub(super) const COMMAND: Command = Command {
               program share once. It may be as little as the low end, which is what surely runs together with its average, \
               and as much as the high end, with all that run at a time at their peaks and nothing shared: the fewer samples \
               there are, the wider it is. `--memory 8G` looks for the largest N whose high end is no more. `replayed` is the \
-              same estimate for the slots that were recorded, beside what was recorded: so far they are wrong at least. A \
+              same estimate for the slots that were recorded, beside what was recorded: so far they are wrong at least. \
+              How long jobs waited for a processor is left out where it was recorded: a replay is of a machine that does \
+              nothing else. A \
               recording with -j1 says little about what can run at the same time: jobs that need results of others without \
               naming their files start too early.",
     example: "what-if -j 8",
@@ -44,6 +46,8 @@ pub(super) const COMMAND: Command = Command {
 
 /// The most slots that are tried.
 const MOST_SLOTS: u64 = 128;
+/// A wait for processors of this part of the whole is worth saying.
+const WAITED: f64 = 0.05;
 /// Classes that are listed.
 const MOST_CLASSES: usize = 10;
 
@@ -319,6 +323,14 @@ impl Question<'_> {
                 "the memory of the whole was not sampled: each peak is a sum of peaks of processes, an upper bound"
                     .to_owned(),
             );
+        }
+        let waited_ns = self.recorded.waited_ns();
+        if waited_ns as f64 > self.recorded.recorded_ns() as f64 * WAITED {
+            let waited = units::duration(waited_ns);
+            notes.push(format!(
+                "jobs waited {waited} for processors in the recording, all together; the replay leaves this out, and shares \
+                 the cores anew"
+            ));
         }
         if self.recorded.jobs() == 0 {
             notes.push("nothing in this recording runs jobs in slots; -j changes nothing".to_owned());
