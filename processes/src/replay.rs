@@ -1,7 +1,7 @@
 //! A recorded tree run again in thought: with other slots, or with a class of processes that is faster.
 //!
-//! *Schedulers*, such as `make` and `cargo`, start as many jobs as they have slots. What else starts several processes, such as
-//! a script, starts them one after the other as it did before.
+//! *Schedulers*, such as `make` and `cargo`, start as many jobs as they have slots. What else starts several processes,
+//! such as a script, starts them one after the other as it did before.
 //!
 //! ```text
 //!   sh build.sh ─┬─ configure          a job without a slot: the script waits for it
@@ -12,8 +12,8 @@
 //! ```
 //!
 //! What is assumed: a job needs the processor as much as it did; jobs that together need more than all cores are slowed
-//! down alike; a job holds as much memory at each part of its time as was sampled, or as recorded jobs did on average; jobs
-//! of one program share as much as samples of several at a time tell. So both results are estimates.
+//! down alike; a job holds as much memory at each part of its time as was sampled, or as recorded jobs did on average;
+//! jobs of one program share as much as samples of several at a time tell. So both results are estimates.
 
 mod curves;
 mod drag;

@@ -19,7 +19,8 @@ fn build(name: &str) -> Build {
     Build { tree, plan, as_recorded }
 }
 
-/// By how much a prediction is above what was measured, as a share of that: time, and memory. What was measured is in the range.
+/// By how much a prediction is above what was measured, as a share of that: time, and memory. What was measured is in
+/// the range.
 fn errors(from: &Build, to: &Build) -> (f64, f64) {
     let predicted = from.plan.replay(to.plan.recorded_slots());
     let (memory, measured) = (predicted.memory.unwrap(), peak(&to.tree).unwrap().bytes);
@@ -30,8 +31,8 @@ fn errors(from: &Build, to: &Build) -> (f64, f64) {
 }
 
 /// Bounds are somewhat above what was found: they notice when the model becomes worse. The memory of short processes is
-/// sampled so rarely that two recordings of the same build differ by half, and that the largest sample is far less than what
-/// they held together: four compilers of 50 MiB at a time were found with 80 MiB.
+/// sampled so rarely that two recordings of the same build differ by half, and that the largest sample is far less than
+/// what they held together: four compilers of 50 MiB at a time were found with 80 MiB.
 #[test]
 fn each_recording_predicts_those_with_other_slots() {
     for (name, slots, most_time, most_memory) in [

@@ -1,5 +1,5 @@
-//! Replays against schedules that are made in the simplest way, against limits that hold for every schedule, and against
-//! recordings of the same build with other slots.
+//! Replays against schedules that are made in the simplest way, against limits that hold for every schedule, and
+//! against recordings of the same build with other slots.
 
 use std::sync::Arc;
 
@@ -154,7 +154,8 @@ fn any_tree_comes_to_its_end() {
     }
 }
 
-/// A job that fills its memory in a tenth of its time and then holds it: its program, bytes of its own, and milliseconds.
+/// A job that fills its memory in a tenth of its time and then holds it: its program, bytes of its own, and
+/// milliseconds.
 #[derive(Clone)]
 struct Filling {
     program: &'static str,
@@ -165,8 +166,8 @@ struct Filling {
 const MIB: u64 = 1 << 20;
 const SAMPLED_EVERY: i64 = 50;
 
-/// `make` with so many slots runs jobs whose programs have `shared` bytes of code: each in the slot that is free first. Memory
-/// is sampled as the system divides it.
+/// `make` with so many slots runs jobs whose programs have `shared` bytes of code: each in the slot that is free first.
+/// Memory is sampled as the system divides it.
 fn filling(jobs: &[Filling], slots: usize, shared: u64) -> ProcessLog {
     let mut free = vec![0; slots];
     let times: Vec<(i64, i64)> = jobs
@@ -233,8 +234,8 @@ fn equal_jobs_hold_their_own_memory_each_and_what_they_share_once() {
     }
 }
 
-/// Cases in which equally large jobs were taken for shared memory, or in which a ratio to what was recorded made a few MiB of
-/// 1.4 GiB or the reverse.
+/// Cases in which equally large jobs were taken for shared memory, or in which a ratio to what was recorded made a few
+/// MiB of 1.4 GiB or the reverse.
 #[test]
 fn predictions_that_could_not_be() {
     let compilers = vec![Filling { program: "cc1", own: 121 * MIB + MIB / 2, length: 1500 }; 3];

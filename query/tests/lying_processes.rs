@@ -32,6 +32,7 @@ const LINES: [&str; 21] = [
     "critical --min 0%",
     "what-if --memory 1G",
     "what-if compiler 2x -j 3",
+    "what-if --slots compiler=1 --slots linker=2",
     "lanes 0s..1s",
     "lanes program --cells 7",
     "count running or failed or forked or waited or outofmemory",

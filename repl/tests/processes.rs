@@ -173,3 +173,61 @@ fn a_question_for_the_other_kind_of_recording_is_a_sentence() {
         assert!(run.code != 0 && run.stderr.contains("holds no processes"), "{verb}: {}", run.stderr);
     }
 }
+
+/// The high end of the range is what `--memory` compares with: bare numbers in JSON, estimates for people.
+#[test]
+fn what_if_has_a_range_of_memory() {
+    let answer = json(&["what-if", "--memory", "1G"]);
+    let choices = answer["choices"].as_array().unwrap();
+    let number = |of: &Value, key: &str| of[key].as_u64().unwrap_or_else(|| panic!("{key}: {of}"));
+    for of in choices.iter().chain([&answer]) {
+        let [low, peak, high] = ["peak_low_bytes", "peak_bytes", "peak_high_bytes"].map(|key| number(of, key));
+        assert!(low <= peak && peak <= high, "{of}");
+    }
+    let fit = choices.iter().filter(|choice| number(choice, "peak_high_bytes") <= 1 << 30);
+    let most = fit.map(|choice| number(choice, "slots")).max().unwrap();
+    assert_eq!(number(&answer, "slots"), most);
+    assert!(choices.iter().any(|choice| number(choice, "peak_high_bytes") > 1 << 30));
+    let recording = program::testdata("build.barrow").display().to_string();
+    let run = program::run(&["what-if", &recording, "--memory", "1G"]);
+    assert!(run.stdout.contains("peak, high end  ~"), "{}", run.stdout);
+}
+
+#[test]
+fn what_if_limits_the_jobs_of_a_class() {
+    let wall = |words: &[&str]| json(&[&["what-if", "-j", "8"], words].concat())["wall_ns"].as_u64().unwrap();
+    let (free, one, two) = (wall(&[]), wall(&["--slots", "compiler=1"]), wall(&["--slots", "compiler=2"]));
+    assert!(free < two && two < one, "{free} {two} {one}");
+    assert!(wall(&["--slots", "compiler=2", "--slots", "linker=1"]) >= two);
+    let recording = program::testdata("build.barrow").display().to_string();
+    let run = program::run(&["what-if", &recording, "--slots", "compiler=1"]);
+    assert!(run.stdout.contains("compiler: ") && run.stdout.contains("no more than 1 of them"), "{}", run.stdout);
+    for (slots, told) in [
+        ("compilr=1", "did you mean \"compiler\"?; the classes of category are "),
+        ("compiler", "written like linker=1"),
+        ("compiler=0", "at least 1"),
+        ("=1", "written like linker=1"),
+    ] {
+        let run = program::run(&["what-if", &recording, "--slots", slots]);
+        assert_eq!(run.code, 2, "{slots}");
+        assert!(run.stderr.contains(told), "{slots}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn critical_has_drags() {
+    let answer = json(&["critical"]);
+    let whole = answer["wall_ns"].as_u64().unwrap();
+    for table in ["classes", "rows"] {
+        let rows = answer[table].as_array().unwrap();
+        assert!(!rows.is_empty());
+        for row in rows {
+            let drag = row["drag_ns"].as_u64().unwrap();
+            assert!(drag <= whole, "{table}: {row}");
+        }
+        assert!(rows.iter().any(|row| row["drag_ns"].as_u64().unwrap() > whole / 20), "{table}");
+    }
+    let recording = program::testdata("build.barrow").display().to_string();
+    let run = program::run(&["critical", &recording]);
+    assert!(run.stdout.contains("drag") && run.stdout.contains('~'), "{}", run.stdout);
+}

@@ -22,8 +22,8 @@ pub(super) struct Curves {
     knots: Vec<Knot>,
     /// Where those of each node end.
     ends: Vec<usize>,
-    /// The share of its peak that a job holds in each part of its time, weighted with peaks: the same in all if there are few
-    /// samples, and 1 if there are none.
+    /// The share of its peak that a job holds in each part of its time, weighted with peaks: the same in all if there
+    /// are few samples, and 1 if there are none.
     usual: [f32; PARTS],
     /// The largest sample of jobs that have few.
     few: Vec<f32>,

@@ -1,7 +1,7 @@
 //! Drag: by how much the whole would take less time if some of its processes took none.
 //!
-//! The critical path does not tell: without a process on it, something else may be waited for nearly as long; and a process that
-//! nothing waited for held a slot that others waited for.
+//! The critical path does not tell: without a process on it, something else may be waited for nearly as long; and a
+//! process that nothing waited for held a slot that others waited for.
 
 use super::node::{Node, duration_of};
 use super::plan::Plan;
@@ -10,8 +10,9 @@ use crate::totals::{Totals, cpu_ns};
 use crate::tree::{ImageId, ProcessTree};
 
 impl Plan {
-    /// The drag of images together, with the recorded slots, in nanoseconds: an estimate. What an image started takes as long
-    /// as before. What starts jobs takes no time between them, and none after the last one. Takes as long as two replays.
+    /// The drag of images together, with the recorded slots, in nanoseconds: an estimate. What an image started takes
+    /// as long as before. What starts jobs takes no time between them, and none after the last one. Takes as long as
+    /// two replays.
     #[must_use]
     pub fn drag_ns(&self, tree: &ProcessTree, totals: &Totals, images: &[ImageId]) -> u64 {
         let limits = self.limits(self.recorded_slots());
@@ -39,7 +40,8 @@ impl Plan {
     }
 }
 
-/// The time in which an image of a job ran alone, of which this share is left if the job has the processor when it needs it.
+/// The time in which an image of a job ran alone, of which this share is left if the job has the processor when it
+/// needs it.
 fn take_off(tree: &ProcessTree, totals: &Totals, node: &mut Node, (id, share): (ImageId, f64)) {
     let used = &tree.image(id).used;
     let cpu = node.demand * node.work_ns - cpu_ns(used.user_ns, used.system_ns).unwrap_or(0) as f64;

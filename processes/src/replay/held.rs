@@ -1,7 +1,7 @@
 //! The memory of what runs in a replay: what it likely is, and how little and how much it may be.
 //!
-//! What each job holds goes along straight lines of the clock of work, so that the sum does, too: it is largest where one of the
-//! lines ends.
+//! What each job holds goes along straight lines of the clock of work, so that the sum does, too: it is largest where
+//! one of the lines ends.
 
 use std::collections::HashMap;
 
@@ -201,7 +201,8 @@ impl Running {
     }
 }
 
-/// What is in memory once instead of several times: of `k` jobs of a program all but `1/k` of the sum of what each shares.
+/// What is in memory once instead of several times: of `k` jobs of a program all but `1/k` of the sum of what each
+/// shares.
 #[derive(Default)]
 struct Saved {
     programs: HashMap<u32, (u32, f64), RandomState>,

@@ -1,7 +1,7 @@
 //! How much recorded jobs were slowed down because they waited for a processor.
 //!
-//! Where the system told how long a process waited, that is taken off. Otherwise it is a guess: jobs that were more than the
-//! cores had as much less of them.
+//! Where the system told how long a process waited, that is taken off. Otherwise it is a guess: jobs that were more
+//! than the cores had as much less of them.
 
 use rayon::prelude::*;
 
@@ -74,8 +74,9 @@ pub(super) fn take_off(tree: &ProcessTree, totals: &Totals, nodes: &mut [Node], 
     Load { capacity, waited_ns }
 }
 
-/// How long a job would have taken without waiting for a processor, if that is known of all its processes. Several threads or
-/// processes that wait at the same time need more than one processor together: all of them waited as much as they did.
+/// How long a job would have taken without waiting for a processor, if that is known of all its processes. Several
+/// threads or processes that wait at the same time need more than one processor together: all of them waited as much as
+/// they did.
 fn without_waiting(tree: &ProcessTree, totals: &Totals, node: &Node, wall: f64) -> Option<f64> {
     let used = totals.of_process(tree, node.process);
     let waited = used.waiting_ns.value().filter(|_| used.waiting_ns.unknown() == 0)? as f64;

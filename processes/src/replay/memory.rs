@@ -21,7 +21,8 @@ pub(super) struct NodeMemory {
     pub(super) shares: Option<(u32, Shared)>,
 }
 
-/// Adds to nodes what is known of their memory. Returns the curves of jobs, and what each of these reaches at least, at most.
+/// Adds to nodes what is known of their memory. Returns the curves of jobs, and what each of these reaches at least, at
+/// most.
 pub(super) fn measure(tree: &ProcessTree, nodes: &mut [Node], node_of: &[u32]) -> (Curves, f64) {
     let sharing = Sharing::of(tree);
     peaks(tree, nodes, node_of, &sharing);

@@ -93,8 +93,8 @@ impl Plan {
         self.schedule.nodes.iter().filter(|node| node.takes_slot).count()
     }
 
-    /// How long jobs waited for processors in the recording, as far as the system told: all together, in nanoseconds. Replays
-    /// leave it out, and jobs wait there if they need more than all cores.
+    /// How long jobs waited for processors in the recording, as far as the system told: all together, in nanoseconds.
+    /// Replays leave it out, and jobs wait there if they need more than all cores.
     #[must_use]
     pub fn waited_ns(&self) -> u64 {
         self.waited_ns
@@ -112,7 +112,8 @@ impl Plan {
         self.recorded_peak
     }
 
-    /// What happens with so many slots; one at least. What was sampled with the recorded slots is in the range of that memory.
+    /// What happens with so many slots; one at least. What was sampled with the recorded slots is in the range of that
+    /// memory.
     #[must_use]
     pub fn replay(&self, slots: u64) -> Outcome {
         let mut outcome = simulation::outcome(&self.schedule, self.limits(slots));
@@ -132,8 +133,8 @@ impl Plan {
         Limits { slots, pools: &self.pools, capacity }
     }
 
-    /// What holds the most memory of an outcome with so many slots: of each job or starter the image that held most in the
-    /// recording, and its bytes; what jobs share is in each.
+    /// What holds the most memory of an outcome with so many slots: of each job or starter the image that held most in
+    /// the recording, and its bytes; what jobs share is in each.
     #[must_use]
     pub fn at_peak(&self, tree: &ProcessTree, slots: u64, outcome: &Outcome) -> Vec<(ImageId, u64)> {
         let holders = simulation::holders(&self.schedule, self.limits(slots), outcome);
@@ -152,8 +153,9 @@ impl Plan {
         holders.into_iter().map(|(process, bytes)| (heaviest[&node_of(process)].1, bytes)).collect()
     }
 
-    /// The same tree if no more than `most` jobs of a class may run at the same time, besides the slots, as in a pool of ninja.
-    /// The class of a job is that of the image with most processor time in it. A job that is in a pool already stays in that.
+    /// The same tree if no more than `most` jobs of a class may run at the same time, besides the slots, as in a pool
+    /// of ninja. The class of a job is that of the image with most processor time in it. A job that is in a pool
+    /// already stays in that.
     #[must_use]
     pub fn with_pool(&self, tree: &ProcessTree, totals: &Totals, class: (&Schema, LabelId), most: u64) -> Self {
         let mut plan = Plan { is_as_recorded: false, ..self.clone() };
@@ -189,8 +191,8 @@ impl Plan {
         main.into_iter().map(|main| main.map(|(_, image)| image)).collect()
     }
 
-    /// The same tree if the processor needs `1 / factor` of the time for the images of a class. What schedulers and scripts
-    /// do themselves is as slow as before.
+    /// The same tree if the processor needs `1 / factor` of the time for the images of a class. What schedulers and
+    /// scripts do themselves is as slow as before.
     #[must_use]
     pub fn faster(&self, tree: &ProcessTree, totals: &Totals, class: (&Schema, LabelId), factor: f64) -> Self {
         let (schema, label) = class;

@@ -6,10 +6,10 @@
 //!   a sample of one of k processes = private + shared / k        its peak ≥ private + shared
 //! ```
 //!
-//! So the two differ by `shared · (1 - 1/k)` at least, and by just that when the process is at its peak: the least of all samples
-//! tells how much is shared. It is not more than what the smallest process held. Where only one process of a program was
-//! sampled at a time, nothing else is known. Then a process that is small beside others of its program is taken for code, which
-//! is shared; processes of the same size tell nothing.
+//! So the two differ by `shared · (1 - 1/k)` at least, and by just that when the process is at its peak: the least of
+//! all samples tells how much is shared. It is not more than what the smallest process held. Where only one process of
+//! a program was sampled at a time, nothing else is known. Then a process that is small beside others of its program is
+//! taken for code, which is shared; processes of the same size tell nothing.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,9 @@
 //! Runs a plan: a clock, slots, and processors that are shared.
 //!
-//! Jobs that together need more than all cores are all slowed down by the same factor. So there are two clocks: time, and
-//! the work that each running job has done since the beginning, which is slower while there is too much to do. A job ends
-//! when the second clock has gone on by its work, whatever begins or ends meanwhile: no other job has to be looked at.
+//! Jobs that together need more than all cores are all slowed down by the same factor. So there are two clocks: time,
+//! and the work that each running job has done since the beginning, which is slower while there is too much to do. A
+//! job ends when the second clock has gone on by its work, whatever begins or ends meanwhile: no other job has to be
+//! looked at.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

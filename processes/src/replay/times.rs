@@ -33,8 +33,8 @@ impl Before {
         self.last_ended.map(|(sibling, _)| sibling)
     }
 
-    /// A job of a scheduler begins when a slot is free. If one was free for long, it waited for the sibling that ended last,
-    /// which is returned.
+    /// A job of a scheduler begins when a slot is free. If one was free for long, it waited for the sibling that ended
+    /// last, which is returned.
     fn scheduled(&self, node: &mut Node, began_ns: i64, has_needs: bool) -> Option<u32> {
         let Some((sibling, end)) = self.last_ended else {
             node.lag_ns = duration(self.starter_ns, self.first_ns.min(began_ns)) as f64;

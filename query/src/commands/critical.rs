@@ -26,14 +26,14 @@ pub(super) const COMMAND: Command = Command {
     about: "The chain of processes that makes up the time, what would shorten it, and slots that were idle",
     details: "The chain is followed from the end to the start: before a process went on, it waited for the last of its \
               children that ended. Less of something on the chain makes the whole shorter until another chain is the \
-              longest one; and where jobs wait for slots, less of a job off the chain may, too. `drag` says by how much: the \
-              whole would take as much less if this process, or all of the class, took no time, by a replay with the \
-              recorded slots as in `what-if`. It is an estimate, and is left out where replays would take too long. The \
-              last table has the long processes off the chain that have a drag. `time` is that of \
-              a program on the chain, without the children that it waited for, and `unit` what it builds, where that is \
-              known. Programs with less than --min of the whole are left out of the chain: 1% unless told, 0% for \
-              machines. As many slots are counted as jobs ran at one time; `idle` adds up, over all slots, the time in \
-              which nothing ran in them meanwhile: they waited for the chain.",
+              longest one; and where jobs wait for slots, less of a job off the chain may, too. `drag` says by how \
+              much: the whole would take as much less if this process, or all of the class, took no time, by a replay \
+              with the recorded slots as in `what-if`. It is an estimate, and is left out where replays would take too \
+              long. The last table has the long processes off the chain that have a drag. `time` is that of a program \
+              on the chain, without the children that it waited for, and `unit` what it builds, where that is known. \
+              Programs with less than --min of the whole are left out of the chain: 1% unless told, 0% for machines. \
+              As many slots are counted as jobs ran at one time; `idle` adds up, over all slots, the time in which \
+              nothing ran in them meanwhile: they waited for the chain.",
     example: "critical --min 5%",
     flags: &["--min", "--classes"],
     subject: Subject::Recording,

@@ -21,20 +21,20 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Processes,
     arguments: "[-j N] [--memory SIZE] [--slots CLASS=N] [CLASS FACTORx] [--classes FILE]",
     about: "Time and memory with other slots (-j), or with a faster class",
-    details: "Replays the recorded tree: jobs of make, ninja, cargo and other programs that run several at a time begin when \
-              one of N slots is free and the files that they name are there; scripts start theirs one after the other. \
-              Cores are shared by jobs that need more than all of them. `compiler 2x` lets programs of a class need half of \
-              their processor time. `--slots linker=1` lets no more than one job of a class run at a time, as a pool of \
-              ninja does; a job has the class of the image in it that needs most processor time. Both classes are those of \
-              any schema. All results are estimates. `peak` is what the jobs hold as sampled, with what processes of a \
-              program share once. It may be as little as the low end, which is what surely runs together with its average, \
-              and as much as the high end, with all that run at a time at their peaks and nothing shared: the fewer samples \
-              there are, the wider it is. `--memory 8G` looks for the largest N whose high end is no more. `replayed` is the \
-              same estimate for the slots that were recorded, beside what was recorded: so far they are wrong at least. \
-              How long jobs waited for a processor is left out where it was recorded: a replay is of a machine that does \
-              nothing else. A \
-              recording with -j1 says little about what can run at the same time: jobs that need results of others without \
-              naming their files start too early.",
+    details: "Replays the recorded tree: jobs of make, ninja, cargo and other programs that run several at a time \
+              begin when one of N slots is free and the files that they name are there; scripts start theirs one after \
+              the other. Cores are shared by jobs that need more than all of them. `compiler 2x` lets programs of a \
+              class need half of their processor time. `--slots linker=1` lets no more than one job of a class run at \
+              a time, as a pool of ninja does; a job has the class of the image in it that needs most processor time. \
+              Both classes are those of any schema. All results are estimates. `peak` is what the jobs hold as \
+              sampled, with what processes of a program share once. It may be as little as the low end, which is what \
+              surely runs together with its average, and as much as the high end, with all that run at a time at their \
+              peaks and nothing shared: the fewer samples there are, the wider it is. `--memory 8G` looks for the \
+              largest N whose high end is no more. `replayed` is the same estimate for the slots that were recorded, \
+              beside what was recorded: so far they are wrong at least. How long jobs waited for a processor is left \
+              out where it was recorded: a replay is of a machine that does nothing else. A recording with -j1 says \
+              little about what can run at the same time: jobs that need results of others without naming their files \
+              start too early.",
     example: "what-if -j 8",
     flags: &["-j", "--memory", "--slots", "--classes"],
     subject: Subject::Recording,
@@ -196,7 +196,8 @@ impl Question<'_> {
         Choice { slots, outcome: self.plan.replay(slots) }
     }
 
-    /// What is tried: all numbers if the largest one that fits is looked for, otherwise powers of two, and what was recorded.
+    /// What is tried: all numbers if the largest one that fits is looked for, otherwise powers of two, and what was
+    /// recorded.
     fn choices(&self, asked: &Asked) -> Vec<Choice> {
         let recorded = self.recorded.recorded_slots();
         let usual = self.recorded.cores().saturating_mul(2).max(recorded).clamp(1, MOST_SLOTS);
@@ -328,8 +329,8 @@ impl Question<'_> {
         if waited_ns as f64 > self.recorded.recorded_ns() as f64 * WAITED {
             let waited = units::duration(waited_ns);
             notes.push(format!(
-                "jobs waited {waited} for processors in the recording, all together; the replay leaves this out, and shares \
-                 the cores anew"
+                "jobs waited {waited} for processors in the recording, all together; the replay leaves this out, and \
+                 shares the cores anew"
             ));
         }
         if self.recorded.jobs() == 0 {
