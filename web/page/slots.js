@@ -75,11 +75,12 @@ function resultNode(answer, slots) {
     const value = factOf(answer, key);
     return value === undefined || value === null ? '–' : numberText(value, unit);
   };
+  const range = typeof factOf(answer, 'peak_high_bytes') !== 'number' ? '' : ` (${fact('peak_low_bytes', 'bytes')} to ${fact('peak_high_bytes', 'bytes')})`;
   const row = (/** @type {string} */ name, /** @type {string} */ wall, /** @type {string} */ peak) => h('tr', null, h('th', { scope: 'row' }, name), h('td', { class: 'number' }, wall), h('td', { class: 'number' }, peak));
   return h('div', null, h('table', { class: 'rows' }, h('caption', { class: 'sr-only' }, 'predicted and recorded'),
     h('thead', null, h('tr', null, h('td'), h('th', { scope: 'col', class: 'number' }, 'wall'), h('th', { scope: 'col', class: 'number' }, 'peak memory'))),
-    h('tbody', null, row(`predicted, -j ${grouped(slots)}`, `~${fact('wall_ns', 'duration')}`, `~${fact('peak_bytes', 'bytes')}`),
+    h('tbody', null, row(`predicted, -j ${grouped(slots)}`, `~${fact('wall_ns', 'duration')}`, `~${fact('peak_bytes', 'bytes')}${range}`),
       row(`recorded${factOf(answer, 'recorded_slots') ? `, -j ${factOf(answer, 'recorded_slots')}` : ''}`, fact('recorded_wall_ns', 'duration'), fact('recorded_peak_bytes', 'bytes')),
-      row('replayed as recorded', `~${fact('replayed_wall_ns', 'duration')}`, ''))),
+      row('replayed as recorded', `~${fact('replayed_wall_ns', 'duration')}`, `~${fact('replayed_peak_bytes', 'bytes')}`))),
   h('ul', { class: 'notes' }, answer.notes.filter(Boolean).map((note) => h('li', null, visible(note)))));
 }
