@@ -357,12 +357,12 @@ fn drag_is_what_the_whole_takes_less() {
         };
         for (at, drag) in (0..3).zip(drags) {
             let image = tree.process(barrow_processes::ProcessId(at as u32 + 1)).last_image;
-            let found = (plan.drag_ns(&tree, &totals, &[image]) + 500_000) / 1_000_000;
+            let found = (plan.drag_ns(&tree, &totals, &[image], plan.replayed_ns()) + 500_000) / 1_000_000;
             let expected = greedy(&lengths, 2) - greedy_without(at);
             assert_eq!((found as i64, expected), (expected, drag), "{lengths:?}, {at}");
         }
         let all: Vec<_> = (1..4).map(|at| tree.process(barrow_processes::ProcessId(at)).last_image).collect();
-        let found = (plan.drag_ns(&tree, &totals, &all) + 500_000) / 1_000_000;
+        let found = (plan.drag_ns(&tree, &totals, &all, plan.replayed_ns()) + 500_000) / 1_000_000;
         assert_eq!(found as i64, greedy(&lengths, 2), "{lengths:?}");
     }
 }

@@ -10,11 +10,17 @@ use crate::totals::{Totals, cpu_ns};
 use crate::tree::{ImageId, ProcessTree};
 
 impl Plan {
-    /// The drag of images together, with the recorded slots, in nanoseconds: an estimate. What an image started takes
-    /// as long as before. What starts jobs takes no time between them, and none after the last one. Takes as long as
-    /// two replays.
+    /// How long a replay with the recorded slots takes, in nanoseconds.
     #[must_use]
-    pub fn drag_ns(&self, tree: &ProcessTree, totals: &Totals, images: &[ImageId]) -> u64 {
+    pub fn replayed_ns(&self) -> u64 {
+        simulation::time(&self.schedule, &self.schedule.nodes, self.limits(self.recorded_slots()))
+    }
+
+    /// The drag of images together, with the recorded slots, in nanoseconds: an estimate. What an image started takes as
+    /// long as before. What starts jobs takes no time between them, and none after the last one. `replayed_ns` is that of
+    /// the plan; it takes as long as one replay.
+    #[must_use]
+    pub fn drag_ns(&self, tree: &ProcessTree, totals: &Totals, images: &[ImageId], replayed_ns: u64) -> u64 {
         let limits = self.limits(self.recorded_slots());
         let mut nodes = self.schedule.nodes.clone();
         for &image in images {
@@ -29,8 +35,7 @@ impl Plan {
                 self.schedule.children(at).for_each(|child| nodes[child as usize].lag_ns = 0.0);
             }
         }
-        let before = simulation::time(&self.schedule, &self.schedule.nodes, limits);
-        before.saturating_sub(simulation::time(&self.schedule, &nodes, limits))
+        replayed_ns.saturating_sub(simulation::time(&self.schedule, &nodes, limits))
     }
 
     /// What a replay costs: jobs and what starts them.

@@ -48,8 +48,9 @@ impl Plan {
     pub fn of(tree: &ProcessTree, totals: &Totals) -> Self {
         let starters = Starters::of(tree);
         let (mut nodes, node_of) = nodes(tree, Some(totals), &starters);
-        let mut needs = needs::of(tree, &nodes, &node_of);
-        let curves = memory::measure(tree, &mut nodes, &node_of);
+        let known = nodes.clone();
+        let measure = || memory::measure(tree, &mut nodes, &node_of);
+        let (curves, mut needs) = rayon::join(measure, || needs::of(tree, &known, &node_of));
         let order = order_of_begin(tree, &nodes);
         let slots = most_at_once(tree, &nodes, &order);
         let facts = tree.recording().facts().unwrap_or_default();

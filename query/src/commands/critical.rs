@@ -128,6 +128,7 @@ struct Drags {
     tree: Arc<ProcessTree>,
     totals: Arc<Totals>,
     plan: Arc<Plan>,
+    replayed_ns: u64,
     replays_left: usize,
     is_complete: bool,
 }
@@ -136,7 +137,8 @@ impl Drags {
     fn of(session: &Session, tree: &Arc<ProcessTree>) -> Result<Self, QueryError> {
         let (totals, plan) = (session.process_totals()?, session.process_plan()?);
         let replays_left = MOST_REPLAYED / plan.nodes().max(1);
-        Ok(Drags { tree: Arc::clone(tree), totals, plan, replays_left, is_complete: true })
+        let replayed_ns = plan.replayed_ns();
+        Ok(Drags { tree: Arc::clone(tree), totals, plan, replayed_ns, replays_left, is_complete: true })
     }
 
     /// The drag of all images of each set, of the first ones that are not too many.
@@ -144,7 +146,7 @@ impl Drags {
         let count = sets.len().min(self.replays_left);
         self.replays_left -= count;
         self.is_complete &= count == sets.len();
-        let drag = |images: &Vec<ImageId>| Some(self.plan.drag_ns(&self.tree, &self.totals, images));
+        let drag = |images: &Vec<ImageId>| Some(self.plan.drag_ns(&self.tree, &self.totals, images, self.replayed_ns));
         let mut drags: Vec<Option<u64>> = sets[..count].par_iter().map(drag).collect();
         drags.resize(sets.len(), None);
         drags
