@@ -234,6 +234,23 @@ fn equal_jobs_hold_their_own_memory_each_and_what_they_share_once() {
     }
 }
 
+/// A recorder that tells how large the files in memory are tells what is shared with one job at a time, too.
+#[test]
+fn what_processes_share_may_be_told() {
+    for shared in [6, 28, 60] {
+        let jobs = vec![Filling { program: "cc1", own: 50 * MIB, length: 1200 }; 6];
+        let mut log = filling(&jobs, 1, shared * MIB);
+        let end = log.rows.last().unwrap().0;
+        let told = |job| (end, Happening::Attribute(job, "file memory".to_owned(), (shared * MIB).to_string()));
+        log.rows.extend((1..=6).map(told));
+        let plan = plan(&tree(&log));
+        for slots in 1..=6 {
+            let truth = (slots * 50 + shared) * MIB;
+            assert_near(memory_of(&plan, slots).likely, truth, 0.01, &format!("-j{slots}, {shared} MiB shared"));
+        }
+    }
+}
+
 /// Cases in which equally large jobs were taken for shared memory, or in which a ratio to what was recorded made a few
 /// MiB of 1.4 GiB or the reverse.
 #[test]

@@ -18,6 +18,8 @@ pub enum Happening {
     End(u32, u64, Usage),
     /// The memory of processes.
     Memory(Vec<(u32, u64)>),
+    /// What else is known of it: a key and a value.
+    Attribute(u32, String, String),
 }
 
 /// What happens in a tree, with its times.
@@ -113,6 +115,9 @@ fn write(writer: &Writer, time_ns: i64, happening: &Happening) -> Result<(), Wri
         Happening::Memory(bytes) => {
             let bytes: Vec<(ProcessId, u64)> = bytes.iter().map(|&(id, bytes)| (ProcessId(id), bytes)).collect();
             writer.process_memory(time_ns, &bytes)
+        }
+        Happening::Attribute(process, key, value) => {
+            writer.process_attributes(ProcessId(*process), &[(key.as_str(), value.as_str())])
         }
     }
 }
