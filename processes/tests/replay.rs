@@ -241,8 +241,9 @@ fn what_processes_share_may_be_told() {
         let jobs = vec![Filling { program: "cc1", own: 50 * MIB, length: 1200 }; 6];
         let mut log = filling(&jobs, 1, shared * MIB);
         let end = log.rows.last().unwrap().0;
-        let told = |job| (end, Happening::Attribute(job, "file memory".to_owned(), (shared * MIB).to_string()));
-        log.rows.extend((1..=6).map(told));
+        let told = |job, bytes: u64| (end, Happening::Attribute(job, "file memory".to_owned(), bytes.to_string()));
+        log.rows.extend((1..=6).map(|job| told(job, shared * MIB / 2)));
+        log.rows.push(told(3, shared * MIB));
         let plan = plan(&tree(&log));
         for slots in 1..=6 {
             let truth = (slots * 50 + shared) * MIB;

@@ -76,20 +76,18 @@ impl Sharing {
     }
 }
 
-/// For each program what recorders told of the memory of its files: in the middle of those of its processes.
+/// For each program what recorders told of the memory of its files, at most. It may be told again as it grows.
 fn told(tree: &ProcessTree) -> HashMap<StringId, f64, RandomState> {
-    let mut told: HashMap<StringId, Vec<u64>, RandomState> = HashMap::default();
-    for process in tree.processes().iter().filter(|process| !process.attributes.is_empty()) {
-        let bytes = tree.attribute(process, FILE_MEMORY).and_then(|bytes| bytes.parse().ok());
-        if let Some((program, bytes)) = tree.program(tree.image(process.last_image)).executable.zip(bytes) {
-            told.entry(program).or_default().push(bytes);
+    let mut told: HashMap<StringId, f64, RandomState> = HashMap::default();
+    for process in tree.processes() {
+        let Some(program) = tree.program(tree.image(process.last_image)).executable else { continue };
+        for &(_, value) in process.attributes.iter().filter(|(key, _)| tree.text(*key) == FILE_MEMORY) {
+            if let Ok(bytes) = tree.text(value).parse::<u64>() {
+                told.entry(program).and_modify(|most| *most = most.max(bytes as f64)).or_insert(bytes as f64);
+            }
         }
     }
-    let middle = |mut bytes: Vec<u64>| {
-        bytes.sort_unstable();
-        bytes.get(bytes.len() / 2).map_or(0.0, |&bytes| bytes as f64)
-    };
-    told.into_iter().map(|(program, bytes)| (program, middle(bytes))).collect()
+    told
 }
 
 /// For each program that several processes executed at a time: what they share, by the sample that allows least.
