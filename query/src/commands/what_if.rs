@@ -238,7 +238,7 @@ impl Question<'_> {
             .fact(Column::new("recorded_slots", "recorded slots", Unit::Count), recorded.recorded_slots())
             .fact(Column::new("recorded_wall_ns", "recorded wall", Unit::Duration), was)
             .fact(Column::new("replayed_wall_ns", "replayed wall", Unit::Duration), estimate(Some(is)))
-            .fact(Column::new("", "error", Unit::Text).for_people(), error(was, is))
+            .fact(Column::new("", "error", Unit::Text).for_people(), self.error(was, is))
             .fact(Column::new("recorded_peak_bytes", "recorded peak", Unit::Bytes), sampled.map(|peak| peak.bytes))
             .fact(Column::new("replayed_peak_bytes", "replayed peak", Unit::Bytes), estimate(replayed_peak))
             .fact(Column::new("cores", "cores", Unit::Count), recorded.cores())
@@ -298,6 +298,16 @@ impl Question<'_> {
         Table { key: "at_peak", audience: Audience::Everyone, rows: rows.collect(), columns }
     }
 
+    /// Whether much of the recorded time was waiting for processors.
+    fn has_waited(&self) -> bool {
+        self.recorded.waited_ns() as f64 > self.recorded.recorded_ns() as f64 * WAITED
+    }
+
+    /// By how much a replay of what was recorded is wrong. One without the waits is meant to differ.
+    fn error(&self, was: u64, is: u64) -> String {
+        if self.has_waited() { "not known: waits are left out".to_owned() } else { error(was, is) }
+    }
+
     fn notes(&self, asked: &Asked, choices: &[Choice], chosen: Option<&Choice>) -> Vec<String> {
         let mut notes = Vec::new();
         if let (Some(_), None, Some(chosen)) = (asked.memory, asked.slots, chosen) {
@@ -325,9 +335,8 @@ impl Question<'_> {
                     .to_owned(),
             );
         }
-        let waited_ns = self.recorded.waited_ns();
-        if waited_ns as f64 > self.recorded.recorded_ns() as f64 * WAITED {
-            let waited = units::duration(waited_ns);
+        if self.has_waited() {
+            let waited = units::duration(self.recorded.waited_ns());
             notes.push(format!(
                 "jobs waited {waited} for processors in the recording, all together; the replay leaves this out, and \
                  shares the cores anew"
