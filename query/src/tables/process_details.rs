@@ -10,6 +10,8 @@ use crate::answer::{Answer, Audience, Column, Table, Unit, Value, shell};
 use crate::context::Context;
 use crate::error::QueryError;
 
+/// The attribute of sampled memory that holds pages of files.
+const FILE_MEMORY: &str = "file memory";
 /// Ancestors that are listed.
 const MOST_ANCESTORS: usize = 64;
 /// Children that are listed.
@@ -66,13 +68,18 @@ pub(crate) fn answer(
             .fact(Column::new("executed_ns", "executed", Unit::Duration), process_text::time(before.until_ns))
             .fact(Column::new("before_exec_peak_bytes", "peak before exec", Unit::Bytes), before.peak_bytes);
     }
-    for &(key, value) in &process.attributes {
+    let is_noted = |key| tree.text(key) != FILE_MEMORY;
+    for &(key, value) in process.attributes.iter().filter(|&&(key, _)| is_noted(key)) {
         let pair = format!("{}: {}", tree.text(key), tree.text(value));
         answer = answer.fact(Column::new("", "noted", Unit::Text).for_people(), pair);
     }
-    let noted =
-        process.attributes.iter().map(|&(key, value)| (tree.text(key).to_owned(), Value::text(tree.text(value))));
+    let noted = process.attributes.iter().filter(|&&(key, _)| is_noted(key));
+    let noted = noted.map(|&(key, value)| (tree.text(key).to_owned(), Value::text(tree.text(value))));
+    // It was told again as it grew.
+    let of_files = process.attributes.iter().filter(|&&(key, _)| !is_noted(key));
+    let of_files = of_files.filter_map(|&(_, value)| tree.text(value).parse::<u64>().ok()).max();
     answer = answer
+        .fact(Column::new("file_memory_bytes", "memory of files", Unit::Bytes), of_files)
         .fact(Column::new("attributes", "", Unit::Nested).for_machines(), Value::Record(noted.collect()))
         .fact(Column::new("heap", "heap recording", Unit::Text), heap)
         .fact(

@@ -246,9 +246,21 @@ pub(crate) fn waiting_ns(thread: Pid) -> Option<u64> {
     schedule(thread, thread).map(|[_, waiting]| waiting)
 }
 
-/// The memory of a process in bytes, where shared pages are divided, or nothing if the system does not say.
-pub(crate) fn proportional_bytes(pid: Pid) -> Option<u64> {
-    Some(number(&lines(pid, "smaps_rollup")?, "Pss:")? * 1024)
+/// The memory of a process at a moment, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Memory {
+    /// Pages that several processes share are divided among them.
+    pub(crate) proportional: u64,
+    /// Pages of files, such as code, in full: others may share them.
+    pub(crate) of_files: Option<u64>,
+}
+
+/// The memory of a process, or nothing if the system does not say how it is shared.
+pub(crate) fn memory(pid: Pid) -> Option<Memory> {
+    let rollup = lines(pid, "smaps_rollup")?;
+    let bytes = |key| number(&rollup, key).map(|kib| kib * 1024);
+    let of_files = bytes("Rss:").zip(bytes("Anonymous:")).map(|(all, anonymous)| all.saturating_sub(anonymous));
+    Some(Memory { proportional: bytes("Pss:")?, of_files })
 }
 
 /// The memory of a process in bytes, where shared pages count in full.
@@ -299,7 +311,9 @@ mod tests {
         assert_eq!(family(own()).unwrap().0, own());
         let stat = stat(own()).unwrap();
         assert!(stat.minor_faults > 10 && stat.threads > 0 && stat.arguments > 0, "{stat:?}");
-        let (proportional, resident) = (proportional_bytes(own()).unwrap(), resident_bytes(own()).unwrap());
+        let (memory, resident) = (memory(own()).unwrap(), resident_bytes(own()).unwrap());
+        let proportional = memory.proportional;
+        assert!(memory.of_files.unwrap() > 100_000, "{memory:?}");
         assert!(10_000 < proportional && proportional <= resident, "{proportional} {resident}");
     }
 

@@ -2,7 +2,7 @@
 //!
 //! It waits a hundred times as long as a sample and the writing took, so that it takes no more than 1 % of a processor.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -49,7 +49,7 @@ impl Drop for Sampler {
 }
 
 fn run(ledger: &Ledger, look_around: &dyn Fn(), stopped: &Receiver<()>) {
-    let mut resident = HashSet::new();
+    let mut told = Told::default();
     let mut accounted = system::own_processor_ns();
     let mut flushes = Flushes { last: Instant::now() };
     let mut wait = SHORTEST_WAIT;
@@ -59,7 +59,7 @@ fn run(ledger: &Ledger, look_around: &dyn Fn(), stopped: &Receiver<()>) {
             look_around();
             if ledger.options().memory {
                 let time_ns = ledger.now();
-                let sample = sample(ledger, &mut resident, &mut flushes);
+                let sample = sample(ledger, &mut told, &mut flushes);
                 if !sample.is_empty() {
                     ledger.memory(time_ns, &sample);
                 }
@@ -74,6 +74,25 @@ fn run(ledger: &Ledger, look_around: &dyn Fn(), stopped: &Receiver<()>) {
         let until_flush = FLUSH.saturating_sub(flushes.last.elapsed());
         let until_sample = sample_at.saturating_duration_since(Instant::now());
         wait = until_flush.min(until_sample).max(SHORTEST_WAIT);
+    }
+}
+
+/// What was said of processes.
+#[derive(Default)]
+struct Told {
+    /// Those whose samples are resident sizes.
+    resident: HashSet<ProcessId>,
+    /// How much memory of files each had.
+    of_files: HashMap<ProcessId, u64>,
+}
+
+impl Told {
+    /// Whether a process has a quarter more memory of files than was said. Then that is said from now on.
+    fn is_much_more(&mut self, process: ProcessId, bytes: u64) -> bool {
+        let said = self.of_files.entry(process).or_default();
+        let is_more = bytes > *said + *said / 4;
+        *said = if is_more { bytes } else { *said };
+        is_more
     }
 }
 
@@ -99,7 +118,7 @@ fn uses_memory_of_parent(pid: Pid, living: &Living) -> bool {
 
 /// The memory of each process that can be measured now. Where the system does not tell how pages are shared, as of programs
 /// with other rights, it is the resident size, and an attribute says so.
-fn sample(ledger: &Ledger, resident: &mut HashSet<ProcessId>, flushes: &mut Flushes) -> Vec<(ProcessId, u64)> {
+fn sample(ledger: &Ledger, told: &mut Told, flushes: &mut Flushes) -> Vec<(ProcessId, u64)> {
     let mut sample = Vec::new();
     for (pid, living) in ledger.living() {
         let process = living.process;
@@ -108,10 +127,13 @@ fn sample(ledger: &Ledger, resident: &mut HashSet<ProcessId>, flushes: &mut Flus
         }
         // Many processes take longer than rows may wait.
         flushes.flush_if_due(ledger);
-        if let Some(bytes) = files::proportional_bytes(pid) {
-            sample.push((process, bytes));
+        if let Some(memory) = files::memory(pid) {
+            sample.push((process, memory.proportional));
+            if let Some(bytes) = memory.of_files.filter(|&bytes| told.is_much_more(process, bytes)) {
+                ledger.attribute(process, "file memory", &bytes.to_string());
+            }
         } else if let Some(bytes) = files::resident_bytes(pid) {
-            if resident.insert(process) {
+            if told.resident.insert(process) {
                 ledger.attribute(process, "memory", "resident");
             }
             sample.push((process, bytes));
