@@ -23,8 +23,10 @@ pub(super) const COMMAND: Command = Command {
               before the cut can be read. `--redact` (repeatable) replaces what matches in arguments and paths by `…`, and \
               `--no-arguments` keeps nothing but the name of each program. `--interval` is the shortest time between two \
               samples, 50ms unless told; `--no-memory` takes none. Recording ends when the command does, or, with \
-              `--wait-all`, when all processes have ended. A program that traces processes itself, such as gdb, runs untraced, \
-              and one with the rights of its owner runs without them unless root records; a line says so.",
+              `--wait-all`, when all processes have ended. With `--via notify` the system holds calls to execute and to end until \
+              barrow has seen them, with `--via ptrace` it stops processes; `auto`, which is usual, takes notify where the system \
+              has it. By ptrace a program that traces processes itself, such as gdb, runs untraced. A program with the rights \
+              of its owner runs without them unless root records; a line says so.",
     example: "record -o build.barrow -- make -j8",
     flags: &["-o", "--force", "--redact", "--no-arguments", "--no-memory", "--interval", "--wait-all", "--via"],
     subject: Subject::Program,

@@ -1,14 +1,15 @@
 //! Records a tree of processes, such as a build: what each executes, uses and ends with, and the memory of all over time.
 //!
 //! ```text
-//!   command ◀── executes, forks, ends ──▶ trace (ptrace, events only) ──▶ ledger ──▶ barrow_writer::Writer
-//!                                                                           ▲
-//!                                                           sampler (PSS, flush)
+//!   command ──▶ executes, ends ──▶ notify (calls wait until they were seen) ─┬─▶ ledger ──▶ barrow_writer::Writer
+//!           ──▶ forks, executes, ends ──▶ trace (ptrace, events only) ────────┘     ▲
+//!                                                               sampler (PSS, flush)
 //! ```
 //!
-//! Nothing is asked of the system while a process runs: it stops for a moment when it forks, executes or ends. Reading
-//! order: `trace` (what happens), `ledger` (what is written of it), `accounts` (what a process used), `kills` (by the system), `stack` and `files`
-//! (what a process and `/proc` say), `sampler` and `system` (calls of the system).
+//! Nothing is asked of the system while a process runs: it waits for a moment when it executes or ends. Reading order: `record`
+//! (which way), `forked` (the command before it begins), `notify` and `trace` (what happens), `ledger` (what is written of it),
+//! `accounts` (what a traced process used), `kills` (by the system), `stack` and `files` (what a process and `/proc` say),
+//! `tracers` (what cannot be traced), `signals`, `sampler` and `system` (calls of the system).
 
 #![cfg(target_os = "linux")]
 
