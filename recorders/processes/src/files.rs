@@ -5,7 +5,7 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use crate::system::Pid;
+use crate::system::{self, Pid};
 
 /// What a process executes.
 #[derive(Debug, Default)]
@@ -120,6 +120,7 @@ pub(crate) struct Stat {
     pub(crate) threads: u64,
     /// Since the machine started.
     pub(crate) began_ticks: u64,
+    pub(crate) resident_pages: u64,
     /// Where its stack begins and its arguments lie; 0 if the system does not tell.
     pub(crate) stack: u64,
     pub(crate) arguments: u64,
@@ -149,6 +150,7 @@ pub(crate) fn stat(pid: Pid) -> Option<Stat> {
         system_ticks: field(15)?,
         threads: field(20)?,
         began_ticks: field(22)?,
+        resident_pages: field(24)?,
         stack: field(28).unwrap_or(0),
         arguments: field(48).unwrap_or(0),
     })
@@ -161,6 +163,13 @@ pub(crate) struct Status {
     pub(crate) peak_bytes: Option<u64>,
     pub(crate) voluntary_switches: Option<u64>,
     pub(crate) involuntary_switches: Option<u64>,
+}
+
+impl Status {
+    /// What is resident now as the peak, and nothing else.
+    pub(crate) fn small(stat: &Stat) -> Self {
+        Status { peak_bytes: Some(stat.resident_pages * system::page_bytes()), ..Status::default() }
+    }
 }
 
 /// The peak of a process, and how often its first thread was not running.
@@ -251,7 +260,8 @@ pub(crate) fn waiting_ns(thread: Pid) -> Option<u64> {
 pub(crate) struct Memory {
     /// Pages that several processes share are divided among them.
     pub(crate) proportional: u64,
-    /// Pages of files, such as code, in full: others may share them.
+    /// The part of that in pages of files, such as code: processes that execute the same program share them. Systems before
+    /// Linux 5.3 do not say.
     pub(crate) of_files: Option<u64>,
 }
 
@@ -259,8 +269,7 @@ pub(crate) struct Memory {
 pub(crate) fn memory(pid: Pid) -> Option<Memory> {
     let rollup = lines(pid, "smaps_rollup")?;
     let bytes = |key| number(&rollup, key).map(|kib| kib * 1024);
-    let of_files = bytes("Rss:").zip(bytes("Anonymous:")).map(|(all, anonymous)| all.saturating_sub(anonymous));
-    Some(Memory { proportional: bytes("Pss:")?, of_files })
+    Some(Memory { proportional: bytes("Pss:")?, of_files: bytes("Pss_File:") })
 }
 
 /// The memory of a process in bytes, where shared pages count in full.

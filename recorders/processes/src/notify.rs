@@ -30,7 +30,7 @@ use ends::Ends;
 use execution::Execution;
 use filter::Calls;
 use listener::{Listener, Request};
-use watched::{Last, Looks, Pending, Present, Watched};
+use watched::{Last, Looks, Pending, Present, Programs, Watched};
 
 /// Ends are heard of together: each look takes time, and a process that ends with a call tells when by that.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
@@ -39,6 +39,10 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 const SHORT_END_NS: i64 = 4_000_000;
 /// A call to execute that was not followed by another one in this time has succeeded or failed, and its process tells which.
 const SETTLED_NS: i64 = 20_000_000;
+/// A process that ran for less and is smaller is not asked for its peak, which takes 18 µs: what is resident at its last call is
+/// taken for that.
+const SMALL_NS: u64 = 2_000_000;
+const SMALL_PAGES: u64 = 2048;
 /// Ancestors that are looked for, of a process of which nothing was known.
 const MOST_ANCESTORS: usize = 64;
 
@@ -52,6 +56,7 @@ pub(crate) struct Watch {
     is_without_new_rights: bool,
     root: Pid,
     tree: Mutex<Tree>,
+    programs: Mutex<Programs>,
     is_over: AtomicBool,
 }
 
@@ -84,6 +89,7 @@ impl Watch {
             is_without_new_rights,
             root,
             tree: Mutex::new(tree),
+            programs: Mutex::default(),
             is_over: AtomicBool::new(false),
         };
         if let Some(stat) = files::stat(root) {
@@ -112,9 +118,16 @@ impl Watch {
     fn look_at(&self, request: &Request) -> Option<Seen> {
         let time_ns = self.ledger.now();
         let (process, descriptor) = self.process_of(request.thread)?;
+        let descriptor = match descriptor {
+            Some(descriptor) => match self.meet_copy(process, descriptor, request, time_ns) {
+                None => return None,
+                Some(descriptor) => Some(descriptor),
+            },
+            None => None,
+        };
         let stat = files::stat(process)?;
         let (named, has_program) = self.meet(process, &stat, descriptor, time_ns);
-        let present = named.map(|named| Present::of(process, named));
+        let present = named.map(|named| self.programs().present(process, named));
         if let Some(path) = present.as_ref().and_then(|present| present.executable.as_deref())
             && self.is_without_new_rights
             && files::has_lost_rights(process, path)
@@ -142,6 +155,42 @@ impl Watch {
         let transferred = if is_asked_for_all { files::transferred(process) } else { None };
         let heap = if is_end && heaps::is_possible(&used) { heaps::written_by(process) } else { None };
         Some(Seen { process, time_ns, stat, used, transferred, present, heap, call })
+    }
+
+    /// Makes a copy of a known process known that executes its first program, which is what most processes do, and asks the
+    /// system for less than otherwise. Gives the descriptor back if it is another process, or makes another call.
+    fn meet_copy(&self, process: Pid, descriptor: OwnedFd, request: &Request, time_ns: i64) -> Option<OwnedFd> {
+        let Some(execution) = Execution::read(process, request) else { return Some(descriptor) };
+        let mut tree = self.tree();
+        let parent = ends::parent(&descriptor).filter(|&parent| tree.runs(parent));
+        // It looks as its parent until it executes something.
+        let Some((parent, before)) = parent.and_then(|parent| Some((parent, self.looks_of(&mut tree, parent)?))) else {
+            return Some(descriptor);
+        };
+        let directory = files::directory(process).map(|path| path.to_string_lossy().into_owned());
+        let cpu_ns = system::processor_ns(process);
+        let began_ns = time_ns.saturating_sub(cpu_ns.and_then(|cpu_ns| i64::try_from(cpu_ns).ok()).unwrap_or(0));
+        self.begin_at(&mut tree, process, began_ns, None, Some(descriptor), Some(parent));
+        // Less than a tick, which the system gives to the program.
+        let used = Usage { user_ns: cpu_ns, system_ns: cpu_ns.map(|_| 0), ..Usage::default() };
+        if let Some(known) = tree.processes.get_mut(&process) {
+            known.pending = Some(Pending { time_ns, execution, directory, used, before });
+        }
+        None
+    }
+
+    /// What a process looks like with its present program.
+    fn looks_of(&self, tree: &mut Tree, process: Pid) -> Option<Looks> {
+        self.settle_early(tree, process);
+        let known = tree.processes.get_mut(&process)?;
+        if known.looks.is_none() {
+            known.looks = files::stat(process).as_ref().map(Looks::of);
+        }
+        known.looks.clone()
+    }
+
+    fn programs(&self) -> MutexGuard<'_, Programs> {
+        self.programs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes a process known that makes a call. Returns the program that its last call named, if nobody knows yet whether it
@@ -260,7 +309,7 @@ impl Watch {
     fn is_known(&self, tree: &mut Tree, process: Pid, stat: &Stat) -> bool {
         let Some(known) = tree.processes.get(&process) else { return false };
         // A process that was about to end makes no further call.
-        if known.began_ticks == stat.began_ticks && known.last.is_none() {
+        if known.began_ticks.is_none_or(|ticks| ticks == stat.began_ticks) && known.last.is_none() {
             return true;
         }
         self.take_news(tree, false);
@@ -283,8 +332,20 @@ impl Watch {
             // The program that it executes is the one that started this process.
             self.settle_early(tree, parent);
         }
-        let above = parent.map(|parent| (parent, tree.processes.get(&parent).and_then(|parent| parent.id)));
         let began_ns = if process == self.root { now_ns } else { began_ns(process, stat, now_ns) };
+        self.begin_at(tree, process, began_ns, Some(stat.began_ticks), descriptor, parent);
+    }
+
+    fn begin_at(
+        &self,
+        tree: &mut Tree,
+        process: Pid,
+        began_ns: i64,
+        began_ticks: Option<u64>,
+        descriptor: Option<OwnedFd>,
+        parent: Option<Pid>,
+    ) {
+        let above = parent.map(|parent| (parent, tree.processes.get(&parent).and_then(|parent| parent.id)));
         let id = self.ledger.begin(began_ns, Begun { pid: process, parent: above, is_borrowing: false });
         tree.next_key += 1;
         let key = tree.next_key;
@@ -293,7 +354,8 @@ impl Watch {
         let watched = Watched {
             id,
             parent,
-            began_ticks: stat.began_ticks,
+            began_ticks,
+            looks: None,
             key,
             descriptor,
             children: Vec::new(),
@@ -313,20 +375,24 @@ impl Watch {
     /// Writes the program of a process that makes another call, if the one before succeeded.
     fn settle(&self, tree: &mut Tree, process: Pid, stat: &Stat, present: Option<Present>) {
         let Some(known) = tree.processes.get_mut(&process) else { return };
-        if let Some(pending) = known.pending.take_if(|pending| pending.before != Looks::of(stat)) {
+        known.began_ticks = Some(stat.began_ticks);
+        let now = Looks::of(stat);
+        if let Some(pending) = known.pending.take_if(|pending| pending.before != now) {
             self.write_program(process, known, pending, present);
         }
-        // It failed.
+        // Otherwise it failed.
         known.pending = None;
+        known.looks = Some(now);
     }
 
     /// Writes the program of a process whose call to execute it has succeeded, before it makes another one.
     fn settle_early(&self, tree: &mut Tree, process: Pid) {
         let Some(known) = tree.processes.get_mut(&process).filter(|known| known.pending.is_some()) else { return };
-        let Some(stat) = files::stat(process) else { return };
-        if let Some(pending) = known.pending.take_if(|pending| pending.before != Looks::of(&stat)) {
-            let present = Present::of(process, pending.named());
+        let Some(now) = files::stat(process).as_ref().map(Looks::of) else { return };
+        if let Some(pending) = known.pending.take_if(|pending| pending.before != now) {
+            let present = self.programs().present(process, pending.named());
             self.write_program(process, known, pending, Some(present));
+            known.looks = Some(now);
         }
     }
 
@@ -526,7 +592,8 @@ fn used_as_copy(process: Pid, stat: &Stat) -> Usage {
 fn used(process: Pid, stat: &Stat) -> Usage {
     let usage = used_as_copy(process, stat);
     let cpu_ns = usage.user_ns.zip(usage.system_ns).map(|(user, system)| user + system);
-    let status = files::status(process);
+    let is_small = cpu_ns.is_some_and(|cpu_ns| cpu_ns < SMALL_NS) && stat.resident_pages < SMALL_PAGES;
+    let status = if is_small { files::Status::small(stat) } else { files::status(process) };
     let waiting_ns = files::waiting_of_all(process, stat.threads, cpu_ns);
     // These are counted for each thread, and only the first one is asked.
     let is_single = stat.threads == 1 && waiting_ns.is_some();

@@ -87,10 +87,10 @@ struct Told {
 }
 
 impl Told {
-    /// Whether a process has a quarter more memory of files than was said. Then that is said from now on.
+    /// Whether a process has an eighth more memory of files than was said. Then that is said from now on.
     fn is_much_more(&mut self, process: ProcessId, bytes: u64) -> bool {
         let said = self.of_files.entry(process).or_default();
-        let is_more = bytes > *said + *said / 4;
+        let is_more = bytes > *said + *said / 8;
         *said = if is_more { bytes } else { *said };
         is_more
     }

@@ -187,6 +187,12 @@ pub(crate) fn processor_ns(pid: Pid) -> Option<u64> {
     clock((!pid << 3) | 2)
 }
 
+/// Bytes of a page of memory.
+pub(crate) fn page_bytes() -> u64 {
+    // SAFETY: the call reads and writes no memory.
+    u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
+
 /// Nanoseconds since the machine started, in sleep also.
 pub(crate) fn since_boot_ns() -> Option<u64> {
     clock(libc::CLOCK_BOOTTIME)

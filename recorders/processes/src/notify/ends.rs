@@ -56,23 +56,38 @@ pub(crate) fn descriptor(pid: Pid) -> io::Result<OwnedFd> {
     unsafe { checked(libc::syscall(libc::SYS_pidfd_open, pid, 0)).map(|number| OwnedFd::from_raw_fd(number as i32)) }
 }
 
-/// The status of a process of whose end its parent took notice, as `wait` tells it. Systems before Linux 6.15 do not say.
-pub(crate) fn status(process: &OwnedFd) -> Option<i32> {
-    /// `struct pidfd_info` as far as it was known in Linux 6.15.
-    #[repr(C)]
-    #[derive(Default)]
-    struct Info {
-        mask: u64,
-        control_group: u64,
-        numbers: [u32; 11],
-        exit_code: i32,
-    }
+/// `struct pidfd_info` as far as it was known in Linux 6.15.
+#[repr(C)]
+#[derive(Default)]
+struct Info {
+    mask: u64,
+    control_group: u64,
+    process: u32,
+    group: u32,
+    parent: u32,
+    identities: [u32; 8],
+    exit_code: i32,
+}
+
+/// What a mask asks for and tells: a status.
+const EXIT: u64 = 1 << 3;
+
+fn info(process: &OwnedFd, mask: u64) -> Option<Info> {
     const GET_INFO: libc::c_ulong = 0xc040_ff0b;
-    const EXIT: u64 = 1 << 3;
-    let mut info = Info { mask: EXIT, ..Info::default() };
+    let mut info = Info { mask, ..Info::default() };
     // SAFETY: the system reads and writes one of these, of the size that the number names.
     let result = unsafe { libc::ioctl(process.as_raw_fd(), GET_INFO, &raw mut info) };
-    (result == 0 && info.mask & EXIT != 0).then_some(info.exit_code)
+    (result == 0).then_some(info)
+}
+
+/// The parent of a process. Systems before Linux 6.13 do not say.
+pub(crate) fn parent(process: &OwnedFd) -> Option<Pid> {
+    Pid::try_from(info(process, 0)?.parent).ok()
+}
+
+/// The status of a process of whose end its parent took notice, as `wait` tells it. Systems before Linux 6.15 do not say.
+pub(crate) fn status(process: &OwnedFd) -> Option<i32> {
+    info(process, EXIT).filter(|info| info.mask & EXIT != 0).map(|info| info.exit_code)
 }
 
 /// Whether the system tells that parents take notice, and statuses: Linux does since 6.15.
