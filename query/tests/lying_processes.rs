@@ -13,7 +13,7 @@ const WORDS: [&str; 10] =
 const KEYS: [&str; 5] = ["label", "not waited for", "killed by", "heap", "user_ns including children"];
 
 /// Questions besides the examples of all verbs.
-const LINES: [&str; 21] = [
+const LINES: [&str; 22] = [
     "summary",
     "tree",
     "tree --depth 3",

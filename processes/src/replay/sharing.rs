@@ -6,11 +6,11 @@
 //!   a sample of one of k processes = private + shared / k        its peak ≥ private + shared
 //! ```
 //!
-//! Pages of files are what processes of a program share: their size may be told by an attribute of a process, `file
-//! memory`. Without it: the two differ by `shared · (1 - 1/k)` at least, and by just that when the process is at its
-//! peak: the least of all samples tells how much is shared. It is not more than what the smallest process held. Where
-//! only one process of a program was sampled at a time, nothing else is known. Then a process that is small beside
-//! others of its program is taken for code, which is shared; processes of the same size tell nothing.
+//! So the two differ by `shared · (1 - 1/k)` at least, and by just that when the process is at its peak: the least of all
+//! samples tells how much is shared. It is not more than what the smallest process held. Where only one process of a
+//! program was sampled at a time, an attribute of a process, `file memory`, may tell how much of it was pages of files,
+//! divided like the samples. Without that nothing else is known: then a process that is small beside others of its
+//! program is taken for code, which is shared; processes of the same size tell nothing.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,8 @@ use foldhash::fast::RandomState;
 
 use crate::tree::{Image, ImageId, ProcessTree, Sample};
 
-/// The attribute that says how much of the memory of a process was pages of files, at most, in bytes.
+/// The attribute that says how much of the memory of a process was pages of files, at most, in
+/// bytes; pages that others share are divided, as in samples.
 const FILE_MEMORY: &str = "file memory";
 /// Of fewer processes the smallest may be large by chance.
 const FEW_PROCESSES: u32 = 3;
@@ -53,7 +54,7 @@ impl Sharing {
             }
         }
         let of = |(program, (smallest, largest, images)): (StringId, (u64, u64, u32))| {
-            let shared = match told.get(&program).or_else(|| measured.get(&program)) {
+            let shared = match measured.get(&program).or_else(|| told.get(&program)) {
                 Some(&bytes) => {
                     let bytes = bytes.min(smallest as f64);
                     Shared { likely: bytes, most: bytes }
