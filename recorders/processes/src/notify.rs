@@ -33,10 +33,10 @@ use listener::{Listener, Request};
 use watched::{Last, Looks, Pending, Present, Programs, Watched};
 
 /// Ends are heard of together: each look takes time, and a process that ends with a call tells when by that.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(4);
 /// If the end of a process is heard of within this time after its last call, the call was its end; otherwise its memory took so
 /// long to be given back.
-const SHORT_END_NS: i64 = 4_000_000;
+const SHORT_END_NS: i64 = 8_000_000;
 /// A call to execute that was not followed by another one in this time has succeeded or failed, and its process tells which.
 const SETTLED_NS: i64 = 20_000_000;
 /// A process that ran for less and is smaller is not asked for its peak, which takes 18 µs: what is resident at its last call is
@@ -153,7 +153,9 @@ impl Watch {
         let is_asked_for_all = is_end || has_program;
         let used = if is_asked_for_all { used(process, &stat) } else { used_as_copy(process, &stat) };
         let transferred = if is_asked_for_all { files::transferred(process) } else { None };
-        let heap = if is_end && heaps::is_possible(&used) { heaps::written_by(process) } else { None };
+        let with_children = Transferred::without(transferred, Some(Transferred::default()));
+        let may_have_heap = heaps::is_possible(&Usage { written_bytes: with_children[1], ..used });
+        let heap = if is_end && may_have_heap { heaps::written_by(process) } else { None };
         Some(Seen { process, time_ns, stat, used, transferred, present, heap, call })
     }
 
