@@ -8,19 +8,6 @@ use super::node::Node;
 use super::sharing::{Shared, Sharing};
 use crate::tree::ProcessTree;
 
-/// What is known of the memory of a node, in bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct NodeMemory {
-    /// At most: of a job all images that ran at the same time, each with its peak; of a starter its own peak.
-    pub(super) peak: f64,
-    /// What a starter holds usually; the curve of a job tells more.
-    pub(super) usual: f64,
-    /// On average at least.
-    pub(super) mean: f64,
-    /// What it shares with other jobs of the same program, and the number of that.
-    pub(super) shares: Option<(u32, Shared)>,
-}
-
 /// Adds to nodes what is known of their memory. Returns the curves of jobs, and what each of these reaches at least, at
 /// most.
 pub(super) fn measure(tree: &ProcessTree, nodes: &mut [Node], node_of: &[u32]) -> (Curves, f64) {

@@ -2,7 +2,7 @@
 
 use barrow_analyzer::ProcessId;
 
-use super::memory::NodeMemory;
+use super::sharing::Shared;
 use crate::tree::{Process, ProcessTree, duration};
 
 /// A job, or something that starts jobs.
@@ -26,6 +26,19 @@ pub(super) struct Node {
     pub(super) memory: NodeMemory,
     /// The pool that it needs a place in besides a slot.
     pub(super) pool: Option<u32>,
+}
+
+/// What is known of the memory of a node, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct NodeMemory {
+    /// At most: of a job all images that ran at the same time, each with its peak; of a starter its own peak.
+    pub(super) peak: f64,
+    /// What a starter holds usually; the curve of a job tells more.
+    pub(super) usual: f64,
+    /// On average at least.
+    pub(super) mean: f64,
+    /// What it shares with other jobs of the same program, and the number of that.
+    pub(super) shares: Option<(u32, Shared)>,
 }
 
 /// One node needs another to have come so far.

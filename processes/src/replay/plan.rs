@@ -6,9 +6,9 @@ use std::collections::{BinaryHeap, HashMap};
 use barrow_analyzer::ProcessId;
 
 use super::load;
-use super::memory::{self, NodeMemory};
+use super::memory;
 use super::needs;
-use super::node::{Node, duration_of};
+use super::node::{Node, NodeMemory, duration_of};
 use super::schedule::Schedule;
 use super::simulation::{self, Limits, Outcome};
 use super::starters::Starters;
