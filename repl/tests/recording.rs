@@ -319,7 +319,7 @@ fn recordings_inside_each_other_hold_what_each_one_started() {
 #[test]
 fn a_recorder_can_be_killed_at_any_moment() {
     let folder = tempfile::tempdir().unwrap();
-    let script = "i=0; while [ $i -lt 60 ]; do /bin/true; i=$((i+1)); done; touch done";
+    let script = "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done; touch done";
     for moment in 0..20u64 {
         let _ = std::fs::remove_file(folder.path().join("done"));
         let mut recorder = program(folder.path());
@@ -329,12 +329,17 @@ fn a_recorder_can_be_killed_at_any_moment() {
         await_file(&folder.path().join("x"));
         std::thread::sleep(Duration::from_micros(4_000 + 2_700 * moment));
         recorder.kill().unwrap();
-        recorder.wait().unwrap();
+        let ended = recorder.wait().unwrap();
         await_file(&folder.path().join("done"));
         let asked = ["processes", "x", "--format", "json"];
         let run = finished(program(folder.path()).current_dir(folder.path()).args(asked).output().unwrap());
         // It is not whole, and has the command at least.
-        assert!(run.code == 4 && run.stdout.contains("\"process\":"), "{} {}", run.code, run.stderr);
+        assert!(
+            (run.code == 4 || ended.success()) && run.stdout.contains("\"process\":"),
+            "{} {}",
+            run.code,
+            run.stderr
+        );
         std::fs::remove_file(folder.path().join("x")).unwrap();
     }
 }

@@ -15,7 +15,7 @@
  * @property {string | null} process if all of it is of one
  * @property {string | null} program its program and what that builds
  * @property {number} critical how much of it is on the critical path
- * @property {number} waiting how much of the whole time of its process it waited for a processor: 0 to 1, also if that is unknown
+ * @property {number} waiting share of the time of its process
  */
 
 /** A time as a line takes it: `1.25s`. @param {number} ns */

@@ -25,7 +25,7 @@ import { fitting, heightOf, marksOf, nearest, rounded, stacked, stepOf, timeText
 /** Classes with a colour of their own. */
 export const COLOURS = 8;
 const [LEFT, RIGHT, AXIS, GAP, MEMORY] = [74, 8, 20, 10, 110];
-/** The share of its time that a process waited for a processor, from which on that is marked. */
+/** Less waiting is not marked. */
 const MARKED = 0.1;
 /** Between the critical path and the lanes. */
 const APART = 6;

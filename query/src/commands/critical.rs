@@ -23,7 +23,7 @@ pub(super) const COMMAND: Command = Command {
     aliases: &[],
     group: Group::Processes,
     arguments: "[--min SHARE] [--classes FILE]",
-    about: "The chain of processes that makes up the time, what would shorten it, and slots that were idle",
+    about: "The chain that makes up the time, what would shorten it, and idle slots",
     details: "The chain is followed from the end to the start: before a process went on, it waited for the last of its \
               children that ended. Less of something on the chain makes the whole shorter until another chain is the \
               longest one; and where jobs wait for slots, less of a job off the chain may, too. `drag` says by how \
