@@ -260,6 +260,8 @@ pub(crate) fn waiting_ns(thread: Pid) -> Option<u64> {
 pub(crate) struct Memory {
     /// Pages that several processes share are divided among them.
     pub(crate) proportional: u64,
+    /// In full.
+    pub(crate) resident: u64,
     /// The part of that in pages of files, such as code: processes that execute the same program share them. Systems before
     /// Linux 5.3 do not say.
     pub(crate) of_files: Option<u64>,
@@ -269,7 +271,7 @@ pub(crate) struct Memory {
 pub(crate) fn memory(pid: Pid) -> Option<Memory> {
     let rollup = lines(pid, "smaps_rollup")?;
     let bytes = |key| number(&rollup, key).map(|kib| kib * 1024);
-    Some(Memory { proportional: bytes("Pss:")?, of_files: bytes("Pss_File:") })
+    Some(Memory { proportional: bytes("Pss:")?, resident: bytes("Rss:")?, of_files: bytes("Pss_File:") })
 }
 
 /// The memory of a process in bytes, where shared pages count in full.

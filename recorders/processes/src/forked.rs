@@ -8,6 +8,7 @@ use std::{mem, ptr};
 
 use crate::notify::filter::Filter;
 use crate::signals;
+use crate::standard_files;
 use crate::system::{Pid, checked, pipe};
 
 /// A process that waits, before it executes anything, until it is told to.
@@ -47,11 +48,15 @@ impl Forked {
         if pid == 0 {
             // SAFETY: as above. The child never returns.
             unsafe {
-                libc::close(go.as_raw_fd());
+                // The other ends: with one of them here, nothing tells that the recorder is gone.
+                for end in [&go, &failure, &said] {
+                    libc::close(end.as_raw_fd());
+                }
                 let wait = || {
                     let mut byte = 0_u8;
                     if libc::read(await_go.as_raw_fd(), (&raw mut byte).cast(), 1) != 1 {
-                        libc::_exit(125);
+                        // By the call that no filter reports.
+                        libc::syscall(libc::SYS_exit, 125);
                     }
                 };
                 wait();
@@ -62,6 +67,7 @@ impl Forked {
                     wait();
                 }
                 signals::restore_ignored();
+                standard_files::close_again();
                 libc::sigprocmask(libc::SIG_SETMASK, mask, ptr::null_mut());
                 libc::execvp(arguments[0], arguments.as_ptr());
                 let code = *libc::__errno_location();

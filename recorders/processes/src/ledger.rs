@@ -32,6 +32,9 @@ pub(crate) struct Living {
     pub(crate) is_copy: bool,
     /// Its parent waits until it executes something or ends, and it uses the memory of that.
     pub(crate) is_borrowing: bool,
+    /// The most memory that was resident in a sample, and processor time in the last one.
+    pub(crate) peak_bytes: Option<u64>,
+    pub(crate) cpu_ns: Option<u64>,
 }
 
 /// A process that began.
@@ -117,14 +120,15 @@ impl Ledger {
         };
         let process = self.write(|writer| writer.begin_process(&described))?;
         let parent = parent.map(|(parent, _)| parent);
-        lock(&self.living).insert(pid, Living { process, parent, is_copy: true, is_borrowing });
+        lock(&self.living)
+            .insert(pid, Living { process, parent, is_copy: true, is_borrowing, peak_bytes: None, cpu_ns: None });
         Some(process)
     }
 
     /// A process has executed something.
     pub(crate) fn executed(&self, pid: Pid) {
         if let Some(living) = lock(&self.living).get_mut(&pid) {
-            (living.is_copy, living.is_borrowing) = (false, false);
+            (living.is_copy, living.is_borrowing, living.peak_bytes) = (false, false, None);
         }
     }
 
@@ -161,9 +165,17 @@ impl Ledger {
         self.write(|writer| writer.process_memory(time_ns, bytes));
     }
 
-    /// A process is there no longer, or is not traced any more.
-    pub(crate) fn forget(&self, pid: Pid) {
-        lock(&self.living).remove(&pid);
+    /// A process is there no longer, or is not traced any more. Returns what samples saw of it.
+    pub(crate) fn forget(&self, pid: Pid) -> Option<Living> {
+        lock(&self.living).remove(&pid)
+    }
+
+    /// A sample of a process: what is resident, and its processor time.
+    pub(crate) fn seen(&self, pid: Pid, resident_bytes: u64, cpu_ns: Option<u64>) {
+        if let Some(living) = lock(&self.living).get_mut(&pid) {
+            living.peak_bytes = living.peak_bytes.max(Some(resident_bytes));
+            living.cpu_ns = living.cpu_ns.max(cpu_ns);
+        }
     }
 
     pub(crate) fn living(&self) -> Vec<(Pid, Living)> {

@@ -27,6 +27,7 @@ mod record;
 mod sampler;
 mod signals;
 mod stack;
+mod standard_files;
 mod system;
 mod trace;
 mod tracers;

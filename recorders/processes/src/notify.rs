@@ -70,6 +70,8 @@ struct Tree {
     kills: Option<Kills>,
     /// Programs that ran without the rights of their owners.
     without_rights: Vec<String>,
+    /// Processes without a descriptor, and calls that nothing could be asked about.
+    unwatched: u64,
 }
 
 impl Tree {
@@ -125,15 +127,12 @@ impl Watch {
             },
             None => None,
         };
-        let stat = files::stat(process)?;
+        let Some(stat) = files::stat(process) else {
+            self.tree().unwatched += 1;
+            return None;
+        };
         let (named, has_program) = self.meet(process, &stat, descriptor, time_ns);
         let present = named.map(|named| self.programs().present(process, named));
-        if let Some(path) = present.as_ref().and_then(|present| present.executable.as_deref())
-            && self.is_without_new_rights
-            && files::has_lost_rights(process, path)
-        {
-            self.tree().without_rights.push(path.to_owned());
-        }
         let call = match Execution::read(process, request) {
             Some(execution) => {
                 let directory = files::directory(process).map(|path| path.to_string_lossy().into_owned());
@@ -171,7 +170,10 @@ impl Watch {
         };
         let directory = files::directory(process).map(|path| path.to_string_lossy().into_owned());
         let cpu_ns = system::processor_ns(process);
-        let began_ns = time_ns.saturating_sub(cpu_ns.and_then(|cpu_ns| i64::try_from(cpu_ns).ok()).unwrap_or(0));
+        // It has done nothing but run or wait for its turn, unless it slept before it executes something.
+        let waiting_ns = files::waiting_ns(process).unwrap_or(0);
+        let since_ns = i64::try_from(cpu_ns.unwrap_or(0).saturating_add(waiting_ns)).unwrap_or(0);
+        let began_ns = time_ns.saturating_sub(since_ns);
         self.begin_at(&mut tree, process, began_ns, None, Some(descriptor), Some(parent));
         // Less than a tick, which the system gives to the program.
         let used = Usage { user_ns: cpu_ns, system_ns: cpu_ns.map(|_| 0), ..Usage::default() };
@@ -353,6 +355,7 @@ impl Watch {
         let key = tree.next_key;
         let descriptor = descriptor.or_else(|| ends::descriptor(process).ok());
         let descriptor = descriptor.filter(|descriptor| self.ends.watch(descriptor, key).is_ok());
+        tree.unwatched += u64::from(descriptor.is_none());
         let watched = Watched {
             id,
             parent,
@@ -365,6 +368,7 @@ impl Watch {
             has_program: false,
             pending: None,
             last: None,
+            seen: None,
             ended_ns: None,
         };
         tree.keys.insert(key, process);
@@ -380,8 +384,10 @@ impl Watch {
         known.began_ticks = Some(stat.began_ticks);
         let now = Looks::of(stat);
         if let Some(pending) = known.pending.take_if(|pending| pending.before != now) {
-            self.write_program(process, known, pending, present);
+            let lost = self.write_program(process, known, pending, present);
+            tree.without_rights.extend(lost);
         }
+        let Some(known) = tree.processes.get_mut(&process) else { return };
         // Otherwise it failed.
         known.pending = None;
         known.looks = Some(now);
@@ -393,23 +399,32 @@ impl Watch {
         let Some(now) = files::stat(process).as_ref().map(Looks::of) else { return };
         if let Some(pending) = known.pending.take_if(|pending| pending.before != now) {
             let present = self.programs().present(process, pending.named());
-            self.write_program(process, known, pending, Some(present));
+            let lost = self.write_program(process, known, pending, Some(present));
             known.looks = Some(now);
+            tree.without_rights.extend(lost);
         }
     }
 
-    fn write_program(&self, process: Pid, known: &mut Watched, pending: Pending, present: Option<Present>) {
+    /// Writes a program. Returns it if it lost the rights of its owner.
+    fn write_program(
+        &self,
+        process: Pid,
+        known: &mut Watched,
+        pending: Pending,
+        present: Option<Present>,
+    ) -> Option<String> {
         known.has_program = true;
         self.ledger.executed(process);
-        let Some(id) = known.id else { return };
+        let id = known.id?;
         let Present { executable, arguments } = present.unwrap_or_else(|| Present::named(pending.named()));
         let arguments = arguments.filter(|now| pending.execution.is_script_with(now));
-        let program = Program {
-            executable,
-            directory: pending.directory,
-            arguments: arguments.unwrap_or(pending.execution.arguments),
-        };
+        let arguments = arguments.unwrap_or(pending.execution.arguments);
+        // The system makes an empty name of none.
+        let arguments = if arguments.is_empty() { vec![0] } else { arguments };
+        let program = Program { executable, directory: pending.directory, arguments };
         self.ledger.image(pending.time_ns, id, &program, pending.used);
+        let path = program.executable.filter(|_| self.is_without_new_rights)?;
+        files::has_lost_rights(process, &path).then_some(path)
     }
 
     /// Hears of ends until all is over.
@@ -440,7 +455,12 @@ impl Watch {
             if known.ended_ns.is_none() {
                 let last_ns = known.last.map(|last| last.time_ns).filter(|last| now_ns - last <= SHORT_END_NS);
                 known.ended_ns = Some(last_ns.unwrap_or(now_ns));
-                self.ledger.forget(process);
+                known.seen = self.ledger.forget(process);
+                if let Some(cpu_ns) = system::processor_ns(process)
+                    && let Some(seen) = &mut known.seen
+                {
+                    seen.cpu_ns = seen.cpu_ns.max(Some(cpu_ns));
+                }
             }
             if (is_noticed || !self.are_noticed)
                 && let Some(known) = tree.processes.remove(&process)
@@ -454,7 +474,7 @@ impl Watch {
     /// Writes the end of a process that is not among the others any more. `status` is that of `wait`, if it is known.
     fn write_end(&self, tree: &mut Tree, process: Pid, mut known: Watched, status: Option<i32>) {
         tree.keys.remove(&known.key);
-        self.ledger.forget(process);
+        let seen = known.seen.take().or_else(|| self.ledger.forget(process));
         if let Some(parent) = known.parent.and_then(|parent| tree.processes.get_mut(&parent)) {
             parent.children.retain(|&child| child != process);
             // The system adds what a process transferred to that of the one that waited for it.
@@ -473,7 +493,21 @@ impl Watch {
             None => (last.map(|last| last.status.into()), None),
         };
         // What it used when it was about to end says nothing of one that a signal ended later, but hardly less.
-        let used = last.map(|last| last.used).unwrap_or_default();
+        let used = match last {
+            Some(last) => last.used,
+            None => seen.map_or_else(Usage::default, |seen| {
+                // A signal ended it, or its last thread did: nothing was asked before.
+                if seen.peak_bytes.is_some() {
+                    self.ledger.attribute(id, "measured", "at least: in the last samples of memory");
+                }
+                Usage {
+                    peak_bytes: seen.peak_bytes,
+                    user_ns: seen.cpu_ns,
+                    system_ns: seen.cpu_ns.map(|_| 0),
+                    ..Usage::default()
+                }
+            }),
+        };
         let end = ProcessEnd { exit_status, signal, used };
         let ended_ns = known.ended_ns.or(last.map(|last| last.time_ns)).unwrap_or_else(|| self.ledger.now());
         self.ledger.end(ended_ns, id, &end);
@@ -534,6 +568,12 @@ impl Watch {
         let tree = self.tree();
         let mut notes = Vec::new();
         notes.extend(without_rights(&tree.without_rights));
+        if tree.unwatched > 0 {
+            notes.push(format!(
+                "of {} processes or calls not everything is known, since too few files may be open (`ulimit -Hn`)",
+                tree.unwatched
+            ));
+        }
         notes.extend(tree.wants_listener.as_ref().map(|program| {
             format!(
                 "{program} asked for a listener of calls, which it does not get inside a recording by notify; `--via ptrace` \
@@ -571,10 +611,11 @@ fn is_end(request: &Request) -> bool {
 
 /// When a process began: after the tick that the system names, and before it had used what it used.
 fn began_ns(process: Pid, stat: &Stat, now_ns: i64) -> i64 {
-    let cpu = i64::try_from(system::processor_ns(process).unwrap_or(0)).unwrap_or(0);
+    let busy_ns = system::processor_ns(process).unwrap_or(0).saturating_add(files::waiting_ns(process).unwrap_or(0));
+    let busy_ns = i64::try_from(busy_ns).unwrap_or(0);
     let tick_ends = u64::checked_add(stat.began_ticks, 1).and_then(|tick| tick.checked_mul(accounts::NS_PER_TICK));
     let since_tick = system::since_boot_ns().zip(tick_ends).map_or(0, |(now, tick)| now.saturating_sub(tick));
-    now_ns.saturating_sub(cpu.max(i64::try_from(since_tick).unwrap_or(0)))
+    now_ns.saturating_sub(busy_ns.max(i64::try_from(since_tick).unwrap_or(0)))
 }
 
 /// What a copy of another process used until it executes something: what is cheap to ask for. The rest counts for its program.
@@ -594,7 +635,7 @@ fn used_as_copy(process: Pid, stat: &Stat) -> Usage {
 fn used(process: Pid, stat: &Stat) -> Usage {
     let usage = used_as_copy(process, stat);
     let cpu_ns = usage.user_ns.zip(usage.system_ns).map(|(user, system)| user + system);
-    let is_small = cpu_ns.is_some_and(|cpu_ns| cpu_ns < SMALL_NS) && stat.resident_pages < SMALL_PAGES;
+    let is_small = cpu_ns.is_some_and(|cpu_ns| cpu_ns < SMALL_NS) && (1..SMALL_PAGES).contains(&stat.resident_pages);
     let status = if is_small { files::Status::small(stat) } else { files::status(process) };
     let waiting_ns = files::waiting_of_all(process, stat.threads, cpu_ns);
     // These are counted for each thread, and only the first one is asked.

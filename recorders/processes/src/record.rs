@@ -23,6 +23,9 @@ use crate::signals;
 use crate::system::{self, Pid};
 use crate::trace;
 
+/// A file is open for each process that is watched: with a limit below this one processes are stopped instead.
+const FEW_FILES: u64 = 1024;
+
 /// Runs a command and records it and all processes that it starts. `words` are the command and its arguments; `command` is
 /// the line as a shell reads it. The writer is made once the command is there, can be executed and can be followed.
 ///
@@ -35,7 +38,8 @@ pub fn record(
     writer: impl FnOnce() -> Result<Writer, RecorderError>,
 ) -> Result<Outcome, RecorderError> {
     let before = signals::prepare();
-    let filter = if options.via == Via::Ptrace { None } else { Filter::new() };
+    let has_few_files = options.via == Via::Auto && system::most_files() < FEW_FILES;
+    let filter = if options.via == Via::Ptrace || has_few_files { None } else { Filter::new() };
     if filter.is_none() && options.via == Via::Notify {
         return Err(RecorderError::NoNotify(io::Error::from_raw_os_error(libc::ENOSYS)));
     }
@@ -82,6 +86,7 @@ fn notified(
         ledger.fact("statuses", "those of last calls: the system does not tell which signal ended a process");
     }
     let listener = Listener::new(filtered.listener).map_err(|error| give_up(RecorderError::System(error)))?;
+    let dismissal = listener.dismissal().map_err(|error| give_up(RecorderError::System(error)))?;
     let watch = Watch::new(&ledger, root, filtered.is_without_new_rights)
         .map_err(|error| give_up(RecorderError::System(error)))?;
     system::allow_many_files();
@@ -105,6 +110,7 @@ fn notified(
     }
     drop(sampler);
     watch.finish(status);
+    dismissal.dismiss();
     ledger.fact("cpu of all that was waited for", &(used.user_ns + used.system_ns).to_string());
     Ok(Outcome { ended: Ended::of(status), notes: watch.notes(), failure: ledger.finish() })
 }

@@ -129,6 +129,7 @@ fn sample(ledger: &Ledger, told: &mut Told, flushes: &mut Flushes) -> Vec<(Proce
         flushes.flush_if_due(ledger);
         if let Some(memory) = files::memory(pid) {
             sample.push((process, memory.proportional));
+            ledger.seen(pid, memory.resident, system::processor_ns(pid));
             if let Some(bytes) = memory.of_files.filter(|&bytes| told.is_much_more(process, bytes)) {
                 ledger.attribute(process, "file memory", &bytes.to_string());
             }

@@ -256,6 +256,15 @@ pub(crate) fn may_execute(path: &Path) -> io::Result<()> {
     checked(result.into()).map(drop)
 }
 
+/// How many files this process may have open, if it asks for that.
+pub(crate) fn most_files() -> u64 {
+    // SAFETY: the system writes one limit.
+    unsafe {
+        let mut limit: libc::rlimit = mem::zeroed();
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 { limit.rlim_max } else { 0 }
+    }
+}
+
 /// Lets this process have as many files open as it may: one for each process that it watches.
 pub(crate) fn allow_many_files() {
     // SAFETY: the system reads and writes one limit.

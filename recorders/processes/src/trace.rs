@@ -296,7 +296,7 @@ impl Tree {
 
     fn leave_alone(&mut self, pid: Pid, tracer: String) {
         self.tracers.push(tracer);
-        self.ledger.forget(pid);
+        let _ = self.ledger.forget(pid);
         self.threads.remove(&pid);
         if let Some(process) = self.processes.remove(&pid) {
             let known = process.parent.and_then(|parent| self.processes.get_mut(&parent));
@@ -353,7 +353,7 @@ impl Tree {
         match self.threads.remove(&pid) {
             Some(thread) if thread.process == pid => {
                 if let Some(process) = self.processes.remove(&pid) {
-                    self.ledger.forget(pid);
+                    let _ = self.ledger.forget(pid);
                     self.write_end(pid, process, ended, all);
                 }
             }

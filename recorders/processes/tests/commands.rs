@@ -53,6 +53,7 @@ in_both_ways! {
     a_process_that_outlives_the_command_is_running_at_the_end,
     a_number_that_is_used_again_is_another_process,
     memory_that_a_child_borrows_counts_once,
+    a_process_that_is_killed_had_as_much_memory_as_its_samples,
     threads_fork_and_execute,
     a_process_with_threads_has_a_peak_when_it_ends,
     memory_over_time_is_that_of_the_program,
@@ -536,4 +537,13 @@ int main(void) {
     let (_, tree) = recorded(&[&program]);
     let peak = tree.samples().map(|sample| sample.total_bytes()).max().unwrap();
     assert!(peak > 200 << 20 && peak < 210 << 20, "{peak}");
+}
+
+fn a_process_that_is_killed_had_as_much_memory_as_its_samples() {
+    let script = "import os, time; held = bytearray(100_000_000); time.sleep(0.7); os.kill(os.getpid(), 9)";
+    let Some((_, tree)) = python(script) else { return };
+    let last = tree.image(tree.processes()[0].last_image);
+    let peak = last.used.peak_bytes.unwrap();
+    assert!((100_000_000..140_000_000).contains(&peak), "{peak}");
+    assert!(tree.cpu_ns(last).unwrap() > 10_000_000);
 }

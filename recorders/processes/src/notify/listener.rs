@@ -63,6 +63,7 @@ unsafe impl Send for Page {}
 pub(crate) struct Listener {
     descriptor: OwnedFd,
     received: Page,
+    guardian: Pid,
     /// The guardian begins when this is closed.
     _guarded: OwnedFd,
 }
@@ -85,7 +86,7 @@ impl Listener {
         match guardian {
             0 => guard(descriptor.as_raw_fd(), end.as_raw_fd(), &received),
             -1 => Err(Error::last_os_error()),
-            _ => Ok(Listener { descriptor, received, _guarded: guarded }),
+            _ => Ok(Listener { descriptor, received, guardian, _guarded: guarded }),
         }
     }
 
@@ -94,9 +95,35 @@ impl Listener {
         receive(self.descriptor.as_raw_fd(), &self.received)
     }
 
+    /// What ends the guardian once no filtered process is left.
+    pub(crate) fn dismissal(&self) -> io::Result<Dismissal> {
+        Ok(Dismissal { descriptor: self.descriptor.try_clone()?, guardian: self.guardian })
+    }
+
     /// Lets the call go on.
     pub(crate) fn answer(&mut self, request: &Request) {
         answer(self.descriptor.as_raw_fd(), request.id);
+    }
+}
+
+/// Ends a guardian.
+pub(crate) struct Dismissal {
+    descriptor: OwnedFd,
+    guardian: Pid,
+}
+
+impl Dismissal {
+    /// Ends the guardian, and takes notice of that, if no filtered process is left: it would be a child of whoever takes those of
+    /// this process over.
+    pub(crate) fn dismiss(self) {
+        let mut poll = libc::pollfd { fd: self.descriptor.as_raw_fd(), events: 0, revents: 0 };
+        // SAFETY: one description; and the guardian is a child that nobody else waits for.
+        unsafe {
+            if libc::poll(&raw mut poll, 1, 0) > 0 && poll.revents & libc::POLLHUP != 0 {
+                libc::kill(self.guardian, libc::SIGKILL);
+                libc::waitpid(self.guardian, ptr::null_mut(), 0);
+            }
+        }
     }
 }
 
@@ -140,6 +167,8 @@ fn guard(listener: i32, end: i32, page: &Page) -> ! {
     // SAFETY: plain calls; the copies are of descriptors that are open.
     unsafe {
         libc::setsid();
+        // A file system that the recorder was in may be unmounted.
+        libc::chdir(c"/".as_ptr());
         libc::prctl(libc::PR_SET_NAME, c"record-guardian".as_ptr());
         let (listener, end) = (libc::dup3(listener, 1000, libc::O_CLOEXEC), libc::dup3(end, 1001, libc::O_CLOEXEC));
         libc::syscall(libc::SYS_close_range, 0, 999, 0);

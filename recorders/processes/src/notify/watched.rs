@@ -10,6 +10,7 @@ use barrow_writer::{ProcessId, Usage};
 
 use super::execution::Execution;
 use crate::files::{self, Stat, Transferred};
+use crate::ledger::Living;
 use crate::system::Pid;
 
 /// A process that is watched.
@@ -32,6 +33,8 @@ pub(crate) struct Watched {
     pub(crate) pending: Option<Pending>,
     /// What it used, and its status, when it was about to end.
     pub(crate) last: Option<Last>,
+    /// What samples saw of it, once its end was heard of.
+    pub(crate) seen: Option<Living>,
     /// When its end was heard of.
     pub(crate) ended_ns: Option<i64>,
 }
