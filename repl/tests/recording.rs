@@ -343,3 +343,54 @@ fn a_recorder_can_be_killed_at_any_moment() {
         std::fs::remove_file(folder.path().join("x")).unwrap();
     }
 }
+
+#[test]
+fn a_standard_file_that_is_closed_stays_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    for via in ["notify", "ptrace"] {
+        for closed in ["<&-", ">&-", "2>&-"] {
+            let command = "sh -c 'for file in 0 1 2; do test -e /dev/fd/$file || exit 9; done'";
+            let status = |line: String| {
+                Command::new("sh").args(["-c", &line]).current_dir(folder.path()).stdin(Stdio::null()).status().unwrap()
+            };
+            assert_eq!(status(format!("{command} {closed}")).code(), Some(9), "{closed}");
+            let line = format!("{BARROW} record --force --via {via} -- {command} {closed}");
+            assert_eq!(status(line).code(), Some(9), "{via} {closed}");
+        }
+    }
+}
+
+#[test]
+fn nobody_has_to_wait_for_the_guardian() {
+    let script = "
+import ctypes, os, subprocess, sys
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # children of children become its own
+subprocess.run([sys.argv[1], 'record', '--force', '--via', 'notify', '--', 'true'], check=True)
+try: print('a child:', os.waitpid(-1, 0))
+except ChildProcessError: print('none')
+";
+    let folder = tempfile::tempdir().unwrap();
+    let Some(said) = python(folder.path(), script) else { return };
+    assert_eq!(said, "none\n");
+}
+
+#[test]
+fn a_recorder_that_is_killed_at_once_leaves_nothing_behind() {
+    // The command may not have begun; either it ends, or the process that was to become it does.
+    let script = "
+import os, select, subprocess, sys, time
+for step in range(40):
+    reads, writes = os.pipe()
+    recorder = subprocess.Popen([sys.argv[1], 'record', '--force', '--via', 'notify', '--', 'true'], stdout=writes)
+    os.close(writes)
+    time.sleep(0.0002 * step)
+    recorder.kill()
+    recorder.wait()
+    assert select.select([reads], [], [], 10)[0] and os.read(reads, 1) == b'', step
+    os.close(reads)
+print('nothing')
+";
+    let folder = tempfile::tempdir().unwrap();
+    let Some(said) = python(folder.path(), script) else { return };
+    assert_eq!(said, "nothing\n");
+}
