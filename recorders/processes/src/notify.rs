@@ -9,6 +9,8 @@ pub(crate) mod ends;
 pub(crate) mod execution;
 pub(crate) mod filter;
 pub(crate) mod listener;
+mod programs;
+pub(crate) mod usage;
 pub(crate) mod watched;
 
 use std::collections::HashMap;
@@ -19,7 +21,6 @@ use std::time::Duration;
 
 use barrow_writer::{ProcessEnd, Usage};
 
-use crate::accounts;
 use crate::files::{self, Program, Stat, Transferred};
 use crate::heaps;
 use crate::kills::Kills;
@@ -30,7 +31,9 @@ use ends::Ends;
 use execution::Execution;
 use filter::Calls;
 use listener::{Listener, Request};
-use watched::{Last, Looks, Pending, Present, Programs, Watched};
+use programs::{Present, Programs};
+use usage::{began_ns, used, used_as_copy};
+use watched::{Last, Looks, Pending, Watched};
 
 /// Ends are heard of together: each look takes time, and a process that ends with a call tells when by that.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(4);
@@ -39,10 +42,6 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(4);
 const SHORT_END_NS: i64 = 8_000_000;
 /// A call to execute that was not followed by another one in this time has succeeded or failed, and its process tells which.
 const SETTLED_NS: i64 = 20_000_000;
-/// A process that ran for less and is smaller is not asked for its peak, which takes 18 µs: what is resident at its last call is
-/// taken for that.
-const SMALL_NS: u64 = 2_000_000;
-const SMALL_PAGES: u64 = 2048;
 /// Ancestors that are looked for, of a process of which nothing was known.
 const MOST_ANCESTORS: usize = 64;
 
@@ -70,7 +69,7 @@ struct Tree {
     kills: Option<Kills>,
     /// Programs that ran without the rights of their owners.
     without_rights: Vec<String>,
-    /// Processes without a descriptor, and calls that nothing could be asked about.
+    /// How often no more files could be opened, so that something of a process is not known.
     unwatched: u64,
 }
 
@@ -127,10 +126,8 @@ impl Watch {
             },
             None => None,
         };
-        let Some(stat) = files::stat(process) else {
-            self.tree().unwatched += 1;
-            return None;
-        };
+        // It may have been killed meanwhile.
+        let stat = files::stat(process)?;
         let (named, has_program) = self.meet(process, &stat, descriptor, time_ns);
         let present = named.map(|named| self.programs().present(process, named));
         let call = match Execution::read(process, request) {
@@ -175,8 +172,8 @@ impl Watch {
         let since_ns = i64::try_from(cpu_ns.unwrap_or(0).saturating_add(waiting_ns)).unwrap_or(0);
         let began_ns = time_ns.saturating_sub(since_ns);
         self.begin_at(&mut tree, process, began_ns, None, Some(descriptor), Some(parent));
-        // Less than a tick, which the system gives to the program.
-        let used = Usage { user_ns: cpu_ns, system_ns: cpu_ns.map(|_| 0), ..Usage::default() };
+        // How that divides is not asked: the rest of what the process uses has the difference.
+        let used = Usage { user_ns: cpu_ns, ..Usage::default() };
         if let Some(known) = tree.processes.get_mut(&process) {
             known.pending = Some(Pending { time_ns, execution, directory, used, before });
         }
@@ -221,7 +218,10 @@ impl Watch {
         // The system gives one of processes, and none of other threads than the first.
         match ends::descriptor(thread) {
             Ok(descriptor) => Some((thread, Some(descriptor))),
-            Err(_) => files::family(thread).map(|(process, _)| (process, None)),
+            Err(error) => {
+                self.tree().unwatched += u64::from(is_for_lack_of_files(&error));
+                files::family(thread).map(|(process, _)| (process, None))
+            }
         }
     }
 
@@ -231,7 +231,7 @@ impl Watch {
         let Seen { process, time_ns, stat, used, transferred, present, heap, call } = seen;
         self.settle(tree, process, &stat, present);
         if tree.processes.get(&process).is_some_and(|known| !known.children.is_empty()) {
-            self.take_news(tree, false);
+            self.take_news(tree);
         }
         let Some(known) = tree.processes.get_mut(&process) else { return };
         let [read_bytes, written_bytes] = Transferred::without(transferred, known.of_children);
@@ -269,8 +269,7 @@ impl Watch {
 
     /// Says of the children of a process that ends which it never waited for.
     fn leave_children(&self, tree: &mut Tree, process: Pid) {
-        let has_children = |tree: &Tree| tree.processes.get(&process).is_some_and(|known| !known.children.is_empty());
-        if !self.are_noticed || !has_children(tree) {
+        if !self.are_noticed {
             return;
         }
         let Some(known) = tree.processes.get_mut(&process) else { return };
@@ -316,7 +315,7 @@ impl Watch {
         if known.began_ticks.is_none_or(|ticks| ticks == stat.began_ticks) && known.last.is_none() {
             return true;
         }
-        self.take_news(tree, false);
+        self.take_news(tree);
         if let Some(known) = tree.processes.remove(&process) {
             self.write_end(tree, process, known, None);
         }
@@ -353,9 +352,11 @@ impl Watch {
         let id = self.ledger.begin(began_ns, Begun { pid: process, parent: above, is_borrowing: false });
         tree.next_key += 1;
         let key = tree.next_key;
-        let descriptor = descriptor.or_else(|| ends::descriptor(process).ok());
-        let descriptor = descriptor.filter(|descriptor| self.ends.watch(descriptor, key).is_ok());
-        tree.unwatched += u64::from(descriptor.is_none());
+        let descriptor = descriptor.map_or_else(|| ends::descriptor(process), Ok);
+        let watched = descriptor.and_then(|descriptor| self.ends.watch(&descriptor, key).map(|()| descriptor));
+        // It may have ended meanwhile.
+        tree.unwatched += u64::from(watched.as_ref().is_err_and(is_for_lack_of_files));
+        let descriptor = watched.ok();
         let watched = Watched {
             id,
             parent,
@@ -383,14 +384,11 @@ impl Watch {
         let Some(known) = tree.processes.get_mut(&process) else { return };
         known.began_ticks = Some(stat.began_ticks);
         let now = Looks::of(stat);
-        if let Some(pending) = known.pending.take_if(|pending| pending.before != now) {
-            let lost = self.write_program(process, known, pending, present);
-            tree.without_rights.extend(lost);
-        }
-        let Some(known) = tree.processes.get_mut(&process) else { return };
         // Otherwise it failed.
-        known.pending = None;
+        let succeeded = known.pending.take().filter(|pending| pending.before != now);
         known.looks = Some(now);
+        let lost = succeeded.and_then(|pending| self.write_program(process, known, pending, present));
+        tree.without_rights.extend(lost);
     }
 
     /// Writes the program of a process whose call to execute it has succeeded, before it makes another one.
@@ -437,9 +435,9 @@ impl Watch {
     }
 
     /// Takes what is to be heard of ends now.
-    fn take_news(&self, tree: &mut Tree, waits: bool) {
+    fn take_news(&self, tree: &mut Tree) {
         loop {
-            let news = self.ends.news(waits);
+            let news = self.ends.news(false);
             if news.is_empty() {
                 return;
             }
@@ -497,15 +495,10 @@ impl Watch {
             Some(last) => last.used,
             None => seen.map_or_else(Usage::default, |seen| {
                 // A signal ended it, or its last thread did: nothing was asked before.
-                if seen.peak_bytes.is_some() {
-                    self.ledger.attribute(id, "measured", "at least: in the last samples of memory");
+                if seen.peak_bytes.is_some() || seen.cpu_ns.is_some() {
+                    self.ledger.attribute(id, "measured", "at least: as in its samples, user and system time together");
                 }
-                Usage {
-                    peak_bytes: seen.peak_bytes,
-                    user_ns: seen.cpu_ns,
-                    system_ns: seen.cpu_ns.map(|_| 0),
-                    ..Usage::default()
-                }
+                Usage { peak_bytes: seen.peak_bytes, user_ns: seen.cpu_ns, ..Usage::default() }
             }),
         };
         let end = ProcessEnd { exit_status, signal, used };
@@ -544,11 +537,11 @@ impl Watch {
         }
     }
 
-    /// Everything is over: the command has ended. `status` is its own, and `used` what it used with all that was waited for.
+    /// Everything is over: the command has ended with this status, as `wait` tells it.
     pub(crate) fn finish(&self, status: i32) {
         let mut tree = self.tree();
         self.is_over.store(true, Ordering::Relaxed);
-        self.take_news(&mut tree, false);
+        self.take_news(&mut tree);
         self.settle_all(&mut tree, i64::MAX);
         // Those of which no parent took notice: their status is what they ended with.
         let ended: Vec<Pid> =
@@ -570,7 +563,7 @@ impl Watch {
         notes.extend(without_rights(&tree.without_rights));
         if tree.unwatched > 0 {
             notes.push(format!(
-                "of {} processes or calls not everything is known, since too few files may be open (`ulimit -Hn`)",
+                "not everything is known of the processes: too few files may be open (`ulimit -Hn`), which happened {} times",
                 tree.unwatched
             ));
         }
@@ -604,48 +597,11 @@ enum Call {
     End { status: u8 },
 }
 
+fn is_for_lack_of_files(error: &std::io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
+}
+
 fn is_end(request: &Request) -> bool {
     let number = u32::try_from(request.number).ok();
     Calls::of(request.architecture).is_some_and(|calls| number == Some(calls.exit_group))
-}
-
-/// When a process began: after the tick that the system names, and before it had used what it used.
-fn began_ns(process: Pid, stat: &Stat, now_ns: i64) -> i64 {
-    let busy_ns = system::processor_ns(process).unwrap_or(0).saturating_add(files::waiting_ns(process).unwrap_or(0));
-    let busy_ns = i64::try_from(busy_ns).unwrap_or(0);
-    let tick_ends = u64::checked_add(stat.began_ticks, 1).and_then(|tick| tick.checked_mul(accounts::NS_PER_TICK));
-    let since_tick = system::since_boot_ns().zip(tick_ends).map_or(0, |(now, tick)| now.saturating_sub(tick));
-    now_ns.saturating_sub(busy_ns.max(i64::try_from(since_tick).unwrap_or(0)))
-}
-
-/// What a copy of another process used until it executes something: what is cheap to ask for. The rest counts for its program.
-fn used_as_copy(process: Pid, stat: &Stat) -> Usage {
-    let cpu_ns = system::processor_ns(process);
-    let times = cpu_ns.map(|cpu_ns| accounts::split(cpu_ns, stat.user_ticks, stat.system_ticks));
-    Usage {
-        user_ns: times.map(|(user, _)| user),
-        system_ns: times.map(|(_, system)| system),
-        minor_faults: Some(stat.minor_faults),
-        major_faults: Some(stat.major_faults),
-        ..Usage::default()
-    }
-}
-
-/// What a process used until now, without its children.
-fn used(process: Pid, stat: &Stat) -> Usage {
-    let usage = used_as_copy(process, stat);
-    let cpu_ns = usage.user_ns.zip(usage.system_ns).map(|(user, system)| user + system);
-    let is_small = cpu_ns.is_some_and(|cpu_ns| cpu_ns < SMALL_NS) && (1..SMALL_PAGES).contains(&stat.resident_pages);
-    let status = if is_small { files::Status::small(stat) } else { files::status(process) };
-    let waiting_ns = files::waiting_of_all(process, stat.threads, cpu_ns);
-    // These are counted for each thread, and only the first one is asked.
-    let is_single = stat.threads == 1 && waiting_ns.is_some();
-    let of_first = |count: Option<u64>| count.filter(|_| is_single);
-    Usage {
-        peak_bytes: status.peak_bytes,
-        voluntary_switches: of_first(status.voluntary_switches),
-        involuntary_switches: of_first(status.involuntary_switches),
-        waiting_ns,
-        ..usage
-    }
 }

@@ -16,6 +16,7 @@ use crate::notify::Watch;
 use crate::notify::ends;
 use crate::notify::filter::Filter;
 use crate::notify::listener::Listener;
+use crate::notify::usage;
 use crate::options::{Options, Via};
 use crate::outcome::{Ended, Outcome};
 use crate::sampler::Sampler;
@@ -79,6 +80,7 @@ fn notified(
     let wait_all = options.wait_all;
     let ledger = Arc::new(Ledger::new(writer, options));
     ledger.facts(command, Via::Notify);
+    ledger.fact("small peaks", usage::SMALL_PEAKS);
     if filtered.is_without_new_rights {
         ledger.fact("new rights", "none: programs with the rights of their owners run without them");
     }

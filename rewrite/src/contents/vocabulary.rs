@@ -89,6 +89,7 @@ const SETTINGS: &[&str] = &[
     "seed",
     "serials",
     "slot bytes",
+    "small peaks",
     "source format",
     "source subversion",
     "statuses",
