@@ -217,10 +217,10 @@ fn threads(pid: Pid) -> impl Iterator<Item = Pid> {
     threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// The processes that a process started and that are there.
-pub(crate) fn children(pid: Pid) -> Vec<Pid> {
+/// The processes that a process started and that are there. `is_single`: it has one thread, so that nobody has to ask for them.
+pub(crate) fn children(pid: Pid, is_single: bool) -> Vec<Pid> {
     let of = |thread: Pid| lines(pid, &format!("task/{thread}/children")).unwrap_or_default();
-    let words = threads(pid).map(of).collect::<String>();
+    let words = if is_single { of(pid) } else { threads(pid).map(of).collect() };
     words.split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
@@ -297,11 +297,10 @@ pub(crate) fn kills() -> Option<u64> {
     number(&text, "oom_kill ")
 }
 
-/// Memory of the machine in bytes, and its name.
-pub(crate) fn machine() -> (Option<u64>, Option<String>) {
-    let memory = fs::read_to_string("/proc/meminfo").ok().and_then(|text| number(&text, "MemTotal:"));
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    (memory.map(|kib| kib * 1024), name.map(|name| name.trim().to_owned()))
+/// Memory of the machine in bytes. Not by `sysinfo`: containers give their limit here.
+pub(crate) fn memory_of_machine() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    Some(number(&text, "MemTotal:")? * 1024)
 }
 
 #[cfg(test)]

@@ -8,30 +8,31 @@ use crate::files;
 use crate::system::Pid;
 
 /// What is known of such kills.
-pub(crate) struct Kills {
-    /// How many there were, on the whole machine.
-    count: Option<u64>,
+pub(crate) enum Kills {
     /// The system's log from the beginning of the recording on, where it may be read: it names the process.
-    log: Option<File>,
+    Log(File),
+    /// How many there were, on the whole machine.
+    Count(Option<u64>),
 }
 
 impl Kills {
     pub(crate) fn new() -> Self {
-        let log = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open("/dev/kmsg").ok();
-        let log = log.and_then(|mut log| log.seek(SeekFrom::End(0)).is_ok().then_some(log));
-        Kills { count: files::kills(), log }
+        let log = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open("/dev/kmsg");
+        let at_end = log.and_then(|mut log| log.seek(SeekFrom::End(0)).map(|_| log));
+        at_end.map_or_else(|_| Kills::Count(files::kills()), Kills::Log)
     }
 
     /// For a process that SIGKILL ended: why, as far as anything says so.
     pub(crate) fn reason(&mut self, pid: Pid) -> Option<&'static str> {
-        let before = std::mem::replace(&mut self.count, files::kills());
-        if !matches!((before, self.count), (Some(before), Some(now)) if now > before) {
-            return None;
-        }
-        // The log is written before the process ends.
-        match &mut self.log {
-            Some(log) => is_named(log, pid).then_some("out of memory"),
-            None => Some("perhaps out of memory"),
+        match self {
+            // The log is written before the process ends.
+            Kills::Log(log) => is_named(log, pid).then_some("out of memory"),
+            Kills::Count(before) => {
+                let now = files::kills();
+                let is_more = matches!((*before, now), (Some(before), Some(now)) if now > before);
+                *before = now;
+                is_more.then_some("perhaps out of memory")
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use barrow_writer::{ProcessDescription, ProcessEnd, ProcessId, ProgramDescriptio
 
 use crate::files::{self, Program};
 use crate::options::{Options, Via};
-use crate::system::Pid;
+use crate::system::{self, Pid};
 
 /// The recording while it is written.
 pub(crate) struct Ledger {
@@ -84,14 +84,15 @@ impl Ledger {
     /// What is known of the recording as a whole.
     pub(crate) fn facts(&self, command: &str, via: Via) {
         let command = self.options.redacted(command);
-        let (memory, host) = files::machine();
+        let [host, _] = system::names();
+        let memory = files::memory_of_machine();
         let cores = std::thread::available_parallelism().map(|cores| cores.to_string()).ok();
         let sampling = self.options.memory.then(|| format!("{} ms or more", self.options.interval.as_millis()));
         let facts = [
             ("recorded by", Some("barrow record".to_owned())),
             ("recorded via", Some(via.name().to_owned())),
             ("command", Some(command.into_owned())),
-            ("host", host),
+            ("host", Some(host).filter(|host| !host.is_empty())),
             ("cores", cores),
             ("memory", memory.map(|bytes| bytes.to_string())),
             ("clock", Some("ns".to_owned())),

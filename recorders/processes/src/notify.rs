@@ -243,7 +243,7 @@ impl Watch {
             Call::End { status } => {
                 // Once it has ended, nothing tells that it started them.
                 let started = if stat.is_shell() || !known.has_program || process == self.root {
-                    files::children(process)
+                    files::children(process, stat.threads == 1)
                 } else {
                     Vec::new()
                 };
@@ -516,7 +516,7 @@ impl Watch {
     pub(crate) fn look_around(&self) {
         let now_ns = self.ledger.now();
         let living: Vec<Pid> = self.ledger.living().into_iter().map(|(pid, _)| pid).collect();
-        let children: Vec<Pid> = living.iter().flat_map(|&process| files::children(process)).collect();
+        let children: Vec<Pid> = living.iter().flat_map(|&process| files::children(process, false)).collect();
         let mut tree = self.tree();
         for child in children {
             if !tree.processes.contains_key(&child)

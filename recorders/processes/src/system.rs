@@ -193,6 +193,21 @@ pub(crate) fn page_bytes() -> u64 {
     u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
+/// The name of the machine, and the release of its system.
+pub(crate) fn names() -> [String; 2] {
+    // SAFETY: names are bytes, which may be 0, and the system ends each that it writes with a 0.
+    let names = unsafe {
+        let mut names: libc::utsname = std::mem::zeroed();
+        libc::uname(&raw mut names);
+        names
+    };
+    [names.nodename, names.release].map(|name| {
+        let bytes = name.map(|byte| byte as u8);
+        let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+        String::from_utf8_lossy(&bytes[..end]).into_owned()
+    })
+}
+
 /// Nanoseconds since the machine started, in sleep also.
 pub(crate) fn since_boot_ns() -> Option<u64> {
     clock(libc::CLOCK_BOOTTIME)

@@ -7,7 +7,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use crate::system::{Pid, checked};
+use crate::system::{self, Pid, checked};
 
 /// Hears of the ends of processes.
 pub(crate) struct Ends {
@@ -92,7 +92,7 @@ pub(crate) fn status(process: &OwnedFd) -> Option<i32> {
 
 /// Whether the system tells that parents take notice, and statuses: Linux does since 6.15.
 pub(crate) fn are_noticed() -> bool {
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let [_, release] = system::names();
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().unwrap_or(0));
     (numbers.next(), numbers.next()) >= (Some(6), Some(15))
 }
