@@ -37,6 +37,14 @@ export function svg(tag, props, ...children) {
 }
 
 /**
+ * A text whose explanation appears while the pointer is on it, or the focus.
+ * @param {string} text @param {string} explanation
+ */
+export function explained(text, explanation) {
+  return h('span', { class: 'explained', tabindex: '0', 'aria-description': explanation, 'data-explanation': explanation }, text);
+}
+
+/**
  * Replaces what an element contains. A link or a field with the focus leaves it to the one of the same name.
  * @param {Element} element
  * @param {...Children} children

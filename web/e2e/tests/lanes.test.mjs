@@ -65,6 +65,22 @@ test('a recording of processes opens with its lanes, and no view of heaps', asyn
   await leave(page);
 });
 
+test('an explanation appears with the focus, and goes with it', async () => {
+  const page = await openPage(browser, servers.build, { fragment: fragment({ q: 'lanes' }) });
+  await settled(page, 'lanes');
+  await complete(page);
+  const explained = page.locator('.explained').first();
+  const shown = () => explained.evaluate((element) => getComputedStyle(element, '::after').content);
+  assert.equal(await shown(), 'none');
+  await explained.focus();
+  assert.match(await shown(), /running is the time in lanes/);
+  await page.locator('#line').focus();
+  assert.equal(await shown(), 'none');
+  await explained.hover();
+  assert.match(await shown(), /running is the time in lanes/);
+  await leave(page);
+});
+
 test('a drag brushes, and the tables follow', async () => {
   const page = await openPage(browser, servers.build, { fragment: fragment({ q: 'lanes' }) });
   await settled(page, 'lanes');

@@ -1,6 +1,6 @@
 // A process tree over time: lanes, memory, what the classes did in the brush, the critical path, and other numbers of slots.
 
-import { fill, h } from '../dom.js';
+import { explained, fill, h } from '../dom.js';
 import { cellNode, forPeople, grouped, numberOf, text, visible } from '../cell.js';
 import { cellOf, factOf, renderAnswer } from '../answer.js';
 import { LanesChart, colourOf } from '../lanes_chart.js';
@@ -126,7 +126,8 @@ class LanesView {
   /** @param {Answer} answer @param {string} line */
   classes(answer, line) {
     const tables = answer.tables.filter((table) => table.key === 'classes');
-    return h('div', null, h('p', { class: 'muted' }, `${this.ctx.state.extra.t ? 'In the brush' : 'In the time that is drawn'}, ${duration(answer)}: running is the time in lanes; cpu is an estimate where it begins with ~.`),
+    const time = `${this.ctx.state.extra.t ? 'In the brush' : 'In the time that is drawn'}, ${duration(answer)}`;
+    return h('div', null, h('p', { class: 'muted' }, explained(time, 'running is the time in lanes; cpu is an estimate where it begins with ~')),
       renderAnswer({ ...answer, facts: [], tables }, this.ctx, {
         line,
         table: {
