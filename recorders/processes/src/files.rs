@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
 
 use crate::system::{self, Pid};
@@ -253,6 +253,23 @@ fn schedule(pid: Pid, thread: Pid) -> Option<[u64; 2]> {
 /// How long a thread could have run, but had no processor.
 pub(crate) fn waiting_ns(thread: Pid) -> Option<u64> {
     schedule(thread, thread).map(|[_, waiting]| waiting)
+}
+
+/// Tells how long the thread that made this could have run, but had no processor.
+pub(crate) struct OwnWaiting(Option<File>);
+
+impl OwnWaiting {
+    pub(crate) fn new() -> Self {
+        OwnWaiting(File::open("/proc/thread-self/schedstat").ok())
+    }
+
+    /// In nanoseconds; always the same if the system does not tell.
+    pub(crate) fn ns(&self) -> u64 {
+        let mut bytes = [0; 64];
+        let length = self.0.as_ref().and_then(|file| file.read_at(&mut bytes, 0).ok()).unwrap_or(0);
+        let text = std::str::from_utf8(&bytes[..length]).unwrap_or("");
+        text.split_whitespace().nth(1).and_then(|word| word.parse().ok()).unwrap_or(0)
+    }
 }
 
 /// The memory of a process at a moment, in bytes.

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use barrow_writer::{ProcessEnd, Usage};
 
-use crate::files::{self, Program, Stat, Transferred};
+use crate::files::{self, OwnWaiting, Program, Stat, Transferred};
 use crate::heaps;
 use crate::kills::Kills;
 use crate::ledger::{Begun, Ledger};
@@ -37,6 +37,8 @@ use watched::{Last, Looks, Pending, Watched};
 
 /// Ends are heard of together: each look takes time, and a process that ends with a call tells when by that.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(4);
+/// Whether all is over is looked up at least this often.
+const MOST_PATIENCE: Duration = Duration::from_secs(1);
 /// If the end of a process is heard of within this time after its last call, the call was its end; otherwise its memory took so
 /// long to be given back.
 const SHORT_END_NS: i64 = 8_000_000;
@@ -231,7 +233,7 @@ impl Watch {
         let Seen { process, time_ns, stat, used, transferred, present, heap, call } = seen;
         self.settle(tree, process, &stat, present);
         if tree.processes.get(&process).is_some_and(|known| !known.children.is_empty()) {
-            self.take_news(tree);
+            self.take_news(tree, self.ledger.now());
         }
         let Some(known) = tree.processes.get_mut(&process) else { return };
         let [read_bytes, written_bytes] = Transferred::without(transferred, known.of_children);
@@ -315,7 +317,7 @@ impl Watch {
         if known.began_ticks.is_none_or(|ticks| ticks == stat.began_ticks) && known.last.is_none() {
             return true;
         }
-        self.take_news(tree);
+        self.take_news(tree, self.ledger.now());
         if let Some(known) = tree.processes.remove(&process) {
             self.write_end(tree, process, known, None);
         }
@@ -348,13 +350,16 @@ impl Watch {
         descriptor: Option<OwnedFd>,
         parent: Option<Pid>,
     ) {
+        let descriptor = descriptor.map_or_else(|| ends::descriptor(process), Ok);
+        if descriptor.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::ESRCH)) {
+            // It ended between two questions, and has made no call; or it was known, and its end has been heard of.
+            return;
+        }
         let above = parent.map(|parent| (parent, tree.processes.get(&parent).and_then(|parent| parent.id)));
         let id = self.ledger.begin(began_ns, Begun { pid: process, parent: above, is_borrowing: false });
         tree.next_key += 1;
         let key = tree.next_key;
-        let descriptor = descriptor.map_or_else(|| ends::descriptor(process), Ok);
         let watched = descriptor.and_then(|descriptor| self.ends.watch(&descriptor, key).map(|()| descriptor));
-        // It may have ended meanwhile.
         tree.unwatched += u64::from(watched.as_ref().is_err_and(is_for_lack_of_files));
         let descriptor = watched.ok();
         let watched = Watched {
@@ -427,32 +432,38 @@ impl Watch {
 
     /// Hears of ends until all is over.
     pub(crate) fn hear_ends(&self) {
+        let waiting = OwnWaiting::new();
         while !self.is_over.load(Ordering::Relaxed) {
-            let news = self.ends.news(true);
-            self.take_all(&mut self.tree(), news);
+            let mut before_ns = waiting.ns();
             std::thread::sleep(BETWEEN_LOOKS);
+            if !self.ends.wait(Duration::ZERO) {
+                before_ns = waiting.ns();
+                self.ends.wait(MOST_PATIENCE);
+            }
+            // Other programs may use all processors: the ends were when this thread could have gone on.
+            let late_ns = waiting.ns().saturating_sub(before_ns);
+            self.take_news(&mut self.tree(), self.ledger.now().saturating_sub_unsigned(late_ns));
         }
     }
 
-    /// Takes what is to be heard of ends now.
-    fn take_news(&self, tree: &mut Tree) {
+    /// Takes what is to be heard of ends now. `heard_ns`: when these processes had ended, at the latest.
+    fn take_news(&self, tree: &mut Tree, heard_ns: i64) {
         loop {
-            let news = self.ends.news(false);
+            let news = self.ends.news();
             if news.is_empty() {
                 return;
             }
-            self.take_all(tree, news);
+            self.take_all(tree, news, heard_ns);
         }
     }
 
-    fn take_all(&self, tree: &mut Tree, news: Vec<(u64, bool)>) {
-        let now_ns = self.ledger.now();
+    fn take_all(&self, tree: &mut Tree, news: Vec<(u64, bool)>, heard_ns: i64) {
         for (key, is_noticed) in news {
             let Some(&process) = tree.keys.get(&key) else { continue };
             let Some(known) = tree.processes.get_mut(&process).filter(|known| known.key == key) else { continue };
             if known.ended_ns.is_none() {
-                let last_ns = known.last.map(|last| last.time_ns).filter(|last| now_ns - last <= SHORT_END_NS);
-                known.ended_ns = Some(last_ns.unwrap_or(now_ns));
+                let last_ns = known.last.map(|last| last.time_ns).filter(|last| heard_ns - last <= SHORT_END_NS);
+                known.ended_ns = Some(last_ns.unwrap_or(heard_ns));
                 known.seen = self.ledger.forget(process);
                 if let Some(cpu_ns) = system::processor_ns(process)
                     && let Some(seen) = &mut known.seen
@@ -541,7 +552,7 @@ impl Watch {
     pub(crate) fn finish(&self, status: i32) {
         let mut tree = self.tree();
         self.is_over.store(true, Ordering::Relaxed);
-        self.take_news(&mut tree);
+        self.take_news(&mut tree, self.ledger.now());
         self.settle_all(&mut tree, i64::MAX);
         // Those of which no parent took notice: their status is what they ended with.
         let ended: Vec<Pid> =

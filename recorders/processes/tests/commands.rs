@@ -50,6 +50,7 @@ in_both_ways! {
     processes_that_nobody_waits_for_are_marked,
     how_long_a_process_waited_for_a_processor_is_known,
     threads_that_end_with_their_process_waited_too,
+    processes_in_turn_do_not_overlap_while_others_use_all_processors,
     a_process_that_outlives_the_command_is_running_at_the_end,
     a_number_that_is_used_again_is_another_process,
     memory_that_a_child_borrows_counts_once,
@@ -371,6 +372,24 @@ os._exit(0)
     let found: u64 = tree.images().iter().map(|image| image.used.waiting_ns.unwrap()).sum();
     // What is counted up to the end is more by a few turns.
     assert!(said > 500_000_000 && found >= said && found - said < said / 4, "{found} {said}");
+}
+
+fn processes_in_turn_do_not_overlap_while_others_use_all_processors() {
+    // Eight loops for each processor: whoever records has to wait for its turn before it hears of an end.
+    let _turn = turn();
+    let loops = 8 * std::thread::available_parallelism().unwrap().get();
+    let busy = || Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+    let mut busy: Vec<_> = (0..loops).map(|_| busy()).collect();
+    let script = "for number in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do ls -d $number; done";
+    let (_, tree) = recorded_now(Options::default(), &["sh", "-c", script]);
+    busy.iter_mut().for_each(|child| child.kill().and_then(|()| child.wait()).map(drop).unwrap());
+    let times = |number: u32| {
+        let process = process(&tree, &format!("ls -d {number}"));
+        (process.began_ns, process.end.unwrap().time_ns)
+    };
+    // The shell waits for each before it starts the next one. A fork is dated within some milliseconds.
+    let overlaps: Vec<i64> = (1..16).map(|number| times(number).1 - times(number + 1).0).collect();
+    assert!(overlaps.iter().all(|&ns| ns < 10_000_000), "{overlaps:?}");
 }
 
 fn a_process_that_outlives_the_command_is_running_at_the_end() {

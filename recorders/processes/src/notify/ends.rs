@@ -6,6 +6,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
 
 use crate::system::{self, Pid, checked};
 
@@ -36,12 +37,19 @@ impl Ends {
         checked(unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, process, &raw mut event) }.into()).map(drop)
     }
 
-    /// The keys of processes of which there is news, and whether their parents took notice. Waits for some if `waits`.
-    pub(crate) fn news(&self, waits: bool) -> Vec<(u64, bool)> {
+    /// Waits for news, and whether there is some.
+    pub(crate) fn wait(&self, patience: Duration) -> bool {
+        let mut poll = libc::pollfd { fd: self.epoll.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let most = i32::try_from(patience.as_millis()).unwrap_or(i32::MAX);
+        // SAFETY: one description.
+        unsafe { libc::poll(&raw mut poll, 1, most) > 0 }
+    }
+
+    /// The keys of processes of which there is news, and whether their parents took notice. Each is told once.
+    pub(crate) fn news(&self) -> Vec<(u64, bool)> {
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; MOST];
-        let patience = if waits { 1000 } else { 0 };
         // SAFETY: the system writes no more events than there is room for.
-        let count = unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), events.as_mut_ptr(), MOST as i32, patience) };
+        let count = unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), events.as_mut_ptr(), MOST as i32, 0) };
         let heard = events.into_iter().take(usize::try_from(count).unwrap_or(0));
         heard.map(|event| (event.u64, event.events & libc::EPOLLHUP as u32 != 0)).collect()
     }
