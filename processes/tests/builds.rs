@@ -70,6 +70,17 @@ fn a_build_is_replayed_as_it_was() {
 }
 
 #[test]
+fn a_build_that_waited_for_processors_is_replayed_as_if_it_ran_alone() {
+    /// As `time` said of the same build without other programs (testdata/builds/README.md).
+    const ALONE_NS: f64 = 2.31e9;
+    let Build { tree, as_recorded, .. } = build("make-j2-loaded");
+    assert!(whole_wall_ns(&tree) as f64 > 5.0 * ALONE_NS);
+    // Its processes used a sixth more processor time than alone.
+    let error = as_recorded.wall_ns as f64 / ALONE_NS - 1.0;
+    assert!(error.abs() < 0.35, "{error}");
+}
+
+#[test]
 fn the_critical_path_of_a_build_makes_up_its_time() {
     for name in ["cargo-j2", "ninja-j2", "make-j2", "autotools-j2", "pytest-n2"] {
         let Build { tree, .. } = build(name);
