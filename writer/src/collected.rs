@@ -152,9 +152,13 @@ impl Collected {
         self.sequence.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Keeps the first error; the announcing threads meet it at their next block.
+    /// Keeps the first error, also after it was told; the announcing threads meet it at their next block.
     pub(crate) fn fail(&self, error: WriterError) {
-        lock(&self.error).get_or_insert(error);
+        let mut first = lock(&self.error);
+        if !self.failed.load(Ordering::Acquire) {
+            *first = Some(error);
+        }
+        // Under the lock: a thread that sees it finds the error.
         self.failed.store(true, Ordering::Release);
     }
 
@@ -419,5 +423,22 @@ impl Gathered {
         }
         offsets.extend(pending.flush::<TypeTotals>(snapshot, &mut sink, tables.compressor())?);
         Ok(offsets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_error_is_told_once() {
+        let collected = Collected::new(0, false);
+        assert!(collected.check().is_ok());
+        collected.fail(WriterError::ShardAbandoned);
+        collected.fail(WriterError::Broken);
+        assert!(matches!(collected.check(), Err(WriterError::ShardAbandoned)));
+        // Another encoder that was at work meanwhile.
+        collected.fail(WriterError::Broken);
+        assert!(matches!(collected.check(), Err(WriterError::SnapshotFailed)));
     }
 }

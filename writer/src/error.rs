@@ -18,7 +18,8 @@ pub enum WriterError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// An earlier failure left the stream in the middle of a section; nothing more can be appended.
+    /// An earlier failure left the stream in the middle of a section; nothing more can be appended. While the snapshot is
+    /// open in which that happened, calls of all threads end with [`WriterError::Io`] and its cause instead.
     #[error("an earlier write failed in the middle of a section; what was committed is readable, start a new file")]
     Broken,
     /// Something went wrong with this snapshot before, and was reported then.

@@ -96,6 +96,7 @@ impl Shared {
             return Err(WriterError::OutOfRange { what: "number of snapshots", value, limit: value - 1 });
         }
         state.is_open = true;
+        lock(&self.sink).begin_snapshot();
         Ok(state.committed)
     }
 
@@ -110,9 +111,7 @@ impl Shared {
     pub(crate) fn close_snapshot(&self, snapshot: u32) {
         let mut state = lock(&self.state);
         state.is_open = false;
-        if state.committed == snapshot {
-            lock(&self.sink).forget(snapshot);
-        }
+        lock(&self.sink).end_snapshot(snapshot, state.committed != snapshot);
     }
 
     pub(crate) fn has_open_snapshot(&self) -> bool {

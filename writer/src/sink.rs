@@ -1,7 +1,7 @@
 //! The end of the file: frames are appended to it, whole or not at all.
 
 use std::fs::File;
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{Error, Seek, SeekFrom, Write};
 
 use barrow_format::chain::Chain;
 use barrow_format::commit::Commit;
@@ -26,6 +26,31 @@ pub(crate) struct Sink {
     /// The rows of the trailing index.
     index: Vec<IndexRow>,
     broken: bool,
+    /// Whether a snapshot is open.
+    has_snapshot: bool,
+    /// What broke it, while the snapshot is open in which it did: several threads meet the failure at once, and
+    /// whichever of them tells it first must know the cause.
+    cause: Option<Cause>,
+}
+
+/// Why nothing more can be appended.
+struct Cause {
+    action: &'static str,
+    source: Error,
+}
+
+impl Cause {
+    fn error(&self) -> WriterError {
+        WriterError::Io { action: self.action, source: copy(&self.source) }
+    }
+}
+
+/// The same error once more.
+fn copy(error: &Error) -> Error {
+    match error.raw_os_error() {
+        Some(code) => Error::from_raw_os_error(code),
+        None => Error::new(error.kind(), error.to_string()),
+    }
 }
 
 impl Sink {
@@ -38,7 +63,16 @@ impl Sink {
     }
 
     fn new(output: Output) -> Self {
-        Sink { output, length: 0, sequence: 0, chain: Chain::new(), index: Vec::new(), broken: false }
+        Sink {
+            output,
+            length: 0,
+            sequence: 0,
+            chain: Chain::new(),
+            index: Vec::new(),
+            broken: false,
+            has_snapshot: false,
+            cause: None,
+        }
     }
 
     pub(crate) fn length(&self) -> u64 {
@@ -52,7 +86,7 @@ impl Sink {
     /// Appends bytes that are no frame: header and trailer.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
         if self.broken {
-            return Err(WriterError::Broken);
+            return Err(self.cause.as_ref().map_or(WriterError::Broken, Cause::error));
         }
         // A stream of the caller's may panic: nothing may follow what it has left.
         self.broken = true;
@@ -62,11 +96,19 @@ impl Sink {
         };
         if let Err(error) = written {
             self.take_back();
-            return Err(WriterError::Io { action: "append to the recording", source: error });
+            return Err(self.failed("append to the recording", error));
         }
         self.broken = false;
         self.length += bytes.len() as u64;
         Ok(())
+    }
+
+    /// The error that was met, whose cause is kept for the other threads if nothing more can be appended.
+    fn failed(&mut self, action: &'static str, source: Error) -> WriterError {
+        if self.broken && self.has_snapshot {
+            self.cause.get_or_insert_with(|| Cause { action, source: copy(&source) });
+        }
+        WriterError::Io { action, source }
     }
 
     /// Removes a partly written frame, so that the next one can follow the last whole one. Where
@@ -116,9 +158,18 @@ impl Sink {
         Ok(offset)
     }
 
-    /// Forgets the index rows of a snapshot that was given up.
-    pub(crate) fn forget(&mut self, snapshot: u32) {
-        self.index.retain(|row| row.snapshot != snapshot);
+    /// A snapshot was opened.
+    pub(crate) fn begin_snapshot(&mut self) {
+        self.has_snapshot = true;
+    }
+
+    /// The snapshot was closed. If it was given up, its index rows go.
+    pub(crate) fn end_snapshot(&mut self, snapshot: u32, was_committed: bool) {
+        self.has_snapshot = false;
+        self.cause = None;
+        if !was_committed {
+            self.index.retain(|row| row.snapshot != snapshot);
+        }
     }
 
     /// Flushes a stream, and waits for the disk if the options say so.
@@ -134,6 +185,58 @@ impl Sink {
             Output::Stream(stream) => stream.flush(),
         };
         self.broken |= synced.is_err();
-        synced.map_err(WriterError::io("sync the recording"))
+        synced.map_err(|error| self.failed("sync the recording", error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stream whose device is full.
+    struct Full;
+
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(Error::from_raw_os_error(FULL))
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Err(Error::from_raw_os_error(FULL))
+        }
+    }
+
+    /// `ENOSPC`.
+    const FULL: i32 = 28;
+
+    fn code(result: Result<()>) -> Option<i32> {
+        match result {
+            Err(WriterError::Io { source, .. }) => source.raw_os_error(),
+            Err(WriterError::Broken) => None,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Two threads append one after the other, and the second may be the one that tells the failure.
+    #[test]
+    fn all_failures_while_a_snapshot_is_open_name_the_cause() {
+        let mut sink = Sink::stream(Box::new(Full));
+        sink.begin_snapshot();
+        assert_eq!([code(sink.append(b"a")), code(sink.append(b"b"))], [Some(FULL); 2]);
+        sink.end_snapshot(0, false);
+        assert_eq!(code(sink.append(b"c")), None);
+
+        let mut sink = Sink::stream(Box::new(Full));
+        sink.begin_snapshot();
+        assert_eq!([code(sink.sync()), code(sink.append(b"a"))], [Some(FULL); 2]);
+
+        let mut sink = Sink::stream(Box::new(Full));
+        assert_eq!([code(sink.append(b"a")), code(sink.append(b"b"))], [Some(FULL), None]);
+    }
+
+    #[test]
+    fn an_error_without_a_code_keeps_its_text() {
+        let error = Error::new(std::io::ErrorKind::BrokenPipe, "the reader went away");
+        assert_eq!((copy(&error).kind(), copy(&error).to_string()), (error.kind(), error.to_string()));
     }
 }

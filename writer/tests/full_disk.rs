@@ -2,8 +2,12 @@
 //! recording goes on.
 
 use std::fs;
+use std::io::{Error, ErrorKind, Write};
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
 
 use barrow_analyzer::{Recording, Silent, SnapshotId, verify};
 use barrow_format::header::HEADER_BYTES;
@@ -66,6 +70,49 @@ fn a_stream_that_fails_anywhere() {
             assert_holds(&Recording::from_bytes(shelf.bytes()).unwrap(), &committed);
         }
     }
+}
+
+/// Takes everything until it is full, and tells that a write failed.
+struct Filling {
+    is_full: Arc<AtomicBool>,
+    failed: Sender<()>,
+}
+
+impl Write for Filling {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if !self.is_full.load(Ordering::SeqCst) {
+            return Ok(bytes.len());
+        }
+        self.failed.send(()).expect("the test listens");
+        Err(Error::from(ErrorKind::StorageFull))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// An encoder meets the full disk first, and another call tells it.
+#[test]
+fn whichever_call_is_first_tells_the_cause() {
+    let (is_full, (failed, has_failed)) = (Arc::new(AtomicBool::new(false)), channel());
+    let stream = Filling { is_full: Arc::clone(&is_full), failed };
+    let writer = Writer::to_stream(Box::new(stream), Options { threads: 1, ..Options::default() }).unwrap();
+    let vocabulary = Vocabulary::declare(&writer).unwrap();
+    let heap = Heap::random(&mut Random::new(4), 9, &vocabulary);
+    let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+    is_full.store(true, Ordering::SeqCst);
+    // The encoder may be faster than this call, which then says why.
+    let announced = heap.announce(&snapshot, 0..9);
+    has_failed.recv().unwrap();
+    writer.string("a row that waits").unwrap();
+    let told = [announced.err(), writer.flush().err(), writer.flush().err()];
+    assert!(told[1].is_some() && told[2].is_some());
+    for error in told.into_iter().flatten() {
+        assert_is_full(error);
+    }
+    drop(snapshot);
+    assert!(matches!(writer.flush(), Err(WriterError::Broken)));
 }
 
 #[test]
