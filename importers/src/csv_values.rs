@@ -40,27 +40,41 @@ pub(crate) const IMPORTER: Importer = Importer {
     ..Importer::OF_VALUES
 };
 
+/// What the names of columns with parameters of the variant begin with.
+const PARAMETER: &str = "parameter_";
+
 /// Where each of [`COLUMNS`] is.
 type Places = [Option<usize>; COLUMNS.len()];
 
-/// The columns of the first line, and those that are not known.
-fn heading(first_bytes: &[u8]) -> Option<(Places, Vec<String>)> {
-    let text = without_mark(first_bytes);
-    let line = &text[..memchr::memchr2(b'\n', b'\r', text)?];
+/// The columns of the first line.
+struct Heading {
+    places: Places,
+    /// Where parameters are, and their names.
+    parameters: Vec<(usize, String)>,
+    /// The names of those that are not known.
+    unknown: Vec<String>,
+}
+
+fn heading(first_bytes: &[u8]) -> Option<Heading> {
+    let file = without_mark(first_bytes);
+    let line = &file[..memchr::memchr2(b'\n', b'\r', file)?];
     let mut record = ByteRecord::new();
     reader(line).read_byte_record(&mut record).ok()?;
     let mut places: Places = [None; COLUMNS.len()];
-    let mut unknown = Vec::new();
+    let (mut parameters, mut unknown) = (Vec::new(), Vec::new());
     for (at, name) in record.iter().enumerate() {
         let alias = ALIASES.iter().find(|(alias, _)| alias.as_bytes().eq_ignore_ascii_case(name));
         let known_name = alias.map_or(name, |(_, name)| name.as_bytes());
         match COLUMNS.iter().position(|known| known.as_bytes().eq_ignore_ascii_case(known_name)) {
             Some(column) => places[column] = places[column].or(Some(at)),
-            None => unknown.push(readable(name)),
+            None => match name.strip_prefix(PARAMETER.as_bytes()) {
+                Some(parameter) => parameters.push((at, format!("parameter {}", text(parameter)))),
+                None => unknown.push(readable(name)),
+            },
         }
     }
     let has_both = places[0].is_some() && places[COLUMNS.len() - 1].is_some();
-    has_both.then_some((places, unknown))
+    has_both.then_some(Heading { places, parameters, unknown })
 }
 
 /// The text without what follows its last newline: half of a number is another number.
@@ -75,7 +89,7 @@ fn reader(text: &[u8]) -> csv::Reader<&[u8]> {
 /// Reads all rows, and tells after each how far it is.
 fn read(text: &[u8], reached: &mut dyn FnMut(usize) -> Result<(), ImportError>) -> Result<Read, ImportError> {
     let mut values = Values::default();
-    let Some((places, unknown)) = heading(text) else {
+    let Some(Heading { places, parameters, unknown }) = heading(text) else {
         return Err(ImportError::NoValues {
             reason: "the first line is no heading with `metric` and `value`".to_owned(),
         });
@@ -84,7 +98,8 @@ fn read(text: &[u8], reached: &mut dyn FnMut(usize) -> Result<(), ImportError>) 
         values.note(format!("columns that are not read: {}", unknown.join(", ")));
     }
     let text = without_mark(text);
-    let mut rows = Rows { columns: 0, places, values, left_out: LeftOut::new("row"), counts: HashMap::new() };
+    let mut rows =
+        Rows { columns: 0, places, parameters, values, left_out: LeftOut::new("row"), counts: HashMap::new() };
     let mut reader = reader(text);
     let mut record = ByteRecord::new();
     let mut is_heading = true;
@@ -107,6 +122,7 @@ struct Rows {
     /// Fields of the heading.
     columns: usize,
     places: Places,
+    parameters: Vec<(usize, String)>,
     values: Values,
     left_out: LeftOut,
     /// How many values each metric of a variant has that names no run.
@@ -131,7 +147,14 @@ impl Rows {
             return self.leave_out(offset, end, || "it names no metric".to_owned());
         }
         let variant = if variant.is_empty() { UNNAMED.into() } else { unguarded(variant) };
-        let variant = self.values.variant(&variant, &[]);
+        let parameter = |(at, name): &(usize, String)| {
+            let value = record.get(*at).filter(|value| !value.is_empty())?;
+            Some((name.clone(), unguarded(value).into_owned()))
+        };
+        let parameters: Vec<(String, String)> = self.parameters.iter().filter_map(parameter).collect();
+        let parameters: Vec<(&str, &str)> =
+            parameters.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let variant = self.values.variant(&variant, &parameters);
         let (name, unit) = (unguarded(metric), unguarded(unit));
         let better = match direction {
             b"lower" => Better::Lower,
@@ -185,8 +208,9 @@ mod tests {
 
     #[test]
     fn a_column_may_have_another_name() {
-        let (places, unknown) = heading(b"Program,metric,value,other\n").unwrap();
+        let Heading { places, parameters, unknown } = heading(b"Program,metric,value,other,parameter_n\n").unwrap();
         assert_eq!((places[3], unknown), (Some(0), vec!["`other`".to_owned()]));
+        assert_eq!(parameters, [(4, "parameter n".to_owned())]);
     }
 
     #[test]

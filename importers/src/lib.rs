@@ -34,8 +34,8 @@
 //! In reading order: `table` (one row per format), `format` (what a row says), the folders of the formats: `hprof` (JVMs),
 //! `moarvm`, `python` and `ruby` with `json_lines` (a JSON object a line), `v8`; then logs of processes: `kleknev`, `ninja`,
 //! `bazel` and `strace` with `process_logs`; then measured values: `csv_values`, `hyperfine`, `criterion`, `google_benchmark`,
-//! `benchmark_dotnet`, `pytest_benchmark`, `massif` and `dhat` with `measurements`. They use `context` (what every importer
-//! works with), `contents` (how much of objects is recorded) and `cursor` (a position in a dump). `importing` and `series`
+//! `benchmark_dotnet`, `pytest_benchmark`, `pyperf`, `go_benchmarks`, `jmh`, `massif` and `dhat` with `measurements`. They use
+//! `context` (what every importer works with), `contents` (how much of objects is recorded) and `cursor` (a position in a dump). `importing` and `series`
 //! call them. Before that, `dump` maps a file; `packing` (gzip and zstd), `unpacking` and `screening` turn a compressed dump
 //! into a file.
 
@@ -54,10 +54,12 @@ mod dump;
 mod error;
 mod first_bytes;
 mod format;
+mod go_benchmarks;
 mod google_benchmark;
 mod hprof;
 mod hyperfine;
 mod importing;
+mod jmh;
 mod json_lines;
 mod kleknev;
 mod massif;
@@ -68,6 +70,7 @@ mod options;
 mod other_kinds;
 mod packing;
 mod process_logs;
+mod pyperf;
 mod pytest_benchmark;
 mod python;
 mod read_value;

@@ -4,8 +4,8 @@ use crate::error::ImportError;
 use crate::format::Format;
 use crate::other_kinds::other_kind;
 use crate::{
-    bazel, benchmark_dotnet, criterion, csv_values, dhat, google_benchmark, hprof, hyperfine, kleknev, massif, moarvm,
-    ninja, pytest_benchmark, python, ruby, strace, v8,
+    bazel, benchmark_dotnet, criterion, csv_values, dhat, go_benchmarks, google_benchmark, hprof, hyperfine, jmh,
+    kleknev, massif, moarvm, ninja, pyperf, pytest_benchmark, python, ruby, strace, v8,
 };
 
 /// All formats that can be imported, in the order in which users read them.
@@ -28,6 +28,9 @@ pub const FORMATS: &[Format] = &[
     Format(&google_benchmark::IMPORTER),
     Format(&benchmark_dotnet::IMPORTER),
     Format(&pytest_benchmark::IMPORTER),
+    Format(&pyperf::IMPORTER),
+    Format(&go_benchmarks::IMPORTER),
+    Format(&jmh::IMPORTER),
     Format(&massif::IMPORTER),
     Format(&dhat::IMPORTER),
 ];
@@ -95,6 +98,15 @@ mod tests {
         assert_eq!(key(br#"{"benchmarks":[{"fullname":"a","stats":{"#), Some("pytest-benchmark"));
         assert_eq!(key(br#"{"machine_info":{"node":"a","python_version":"3"#), Some("pytest-benchmark"));
         assert_eq!(key(br#"{"Title":"a","HostEnvironmentInfo":{"BenchmarkDotNetCaption":"#), Some("benchmark-dotnet"));
+        assert_eq!(key(br#"{"benchmarks":[{"metadata":{"name":"a"},"runs":[{"#), Some("pyperf"));
+        assert_eq!(key(br#"{"benchmarks":[{"runs":[{"metadata":{"#), Some("pyperf"));
+        assert_eq!(key(b"goos: linux\ngoarch: amd64\npkg: a\n"), Some("go"));
+        assert_eq!(key(b"# a note\nBenchmarkSum/n=1-8 \t 20\t 24.88 ns/op\n"), Some("go"));
+        assert_eq!(
+            key(b"[\n    {\n        \"jmhVersion\" : \"1.37\",\n        \"benchmark\" : \"a.B.c\","),
+            Some("jmh")
+        );
+        assert_eq!(key(br#"[{"benchmark":"a.B.c","mode":"thrpt","#), Some("jmh"));
         assert_eq!(key(b"desc: (none)\ncmd: ./a\ntime_unit: i\n"), Some("massif"));
         assert_eq!(key(b"{\"dhatFileVersion\":2\n,\"mode\""), Some("dhat"));
     }
@@ -111,6 +123,10 @@ mod tests {
             br#"[{"results":[{"command":"a"}]}]"#,
             br#"{"a":{"dhatFileVersion":2}}"#,
             b"desc: a\nother\n",
+            br#"{"benchmarks":[{"name":"a"}]}"#,
+            br#"[{"benchmark":"a","value":1}]"#,
+            b"Benchmarks 5 4 ns/op\n",
+            b"goos: linux\nother\n",
         ] {
             assert_eq!(key(bytes), None, "{}", bytes.escape_ascii());
         }

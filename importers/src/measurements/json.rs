@@ -22,6 +22,21 @@ pub(crate) fn each<'de, T: Deserialize<'de>>(
     read.map_err(|error| damage_of(text, list, &error))
 }
 
+/// The same for a text that is a list itself, of what is called `what`.
+///
+/// # Errors
+/// As for [`each`].
+pub(crate) fn each_in_list<'de, T: Deserialize<'de>>(
+    text: &'de [u8],
+    what: &'static str,
+    mut take: impl FnMut(T),
+) -> Result<(), Damage> {
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    let elements = Elements { take: &mut take, element: std::marker::PhantomData };
+    let read = elements.deserialize(&mut deserializer).and_then(|()| deserializer.end());
+    read.map_err(|error| damage_of(text, what, &error))
+}
+
 /// The value of a key of the outermost object, if it is there and as expected; whatever follows it.
 pub(crate) fn field<'de, T: Deserialize<'de>>(text: &'de [u8], key: &'static str) -> Option<T> {
     let mut found = None;
@@ -292,6 +307,12 @@ mod tests {
         assert!(taken("[1]").1.is_err());
         assert!(taken(r#"{"a":1}"#).1.is_err());
         assert!(taken(r#"{"a":[1]}x"#).1.is_err());
+        let mut numbers = Vec::new();
+        let end = each_in_list(b"[1,\n2,", "a", |Number(number)| numbers.push(number));
+        assert_eq!(numbers, [1.0, 2.0]);
+        let message = "EOF while parsing a value at line 2 column 2".to_owned();
+        assert_eq!(end, Err(Damage::Json { what: "a", offset: 6, message }));
+        assert!(each_in_list(b"{}", "a", |_: Number| ()).is_err());
     }
 
     #[test]

@@ -34,6 +34,15 @@ run 1 of 0
 }
 
 #[test]
+fn csv_has_parameters_of_programs() {
+    let file = "metric,value,variant,parameter_n,parameter_x\na,1,p,1,'-b\na,2,p,2,\n";
+    let recorded = record(file.as_bytes()).expect("values");
+    let text = recorded.text();
+    let variants = "variant 0: p parameter n=1 parameter x=-b\nvariant 1: p parameter n=2\n";
+    assert!(text.contains(variants) && recorded.imported.notes.is_empty(), "{text}");
+}
+
+#[test]
 fn csv_names_what_it_cannot_use() {
     let file = "metric,value,note,run\na,1,x,0\na,fast,x,1\na,nan,x,2\n,3,x,3\na,4,x,-1\na\n\"'=a,b\",5,,4\n";
     let recorded = record(file.as_bytes()).expect("values");

@@ -2,6 +2,7 @@
 
 mod cuts;
 mod forms;
+mod languages;
 mod recorded;
 mod samples;
 mod series;

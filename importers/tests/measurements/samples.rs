@@ -105,6 +105,80 @@ fn pytest_benchmark_has_its_own_statistics() {
     assert_eq!(recorded.fact("version of Python").as_deref(), Some("3.11.7"));
 }
 
+/// The expected numbers are those of pyperf itself: `min`, `mean()` and `max` of `get_values()`.
+#[test]
+fn pyperf_has_its_own_statistics() {
+    let recorded = record_sample("pyperf-2.11.json");
+    assert_eq!(counts(&recorded), (6, 30));
+    let known = [
+        ("sum 100", [4.370964813427136e-07, 5.073821595554436e-07, 6.040768547044273e-07]),
+        ("join", [1.5405282020528044e-08, 1.9044331421247975e-08, 2.2225267886505362e-08]),
+    ];
+    for (name, expected) in known {
+        assert_close(&min_mean_max(&recorded.values(name)), &expected.map(|seconds| seconds * 1e9));
+    }
+    assert_eq!(recorded.values("sum 100 peak_resident").len(), 3);
+    let text = recorded.text();
+    let head = "metric 0: sum 100 [ns] Lower\nmetric 1: sum 100 peak_resident [bytes] Lower\n";
+    assert!(text.starts_with(head) && text.contains("\n0 metric 1 = 19415040\n"), "{text}");
+    assert_eq!(recorded.fact("version of Python").as_deref(), Some("3.11.7 (64-bit)"));
+    assert_eq!(recorded.imported.notes, [""; 0]);
+}
+
+/// The means are those that awk computes of the columns.
+#[test]
+fn go_has_the_values_that_it_prints() {
+    let recorded = record_sample("go-1.19.txt");
+    assert_eq!(counts(&recorded), (2, 84));
+    for (metric, mean) in [
+        ("BenchmarkSum/n=1000-2", 511.225),
+        ("BenchmarkJoin-2", 131.545),
+        ("BenchmarkJoin-2 allocated", 32.0),
+        ("BenchmarkJoin-2 blocks", 1.0),
+        ("BenchmarkSum/n=1000-2 items/s", 2e6),
+    ] {
+        let values = recorded.values(metric);
+        assert_eq!(values.len(), 4, "{metric}");
+        assert_close(&min_mean_max(&values)[1..2], &[mean]);
+    }
+    let text = recorded.text();
+    assert!(text.contains("\nvariant 0: example.com/sums\nvariant 1: example.com/sums/other\n"), "{text}");
+    assert!(text.contains("metric 1: BenchmarkSum/n=100-2 MB/s [MB/s] Higher\n"), "{text}");
+    assert!(text.contains("metric 2: BenchmarkSum/n=100-2 items/op [items/op] Unknown\n"), "{text}");
+    assert_eq!(recorded.fact("architecture").as_deref(), Some("amd64"));
+    let notes = ["benchmarks that failed and have no values: 1; the first: `BenchmarkFails`"];
+    assert_eq!(recorded.imported.notes, notes);
+}
+
+/// A score is the mean that JMH computed.
+#[test]
+fn jmh_has_its_own_scores() {
+    let recorded = record_sample("jmh-1.38.json");
+    assert_eq!(recorded.lost(), None);
+    let names = [
+        ("cards.Sums.fold(n=100)", 1e3),
+        ("cards.Sums.fold(n=1000)", 1e3),
+        ("cards.Sums.copy(n=100)", 1e3),
+        ("cards.Sums.once(n=100) ss", 1e6),
+        ("cards.Sums.fold_sampled(n=100) sample", 1.0),
+    ];
+    let benchmarks = json("jmh-1.38.json");
+    for ((name, factor), benchmark) in names.into_iter().zip(benchmarks.as_array().expect("benchmarks")) {
+        let [_, mean, _] = min_mean_max(&recorded.values(name));
+        assert_close(&[mean], &[number(&benchmark["primaryMetric"]["score"]) * factor]);
+        let Some(secondary) = benchmark["secondaryMetrics"].get("gc.alloc.rate.norm") else { continue };
+        let [_, mean, _] = min_mean_max(&recorded.values(&format!("{name} allocated")));
+        assert_close(&[mean], &[number(&secondary["score"])]);
+    }
+    let text = recorded.text();
+    assert!(text.contains(": cards.Sums.copy(n=100) [ops/s] Higher\n"), "{text}");
+    assert!(text.contains(": cards.Sums.copy(n=100) gc.time [ms] Unknown\n"), "{text}");
+    assert!(!text.contains("p0.50"), "{text}");
+    // Forks are runs, of which each benchmark has two.
+    assert_eq!(recorded.imported.runs, 10);
+    assert_eq!(recorded.fact("version of JMH").as_deref(), Some("1.38-SNAPSHOT"));
+}
+
 #[test]
 fn benchmark_dotnet_has_its_own_statistics() {
     let full = record_sample("benchmark-dotnet-full.json");

@@ -7,7 +7,14 @@ use crate::recorded::{record_sample, recorded, sample};
 
 #[test]
 fn metrics_and_variants_are_declared_once() {
-    for name in ["google-benchmark-1.7.json", "hyperfine-1.15.json", "values.csv", "heap.dhat.json"] {
+    for name in [
+        "google-benchmark-1.7.json",
+        "hyperfine-1.15.json",
+        "values.csv",
+        "heap.dhat.json",
+        "go-1.19.txt",
+        "jmh-1.38.json",
+    ] {
         let one = record_sample(name);
         let both = recorded(|writer| {
             let options = ImportOptions::default();
