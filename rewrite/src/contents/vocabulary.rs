@@ -31,12 +31,24 @@ const FURTHER_NOTES: &str = "note ";
 /// What barrow puts before a name of the program, in keys and labels.
 pub(crate) const BEFORE_NAMES: &[&str] = &["module ", THREAD, "throughput of "];
 /// What it puts behind one, in names of metrics.
-pub(crate) const BEHIND_NAMES: &[&str] = &[" allocated", " bytes_per_second", " cpu", " items_per_second"];
+pub(crate) const BEHIND_NAMES: &[&str] = &[
+    " MB/s",
+    " allocated",
+    " blocks",
+    " bytes_per_second",
+    " cpu",
+    " gc.alloc.rate",
+    " gc.count",
+    " gc.time",
+    " items_per_second",
+    " peak_resident",
+];
 
 /// Keys of facts, of snapshots and of attributes whose values are settings: versions, counters, and words of barrow.
 const SETTINGS: &[&str] = &[
     "MHz per processor",
     "Python",
+    "architecture",
     "build",
     "build type of Google Benchmark",
     "cache_ns",
@@ -108,7 +120,9 @@ const SETTINGS: &[&str] = &[
     "user_ns including children",
     "version of Bazel",
     "version of BenchmarkDotNet",
+    "version of JMH",
     "version of Python",
+    "version of the runtime",
 ];
 
 /// Those whose values are names.
@@ -215,6 +229,8 @@ const WORDS: &[&str] = &[
     "JNI local",
     "JNI monitor",
     "Java frame",
+    "MB/s",
+    "MB/sec",
     "VM internal",
     "YJIT",
     "allocated",
@@ -232,6 +248,7 @@ const WORDS: &[&str] = &[
     "char",
     "constant pool",
     "context_switches",
+    "counts",
     "cycles",
     "debugger",
     "double",
@@ -262,9 +279,11 @@ const WORDS: &[&str] = &[
     "machine_context",
     "modules",
     "monitor used",
+    "ms",
     "native stack",
     "ns",
     "object_id",
+    "ops/s",
     "page_faults",
     "peak_heap",
     "peak_mapped",
