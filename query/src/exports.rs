@@ -1,7 +1,10 @@
-//! Process trees in the formats of other programs.
+//! Process trees and trials in the formats of other programs.
 
+pub(crate) mod asciidoc;
 pub(crate) mod chrome;
+pub(crate) mod hyperfine;
 pub(crate) mod markdown;
+pub(crate) mod orgmode;
 pub(crate) mod perfetto;
 mod protobuf;
 pub(crate) mod trace;

@@ -3,7 +3,7 @@
 mod trial;
 
 pub(crate) use trial::{Amount, AmountUnit};
-pub use trial::{TrialFlags, Until};
+pub use trial::{SortBy, TimeUnit, TrialFlags, Until};
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -264,6 +264,10 @@ pub enum ExportFormat {
     Json,
     /// A table, as hyperfine writes it.
     Markdown,
+    /// The same in AsciiDoc.
+    Asciidoc,
+    /// The same for Emacs' Org mode.
+    Orgmode,
 }
 
 /// A snapshot as it is named: by number, or as the last one.

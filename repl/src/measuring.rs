@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use barrow_query::answer::units;
 use barrow_query::commands::Command;
 use barrow_query::error::code;
-use barrow_query::flags::ExportFormat;
+use barrow_query::flags::{ExportFormat, TrialFlags};
 use barrow_query::{Flags, Format, QueryError, Question, Watcher as _};
 use barrow_trial_recorder::{Failure, Observer, Outcome, Plan, Progress, Stop, TrialError, disturbances, record};
 
@@ -62,7 +62,8 @@ pub(crate) fn run(
     };
     tell_outcome(&outcome, &plan);
     interrupt::clear();
-    tell_values(flags, to, &exports, outcome.succeeded_programs)?;
+    let reference = flags.question.trial.reference.as_ref().and(plan.variants.first()).map(|first| first.name.clone());
+    tell_values(flags, to, &exports, (outcome.succeeded_programs, reference))?;
     Ok(match outcome {
         Outcome { cancelled: true, .. } => code::STOPPED,
         Outcome { failed: 0, .. } => code::ANSWERED,
@@ -90,6 +91,8 @@ fn exports(flags: &Flags) -> Result<Vec<(ExportFormat, PathBuf)>, QueryError> {
         (ExportFormat::Markdown, &trial.export_markdown),
         (ExportFormat::Json, &trial.export_json),
         (ExportFormat::Csv, &trial.export_csv),
+        (ExportFormat::Asciidoc, &trial.export_asciidoc),
+        (ExportFormat::Orgmode, &trial.export_orgmode),
     ];
     let exports: Vec<_> = wanted.into_iter().filter_map(|(format, path)| Some((format, path.clone()?))).collect();
     // After an hour of runs it would be late to say so.
@@ -137,17 +140,23 @@ fn tell_values(
     flags: &Flags,
     to: &Path,
     exports: &[(ExportFormat, PathBuf)],
-    programs: usize,
+    (programs, reference): (usize, Option<String>),
 ) -> Result<(), ReplError> {
     let mut terminal = Terminal::new(flags)?;
     let name = to.to_string_lossy();
     terminal.open(&name)?;
-    terminal.ask_line("trials")?;
+    // How tables are shown; all other flags were those of the runs.
+    let mut shown = Flags::default();
+    shown.format = flags.format;
+    let (TrialFlags { sort, time_unit, .. }, of_answers) = (&flags.question.trial, &mut shown.question.trial);
+    (of_answers.sort, of_answers.time_unit) = (*sort, *time_unit);
+    terminal.ask(&Question::of_words(barrow_query::commands::named("trials")?, &[], false, &shown))?;
     if programs > 1 && flags.format.unwrap_or_default() == Format::Table {
-        terminal.ask_line("compare")?;
+        terminal.ask(&Question::of_words(barrow_query::commands::named("compare")?, &[], false, &shown))?;
     }
     for (format, path) in exports {
-        let mut flags = Flags::default();
+        let mut flags = shown.clone();
+        flags.question.trial.reference.clone_from(&reference);
         flags.question.to = Some(*format);
         flags.question.output = Some(path.clone());
         flags.question.force = true;

@@ -377,6 +377,9 @@ fn what_users_of_hyperfine_expect() {
     assert!(markdown.starts_with("| metric | program |") && markdown.contains("| relative |"), "{markdown}");
     let json: Value = serde_json::from_slice(&std::fs::read(folder.join("t.json")).unwrap()).unwrap();
     assert_eq!(json["rows"], trials["rows"]);
+    assert_eq!(trials["rows"][3]["parameter_n"], "3");
+    assert_eq!(trials["rows"][3]["parameter_word"], "b");
+    assert_eq!(json["results"][1]["parameters"], serde_json::json!({ "n": "1", "word": "b" }));
     // What is exported is imported.
     let again = barrow(folder, &["trials", "t.csv", "--format", "json"]);
     let again: Value = serde_json::from_str(&again.stdout).unwrap();
@@ -385,12 +388,102 @@ fn what_users_of_hyperfine_expect() {
         rows.map(|row| serde_json::json!([row["metric"], row["variant"], row["median"], row["runs"]])).collect()
     };
     assert_eq!(medians(&again), medians(&trials));
+    let header = std::fs::read_to_string(folder.join("t.csv")).unwrap();
+    assert!(header.starts_with("metric,unit,direction,variant,run,iteration,seed,value,parameter_n,parameter_word"));
+    let parameters = |answer: &Value| -> Vec<Value> {
+        answer["rows"].as_array().unwrap().iter().map(|row| row["parameter_word"].clone()).collect()
+    };
+    assert_eq!(parameters(&again), parameters(&trials));
     std::fs::write(folder.join("input"), "a word").unwrap();
     let run = trial(folder, &["-n", "2", "--input", "input", "--value", "n=^ *([0-9]+)$", "--shell=none", "wc -c"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert_eq!(values(folder, "n"), [6.0, 6.0]);
     let shown = trial(folder, &["-n", "2", "--show-output", "--", "echo", "shown"]);
     assert!(shown.stdout.starts_with("shown\nshown\n"), "{}", shown.stdout);
+}
+
+/// The results of hyperfine have what its `src/benchmark/benchmark_result.rs` writes; statistics are checked against a plain
+/// computation from the times.
+#[test]
+fn json_has_the_results_of_hyperfine() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run =
+        trial(folder, &["-n", "4", "-i", "--warmup", "1", "-P", "n", "0", "1", "--export-json", "t.json", "exit {n}"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let json: Value = serde_json::from_slice(&std::fs::read(folder.join("t.json")).unwrap()).unwrap();
+    let results = json["results"].as_array().unwrap();
+    assert_eq!(results.len(), 2);
+    for (at, result) in results.iter().enumerate() {
+        assert_eq!(result["command"], format!("exit {at}"));
+        assert_eq!(result["exit_codes"], serde_json::json!([at, at, at, at]));
+        assert_eq!(result["parameters"]["n"], at.to_string());
+        let times: Vec<f64> = result["times"].as_array().unwrap().iter().map(|time| time.as_f64().unwrap()).collect();
+        let mean = times.iter().sum::<f64>() / 4.0;
+        let deviation = (times.iter().map(|time| (time - mean) * (time - mean)).sum::<f64>() / 3.0).sqrt();
+        for (key, expected) in [("mean", mean), ("stddev", deviation)] {
+            assert!((result[key].as_f64().unwrap() - expected).abs() <= 1e-9 * expected, "{key}: {result}");
+        }
+        assert!(times.iter().all(|time| (1e-5..60.0).contains(time)), "seconds: {times:?}");
+        let least = result["min"].as_f64().unwrap();
+        assert!(least <= result["median"].as_f64().unwrap() && times.contains(&least));
+        let memory = result["memory_usage_byte"].as_array().unwrap();
+        assert!(memory.len() == 4 && memory.iter().all(|bytes| bytes.as_u64().unwrap() > 100_000), "{memory:?}");
+        assert!(result["user"].is_f64() && result["system"].is_f64() && result["max"].is_f64());
+    }
+    // It is imported as results of hyperfine.
+    let again = barrow(folder, &["trials", "t.json", "wall", "--format", "json"]);
+    let again: Value = serde_json::from_str(&again.stdout).unwrap();
+    let [row] = &again["rows"].as_array().unwrap()[..] else {
+        panic!("runs of the other program have failed: {again}")
+    };
+    assert_eq!((&row["parameter_n"], &row["runs"]), (&Value::from("0"), &Value::from(4)));
+}
+
+/// Of three programs the reference is first and the one that the others are compared with; the slowest is last.
+#[test]
+fn programs_have_an_order_a_reference_and_a_unit() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run = trial(
+        folder,
+        &[
+            "-n",
+            "6",
+            "--sort",
+            "mean-time",
+            "-u",
+            "second",
+            "--reference",
+            "sleep 0.02",
+            "--reference-name",
+            "base",
+            "--export-markdown",
+            "t.md",
+            "--export-asciidoc",
+            "t.adoc",
+            "--export-orgmode",
+            "t.org",
+            "sleep 0.04",
+            "true",
+        ],
+    );
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let programs = |lines: &mut dyn Iterator<Item = &str>| -> Vec<String> {
+        let wall = lines.filter(|line| line.contains("wall"));
+        wall.map(|line| line.split(['|']).nth(2).unwrap_or_default().trim().to_owned()).collect()
+    };
+    let exported = ["t.md", "t.adoc", "t.org"].map(|name| std::fs::read_to_string(folder.join(name)).unwrap());
+    assert_eq!(programs(&mut exported[0].lines()), ["true", "base", "sleep 0.04"]);
+    assert_eq!(programs(&mut exported[2].lines()), ["true", "base", "sleep 0.04"]);
+    let base: Vec<&str> = exported[0].lines().filter(|line| line.starts_with("| wall | base |")).collect();
+    assert!(base[0].ends_with("| 1.000 |") && base[0].contains(" s |") && !base[0].contains("ms"), "{base:?}");
+    assert!(exported[1].starts_with("[cols=\"<,<,>"), "{}", exported[1]);
+    assert!(run.stdout.contains("A  base\n"), "{}", run.stdout);
+    let compared = asked(folder, &["compare", "--reference", "true"]);
+    assert_eq!(compared["a"], "true");
+    let wrong = barrow(folder, &["export", "t.barrow", "--to", "markdown", "--reference", "other"]);
+    assert!(wrong.code == 2 && wrong.stderr.contains("other"), "{}", wrong.stderr);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Measured numbers as people read them, in the units of their metrics.
 
+use crate::flags::TimeUnit;
+
 use super::{Value, units};
 
 /// Significant digits.
@@ -46,6 +48,18 @@ fn time(nanoseconds: f64) -> String {
     }
 }
 
+/// Nanoseconds in this unit.
+pub(crate) fn time_in(nanoseconds: f64, unit: TimeUnit) -> String {
+    let (size, name) = match unit {
+        TimeUnit::Nanosecond => (1.0, "ns"),
+        TimeUnit::Microsecond => (1e3, "µs"),
+        TimeUnit::Millisecond => (1e6, "ms"),
+        TimeUnit::Second => (1e9, "s"),
+    };
+    let sign = if nanoseconds < 0.0 { "-" } else { "" };
+    format!("{sign}{} {name}", significant(nanoseconds.abs() / size))
+}
+
 /// A number of four significant digits; a whole one has all of its digits.
 fn significant(magnitude: f64) -> String {
     if magnitude.fract() == 0.0 && magnitude < 1e15 {
@@ -87,6 +101,8 @@ mod tests {
         for (value, unit, expected) in texts {
             assert_eq!(text(value, unit), expected);
         }
+        assert_eq!(time_in(1_234_567.0, TimeUnit::Second), "0.001235 s");
+        assert_eq!(time_in(-1_234_567.0, TimeUnit::Nanosecond), "-1,234,567 ns");
         let Value::Measured { text, .. } = difference(2.5, "ns") else { panic!() };
         assert_eq!(text, "+2.500 ns");
     }

@@ -13,6 +13,7 @@ use crate::session::Session;
 use crate::sources::opening;
 use crate::tables::trials::STATISTICS_BYTES;
 use crate::tables::trials::comparison::{self, Asked, Compared};
+use crate::tables::trials::presentation::Presentation;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};
@@ -21,11 +22,11 @@ pub(super) const COMMAND: Command = Command {
     name: "compare",
     aliases: &[],
     group: Group::Trials,
-    arguments: "[A] [B] [METRIC..] [--threshold SHARE] [--floor AMOUNT]",
+    arguments: "[A] [B] [METRIC..] [--reference PROGRAM] [--threshold SHARE] [--floor AMOUNT] [-u UNIT]",
     about: "Whether B is faster or slower than A, also in its rarer modes",
     details: "A and B are programs of the recording, by name; or, if none has that name, FILE or FILE:PROGRAM of \
               another recording, which stands for B with the open one as A: from a shell, `barrow compare A.barrow \
-              B.barrow`. Without names, A is the first program and B each other one; where these are several, only `wall` is \
+              B.barrow`. Without names, A is the program of `--reference` or the first one, and B each other one; where these are several, only `wall` is \
               compared unless a metric is named. Values of a run share a layout, so runs are compared and not single \
               values. The verdict \
               of a metric is that of its worst mode: two tests of Mann and Whitney per mode, at the larger of `--threshold` \
@@ -35,7 +36,7 @@ pub(super) const COMMAND: Command = Command {
               smallest difference that this number of runs finds in 9 of 10 cases, too small for fewer than 20 runs. \
               Where the values support no statement, the verdict is unknown.",
     example: "compare sort sort-new wall",
-    flags: &["--threshold", "--floor"],
+    flags: &["--threshold", "--floor", "--reference", "-u"],
     subject: Subject::Recording,
     touches: Touches::RECORDING.with(Touches::READS_FILES),
     asks_for_totals: None,
@@ -69,7 +70,8 @@ impl<'s> SeriesOf<'s> {
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let words = arguments.words();
-    let (a, others, metrics) = sides(session, &words)?;
+    let (a, others, metrics) = sides(session, &words, arguments.flags.trial.reference.as_deref())?;
+    let presentation = Presentation::of(&a.trials, &arguments.flags.trial)?;
     let asked = Asked { relative: arguments.flags.trial.threshold, floor: arguments.flags.trial.floor };
     let has_several = others.len() > 1;
     // Every metric of many programs would be a page that says nothing.
@@ -91,7 +93,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         _ => notes.push("`compare A B` compares two of them in all metrics".to_owned()),
     }
     for table in comparison::tables(&rows) {
-        answer = answer.table(table);
+        answer = answer.table(presentation.times(table));
     }
     session.listed.clear();
     let page = session.page_rows();
@@ -148,8 +150,13 @@ fn compared<'s>(
 }
 
 /// A, each B, and the words after them.
-fn sides<'w>(session: &Session, words: &'w [String]) -> Result<(Side, Vec<Side>, &'w [String]), QueryError> {
+fn sides<'w>(
+    session: &Session,
+    words: &'w [String],
+    reference: Option<&str>,
+) -> Result<(Side, Vec<Side>, &'w [String]), QueryError> {
     let trials = session.trials()?;
+    let reference = reference.map(|name| trials.variant(name)).transpose()?;
     let file = |word| file(word).filter(|_| !trials.variants().iter().any(|variant| variant.name == word));
     if let [first, rest @ ..] = words
         && let Some((file, variant)) = file(first)
@@ -180,7 +187,9 @@ fn sides<'w>(session: &Session, words: &'w [String]) -> Result<(Side, Vec<Side>,
     }
     let with_runs: HashSet<VariantId> =
         trials.runs().iter().filter(|run| run.counts()).map(|run| run.variant).collect();
-    let mut all = trials.variant_ids().filter(|id| with_runs.contains(id)).map(|id| of_variant(&trials, id));
+    let mut all: Vec<VariantId> = trials.variant_ids().filter(|id| with_runs.contains(id)).collect();
+    all.sort_by_key(|id| Some(*id) != reference);
+    let mut all = all.into_iter().map(|id| of_variant(&trials, id));
     let (a, others): (_, Vec<Side>) = (all.next(), all.collect());
     match a {
         Some(a) if !others.is_empty() => Ok((a, others, words)),

@@ -15,6 +15,7 @@ use crate::session::{PIECE_ROWS, Session};
 use crate::sources::destination::{Access, Destination};
 use crate::tables::process_rows::Rows;
 use crate::tables::trials::overview;
+use crate::tables::trials::presentation::Presentation;
 use crate::tables::unit_labels::UnitLabels;
 use crate::touches::Touches;
 
@@ -32,10 +33,12 @@ pub(super) const COMMAND: Command = Command {
               track of the process that started it, or on a track of its own where they would overlap; its category is its \
               class, and its details are its arguments, folder, end, processor time and peak of memory. The memory of all \
               processes is a counter, if it was recorded. DST is named like the recording unless told, and is replaced \
-              only with `--force`. Trials are written as `csv`, a row for each value, which `import` reads; as `json` or \
-              `markdown`, a row for each metric.",
+              only with `--force`. Trials are written as `csv`, a row for each value, which `import` reads; as `json`, \
+              `markdown`, `asciidoc` or `orgmode`, a row for each metric. JSON begins with `results`, in the form of \
+              hyperfine, which its scripts read. `--sort mean-time` orders programs by their mean time, `-u UNIT` gives times \
+              one unit, and `--reference PROGRAM` is the one that medians are relative to, which is otherwise the smallest.",
     example: "export --to perfetto -o build.perfetto-trace",
-    flags: &["--to", "-o", "--force", "--classes"],
+    flags: &["--to", "-o", "--force", "--classes", "--sort", "-u", "--reference"],
     subject: Subject::Recording,
     touches: Touches::RECORDING.with(Touches::WRITES_FILES),
     asks_for_totals: None,
@@ -45,9 +48,9 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let flags = &arguments.flags;
-    let format = flags
-        .to
-        .ok_or_else(|| QueryError::usage("which format? add `--to chrome`, perfetto, csv, json or markdown"))?;
+    let format = flags.to.ok_or_else(|| {
+        QueryError::usage("which format? add `--to chrome`, perfetto, csv, json, markdown, asciidoc or orgmode")
+    })?;
     let recording = session.recording()?;
     if recording.has_measurements() && !recording.has_processes() {
         return of_trials(session, flags, format);
@@ -63,7 +66,9 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let written = match format {
         ExportFormat::Chrome => chrome::write(&trace, &mut out),
         ExportFormat::Perfetto => perfetto::write(&trace, &mut out),
-        ExportFormat::Markdown => return Err(QueryError::usage("`--to markdown` is for trials")),
+        ExportFormat::Markdown | ExportFormat::Asciidoc | ExportFormat::Orgmode => {
+            return Err(QueryError::usage("`--to markdown`, asciidoc and orgmode are for trials"));
+        }
         ExportFormat::Csv | ExportFormat::Json => rows(session, &tree, (&classes, &units), format, &mut out),
     };
     // A watcher that stops the question stops the writing.
@@ -81,19 +86,20 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
 /// Writes trials.
 fn of_trials(session: &Session, flags: &QuestionFlags, format: ExportFormat) -> Result<Answer, QueryError> {
     if matches!(format, ExportFormat::Chrome | ExportFormat::Perfetto) {
-        return Err(QueryError::usage("trials are exported `--to csv`, json or markdown"));
+        return Err(QueryError::usage("trials are exported `--to csv`, json, markdown, asciidoc or orgmode"));
     }
     let trials = session.trials()?;
     if format != ExportFormat::Csv {
         overview::require(&session.context, &trials, &trials.metric_ids().collect::<Vec<_>>())?;
     }
+    let presentation = Presentation::of(&trials, &flags.trial)?;
     let place = place(session, flags, format);
     let recording = session.recording()?;
     let part = Destination::new(Some(&place), flags.force, recording.path().as_slice())?.begin(Access::Usual)?;
     let check = || session.context.check().map_err(|_| io::Error::from(io::ErrorKind::Interrupted));
     let mut out = BufWriter::new(part.file()?);
     let source = json::Source { file: session.file().map(|file| file.name.as_str()), damage: None };
-    let written = trial_values::write(&trials, format, source, &check, &mut out);
+    let written = trial_values::write((&*trials, &presentation), format, source, &check, &mut out);
     session.context.check()?;
     written.and_then(|()| out.flush()).map_err(|error| QueryError::file(&place, error))?;
     let length = part.file()?.metadata().map_err(|error| QueryError::file(&place, error))?.len();
@@ -120,6 +126,8 @@ fn usual_place(session: &Session, format: ExportFormat) -> PathBuf {
         ExportFormat::Csv => "csv",
         ExportFormat::Json => "json",
         ExportFormat::Markdown => "md",
+        ExportFormat::Asciidoc => "adoc",
+        ExportFormat::Orgmode => "org",
     })
 }
 

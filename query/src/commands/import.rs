@@ -27,7 +27,7 @@ pub(super) const COMMAND: Command = Command {
     about: "Turns dumps, logs and measured values of other tools into a recording",
     details: "SRC is a heap dump; a log of processes: of Kleknev, ninja, Bazel or strace; or values that were \
               measured: CSV with the columns metric and value, or files of hyperfine, Criterion, Google Benchmark, \
-              BenchmarkDotNet, pytest-benchmark, massif or DHAT. Of a folder such as `target/criterion`, all newest \
+              BenchmarkDotNet, pytest-benchmark, pyperf, Go, JMH, massif or DHAT. Of a folder such as `target/criterion`, all newest \
               samples of Criterion are imported. Several files of values are successive runs of the same programs. \
               SRC is recognised by its first bytes, never by its name. It may be inside gzip, zstd, bzip2, xz, or a zip archive of one file. A compressed dump is unpacked beside \
               DST, into a file that vanishes with the import, and only as long as it looks like a dump; `barrow \

@@ -33,7 +33,9 @@ pub(super) const COMMAND: Command = Command {
               not run again.\n\
               As in hyperfine: `-P NAME FROM TO` and `-L NAME A,B` run a program for each value in place of {NAME}; \
               --prepare, --conclude, --setup and --cleanup run commands around runs; --shell=none starts programs \
-              without a shell; --warmup, --input, --show-output, --export-markdown, --export-json, --export-csv. \
+              without a shell; --warmup, --input, --show-output; --export-markdown, --export-asciidoc, --export-orgmode, --export-csv, \
+              --export-json, which hyperfine's scripts read; --sort, -u (--time-unit); --reference CMD is measured as the first \
+              program, which the others are compared with, and has the name of --reference-name. \
               `--no-disturb` refuses to measure on a machine whose frequency or load varies.",
     example: "trial -n 60 --layout random -- ./benchmark",
     flags: &[
@@ -70,6 +72,12 @@ pub(super) const COMMAND: Command = Command {
         "--export-markdown",
         "--export-json",
         "--export-csv",
+        "--export-asciidoc",
+        "--export-orgmode",
+        "--sort",
+        "-u",
+        "--reference",
+        "--reference-name",
     ],
     subject: Subject::Program,
     touches: Touches::WRITES_FILES.with(Touches::RUNS_PROGRAMS),

@@ -7,6 +7,7 @@ use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::session::Session;
 use crate::tables::trials::overview;
+use crate::tables::trials::presentation::Presentation;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};
@@ -15,15 +16,16 @@ pub(super) const COMMAND: Command = Command {
     name: "trials",
     aliases: &[],
     group: Group::Trials,
-    arguments: "[METRIC..]",
+    arguments: "[METRIC..] [--sort ORDER] [-u UNIT]",
     about: "What was measured: runs, medians, ranges, modes, whether layout matters",
     details: "A row for each metric of each program. Runs that failed and warm-ups do not count. The median and the \
               quartiles are those of Harrell and Davis: weighted means of all values, which may lie between any two of \
               them. `modes` is the number of modes, unless 12 values are not there. \
               `layout matters` is yes if some knob of the memory layout explains a part of the spread that chance gives \
-              in less than one of a hundred cases.",
+              in less than one of a hundred cases. Parameters of programs have columns, which narrow terminals leave out. \
+              `--sort mean-time` orders the programs by the mean of `wall`, `-u millisecond` shows all times in one unit.",
     example: "trials wall",
-    flags: &[],
+    flags: &["--sort", "-u"],
     subject: Subject::Recording,
     touches: Touches::RECORDING,
     asks_for_totals: None,
@@ -38,7 +40,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         named => named.iter().map(|name| trials.metric(name)).collect::<Result<_, _>>()?,
     };
     overview::require(&session.context, &trials, &metrics)?;
-    let table = overview::table(&trials, &metrics, || session.context.check())?;
+    let presentation = Presentation::of(&trials, &arguments.flags.trial)?;
+    let table = presentation.overview(overview::table(&trials, &metrics, || session.context.check())?);
     session.listed.clear();
     let rows = session.page_rows();
     let answer = add_runs(Answer::default(), &trials).table(table);

@@ -8,35 +8,49 @@ use crate::answer::measured::measured;
 use crate::answer::{Answer, Audience, Check, Column, Table, Unit, Value, csv, json};
 use crate::flags::ExportFormat;
 use crate::session::PIECE_ROWS;
+use crate::tables::trials::presentation::{Presentation, parameter_column, parameter_names, parameters};
 use crate::tables::trials::{metric_of, overview, variant_of};
 
-use super::markdown;
+use super::{asciidoc, hyperfine, markdown, orgmode};
 
-/// Writes the trials. Markdown and JSON have a row for each metric of each program, CSV one for each value.
+/// Writes the trials. Tables and JSON have a row for each metric of each program, CSV one for each value.
 ///
 /// # Errors
 /// Those of `out` and of `check`.
 pub(crate) fn write(
-    trials: &Trials,
+    (trials, presentation): (&Trials, &Presentation<'_>),
     format: ExportFormat,
     source: json::Source<'_>,
     check: &(dyn Fn() -> io::Result<()> + Sync),
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let metrics: Vec<_> = trials.metric_ids().collect();
+    if format == ExportFormat::Csv {
+        return values(trials, check, out);
+    }
+    let table = presentation.overview(overview::table(trials, &metrics, check)?);
     match format {
-        ExportFormat::Csv => values(trials, check, out),
-        ExportFormat::Markdown => {
-            markdown::write(&with_relative(trials, overview::table(trials, &metrics, check)?), out)
+        ExportFormat::Markdown => markdown::write(&presentation.with_relative(table), out),
+        ExportFormat::Asciidoc => asciidoc::write(&presentation.with_relative(table), out),
+        ExportFormat::Orgmode => orgmode::write(&presentation.with_relative(table), out),
+        _ => {
+            // First, as in hyperfine's own files: so imports recognise it.
+            write!(out, "{{")?;
+            hyperfine::write(trials, check, out)?;
+            let mut rest = Vec::new();
+            json::draw(&Answer::default().table(table).exact(), source, &mut rest)?;
+            write!(out, ",")?;
+            out.write_all(&rest[1..])
         }
-        _ => json::draw(&Answer::default().table(overview::table(trials, &metrics, check)?).exact(), source, out),
     }
 }
 
 /// A row for each value that counts, some at a time.
 fn values(trials: &Trials, check: Check<'_>, out: &mut dyn Write) -> io::Result<()> {
     let columns = ["metric", "unit", "direction", "variant", "run", "iteration", "seed", "value"];
-    let columns = columns.map(|key| Column::new(key, key, Unit::Text)).to_vec();
+    let mut columns = columns.map(|key| Column::new(key, key, Unit::Text)).to_vec();
+    let names = parameter_names(trials);
+    columns.extend(names.iter().map(|name| parameter_column(name)));
     let table = |rows| {
         Answer::default().table(Table { key: "rows", audience: Audience::Everyone, columns: columns.clone(), rows })
     };
@@ -49,10 +63,14 @@ fn values(trials: &Trials, check: Check<'_>, out: &mut dyn Write) -> io::Result<
             Better::Higher => "higher".into(),
         };
         for series in Series::of_metric(trials, id) {
-            let variant = variant_of(trials, series.variant()).name.as_str();
+            let of = variant_of(trials, series.variant());
+            let variant = of.name.as_str();
+            let parameter = |name: &&str| parameters(of).find(|(known, _)| known == name);
+            let made_with: Vec<Value> =
+                names.iter().map(|name| parameter(name).map(|(_, value)| Value::text(value)).into()).collect();
             let row = |value: barrow_trials::Value| {
                 let seed = value.seed.or_else(|| trials.runs().get(value.run.index()).and_then(|run| run.seed));
-                vec![
+                let mut cells = vec![
                     metric.name.as_str().into(),
                     metric.unit.as_str().into(),
                     direction.clone(),
@@ -61,7 +79,9 @@ fn values(trials: &Trials, check: Check<'_>, out: &mut dyn Write) -> io::Result<
                     value.iteration.into(),
                     seed.into(),
                     measured(value.value, ""),
-                ]
+                ];
+                cells.extend(made_with.iter().cloned());
+                cells
             };
             for places in series.places().chunks(PIECE_ROWS) {
                 let values = places.iter().filter_map(|place| trials.values(id).get(*place));
@@ -70,28 +90,4 @@ fn values(trials: &Trials, check: Check<'_>, out: &mut dyn Write) -> io::Result<
         }
     }
     Ok(())
-}
-
-/// The same with the median relative to the smallest one of the metric, where there are several programs.
-fn with_relative(trials: &Trials, mut table: Table) -> Table {
-    let place = |key: &str| table.columns.iter().position(|column| column.key == key);
-    let (Some(metric), Some(median), true) = (place("metric"), place("median"), trials.variants().len() > 1) else {
-        return table;
-    };
-    let number = |row: &[Value]| match row[median] {
-        Value::Measured { value, .. } => Some(value),
-        _ => None,
-    };
-    let smallest = |name: &Value| {
-        let same = table.rows.iter().filter(|row| row[metric] == *name);
-        same.filter_map(|row| number(row)).fold(f64::INFINITY, f64::min)
-    };
-    let relative = |row: &Vec<Value>| {
-        let ratio = number(row).map(|value| value / smallest(&row[metric])).filter(|ratio| ratio.is_finite());
-        ratio.map(|ratio| Value::text(format!("{ratio:.3}"))).into()
-    };
-    let cells: Vec<Value> = table.rows.iter().map(relative).collect();
-    table.columns.push(Column::new("relative", "relative", Unit::Number));
-    table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
-    table
 }

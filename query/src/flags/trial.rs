@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 /// Flags of `trial` and of questions about trials.
 #[derive(Debug, Clone, Default, Args)]
@@ -93,18 +93,61 @@ pub struct TrialFlags {
     /// Write what was measured as a Markdown table.
     #[arg(long, value_name = "FILE")]
     pub export_markdown: Option<PathBuf>,
-    /// Write what was measured as JSON.
+    /// Write what was measured as JSON, with hyperfine's results.
     #[arg(long, value_name = "FILE")]
     pub export_json: Option<PathBuf>,
     /// Write what was measured as CSV.
     #[arg(long, value_name = "FILE")]
     pub export_csv: Option<PathBuf>,
+    /// Write what was measured as an AsciiDoc table.
+    #[arg(long, value_name = "FILE")]
+    pub export_asciidoc: Option<PathBuf>,
+    /// Write what was measured as a table of Emacs' Org mode.
+    #[arg(long, value_name = "FILE")]
+    pub export_orgmode: Option<PathBuf>,
+    /// The order of programs in tables: as they were given, or by their mean time.
+    #[arg(long, value_name = "ORDER", value_enum)]
+    pub sort: Option<SortBy>,
+    /// The unit of times in tables, chosen for each time unless told.
+    #[arg(short = 'u', long, value_name = "UNIT", value_enum)]
+    pub time_unit: Option<TimeUnit>,
+    /// What the others are compared with: a command to measure, or a program of the recording.
+    #[arg(long, value_name = "CMD|PROGRAM")]
+    pub reference: Option<String>,
+    /// The name of the command that the others are compared with.
+    #[arg(long, value_name = "NAME", requires = "reference")]
+    pub reference_name: Option<String>,
     /// How large a difference matters, relative to the median, like 5%.
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub threshold: Option<f64>,
     /// How large a difference matters, in the unit of the metric, like 1ns or 64K.
     #[arg(long, value_name = "AMOUNT", value_parser = parse_amount)]
     pub floor: Option<f64>,
+}
+
+/// The order of programs in tables, by the names that hyperfine gives them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum SortBy {
+    /// As they were given.
+    #[default]
+    Auto,
+    /// As they were given.
+    Command,
+    /// By the mean of their times.
+    MeanTime,
+}
+
+/// A unit of times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TimeUnit {
+    /// ns
+    Nanosecond,
+    /// µs
+    Microsecond,
+    /// ms
+    Millisecond,
+    /// s
+    Second,
 }
 
 /// What ends a series: a snapshot, or how precisely something is known.

@@ -1,13 +1,15 @@
 //! Tables about trials: what was measured, how it is distributed, and how two programs differ.
 //!
 //! `overview` has a row for each metric of each variant, `modes` the modes of one series, `knobs` which part of the
-//! layout explains them, `histogram` its values in ranges, `comparison` two series, `runs` the runs themselves, `summary` what ran.
+//! layout explains them, `histogram` its values in ranges, `comparison` two series, `runs` the runs themselves, `summary` what ran;
+//! `presentation` is the order of programs, their parameters and the unit of times in such tables.
 
 pub(crate) mod comparison;
 pub(crate) mod histogram;
 pub(crate) mod knobs;
 pub(crate) mod modes;
 pub(crate) mod overview;
+pub(crate) mod presentation;
 pub(crate) mod runs;
 pub(crate) mod summary;
 

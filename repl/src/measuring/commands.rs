@@ -59,6 +59,11 @@ pub(super) fn variants(
     }
     let combinations = combinations(&parameters)?;
     let mut variants = Vec::new();
+    if let Some(line) = &flags.reference {
+        // Measured once, whatever parameters the others have, and first: comparisons begin there.
+        let template = if is_started_alone { without_shell(line)? } else { Command::Line(line.clone()) };
+        variants.push(variant(&template, flags.reference_name.as_ref(), &[], shell.is_none()));
+    }
     for (at, template) in templates.iter().enumerate() {
         for parameters in &combinations {
             variants.push(variant(template, flags.name.get(at), parameters, shell.is_none()));
