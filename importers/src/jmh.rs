@@ -63,6 +63,9 @@ struct Benchmark {
     secondary_metrics: BTreeMap<String, Measured>,
 }
 
+/// Times, each with how often there was it.
+type Histogram = Vec<(Number, Number)>;
+
 /// What was measured of it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -70,7 +73,7 @@ struct Measured {
     #[serde(default)]
     score_unit: Text,
     raw_data: Option<Vec<Vec<Number>>>,
-    raw_data_histogram: Option<Vec<Vec<Vec<(Number, Number)>>>>,
+    raw_data_histogram: Option<Vec<Vec<Histogram>>>,
 }
 
 fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
@@ -121,7 +124,7 @@ impl Adding {
                 return;
             }
             self.samples += count;
-            let sampled = |fork: &Vec<Vec<(Number, Number)>>| {
+            let sampled = |fork: &Vec<Histogram>| {
                 let each = fork.iter().flatten();
                 each.flat_map(|&(time, count)| std::iter::repeat_n(time, times(count) as usize)).collect()
             };
