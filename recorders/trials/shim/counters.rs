@@ -2,18 +2,21 @@
 //!
 //! ```text
 //!   run 0 │ run 1 │ …                                                   a run: 262,144 bytes
-//!   run: u32 slots taken · zeros up to 64 bytes │ slot 0 │ slot 1 │ …   a slot: 64 bytes
-//!   slot: u64 process · allocated bytes · blocks · live bytes · peak of live bytes · live blocks
+//!   run: u32 slots taken · u32 whether there is a name · name, up to 64 bytes │ slot 0 │ slot 1 │ …
+//!   slot: u64 process · allocated bytes · blocks · live bytes · peak of live bytes · live blocks · verdict · zero
 //! ```
 //!
 //! Each process takes a slot: when it executes a program, and when it is forked. A forked process begins with the live
-//! bytes of its parent, which it holds copies of.
+//! bytes of its parent, which it holds copies of. Where it is not known what a process allocates, its slot has the verdict
+//! alone, and the name is that of the file that has its allocator.
 
 use core::ffi::{c_char, c_long, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use crate::libc;
+use crate::objects::Object;
+use crate::verdict::{Verdict, verdict};
+use crate::{libc, next};
 
 /// Bytes of a run, whole pages.
 const RUN_BYTES: usize = 64 + SLOTS * size_of::<Slot>();
@@ -27,20 +30,28 @@ struct Slot {
     live: AtomicU64,
     peak: AtomicU64,
     live_blocks: AtomicU64,
+    verdict: AtomicU64,
 }
+
+/// The bytes of a name, with a zero at its end.
+const NAME_BYTES: usize = 56;
 
 /// Null while nothing is counted.
 static SLOT: AtomicPtr<Slot> = AtomicPtr::new(ptr::null_mut());
 static FILE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Whether the environment was read: counting begins with the first block, which may be before any function of ours.
+/// Whether the environment was read: counting begins with the first block after there is one, which may be before any
+/// function of ours.
 static STATE: AtomicU32 = AtomicU32::new(UNKNOWN);
 const UNKNOWN: u32 = 0;
 const KNOWN: u32 = 1;
 
 /// Which run of the file this is.
 static RUN: AtomicUsize = AtomicUsize::new(0);
+static VERDICT: AtomicU64 = AtomicU64::new(0);
 static LAYOUT: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
+/// Whether blocks are to be counted: 0 or 1.
+static COUNTS: AtomicUsize = AtomicUsize::new(0);
 
 /// Blocks that move what a program places, in bytes.
 pub(crate) struct Layout {
@@ -50,10 +61,13 @@ pub(crate) struct Layout {
     pub(crate) stack: usize,
 }
 
-/// The layout that barrow asks for.
+/// The layout that barrow asks for. The heap is left alone where the program has an allocator of its own.
 pub(crate) fn layout() -> Layout {
     read_environment();
     let [small, large, offset, stack] = [0, 1, 2, 3].map(|at: usize| LAYOUT[at].load(Ordering::Relaxed));
+    if VERDICT.load(Ordering::Relaxed) == Verdict::First as u64 {
+        return Layout { small: 0, large: 0, offset: 0, stack };
+    }
     Layout { small, large, offset, stack }
 }
 
@@ -65,13 +79,13 @@ pub(crate) fn begin() {
 }
 
 unsafe extern "C" fn forked() {
-    let before = SLOT.load(Ordering::Relaxed);
-    if before.is_null() {
+    if FILE.load(Ordering::Relaxed).is_null() {
         return;
     }
     // SAFETY: a slot stays mapped for the life of the process.
-    let (live, live_blocks) =
-        unsafe { ((*before).live.load(Ordering::Relaxed), (*before).live_blocks.load(Ordering::Relaxed)) };
+    let before = unsafe { SLOT.load(Ordering::Relaxed).as_ref() };
+    let live = before.map_or(0, |slot| slot.live.load(Ordering::Relaxed));
+    let live_blocks = before.map_or(0, |slot| slot.live_blocks.load(Ordering::Relaxed));
     take_slot(live, live_blocks);
 }
 
@@ -85,6 +99,10 @@ fn read_environment() {
 
 #[cold]
 fn read_environment_now() {
+    // SAFETY: the library of C has this variable, which is null until it has begun.
+    if unsafe { libc::environ.is_null() } {
+        return;
+    }
     // Whatever is called from here may allocate; that is not counted.
     STATE.store(KNOWN, Ordering::Release);
     // SAFETY: the name is a C string.
@@ -102,7 +120,7 @@ fn read_environment_now() {
             length += 1;
             at = at.add(1);
         }
-        for number in [&RUN].into_iter().chain(&LAYOUT) {
+        for number in [&RUN].into_iter().chain(&LAYOUT).chain([&COUNTS]) {
             if *at != b':' {
                 break;
             }
@@ -134,17 +152,35 @@ fn open(path: *const c_char, run: usize) {
         mapped
     };
     if mapped != libc::MAP_FAILED {
+        let (verdict, allocator) = verdict();
+        VERDICT.store(verdict as u64, Ordering::Relaxed);
         FILE.store(mapped, Ordering::Relaxed);
+        if verdict != Verdict::Counted {
+            tell_name(allocator);
+        }
         take_slot(0, 0);
+    }
+}
+
+/// Writes which file has the allocator, if no process did so yet.
+fn tell_name(allocator: Object) {
+    let file = FILE.load(Ordering::Relaxed);
+    // SAFETY: the beginning of the run is mapped, and so is the name after it.
+    let (is_told, name) = unsafe { (&*file.cast::<AtomicU32>().add(1), file.cast::<u8>().add(8)) };
+    if is_told.swap(1, Ordering::Relaxed) == 0 {
+        for (at, &byte) in allocator.file_name().iter().take(NAME_BYTES - 1).enumerate() {
+            // SAFETY: the name has room for so many bytes, and this process alone writes it.
+            unsafe { name.add(at).write_volatile(byte) };
+        }
     }
 }
 
 fn take_slot(live: u64, live_blocks: u64) {
     let file = FILE.load(Ordering::Relaxed);
+    SLOT.store(ptr::null_mut(), Ordering::Relaxed);
     // SAFETY: the run begins with the number of slots, and is mapped.
     let number = unsafe { (*file.cast::<AtomicU32>()).fetch_add(1, Ordering::Relaxed) } as usize;
     if number >= SLOTS {
-        SLOT.store(ptr::null_mut(), Ordering::Relaxed);
         return;
     }
     // SAFETY: the slot lies in the mapping, which is aligned to a page.
@@ -153,8 +189,12 @@ fn take_slot(live: u64, live_blocks: u64) {
         (*slot).live.store(live, Ordering::Relaxed);
         (*slot).peak.store(live, Ordering::Relaxed);
         (*slot).live_blocks.store(live_blocks, Ordering::Relaxed);
+        (*slot).verdict.store(VERDICT.load(Ordering::Relaxed), Ordering::Relaxed);
         (*slot).process.store(libc::getpid() as u64, Ordering::Relaxed);
-        SLOT.store(slot, Ordering::Release);
+        let is_counted = VERDICT.load(Ordering::Relaxed) == Verdict::Counted as u64;
+        if is_counted && COUNTS.load(Ordering::Relaxed) != 0 {
+            SLOT.store(slot, Ordering::Release);
+        }
     }
 }
 
@@ -169,14 +209,14 @@ fn slot() -> Option<&'static Slot> {
 /// Counts a block, if there is one, and returns it.
 ///
 /// # Safety
-/// The block is null or was handed out by malloc.
+/// The block is null or was handed out by the allocator that has `malloc`.
 #[inline]
 pub(crate) unsafe fn allocated(block: *mut c_void) -> *mut c_void {
     if let Some(slot) = slot()
         && !block.is_null()
     {
         // SAFETY: the caller's promise.
-        let bytes = unsafe { libc::malloc_usable_size(block) } as u64;
+        let bytes = unsafe { next::usable_size(block) } as u64;
         slot.allocated.fetch_add(bytes, Ordering::Relaxed);
         slot.blocks.fetch_add(1, Ordering::Relaxed);
         slot.live_blocks.fetch_add(1, Ordering::Relaxed);
@@ -188,15 +228,25 @@ pub(crate) unsafe fn allocated(block: *mut c_void) -> *mut c_void {
     block
 }
 
+/// The bytes of a block that is to be counted as gone; 0 if nothing is counted.
+///
+/// # Safety
+/// As for [`allocated`].
+#[inline]
+pub(crate) unsafe fn bytes_if_counted(block: *mut c_void) -> usize {
+    // SAFETY: the caller's promise.
+    if block.is_null() || slot().is_none() { 0 } else { unsafe { next::usable_size(block) } }
+}
+
 /// Counts a block as gone.
 ///
 /// # Safety
 /// As for [`allocated`].
 #[inline]
 pub(crate) unsafe fn freed(block: *mut c_void) {
-    if !block.is_null() {
+    if !block.is_null() && slot().is_some() {
         // SAFETY: the caller's promise.
-        released(unsafe { libc::malloc_usable_size(block) });
+        released(unsafe { next::usable_size(block) });
     }
 }
 

@@ -3,28 +3,39 @@
 //! - counts what malloc and its relatives hand out, by usable size, in a file that it shares with barrow;
 //! - holds blocks on the heap, and one on the stack, that move what the program places there.
 //!
-//! It does nothing unless `BARROW_TRIAL_SHIM` says so. It needs glibc, whose allocator it calls by the names that glibc
-//! exports for this. `build.rs` compiles it and puts it into the recorder.
+//! Each function calls the one that the program would call without the library: that of glibc, of jemalloc, or of whatever
+//! allocator is loaded. Where it is not certain that all blocks are seen, none is counted, and the file has the reason.
+//! `build.rs` compiles it and puts it into the recorder.
 //!
-//! The variable: `PATH:RUN:SMALL:LARGE:OFFSET:STACK`, the file of counters, or nothing before the first colon, which run of
-//! the file this is, and four numbers of bytes.
+//! The variable `BARROW_TRIAL_SHIM`: `PATH:RUN:SMALL:LARGE:OFFSET:STACK:COUNTS`, the file of counters, which run of the file
+//! this is, four numbers of bytes, and 1 if blocks are to be counted. Without it the library does nothing.
+//!
+//! Reading order: `next` (the functions that it calls), with `arena`, which serves while they are looked up; `verdict` with
+//! `objects` (whose they are), `counters`, `family` (the functions that programs call).
 
 #![no_std]
 
+mod arena;
 mod counters;
+mod family;
 mod libc;
+mod next;
+mod objects;
+mod verdict;
 
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-
-use counters::{allocated, freed};
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     // SAFETY: abort takes nothing and does not return.
     unsafe { libc::abort() }
 }
+
+// Parts of `core` name this function, which is called where a panic unwinds, and nothing unwinds here. It is hidden: programs
+// in Rust may have one in a library.
+core::arch::global_asm!(".globl rust_eh_personality", ".hidden rust_eh_personality", "rust_eh_personality:", "ret");
 
 /// Registers the functions that run before `main`, once.
 #[used]
@@ -37,18 +48,14 @@ extern "C" fn begin() {
 
 /// What glibc calls a program's `main`.
 type Main = unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
-type StartMain = unsafe extern "C" fn(
-    Main,
-    c_int,
-    *mut *mut c_char,
-    *mut c_void,
-    *mut c_void,
-    *mut c_void,
-    *mut c_void,
-) -> c_int;
+type StartMain =
+    unsafe extern "C" fn(Main, c_int, *mut *mut c_char, *mut c_void, *mut c_void, *mut c_void, *mut c_void) -> c_int;
 
 static MAIN: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 static STACK: AtomicUsize = AtomicUsize::new(0);
+/// The blocks of the layout, so that no checker of leaks finds them lost.
+#[used]
+static HELD: [AtomicPtr<c_void>; 3] = [const { AtomicPtr::new(ptr::null_mut()) }; 3];
 
 /// Starts the program with the blocks of its layout.
 ///
@@ -73,14 +80,15 @@ pub unsafe extern "C" fn __libc_start_main(
     // SAFETY: glibc's function of this name has this type.
     let start: StartMain = unsafe { core::mem::transmute(start) };
     let blocks = counters::layout();
-    for bytes in [blocks.small, blocks.large, blocks.offset] {
+    for (bytes, held) in [blocks.small, blocks.large, blocks.offset].into_iter().zip(&HELD) {
         if bytes > 0 {
             // Kept until the program ends, and not counted. Written to, so that it is really there.
-            // SAFETY: malloc may be called with any size.
-            let block = unsafe { libc::__libc_malloc(bytes) };
+            // SAFETY: malloc may be called with any size; the layout was read after the functions were looked up.
+            let block = unsafe { next::malloc(bytes) };
             if !block.is_null() {
                 // SAFETY: the block has at least one byte.
                 unsafe { block.cast::<u8>().write_volatile(1) };
+                held.store(block, Ordering::Relaxed);
             }
         }
     }
@@ -143,111 +151,4 @@ unsafe extern "C" fn lower(count: c_int, words: *mut *mut c_char, environment: *
         result = unsafe { main(count, words, environment) };
     }
     result
-}
-
-/// # Safety
-/// As for glibc's function of this name, like all that follow.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
-    // SAFETY: the caller's promise.
-    unsafe { allocated(libc::__libc_malloc(size)) }
-}
-
-/// # Safety
-/// See [`malloc`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
-    // SAFETY: the caller's promise.
-    unsafe { allocated(libc::__libc_calloc(count, size)) }
-}
-
-/// # Safety
-/// See [`malloc`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
-    // SAFETY: the caller's promise; the size is asked before the block may be gone.
-    unsafe {
-        let before = if block.is_null() { 0 } else { libc::malloc_usable_size(block) };
-        let moved = libc::__libc_realloc(block, size);
-        if !block.is_null() && (!moved.is_null() || size == 0) {
-            counters::released(before);
-        }
-        allocated(moved)
-    }
-}
-
-/// # Safety
-/// See [`malloc`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn reallocarray(block: *mut c_void, count: usize, size: usize) -> *mut c_void {
-    match count.checked_mul(size) {
-        // SAFETY: the caller's promise.
-        Some(size) => unsafe { realloc(block, size) },
-        None => {
-            // SAFETY: the place of errno is always there.
-            unsafe { *libc::__errno_location() = libc::ENOMEM };
-            ptr::null_mut()
-        }
-    }
-}
-
-/// # Safety
-/// See [`malloc`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn free(block: *mut c_void) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        freed(block);
-        libc::__libc_free(block);
-    }
-}
-
-/// # Safety
-/// See [`malloc`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn memalign(alignment: usize, size: usize) -> *mut c_void {
-    // SAFETY: the caller's promise.
-    unsafe { allocated(libc::__libc_memalign(alignment, size)) }
-}
-
-/// # Safety
-/// See [`malloc`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void {
-    // SAFETY: the caller's promise.
-    unsafe { memalign(alignment, size) }
-}
-
-/// # Safety
-/// See [`malloc`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn posix_memalign(place: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
-    if !alignment.is_power_of_two() || !alignment.is_multiple_of(size_of::<*mut c_void>()) {
-        return libc::EINVAL;
-    }
-    // SAFETY: the caller's promise.
-    unsafe {
-        let block = memalign(alignment, size);
-        if block.is_null() {
-            return libc::ENOMEM;
-        }
-        *place = block;
-    }
-    0
-}
-
-/// # Safety
-/// See [`malloc`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn valloc(size: usize) -> *mut c_void {
-    // SAFETY: the caller's promise.
-    unsafe { allocated(libc::__libc_valloc(size)) }
-}
-
-/// # Safety
-/// See [`malloc`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn pvalloc(size: usize) -> *mut c_void {
-    // SAFETY: the caller's promise.
-    unsafe { allocated(libc::__libc_pvalloc(size)) }
 }

@@ -9,6 +9,7 @@ use barrow_writer::{
 
 use crate::ended::Ended;
 use crate::error::TrialError;
+use crate::heap::Heap;
 use crate::metrics::is_measured;
 use crate::plan::{Command, Plan, Shell, VariantPlan};
 use crate::reported::Reported;
@@ -116,7 +117,7 @@ impl Ledger {
         value("peak_resident", "bytes", false, used.peak_bytes as f64)?;
         value("page_faults", "", false, used.page_faults as f64)?;
         value("context_switches", "", false, used.context_switches as f64)?;
-        if let Some(counted) = &measured.counted {
+        if let Heap::Counted(counted) = &measured.heap {
             value("peak_heap", "bytes", true, counted.peak_bytes as f64)?;
             value("allocated", "bytes", true, counted.allocated_bytes as f64)?;
             value("blocks", "", true, counted.blocks as f64)?;

@@ -8,9 +8,9 @@
 //! ```
 //!
 //! Reading order: `plan` (what to run), `layout` and `round` (knobs, and their values for one run), `program` (what kind
-//! of file it is), `shim` (the library that counts and moves blocks), `run` with `starter`, `child`, `ended`, `output`,
+//! of file it is), `shim` with `heap` (the library that counts and moves blocks), `run` with `starter`, `child`, `ended`, `output`,
 //! `events` and `system` (one run), `pattern`, `reported` and `files` (values that a program tells), `ledger` with
-//! `metrics` (what is written), `surroundings` (what else is known), `trial` with `observer` (all runs), `replay` (one of
+//! `metrics` (what is written), `surroundings` (what else is known), `trial` with `observer` and `uncounted` (all runs), `replay` (one of
 //! them again), `disturbances` (what makes times worthless).
 
 #![cfg(target_os = "linux")]
@@ -21,6 +21,7 @@ mod ended;
 mod error;
 mod events;
 mod files;
+mod heap;
 mod layout;
 mod ledger;
 mod metrics;
@@ -38,6 +39,7 @@ mod starter;
 mod surroundings;
 mod system;
 mod trial;
+mod uncounted;
 
 pub use disturbances::disturbances;
 pub use ended::{Ended, Failure};

@@ -12,11 +12,12 @@ use crate::child::{Child, Waited};
 use crate::ended::Ended;
 use crate::error::TrialError;
 use crate::events::{Counter, Event};
+use crate::heap::Heap;
 use crate::layout::{Knobs, Layout, LayoutKind};
 use crate::output::Output;
 use crate::program::Program;
 use crate::round::Round;
-use crate::shim::{Counted, Counters, Shim};
+use crate::shim::{Counters, Shim};
 use crate::starter::{Start, Starter};
 
 /// The environment is padded to multiples of this, its pointers included, unless layouts are left as they are.
@@ -35,7 +36,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 pub(crate) struct Measured {
     pub(crate) ended: Ended,
     pub(crate) used: Waited,
-    pub(crate) counted: Option<Counted>,
+    pub(crate) heap: Heap,
     pub(crate) events: Vec<(&'static str, u64)>,
 }
 
@@ -111,13 +112,9 @@ impl Runner {
         how: How<'_>,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Option<Measured>, TrialError> {
-        // Without counts nothing is written there.
-        if prepared.program.kind.reason().is_some() || !how.counts_heap {
-            return self.run_with(prepared, how, None, is_stopped);
-        }
         let counters = match &mut self.shim {
-            Some(shim) => Some(shim.counters().map_err(TrialError::io("make counters"))?),
-            None => None,
+            Some(shim) if needs_shim(prepared, how) => Some(shim.counters().map_err(TrialError::io("make counters"))?),
+            _ => None,
         };
         self.run_with(prepared, how, counters, is_stopped)
     }
@@ -133,7 +130,7 @@ impl Runner {
         let start = Start {
             path: path(&prepared.program.path, how),
             words: &prepared.words,
-            environment: self.environment(prepared, how, counters.as_ref()),
+            environment: self.environment(how, counters.as_ref()),
             input: if how.has_terminal { 0 } else { self.input.as_raw_fd() },
             output: (!how.shows_output).then(|| self.output.descriptor()),
             aslr: how.round.aslr,
@@ -162,34 +159,35 @@ impl Runner {
         let cannot = |cause| TrialError::CannotRun { program: prepared.program.path.display().to_string(), cause };
         let used = child.wait(&self.starter).map_err(cannot)?;
         let ended = Ended { exit_status: used.exit_status, signal: used.signal, timed_out };
-        let counted = match counters.filter(|_| how.counts_heap) {
+        let heap = match counters {
             Some(counters) => counters.read(pid as u64).map_err(TrialError::io("read counters"))?,
-            None => None,
+            None => Heap::NotAsked,
         };
         let events = opened.into_iter().filter_map(|counter| Some((counter.event.name, counter.read()?))).collect();
-        Ok(Some(Measured { ended, used, counted, events }))
+        Ok(Some(Measured { ended, used, heap, events }))
     }
 
     /// `NAME=VALUE` of all variables.
-    fn environment(&self, prepared: &Prepared, how: How<'_>, counters: Option<&Counters>) -> Vec<OsString> {
+    fn environment(&self, how: How<'_>, counters: Option<&Counters>) -> Vec<OsString> {
         let mut variables: Vec<OsString> =
             self.environment.iter().map(|(name, value)| variable(name, value.as_bytes())).collect();
         let preload = std::env::var_os("LD_PRELOAD").filter(|libraries| !libraries.is_empty());
         let [small, large, offset] = how.round.heap.unwrap_or_default();
         let stack = how.round.stack.unwrap_or_default();
-        let is_wanted = how.counts_heap || how.round.heap.is_some() || how.round.stack.is_some();
         match (&self.shim, counters) {
-            (Some(shim), counters) if is_wanted && prepared.program.kind.reason().is_none() => {
+            (Some(shim), Some(counters)) => {
                 let mut libraries = shim.library().as_os_str().to_owned();
                 if let Some(others) = preload {
                     libraries.push(":");
                     libraries.push(others);
                 }
                 variables.push(variable("LD_PRELOAD", libraries.as_bytes()));
-                let mut asked = counters.map_or_else(|| ":00".into(), Counters::place);
+                let mut asked = counters.place();
+                let counts = u8::from(how.counts_heap);
                 // Of one length for all layouts.
-                asked.push(format!(":{small:06}:{large:06}:{offset:06}:{stack:06}"));
+                asked.push(format!(":{small:06}:{large:06}:{offset:06}:{stack:06}:{counts}"));
                 variables.push(variable("BARROW_TRIAL_SHIM", asked.as_bytes()));
+                permit_in_sanitizer(&mut variables);
             }
             _ => variables.extend(preload.map(|libraries| variable("LD_PRELOAD", libraries.as_bytes()))),
         }
@@ -204,6 +202,30 @@ impl Runner {
             variables.push(variable("BARROW_TRIAL_PAD", &vec![b'x'; bytes]));
         }
         variables
+    }
+}
+
+/// Whether a program is to load the shim: what counts, or moves something.
+fn needs_shim(prepared: &Prepared, how: How<'_>) -> bool {
+    let has_knobs = how.round.heap.is_some() || how.round.stack.is_some();
+    // A fixed layout has no blocks.
+    let moves = has_knobs && how.layout.kind == LayoutKind::Random;
+    prepared.program.kind.reason().is_none() && (how.counts_heap || moves)
+}
+
+/// Lets the runtime of AddressSanitizer, which refuses to run after another library, run after the shim.
+fn permit_in_sanitizer(variables: &mut Vec<OsString>) {
+    const NAME: &str = "ASAN_OPTIONS";
+    const OPTION: &[u8] = b"verify_asan_link_order=0";
+    let is_it = |variable: &OsString| {
+        variable.as_bytes().strip_prefix(NAME.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))
+    };
+    match variables.iter_mut().find(|variable| is_it(variable)) {
+        Some(options) => {
+            options.push(":");
+            options.push(OsStr::from_bytes(OPTION));
+        }
+        None => variables.push(variable(NAME, OPTION)),
     }
 }
 
@@ -272,12 +294,11 @@ mod tests {
     fn fixed_environments_are_of_one_size() {
         let mut runner = Runner::new(None, Vec::new()).unwrap();
         let size = |variables: &[OsString]| variables.iter().map(|variable| variable.len() + 9).sum::<usize>();
-        let prepared = runner.prepare(vec!["sh".into()], Knobs::NONE).unwrap();
-        let before = size(&runner.environment(&prepared, how("fixed"), None));
+        let before = size(&runner.environment(how("fixed"), None));
         assert!(before.is_multiple_of(ENVIRONMENT_BYTES));
         runner.environment.push(("MORE".into(), "something".into()));
-        assert_eq!(size(&runner.environment(&prepared, how("fixed"), None)), before);
-        let random = size(&runner.environment(&prepared, how("random=env"), None));
+        assert_eq!(size(&runner.environment(how("fixed"), None)), before);
+        let random = size(&runner.environment(how("random=env"), None));
         assert_eq!(random, before + usize::try_from(how("random").round.env.unwrap()).unwrap());
     }
 
@@ -303,7 +324,7 @@ mod tests {
         assert_eq!(measured.ended, Ended { exit_status: Some(3), ..Ended::default() });
         assert_eq!(runner.output.text().unwrap(), "out\nerr\n");
         assert!(measured.used.wall_ns > 0 && measured.used.peak_bytes > 100_000, "{measured:?}");
-        assert!(measured.counted.is_some_and(|counted| counted.blocks > 0), "{measured:?}");
+        assert!(matches!(measured.heap, Heap::Counted(counted) if counted.blocks > 0), "{measured:?}");
         assert_eq!(run(&mut runner, "kill -9 $$", None).ended.signal, Some(9));
         let late = run(&mut runner, "sleep 30 & sleep 30", Some(Duration::from_millis(50)));
         assert!(late.ended.timed_out && late.used.wall_ns < 5_000_000_000, "{late:?}");

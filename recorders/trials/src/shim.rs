@@ -9,11 +9,15 @@ use std::rc::Rc;
 
 use tempfile::TempDir;
 
+use crate::heap::{Heap, Slot};
+use crate::system;
+
 /// The library, as `build.rs` compiled it; empty where there is no glibc.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shim.so"));
 
 const SLOT_BYTES: usize = 64;
-const SLOTS: usize = 4095;
+/// Processes of a run that are counted.
+pub(crate) const SLOTS: usize = 4095;
 
 /// The bytes of a run's counters, and the runs that share a file of them: to make a file takes longer than to load the library.
 const RUN_BYTES: u64 = ((SLOTS + 1) * SLOT_BYTES) as u64;
@@ -26,19 +30,6 @@ pub(crate) struct Shim {
     /// Files of counters so far.
     files: u32,
     last: Option<Counters>,
-}
-
-/// What was allocated in a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Counted {
-    /// The most bytes that were live at a time, of the process that had most.
-    pub(crate) peak_bytes: u64,
-    /// Bytes of all processes.
-    pub(crate) allocated_bytes: u64,
-    /// Blocks of all processes.
-    pub(crate) blocks: u64,
-    /// Bytes that the program itself had when it ended.
-    pub(crate) live_bytes: u64,
 }
 
 /// The counters of one run. No other run has them, because processes may outlive a run.
@@ -65,7 +56,9 @@ impl Shim {
         let mut builder = tempfile::Builder::new();
         builder.prefix("barrow-trial-").rand_bytes(8);
         let in_memory = Path::new("/dev/shm");
-        let folder = if in_memory.is_dir() { builder.tempdir_in(in_memory) } else { builder.tempdir() };
+        // Where nothing can be executed, as in many containers, no library can be loaded either.
+        let is_usable = in_memory.is_dir() && !system::forbids_execution(in_memory);
+        let folder = if is_usable { builder.tempdir_in(in_memory) } else { builder.tempdir() };
         let folder = folder.or_else(|_| builder.tempdir())?;
         let library = folder.path().join("shim.so");
         fs::write(&library, LIBRARY)?;
@@ -104,35 +97,29 @@ impl Counters {
         place
     }
 
-    /// What was counted in a run whose first process had this number; `None` if nothing counted, or if there were more
-    /// processes than slots.
-    pub(crate) fn read(&self, process: u64) -> io::Result<Option<Counted>> {
-        let mut taken = [0; 4];
+    /// What was counted in a run whose first process had this number.
+    pub(crate) fn read(&self, process: u64) -> io::Result<Heap> {
+        let mut header = [0; SLOT_BYTES];
         let begin = self.run * RUN_BYTES;
-        self.file.file.read_exact_at(&mut taken, begin)?;
-        let taken = u32::from_le_bytes(taken) as usize;
-        if taken == 0 || taken > SLOTS {
-            return Ok(None);
+        self.file.file.read_exact_at(&mut header, begin)?;
+        let [a, b, c, d, _, _, _, _, allocator @ ..] = header;
+        let taken = u32::from_le_bytes([a, b, c, d]) as usize;
+        if taken > SLOTS {
+            return Ok(Heap::of_too_many());
         }
         let mut slots = vec![0; taken * SLOT_BYTES];
         self.file.file.read_exact_at(&mut slots, begin + SLOT_BYTES as u64)?;
-        let mut counted = Counted::default();
-        for slot in slots.chunks_exact(SLOT_BYTES) {
-            let number = |at: usize| {
-                let bytes = slot[at * 8..at * 8 + 8].try_into().unwrap_or_default();
-                u64::from_le_bytes(bytes)
-            };
-            let [of, allocated, blocks, live, peak] = [0, 1, 2, 3, 4].map(number);
-            // The program may have written into its counters: sums stay sums.
-            counted.peak_bytes = counted.peak_bytes.max(peak);
-            counted.allocated_bytes = counted.allocated_bytes.saturating_add(allocated);
-            counted.blocks = counted.blocks.saturating_add(blocks);
-            if of == process {
-                counted.live_bytes = live;
-            }
-        }
-        Ok(Some(counted))
+        let slots: Vec<Slot> = slots.chunks_exact(SLOT_BYTES).map(slot).collect();
+        let allocator = allocator.split(|&byte| byte == 0).next().unwrap_or_default();
+        Ok(Heap::of(&slots, process, &String::from_utf8_lossy(allocator)))
     }
+}
+
+/// A process, as the shim wrote it.
+fn slot(bytes: &[u8]) -> Slot {
+    let number = |at: usize| u64::from_le_bytes(bytes[at * 8..at * 8 + 8].try_into().unwrap_or_default());
+    let [process, allocated, blocks, live, peak, verdict] = [0, 1, 2, 3, 4, 6].map(number);
+    Slot { process, allocated, blocks, live, peak, verdict }
 }
 
 impl Drop for CountersFile {
@@ -143,7 +130,30 @@ impl Drop for CountersFile {
 
 #[cfg(test)]
 mod tests {
+    use object::{Object as _, ObjectSymbol as _};
+
     use super::*;
+    use crate::heap::Counted;
+
+    /// What a library needs and nothing has kills every program that loads it.
+    #[test]
+    fn the_library_needs_what_every_library_of_c_has() {
+        if LIBRARY.is_empty() {
+            return;
+        }
+        let file = object::File::parse(LIBRARY).unwrap();
+        let known = "__errno_location abort close dl_iterate_phdr dlsym environ getenv getpid memcmp memcpy memset mmap open \
+                     pthread_atfork strlen";
+        let known: Vec<&[u8]> = known.split_whitespace().map(str::as_bytes).collect();
+        let needed = file.dynamic_symbols().filter(|symbol| symbol.is_undefined());
+        for name in needed.map(|symbol| symbol.name_bytes().unwrap()) {
+            assert!(known.contains(&name), "{}", String::from_utf8_lossy(name));
+        }
+        // Programs ask for functions of jemalloc to find out whether it is there, and Rust has handlers of its own.
+        let offered: Vec<_> = file.dynamic_symbols().filter(|symbol| !symbol.is_undefined()).collect();
+        let offers = |name: &[u8]| offered.iter().any(|symbol| symbol.name_bytes() == Ok(name));
+        assert!(offers(b"malloc") && !offers(b"mallocx") && !offers(b"rust_eh_personality"));
+    }
 
     #[test]
     fn no_run_has_the_counters_of_another() {
@@ -151,15 +161,15 @@ mod tests {
         let mut places = std::collections::HashSet::new();
         for _ in 0..2 * RUNS + 1 {
             let counters = shim.counters().unwrap();
-            assert_eq!(counters.read(7).unwrap(), None);
+            assert!(matches!(counters.read(7).unwrap(), Heap::Unknown(_)));
             assert!(places.insert(counters.place()));
             // Of one process, with a number in each place.
-            let slot: Vec<u8> = [7_u64, 10, 2, 5, 8, 0, 0, 0].into_iter().flat_map(u64::to_le_bytes).collect();
+            let slot: Vec<u8> = [7_u64, 10, 2, 5, 8, 0, 1, 0].into_iter().flat_map(u64::to_le_bytes).collect();
             let begin = counters.run * RUN_BYTES;
             counters.file.file.write_all_at(&1_u32.to_le_bytes(), begin).unwrap();
             counters.file.file.write_all_at(&slot, begin + SLOT_BYTES as u64).unwrap();
             let counted = Counted { peak_bytes: 8, allocated_bytes: 10, blocks: 2, live_bytes: 5 };
-            assert_eq!(counters.read(7).unwrap(), Some(counted));
+            assert_eq!(counters.read(7).unwrap(), Heap::Counted(counted));
         }
     }
 }

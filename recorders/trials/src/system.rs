@@ -1,9 +1,12 @@
 //! Calls of the system that no safe crate offers.
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Error};
 use std::mem;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 pub(crate) type Pid = libc::pid_t;
 
@@ -56,6 +59,19 @@ pub(crate) fn can_fix_addresses() -> bool {
         libc::personality(before as libc::c_ulong);
         is_set
     }
+}
+
+/// Whether no file of a folder can be executed, or loaded as a library. `false` if that is not known.
+pub(crate) fn forbids_execution(folder: &Path) -> bool {
+    mount_flags(folder).is_some_and(|flags| flags & libc::ST_NOEXEC != 0)
+}
+
+/// The flags of what a path is mounted from (`statvfs`).
+fn mount_flags(path: &Path) -> Option<libc::c_ulong> {
+    let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+    let mut found = mem::MaybeUninit::<libc::statvfs>::zeroed();
+    // SAFETY: the path is a C string; there is room for what is found, and zeros are a value of it.
+    unsafe { (libc::statvfs(path.as_ptr(), found.as_mut_ptr()) == 0).then(|| found.assume_init().f_flag) }
 }
 
 /// Whether this process may use huge pages; `None` if the system does not tell.

@@ -19,6 +19,7 @@ use crate::ended::Failure;
 use crate::error::TrialError;
 use crate::events;
 use crate::files::ValueFiles;
+use crate::heap::{Heap, Unknown};
 use crate::layout::{Knobs, Layout, LayoutKind};
 use crate::ledger::Ledger;
 use crate::observer::{Observer, Progress};
@@ -28,6 +29,7 @@ use crate::round::{Round, Seeds};
 use crate::run::{How, Measured, Prepared, Runner};
 use crate::starter::PEAK_STEP;
 use crate::surroundings::{facts, missing_knobs, without_shim};
+use crate::uncounted::Uncounted;
 
 /// A program that fails so often without ever succeeding is not run again.
 const MOST_FAILURES: u64 = 3;
@@ -62,6 +64,9 @@ pub fn record(
     let mut trial = Trial::new(plan, create, observer)?;
     let ran = trial.run();
     let outcome = trial.outcome.clone();
+    if let (true, Some(text)) = (plan.count_heap, trial.uncounted.text()) {
+        trial.ledger.fact("allocations not known", &text)?;
+    }
     let finished = trial.ledger.finish();
     ran?;
     finished?;
@@ -108,7 +113,7 @@ struct Trial<'p> {
     outcome: Outcome,
     began: Instant,
     precision: Option<f64>,
-    has_told_uncounted: bool,
+    uncounted: Uncounted,
 }
 
 impl<'p> Trial<'p> {
@@ -151,7 +156,7 @@ impl<'p> Trial<'p> {
             outcome: Outcome::default(),
             began: Instant::now(),
             precision: None,
-            has_told_uncounted: false,
+            uncounted: Uncounted::default(),
         })
     }
 
@@ -280,6 +285,8 @@ impl<'p> Trial<'p> {
             return Ok(());
         };
         // Written when it is known how it ended: one that is stopped is not recorded.
+        let is_unmoved = matches!(&measured.heap, Heap::Unknown(unknown) if unknown.is_unmoved);
+        let round = round.limited(if is_unmoved { Knobs::HEAP } else { Knobs::NONE });
         let run = self.ledger.begin(variant.id, seed, warmup, &round)?;
         let mut printed = match self.plan.values.is_empty() {
             true => String::new(),
@@ -344,6 +351,9 @@ impl<'p> Trial<'p> {
             self.outcome.first_failure.get_or_insert(failure);
             return Ok(());
         }
+        if let Heap::Unknown(unknown) = &measured.heap {
+            self.tell_unknown(name, unknown, run);
+        }
         let mut printed = self.found(run, &printed, output)?;
         printed.extend(written);
         self.ledger.measured(id, measured)?;
@@ -353,12 +363,6 @@ impl<'p> Trial<'p> {
         self.ledger.end(id, measured.ended, None)?;
         let variant = &mut self.variants[at];
         variant.succeeded += 1;
-        let is_uncounted = self.plan.count_heap && measured.counted.is_none();
-        if is_uncounted && variant.prepared.program.kind.reason().is_none() && !self.has_told_uncounted {
-            self.has_told_uncounted = true;
-            let why = "it starts too many processes, or none that takes the shim";
-            self.observer.note(&format!("`{name}`: its allocations are not known: {why}"));
-        }
         let least = self.runner.starter.peak_bytes() + PEAK_STEP;
         if measured.used.peak_bytes <= least && variant.succeeded == 1 {
             let least = least as f64 / f64::from(1 << 20);
@@ -377,6 +381,21 @@ impl<'p> Trial<'p> {
             }
         }
         Ok(())
+    }
+
+    /// Tells why the allocations of a run are not known, and what the layout does not move.
+    fn tell_unknown(&mut self, name: &str, unknown: &Unknown, run: u32) {
+        let Unknown { why, is_unmoved } = unknown;
+        let mut lacks = Vec::new();
+        if self.plan.count_heap {
+            lacks.push("its allocations are not known");
+        }
+        if *is_unmoved && self.plan.layout.kind == LayoutKind::Random && self.plan.layout.knobs.has(Knobs::HEAP) {
+            lacks.push("the knob heap does nothing");
+        }
+        if !lacks.is_empty() && self.uncounted.add(name, why, run) {
+            self.observer.note(&format!("`{name}`: {}: {why}", lacks.join(" and ")));
+        }
     }
 
     /// The values that patterns find in what was printed; `output` is its end.

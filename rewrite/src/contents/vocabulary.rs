@@ -152,6 +152,7 @@ const NAMES: &[&str] = &[
 
 /// Those whose values are any texts.
 const TEXTS: &[&str] = &[
+    "allocations not known",
     "argv",
     "builds",
     "command",

@@ -1,0 +1,145 @@
+//! What the processes of a run allocated, or why that is not known.
+
+use crate::shim::SLOTS;
+
+/// What was allocated in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Heap {
+    /// Nothing was to be counted.
+    NotAsked,
+    /// All of it.
+    Counted(Counted),
+    /// A part of it at most, so no figure is given.
+    Unknown(Unknown),
+}
+
+/// What was allocated in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Counted {
+    /// The most bytes that were live at a time, of the process that had most.
+    pub(crate) peak_bytes: u64,
+    /// Bytes of all processes.
+    pub(crate) allocated_bytes: u64,
+    /// Blocks of all processes.
+    pub(crate) blocks: u64,
+    /// Bytes that the program itself had when it ended.
+    pub(crate) live_bytes: u64,
+}
+
+/// Why it is not known what was allocated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unknown {
+    /// A clause about the program: `it has an allocator of its own`.
+    pub(crate) why: String,
+    /// The heap of the program itself is not the one that the knob moves.
+    pub(crate) is_unmoved: bool,
+}
+
+/// One process, as the shim wrote it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Slot {
+    pub(crate) process: u64,
+    pub(crate) allocated: u64,
+    pub(crate) blocks: u64,
+    pub(crate) live: u64,
+    pub(crate) peak: u64,
+    pub(crate) verdict: u64,
+}
+
+/// The verdicts of `shim/verdict.rs`.
+const COUNTED: u64 = 1;
+const FIRST: u64 = 2;
+const SEVERAL: u64 = 3;
+const PAST_THE_FAMILY: u64 = 4;
+const OTHER_LIBC: u64 = 5;
+const GO: u64 = 6;
+
+impl Heap {
+    /// What was counted of all processes of a run whose first process had this number. `allocator` is the file that has the
+    /// allocator of the first one that was not counted, nothing for the program itself.
+    pub(crate) fn of(slots: &[Slot], process: u64, allocator: &str) -> Self {
+        if slots.is_empty() {
+            return Heap::unknown("it does not load the library that counts");
+        }
+        // The program itself, or what it became, decides before what it starts.
+        let is_own = |slot: &&Slot| slot.process == process;
+        let uncounted = || slots.iter().filter(|slot| slot.verdict != COUNTED);
+        if let Some(slot) = uncounted().find(is_own).or_else(|| uncounted().next()) {
+            let is_own = slot.process == process;
+            let program = if is_own { "it" } else { "a program that it starts" };
+            let why = format!("{program} {}", reason(slot.verdict, allocator));
+            return Heap::Unknown(Unknown { why, is_unmoved: is_own && slot.verdict == FIRST });
+        }
+        let mut counted = Counted::default();
+        for slot in slots {
+            // The program may have written into its counters: sums stay sums.
+            counted.peak_bytes = counted.peak_bytes.max(slot.peak);
+            counted.allocated_bytes = counted.allocated_bytes.saturating_add(slot.allocated);
+            counted.blocks = counted.blocks.saturating_add(slot.blocks);
+            if slot.process == process {
+                counted.live_bytes = slot.live;
+            }
+        }
+        Heap::Counted(counted)
+    }
+
+    /// A run of more processes than there are slots.
+    pub(crate) fn of_too_many() -> Self {
+        Heap::unknown(&format!("it starts more than {SLOTS} processes"))
+    }
+
+    fn unknown(why: &str) -> Self {
+        Heap::Unknown(Unknown { why: why.to_owned(), is_unmoved: false })
+    }
+}
+
+/// Why a process is not counted, after its subject.
+fn reason(verdict: u64, allocator: &str) -> String {
+    match (verdict, allocator) {
+        (FIRST, "") => "has an allocator of its own".to_owned(),
+        (FIRST, file) => format!("takes the allocator of {file} before the library that counts"),
+        (SEVERAL, "") => "has only a part of malloc's functions itself".to_owned(),
+        (SEVERAL, file) => format!("uses {file}, which has only a part of malloc's functions"),
+        (PAST_THE_FAMILY, file) => {
+            format!("also allocates through functions of {file} that are not counted, such as the operators of C++")
+        }
+        (OTHER_LIBC, file) => format!("uses {file} and not glibc"),
+        (GO, _) => "is a program of Go, whose heap is not that of malloc".to_owned(),
+        _ => "left no counts".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slot(process: u64, verdict: u64) -> Slot {
+        Slot { process, allocated: 10, blocks: 2, live: 5, peak: 8, verdict }
+    }
+
+    fn why(slots: &[Slot], allocator: &str) -> String {
+        match Heap::of(slots, 7, allocator) {
+            Heap::Unknown(unknown) => unknown.why,
+            counted => panic!("{counted:?}"),
+        }
+    }
+
+    #[test]
+    fn what_one_process_does_not_tell_is_not_known_of_all() {
+        let counted = Counted { peak_bytes: 8, allocated_bytes: 20, blocks: 4, live_bytes: 5 };
+        assert_eq!(Heap::of(&[slot(7, COUNTED), slot(8, COUNTED)], 7, ""), Heap::Counted(counted));
+        let slots = [slot(7, COUNTED), slot(8, OTHER_LIBC)];
+        assert_eq!(why(&slots, "ld-musl.so.1"), "a program that it starts uses ld-musl.so.1 and not glibc");
+        assert_eq!(why(&[slot(8, GO), slot(7, FIRST)], ""), "it has an allocator of its own");
+        assert_eq!(why(&[], ""), "it does not load the library that counts");
+        assert_eq!(why(&[slot(7, 0)], ""), "it left no counts");
+    }
+
+    #[test]
+    fn the_heap_of_an_own_allocator_is_not_moved() {
+        let is_unmoved =
+            |slots: &[Slot]| matches!(Heap::of(slots, 7, ""), Heap::Unknown(Unknown { is_unmoved: true, .. }));
+        assert!(is_unmoved(&[slot(7, FIRST)]) && is_unmoved(&[slot(7, COUNTED), slot(7, FIRST)]));
+        assert!(!is_unmoved(&[slot(8, FIRST)]) && !is_unmoved(&[slot(7, SEVERAL)]) && !is_unmoved(&[slot(7, COUNTED)]));
+    }
+}

@@ -1,0 +1,328 @@
+//! `barrow trial` with programs that have allocators of their own: they run as they would without it, and what they
+//! allocate is counted, or said to be unknown.
+
+#![cfg(target_os = "linux")]
+
+mod program;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use program::{Run, finished, program};
+use serde_json::Value;
+
+/// 50 rounds of 2,000 blocks of 1,000 to 2,999 bytes, of which those of the last round stay.
+const WORK: &str = r#"
+#include <stdlib.h>
+#include <string.h>
+int main(void) {
+    static char *volatile blocks[2000];
+    for (int round = 0; round < 50; round++) {
+        for (int i = 0; i < 2000; i++) {
+            blocks[i] = malloc(1000 + i);
+            memset(blocks[i], 1, 10);
+        }
+        for (int i = 0; i < 2000 && round < 49; i++) free(blocks[i]);
+    }
+    return 0;
+}
+"#;
+const WORK_BLOCKS: f64 = 100_000.0;
+const WORK_BYTES: f64 = 50.0 * 3_999_000.0;
+const WORK_LIVE_BYTES: f64 = 3_999_000.0;
+/// What libraries may have before `main`: blocks, and bytes.
+const OF_LIBRARIES: [f64; 2] = [100.0, 500_000.0];
+
+fn trial(folder: &Path, words: &[&str]) -> Run {
+    let words = [&["trial", "--force", "-o", "t.barrow"], words].concat();
+    finished(program(folder).current_dir(folder).args(words).output().unwrap())
+}
+
+fn asked(folder: &Path, words: &[&str]) -> Value {
+    let words = [&[words[0], "t.barrow"], &words[1..], &["--format", "json"]].concat();
+    let run = finished(program(folder).current_dir(folder).args(&words).output().unwrap());
+    assert_eq!(run.code, 0, "{words:?}: {}", run.stderr);
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+fn values(folder: &Path, metric: &str) -> Vec<f64> {
+    let answer = asked(folder, &["values", metric]);
+    answer["rows"].as_array().unwrap().iter().map(|row| row["value"].as_f64().unwrap()).collect()
+}
+
+fn has_metric(folder: &Path, metric: &str) -> bool {
+    asked(folder, &["trials"])["rows"].as_array().unwrap().iter().any(|row| row["metric"] == metric)
+}
+
+/// Whether a compiler made a program of this source in the folder. What is missing is said.
+fn compiled(compiler: &str, folder: &Path, name: &str, source: &str, flags: &[&str]) -> bool {
+    let file = folder.join(format!("{name}.{}", if compiler == "c++" { "cc" } else { "c" }));
+    std::fs::write(&file, source).unwrap();
+    let output = Command::new(compiler).args(["-O1", "-fno-builtin", "-o"]).arg(folder.join(name)).arg(file);
+    let Ok(output) = output.args(flags).output() else {
+        eprintln!("{name} is not tested: there is no {compiler}");
+        return false;
+    };
+    if !output.status.success() {
+        eprintln!("{name} is not tested: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    output.status.success()
+}
+
+/// The path of a library as the compiler finds it.
+fn library(name: &str) -> Option<PathBuf> {
+    let output = Command::new("cc").arg(format!("-print-file-name={name}")).output().ok()?;
+    let path = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
+    if path.is_absolute() {
+        return Some(path);
+    }
+    eprintln!("{name} is not tested: it is not installed");
+    None
+}
+
+const ALLOCATORS: [&str; 3] = ["libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2"];
+
+#[test]
+fn a_program_keeps_its_allocator_and_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let libraries = ALLOCATORS.iter().filter_map(|name| library(name)).map(|path| path.display().to_string());
+    let flags = libraries.map(|path| vec!["-Wl,--no-as-needed".to_owned(), path]).chain([Vec::new()]);
+    for (at, flags) in flags.enumerate() {
+        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+        if !compiled("cc", folder, &format!("work{at}"), WORK, &flags) {
+            continue;
+        }
+        for layout in ["as-is", "fixed", "random"] {
+            let run = trial(folder, &["-n", "3", "--layout", layout, "--", &format!("./work{at}")]);
+            assert_eq!(run.code, 0, "{flags:?} {layout}: {}", run.stderr);
+            assert!(!run.stderr.contains("not known"), "{flags:?} {layout}: {}", run.stderr);
+            let within = |metric: &str, least: f64, most: f64| {
+                let found = values(folder, metric);
+                assert!(found.iter().all(|value| (least..most).contains(value)), "{flags:?}: {metric} {found:?}");
+            };
+            let [blocks, bytes] = OF_LIBRARIES;
+            within("blocks", WORK_BLOCKS, WORK_BLOCKS + blocks);
+            // By the sizes of the allocator, which rounds up by a quarter at most.
+            within("allocated", WORK_BYTES, WORK_BYTES * 1.25 + bytes);
+            within("live_at_end", WORK_LIVE_BYTES, WORK_LIVE_BYTES * 1.25 + bytes);
+        }
+    }
+}
+
+/// An allocator that hands out and takes nothing back, whole or without `malloc_usable_size`.
+const OWN: &str = r#"
+#include <stddef.h>
+static char pool[1 << 20];
+static size_t at;
+void *malloc(size_t size) { void *block = pool + at; at += (size + 15) & ~15ul; return at > sizeof pool ? NULL : block; }
+void free(void *block) { if (block && ((char *)block < pool || (char *)block >= pool + sizeof pool)) __builtin_trap(); }
+void *calloc(size_t count, size_t size) { return malloc(count * size); }
+void *realloc(void *block, size_t size) {
+    char *to = malloc(size);
+    for (size_t i = 0; block && i < size; i++) to[i] = ((char *)block)[i];
+    return to;
+}
+#ifndef LIBRARY
+int main(void) { for (int i = 0; i < 100; i++) free(malloc(100)); return 0; }
+#endif
+"#;
+
+#[test]
+fn what_is_not_seen_is_unknown_and_not_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let path = folder.display().to_string();
+    let main = "#include <stdlib.h>\nint main(void) { for (int i = 0; i < 100; i++) free(malloc(100)); return 0; }";
+    let is_there = compiled("cc", folder, "own", OWN, &[])
+        && compiled("cc", folder, "libpart.so", OWN, &["-DLIBRARY", "-shared", "-fPIC"])
+        && compiled(
+            "cc",
+            folder,
+            "part",
+            main,
+            &["-Wl,--no-as-needed", "-L", &path, "-l:libpart.so", "-Wl,-rpath", &path],
+        );
+    if !is_there {
+        return;
+    }
+    let cases = [
+        ("./own", "it has an allocator of its own"),
+        ("./part", "it uses libpart.so, which has only a part of malloc's functions"),
+        ("./own; true", "a program that it starts has an allocator of its own"),
+    ];
+    for (line, why) in cases {
+        for layout in ["as-is", "fixed", "random"] {
+            let run = trial(folder, &["-n", "3", "--layout", layout, line]);
+            assert_eq!(run.code, 0, "{line} {layout}: {}", run.stderr);
+            assert!(run.stderr.contains("its allocations are not known") && run.stderr.contains(why), "{}", run.stderr);
+            assert!(!has_metric(folder, "peak_heap") && !has_metric(folder, "blocks"), "{line} {layout}");
+            let said = asked(folder, &["summary"]).to_string();
+            assert!(said.contains("runs 0 to 2 of ") && said.contains(why), "{said}");
+        }
+    }
+    // Blocks that glibc hands out move nothing there; with counts or without.
+    for words in [&["--no-heap-counts"][..], &[]] {
+        let run = trial(folder, &[&["-n", "2", "--layout", "random"], words, &["--", "./own"]].concat());
+        assert!(run.code == 0 && run.stderr.contains("the knob heap does nothing"), "{}", run.stderr);
+        let runs = asked(folder, &["runs"]);
+        let knobs = runs["rows"][0]["knobs"].as_object().unwrap();
+        assert!(knobs.contains_key("stack") && !knobs.contains_key("heap_offset"), "{knobs:?}");
+    }
+}
+
+#[test]
+fn functions_past_malloc_are_not_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let source = "#include <string>\n#include <vector>\n
+int main() {
+    std::vector<std::string> words;
+    for (int i = 0; i < 1000; i++) words.push_back(std::string(100, 'x'));
+    try { words.reserve(words.max_size()); } catch (const std::exception &) { return words.size() == 1000 ? 0 : 1; }
+    return 2;
+}";
+    if !compiled("c++", folder, "plain", source, &[]) {
+        return;
+    }
+    // The operators of C++ are those of libstdc++, which calls malloc: a block for each word, and more for the vector.
+    let run = trial(folder, &["-n", "2", "--layout", "random", "--", "./plain"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(values(folder, "blocks").iter().all(|blocks| (1000.0..1100.0).contains(blocks)));
+    let Some(library) = library("libjemalloc.so.2") else { return };
+    assert!(compiled("c++", folder, "own", source, &["-Wl,--no-as-needed", &library.display().to_string()]));
+    let run = trial(folder, &["-n", "2", "--layout", "random", "--", "./own"]);
+    let why =
+        "it also allocates through functions of libjemalloc.so.2 that are not counted, such as the operators of C++";
+    assert!(run.code == 0 && run.stderr.contains(why), "{}", run.stderr);
+    assert!(!has_metric(folder, "blocks"));
+}
+
+#[test]
+fn another_library_of_c_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    if !compiled("musl-gcc", folder, "musl", WORK, &[]) {
+        return;
+    }
+    let run = trial(folder, &["-n", "2", "--layout", "random", "--", "./musl"]);
+    assert!(run.code == 0 && run.stderr.contains("does not use glibc"), "{}", run.stderr);
+    // A shell loads the library that counts, and hands it on to what it starts.
+    let run = trial(folder, &["-n", "2", "--layout", "random", "./musl; true"]);
+    assert!(run.code == 0 && run.stderr.contains("a program that it starts uses ld-musl-"), "{}", run.stderr);
+    assert!(!has_metric(folder, "blocks"));
+}
+
+#[test]
+fn a_heap_of_go_is_not_that_of_malloc() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let source = "package main\n\n// #include <stdlib.h>\nimport \"C\"\n\nfunc main() { C.free(C.malloc(10)) }\n";
+    std::fs::write(folder.join("main.go"), source).unwrap();
+    let mut go = Command::new("go");
+    go.args(["build", "-o", "go-program", "main.go"]).current_dir(folder);
+    let built = go.env("CGO_ENABLED", "1").env("GOCACHE", folder.join("go-cache")).env("GOFLAGS", "-mod=mod").output();
+    if !built.is_ok_and(|built| built.status.success()) {
+        eprintln!("Go is not tested: it is not installed, or has no cgo");
+        return;
+    }
+    let run = trial(folder, &["-n", "2", "--layout", "random", "--", "./go-program"]);
+    assert!(run.code == 0 && run.stderr.contains("it is a program of Go, whose heap is not that of malloc"));
+    assert!(!has_metric(folder, "blocks"));
+}
+
+/// Four threads that allocate with every function of the family and fork, with all descriptors closed; then what the loader
+/// does: another program, and libraries.
+const BUSY: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern char **environ;
+static void *work(void *unused) {
+    for (int i = 0; i < 500; i++) {
+        void *blocks[7], *aligned = NULL;
+        blocks[0] = realloc(malloc(100 + i % 50), 1000);
+        if (posix_memalign(&aligned, 64, 100)) abort();
+        blocks[1] = aligned;
+        blocks[2] = memalign(128, 50);
+        blocks[3] = aligned_alloc(64, 64);
+        blocks[4] = valloc(100);
+        blocks[5] = calloc(3, 50);
+        blocks[6] = reallocarray(NULL, 3, 9);
+        for (int at = 0; at < 7; at++) free(blocks[at]);
+        if (i % 250 == 0) {
+            pid_t child = fork();
+            if (child == 0) { free(malloc(50)); _exit(0); }
+            int status;
+            if (waitpid(child, &status, 0) < 0 || status != 0) abort();
+        }
+    }
+    return unused;
+}
+int main(int count, char **words) {
+    for (int file = 0; file < 256; file++) close(file);
+    pthread_t threads[4];
+    for (int at = 0; at < 4; at++) pthread_create(threads + at, NULL, work, NULL);
+    for (int at = 0; at < 4; at++) pthread_join(threads[at], NULL);
+    pid_t child;
+    int status;
+    char *others[] = {"true", NULL};
+    if (posix_spawnp(&child, "true", NULL, NULL, others, environ) || waitpid(child, &status, 0) < 0) abort();
+    void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+    if (library) { if (dlsym(library, "none")) abort(); dlclose(library); }
+    if (!malloc_usable_size(environ ? malloc(1) : NULL)) abort();
+    return status;
+}
+"#;
+
+#[test]
+fn threads_forks_and_libraries_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let libraries = ALLOCATORS.iter().filter_map(|name| library(name)).map(|path| path.display().to_string());
+    let flags = libraries.map(|path| vec!["-Wl,--no-as-needed".to_owned(), path]).chain([Vec::new()]);
+    for (at, flags) in flags.enumerate() {
+        let flags: Vec<&str> = flags.iter().map(String::as_str).chain(["-pthread", "-ldl"]).collect();
+        if !compiled("cc", folder, &format!("busy{at}"), BUSY, &flags) {
+            continue;
+        }
+        for bind_now in [false, true] {
+            let line = ["-n", "3", "--layout", "random", "--", &format!("./busy{at}")];
+            let mut command = program(folder);
+            command.current_dir(folder).args(["trial", "--force", "-o", "t.barrow"]).args(line);
+            if bind_now {
+                command.env("LD_BIND_NOW", "1");
+            }
+            let run = finished(command.output().unwrap());
+            assert_eq!(run.code, 0, "{flags:?} {bind_now}: {}", run.stderr);
+            // Eight blocks in each iteration, one of each child.
+            let least = 4.0 * 500.0 * 8.0 + 8.0;
+            let found = values(folder, "blocks");
+            assert!(found.iter().all(|blocks| (least..least + 1000.0).contains(blocks)), "{flags:?}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn checkers_of_memory_still_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let source = "#include <stdlib.h>\nint main(void) { for (int i = 0; i < 10; i++) free(malloc(10)); return 0; }";
+    for sanitizer in ["address", "leak"] {
+        let flag = format!("-fsanitize={sanitizer}");
+        if !compiled("cc", folder, sanitizer, source, &[&flag]) {
+            continue;
+        }
+        // As a program of the trial, and as one that such a program starts.
+        for line in [format!("./{sanitizer}"), format!("./{sanitizer}; ./{sanitizer}")] {
+            let run = trial(folder, &["-n", "2", "--layout", "random", &line]);
+            assert_eq!(run.code, 0, "{line}: {}", run.stderr);
+            assert!(values(folder, "blocks").iter().all(|blocks| *blocks >= 10.0), "{line}");
+        }
+    }
+}
