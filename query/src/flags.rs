@@ -410,9 +410,31 @@ fn threads(text: &str) -> Result<usize, String> {
 /// What marks a word as a negative number while flags are read.
 const NEGATIVE: char = '\u{1}';
 
+/// The long name of where the standard output of a measured program goes: in `trial`, as in hyperfine.
+const PROGRAM_OUTPUT: &str = "program_output";
+
+/// The verb that measures programs.
+const TRIAL: &str = "trial";
+
+/// Whether the verb is the one that measures programs.
+fn is_trial(matches: &ArgMatches) -> bool {
+    let verb = matches.get_many::<String>("words").and_then(|mut words| words.next());
+    verb.is_some_and(|verb| crate::commands::named(verb).is_ok_and(|command| command.name == TRIAL))
+}
+
+fn is_flag(word: &OsString) -> bool {
+    word.as_encoded_bytes().starts_with(b"-")
+}
+
+/// The flags of `trial`: `--output` is that of the program there, and `-o` alone is the recording.
+fn of_trial() -> clap::Command {
+    let long = |name: &'static str| move |flag: Arg| flag.long(name);
+    Flags::command().mut_arg("output", long("recording")).mut_arg(PROGRAM_OUTPUT, long("output"))
+}
+
 /// Reads flags. Words such as `-3` or `-2..1` are not among them, unless that is the value of one.
-fn matches(words: &[OsString]) -> Result<ArgMatches, clap::Error> {
-    let read = |words: &[OsString]| Flags::command().try_get_matches_from(words);
+fn matches(words: &[OsString], command: fn() -> clap::Command) -> Result<ArgMatches, clap::Error> {
+    let read = |words: &[OsString]| command().try_get_matches_from(words);
     let negative = |word: &OsString| {
         let word = word.to_str().filter(|word| {
             let number = word.strip_prefix('-').map(|number| number.strip_prefix('.').unwrap_or(number));
@@ -438,7 +460,13 @@ impl Flags {
     pub fn of_command_line(words: impl IntoIterator<Item = OsString>) -> Result<Self, QueryError> {
         let program = OsString::from("barrow");
         let words: Vec<OsString> = std::iter::once(program).chain(words).collect();
-        let matches = matches(&words).map_err(fault)?;
+        let matches = match matches(&words, of_trial) {
+            Ok(matches) if is_trial(&matches) => matches,
+            Err(error) if words.iter().skip(1).find(|word| !is_flag(word)).is_some_and(|word| word == TRIAL) => {
+                return Err(fault(error));
+            }
+            _ => matches(&words, Flags::command).map_err(fault)?,
+        };
         let mut flags = Flags::from_arg_matches(&matches).map_err(fault)?;
         for word in &mut flags.words {
             if let Some(negative) = word.strip_prefix(NEGATIVE) {
@@ -506,6 +534,7 @@ pub fn question_flags() -> Vec<Arg> {
 pub fn shown(flag: &Arg) -> String {
     match (flag.get_short(), flag.get_long()) {
         (Some(short), _) => format!("-{short}"),
+        _ if flag.get_id() == PROGRAM_OUTPUT => "--output".to_owned(),
         (None, long) => format!("--{}", long.unwrap_or_default()),
     }
 }
@@ -565,6 +594,16 @@ mod tests {
             let text = parse(wrong).unwrap_err().to_string();
             assert!(!text.contains('\n') && text.contains("barrow --help"), "{text}");
         }
+    }
+
+    #[test]
+    fn the_output_of_a_trial_is_that_of_its_program() {
+        let flags = parse("trial -o t.barrow --output pipe --threads 2").unwrap();
+        assert_eq!(flags.question.output, Some(PathBuf::from("t.barrow")));
+        assert_eq!(flags.question.trial.program_output, Some(PathBuf::from("pipe")));
+        let given: Vec<&str> = flags.given().collect();
+        assert_eq!(given, ["-o", "--output"]);
+        assert_eq!(parse("export --output x.csv").unwrap().question.output, Some(PathBuf::from("x.csv")));
     }
 
     #[test]

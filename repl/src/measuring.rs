@@ -119,11 +119,9 @@ fn tell_disturbances(flags: &Flags) -> Result<(), QueryError> {
 }
 
 fn tell_outcome(outcome: &Outcome, plan: &Plan) {
-    if let Some(Failure { run, variant, ended, output }) = &outcome.first_failure {
-        let last = output.lines().rfind(|line| !line.trim().is_empty());
-        let last = last.map_or_else(String::new, |line| format!("; it printed last: {}", line.trim()));
+    if let Some(Failure { run, variant, why, said, .. }) = &outcome.first_failure {
         let (runs, failed) = (units::counted(outcome.runs, "run"), outcome.failed);
-        complain(&format!("{failed} of {runs} failed, first run {run} of `{variant}`, which {ended}{last}"));
+        complain(&format!("{failed} of {runs} failed, first run {run} of `{variant}`, which {why}{said}"));
     }
     if let (true, Stop::Runs(runs)) = (outcome.cancelled, plan.stop) {
         let planned = units::counted(runs * plan.variants.len() as u64, "run");
@@ -131,7 +129,11 @@ fn tell_outcome(outcome: &Outcome, plan: &Plan) {
     }
     if let (Some(false), false, Stop::Until { precision, .. }) = (outcome.reached, outcome.cancelled, plan.stop) {
         let wanted = precision * 100.0;
-        complain(&format!("values are not known to {wanted} % yet: the limit of runs or of time came first"));
+        let known = match outcome.precision {
+            Some(known) => format!("values are known to {:.1} %, not to {wanted} %", known * 100.0),
+            None => format!("values are not known to {wanted} % yet"),
+        };
+        complain(&format!("{known}: the limit of runs or of time came first"));
     }
 }
 

@@ -64,9 +64,9 @@ impl ProgressLine {
     }
 
     /// Shows how far something is that counts for itself: steps of a phase, how many there will be if that is known, and
-    /// what follows them.
+    /// what follows them. Only on a terminal: elsewhere the lines of an hour would be in a log.
     pub(crate) fn reached(&self, phase: &str, done: u64, total: Option<u64>, elapsed: Duration, rest: &str) {
-        if self.quiet {
+        if self.quiet || !self.terminal {
             return;
         }
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);

@@ -80,10 +80,10 @@ fn runs_that_fail_stay_runs_that_failed() {
     let folder = folder.path();
     // Each second run fails.
     let line = "test -e odd && rm odd && echo 'no odd one' && exit 3; touch odd";
-    let run = trial(folder, &["-n", "6", line]);
+    let run = trial(folder, &["-n", "6", "--output", "pipe", line]);
     assert_eq!(run.code, 1);
     let said = "3 of 6 runs failed, first run 1 of `test -e odd && rm odd && echo 'no odd one' && exit 3; touch odd`, which \
-                ended with status 3; it printed last: no odd one";
+                ended with status 3; it printed: no odd one";
     assert!(run.stderr.contains(said), "{}", run.stderr);
     assert_eq!(values(folder, "wall").len(), 3);
     let failed = asked(folder, &["runs", "failed"]);
@@ -142,16 +142,26 @@ fn what_cannot_be_measured_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     std::fs::write(folder.join("old.barrow"), "kept").unwrap();
-    let cases: [(&[&str], u8, &str); 17] = [
+    let cases: [(&[&str], u8, &str); 19] = [
         (&["-o", "n.barrow", "--", "no-such-program"], 127, "`no-such-program` was not found"),
         (&["-o", "n.barrow", "--", "/etc/passwd"], 126, "cannot be executed"),
         (&["-o", "old.barrow", "--", "true"], 3, "old.barrow: File exists (os error 17); add --force to replace it"),
         (&["-o", "no/folder", "--", "true"], 3, "no/folder: No such file or directory"),
         (&["-o", "n.barrow"], 2, "which command?"),
-        (&["-o", "n.barrow", "--value", "x=([0-9]+)", "--", "echo", "none"], 125, "the pattern of `x` matches nothing"),
-        (&["-o", "n.barrow", "--value", "x=x=(.*)", "--", "echo", "x=NaN"], 125, "`NaN`, which is no finite number"),
+        (
+            &["-o", "n.barrow", "--value", "x=([0-9]+)", "--", "echo", "none"],
+            1,
+            "`echo none` printed nothing that the pattern of `x` matches; it printed: none",
+        ),
+        (
+            &["-o", "n.barrow", "--value", "x=x=(.*)", "--", "echo", "x=NaN"],
+            1,
+            "printed, for `x`, `NaN`, which is no finite number",
+        ),
         (&["-o", "n.barrow", "--value", "x=(", "--", "true"], 2, "--value: the expression of `x` is not valid"),
-        (&["-o", "n.barrow", "--read", "none.json", "--", "true"], 125, "run 0 did not write `none.json`"),
+        (&["-o", "n.barrow", "--read", "none.json", "--", "true"], 1, "run 0 of `true` did not write `none.json`"),
+        (&["--output", "n.barrow", "--", "true"], 2, "the recording is `-o n.barrow`"),
+        (&["-o", "n.barrow", "--read", "-", "--output", "null", "--", "true"], 2, "that is `--output pipe`"),
         (&["-o", "n.barrow", "--layout", "chaotic", "--", "true"], 2, "`chaotic` is no layout"),
         (&["-o", "n.barrow", "-n", "5", "--until", "5%", "--", "true"], 2, "give one of them"),
         (&["-o", "n.barrow", "--min-runs", "5", "--", "true"], 2, "limit `--until`"),
@@ -497,7 +507,9 @@ fn it_stops_when_enough_is_known() {
     let line = "head -c1 /dev/urandom | od -An -tu1 | awk '{print \"t=\" 100 + 100 * ($1 % 2)}'";
     let run = trial(folder, &["--until", "1%", "--max-runs", "40", "--value", "t=t=([0-9]+)", line]);
     assert_eq!(run.code, 0);
-    assert!(run.stderr.contains("values are not known to 1 % yet"), "{}", run.stderr);
+    let known = run.stderr.lines().find_map(|line| line.split("values are known to ").nth(1)).expect(&run.stderr);
+    let (known, wanted) = known.split_once(" %, not to 1 %").expect(&run.stderr);
+    assert!(known.parse::<f64>().unwrap() > 1.0 && wanted.contains("the limit of runs"), "{}", run.stderr);
     assert_eq!(values(folder, "t").len(), 40);
 }
 
@@ -525,14 +537,17 @@ fn files_that_runs_write_are_read() {
 fn a_trial_that_is_stopped_is_readable() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    for (signal, code) in [("INT", Some(130)), ("KILL", None)] {
-        let words = ["trial", "--quiet", "--force", "-o", "t.barrow", "-n", "100000", "echo run >> log"];
+    let temporary = folder.join("temporary");
+    std::fs::create_dir(&temporary).unwrap();
+    for (signal, code) in [("INT", Some(130)), ("TERM", Some(130)), ("KILL", None)] {
+        let words = ["trial", "--force", "-o", "t.barrow", "-n", "100000", "echo $LD_PRELOAD: >> log"];
         let _ = std::fs::remove_file(folder.join("log"));
-        let mut child = program(folder)
+        let child = program(folder)
             .current_dir(folder)
             .args(words)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .env("TMPDIR", &temporary)
             .spawn()
             .unwrap();
         let began = Instant::now();
@@ -542,7 +557,18 @@ fn a_trial_that_is_stopped_is_readable() {
             std::thread::sleep(Duration::from_millis(5));
         }
         Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
-        assert_eq!(child.wait().unwrap().code(), code, "{signal}");
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), code, "{signal}");
+        if code.is_some() {
+            let [shown, said] = [ended.stdout, ended.stderr].map(|text| String::from_utf8(text).unwrap());
+            assert!(shown.contains("wall") && said.contains("stopped after "), "{signal}: {shown}{said}");
+            // Without a terminal, nothing tells how far it is.
+            assert!(!said.contains("/s, "), "{signal}: {said}");
+            let log = std::fs::read_to_string(folder.join("log")).unwrap();
+            let library = Path::new(log.split(':').next().unwrap());
+            assert!(library.as_os_str().is_empty() || !library.parent().unwrap().exists(), "{signal}: {library:?}");
+            assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0, "{signal}");
+        }
         let trials = barrow(folder, &["trials", "t.barrow", "--format", "json"]);
         let is_damaged = signal == "KILL" && trials.code == 4;
         assert!(trials.code == 0 || is_damaged, "{signal}: {}", trials.stderr);

@@ -44,7 +44,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let mut chosen: Vec<RunId> = match &words[..] {
         [] => all.collect(),
         [number] if number.parse::<u32>().is_ok() && !is_failed => {
-            return one(&trials, number.parse().unwrap_or_default());
+            return one(session, &trials, number.parse().unwrap_or_default());
         }
         [name] => {
             let variant = trials.variant(name)?;
@@ -64,8 +64,11 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     OnDemand { answer, count, has_pages: true, make }.begin(session)
 }
 
+/// The fact in which `trial` names runs of which it is not known what they allocated, and why.
+const ALLOCATIONS_NOT_KNOWN: &str = "allocations not known";
+
 /// Everything about one run.
-fn one(trials: &Trials, number: u32) -> Result<Answer, QueryError> {
+fn one(session: &Session, trials: &Trials, number: u32) -> Result<Answer, QueryError> {
     let run = trials.run(number)?;
     let mut values = crate::answer::Table {
         key: "values",
@@ -95,8 +98,15 @@ fn one(trials: &Trials, number: u32) -> Result<Answer, QueryError> {
     let mut answer = Answer::default().table(table).table(values).exact();
     if let Some(output) = run.end.as_ref().and_then(|end| end.output.as_deref()) {
         answer = answer.fact(Column::new("output", "", Unit::Text).for_machines(), Value::text(output));
-        answer =
-            answer.note("it printed last:").lines(output.lines().map(|line| format!("  | {}", visible::cell(line))));
+        answer = answer.note("it printed:").lines(output.lines().map(|line| format!("  | {}", visible::cell(line))));
+    }
+    // Of a run that was not counted, the fact tells why.
+    let is_counted =
+        trials.metric("peak_heap").is_ok_and(|metric| trials.values(metric).iter().any(|value| value.run.0 == number));
+    if let (false, Some((key, why))) =
+        (is_counted, session.recording()?.facts()?.iter().find(|(key, _)| key == ALLOCATIONS_NOT_KNOWN))
+    {
+        answer = answer.note(format!("{key}: {why}"));
     }
     if !run.is_warmup && run.seed.is_some() {
         answer = answer.note(format!("`barrow trial --replay {number} FILE` repeats it"));

@@ -19,7 +19,8 @@ pub(super) const COMMAND: Command = Command {
               lines, and those of --compare, are run in turn, in random blocks, so that drift of the machine meets all of \
               them. Every value is kept: wall, user and system time, peak_resident, page_faults, context_switches; \
               peak_heap, allocated, blocks and live_at_end from a counting allocator; instructions, cycles, branch and \
-              cache misses where the kernel permits; and what --value finds in the output, or in that of --conclude. `--read FILE` takes the values \
+              cache misses where the kernel permits; and what --value finds in the output, or in that of --conclude, however long it is. Figures of the heap are left out where \
+              a program has an allocator that is not seen, and a sentence says why. `--read FILE` takes the values \
               that each run writes to a file, in a format that `import` reads, such as the JSON of Criterion. DST is `trial.barrow` \
               unless told; `--force` replaces it.\n\
               `--layout fixed` makes memory figures repeat to the byte: no address space randomisation, environment and \
@@ -33,9 +34,11 @@ pub(super) const COMMAND: Command = Command {
               not run again.\n\
               As in hyperfine: `-P NAME FROM TO` and `-L NAME A,B` run a program for each value in place of {NAME}; \
               --prepare, --conclude, --setup and --cleanup run commands around runs; --shell=none starts programs \
-              without a shell; --warmup, --input, --show-output; --export-markdown, --export-asciidoc, --export-orgmode, --export-csv, \
-              --export-json, which hyperfine's scripts read; --sort, -u (--time-unit); --reference CMD is measured as the first \
-              program, which the others are compared with, and has the name of --reference-name. \
+              without a shell; --warmup, --input, --output, --show-output; --export-markdown, --export-asciidoc, --export-orgmode, \
+              --export-csv, --export-json, which hyperfine's scripts read; --sort, -u (--time-unit); --reference CMD is measured as \
+              the first program, which the others are compared with, and has the name of --reference-name. \
+              The standard output of programs is discarded unless --value or `--read -` reads it; `--output pipe` keeps the \
+              first and the last of it in a failed run, as is always done with the standard error. \
               `--no-disturb` refuses to measure on a machine whose frequency or load varies.",
     example: "trial -n 60 --layout random -- ./benchmark",
     flags: &[
@@ -65,6 +68,7 @@ pub(super) const COMMAND: Command = Command {
         "--time-limit",
         "--no-heap-counts",
         "--input",
+        "--output",
         "--show-output",
         "--no-disturb",
         "--replay",

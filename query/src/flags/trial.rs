@@ -78,7 +78,11 @@ pub struct TrialFlags {
     /// What the program reads: a file; nothing unless told.
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
-    /// Show what the program prints.
+    /// Where the standard output of the program goes: null, pipe, inherit or a file; pipe if --value or --read - reads it,
+    /// otherwise null.
+    #[arg(long = "program-output", value_name = "null|pipe|inherit|FILE")]
+    pub program_output: Option<PathBuf>,
+    /// Show what the program prints, on its standard output and its standard error.
     #[arg(long)]
     pub show_output: bool,
     /// Measure only if nothing on the machine disturbs.

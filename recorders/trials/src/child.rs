@@ -45,32 +45,26 @@ impl Child {
         Ok(Child { pid, descriptor: descriptor(pid), is_waited_for: false, has_group: start.has_group })
     }
 
-    /// Waits until the child has ended, or for so long. Returns whether it has ended; its end is still to be asked for.
-    pub(crate) fn has_ended_within(&self, time: Duration) -> bool {
+    /// Waits until the child has ended, something can be read, or for so long. Returns whether the child has ended; its end
+    /// is still to be asked for.
+    pub(crate) fn has_ended_within(&self, time: Duration, readers: [RawFd; 2]) -> bool {
+        let entry = |fd: RawFd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        let ended = self.descriptor.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+        let mut polls = [entry(ended), entry(readers[0]), entry(readers[1])];
+        // Kernels before 5.3 have no descriptor of a process; then it is asked for each millisecond.
+        let time = if ended < 0 { time.min(Duration::from_millis(1)) } else { time };
         let milliseconds = i32::try_from(time.as_micros().div_ceil(1000)).unwrap_or(i32::MAX);
-        match &self.descriptor {
-            Some(descriptor) => {
-                let mut poll = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-                // SAFETY: one entry is there.
-                unsafe { libc::poll(&raw mut poll, 1, milliseconds) > 0 }
-            }
-            // Kernels before 5.3.
-            None => {
-                let until = std::time::Instant::now() + time;
-                loop {
-                    let mut info = mem::MaybeUninit::<libc::siginfo_t>::zeroed();
-                    let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-                    // SAFETY: there is room for the information, which zeros are a value of.
-                    let is_there = unsafe {
-                        libc::waitid(libc::P_PID, self.pid as libc::id_t, info.as_mut_ptr(), how) == 0
-                            && info.assume_init_ref().si_pid() != 0
-                    };
-                    if is_there || std::time::Instant::now() >= until {
-                        return is_there;
-                    }
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-            }
+        // SAFETY: so many entries are there; those with a negative number are passed over.
+        unsafe { libc::poll(polls.as_mut_ptr(), polls.len() as libc::nfds_t, milliseconds) };
+        if ended >= 0 {
+            return polls[0].revents != 0;
+        }
+        let mut info = mem::MaybeUninit::<libc::siginfo_t>::zeroed();
+        let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        // SAFETY: there is room for the information, which zeros are a value of.
+        unsafe {
+            libc::waitid(libc::P_PID, self.pid as libc::id_t, info.as_mut_ptr(), how) == 0
+                && info.assume_init_ref().si_pid() != 0
         }
     }
 

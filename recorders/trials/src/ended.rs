@@ -33,6 +33,8 @@ pub struct Failure {
     pub variant: String,
     /// How it ended.
     pub ended: Ended,
-    /// The end of what it printed.
-    pub output: String,
+    /// Why it failed, as a clause: `ended with status 3`.
+    pub why: String,
+    /// What it printed first and last, as the end of a sentence: `; it printed: …`, or nothing.
+    pub said: String,
 }

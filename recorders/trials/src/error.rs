@@ -25,55 +25,18 @@ pub enum TrialError {
     #[error("`{0}` cannot be divided into words: a quote is not closed, or there are none")]
     Words(String),
     /// A command around the runs failed.
-    #[error("`{command}` failed: {ended}{}", said(.output))]
+    #[error("`{command}` failed: {ended}{said}")]
     Around {
         /// The command.
         command: String,
         /// How it ended.
         ended: String,
-        /// The end of what it printed.
-        output: String,
-    },
-    /// A pattern found nothing in the output of a run.
-    #[error("the pattern of `{name}` matches nothing that run {run} printed{}", said(.output))]
-    NoMatch {
-        /// The metric.
-        name: String,
-        /// The run.
-        run: u32,
-        /// The end of what it printed.
-        output: String,
-    },
-    /// A run did not write the file of its values.
-    #[error("run {run} did not write `{file}`")]
-    NotWritten {
-        /// The file.
-        file: String,
-        /// The run.
-        run: u32,
-    },
-    /// A file of values cannot be read.
-    #[error("`{file}` of run {run}: {cause}")]
-    Values {
-        /// The file.
-        file: String,
-        /// The run.
-        run: u32,
-        /// Why there are no values.
-        cause: String,
-    },
-    /// What a pattern found is no number.
-    #[error("the pattern of `{name}` found `{text}`, which is no finite number")]
-    NotANumber {
-        /// The metric.
-        name: String,
-        /// What was found.
-        text: String,
+        /// What it printed first and last, as the end of the sentence.
+        said: String,
     },
     /// No run succeeded.
     #[error(
-        "no run succeeded: all {failed} failed; run {} of `{}` {}{}", .first.run, .first.variant, .first.ended,
-        said(&.first.output)
+        "no run succeeded: all {failed} failed; run {} of `{}` {}{}", .first.run, .first.variant, .first.why, .first.said
     )]
     AllFailed {
         /// How many runs failed.
@@ -104,10 +67,4 @@ impl TrialError {
     pub(crate) fn io(action: &'static str) -> impl FnOnce(io::Error) -> TrialError {
         move |source| TrialError::Io { action, source }
     }
-}
-
-/// The last line of an output, for an error.
-fn said(output: &str) -> String {
-    let last = output.lines().rfind(|line| !line.trim().is_empty());
-    last.map_or_else(String::new, |line| format!("; it printed last: {}", line.trim()))
 }

@@ -5,7 +5,6 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::error::TrialError;
 use crate::output::Output;
 use crate::plan::ReadValues;
 use crate::reported::Reported;
@@ -25,6 +24,11 @@ impl<'p> ValueFiles<'p> {
         ValueFiles { read, before: Vec::new() }
     }
 
+    /// Whether what programs print is such a file.
+    pub(crate) fn reads_output(&self) -> bool {
+        self.read.iter().any(|read| read.file == Path::new(OUTPUT))
+    }
+
     /// A run begins.
     pub(crate) fn begin(&mut self) {
         self.before = self.read.iter().map(|file| state(&file.file)).collect();
@@ -34,11 +38,11 @@ impl<'p> ValueFiles<'p> {
     /// several.
     ///
     /// # Errors
-    /// A file was not written, or cannot be read.
-    pub(crate) fn take(&self, run: u32, output: &Output) -> Result<Vec<Reported>, TrialError> {
+    /// A file was not written, or cannot be read: what the run did, as a clause.
+    pub(crate) fn take(&self, output: &Output) -> Result<Vec<Reported>, String> {
         let mut values = Vec::new();
         for (file, before) in self.read.iter().zip(&self.before) {
-            values.extend(self::values(file, *before, run, output)?);
+            values.extend(self::values(file, *before, output)?);
         }
         let mut counts: HashMap<String, u64> = HashMap::new();
         values.iter().for_each(|value| *counts.entry(value.metric.clone()).or_default() += 1);
@@ -57,21 +61,17 @@ fn state(path: &Path) -> Option<(SystemTime, u64)> {
     Some((file.modified().ok()?, file.len()))
 }
 
-fn values(
-    read: &ReadValues,
-    before: Option<(SystemTime, u64)>,
-    run: u32,
-    output: &Output,
-) -> Result<Vec<Reported>, TrialError> {
-    let name = || read.file.display().to_string();
-    let bytes = if read.file == Path::new(OUTPUT) {
-        output.text().map_err(TrialError::io("read the output"))?.into_bytes()
-    } else if state(&read.file).is_none() || state(&read.file) == before {
-        return Err(TrialError::NotWritten { file: name(), run });
-    } else {
-        fs::read(&read.file).map_err(|error| TrialError::Values { file: name(), run, cause: error.to_string() })?
-    };
-    (read.read)(&bytes).map_err(|cause| TrialError::Values { file: name(), run, cause })
+fn values(read: &ReadValues, before: Option<(SystemTime, u64)>, output: &Output) -> Result<Vec<Reported>, String> {
+    let name = read.file.display();
+    if read.file == Path::new(OUTPUT) {
+        let values = output.whole().and_then(|bytes| (read.read)(bytes));
+        return values.map_err(|cause| format!("printed what is not read: {cause}"));
+    }
+    if state(&read.file).is_none() || state(&read.file) == before {
+        return Err(format!("did not write `{name}`"));
+    }
+    let bytes = fs::read(&read.file).map_err(|error| error.to_string());
+    bytes.and_then(|bytes| (read.read)(&bytes)).map_err(|cause| format!("wrote `{name}`, which is not read: {cause}"))
 }
 
 #[cfg(test)]
@@ -79,6 +79,7 @@ mod tests {
     use barrow_writer::Better;
 
     use super::*;
+    use crate::plan::OutputTo;
 
     fn lines(bytes: &[u8]) -> Result<Vec<Reported>, String> {
         let value = |line: &str| {
@@ -94,17 +95,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("values");
         let read = [ReadValues { file: path.clone(), read: lines }];
-        let output = Output::new().unwrap();
+        let output = Output::new(&OutputTo::Pipe).unwrap();
         let mut files = ValueFiles::new(&read);
         files.begin();
-        assert!(matches!(files.take(0, &output), Err(TrialError::NotWritten { run: 0, .. })));
+        assert!(files.take(&output).unwrap_err().starts_with("did not write `"));
         fs::write(&path, "a 1\na 2\nb 3\n").unwrap();
-        let found = files.take(0, &output).unwrap();
+        let found = files.take(&output).unwrap();
         let found: Vec<_> = found.iter().map(|one| (one.metric.as_str(), one.iteration, one.value)).collect();
         assert_eq!(found, [("a", Some(0), 1.0), ("a", Some(1), 2.0), ("b", None, 3.0)]);
         files.begin();
-        assert!(matches!(files.take(1, &output), Err(TrialError::NotWritten { run: 1, .. })), "it is that of run 0");
+        assert!(files.take(&output).is_err(), "it is that of the run before");
         fs::write(&path, "a\n").unwrap();
-        assert!(matches!(files.take(1, &output), Err(TrialError::Values { .. })));
+        assert!(files.take(&output).unwrap_err().ends_with("which is not read: no value"));
     }
 }

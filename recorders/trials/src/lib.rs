@@ -8,22 +8,28 @@
 //! ```
 //!
 //! Reading order: `plan` (what to run), `layout` and `round` (knobs, and their values for one run), `program` (what kind
-//! of file it is), `shim` with `heap` (the library that counts and moves blocks), `run` with `starter`, `child`, `ended`, `output`,
-//! `events` and `system` (one run), `pattern`, `reported` and `files` (values that a program tells), `ledger` with
-//! `metrics` (what is written), `surroundings` (what else is known), `trial` with `observer` and `uncounted` (all runs), `replay` (one of
-//! them again), `disturbances` (what makes times worthless).
+//! of file it is), `shim` with `heap` (the library that counts and moves blocks), `run` with `starter`, `child`, `ended`,
+//! `events` and `system` (one run), `output` with `ends` and `finder` (what it prints), `pattern`, `reported` and `files`
+//! (values that a program tells), `ledger` with `metrics` (what is written), `surroundings` (what else is known), `trial` with
+//! `measure`, `enough`, `observer`, `uncounted` and `counts` (all runs), `replay` (one of them again), `disturbances` (what
+//! makes times worthless).
 
 #![cfg(target_os = "linux")]
 
 mod child;
+mod counts;
 mod disturbances;
 mod ended;
+mod ends;
+mod enough;
 mod error;
 mod events;
 mod files;
+mod finder;
 mod heap;
 mod layout;
 mod ledger;
+mod measure;
 mod metrics;
 mod observer;
 mod output;
@@ -48,7 +54,7 @@ pub use layout::{Knobs, Layout, LayoutKind};
 pub use metrics::is_measured;
 pub use observer::{Observer, Progress};
 pub use pattern::ValuePattern;
-pub use plan::{Command, IgnoreFailure, Plan, ReadValues, Shell, Stop, VariantPlan};
+pub use plan::{Command, IgnoreFailure, OutputTo, Plan, ReadValues, Shell, Stop, VariantPlan};
 pub use program::is_program;
 pub use replay::{Replay, replay};
 pub use reported::Reported;

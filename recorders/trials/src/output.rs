@@ -1,65 +1,277 @@
-//! What a program prints, in an unnamed file in memory that all runs share.
+//! What a program prints, read while it runs, from pipes that all runs share.
+//!
+//! This process keeps both ends of each pipe, so that none is ever closed: what is in a pipe when the program has ended is
+//! read then, and what a process that outlives the run prints later belongs to no run.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Seek};
 use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::fs::FileExt;
 
+use crate::ends::Ends;
+use crate::finder::Finder;
+use crate::pattern::ValuePattern;
+use crate::plan::OutputTo;
 use crate::system;
 
-/// More of an output is given up from its beginning.
-const MOST_BYTES: u64 = 64 << 20;
-/// The end of an output that is kept of a failed run.
-const TAIL_BYTES: u64 = 4096;
+/// The bytes that are read at a time.
+const READ_BYTES: usize = 64 << 10;
+/// Reads before something else is looked at: a program may print faster than it is read.
+const READS: usize = 16;
+/// The largest output that is kept as a whole.
+const MOST_BYTES: usize = 64 << 20;
 
-/// Takes what a program prints to its standard output and standard error.
+/// Takes what programs print.
 pub(crate) struct Output {
-    file: File,
+    /// The standard output, where it is read.
+    out: Stream,
+    /// The standard error.
+    err: Stream,
+    null: File,
+    /// The file of [`OutputTo::File`].
+    file: Option<File>,
+    buffer: Vec<u8>,
+}
+
+/// Where the standard output of a run goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// To nothing.
+    Null,
+    /// To this process.
+    Pipe,
+    /// To the file of the plan.
+    File,
+    /// To that of this process, and so does the standard error if it is shown.
+    Inherit,
+}
+
+/// A pipe, and what was read from it.
+struct Stream {
+    read: File,
+    write: File,
+    ends: Ends,
+    finder: Finder,
+    /// All of it, if it is wanted.
+    whole: Option<Vec<u8>>,
+    is_too_long: bool,
+}
+
+/// What a run printed, as far as it is kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Printed {
+    /// Both ends of the standard output.
+    pub(crate) out: String,
+    /// Both ends of the standard error.
+    pub(crate) err: String,
+    /// The standard output went to nothing.
+    pub(crate) is_discarded: bool,
 }
 
 impl Output {
-    pub(crate) fn new() -> io::Result<Self> {
-        Ok(Output { file: system::memory_file()? })
+    /// Pipes, and the file where the standard output goes.
+    pub(crate) fn new(to: &OutputTo) -> io::Result<Self> {
+        let file = match to {
+            OutputTo::File(path) => Some(File::create(path)?),
+            _ => None,
+        };
+        let null = File::options().write(true).open("/dev/null")?;
+        Ok(Output { out: Stream::new()?, err: Stream::new()?, null, file, buffer: vec![0; READ_BYTES] })
     }
 
-    /// Its number, to be the output of a child.
-    pub(crate) fn descriptor(&self) -> RawFd {
-        self.file.as_raw_fd()
+    /// A run begins: forgets what was printed, and looks for these patterns. `keeps_all` is about the standard output.
+    pub(crate) fn begin(&mut self, route: Route, patterns: &[ValuePattern], keeps_all: bool) -> io::Result<()> {
+        if let (Route::File, Some(file)) = (route, &mut self.file)
+            && file.metadata()?.is_file()
+        {
+            // Each run writes it anew, as the shell's `>` does.
+            file.set_len(0)?;
+            file.rewind()?;
+        }
+        for stream in [&mut self.out, &mut self.err] {
+            stream.drain(&mut self.buffer)?;
+            stream.ends.clear();
+            stream.finder.begin(patterns);
+            (stream.whole, stream.is_too_long) = (None, false);
+        }
+        self.out.whole = keeps_all.then(Vec::new);
+        Ok(())
     }
 
-    /// Forgets what was printed.
-    pub(crate) fn clear(&self) -> io::Result<()> {
-        self.file.set_len(0)
+    /// What the standard output of a child is to be.
+    pub(crate) fn descriptor(&self, route: Route) -> Option<RawFd> {
+        match (route, &self.file) {
+            (Route::Pipe, _) => Some(self.out.write.as_raw_fd()),
+            (Route::File, Some(file)) => Some(file.as_raw_fd()),
+            (Route::Null | Route::File, _) => Some(self.null.as_raw_fd()),
+            (Route::Inherit, _) => None,
+        }
     }
 
-    /// Forgets what was printed if it is too much: a program that prints on and on takes no more memory.
-    pub(crate) fn limit(&self) -> io::Result<()> {
-        if self.file.metadata()?.len() > MOST_BYTES { self.clear() } else { Ok(()) }
+    /// What the standard error of a child is to be, unless it is shown.
+    pub(crate) fn errors(&self) -> RawFd {
+        self.err.write.as_raw_fd()
     }
 
-    /// All of it; what is no UTF-8 is replaced.
-    pub(crate) fn text(&self) -> io::Result<String> {
-        self.from(0)
+    /// What can be read when a program has printed something.
+    pub(crate) fn readers(&self) -> [RawFd; 2] {
+        [self.out.read.as_raw_fd(), self.err.read.as_raw_fd()]
     }
 
-    /// The end of it.
-    pub(crate) fn tail(&self) -> io::Result<String> {
-        let length = self.file.metadata()?.len();
-        self.from(length.saturating_sub(TAIL_BYTES))
+    /// Reads what is there now, or a part of it.
+    pub(crate) fn read(&mut self) -> io::Result<()> {
+        self.out.read(&mut self.buffer, READS)?;
+        self.err.read(&mut self.buffer, READS).map(drop)
     }
 
-    fn from(&self, offset: u64) -> io::Result<String> {
-        let length = self.file.metadata()?.len().saturating_sub(offset).min(MOST_BYTES);
-        let mut bytes = vec![0; usize::try_from(length).unwrap_or_default()];
+    /// The program has ended: reads what it left in the pipes.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        self.out.drain(&mut self.buffer)?;
+        self.err.drain(&mut self.buffer)
+    }
+
+    /// What each pattern found in the standard output, and then in the standard error; or why it found no number.
+    pub(crate) fn found(&mut self) -> Vec<Result<Vec<f64>, String>> {
+        let (out, err) = (self.out.finder.finish(), self.err.finder.finish());
+        let both = |(out, err): (Result<Vec<f64>, String>, Result<Vec<f64>, String>)| Ok([out?, err?].concat());
+        out.into_iter().zip(err).map(both).collect()
+    }
+
+    /// The whole standard output.
+    ///
+    /// # Errors
+    /// It was not kept, or is too long: a clause.
+    pub(crate) fn whole(&self) -> Result<&[u8], String> {
+        match &self.out.whole {
+            Some(_) if self.out.is_too_long => Err(format!("it is larger than {} MiB", MOST_BYTES >> 20)),
+            Some(whole) => Ok(whole),
+            None => Err("the standard output is not read".to_owned()),
+        }
+    }
+
+    /// The ends of what was printed.
+    pub(crate) fn printed(&mut self, route: Route) -> Printed {
+        Printed { out: self.out.ends.text(), err: self.err.ends.text(), is_discarded: route == Route::Null }
+    }
+}
+
+impl Stream {
+    fn new() -> io::Result<Self> {
+        let [read, write] = system::pipe()?;
+        system::read_without_waiting(&read)?;
+        let (ends, finder) = (Ends::default(), Finder::default());
+        Ok(Stream { read, write, ends, finder, whole: None, is_too_long: false })
+    }
+
+    /// Reads so often at most. Returns how many bytes came.
+    fn read(&mut self, buffer: &mut [u8], times: usize) -> io::Result<usize> {
+        let mut bytes = 0;
+        for _ in 0..times {
+            match self.read.read(buffer) {
+                Ok(read) => {
+                    self.take(&buffer[..read]);
+                    bytes += read;
+                    if read < buffer.len() {
+                        break;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// Reads what is in the pipe. What others write meanwhile may be left: a process that outlives a run may write on and
+    /// on.
+    fn drain(&mut self, buffer: &mut [u8]) -> io::Result<()> {
+        let full = system::pipe_bytes(&self.read);
         let mut read = 0;
-        while read < bytes.len() {
-            match self.file.read_at(&mut bytes[read..], offset + read as u64)? {
-                // A process that outlives the run may have shortened it.
+        while read < full {
+            match self.read(buffer, 1)? {
                 0 => break,
                 more => read += more,
             }
         }
-        bytes.truncate(read);
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        Ok(())
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        self.ends.take(bytes);
+        self.finder.take(bytes);
+        if let Some(whole) = &mut self.whole {
+            self.is_too_long |= whole.len() + bytes.len() > MOST_BYTES;
+            if !self.is_too_long {
+                whole.extend_from_slice(bytes);
+            }
+        }
+    }
+}
+
+impl Printed {
+    /// All that is kept.
+    pub(crate) fn text(&self) -> String {
+        match self.out.is_empty() || self.out.ends_with('\n') || self.err.is_empty() {
+            true => format!("{}{}", self.out, self.err),
+            false => format!("{}\n{}", self.out, self.err),
+        }
+    }
+
+    /// Its first and its last line, as the end of a sentence about a failure: those of the standard error, if there are any.
+    pub(crate) fn said(&self) -> String {
+        let text = if self.err.trim().is_empty() { &self.out } else { &self.err };
+        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let said = match (lines.next(), lines.next_back()) {
+            (None, _) => String::new(),
+            (Some(only), None) => format!("; it printed: {}", clipped(only)),
+            (Some(first), Some(last)) => format!("; it printed first: {}; and last: {}", clipped(first), clipped(last)),
+        };
+        let discarded = "; its standard output was discarded, and `--output pipe` keeps it";
+        if self.is_discarded { said + discarded } else { said }
+    }
+}
+
+/// A line that is not too long for a sentence.
+fn clipped(line: &str) -> String {
+    const MOST_CHARS: usize = 200;
+    match line.char_indices().nth(MOST_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn what_is_printed_is_told_by_its_first_and_last_lines() {
+        let printed = |out: &str, err: &str| Printed { out: out.into(), err: err.into(), is_discarded: false };
+        assert_eq!(printed("", " \n").said(), "");
+        assert_eq!(printed("a\n", "").said(), "; it printed: a");
+        assert_eq!(printed("a\n", "b\n\nc\n d \n").said(), "; it printed first: b; and last: d");
+        assert_eq!(printed("a", "b\n").text(), "a\nb\n");
+        let discarded = Printed { is_discarded: true, ..printed("", "b") };
+        assert!(discarded.said().contains("b; its standard output was discarded, and `--output pipe`"));
+        assert_eq!(printed(&"x".repeat(500), "").said().chars().filter(|c| *c == 'x').count(), 200);
+    }
+
+    #[test]
+    fn no_run_has_what_another_printed() {
+        let mut output = Output::new(&OutputTo::Pipe).unwrap();
+        for text in ["one", "two"] {
+            output.begin(Route::Pipe, &[], true).unwrap();
+            output.out.write.write_all(text.as_bytes()).unwrap();
+            output.err.write.write_all(b"err").unwrap();
+            output.finish().unwrap();
+            assert_eq!(output.whole().unwrap(), text.as_bytes());
+            assert_eq!(
+                output.printed(Route::Pipe),
+                Printed { out: text.into(), err: "err".into(), is_discarded: false }
+            );
+            output.out.write.write_all(b"late").unwrap();
+        }
     }
 }

@@ -3,9 +3,8 @@
 use std::str::FromStr;
 
 use barrow_writer::Better;
-use regex::{Regex, RegexBuilder};
+use regex::{Captures, Regex, RegexBuilder};
 
-use crate::error::TrialError;
 use crate::metrics::is_measured;
 
 /// A value that a program prints.
@@ -21,21 +20,19 @@ pub struct ValuePattern {
 }
 
 impl ValuePattern {
-    /// All numbers that a text holds. `^` and `$` are the ends of a line.
-    pub(crate) fn values(&self, text: &str) -> Result<Vec<f64>, TrialError> {
-        let found = self.expression.captures_iter(text).map(|captures| {
-            // A group that took no part holds nothing.
-            let group = captures.name("value").or_else(|| captures.get(1));
-            let text = group.map_or("", |group| group.as_str()).trim();
-            // Thousands may be divided: 1,234,567 or 1_234_567.
-            let plain = text.replace([',', '_'], "");
-            plain
-                .parse::<f64>()
-                .ok()
-                .filter(|number| number.is_finite())
-                .ok_or_else(|| TrialError::NotANumber { name: self.name.clone(), text: text.to_owned() })
-        });
-        found.collect()
+    /// The next match from a place on. `^` and `$` are the ends of a line.
+    pub(crate) fn captures_at<'t>(&self, text: &'t str, from: usize) -> Option<Captures<'t>> {
+        self.expression.captures_at(text, from)
+    }
+
+    /// The number of a match, or the text that is none.
+    pub(crate) fn number(&self, captures: &Captures<'_>) -> Result<f64, String> {
+        // A group that took no part holds nothing.
+        let group = captures.name("value").or_else(|| captures.get(1));
+        let text = group.map_or("", |group| group.as_str()).trim();
+        // Thousands may be divided: 1,234,567 or 1_234_567.
+        let plain = text.replace([',', '_'], "");
+        plain.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(|| text.to_owned())
     }
 }
 
@@ -102,19 +99,23 @@ mod tests {
         text.parse().unwrap()
     }
 
+    fn numbers(pattern: &ValuePattern, text: &str) -> Result<Vec<f64>, String> {
+        pattern.expression.captures_iter(text).map(|captures| pattern.number(&captures)).collect()
+    }
+
     #[test]
     fn a_value_has_a_name_a_unit_and_a_direction() {
         let throughput = pattern("throughput=([0-9.]+) MB/s:higher");
         assert_eq!((throughput.name.as_str(), throughput.unit.as_str()), ("throughput", "MB/s"));
         assert_eq!(throughput.better, Better::Higher);
-        assert_eq!(throughput.values("x 1.5 MB/s\n2000 MB/s, 3.25 MB/s").unwrap(), [1.5, 2000.0, 3.25]);
+        assert_eq!(numbers(&throughput, "x 1.5 MB/s\n2000 MB/s, 3.25 MB/s").unwrap(), [1.5, 2000.0, 3.25]);
         let time = pattern("t=time: (?<value>[^ ]+) s.*");
         assert_eq!((time.unit.as_str(), time.better), ("", Better::Unknown));
-        assert_eq!(time.values("time: 1_000.5 s").unwrap(), [1000.5]);
-        assert!(time.values("time: soon s").unwrap_err().to_string().contains("`soon`"));
-        assert!(time.values("time: NaN s").is_err() && time.values("time: inf s").is_err());
-        assert_eq!(pattern("n=^n ([0-9]+)$").values("n 7\nn 8 x\nn 9\n").unwrap(), [7.0, 9.0]);
-        assert_eq!(pattern("n=(a|b) (?<value>[0-9]+)").values("a 7 b 8").unwrap(), [7.0, 8.0]);
+        assert_eq!(numbers(&time, "time: 1_000.5 s").unwrap(), [1000.5]);
+        assert_eq!(numbers(&time, "time: soon s").unwrap_err(), "soon");
+        assert!(numbers(&time, "time: NaN s").is_err() && numbers(&time, "time: inf s").is_err());
+        assert_eq!(numbers(&pattern("n=^n ([0-9]+)$"), "n 7\nn 8 x\nn 9\n").unwrap(), [7.0, 9.0]);
+        assert_eq!(numbers(&pattern("n=(a|b) (?<value>[0-9]+)"), "a 7 b 8").unwrap(), [7.0, 8.0]);
     }
 
     #[test]

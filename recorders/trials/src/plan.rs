@@ -46,8 +46,24 @@ pub struct Plan {
     pub count_events: bool,
     /// What programs read; nothing unless told.
     pub input: Option<PathBuf>,
-    /// What programs print is shown.
+    /// Where the standard output of programs goes. Their standard error is always read, and its ends are kept of a failed
+    /// run.
+    pub output: OutputTo,
+    /// What programs print is shown, on the standard error as well, whatever `output` says.
     pub show_output: bool,
+}
+
+/// Where the standard output of programs goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OutputTo {
+    /// To `/dev/null`.
+    Null,
+    /// To this process, which looks for values in it and keeps the ends of that of a failed run.
+    Pipe,
+    /// To a file, which each run writes anew.
+    File(PathBuf),
+    /// To the standard output of this process.
+    Inherit,
 }
 
 /// A file of values that each run writes.

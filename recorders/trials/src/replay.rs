@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use crate::ended::Ended;
 use crate::error::TrialError;
 use crate::layout::{Knobs, Layout};
+use crate::output::Route;
+use crate::plan::OutputTo;
 use crate::reported::ReportFile;
 use crate::round::Round;
 use crate::run::{How, Runner};
@@ -51,7 +53,7 @@ pub fn replay(run: &Replay, under: &[OsString]) -> Result<Ended, TrialError> {
         std::env::set_current_dir(directory).map_err(TrialError::io("enter the recorded directory"))?;
     }
     let input = attribute("input").map(PathBuf::from);
-    let mut runner = Runner::new(input.as_deref(), Vec::new())?;
+    let mut runner = Runner::new(input.as_deref(), &OutputTo::Inherit, Vec::new())?;
     let words = under.iter().cloned().chain(run.command.iter().map(OsString::from)).collect();
     let prepared = runner.prepare(words, Knobs::NONE)?;
     // What it reports is read by nothing; without the variable, its environment would be another.
@@ -62,7 +64,10 @@ pub fn replay(run: &Replay, under: &[OsString]) -> Result<Ended, TrialError> {
         seed,
         values: Some(reports.path()),
         counts_heap: attribute("counts heap") == Some("yes"),
-        shows_output: true,
+        output: Route::Inherit,
+        shows_errors: true,
+        patterns: &[],
+        keeps_all: false,
         time_limit: None,
         has_terminal: input.is_none(),
     };

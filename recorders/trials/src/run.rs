@@ -14,7 +14,9 @@ use crate::error::TrialError;
 use crate::events::{Counter, Event};
 use crate::heap::Heap;
 use crate::layout::{Knobs, Layout, LayoutKind};
-use crate::output::Output;
+use crate::output::{Output, Route};
+use crate::pattern::ValuePattern;
+use crate::plan::OutputTo;
 use crate::program::Program;
 use crate::round::Round;
 use crate::shim::{Counters, Shim};
@@ -68,18 +70,25 @@ pub(crate) struct How<'h> {
     /// Where the program may report values.
     pub(crate) values: Option<&'h Path>,
     pub(crate) counts_heap: bool,
-    pub(crate) shows_output: bool,
+    /// Where its standard output goes.
+    pub(crate) output: Route,
+    /// Its standard error is shown.
+    pub(crate) shows_errors: bool,
+    /// What is looked for in what it prints.
+    pub(crate) patterns: &'h [ValuePattern],
+    /// Its whole standard output is kept.
+    pub(crate) keeps_all: bool,
     pub(crate) time_limit: Option<Duration>,
     /// It keeps the terminal: its input, and the keys that stop it.
     pub(crate) has_terminal: bool,
 }
 
 impl Runner {
-    /// Everything that runs need. `input` is what programs read, nothing unless told.
-    pub(crate) fn new(input: Option<&Path>, events: Vec<Event>) -> Result<Self, TrialError> {
+    /// Everything that runs need. `input` is what programs read, nothing unless told; `output` is where [`Route::File`] leads.
+    pub(crate) fn new(input: Option<&Path>, output: &OutputTo, events: Vec<Event>) -> Result<Self, TrialError> {
         let input = File::open(input.unwrap_or(Path::new("/dev/null"))).map_err(TrialError::io("open the input"))?;
         let is_own = |name: &OsString| name.as_bytes().starts_with(OWN.as_bytes()) || name == "LD_PRELOAD";
-        let output = Output::new().map_err(TrialError::io("make a file in memory"))?;
+        let output = Output::new(output).map_err(TrialError::io("open what programs print to"))?;
         // After all that programs are to have is open.
         let starter = Starter::new().map_err(TrialError::io("start the process that starts programs"))?;
         Ok(Runner {
@@ -126,13 +135,15 @@ impl Runner {
         counters: Option<Counters>,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Option<Measured>, TrialError> {
-        self.output.clear().map_err(TrialError::io("clear the output"))?;
+        let begun = self.output.begin(how.output, how.patterns, how.keeps_all);
+        begun.map_err(TrialError::io("clear the output"))?;
         let start = Start {
             path: path(&prepared.program.path, how),
             words: &prepared.words,
             environment: self.environment(how, counters.as_ref()),
             input: if how.has_terminal { 0 } else { self.input.as_raw_fd() },
-            output: (!how.shows_output).then(|| self.output.descriptor()),
+            output: self.output.descriptor(how.output),
+            errors: (!how.shows_errors).then(|| self.output.errors()),
             aslr: how.round.aslr,
             thp: how.round.thp,
             has_group: !how.has_terminal,
@@ -146,7 +157,9 @@ impl Runner {
         let pid = child.pid;
         let began = Instant::now();
         let mut timed_out = false;
-        while !how.has_terminal && !child.has_ended_within(patience(how.time_limit, began)) {
+        let readers = self.output.readers();
+        while !how.has_terminal && !child.has_ended_within(patience(how.time_limit, began), readers) {
+            self.output.read().map_err(TrialError::io("read the output"))?;
             if is_stopped() {
                 return Ok(None);
             }
@@ -154,10 +167,10 @@ impl Runner {
                 timed_out = true;
                 child.kill();
             }
-            self.output.limit().map_err(TrialError::io("bound the output"))?;
         }
         let cannot = |cause| TrialError::CannotRun { program: prepared.program.path.display().to_string(), cause };
         let used = child.wait(&self.starter).map_err(cannot)?;
+        self.output.finish().map_err(TrialError::io("read the output"))?;
         let ended = Ended { exit_status: used.exit_status, signal: used.signal, timed_out };
         let heap = match counters {
             Some(counters) => counters.read(pid as u64).map_err(TrialError::io("read counters"))?,
@@ -284,7 +297,10 @@ mod tests {
             seed: 7,
             values: None,
             counts_heap: true,
-            shows_output: false,
+            output: Route::Pipe,
+            shows_errors: false,
+            patterns: &[],
+            keeps_all: false,
             time_limit: None,
             has_terminal: false,
         }
@@ -292,7 +308,7 @@ mod tests {
 
     #[test]
     fn fixed_environments_are_of_one_size() {
-        let mut runner = Runner::new(None, Vec::new()).unwrap();
+        let mut runner = Runner::new(None, &OutputTo::Pipe, Vec::new()).unwrap();
         let size = |variables: &[OsString]| variables.iter().map(|variable| variable.len() + 9).sum::<usize>();
         let before = size(&runner.environment(how("fixed"), None));
         assert!(before.is_multiple_of(ENVIRONMENT_BYTES));
@@ -314,7 +330,7 @@ mod tests {
 
     #[test]
     fn a_run_is_measured() {
-        let mut runner = Runner::new(None, Vec::new()).unwrap();
+        let mut runner = Runner::new(None, &OutputTo::Pipe, Vec::new()).unwrap();
         let run = |runner: &mut Runner, script: &str, limit| {
             let words = ["sh", "-c", script].map(OsString::from).to_vec();
             let prepared = runner.prepare(words, Knobs::NONE).unwrap();
@@ -322,7 +338,7 @@ mod tests {
         };
         let measured = run(&mut runner, "echo out; echo err >&2; exit 3", None);
         assert_eq!(measured.ended, Ended { exit_status: Some(3), ..Ended::default() });
-        assert_eq!(runner.output.text().unwrap(), "out\nerr\n");
+        assert_eq!(runner.output.printed(Route::Pipe).text(), "out\nerr\n");
         assert!(measured.used.wall_ns > 0 && measured.used.peak_bytes > 100_000, "{measured:?}");
         assert!(matches!(measured.heap, Heap::Counted(counted) if counted.blocks > 0), "{measured:?}");
         assert_eq!(run(&mut runner, "kill -9 $$", None).ended.signal, Some(9));
@@ -333,7 +349,7 @@ mod tests {
 
     #[test]
     fn the_memory_of_the_process_that_measures_is_not_measured() {
-        let mut runner = Runner::new(None, Vec::new()).unwrap();
+        let mut runner = Runner::new(None, &OutputTo::Pipe, Vec::new()).unwrap();
         let own = std::hint::black_box(vec![1_u8; 64 << 20]);
         let prepared = runner.prepare(["true"].map(OsString::from).to_vec(), Knobs::NONE).unwrap();
         // Each of the two peaks may lack a step of each processor.
@@ -349,7 +365,7 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_an_error_and_the_next_program_runs() {
-        let mut runner = Runner::new(None, Vec::new()).unwrap();
+        let mut runner = Runner::new(None, &OutputTo::Pipe, Vec::new()).unwrap();
         let words = |text: String| vec!["true".into(), OsString::from(text)];
         for bytes in [1 << 20, 9 << 20] {
             let prepared = runner.prepare(words("x".repeat(bytes)), Knobs::NONE).unwrap();
@@ -362,7 +378,7 @@ mod tests {
 
     #[test]
     fn a_run_can_be_stopped() {
-        let mut runner = Runner::new(None, Vec::new()).unwrap();
+        let mut runner = Runner::new(None, &OutputTo::Pipe, Vec::new()).unwrap();
         let prepared = runner.prepare(["sleep", "30"].map(OsString::from).to_vec(), Knobs::NONE).unwrap();
         assert_eq!(runner.run(&prepared, how("as-is"), &|| true).unwrap(), None);
     }

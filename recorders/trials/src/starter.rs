@@ -19,12 +19,12 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Error, Read, Write};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use crate::system::{Pid, checked, now_ns, uses_huge_pages, zeroed};
+use crate::system::{Pid, now_ns, pipe, uses_huge_pages, zeroed};
 
 /// Room for an order: more than the system accepts as arguments and environment.
 const BOARD_BYTES: usize = 8 << 20;
@@ -43,8 +43,9 @@ pub(crate) struct Start<'s> {
     pub(crate) environment: Vec<OsString>,
     /// Its standard input, opened before the starter was.
     pub(crate) input: RawFd,
-    /// Its standard output and standard error, opened before the starter was; `None`: those of this process.
+    /// Its standard output and its standard error, opened before the starter was; `None`: those of this process.
     pub(crate) output: Option<RawFd>,
+    pub(crate) errors: Option<RawFd>,
     /// Whether the system randomises addresses; `None`: as it does for this process.
     pub(crate) aslr: Option<bool>,
     /// Whether huge pages may be used; `None`: as for this process.
@@ -62,6 +63,7 @@ struct Order {
     environment: *const *const libc::c_char,
     input: RawFd,
     output: Option<RawFd>,
+    errors: Option<RawFd>,
     aslr: Option<bool>,
     thp: Option<bool>,
     has_group: bool,
@@ -95,15 +97,6 @@ pub(crate) struct Starter {
     /// Four bytes: the number of a child, or a negative error.
     children: File,
     uses_huge_pages: Option<bool>,
-}
-
-fn pipe() -> io::Result<[File; 2]> {
-    let mut ends = [-1; 2];
-    // SAFETY: there is room for two descriptors, which are new and owned by nothing else.
-    unsafe {
-        checked(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC).into())?;
-        Ok(ends.map(|end| File::from_raw_fd(end)))
-    }
 }
 
 impl Starter {
@@ -187,10 +180,10 @@ impl Starter {
         let path = room.text(&start.path)?;
         let words = room.texts(start.words)?;
         let environment = room.texts(&start.environment)?;
-        let Start { input, output, aslr, thp, has_group, .. } = *start;
+        let Start { input, output, errors, aslr, thp, has_group, .. } = *start;
         // The starter has what the child before asked for.
         let thp = thp.or(self.uses_huge_pages);
-        let order = Order { path, words, environment, input, output, aslr, thp, has_group, waits };
+        let order = Order { path, words, environment, input, output, errors, aslr, thp, has_group, waits };
         // SAFETY: the starter waits for an order, so that this process alone uses the memory.
         unsafe { (*self.board).order = MaybeUninit::new(order) };
         self.board().began.store(0, Ordering::Relaxed);
@@ -358,7 +351,9 @@ unsafe fn execute(served: &Served) -> ! {
         libc::dup2(order.input, 0);
         if let Some(output) = order.output {
             libc::dup2(output, 1);
-            libc::dup2(output, 2);
+        }
+        if let Some(errors) = order.errors {
+            libc::dup2(errors, 2);
         }
         if let Some(on) = order.aslr {
             let now = libc::personality(0xffff_ffff) as libc::c_ulong;

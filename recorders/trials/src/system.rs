@@ -4,9 +4,11 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Error};
 use std::mem;
-use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(crate) type Pid = libc::pid_t;
 
@@ -15,15 +17,28 @@ pub(crate) fn checked(result: libc::c_long) -> io::Result<libc::c_long> {
     if result < 0 { Err(Error::last_os_error()) } else { Ok(result) }
 }
 
-/// An unnamed file in memory, to which all writers append.
-pub(crate) fn memory_file() -> io::Result<File> {
-    // SAFETY: the name is a C string; the descriptor is new and owned by nothing else.
+/// The ends of a pipe: to read from, and to write to.
+pub(crate) fn pipe() -> io::Result<[File; 2]> {
+    let mut ends = [-1; 2];
+    // SAFETY: there is room for two descriptors, which are new and owned by nothing else.
     unsafe {
-        let file = checked(libc::memfd_create(c"barrow-output".as_ptr(), libc::MFD_CLOEXEC).into())? as RawFd;
-        let file = File::from_raw_fd(file);
-        checked(libc::fcntl(file.as_raw_fd(), libc::F_SETFL, libc::O_APPEND).into())?;
-        Ok(file)
+        checked(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC).into())?;
+        Ok(ends.map(|end| File::from_raw_fd(end)))
     }
+}
+
+/// From now on, reading from this end of a pipe fails where it would wait.
+pub(crate) fn read_without_waiting(end: &File) -> io::Result<()> {
+    // SAFETY: the call takes numbers.
+    unsafe { checked(libc::fcntl(end.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK).into()).map(drop) }
+}
+
+/// The most bytes that a pipe holds.
+pub(crate) fn pipe_bytes(end: &File) -> usize {
+    // SAFETY: the call takes numbers.
+    let bytes = unsafe { libc::fcntl(end.as_raw_fd(), libc::F_GETPIPE_SZ) };
+    // What the system makes by default.
+    usize::try_from(bytes).unwrap_or(64 << 10)
 }
 
 /// Nanoseconds of the clock that never goes back.
@@ -32,6 +47,33 @@ pub(crate) fn now_ns() -> i64 {
     // SAFETY: there is room for the time.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
     time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
+/// Whether SIGTERM came since [`hear_termination`].
+static IS_TERMINATED: AtomicBool = AtomicBool::new(false);
+
+/// From now on the first SIGTERM is heard, and does not end this process; a second one does.
+pub(crate) fn hear_termination() {
+    extern "C" fn heard(_: libc::c_int) {
+        IS_TERMINATED.store(true, Ordering::Relaxed);
+    }
+    let mut action: libc::sigaction = zeroed();
+    action.sa_sigaction = heard as *const () as libc::sighandler_t;
+    action.sa_flags = libc::SA_RESETHAND;
+    let mut before: libc::sigaction = zeroed();
+    // SAFETY: the handler does no more than to write an atomic; both actions are there.
+    unsafe {
+        libc::sigaction(libc::SIGTERM, &raw const action, &raw mut before);
+        // Who started barrow wants it to be ignored.
+        if before.sa_sigaction == libc::SIG_IGN {
+            libc::sigaction(libc::SIGTERM, &raw const before, ptr::null_mut());
+        }
+    }
+}
+
+/// Whether SIGTERM was heard.
+pub(crate) fn is_terminated() -> bool {
+    IS_TERMINATED.load(Ordering::Relaxed)
 }
 
 /// A plain structure of zeros.

@@ -9,26 +9,24 @@
 //! programs of a block have the same layout.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::time::Instant;
 
-use barrow_statistics::{Sample, precision};
 use barrow_writer::{VariantId, Writer};
 
+use crate::counts::Counts;
 use crate::ended::Failure;
 use crate::error::TrialError;
 use crate::events;
 use crate::files::ValueFiles;
-use crate::heap::{Heap, Unknown};
-use crate::layout::{Knobs, Layout, LayoutKind};
+use crate::layout::LayoutKind;
 use crate::ledger::Ledger;
-use crate::observer::{Observer, Progress};
-use crate::plan::{Plan, Stop, VariantPlan, line_words};
-use crate::reported::{ReportFile, Reported};
-use crate::round::{Round, Seeds};
-use crate::run::{How, Measured, Prepared, Runner};
-use crate::starter::PEAK_STEP;
+use crate::observer::Observer;
+use crate::plan::{Plan, VariantPlan};
+use crate::reported::ReportFile;
+use crate::round::Seeds;
+use crate::run::{Prepared, Runner};
 use crate::surroundings::{facts, missing_knobs, without_shim};
+use crate::system;
 use crate::uncounted::Uncounted;
 
 /// A program that fails so often without ever succeeding is not run again.
@@ -47,7 +45,9 @@ pub struct Outcome {
     pub first_failure: Option<Failure>,
     /// Whether values are known as precisely as was asked for, if that was asked for.
     pub reached: Option<bool>,
-    /// The observer stopped it.
+    /// How precisely they are known, if that was asked for and there are enough of them to tell.
+    pub precision: Option<f64>,
+    /// The observer or SIGTERM stopped it.
     pub cancelled: bool,
 }
 
@@ -67,6 +67,7 @@ pub fn record(
     if let (true, Some(text)) = (plan.count_heap, trial.uncounted.text()) {
         trial.ledger.fact("allocations not known", &text)?;
     }
+    trial.tell_differences();
     let finished = trial.ledger.finish();
     ran?;
     finished?;
@@ -74,46 +75,38 @@ pub fn record(
 }
 
 /// A program that is measured, with what is known of its runs.
-struct Variant<'p> {
-    name: &'p str,
-    id: VariantId,
-    prepared: Prepared,
-    succeeded: u64,
-    failed: u64,
+pub(crate) struct Variant<'p> {
+    pub(crate) name: &'p str,
+    pub(crate) id: VariantId,
+    pub(crate) prepared: Prepared,
+    pub(crate) succeeded: u64,
+    pub(crate) failed: u64,
     /// Values by metric, in groups by run.
-    values: HashMap<String, Vec<Vec<f64>>>,
+    pub(crate) values: HashMap<String, Vec<Vec<f64>>>,
+    /// What was counted, under a fixed layout.
+    pub(crate) counts: Counts,
 }
 
 impl Variant<'_> {
     /// It failed so often, and never succeeded, that it is not run again.
-    fn is_given_up(&self) -> bool {
+    pub(crate) fn is_given_up(&self) -> bool {
         self.succeeded == 0 && self.failed >= MOST_FAILURES
     }
 }
 
-/// What a run told.
-struct Told {
-    has_failed: bool,
-    /// The end of what it printed, if it failed or patterns look at it.
-    output: String,
-    /// All that patterns look at.
-    printed: String,
-    /// Values of files.
-    written: Vec<Reported>,
-}
-
-struct Trial<'p> {
-    plan: &'p Plan,
-    observer: &'p dyn Observer,
-    runner: Runner,
-    ledger: Ledger,
-    reports: ReportFile,
-    files: ValueFiles<'p>,
-    variants: Vec<Variant<'p>>,
-    outcome: Outcome,
-    began: Instant,
-    precision: Option<f64>,
-    uncounted: Uncounted,
+/// A trial while it runs; `measure` makes one run, `enough` says when to stop.
+pub(crate) struct Trial<'p> {
+    pub(crate) plan: &'p Plan,
+    pub(crate) observer: &'p dyn Observer,
+    pub(crate) runner: Runner,
+    pub(crate) ledger: Ledger,
+    pub(crate) reports: ReportFile,
+    pub(crate) files: ValueFiles<'p>,
+    pub(crate) variants: Vec<Variant<'p>>,
+    pub(crate) outcome: Outcome,
+    pub(crate) began: Instant,
+    pub(crate) precision: Option<f64>,
+    pub(crate) uncounted: Uncounted,
 }
 
 impl<'p> Trial<'p> {
@@ -124,7 +117,8 @@ impl<'p> Trial<'p> {
     ) -> Result<Self, TrialError> {
         let (found, why) = if plan.count_events { events::available() } else { (Vec::new(), None) };
         why.iter().for_each(|why| observer.note(why));
-        let runner = Runner::new(plan.input.as_deref(), found)?;
+        system::hear_termination();
+        let runner = Runner::new(plan.input.as_deref(), &plan.output, found)?;
         let missing = missing_knobs(plan.layout, observer);
         let prepare = |variant: &VariantPlan| runner.prepare(variant.command.words(&plan.shell)?, missing);
         let prepared: Vec<Prepared> = plan.variants.iter().map(prepare).collect::<Result<_, _>>()?;
@@ -143,6 +137,7 @@ impl<'p> Trial<'p> {
                 succeeded: 0,
                 failed: 0,
                 values: HashMap::new(),
+                counts: Counts::default(),
             });
         }
         Ok(Trial {
@@ -158,6 +153,19 @@ impl<'p> Trial<'p> {
             precision: None,
             uncounted: Uncounted::default(),
         })
+    }
+
+    /// Whether nothing more is to run.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.observer.is_cancelled() || system::is_terminated()
+    }
+
+    /// Says which counts differ between runs of a fixed layout.
+    fn tell_differences(&self) {
+        if self.plan.layout.kind == LayoutKind::Fixed {
+            let told = self.variants.iter().filter_map(|variant| Some((variant.name, variant.counts.differences()?)));
+            told.for_each(|(name, differences)| self.observer.note(&format!("`{name}`: {differences}")));
+        }
     }
 
     fn run(&mut self) -> Result<(), TrialError> {
@@ -183,6 +191,7 @@ impl<'p> Trial<'p> {
             block += 1;
             self.ledger.flush()?;
         }
+        self.outcome.precision = self.precision;
         self.outcome.succeeded_programs = self.variants.iter().filter(|variant| variant.succeeded > 0).count();
         match self.outcome.first_failure.take() {
             Some(failure) if self.variants.iter().all(|variant| variant.succeeded == 0) => {
@@ -195,47 +204,6 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Whether so many blocks are enough.
-    fn is_enough(&mut self, blocks: u64) -> bool {
-        match self.plan.stop {
-            Stop::Runs(runs) => blocks >= runs,
-            Stop::Until { precision, at_least, at_most, within } => {
-                // To look is work as well: less often where there is much to look at.
-                let is_time_to_look = blocks >= at_least && (blocks - at_least).is_multiple_of((blocks / 10).max(1));
-                if is_time_to_look {
-                    self.precision = self.known();
-                }
-                let is_reached = is_time_to_look && self.precision.is_some_and(|known| known <= precision);
-                let is_over = blocks >= at_most || self.began.elapsed() >= within;
-                if is_over && !is_time_to_look && blocks > 0 {
-                    self.precision = self.known();
-                }
-                self.outcome.reached = Some(self.precision.is_some_and(|known| known <= precision));
-                is_reached || is_over
-            }
-        }
-    }
-
-    /// How precisely all values are known that decide: those that the program tells, otherwise the times.
-    fn known(&self) -> Option<f64> {
-        let mut widest = Some(0.0_f64);
-        for variant in self.variants.iter().filter(|variant| !variant.is_given_up()) {
-            let told = variant.values.iter().filter(|(name, _)| *name != "wall");
-            let deciding: Vec<&Vec<Vec<f64>>> = match variant.values.len() {
-                0 | 1 => variant.values.values().collect(),
-                _ => told.map(|(_, groups)| groups).collect(),
-            };
-            if deciding.is_empty() {
-                return None;
-            }
-            for groups in deciding {
-                let known = precision(&Sample::new(groups.clone()));
-                widest = widest.zip(known).map(|(widest, known)| widest.max(known));
-            }
-        }
-        widest
-    }
-
     /// Runs every program once.
     fn block(&mut self, block: u64, warmup: bool) -> Result<(), TrialError> {
         let mut seeds = Seeds::new(self.plan.seed ^ Seeds::new(block).next());
@@ -245,7 +213,7 @@ impl<'p> Trial<'p> {
             order.swap(last, seeds.below(last as u64 + 1) as usize);
         }
         for at in order {
-            if self.outcome.cancelled || self.observer.is_cancelled() {
+            if self.outcome.cancelled || self.is_stopped() {
                 self.outcome.cancelled = true;
                 return Ok(());
             }
@@ -254,199 +222,5 @@ impl<'p> Trial<'p> {
             }
         }
         Ok(())
-    }
-
-    /// Runs a program once, with what is around it.
-    fn one(&mut self, at: usize, seed: u64, warmup: bool) -> Result<(), TrialError> {
-        let for_variant = |commands: &'p [String]| match commands {
-            [] => None,
-            [one] => Some(one),
-            several => several.get(at),
-        };
-        if let Some(command) = for_variant(&self.plan.prepare) {
-            self.around(at, command)?;
-        }
-        let variant = &self.variants[at];
-        let round = Round::of(self.plan.layout, seed).limited(variant.prepared.missing);
-        let how = How {
-            layout: self.plan.layout,
-            round,
-            seed,
-            values: Some(self.reports.path()),
-            counts_heap: self.plan.count_heap,
-            shows_output: self.plan.show_output,
-            time_limit: self.plan.time_limit,
-            has_terminal: false,
-        };
-        let observer = self.observer;
-        self.files.begin();
-        let Some(measured) = self.runner.run(&variant.prepared, how, &|| observer.is_cancelled())? else {
-            self.outcome.cancelled = true;
-            return Ok(());
-        };
-        // Written when it is known how it ended: one that is stopped is not recorded.
-        let is_unmoved = matches!(&measured.heap, Heap::Unknown(unknown) if unknown.is_unmoved);
-        let round = round.limited(if is_unmoved { Knobs::HEAP } else { Knobs::NONE });
-        let run = self.ledger.begin(variant.id, seed, warmup, &round)?;
-        let mut printed = match self.plan.values.is_empty() {
-            true => String::new(),
-            false => self.runner.output.text().map_err(TrialError::io("read the output"))?,
-        };
-        let has_failed = measured.ended.timed_out || self.plan.ignore_failure.is_failure(measured.ended.exit_status);
-        let output = match has_failed || !self.plan.values.is_empty() {
-            true => self.runner.output.tail().map_err(TrialError::io("read the output"))?,
-            false => String::new(),
-        };
-        let written = if has_failed { Vec::new() } else { self.files.take(run.0, &self.runner.output)? };
-        if let Some(command) = for_variant(&self.plan.conclude) {
-            self.around(at, command)?;
-            if self.outcome.cancelled {
-                return Ok(());
-            }
-            if !self.plan.values.is_empty() {
-                // It may tell what it finds out about the run.
-                printed += &self.runner.output.text().map_err(TrialError::io("read the output"))?;
-            }
-        }
-        let told = Told { has_failed, output, printed, written };
-        self.take(at, run.0, warmup, &measured, told)?;
-        let planned = |runs: u64| {
-            let of = |variant: &Variant<'_>| if variant.is_given_up() { variant.failed } else { runs };
-            self.variants.iter().map(of).sum()
-        };
-        self.observer.run_ended(&Progress {
-            variant: self.variants[at].name,
-            done: self.outcome.runs,
-            planned: if let Stop::Runs(runs) = self.plan.stop { Some(planned(runs)) } else { None },
-            failed: self.outcome.failed,
-            wall_ns: u64::try_from(measured.used.wall_ns).unwrap_or_default(),
-            precision: self.precision,
-            elapsed: self.began.elapsed(),
-            warmup,
-        });
-        Ok(())
-    }
-
-    /// Records a run that ended.
-    fn take(&mut self, at: usize, run: u32, warmup: bool, measured: &Measured, told: Told) -> Result<(), TrialError> {
-        let id = barrow_writer::RunId(run);
-        let (reported, others) = self.reports.take().map_err(TrialError::io("read reported values"))?;
-        if others > 0 {
-            self.observer.note(&format!("{others} lines that run {run} reported are no values"));
-        }
-        let name = self.variants[at].name;
-        self.outcome.runs += u64::from(!warmup);
-        let Told { has_failed, output, printed, written } = told;
-        if has_failed {
-            self.ledger.end(id, measured.ended, Some(&output))?;
-            self.outcome.failed += u64::from(!warmup);
-            let variant = &mut self.variants[at];
-            variant.failed += 1;
-            let failure = Failure { run, variant: name.to_owned(), ended: measured.ended, output };
-            if variant.is_given_up() {
-                let times = variant.failed;
-                let told = format!("`{name}` failed {times} times and never succeeded: it is not run again");
-                self.observer.note(&told);
-            }
-            self.outcome.first_failure.get_or_insert(failure);
-            return Ok(());
-        }
-        if let Heap::Unknown(unknown) = &measured.heap {
-            self.tell_unknown(name, unknown, run);
-        }
-        let mut printed = self.found(run, &printed, output)?;
-        printed.extend(written);
-        self.ledger.measured(id, measured)?;
-        for value in printed.iter().chain(&reported) {
-            self.ledger.reported(id, value)?;
-        }
-        self.ledger.end(id, measured.ended, None)?;
-        let variant = &mut self.variants[at];
-        variant.succeeded += 1;
-        let least = self.runner.starter.peak_bytes() + PEAK_STEP;
-        if measured.used.peak_bytes <= least && variant.succeeded == 1 {
-            let least = least as f64 / f64::from(1 << 20);
-            self.observer.note(&format!(
-                "`{name}` may use less memory than peak_resident says: it cannot be below about {least:.1} MiB"
-            ));
-        }
-        if !warmup {
-            variant.values.entry("wall".to_owned()).or_default().push(vec![measured.used.wall_ns as f64]);
-            let mut of_run: HashMap<&str, Vec<f64>> = HashMap::new();
-            for value in printed.iter().chain(&reported) {
-                of_run.entry(&value.metric).or_default().push(value.value);
-            }
-            for (metric, values) in of_run {
-                variant.values.entry(metric.to_owned()).or_default().push(values);
-            }
-        }
-        Ok(())
-    }
-
-    /// Tells why the allocations of a run are not known, and what the layout does not move.
-    fn tell_unknown(&mut self, name: &str, unknown: &Unknown, run: u32) {
-        let Unknown { why, is_unmoved } = unknown;
-        let mut lacks = Vec::new();
-        if self.plan.count_heap {
-            lacks.push("its allocations are not known");
-        }
-        if *is_unmoved && self.plan.layout.kind == LayoutKind::Random && self.plan.layout.knobs.has(Knobs::HEAP) {
-            lacks.push("the knob heap does nothing");
-        }
-        if !lacks.is_empty() && self.uncounted.add(name, why, run) {
-            self.observer.note(&format!("`{name}`: {}: {why}", lacks.join(" and ")));
-        }
-    }
-
-    /// The values that patterns find in what was printed; `output` is its end.
-    fn found(&self, run: u32, text: &str, output: String) -> Result<Vec<Reported>, TrialError> {
-        let mut printed = Vec::new();
-        for pattern in &self.plan.values {
-            let values = pattern.values(text)?;
-            if values.is_empty() {
-                return Err(TrialError::NoMatch { name: pattern.name.clone(), run, output });
-            }
-            let several = values.len() > 1;
-            printed.extend(values.into_iter().enumerate().map(|(iteration, value)| Reported {
-                metric: pattern.name.clone(),
-                unit: pattern.unit.clone(),
-                better: pattern.better,
-                iteration: several.then_some(iteration as u64),
-                seed: None,
-                value,
-                knobs: Vec::new(),
-            }));
-        }
-        Ok(printed)
-    }
-
-    /// Runs a command that is not measured, with the parameters of a program.
-    fn around(&mut self, at: usize, command: &str) -> Result<(), TrialError> {
-        let mut line = command.to_owned();
-        for (name, value) in &self.plan.variants[at].parameters {
-            line = line.replace(&format!("{{{name}}}"), value);
-        }
-        let words: Vec<OsString> = line_words(&line, &self.plan.shell)?;
-        let prepared = self.runner.prepare(words, Knobs::ALL)?;
-        let how = How {
-            layout: Layout::AS_IS,
-            round: Round::default(),
-            seed: self.plan.seed,
-            values: None,
-            counts_heap: false,
-            shows_output: self.plan.show_output,
-            time_limit: None,
-            has_terminal: false,
-        };
-        let observer = self.observer;
-        let Some(measured) = self.runner.run(&prepared, how, &|| observer.is_cancelled())? else {
-            self.outcome.cancelled = true;
-            return Ok(());
-        };
-        if measured.ended.exit_status == Some(0) {
-            return Ok(());
-        }
-        let output = self.runner.output.tail().map_err(TrialError::io("read the output"))?;
-        Err(TrialError::Around { command: line, ended: measured.ended.to_string(), output })
     }
 }

@@ -9,7 +9,7 @@ use barrow_query::commands::Command;
 use barrow_query::flags::{TrialFlags, Until};
 use barrow_query::{Flags, QueryError};
 use barrow_trial_recorder::{
-    IgnoreFailure, Layout, LayoutKind, Plan, ReadValues, Reported, Shell, Stop, ValuePattern, is_measured,
+    IgnoreFailure, Layout, LayoutKind, OutputTo, Plan, ReadValues, Reported, Shell, Stop, ValuePattern, is_measured,
 };
 
 use super::commands;
@@ -63,6 +63,7 @@ pub(super) fn of(
         count_heap: !trial.no_heap_counts,
         count_events: true,
         input: trial.input.clone(),
+        output: output(trial)?,
         show_output: shows_output(trial)?,
         // Commands around runs go to a shell even if the programs themselves need none.
         shell: shell.unwrap_or(Shell::Default),
@@ -146,6 +147,29 @@ fn ignored(text: &str) -> Result<IgnoreFailure, QueryError> {
             "`--ignore-failure={text}`: exit statuses are written like 1,2; without any, all count"
         ))
     })
+}
+
+/// Where the standard output of programs goes. It is read if something looks for values in it, and otherwise discarded: to
+/// read it takes time, which a program that prints much is measured with.
+fn output(trial: &TrialFlags) -> Result<OutputTo, QueryError> {
+    let reads_all = trial.read.iter().any(|file| file.as_os_str() == "-");
+    let to = match trial.program_output.as_deref().map(|path| (path, path.to_str())) {
+        None if reads_all || !trial.values.is_empty() => OutputTo::Pipe,
+        None | Some((_, Some("null"))) => OutputTo::Null,
+        Some((_, Some("pipe"))) => OutputTo::Pipe,
+        Some((_, Some("inherit"))) => OutputTo::Inherit,
+        Some((path, _)) if path.extension().is_some_and(|extension| extension == "barrow") => {
+            let path = path.display();
+            return Err(QueryError::usage(format!(
+                "`--output {path}` is a file for what the program prints; the recording is `-o {path}`"
+            )));
+        }
+        Some((path, _)) => OutputTo::File(path.to_owned()),
+    };
+    match reads_all && to != OutputTo::Pipe {
+        true => Err(QueryError::usage("`--read -` reads what the program prints: that is `--output pipe`")),
+        false => Ok(to),
+    }
 }
 
 /// Values are found in what a program prints, so that cannot go to the terminal as well.

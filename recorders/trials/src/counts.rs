@@ -1,0 +1,54 @@
+//! What was counted under a fixed layout, where all runs are expected to be equal.
+
+use std::collections::BTreeMap;
+
+use crate::heap::Counted;
+
+/// How often each number was counted, by metric.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    of: [BTreeMap<u64, u64>; 4],
+}
+
+const NAMES: [&str; 4] = ["peak_heap", "allocated", "blocks", "live_at_end"];
+
+impl Counts {
+    /// Adds a run.
+    pub(crate) fn add(&mut self, counted: &Counted) {
+        let Counted { peak_bytes, allocated_bytes, blocks, live_bytes } = *counted;
+        for (of, number) in self.of.iter_mut().zip([peak_bytes, allocated_bytes, blocks, live_bytes]) {
+            *of.entry(number).or_default() += 1;
+        }
+    }
+
+    /// Which metrics differ between runs, as a sentence; `None` if none does.
+    pub(crate) fn differences(&self) -> Option<String> {
+        let differ = |(name, of): (&&str, &BTreeMap<u64, u64>)| {
+            let (runs, most) = (of.values().sum::<u64>(), *of.values().max()?);
+            let (least, largest) = (of.first_key_value()?.0, of.last_key_value()?.0);
+            let others = runs - most;
+            (others > 0).then(|| format!("{name} from {least} to {largest}, {others} of {runs} runs unlike the most"))
+        };
+        let told: Vec<String> = NAMES.iter().zip(&self.of).filter_map(differ).collect();
+        let cause = "threads, times, random numbers or files may be why";
+        (!told.is_empty())
+            .then(|| format!("counts differ although the layout is fixed, and {cause}: {}", told.join("; ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_that_differ_are_told() {
+        let mut counts = Counts::default();
+        let counted = Counted { peak_bytes: 8, allocated_bytes: 10, blocks: 2, live_bytes: 5 };
+        counts.add(&counted);
+        counts.add(&counted);
+        assert_eq!(counts.differences(), None);
+        counts.add(&Counted { blocks: 3, ..counted });
+        let told = counts.differences().unwrap();
+        assert!(told.ends_with("why: blocks from 2 to 3, 1 of 3 runs unlike the most"), "{told}");
+    }
+}

@@ -1,0 +1,184 @@
+//! Finds the values of patterns in a text that comes in parts, in bounded memory.
+//!
+//! ```text
+//!   what was searched │ context │ window, searched when it is full │ bytes of a character that is not whole
+//!        (gone)
+//! ```
+//!
+//! A match that begins near the end of the window may go on in the next part, so the window keeps its end. What a pattern
+//! matches is shorter than that end; longer matches may be cut.
+
+use crate::pattern::ValuePattern;
+
+/// The window is searched when it has so many bytes.
+const WINDOW_BYTES: usize = 256 << 10;
+/// The bytes at its end that are searched again with what follows.
+const OVERLAP_BYTES: usize = 32 << 10;
+/// What an anchor, such as `^`, may look at before a match.
+const CONTEXT_BYTES: usize = 64;
+/// More values of one pattern are too many for a run.
+const MOST_VALUES: usize = 1_000_000;
+
+/// Finds the values of patterns in a text that comes in parts.
+#[derive(Debug, Default)]
+pub(crate) struct Finder {
+    searches: Vec<Search>,
+    window: String,
+    /// The beginning of a character.
+    pending: Vec<u8>,
+}
+
+/// One pattern, and how far it was searched.
+#[derive(Debug)]
+struct Search {
+    pattern: ValuePattern,
+    from: usize,
+    found: Result<Vec<f64>, String>,
+}
+
+impl Finder {
+    /// Forgets everything, and looks for the values of these patterns.
+    pub(crate) fn begin(&mut self, patterns: &[ValuePattern]) {
+        let search = |pattern: &ValuePattern| Search { pattern: pattern.clone(), from: 0, found: Ok(Vec::new()) };
+        self.searches = patterns.iter().map(search).collect();
+        self.window.clear();
+        self.pending.clear();
+    }
+
+    /// Takes what follows.
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
+        if self.searches.is_empty() {
+            return;
+        }
+        let joined;
+        let bytes = if self.pending.is_empty() {
+            bytes
+        } else {
+            joined = [&self.pending, bytes].concat();
+            self.pending.clear();
+            &joined
+        };
+        let mut chunks = bytes.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.window.push_str(chunk.valid());
+            let invalid = chunk.invalid();
+            let may_go_on = std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
+            if chunks.peek().is_none() && may_go_on {
+                self.pending = invalid.to_vec();
+            } else if !invalid.is_empty() {
+                self.window.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
+        if self.window.len() >= WINDOW_BYTES {
+            self.search(false);
+        }
+    }
+
+    /// Ends the text. What each pattern found, or why it found no number.
+    pub(crate) fn finish(&mut self) -> Vec<Result<Vec<f64>, String>> {
+        if !std::mem::take(&mut self.pending).is_empty() {
+            self.window.push(char::REPLACEMENT_CHARACTER);
+        }
+        self.search(true);
+        self.window.clear();
+        std::mem::take(&mut self.searches).into_iter().map(|search| search.found).collect()
+    }
+
+    fn search(&mut self, is_end: bool) {
+        let end = if is_end { self.window.len() + 1 } else { self.window.len().saturating_sub(OVERLAP_BYTES) };
+        for search in &mut self.searches {
+            search.find(&self.window, end);
+        }
+        if is_end {
+            return;
+        }
+        let least = self.searches.iter().map(|search| search.from).min().unwrap_or_default();
+        let cut = boundary(&self.window, least.saturating_sub(CONTEXT_BYTES));
+        self.window.drain(..cut);
+        self.searches.iter_mut().for_each(|search| search.from -= cut);
+    }
+}
+
+impl Search {
+    /// Takes the values of all matches that begin before `end`.
+    fn find(&mut self, text: &str, end: usize) {
+        while self.from <= text.len() {
+            let Some(captures) = self.pattern.captures_at(text, self.from) else { break };
+            let whole = captures.get(0).map(|whole| whole.range()).unwrap_or_default();
+            if whole.start >= end {
+                break;
+            }
+            self.from = if whole.is_empty() { boundary_after(text, whole.end) } else { whole.end };
+            if let Ok(found) = &mut self.found {
+                match self.pattern.number(&captures) {
+                    Ok(_) if found.len() >= MOST_VALUES => self.found = Err(format!("more than {MOST_VALUES} values")),
+                    Ok(number) => found.push(number),
+                    Err(text) => self.found = Err(format!("`{text}`, which is no finite number")),
+                }
+            }
+        }
+        self.from = self.from.max(boundary(text, end.min(text.len())));
+    }
+}
+
+/// The last place that begins a character, up to this one.
+fn boundary(text: &str, at: usize) -> usize {
+    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or_default()
+}
+
+fn boundary_after(text: &str, at: usize) -> usize {
+    (at + 1..=text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(patterns: &[&str], text: &[u8], part: usize) -> Vec<Result<Vec<f64>, String>> {
+        let patterns: Vec<ValuePattern> = patterns.iter().map(|text| text.parse().unwrap()).collect();
+        let mut finder = Finder::default();
+        finder.begin(&patterns);
+        for part in text.chunks(part) {
+            finder.take(part);
+            assert!(finder.window.len() < 2 * WINDOW_BYTES + part.len());
+        }
+        finder.finish()
+    }
+
+    #[test]
+    fn values_are_found_wherever_the_text_is_divided() {
+        let text = "x=1 µ\n y=2\nx=3\ny=4 \u{1F600} x=55".as_bytes();
+        for part in 1..text.len() {
+            let found = found(&["x=x=([0-9]+)", "line=^x=([0-9]+)$", "n=^ ?y=([0-9]+)"], text, part);
+            assert_eq!(found, [Ok(vec![1.0, 3.0, 55.0]), Ok(vec![3.0]), Ok(vec![2.0, 4.0])], "{part}");
+        }
+    }
+
+    #[test]
+    fn a_long_output_is_searched_from_its_beginning() {
+        // A number at each end, and one at each place where a window may end.
+        let mut text = b"early=7\n".to_vec();
+        let mut expected = Vec::new();
+        let mut number = 0_u32;
+        while text.len() < 5 * WINDOW_BYTES {
+            number += 1;
+            expected.push(f64::from(number));
+            text.extend_from_slice(format!("\nn={number};{}", "x".repeat(1000 + number as usize % 977)).as_bytes());
+        }
+        for part in [4096, 65_536, 500_000] {
+            let found = found(&["early=early=([0-9]+)", "n=^n=([0-9]+);"], &text, part);
+            assert_eq!(found, [Ok(vec![7.0]), Ok(expected.clone())], "{part}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_is_said() {
+        let told = found(&["x=x=(.*)"], b"x=1\nx=NaN\nx=2", 3);
+        assert_eq!(told, [Err("`NaN`, which is no finite number".to_owned())]);
+        assert_eq!(
+            found(&["x=x=(.*)"], b"x=\xff\xc3", 2),
+            [Err("`\u{fffd}\u{fffd}`, which is no finite number".to_owned())]
+        );
+        assert_eq!(found(&["x=x=([0-9]*)"], b"none", 2), [Ok(vec![])]);
+    }
+}

@@ -1,0 +1,270 @@
+//! One run of a program: what is around it, and what is recorded of it.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+
+use crate::ended::{Ended, Failure};
+use crate::error::TrialError;
+use crate::heap::{Heap, Unknown};
+use crate::layout::{Knobs, Layout, LayoutKind};
+use crate::observer::Progress;
+use crate::output::{Printed, Route};
+use crate::plan::{OutputTo, Stop, line_words};
+use crate::reported::Reported;
+use crate::round::Round;
+use crate::run::{How, Measured};
+use crate::starter::PEAK_STEP;
+use crate::system;
+use crate::trial::{Trial, Variant};
+
+/// What each pattern found, or why it found no number.
+type Found = Vec<Result<Vec<f64>, String>>;
+
+/// What a run told.
+struct Told {
+    /// What it printed, as far as it is kept.
+    printed: Printed,
+    /// What patterns found in it, and in what the command after it printed.
+    found: Found,
+    /// Values of files, or what was wrong with them.
+    written: Result<Vec<Reported>, String>,
+}
+
+impl<'p> Trial<'p> {
+    /// Runs a program once, with what is around it.
+    pub(crate) fn one(&mut self, at: usize, seed: u64, warmup: bool) -> Result<(), TrialError> {
+        let for_variant = |commands: &'p [String]| match commands {
+            [] => None,
+            [one] => Some(one),
+            several => several.get(at),
+        };
+        if let Some(command) = for_variant(&self.plan.prepare) {
+            self.around(at, command)?;
+        }
+        let round = Round::of(self.plan.layout, seed).limited(self.variants[at].prepared.missing);
+        self.files.begin();
+        let Some(measured) = self.measured(at, seed, round)? else {
+            self.outcome.cancelled = true;
+            return Ok(());
+        };
+        // Written when it is known how it ended: one that is stopped is not recorded.
+        let is_unmoved = matches!(&measured.heap, Heap::Unknown(unknown) if unknown.is_unmoved);
+        let round = round.limited(if is_unmoved { Knobs::HEAP } else { Knobs::NONE });
+        let run = self.ledger.begin(self.variants[at].id, seed, warmup, &round)?;
+        let mut found = self.runner.output.found();
+        let printed = self.runner.output.printed(self.route());
+        let written = self.files.take(&self.runner.output);
+        if let Some(command) = for_variant(&self.plan.conclude) {
+            self.around(at, command)?;
+            if self.outcome.cancelled {
+                return Ok(());
+            }
+            // It may tell what it finds out about the run.
+            let more = self.runner.output.found();
+            found = found.into_iter().zip(more).map(|(found, more)| Ok([found?, more?].concat())).collect();
+        }
+        self.take(at, run.0, warmup, &measured, Told { printed, found, written })?;
+        self.tell_progress(at, warmup, &measured);
+        Ok(())
+    }
+
+    /// Runs a program once. `None` if the trial is to stop.
+    fn measured(&mut self, at: usize, seed: u64, round: Round) -> Result<Option<Measured>, TrialError> {
+        let how = How {
+            layout: self.plan.layout,
+            round,
+            seed,
+            values: Some(self.reports.path()),
+            counts_heap: self.plan.count_heap,
+            output: self.route(),
+            shows_errors: self.plan.show_output,
+            patterns: &self.plan.values,
+            keeps_all: self.files.reads_output(),
+            time_limit: self.plan.time_limit,
+            has_terminal: false,
+        };
+        let observer = self.observer;
+        let is_stopped = || observer.is_cancelled() || system::is_terminated();
+        self.runner.run(&self.variants[at].prepared, how, &is_stopped)
+    }
+
+    /// Where the standard output of programs goes.
+    fn route(&self) -> Route {
+        match &self.plan.output {
+            _ if self.plan.show_output => Route::Inherit,
+            OutputTo::Null => Route::Null,
+            OutputTo::Pipe => Route::Pipe,
+            OutputTo::File(_) => Route::File,
+            OutputTo::Inherit => Route::Inherit,
+        }
+    }
+
+    fn tell_progress(&self, at: usize, warmup: bool, measured: &Measured) {
+        let planned = |runs: u64| {
+            let of = |variant: &Variant<'_>| if variant.is_given_up() { variant.failed } else { runs };
+            self.variants.iter().map(of).sum()
+        };
+        self.observer.run_ended(&Progress {
+            variant: self.variants[at].name,
+            done: self.outcome.runs,
+            planned: if let Stop::Runs(runs) = self.plan.stop { Some(planned(runs)) } else { None },
+            failed: self.outcome.failed,
+            wall_ns: u64::try_from(measured.used.wall_ns).unwrap_or_default(),
+            precision: self.precision,
+            elapsed: self.began.elapsed(),
+            warmup,
+        });
+    }
+
+    /// Records a run that ended.
+    fn take(&mut self, at: usize, run: u32, warmup: bool, measured: &Measured, told: Told) -> Result<(), TrialError> {
+        let id = barrow_writer::RunId(run);
+        let (reported, others) = self.reports.take().map_err(TrialError::io("read reported values"))?;
+        if others > 0 {
+            self.observer.note(&format!("{others} lines that run {run} reported are no values"));
+        }
+        self.outcome.runs += u64::from(!warmup);
+        let values = match self.failure(measured.ended) {
+            Some(why) => Err(why),
+            None => self.values(told.found, told.written),
+        };
+        let mut values = match values {
+            Ok(values) => values,
+            Err(why) => return self.take_failed(at, run, warmup, measured.ended, why, &told.printed),
+        };
+        values.extend(reported);
+        if let Heap::Unknown(unknown) = &measured.heap {
+            self.tell_unknown(self.variants[at].name, unknown, run);
+        }
+        self.ledger.measured(id, measured)?;
+        for value in &values {
+            self.ledger.reported(id, value)?;
+        }
+        self.ledger.end(id, measured.ended, None)?;
+        let name = self.variants[at].name;
+        let variant = &mut self.variants[at];
+        variant.succeeded += 1;
+        if let Heap::Counted(counted) = &measured.heap {
+            variant.counts.add(counted);
+        }
+        let least = self.runner.starter.peak_bytes() + PEAK_STEP;
+        if measured.used.peak_bytes <= least && variant.succeeded == 1 {
+            let least = least as f64 / f64::from(1 << 20);
+            self.observer.note(&format!(
+                "`{name}` may use less memory than peak_resident says: it cannot be below about {least:.1} MiB"
+            ));
+        }
+        if !warmup {
+            variant.values.entry("wall".to_owned()).or_default().push(vec![measured.used.wall_ns as f64]);
+            let mut of_run: HashMap<&str, Vec<f64>> = HashMap::new();
+            for value in &values {
+                of_run.entry(&value.metric).or_default().push(value.value);
+            }
+            for (metric, values) in of_run {
+                variant.values.entry(metric.to_owned()).or_default().push(values);
+            }
+        }
+        Ok(())
+    }
+
+    /// Why a run that ended so has failed, as a clause.
+    fn failure(&self, ended: Ended) -> Option<String> {
+        let has_failed = ended.timed_out || self.plan.ignore_failure.is_failure(ended.exit_status);
+        has_failed.then(|| ended.to_string())
+    }
+
+    /// Records a run that failed: its values do not count.
+    fn take_failed(
+        &mut self,
+        at: usize,
+        run: u32,
+        warmup: bool,
+        ended: Ended,
+        why: String,
+        printed: &Printed,
+    ) -> Result<(), TrialError> {
+        let text = printed.text();
+        // How it ended is recorded in numbers.
+        let output = if why == ended.to_string() { text } else { format!("[barrow: it {why}]\n{text}") };
+        self.ledger.end(barrow_writer::RunId(run), ended, Some(&output))?;
+        self.outcome.failed += u64::from(!warmup);
+        let name = self.variants[at].name;
+        let variant = &mut self.variants[at];
+        variant.failed += 1;
+        if variant.is_given_up() {
+            let times = variant.failed;
+            self.observer.note(&format!("`{name}` failed {times} times and never succeeded: it is not run again"));
+        }
+        let said = printed.said();
+        self.outcome.first_failure.get_or_insert(Failure { run, variant: name.to_owned(), ended, why, said });
+        Ok(())
+    }
+
+    /// The values that patterns and files have of a run, or what it did not do, as a clause.
+    fn values(&self, found: Found, written: Result<Vec<Reported>, String>) -> Result<Vec<Reported>, String> {
+        let mut all = Vec::new();
+        for (pattern, found) in self.plan.values.iter().zip(found) {
+            let values = found.map_err(|wrong| format!("printed, for `{}`, {wrong}", pattern.name))?;
+            if values.is_empty() {
+                return Err(format!("printed nothing that the pattern of `{}` matches", pattern.name));
+            }
+            let several = values.len() > 1;
+            all.extend(values.into_iter().enumerate().map(|(iteration, value)| Reported {
+                iteration: several.then_some(iteration as u64),
+                value,
+                ..Reported::new(&pattern.name, &pattern.unit, pattern.better)
+            }));
+        }
+        all.extend(written?);
+        Ok(all)
+    }
+
+    /// Tells why the allocations of a run are not known, and what the layout does not move.
+    fn tell_unknown(&mut self, name: &str, unknown: &Unknown, run: u32) {
+        let Unknown { why, is_unmoved } = unknown;
+        let mut lacks = Vec::new();
+        if self.plan.count_heap {
+            lacks.push("its allocations are not known");
+        }
+        if *is_unmoved && self.plan.layout.kind == LayoutKind::Random && self.plan.layout.knobs.has(Knobs::HEAP) {
+            lacks.push("the knob heap does nothing");
+        }
+        if !lacks.is_empty() && self.uncounted.add(name, why, run) {
+            self.observer.note(&format!("`{name}`: {}: {why}", lacks.join(" and ")));
+        }
+    }
+
+    /// Runs a command that is not measured, with the parameters of a program.
+    pub(crate) fn around(&mut self, at: usize, command: &str) -> Result<(), TrialError> {
+        let mut line = command.to_owned();
+        for (name, value) in &self.plan.variants[at].parameters {
+            line = line.replace(&format!("{{{name}}}"), value);
+        }
+        let words: Vec<OsString> = line_words(&line, &self.plan.shell)?;
+        let prepared = self.runner.prepare(words, Knobs::ALL)?;
+        let how = How {
+            layout: Layout::AS_IS,
+            round: Round::default(),
+            seed: self.plan.seed,
+            values: None,
+            counts_heap: false,
+            output: if self.plan.show_output { Route::Inherit } else { Route::Pipe },
+            shows_errors: self.plan.show_output,
+            patterns: &self.plan.values,
+            keeps_all: false,
+            time_limit: None,
+            has_terminal: false,
+        };
+        let observer = self.observer;
+        let is_stopped = || observer.is_cancelled() || system::is_terminated();
+        let Some(measured) = self.runner.run(&prepared, how, &is_stopped)? else {
+            self.outcome.cancelled = true;
+            return Ok(());
+        };
+        if measured.ended.exit_status == Some(0) {
+            return Ok(());
+        }
+        let said = self.runner.output.printed(how.output).said();
+        Err(TrialError::Around { command: line, ended: measured.ended.to_string(), said })
+    }
+}
