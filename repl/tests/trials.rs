@@ -5,6 +5,7 @@
 mod program;
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -284,13 +285,37 @@ fn a_static_program_is_no_success_of_the_shim() {
     }
     let run = barrow(folder, &["trial", "-o", "t.barrow", "-n", "3", "--layout", "random", "--", "./static"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
-    let said =
-        "`./static` is linked statically: its allocations are not counted and the knobs stack and heap do nothing";
+    let said = "`./static` is linked statically: its allocations are not counted, the knobs stack and heap do nothing";
     assert!(run.stderr.contains(said), "{}", run.stderr);
     assert!(!run.stdout.contains("peak_heap") && run.stdout.contains("wall"), "{}", run.stdout);
     let runs = asked(folder, &["runs"]);
     let knobs = runs["rows"][0]["knobs"].as_object().unwrap();
     assert!(knobs.contains_key("env") && !knobs.contains_key("heap_offset"), "{knobs:?}");
+}
+
+/// The system resets what was asked of addresses when a program gains the rights of its owner.
+#[test]
+fn a_program_with_rights_of_its_owner_is_not_said_to_be_fixed() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    if compiled(folder, "privileged", PLACES, &[]).is_none() {
+        return;
+    }
+    let own = std::fs::Permissions::from_mode(0o4755);
+    std::fs::set_permissions(folder.join("privileged"), own).unwrap();
+    let patterns = &PATTERNS[..];
+    let words =
+        [&["trial", "--force", "-o", "t.barrow", "-n", "8", "--layout", "fixed"], patterns, &["--", "./privileged"]];
+    let run = barrow(folder, &words.concat());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let runs = asked(folder, &["runs"]);
+    let knob = |run: &Value| run["knobs"]["aslr"].as_str().unwrap().to_owned();
+    let knobs: BTreeSet<String> = runs["rows"].as_array().unwrap().iter().map(knob).collect();
+    // What the addresses tell, which are the same only where the system permits no such rights.
+    let is_fixed = different(&values(folder, "stack")) == 1;
+    assert_eq!(knobs.into_iter().collect::<Vec<_>>(), [if is_fixed { "off" } else { "on" }], "{}", run.stderr);
+    let said = "`./privileged` has the rights of its owner: the system randomises its addresses in every run";
+    assert_eq!(run.stderr.contains(said), !is_fixed, "{}", run.stderr);
 }
 
 #[test]

@@ -41,7 +41,9 @@ impl<'p> Trial<'p> {
         if let Some(command) = for_variant(&self.plan.prepare) {
             self.around(at, command)?;
         }
-        let round = Round::of(self.plan.layout, seed).limited(self.variants[at].prepared.missing);
+        let prepared = &self.variants[at].prepared;
+        let round = Round::of(self.plan.layout, seed).limited(prepared.missing);
+        let round = if prepared.program.has_own_addresses { round.with_own_addresses() } else { round };
         self.files.begin();
         let Some(measured) = self.measured(at, seed, round)? else {
             self.outcome.cancelled = true;

@@ -11,6 +11,7 @@ use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, elf};
 
 use crate::error::TrialError;
+use crate::system;
 
 /// Scripts that run scripts that run scripts.
 const MOST_INTERPRETERS: usize = 5;
@@ -25,6 +26,8 @@ pub(crate) struct Program {
     pub(crate) path: PathBuf,
     /// What kind of file it, or the interpreter of the script, is.
     pub(crate) kind: Kind,
+    /// The system forgets what was asked of its addresses, because it gains rights.
+    pub(crate) has_own_addresses: bool,
 }
 
 /// What kind of file a program is.
@@ -65,7 +68,9 @@ impl Program {
             let program = path.display().to_string();
             return Err(TrialError::CannotRun { program, cause: io::ErrorKind::PermissionDenied.into() });
         }
-        Ok(Program { kind: kind(&path, MOST_INTERPRETERS), path })
+        let (kind, file) = kind(&path, MOST_INTERPRETERS);
+        let has_own_addresses = kind == Kind::Privileged && gains_rights(&file) && system::randomises_addresses();
+        Ok(Program { path, kind, has_own_addresses })
     }
 }
 
@@ -87,13 +92,25 @@ fn located(name: &OsStr) -> Option<PathBuf> {
     candidates.iter().find(is_executable).or_else(|| candidates.iter().find(|path| path.is_file())).cloned()
 }
 
-fn kind(path: &Path, interpreters: usize) -> Kind {
-    let is_privileged = || path.metadata().is_ok_and(|file| file.mode() & SETUID_OR_SETGID != 0);
-    let Ok(bytes) = beginning(path, READ_BYTES) else { return Kind::Foreign };
+/// What kind of file a program is, and the file that is executed in the end.
+fn kind(path: &Path, interpreters: usize) -> (Kind, PathBuf) {
+    let of = |kind| (kind, path.to_owned());
+    let Ok(bytes) = beginning(path, READ_BYTES) else { return of(Kind::Foreign) };
     if let Some(interpreter) = interpreter_of_script(&bytes) {
-        return if interpreters == 0 { Kind::Foreign } else { kind(&interpreter, interpreters - 1) };
+        return if interpreters == 0 { of(Kind::Foreign) } else { kind(&interpreter, interpreters - 1) };
     }
-    if is_privileged() { Kind::Privileged } else { kind_of_elf(&bytes) }
+    let is_privileged =
+        path.metadata().is_ok_and(|file| file.mode() & SETUID_OR_SETGID != 0) || system::has_capabilities(path);
+    of(if is_privileged { Kind::Privileged } else { kind_of_elf(&bytes) })
+}
+
+/// Whether a program that has the rights of its owner really gets them, so that the system resets its personality.
+fn gains_rights(path: &Path) -> bool {
+    const SETUID: u32 = 0o4000;
+    const SETGID_AND_EXECUTED_BY_GROUP: u32 = 0o2010;
+    let mode = path.metadata().map_or(0, |file| file.mode());
+    let has_bits = mode & SETUID != 0 || mode & SETGID_AND_EXECUTED_BY_GROUP == SETGID_AND_EXECUTED_BY_GROUP;
+    (has_bits || system::has_capabilities(path)) && !system::forbids_new_rights(path)
 }
 
 fn beginning(path: &Path, most: u64) -> io::Result<Vec<u8>> {
@@ -178,9 +195,9 @@ mod tests {
         let script = folder.path().join("script");
         let of = |text: &str| {
             std::fs::write(&script, text).unwrap();
-            kind(&script, MOST_INTERPRETERS)
+            kind(&script, MOST_INTERPRETERS).0
         };
-        let shell = kind(Path::new("/bin/sh"), 0);
+        let shell = kind(Path::new("/bin/sh"), 0).0;
         assert_eq!([of("#!/bin/sh\n"), of("#! /usr/bin/env sh\n"), of("#!/usr/bin/env -S A=1 sh -e\n")], [shell; 3]);
         assert_eq!([of(""), of("text"), of("#!/no/such\n"), of("\x7fELF\x02\x01")], [Kind::Foreign; 4]);
         let itself = format!("#!{}\n", script.display());

@@ -7,6 +7,7 @@ use crate::layout::{Knobs, Layout, LayoutKind};
 use crate::ledger::Ledger;
 use crate::observer::Observer;
 use crate::plan::{Plan, Stop};
+use crate::program::Program;
 use crate::system;
 
 /// The knobs that the system does not have, of those that are wanted.
@@ -35,15 +36,18 @@ pub(crate) fn missing_knobs(layout: Layout, observer: &dyn Observer) -> Knobs {
 }
 
 /// What a program without the shim lacks.
-pub(crate) fn without_shim(plan: &Plan, name: &str, reason: &str) -> String {
+pub(crate) fn without_shim(plan: &Plan, name: &str, program: &Program, reason: &str) -> String {
     let mut lacks = Vec::new();
+    if program.has_own_addresses && plan.layout.kind != LayoutKind::AsIs {
+        lacks.push("the system randomises its addresses in every run");
+    }
     if plan.count_heap {
         lacks.push("its allocations are not counted");
     }
     if plan.layout.kind == LayoutKind::Random {
         lacks.push("the knobs stack and heap do nothing");
     }
-    let lacks = if lacks.is_empty() { "no shim is loaded".to_owned() } else { lacks.join(" and ") };
+    let lacks = if lacks.is_empty() { "no shim is loaded".to_owned() } else { lacks.join(", ") };
     format!("`{name}` {reason}: {lacks}")
 }
 

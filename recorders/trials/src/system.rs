@@ -108,6 +108,25 @@ pub(crate) fn forbids_execution(folder: &Path) -> bool {
     mount_flags(folder).is_some_and(|flags| flags & libc::ST_NOEXEC != 0)
 }
 
+/// Whether a program at this path gains no rights, whatever its file says: its mount forbids it, or this process may gain none.
+pub(crate) fn forbids_new_rights(program: &Path) -> bool {
+    // SAFETY: the call reads a number.
+    let may_gain_none = unsafe { libc::prctl(libc::PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) } == 1;
+    may_gain_none || mount_flags(program).is_some_and(|flags| flags & libc::ST_NOSUID != 0)
+}
+
+/// Whether a file has capabilities of its own.
+pub(crate) fn has_capabilities(program: &Path) -> bool {
+    let Ok(path) = CString::new(program.as_os_str().as_bytes()) else { return false };
+    // SAFETY: both are C strings; nothing is written where there is no room.
+    unsafe { libc::getxattr(path.as_ptr(), c"security.capability".as_ptr(), ptr::null_mut(), 0) > 0 }
+}
+
+/// Whether the system randomises the addresses of programs that ask for nothing.
+pub(crate) fn randomises_addresses() -> bool {
+    std::fs::read_to_string("/proc/sys/kernel/randomize_va_space").map_or(true, |setting| setting.trim() != "0")
+}
+
 /// The flags of what a path is mounted from (`statvfs`).
 fn mount_flags(path: &Path) -> Option<libc::c_ulong> {
     let path = CString::new(path.as_os_str().as_bytes()).ok()?;

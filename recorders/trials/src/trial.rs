@@ -127,7 +127,7 @@ impl<'p> Trial<'p> {
         let mut variants: Vec<Variant<'p>> = Vec::new();
         for (variant, prepared) in plan.variants.iter().zip(prepared) {
             if let Some(reason) = prepared.program.kind.reason() {
-                observer.note(&without_shim(plan, &variant.name, reason));
+                observer.note(&without_shim(plan, &variant.name, &prepared.program, reason));
             }
             let id = ledger.variant(plan, variant)?;
             variants.push(Variant {
