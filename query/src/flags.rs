@@ -426,10 +426,20 @@ fn is_flag(word: &OsString) -> bool {
     word.as_encoded_bytes().starts_with(b"-")
 }
 
-/// The flags of `trial`: `--output` is that of the program there, and `-o` alone is the recording.
+/// A flag as a verb has it: in `trial`, `--output` is that of the program, and `-o` alone is usual for the recording.
+#[must_use]
+pub fn flag_of(verb: &str, flag: Arg) -> Arg {
+    match flag.get_id().as_str() {
+        "output" if verb == TRIAL => flag.long("recording"),
+        PROGRAM_OUTPUT if verb == TRIAL => flag.long("output"),
+        _ => flag,
+    }
+}
+
+/// The flags of `trial`.
 fn of_trial() -> clap::Command {
-    let long = |name: &'static str| move |flag: Arg| flag.long(name);
-    Flags::command().mut_arg("output", long("recording")).mut_arg(PROGRAM_OUTPUT, long("output"))
+    let changed = |command: clap::Command, id: &'static str| command.mut_arg(id, |flag| flag_of(TRIAL, flag));
+    ["output", PROGRAM_OUTPUT].into_iter().fold(Flags::command(), changed)
 }
 
 /// Reads flags. Words such as `-3` or `-2..1` are not among them, unless that is the value of one.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use barrow_query::commands::{self, COMMANDS, Command, Subject};
-use barrow_query::flags::{general_flags, question_flags, shown};
+use barrow_query::flags::{flag_of, general_flags, question_flags, shown};
 use clap::{Arg, ValueHint};
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -87,7 +87,7 @@ fn subcommand(command: &'static Command) -> clap::Command {
         .visible_aliases(command.aliases.iter().copied())
         .disable_help_flag(true)
         .disable_version_flag(true)
-        .args(flags.map(with_hint))
+        .args(flags.map(|flag| with_hint(flag_of(command.name, flag))))
         .after_help(format!("For instance: {}", commands::from_shell(command)));
     if is_about_file {
         verb = verb.arg(file(true));

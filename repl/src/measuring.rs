@@ -60,7 +60,7 @@ pub(crate) fn run(
         Ok(outcome) => outcome,
         Err(error) => return Ok(refused(&error)),
     };
-    tell_outcome(&outcome, &plan);
+    tell_outcome(&outcome, &plan, flags.session.quiet);
     interrupt::clear();
     let reference = flags.question.trial.reference.as_ref().and(plan.variants.first()).map(|first| first.name.clone());
     tell_values(flags, to, &exports, (outcome.succeeded_programs, reference))?;
@@ -118,7 +118,7 @@ fn tell_disturbances(flags: &Flags) -> Result<(), QueryError> {
     Ok(())
 }
 
-fn tell_outcome(outcome: &Outcome, plan: &Plan) {
+fn tell_outcome(outcome: &Outcome, plan: &Plan, is_quiet: bool) {
     if let Some(Failure { run, variant, why, said, .. }) = &outcome.first_failure {
         let (runs, failed) = (units::counted(outcome.runs, "run"), outcome.failed);
         complain(&format!("{failed} of {runs} failed, first run {run} of `{variant}`, which {why}{said}"));
@@ -134,6 +134,9 @@ fn tell_outcome(outcome: &Outcome, plan: &Plan) {
             None => format!("values are not known to {wanted} % yet"),
         };
         complain(&format!("{known}: the limit of runs or of time came first"));
+    }
+    if let (Some(true), Some(known), false) = (outcome.reached, outcome.precision, is_quiet) {
+        complain(&format!("values are known to {:.1} % after {}", known * 100.0, units::counted(outcome.runs, "run")));
     }
 }
 

@@ -327,3 +327,23 @@ fn checkers_of_memory_still_check() {
         }
     }
 }
+
+#[test]
+fn counts_that_differ_in_spite_of_a_fixed_layout_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    // The numbers of processes follow each other.
+    let source = "#include <stdlib.h>\n#include <unistd.h>\n
+int main(void) { return !malloc(1000 + getpid() % 1000 * 16) || !calloc(1, 10); }";
+    if !compiled("cc", folder, "different", source, &[]) {
+        return;
+    }
+    let said = "counts differ although the layout is fixed";
+    let run = trial(folder, &["-n", "6", "--layout", "fixed", "--", "./different"]);
+    assert!(run.code == 0 && run.stderr.contains(said) && run.stderr.contains("of 6 runs unlike"), "{}", run.stderr);
+    assert!(!run.stderr.contains("blocks from"), "{}", run.stderr);
+    let run = trial(folder, &["-n", "6", "--layout", "as-is", "--", "./different"]);
+    assert!(!run.stderr.contains(said), "{}", run.stderr);
+    let run = trial(folder, &["-n", "6", "--layout", "fixed", "--", "true"]);
+    assert!(!run.stderr.contains(said), "{}", run.stderr);
+}

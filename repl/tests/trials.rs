@@ -525,8 +525,10 @@ fn programs_have_an_order_a_reference_and_a_unit() {
 fn it_stops_when_enough_is_known() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let run = trial(folder, &["--until", "5%", "--value", "t=t=([0-9]+)", "--", "echo", "t=7"]);
+    let words = ["trial", "-o", "t.barrow", "--until", "5%", "--value", "t=t=([0-9]+)", "--", "echo", "t=7"];
+    let run = barrow(folder, &words);
     assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stderr.contains("values are known to 0.0 % after 20 runs"), "{}", run.stderr);
     assert_eq!(values(folder, "t").len(), 20);
     // Two modes of unknown weights need more runs than are permitted.
     let line = "head -c1 /dev/urandom | od -An -tu1 | awk '{print \"t=\" 100 + 100 * ($1 % 2)}'";

@@ -146,7 +146,8 @@ impl<'p> Trial<'p> {
         let name = self.variants[at].name;
         let variant = &mut self.variants[at];
         variant.succeeded += 1;
-        if let Heap::Counted(counted) = &measured.heap {
+        // A first run may fill caches.
+        if let (Heap::Counted(counted), false) = (&measured.heap, warmup) {
             variant.counts.add(counted);
         }
         let least = self.runner.starter.peak_bytes() + PEAK_STEP;

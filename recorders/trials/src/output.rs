@@ -51,6 +51,8 @@ struct Stream {
     write: File,
     ends: Ends,
     finder: Finder,
+    /// The most bytes that the pipe holds.
+    full: usize,
     /// All of it, if it is wanted.
     whole: Option<Vec<u8>>,
     is_too_long: bool,
@@ -158,8 +160,8 @@ impl Stream {
     fn new() -> io::Result<Self> {
         let [read, write] = system::pipe()?;
         system::read_without_waiting(&read)?;
-        let (ends, finder) = (Ends::default(), Finder::default());
-        Ok(Stream { read, write, ends, finder, whole: None, is_too_long: false })
+        let (ends, finder, full) = (Ends::default(), Finder::default(), system::pipe_bytes(&read));
+        Ok(Stream { read, write, ends, finder, full, whole: None, is_too_long: false })
     }
 
     /// Reads so often at most. Returns how many bytes came.
@@ -185,9 +187,8 @@ impl Stream {
     /// Reads what is in the pipe. What others write meanwhile may be left: a process that outlives a run may write on and
     /// on.
     fn drain(&mut self, buffer: &mut [u8]) -> io::Result<()> {
-        let full = system::pipe_bytes(&self.read);
         let mut read = 0;
-        while read < full {
+        while read < self.full {
             match self.read(buffer, 1)? {
                 0 => break,
                 more => read += more,
