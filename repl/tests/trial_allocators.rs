@@ -172,6 +172,23 @@ fn what_is_not_seen_is_unknown_and_not_nothing() {
     }
 }
 
+/// Where such a program takes the address of `malloc`, it has a place of this name itself.
+#[test]
+fn a_program_at_a_fixed_address_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let source = "#include <stdlib.h>\n
+void *(*volatile take)(size_t) = malloc;
+void (*volatile give)(void *) = free;
+int main(void) { for (int i = 0; i < 100; i++) give(take(100)); return 0; }";
+    if !compiled("cc", folder, "placed", source, &["-no-pie", "-fno-pie"]) {
+        return;
+    }
+    let run = trial(folder, &["-n", "2", "--layout", "random", "--", "./placed"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(values(folder, "blocks").iter().all(|blocks| (100.0..110.0).contains(blocks)));
+}
+
 #[test]
 fn functions_past_malloc_are_not_counted() {
     let folder = tempfile::tempdir().unwrap();

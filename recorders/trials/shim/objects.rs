@@ -45,6 +45,11 @@ impl Object {
         search.found
     }
 
+    /// Whether both are the same.
+    pub(crate) fn is(&self, other: &Object) -> bool {
+        self.base == other.base && self.segments == other.segments
+    }
+
     /// Whether an address lies in it.
     pub(crate) fn holds(&self, address: *const c_void) -> bool {
         let address = address as usize;
@@ -72,7 +77,7 @@ impl Object {
     }
 
     /// Whether it calls a function of such a name that another object has.
-    fn calls(&self, is_wanted: impl Fn(&[u8]) -> bool) -> bool {
+    pub(crate) fn calls(&self, is_wanted: impl Fn(&[u8]) -> bool) -> bool {
         let Some(dynamic) = self.segments().iter().find(|segment| segment.kind == PT_DYNAMIC) else { return false };
         let of = |tag: i64| {
             let mut entry = (self.base + dynamic.address) as *const Dynamic;
@@ -136,7 +141,7 @@ struct Callers {
 pub(crate) fn allocate_past_the_family(allocator: &Object, own: &Object) -> bool {
     // SAFETY: the name is a C string; the callback gets what is there until the call ends.
     unsafe {
-        let operator = libc::dlsym(libc::RTLD_DEFAULT, c"_Znwm".as_ptr());
+        let operator = libc::dlsym(libc::RTLD_NEXT, c"_Znwm".as_ptr());
         let has_operators = allocator.holds(operator);
         let mut callers = Callers { excluded: [allocator.base, own.base], has_operators };
         libc::dl_iterate_phdr(look_at, (&raw mut callers).cast()) != 0

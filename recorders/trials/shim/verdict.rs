@@ -1,7 +1,7 @@
 //! Whether it is known what a process allocates, and if not, why.
 
 use crate::libc;
-use crate::next::{self, FREE, FURTHER, Function, MALLOC, NEEDED};
+use crate::next::{self, FREE, FURTHER, MALLOC, NEEDED};
 use crate::objects::{self, Object};
 
 /// Whether it is known what a process allocates. The numbers are those that `src/heap.rs` reads.
@@ -25,16 +25,19 @@ pub(crate) enum Verdict {
 /// Whether it is known what this process allocates, and the object that has the allocator. What is to be counted is marked.
 pub(crate) fn verdict() -> (Verdict, Object) {
     next::is_known();
-    // SAFETY: the names are C strings.
-    let (first, glibc) = unsafe {
-        let first = |function: &Function| libc::dlsym(libc::RTLD_DEFAULT, function.name.as_ptr());
-        ([first(&MALLOC), first(&FREE)], libc::dlsym(libc::RTLD_NEXT, c"gnu_get_libc_version".as_ptr()))
-    };
     // A variable that no other object can have in place of this one.
     let own = Object::of((&raw const MALLOC).cast());
-    if let Some(address) = first.into_iter().find(|&address| !own.holds(address)) {
-        return (Verdict::First, Object::of(address));
+    for function in [&MALLOC, &FREE] {
+        // SAFETY: the name is a C string.
+        let first = Object::of(unsafe { libc::dlsym(libc::RTLD_DEFAULT, function.name.as_ptr()) });
+        // A program at a fixed address has a place of its own for each function whose address it takes, which leads on.
+        let leads_on = || first.calls(|name| name == function.name.to_bytes());
+        if !first.is(&own) && !leads_on() {
+            return (Verdict::First, first);
+        }
     }
+    // SAFETY: the name is a C string.
+    let glibc = unsafe { libc::dlsym(libc::RTLD_NEXT, c"gnu_get_libc_version".as_ptr()) };
     let allocator = Object::of(MALLOC.address());
     if objects::is_of_go() {
         return (Verdict::Go, Object::NOWHERE);
