@@ -16,7 +16,9 @@ use barrow_query::commands::Command;
 use barrow_query::error::code;
 use barrow_query::flags::{ExportFormat, TrialFlags};
 use barrow_query::{Flags, Format, QueryError, Question, Watcher as _};
-use barrow_trial_recorder::{Failure, Observer, Outcome, Plan, Progress, Stop, TrialError, disturbances, record};
+use barrow_trial_recorder::{
+    Failure, Observer, Outcome, Plan, Progress, Stop, TrialError, disturbances, hear_termination, record,
+};
 
 use crate::asking::Terminal;
 use crate::complaint::complain;
@@ -53,6 +55,7 @@ pub(crate) fn run(
     let exports = exports(flags)?;
     tell_disturbances(flags)?;
     interrupt::listen();
+    hear_termination();
     let reporter = Reporter { line: ProgressLine::new(flags.session.quiet), is_quiet: flags.session.quiet };
     let recorded = record(&plan, || create(to, flags.question.force, TrialError::Destination), &reporter);
     reporter.line.end();

@@ -5,6 +5,7 @@
 
 mod program;
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -343,6 +344,26 @@ fn checkers_of_memory_still_check() {
             assert!(values(folder, "blocks").iter().all(|blocks| *blocks >= 10.0), "{line}");
         }
     }
+}
+
+#[test]
+fn a_program_that_goes_on_as_another_user_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let user = ["setpriv", "--reuid", "65534", "--clear-groups"];
+    if !Command::new(user[0]).args(&user[1..]).arg("true").output().is_ok_and(|output| output.status.success()) {
+        eprintln!("another user is not tested: only root can become one, by setpriv");
+        return;
+    }
+    if !compiled("cc", folder, "work", WORK, &[]) {
+        return;
+    }
+    let line = format!("{} ./work 2>> said", user.join(" "));
+    let run = trial(folder, &["-n", "2", "--layout", "random", &line]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(values(folder, "blocks").iter().all(|blocks| *blocks > WORK_BLOCKS));
+    assert_eq!(std::fs::read_to_string(folder.join("said")).unwrap(), "");
 }
 
 #[test]

@@ -58,6 +58,7 @@ pub use plan::{Command, IgnoreFailure, OutputTo, Plan, ReadValues, Shell, Stop, 
 pub use program::is_program;
 pub use replay::{Replay, replay};
 pub use reported::Reported;
+pub use system::hear_termination;
 pub use trial::{Outcome, record};
 
 /// The README, whose example is compiled with those of this crate.

@@ -1,9 +1,9 @@
 //! The shim beside a run: the library in a file, and the file of counters, see `shim/counters.rs`.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -54,7 +54,8 @@ impl Shim {
         }
         // Of the same length for each run of barrow, so that fixed layouts are the same in all. In memory if possible.
         let mut builder = tempfile::Builder::new();
-        builder.prefix("barrow-trial-").rand_bytes(8);
+        // A program may go on as another user, who finds the library by its name and cannot list the folder.
+        builder.prefix("barrow-trial-").rand_bytes(8).permissions(Permissions::from_mode(0o711));
         let in_memory = Path::new("/dev/shm");
         // Where nothing can be executed, as in many containers, no library can be loaded either.
         let is_usable = in_memory.is_dir() && !system::forbids_execution(in_memory);
@@ -62,6 +63,7 @@ impl Shim {
         let folder = folder.or_else(|_| builder.tempdir())?;
         let library = folder.path().join("shim.so");
         fs::write(&library, LIBRARY)?;
+        fs::set_permissions(&library, Permissions::from_mode(0o755))?;
         Ok(Some(Shim { folder, library, files: 0, last: None }))
     }
 
@@ -85,6 +87,7 @@ impl Shim {
         let path = self.folder.path().join(format!("{:08}", self.files));
         let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
         file.set_len(RUNS * RUN_BYTES)?;
+        file.set_permissions(Permissions::from_mode(0o666))?;
         Ok(CountersFile { path, file })
     }
 }

@@ -52,8 +52,11 @@ pub(crate) fn now_ns() -> i64 {
 /// Whether SIGTERM came since [`hear_termination`].
 static IS_TERMINATED: AtomicBool = AtomicBool::new(false);
 
-/// From now on the first SIGTERM is heard, and does not end this process; a second one does.
-pub(crate) fn hear_termination() {
+/// From now on the first SIGTERM does not end this process, but the trial that it makes, as [`Observer::is_cancelled`] does.
+/// A second one ends the process.
+///
+/// [`Observer::is_cancelled`]: crate::Observer::is_cancelled
+pub fn hear_termination() {
     extern "C" fn heard(_: libc::c_int) {
         IS_TERMINATED.store(true, Ordering::Relaxed);
     }
@@ -64,7 +67,7 @@ pub(crate) fn hear_termination() {
     // SAFETY: the handler does no more than to write an atomic; both actions are there.
     unsafe {
         libc::sigaction(libc::SIGTERM, &raw const action, &raw mut before);
-        // Who started barrow wants it to be ignored.
+        // It was ignored when this process began, as by `nohup` for another signal.
         if before.sa_sigaction == libc::SIG_IGN {
             libc::sigaction(libc::SIGTERM, &raw const before, ptr::null_mut());
         }

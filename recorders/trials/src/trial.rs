@@ -117,7 +117,6 @@ impl<'p> Trial<'p> {
     ) -> Result<Self, TrialError> {
         let (found, why) = if plan.count_events { events::available() } else { (Vec::new(), None) };
         why.iter().for_each(|why| observer.note(why));
-        system::hear_termination();
         let runner = Runner::new(plan.input.as_deref(), &plan.output, found)?;
         let missing = missing_knobs(plan.layout, observer);
         let prepare = |variant: &VariantPlan| runner.prepare(variant.command.words(&plan.shell)?, missing);
