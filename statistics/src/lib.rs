@@ -15,7 +15,8 @@
 //!     ├─▶ Location, Modes, bins         median and quartiles, clusters, histogram
 //!     ├─▶ dip                           a second opinion on whether there are several modes
 //!     ├─▶ knob_shares                   which part of the layout explains the values
-//!     └─▶ compare ──▶ Comparison        equal, better, worse, moved weight, unknown; mode by mode
+//!     ├─▶ dependence                    whether runs depend on the one before, or on time
+//!     └─▶ compare ──▶ Comparison        equal, better, worse, moved or worse weight, unknown; mode by mode
 //! ```
 //!
 //! ```
@@ -39,7 +40,8 @@
 //!     let value = |run: u32| if run % 5 == 0 { rare } else { 100.0 } + f64::from(run % 7) / 7.0;
 //!     Sample::new((0..60).map(|run| vec![value(run)]).collect())
 //! };
-//! let found = compare(&runs(120.0), &runs(156.0), Threshold { relative: 0.05, floor: 1.0 }, Direction::Lower);
+//! let threshold = Threshold { relative: 0.05, floor: 1.0, weight: 0.1 };
+//! let found = compare(&runs(120.0), &runs(156.0), threshold, Direction::Lower);
 //! assert_eq!(found.verdict, ComparisonVerdict::Worse);
 //! assert_eq!(found.modes[0].verdict, ComparisonVerdict::Equal);
 //! ```
@@ -60,7 +62,9 @@
 //! | `ranks`, `tails`, `random` | ranks, tails of distributions, numbers for resampling |
 //! | `quantile` | [`Location`]: quantiles by Harrell and Davis |
 //! | `median_interval` | [`median_interval()`]: where the true median is |
-//! | `rank_test`, `counts_test` | Mann and Whitney's test with Hodges and Lehmann's shift; Fisher's test |
+//! | `rank_test`, `brunner_munzel`, `counts_test`, `kolmogorov` | the tests of Mann and Whitney, of Brunner and Munzel, of Fisher, and of Kolmogorov and Smirnov |
+//! | `shift` | the shift of Hodges and Lehmann, with its interval |
+//! | `dependence` | [`dependence()`]: whether runs depend on their order |
 //! | `modes` | [`Modes`]: in `segments` the cuts, in `cluster` what lies between them, in `mixture` modes that overlap, in `groups` how independent values are, in `intervals` what is known |
 //! | `dip` | [`dip()`]: Hartigan and Hartigan's test, with its `table` |
 //! | `bins` | [`bins()`]: a histogram |
@@ -70,11 +74,14 @@
 #![forbid(unsafe_code)]
 
 mod bins;
+mod brunner_munzel;
 mod comparison;
 mod counts_test;
+mod dependence;
 mod dip;
 mod judgement;
 mod kendall;
+mod kolmogorov;
 mod least_squares;
 mod median_interval;
 mod modes;
@@ -84,6 +91,7 @@ mod rank_test;
 mod ranks;
 mod sample;
 mod shares;
+mod shift;
 mod student;
 mod tails;
 mod trend;
@@ -92,7 +100,10 @@ mod trend;
 mod reference;
 
 pub use bins::{Bin, bins, mvalue};
-pub use comparison::{Comparison, ComparisonVerdict, Direction, LEAST_GROUPS, ModePair, Threshold, compare};
+pub use comparison::{
+    Comparison, ComparisonVerdict, Direction, Doubt, LEAST_GROUPS, ModePair, Threshold, WEIGHT_LIMIT, compare,
+};
+pub use dependence::{Dependence, dependence};
 pub use dip::{Dip, dip};
 pub use judgement::{FALSE_ALARMS, Judgement, LEAST_POINTS, PathJudgement, Reason, SURE_POINTS, Verdict, judge_paths};
 pub use median_interval::median_interval;

@@ -1,20 +1,10 @@
-//! Whether values of one sample are larger than those of another, and by how much.
-//!
-//! The test is that of Mann and Whitney (1947): exact for small samples without equal values, otherwise the normal
-//! approximation with corrections for ties and continuity. The shift is the estimate of Hodges and Lehmann (1963): the
-//! median of all differences, with the interval that the test gives.
+//! Whether values of one sample are larger than those of another: the test of Mann and Whitney (1947), exact for small
+//! samples without equal values, otherwise the normal approximation with corrections for ties and continuity.
 
-use std::borrow::Cow;
-
-use crate::sample::midpoint;
 use crate::tails;
 
-/// More values are thinned for the shift.
-const MOST_VALUES: usize = 4000;
 /// Up to this many values on each side the distribution is exact.
 const EXACT: usize = 20;
-/// The standard normal number that 2.5 % are above.
-const TWO_SIDED_95: f64 = 1.959_963_984_540_054;
 
 /// The chances of values as large, and as small, as those of one sample relative to those of another.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -107,95 +97,11 @@ fn counts(m: usize, n: usize) -> Vec<f64> {
     rows.pop().unwrap_or_default()
 }
 
-/// How much larger values of `b` are than those of `a`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Shift {
-    /// The estimate.
-    pub(crate) estimate: f64,
-    /// The interval that holds the true shift in 95 of 100 cases.
-    pub(crate) low: f64,
-    /// Its upper end.
-    pub(crate) high: f64,
-}
-
-impl Shift {
-    /// The shift from `a` to `b`, both ascending; `None` if a side is empty or a difference is not finite. Time grows with
-    /// m + n, not with the number of differences.
-    pub(crate) fn of(a: &[f64], b: &[f64]) -> Option<Self> {
-        let (least, most) = (b.first()? - a.last()?, b.last()? - a.first()?);
-        if !least.is_finite() || !most.is_finite() {
-            return None;
-        }
-        let (m, n) = (a.len() as f64, b.len() as f64);
-        let half = TWO_SIDED_95 * (m * n * (m + n + 1.0) / 12.0).sqrt();
-        let (few_a, few_b) = (thinned(a), thinned(b));
-        let differences = Differences { a: &few_a, b: &few_b };
-        let count = few_a.len() * few_b.len();
-        // Below the quantile of U there are as many differences as lie outside of the interval on one side: this part of all.
-        let outside = (m * n / 2.0 - half).max(0.0) * (count as f64 / (m * n));
-        let last = count - 1;
-        let outside = (outside.floor() as usize).min(last);
-        let at = |place: usize| differences.at(place);
-        let (low, high) = (at(outside), at(last - outside));
-        let estimate = midpoint(at(last / 2), at(last.div_ceil(2)));
-        Some(Shift { estimate, low: low.min(high), high: high.max(low) })
-    }
-}
-
-/// Values at equal distances in order, where there are very many.
-fn thinned(ascending: &[f64]) -> Cow<'_, [f64]> {
-    if ascending.len() <= MOST_VALUES {
-        return Cow::Borrowed(ascending);
-    }
-    (0..MOST_VALUES).map(|at| ascending[(2 * at + 1) * ascending.len() / (2 * MOST_VALUES)]).collect()
-}
-
-/// All differences of values, in ascending order, without a list of them.
-struct Differences<'v> {
-    a: &'v [f64],
-    b: &'v [f64],
-}
-
-impl Differences<'_> {
-    /// How many are at most `limit`: for larger values of `b`, the first value of `a` that is close enough is larger.
-    fn up_to(&self, limit: f64) -> usize {
-        let mut first = 0;
-        let close = |new: &f64| {
-            while first < self.a.len() && new - self.a[first] > limit {
-                first += 1;
-            }
-            self.a.len() - first
-        };
-        self.b.iter().map(close).sum()
-    }
-
-    /// The one at a place from 0, by halving the numbers that it may be: a 64-bit number takes 64 steps.
-    fn at(&self, place: usize) -> f64 {
-        let (mut low, mut high) = (ordered(-f64::MAX), ordered(f64::MAX));
-        while low < high {
-            let middle = ((i128::from(low) + i128::from(high)).div_euclid(2)) as i64;
-            if self.up_to(of_ordered(middle)) > place { high = middle } else { low = middle + 1 }
-        }
-        of_ordered(low)
-    }
-}
-
-/// A whole number that is larger if and only if the number is: negative numbers have their bits below the sign inverted.
-fn ordered(value: f64) -> i64 {
-    let bits = value.to_bits().cast_signed();
-    bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
-}
-
-/// The number of an ordered whole number.
-fn of_ordered(ordered: i64) -> f64 {
-    f64::from_bits((ordered ^ ((ordered >> 63).cast_unsigned() >> 1).cast_signed()).cast_unsigned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::random::Random;
-    use crate::sample::{median, sorted};
+    use crate::sample::sorted;
 
     fn larger(a: &[f64], b: &[f64]) -> f64 {
         Chances::of(&sorted(a.to_vec()), 0.0, &sorted(b.to_vec())).larger
@@ -240,29 +146,6 @@ mod tests {
             assert_eq!(least_chance(m, n), Chances::of(&values(0, m), 0.0, &values(m, n)).larger, "{m} {n}");
         }
         assert_eq!(least_chance(21, 3), 0.0);
-    }
-
-    #[test]
-    fn the_shift_is_the_median_of_all_differences() {
-        let shift = Shift::of(&[1.0, 2.0, 3.0], &[11.0, 12.5, 13.0]).unwrap();
-        assert_eq!(shift.estimate, 10.0);
-        assert!(shift.low <= 10.0 && shift.high >= 10.0);
-        assert_eq!(Shift::of(&[5.0; 4], &[5.0; 4]), Some(Shift { estimate: 0.0, low: 0.0, high: 0.0 }));
-        assert_eq!(Shift::of(&[], &[1.0]), None);
-        assert_eq!(Shift::of(&[-f64::MAX], &[f64::MAX]), None);
-    }
-
-    #[test]
-    fn differences_are_found_without_a_list() {
-        let mut random = Random::new(6);
-        for _ in 0..50 {
-            let mut values = |count: usize| sorted((0..count).map(|_| random.below(40) as f64 / 7.0 - 2.0).collect());
-            let (a, b) = (values(9), values(12));
-            let all = sorted(a.iter().flat_map(|a| b.iter().map(move |b| b - a)).collect());
-            let differences = Differences { a: &a, b: &b };
-            assert!((0..all.len()).all(|place| differences.at(place) == all[place]));
-            assert_eq!(Shift::of(&a, &b).unwrap().estimate, median(&all));
-        }
     }
 
     #[test]

@@ -2,10 +2,14 @@
 
 use serde::Deserialize;
 
+use crate::brunner_munzel::Tendency;
+use crate::comparison::welch;
 use crate::counts_test::fisher;
+use crate::kolmogorov;
 use crate::modes::{Modes, wilson};
 use crate::quantile::harrell_davis;
-use crate::rank_test::{Chances, Shift};
+use crate::rank_test::Chances;
+use crate::shift::Shift;
 use crate::sample::{kruskal_wallis, sorted};
 use crate::{KnobValues, Sample, dip, knob_shares, tails};
 
@@ -30,6 +34,10 @@ struct TwoSamples {
     shift: f64,
     shift_low: f64,
     shift_high: f64,
+    munzel_larger: f64,
+    munzel_smaller: f64,
+    welch_larger: f64,
+    smirnov: f64,
 }
 
 #[derive(Deserialize)]
@@ -105,6 +113,29 @@ fn mann_whitney_and_hodges_lehmann() {
         for (found, expected) in [(shift.estimate, row.shift), (shift.low, row.shift_low), (shift.high, row.shift_high)]
         {
             assert!((found - expected).abs() < 1e-9, "found {found}, expected {expected}");
+        }
+    }
+}
+
+#[test]
+fn brunner_munzel_and_welch() {
+    for row in reference().two_samples {
+        let (a, b) = (sorted(row.a), sorted(row.b));
+        let chances = Tendency::of(&a, 0.0, &b).unwrap().chances();
+        assert_near(chances.larger, row.munzel_larger, 1e-6);
+        assert_near(chances.smaller, row.munzel_smaller, 1e-6);
+        assert_near(welch(&a, 0.0, &b).larger, row.welch_larger, 1e-6);
+    }
+}
+
+#[test]
+fn kolmogorov_smirnov() {
+    for row in reference().two_samples {
+        let (a, b) = (sorted(row.a), sorted(row.b));
+        // SciPy's limit has no correction for small samples, so larger samples are near to it only.
+        if a.len() > 100 {
+            let found = kolmogorov::chance(&a, 1.0, 0.0, &b);
+            assert!((found - row.smirnov).abs() < 0.03, "{found} {}", row.smirnov);
         }
     }
 }

@@ -37,6 +37,14 @@ impl Sample {
         Sample { values: numbered.into_iter().map(|(_, value)| value).collect(), ends }
     }
 
+    /// The groups of both.
+    pub(crate) fn with(&self, other: &Sample) -> Self {
+        let mut both = self.clone();
+        both.values.extend(&other.values);
+        both.ends.extend(other.ends.iter().map(|end| end + self.values.len()));
+        both
+    }
+
     /// The groups, none of which is empty.
     pub fn groups(&self) -> impl ExactSizeIterator<Item = &[f64]> + Clone {
         (0..self.ends.len())
@@ -128,6 +136,13 @@ mod tests {
         assert_eq!(sample.groups().collect::<Vec<_>>(), [&[2.0][..], &[1.0, 3.0]]);
         assert_eq!((sample.len(), sample.sorted(), sample.medians()), (3, vec![1.0, 2.0, 3.0], vec![2.0, 2.0]));
         assert!(!sample.has_group_effect() && !Sample::default().has_group_effect());
+    }
+
+    #[test]
+    fn two_samples_are_one_of_all_groups() {
+        let (one, other) = (vec![vec![2.0], vec![1.0, 3.0]], vec![vec![5.0, 4.0], vec![6.0]]);
+        let both = Sample::new([one.clone(), other.clone()].concat());
+        assert_eq!(Sample::new(one).with(&Sample::new(other)), both);
     }
 
     #[test]

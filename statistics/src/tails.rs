@@ -31,3 +31,24 @@ pub(crate) fn ln_choose(n: u64, k: u64) -> f64 {
 pub(crate) fn at_most_half(k: usize, n: usize) -> f64 {
     if k >= n { 1.0 } else { beta_up_to(0.5, (n - k) as f64, k as f64 + 1.0) }
 }
+
+/// The part of Student's t distribution above `t`; degrees of freedom need not be whole.
+pub(crate) fn student(t: f64, freedom: f64) -> f64 {
+    if t.is_nan() || freedom.is_nan() || freedom <= 0.0 {
+        return 1.0;
+    }
+    let square = t * t;
+    let part = if square.is_finite() { freedom / (freedom + square) } else { 0.0 };
+    let tail = beta_up_to(part, freedom / 2.0, 0.5) / 2.0;
+    if t < 0.0 { 1.0 - tail } else { tail }
+}
+
+/// The t that a part of Student's distribution is above, by halving; at most 1,000.
+pub(crate) fn student_quantile(above: f64, freedom: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1000.0);
+    for _ in 0..50 {
+        let middle = (low + high) / 2.0;
+        if student(middle, freedom) > above { low = middle } else { high = middle }
+    }
+    high
+}

@@ -36,7 +36,7 @@ fn the_end_of_a_long_tail_is_no_mode() {
 fn a_program_whose_slower_mode_became_slower_is_worse() {
     let (old, new) = (sample(include_str!("real/scan.csv")), sample(include_str!("real/scan_new.csv")));
     assert_eq!((Modes::of(&old).modes.len(), Modes::of(&new).modes.len()), (2, 2));
-    let found = compare(&old, &new, Threshold { relative: 0.05, floor: 1.0 }, Direction::Lower);
+    let found = compare(&old, &new, Threshold { relative: 0.05, floor: 1.0, weight: 0.1 }, Direction::Lower);
     let verdicts: Vec<ComparisonVerdict> = found.modes.iter().map(|pair| pair.verdict).collect();
     assert_eq!(verdicts, [ComparisonVerdict::Equal, ComparisonVerdict::Worse]);
 }

@@ -1,27 +1,48 @@
-//! Two samples, cut into modes in three ways.
+//! Two samples, cut into modes at their own places and at common ones.
 
+use super::Threshold;
 use super::weight::Weight;
 use crate::modes::{Gap, cuts, place};
 use crate::sample::{Sample, median, sorted};
 
-/// Both samples, each cut at its own places, and both cut at the places of one.
+/// Groups that a mode has at least on its side of a cut.
+const LEAST_MEMBERS: usize = 6;
+
+/// Both samples, each cut at its own places, and both cut at the same ones.
 pub(super) struct Sides {
     pub(super) own: [Side; 2],
     pub(super) cut_as_a: [Side; 2],
     pub(super) cut_as_b: [Side; 2],
+    /// Both cut at these places.
+    pub(super) common: [Side; 2],
+    /// Where both samples are cut for themselves; or one of them, and all values together. A sample that was cut by chance
+    /// is not cut there, because values of the other one fill the gap; and where modes were moved, values of both are not
+    /// cut where one of them is.
+    pub(super) bounds: Vec<f64>,
+    /// The same, with places where only all values together are cut into modes that are farther apart than what matters,
+    /// unless each sample has enough of them to show it.
+    pub(super) doubtful: [Side; 2],
     /// For each sample the negative of the smallest value of each group, and its largest value, ascending.
     pub(super) extremes: [[Vec<f64>; 2]; 2],
 }
 
 impl Sides {
-    pub(super) fn of(a: &Sample, b: &Sample) -> Self {
+    pub(super) fn of(a: &Sample, b: &Sample, threshold: Threshold) -> Self {
         let gaps = [a, b].map(|sample| cuts(sample).1);
-        let cut = |gaps: &[Gap], others: &[Gap]| {
-            let bounds = bounds(gaps, others);
-            [a, b].map(|sample| Side::of(sample, &bounds))
-        };
+        let together = cuts(&a.with(b)).1;
+        let both = |bounds: &[f64]| [a, b].map(|sample| Side::of(sample, bounds));
+        let cut = |gaps: &[Gap], others: &[Gap]| both(&bounds(gaps, others));
         let (cut_as_a, cut_as_b) = (cut(&gaps[0], &gaps[1]), cut(&gaps[1], &gaps[0]));
         let own = [cut_as_a[0].clone(), cut_as_b[1].clone()];
+        let bounds = common(&gaps, &together);
+        let is_doubtful = |gap: &&Gap| {
+            let is_own = gaps.iter().flatten().any(|own| own.common(**gap).is_some());
+            let sides = both(&[gap.middle()]);
+            let could_show = sides.iter().all(|side| (0..2).all(|mode| side.levels(mode).len() >= LEAST_MEMBERS));
+            !is_own && !could_show && is_apart(&sides, 0, threshold)
+        };
+        let doubtful = together.iter().filter(is_doubtful).map(|gap| gap.middle());
+        let doubtful = both(&sorted(bounds.iter().copied().chain(doubtful).collect()));
         let extremes = [a, b].map(|sample| {
             let most = |sign: f64| {
                 let of_group = |group: &[f64]| group.iter().map(|value| sign * value).fold(f64::MIN, f64::max);
@@ -29,18 +50,58 @@ impl Sides {
             };
             [most(-1.0), most(1.0)]
         });
-        Sides { own, cut_as_a, cut_as_b, extremes }
+        Sides { own, cut_as_a, cut_as_b, common: both(&bounds), bounds, doubtful, extremes }
     }
 
-    /// The weights of a mode of the first sample in both.
-    pub(super) fn cut_as_a(&self, mode: usize) -> Weight {
-        Weight::of(self.cut_as_a.each_ref().map(|side| side.shares(Some(mode))))
+    /// The change of the weight above a common bound.
+    pub(super) fn above(&self, bound: usize) -> Weight {
+        Weight::of(self.common.each_ref().map(|side| side.shares_above(bound)))
     }
 
-    /// The weights of a mode of the second sample in both.
-    pub(super) fn cut_as_b(&self, mode: usize) -> Weight {
-        Weight::of(self.cut_as_b.each_ref().map(|side| side.shares(Some(mode))))
+    /// The change of the weight between two common bounds.
+    pub(super) fn between(&self, mode: usize) -> Weight {
+        Weight::of(self.common.each_ref().map(|side| side.shares(Some(mode))))
     }
+}
+
+/// Whether the modes beside a bound are farther apart than what matters.
+pub(super) fn is_apart(sides: &[Side; 2], bound: usize, threshold: Threshold) -> bool {
+    let locations = [bound, bound + 1].map(|mode| {
+        let levels = sorted(sides.iter().flat_map(|side| side.levels(mode)).copied().collect());
+        (!levels.is_empty()).then(|| median(&levels))
+    });
+    let [Some(below), Some(above)] = locations else { return true };
+    above - below > threshold.at(below)
+}
+
+/// The common bounds of two samples with these gaps, ascending. Each gap of the first and the one of the second that it
+/// has most in common with make one; a gap that has no such partner needs one of all values together.
+fn common([a, b]: &[Vec<Gap>; 2], together: &[Gap]) -> Vec<f64> {
+    let mut is_free = vec![true; b.len()];
+    let mut bounds = Vec::new();
+    let mut lone = Vec::new();
+    for gap in a {
+        let others = b.iter().enumerate().filter(|(at, _)| is_free[*at]);
+        match widest(*gap, others) {
+            Some((at, common)) => {
+                is_free[at] = false;
+                bounds.push(common.middle());
+            }
+            None => lone.push(*gap),
+        }
+    }
+    lone.extend(b.iter().zip(&is_free).filter(|(_, is_free)| **is_free).map(|(gap, _)| *gap));
+    let with_all = |gap: Gap| Some(widest(gap, together.iter().enumerate())?.1.middle());
+    bounds.extend(lone.into_iter().filter_map(with_all));
+    let mut bounds = sorted(bounds);
+    bounds.dedup();
+    bounds
+}
+
+/// What a gap has most in common with, and what that is.
+fn widest<'g>(gap: Gap, others: impl Iterator<Item = (usize, &'g Gap)>) -> Option<(usize, Gap)> {
+    let common = others.filter_map(|(at, other)| Some((at, gap.common(*other)?)));
+    common.max_by(|one, other| one.1.half_width().total_cmp(&other.1.half_width()))
 }
 
 /// A bound in each gap of one sample, as near as possible to a bound of the other: anywhere in a wide gap is as good, and a
@@ -93,6 +154,12 @@ impl Side {
     /// The part of each group's values in a mode; 0 for no mode.
     pub(super) fn shares(&self, mode: Option<usize>) -> Vec<f64> {
         mode.map_or_else(|| vec![0.0; self.shares[0].len()], |mode| self.shares[mode].clone())
+    }
+
+    /// The part of each group's values above a bound.
+    fn shares_above(&self, bound: usize) -> Vec<f64> {
+        let above = &self.shares[bound + 1..];
+        (0..self.shares[0].len()).map(|group| above.iter().map(|shares| shares[group]).sum()).collect()
     }
 
     /// Where a mode lies.

@@ -5,7 +5,13 @@ use crate::counts_test::fisher;
 use crate::rank_test::Chances;
 use crate::sample::sorted;
 
+/// The standard normal number that 5 % are above.
+pub(super) const ONE_SIDED: f64 = 1.644_854;
+/// The one that 10 % are above: a number of groups decides in eight of ten cases.
+pub(super) const TEN_ABOVE: f64 = 1.281_552;
+
 /// The change of the weight of a mode.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Weight {
     pub(super) change: f64,
     /// The interval that holds the true change in 95 of 100 cases.
@@ -14,6 +20,10 @@ pub(super) struct Weight {
     pub(super) high: f64,
     /// The chance of a change as large, up or down, if weights are equal.
     pub(super) p_value: f64,
+    /// The standard error of the change.
+    error: f64,
+    /// The mean of both weights.
+    mean: f64,
 }
 
 impl Weight {
@@ -41,7 +51,37 @@ impl Weight {
             }
         };
         let change = mean(&b) - mean(&a);
-        let half = HALF_WIDTH * (variance(&a) + variance(&b)).sqrt();
-        Weight { change, low: (change - half).max(-1.0), high: (change + half).min(1.0), p_value }
+        let error = (variance(&a) + variance(&b)).sqrt();
+        let half = HALF_WIDTH * error;
+        let (low, high) = ((change - half).max(-1.0), (change + half).min(1.0));
+        Weight { change, low, high, p_value, error, mean: mean(&a) / 2.0 + mean(&b) / 2.0 }
+    }
+
+    /// The change that the true one is above in 95 of 100 cases.
+    pub(super) fn at_least(&self) -> f64 {
+        self.change - ONE_SIDED * self.error
+    }
+
+    /// The change that the true one is below in 95 of 100 cases.
+    pub(super) fn at_most(&self) -> f64 {
+        self.change + ONE_SIDED * self.error
+    }
+
+    /// Whether the true change is less than a limit, up and down: two one-sided tests at 5 %. It is not if it is known to be
+    /// a change at all.
+    pub(super) fn is_within(&self, limit: f64) -> bool {
+        let holds_nothing = self.low <= 0.0 && self.high >= 0.0;
+        holds_nothing && self.at_most() <= limit && self.at_least() >= -limit
+    }
+
+    /// The groups of each sample that show in eight of ten cases that a weight like this did not change by a limit.
+    pub(super) fn deciding_groups(&self, limit: f64) -> f64 {
+        let z = (ONE_SIDED + TEN_ABOVE) / limit;
+        2.0 * self.mean * (1.0 - self.mean) * z * z
+    }
+
+    /// How far a change is known: half of the interval.
+    pub(super) fn half_width(&self) -> f64 {
+        (self.high - self.low) / 2.0
     }
 }

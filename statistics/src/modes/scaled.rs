@@ -81,6 +81,17 @@ impl Gap {
         self.nearest(midpoint(self.low, self.high))
     }
 
+    /// What is in both, if there is any.
+    pub(crate) fn common(self, other: Gap) -> Option<Gap> {
+        let common = Gap { low: self.low.max(other.low), high: self.high.min(other.high) };
+        (common.low < common.high).then_some(common)
+    }
+
+    /// How wide it is; half of that, since it may be wider than the largest number.
+    pub(crate) fn half_width(self) -> f64 {
+        self.high / 2.0 - self.low / 2.0
+    }
+
     /// The bound that is nearest to a number.
     pub(crate) fn nearest(self, to: f64) -> f64 {
         // The values beside the gap stay on their sides, unless they are equal.

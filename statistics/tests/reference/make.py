@@ -38,6 +38,18 @@ def samples():
             yield numbers(a), numbers(b + random.choice([0.0, 1.0, -2.0]))
 
 
+def half_width(a, b, shift):
+    """Half of the interval of the share of differences above the shift, by the variance of Brunner and Munzel there."""
+    moved, b = np.add(a, shift), np.asarray(b)
+    share = lambda values, among: np.array([((among < v).mean() + (among <= v).mean()) / 2 for v in values])
+    parts = [share(moved, b).var(ddof=1) / len(a), share(b, moved).var(ddof=1) / len(b)]
+    variance = sum(parts)
+    lower = min(len(a), len(b)) - 1
+    freedom = variance**2 / (parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1)) if variance else lower
+    half = stats.t.ppf(0.975, freedom) * np.sqrt(variance)
+    return half / np.sqrt(1 + 3 * half * half)
+
+
 def two_samples():
     rows = []
     for a, b in samples():
@@ -49,12 +61,22 @@ def two_samples():
             for side in ("greater", "less")
         }
         differences = np.sort(np.subtract.outer(b, a).ravel())
-        half = stats.norm.ppf(0.975) * np.sqrt(len(a) * len(b) * (len(a) + len(b) + 1) / 12)
-        outside = max(int(np.floor(len(differences) / 2 - half)), 0)
+        shift = float(np.median(differences))
+        half = half_width(a, b, shift)
+        outside = int(max(0.5 - half, 0) * len(differences))
+        munzel = {
+            side: float(stats.brunnermunzel(b, a, alternative=side).pvalue) for side in ("greater", "less")
+        }
+        if np.isnan(munzel["greater"]):
+            # Samples that are apart have no variance.
+            munzel = {"greater": float(min(b) < min(a)), "less": float(min(b) > min(a))}
         rows.append({
-            "a": a, "b": b, "method": method, "larger": test["greater"], "smaller": test["less"],
-            "shift": float(np.median(differences)),
-            "shift_low": float(differences[outside]), "shift_high": float(differences[-1 - outside]),
+            "a": a, "b": b, "method": method, "larger": test["greater"], "smaller": test["less"], "shift": shift,
+            "shift_low": min(float(differences[outside]), shift),
+            "shift_high": max(float(differences[-1 - outside]), shift),
+            "munzel_larger": munzel["greater"], "munzel_smaller": munzel["less"],
+            "welch_larger": float(stats.ttest_ind(b, a, equal_var=False, alternative="greater").pvalue),
+            "smirnov": float(stats.ks_2samp(a, b, method="asymp").pvalue),
         })
     return rows
 

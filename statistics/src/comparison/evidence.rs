@@ -1,0 +1,222 @@
+//! What speaks against equality, and how many runs decide it.
+
+use super::location::Test;
+use super::sides::{Sides, is_apart};
+use super::weight::{TEN_ABOVE, Weight};
+use super::{Comparison, ComparisonVerdict, HALF_WIDTH, ModePair};
+use crate::sample::{median, sorted};
+use crate::shift::Shift;
+
+/// Samples are not called equal if this many groups of one are beyond all of the other: of up to `FEW_GROUPS`, and of more.
+const UNUSUAL_OF_FEW: usize = 2;
+const UNUSUAL: usize = 3;
+const FEW_GROUPS: usize = 30;
+/// Values may be a mode that is too rare to be found if they are this many standard deviations from all others: of normal
+/// ones, in one of a hundred samples.
+const RARE_DISTANCE: f64 = 2.0;
+/// As many values are at most looked at for such a mode; more are found as one.
+const RARE: usize = 8;
+/// Numbers of groups beyond this are not told: the change is too near to the threshold.
+const MOST_GROUPS: f64 = 100_000.0;
+
+/// Why values do not support that samples are equal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Doubt {
+    /// Fewer groups than can be compared.
+    TooFew,
+    /// Runs depend on their order.
+    Order,
+    /// The interval of the shift of all values, or of the modes of a pair, passes the threshold.
+    Location {
+        /// The pair; `None` for all values.
+        pair: Option<usize>,
+        /// The groups of each sample that decide it in eight of ten cases.
+        groups: Option<u64>,
+    },
+    /// The weight of a mode is not known to be within its limit.
+    Weight {
+        /// Where the mode lies.
+        location: f64,
+        /// Half of the interval of the change of its weight.
+        half_width: f64,
+        /// The groups of each sample that decide it in eight of ten cases.
+        groups: Option<u64>,
+    },
+    /// One sample has a mode that the other does not have.
+    Modes {
+        /// The groups of each sample that decide it in eight of ten cases.
+        groups: Option<u64>,
+    },
+    /// Some values of one sample are beyond those of the other.
+    Extremes,
+}
+
+impl Doubt {
+    /// The groups of each sample that decide it in eight of ten cases.
+    #[must_use]
+    pub fn groups(self) -> Option<u64> {
+        match self {
+            Doubt::Location { groups, .. } | Doubt::Weight { groups, .. } | Doubt::Modes { groups } => groups,
+            Doubt::TooFew | Doubt::Order | Doubt::Extremes => None,
+        }
+    }
+}
+
+/// What speaks most against equality: what needs most groups.
+pub(super) fn doubt(test: Test, sides: &Sides, levels: &[Vec<f64>; 2], found: &Comparison) -> Option<Doubt> {
+    let all = Shift::of(&levels[0], &levels[1]);
+    let of_all = of_location(test, all, median(&levels[0]), None, counts(levels));
+    let of_pairs = found.modes.iter().enumerate().filter(|_| has_modes(sides)).filter_map(|(at, pair)| {
+        let (of_a, of_b) = (pair.a?, pair.b?);
+        let shift = Shift::of(sides.own[0].levels(of_a), sides.own[1].levels(of_b));
+        of_location(test, shift, sides.own[0].location(of_a), Some(at), counts(levels))
+    });
+    let doubts: Vec<Doubt> = of_all
+        .into_iter()
+        .chain(of_pairs)
+        .chain(of_weights(test, sides))
+        .chain(of_rare(test, sides, levels))
+        .chain(of_numbers(test, sides, &found.modes))
+        .collect();
+    let needed = |doubt: &Doubt| doubt.groups().unwrap_or(u64::MAX);
+    let most = doubts.into_iter().max_by_key(needed);
+    most.or_else(|| (is_beyond(test, sides) || excess(test, levels).0 > test.threshold.weight).then_some(Doubt::Extremes))
+}
+
+/// Whether modes are more than what one sample was cut into by chance.
+fn has_modes(sides: &Sides) -> bool {
+    !sides.bounds.is_empty()
+}
+
+/// The groups of each sample: of unequal numbers those that are worth as much.
+fn counts(levels: &[Vec<f64>; 2]) -> f64 {
+    let [m, n] = levels.each_ref().map(|levels| levels.len() as f64);
+    2.0 * m * n / (m + n)
+}
+
+/// Whether the interval of a shift passes the threshold.
+fn of_location(test: Test, shift: Option<Shift>, location: f64, pair: Option<usize>, groups: f64) -> Option<Doubt> {
+    let margin = test.threshold.at(location);
+    let Some(shift) = shift else { return Some(Doubt::Location { pair, groups: None }) };
+    if Test::is_within(shift, margin) {
+        return None;
+    }
+    let error = (shift.high / 2.0 - shift.low / 2.0) / HALF_WIDTH;
+    let distance = (margin - shift.estimate.abs()).abs();
+    let factor = (HALF_WIDTH + TEN_ABOVE) * error / distance;
+    Some(Doubt::Location { pair, groups: rounded(groups * (factor * factor).max(1.0)) })
+}
+
+/// Whether the weights of modes may have changed by more than their limit.
+fn of_weights(test: Test, sides: &Sides) -> Vec<Doubt> {
+    let [a, b] = &sides.doubtful;
+    let count = if a.count() > 1 { a.count() } else { 0 };
+    let of_mode = |mode: usize| {
+        let weight = Weight::of([a.shares(Some(mode)), b.shares(Some(mode))]);
+        let levels = [a, b].map(|side| side.levels(mode)).concat();
+        (!weight.is_within(test.threshold.weight)).then(|| of_weight(test, &weight, median(&sorted(levels))))
+    };
+    (0..count).filter_map(of_mode).collect()
+}
+
+fn of_weight(test: Test, weight: &Weight, location: f64) -> Doubt {
+    let groups = rounded(weight.deciding_groups(test.threshold.weight));
+    Doubt::Weight { location, half_width: weight.half_width(), groups }
+}
+
+/// A few values far from all others, on one end, that may be a mode whose weight changed: the widest gap counts.
+fn of_rare(test: Test, sides: &Sides, levels: &[Vec<f64>; 2]) -> Vec<Doubt> {
+    if sides.doubtful[0].count() > 1 {
+        return Vec::new();
+    }
+    let ends = [1.0, -1.0].map(|sign| {
+        let [a, b] = levels.each_ref().map(|levels| levels.iter().map(|level| sign * level).collect::<Vec<f64>>());
+        let all = sorted([&a[..], &b].concat());
+        let n = all.len();
+        let part = |share: usize| all[(n - 1) * share / 100];
+        let deviation = (part(84) - part(16)) / 2.0;
+        let is_far = |first: &usize| {
+            let gap = all[*first] - all[first - 1];
+            gap > RARE_DISTANCE * deviation && gap > test.threshold.at(all[first - 1])
+        };
+        let first = (n.saturating_sub(RARE).max(n / 2 + 1)..n).find(is_far)?;
+        let shares = |values: &[f64]| {
+            values.iter().map(|value| if *value >= all[first] { 1.0 } else { 0.0 }).collect::<Vec<f64>>()
+        };
+        let weight = Weight::of([shares(&a), shares(&b)]);
+        (!weight.is_within(test.threshold.weight)).then(|| of_weight(test, &weight, sign * median(&all[first..])))
+    });
+    ends.into_iter().flatten().collect()
+}
+
+/// Modes of one sample that the other does not have, if all values together are cut there.
+fn of_numbers(test: Test, sides: &Sides, pairs: &[ModePair]) -> Option<Doubt> {
+    let lone = pairs.iter().find(|pair| pair.a.is_none() || pair.b.is_none())?;
+    let own = if lone.b.is_some() { (&sides.own[1], lone.b) } else { (&sides.own[0], lone.a) };
+    let weight = Weight::of([own.0.shares(own.1), own.0.shares(own.1)]);
+    has_modes(sides).then(|| Doubt::Modes { groups: rounded(weight.deciding_groups(test.threshold.weight)) })
+}
+
+/// A number of groups that people can remember.
+fn rounded(groups: f64) -> Option<u64> {
+    let step = if groups > 1000.0 { 100.0 } else { 10.0 };
+    (groups.is_finite() && groups <= MOST_GROUPS).then(|| ((groups / step).ceil() * step).max(step) as u64)
+}
+
+/// Whether several groups of one sample have values that are farther out than all of the other, by more than matters:
+/// perhaps a mode that is too rare to be found.
+fn is_beyond(test: Test, sides: &Sides) -> bool {
+    let [a, b] = &sides.extremes;
+    let exceeds = |one: &[f64], other: &[f64]| {
+        let unusual = if one.len() > FEW_GROUPS { UNUSUAL } else { UNUSUAL_OF_FEW };
+        let (Some(at), Some(most)) = (one.len().checked_sub(unusual), other.last()) else { return false };
+        one[at] > most + test.threshold.at(*most)
+    };
+    (0..2).any(|end| exceeds(&a[end], &b[end]) || exceeds(&b[end], &a[end]))
+}
+
+/// The largest part of the groups of one sample beyond a place, less that of the other beyond a place that is nearer by the
+/// threshold: for any sample and end, and for the second sample at its worse end.
+fn excess(test: Test, [a, b]: &[Vec<f64>; 2]) -> (f64, f64) {
+    let margin = test.threshold.at(median(a));
+    let above = |one: &[f64], other: &[f64]| {
+        let of = |(at, value): (usize, &f64)| {
+            let beyond = (one.len() - at) as f64 / one.len() as f64;
+            let others = other.len() - other.partition_point(|other| *other < value - margin);
+            beyond - others as f64 / other.len() as f64
+        };
+        one.iter().enumerate().map(of).fold(0.0, f64::max)
+    };
+    let below = |one: &[f64], other: &[f64]| {
+        let turned = [one, other].map(|values| values.iter().rev().map(|value| -value).collect::<Vec<f64>>());
+        above(&turned[0], &turned[1])
+    };
+    let ends = [above(b, a), below(b, a)];
+    let worse = if test.worsening(1.0) > 0.0 { ends[0] } else { ends[1] };
+    (ends[0].max(ends[1]).max(above(a, b)).max(below(a, b)), worse)
+}
+
+/// Whether every interval says that the second sample is worse by no more than matters: those of all values, of each pair
+/// of modes, and of the weights of modes that are farther apart than matters.
+pub(super) fn is_not_worse(test: Test, sides: &Sides, levels: &[Vec<f64>; 2], found: &Comparison) -> bool {
+    let is_worse = |verdict| matches!(verdict, ComparisonVerdict::Worse | ComparisonVerdict::WorseWeight);
+    let worst = |low: f64, high: f64| test.worsening(low).max(test.worsening(high));
+    let all = found.shift_low.zip(found.shift_high);
+    let of_all = all.is_some_and(|(low, high)| worst(low, high) <= test.threshold.at(median(&levels[0])));
+    let of_pairs = found.modes.iter().filter(|_| has_modes(sides)).all(|pair| {
+        let Some((mode, (low, high))) = pair.a.zip(pair.location_low.zip(pair.location_high)) else { return true };
+        worst(low, high) <= test.threshold.at(sides.own[0].location(mode))
+    });
+    let of_weights = (0..sides.bounds.len()).filter(|bound| is_apart(&sides.common, *bound, test.threshold)).all(|bound| {
+        let above = sides.above(bound);
+        let gained = if test.worsening(1.0) > 0.0 { above.at_most() } else { -above.at_least() };
+        gained <= test.threshold.weight
+    });
+    let has_new = found.modes.iter().any(|pair| pair.a.is_none()) && sides.bounds.is_empty();
+    !found.modes.iter().any(|pair| is_worse(pair.verdict))
+        && of_all
+        && of_pairs
+        && of_weights
+        && !has_new
+        && excess(test, levels).1 <= test.threshold.weight
+}

@@ -1,0 +1,90 @@
+//! Whether weight moved between modes, and whether that is for the worse.
+
+use super::location::{OF_WEIGHTS, Test};
+use super::sides::{Sides, is_apart};
+use super::weight::Weight;
+use super::{ComparisonVerdict, ModePair};
+use crate::modes::place;
+
+/// The chance that the weight of a single mode is said to have changed where that of all modes on a side of a bound did.
+const OF_MODE: f64 = 0.05;
+
+/// A common bound of both samples, with what came of the weight on its worse side.
+pub(super) struct Bound {
+    /// The number of the bound: modes up to this number are below.
+    pub(super) number: usize,
+    /// The change of the weight above it.
+    above: Weight,
+    /// Moved weight, worse weight, worse if no value of the first sample was as bad, or unknown.
+    pub(super) verdict: ComparisonVerdict,
+}
+
+/// What came of the weights at each common bound.
+pub(super) fn bounds(test: Test, sides: &Sides) -> Vec<Bound> {
+    let count = sides.bounds.len();
+    let limit = OF_WEIGHTS / count.max(1) as f64;
+    let of = |number: usize| {
+        let above = sides.above(number);
+        let verdict = match above.p_value <= limit {
+            true => of_moved(test, sides, number, &above),
+            false => ComparisonVerdict::Unknown,
+        };
+        Bound { number, above, verdict }
+    };
+    (0..count).map(of).collect()
+}
+
+/// How much more weight is on the worse side, at least: a change upwards is one where smaller values are better.
+fn gained_at_least(test: Test, above: &Weight) -> f64 {
+    if test.worsening(1.0) > 0.0 { above.at_least() } else { -above.at_most() }
+}
+
+/// The verdict on weight that surely moved across a bound.
+fn of_moved(test: Test, sides: &Sides, number: usize, above: &Weight) -> ComparisonVerdict {
+    let is_more = gained_at_least(test, above) > test.threshold.weight;
+    if !is_more || !is_apart(&sides.common, number, test.threshold) {
+        return ComparisonVerdict::MovedWeight;
+    }
+    let worse: Vec<usize> = match test.worsening(1.0) > 0.0 {
+        true => (number + 1..=sides.bounds.len()).collect(),
+        false => (0..=number).collect(),
+    };
+    let is_new = worse.iter().all(|mode| sides.common[0].levels(*mode).is_empty());
+    if is_new { ComparisonVerdict::Worse } else { ComparisonVerdict::WorseWeight }
+}
+
+/// Gives pairs the verdicts on their weights, unless that on their location says more. The weight of a mode that has no
+/// partner is that between the common bounds, since the other sample may have values there that are too few for a mode.
+pub(super) fn mark(pairs: &mut [ModePair], sides: &Sides, bounds: &[Bound]) {
+    use ComparisonVerdict::{Better, MovedWeight, Unknown, Worse, WorseWeight};
+    let locations = |pair: &ModePair| {
+        let of_b = pair.b.map(|mode| sides.own[1].location(mode));
+        of_b.or_else(|| pair.a.map(|mode| sides.own[0].location(mode)))
+    };
+    let places: Vec<Option<usize>> =
+        pairs.iter().map(|pair| locations(pair).map(|location| place(&sides.bounds, location))).collect();
+    for (pair, at) in pairs.iter_mut().zip(&places) {
+        let Some(at) = *at else { continue };
+        let alone = places.iter().filter(|other| **other == Some(at)).count() == 1;
+        let weight = sides.between(at);
+        if alone && !bounds.is_empty() && (pair.a.is_none() || pair.b.is_none()) {
+            pair.weight_change = weight.change;
+            (pair.weight_low, pair.weight_high) = (Some(weight.low), Some(weight.high));
+        }
+        if matches!(pair.verdict, Worse | Better) || weight.p_value > OF_MODE {
+            continue;
+        }
+        let gains = |bound: &Bound| {
+            let is_above = at > bound.number;
+            is_above == (bound.above.change > 0.0) && weight.change > 0.0
+        };
+        let of_gain = bounds.iter().filter(|bound| gains(bound)).map(|bound| bound.verdict);
+        let has_moved = bounds.iter().any(|bound| bound.verdict != Unknown);
+        let verdict = match [Worse, WorseWeight].into_iter().find(|wanted| of_gain.clone().any(|one| one == *wanted)) {
+            Some(verdict) => verdict,
+            None if has_moved => MovedWeight,
+            None => continue,
+        };
+        pair.verdict = verdict;
+    }
+}

@@ -1,0 +1,69 @@
+//! The pairs of modes of two samples, with verdicts on their locations.
+
+use super::location::{Limits, Test, limits};
+use super::matching::matched;
+use super::sides::Sides;
+use super::weight::Weight;
+use super::{ComparisonVerdict, ModePair};
+use crate::shift::Shift;
+
+/// The pairs of modes with the verdicts on their locations: better, worse, equal or unknown. Weights say nothing yet.
+pub(super) fn pairs(test: Test, sides: &Sides) -> Vec<ModePair> {
+    let [a, b] = &sides.own;
+    let locations = [a, b].map(|side| (0..side.count()).map(|mode| side.location(mode)).collect::<Vec<f64>>());
+    let pairs = matched(&locations[0], &locations[1]);
+    let groups: Vec<[usize; 2]> = pairs
+        .iter()
+        .map(|&(of_a, of_b)| {
+            [(a, of_a), (b, of_b)].map(|(side, mode)| mode.map_or(0, |mode| side.levels(mode).len()))
+        })
+        .collect();
+    pairs
+        .iter()
+        .zip(limits(&groups))
+        .map(|(&(of_a, of_b), limits)| {
+            let weight = Weight::of([a.shares(of_a), b.shares(of_b)]);
+            let partners = of_a.zip(of_b);
+            let shift = partners.and_then(|(of_a, of_b)| Shift::of(a.levels(of_a), b.levels(of_b)));
+            ModePair {
+                a: of_a,
+                b: of_b,
+                location_change: shift.map(|shift| shift.estimate),
+                location_low: shift.map(|shift| shift.low),
+                location_high: shift.map(|shift| shift.high),
+                weight_change: weight.change,
+                weight_low: Some(weight.low),
+                weight_high: Some(weight.high),
+                verdict: match partners.zip(shift) {
+                    Some((partners, shift)) => of_partners(test, sides, partners, shift, limits),
+                    None => ComparisonVerdict::Unknown,
+                },
+            }
+        })
+        .collect()
+}
+
+/// The verdict on two modes that are partners. Modes are found in each sample for itself, so they may differ only because
+/// the samples were cut at different places. A difference must also be there if both are cut as the first, or as the
+/// second.
+fn of_partners(
+    test: Test,
+    sides: &Sides,
+    modes: (usize, usize),
+    shift: Shift,
+    limits: Limits,
+) -> ComparisonVerdict {
+    let [a, b] = &sides.own;
+    let margin = test.threshold.at(a.location(modes.0));
+    let location = test.location(a.levels(modes.0), b.levels(modes.1), margin, limits);
+    if location == ComparisonVerdict::Unknown {
+        return if Test::is_within(shift, margin) { ComparisonVerdict::Equal } else { location };
+    }
+    // Where a mode moved across a cut, the part of the values there differs, and levels say nothing.
+    let is_confirmed = |([a, b], mode): ([&super::sides::Side; 2], usize)| {
+        Weight::of([a.shares(Some(mode)), b.shares(Some(mode))]).p_value <= limits.exists
+            || test.location(a.levels(mode), b.levels(mode), margin, limits) == location
+    };
+    let alike = [(sides.cut_as_a.each_ref(), modes.0), (sides.cut_as_b.each_ref(), modes.1)];
+    if alike.into_iter().all(is_confirmed) { location } else { ComparisonVerdict::Unknown }
+}
