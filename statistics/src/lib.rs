@@ -60,7 +60,7 @@
 //! | `judgement` | [`Judgement`]: whether a series grows; in `shape` steps and flattening, in `tree` [`judge_paths`] |
 //! | `sample` | [`Sample`]: values of trials in groups, and whether groups differ |
 //! | `ranks`, `tails`, `random` | ranks, tails of distributions, numbers for resampling |
-//! | `quantile` | [`Location`]: quantiles by Harrell and Davis |
+//! | `quantile` | [`Location`]: quantiles of the values |
 //! | `median_interval` | [`median_interval()`]: where the true median is |
 //! | `rank_test`, `brunner_munzel`, `counts_test`, `kolmogorov` | the tests of Mann and Whitney, of Brunner and Munzel, of Fisher, and of Kolmogorov and Smirnov |
 //! | `shift` | the shift of Hodges and Lehmann, with its interval |

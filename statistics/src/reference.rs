@@ -7,7 +7,7 @@ use crate::comparison::welch;
 use crate::counts_test::fisher;
 use crate::kolmogorov;
 use crate::modes::{Modes, wilson};
-use crate::quantile::harrell_davis;
+use crate::quantile::quantile;
 use crate::rank_test::Chances;
 use crate::shift::Shift;
 use crate::sample::{kruskal_wallis, sorted};
@@ -151,10 +151,10 @@ fn kruskal_wallis_and_fisher() {
 }
 
 #[test]
-fn harrell_davis_quantiles() {
+fn quantiles_of_values() {
     for row in reference().quantiles {
         for (share, expected) in row.shares.iter().zip(row.quantiles) {
-            assert_near(harrell_davis(&row.values, *share), expected, 1e-8);
+            assert_near(quantile(&row.values, *share), expected, 1e-8);
         }
     }
 }

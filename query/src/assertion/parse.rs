@@ -200,8 +200,29 @@ impl<'t> Rest<'t> {
             return Err(error(start, "too many names; put one that holds a comma or a parenthesis in quotes"));
         }
         let (_, comparison) = self.comparison()?;
-        let limit = self.trial_limit()?;
+        let mut limit = self.trial_limit()?;
+        if quantity == OfTrials::Compare {
+            limit.weight = self.weight_limit()?;
+        }
         Ok(Claim::Trials { measure: TrialMeasure { quantity, metric, programs }, comparison, limit })
+    }
+
+    /// `, weight <= 20%`, if it is there.
+    fn weight_limit(&mut self) -> Result<Option<f64>, ExpressionError> {
+        if !self.is_next(",") {
+            return Ok(None);
+        }
+        self.blanks();
+        let position = self.position;
+        let expected = |at: usize| error(at, "expected a limit for weights such as `weight <= 20%` here");
+        if self.word() != "weight" || !self.is_next("<=") {
+            return Err(expected(position));
+        }
+        self.blanks();
+        let position = self.position;
+        let part = self.word().strip_suffix('%').and_then(|part| part.parse().ok());
+        let part = part.filter(|part: &f64| (0.0..=100.0).contains(part));
+        part.map(|part| Some(part / 100.0)).ok_or_else(|| expected(position))
     }
 
     /// `10ms`, `64K`, `5%`, `baseline + 5%`.
@@ -221,21 +242,21 @@ impl<'t> Rest<'t> {
                 self.is_next("+");
                 self.word();
                 let limit = Limit { plus: sign * amount.value, factor: Some(1.0) };
-                return Ok(TrialLimit { limit, unit: LimitUnit::of(amount.unit) });
+                return Ok(TrialLimit { limit, unit: LimitUnit::of(amount.unit), weight: None });
             }
             self.position = position;
-            return Ok(TrialLimit { limit: self.limit(Figure::Bytes)?, unit: LimitUnit::Number });
+            return Ok(TrialLimit { limit: self.limit(Figure::Bytes)?, unit: LimitUnit::Number, weight: None });
         }
         if let Some(part) = word.strip_suffix('%') {
             let part = part.parse().ok().filter(|part: &f64| part.is_finite() && *part >= 0.0);
             let part = part.ok_or_else(|| error(position, "expected a part such as 5% here"))?;
-            return Ok(TrialLimit { limit: Limit { plus: part / 100.0, factor: None }, unit: LimitUnit::Share });
+            return Ok(TrialLimit { limit: Limit { plus: part / 100.0, factor: None }, unit: LimitUnit::Share, weight: None });
         }
         let amount = Amount::parse(word);
         let amount = amount.ok_or_else(|| {
             error(position, "expected a number such as 10ms, 64M or 3, a part such as 5%, or `baseline`, here")
         })?;
-        Ok(TrialLimit { limit: Limit { plus: amount.value, factor: None }, unit: LimitUnit::of(amount.unit) })
+        Ok(TrialLimit { limit: Limit { plus: amount.value, factor: None }, unit: LimitUnit::of(amount.unit), weight: None })
     }
 
     fn comparison(&mut self) -> Result<(usize, Comparison), ExpressionError> {

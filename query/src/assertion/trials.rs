@@ -46,6 +46,8 @@ pub(super) enum Quantity {
 pub(super) struct TrialLimit {
     pub(super) limit: Limit,
     pub(super) unit: LimitUnit,
+    /// How much the weight of a mode may change, if the assertion tells.
+    pub(super) weight: Option<f64>,
 }
 
 /// What the number of a limit counts.
@@ -325,8 +327,8 @@ fn compared(measure: &TrialMeasure, limit: TrialLimit, a: Side<'_>, b: Side<'_>)
         return Ok(undecided(format!("no run of `{}` that counts has a value of {name}", empty.name()), unit));
     }
     let asked = match is_share {
-        true => Asked { relative: Some(amount), floor: None },
-        false => Asked { relative: Some(0.0), floor: Some(amount) },
+        true => Asked { relative: Some(amount), floor: None, weight: limit.weight },
+        false => Asked { relative: Some(0.0), floor: Some(amount), weight: limit.weight },
     };
     let compared = Compared::of(metric, &of_a, &of_b, b.name(), asked);
     let Some(change) = change(&compared, metric) else {
@@ -341,18 +343,17 @@ fn compared(measure: &TrialMeasure, limit: TrialLimit, a: Side<'_>, b: Side<'_>)
     let verdict = compared.comparison.verdict;
     let said = word(metric, verdict);
     match verdict {
-        ComparisonVerdict::Worse => {
+        ComparisonVerdict::Worse | ComparisonVerdict::WorseWeight => {
             judgement.verdict = Verdict::Fails;
             judgement.witness = Some(witness(&compared, metric, &a, &b));
         }
         ComparisonVerdict::Equal | ComparisonVerdict::Better => judgement.verdict = Verdict::Holds,
-        ComparisonVerdict::MovedWeight => {
+        // Whatever else is not known, all intervals say that it is not worse.
+        ComparisonVerdict::MovedWeight | ComparisonVerdict::Unknown if compared.comparison.is_not_worse => {
             judgement.verdict = Verdict::Holds;
-            judgement
-                .notes
-                .push("its modes are where they were and have other weights; `compare` shows them".to_owned());
+            judgement.notes.extend(compared.headline());
         }
-        ComparisonVerdict::Unknown => {
+        ComparisonVerdict::MovedWeight | ComparisonVerdict::Unknown => {
             judgement.verdict = Verdict::Undecided(compared.why_unknown());
         }
     }
@@ -378,8 +379,18 @@ fn witness(compared: &Compared<'_>, metric: &Metric, a: &Side<'_>, b: &Side<'_>)
         Some(Value::Measured { text, .. }) => text,
         _ => String::new(),
     };
-    for pair in compared.comparison.modes.iter().filter(|pair| pair.verdict == ComparisonVerdict::Worse) {
+    let is_worse = |verdict| matches!(verdict, ComparisonVerdict::Worse | ComparisonVerdict::WorseWeight);
+    for pair in compared.comparison.modes.iter().filter(|pair| is_worse(pair.verdict)) {
+        let points = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{:+.0}", value * 100.0));
         lines.push(match (pair.a, pair.b) {
+            _ if pair.verdict == ComparisonVerdict::WorseWeight => format!(
+                "mode {} has {:+.0} points of the values ({} to {}), and {:.0} matter",
+                pair.b.or(pair.a).map_or(0, |mode| mode + 1),
+                pair.weight_change * 100.0,
+                points(pair.weight_low),
+                points(pair.weight_high),
+                compared.threshold.weight * 100.0
+            ),
             (Some(a), Some(b)) => format!(
                 "mode {} to mode {}: {} by {} ({} to {})",
                 a + 1,

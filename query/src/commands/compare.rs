@@ -22,21 +22,25 @@ pub(super) const COMMAND: Command = Command {
     name: "compare",
     aliases: &[],
     group: Group::Trials,
-    arguments: "[A] [B] [METRIC..] [--reference PROGRAM] [--threshold SHARE] [--floor AMOUNT] [-u UNIT]",
+    arguments: "[A] [B] [METRIC..] [--reference PROGRAM] [--threshold SHARE] [--floor AMOUNT] [--weight SHARE] [-u UNIT]",
     about: "Whether B is faster or slower than A, also in its rarer modes",
     details: "A and B are programs of the recording, by name; or, if none has that name, FILE or FILE:PROGRAM of \
               another recording, which stands for B with the open one as A: from a shell, `barrow compare A.barrow \
               B.barrow`. Without names, A is the program of `--reference` or the first one, and B each other one; where these are several, only `wall` is \
               compared unless a metric is named. Values of a run share a layout, so runs are compared and not single \
               values. The verdict \
-              of a metric is that of its worst mode: two tests of Mann and Whitney per mode, at the larger of `--threshold` \
-              (5% unless told; 0 for bytes that never vary) and `--floor` (1 ns). A mode that more or fewer values are in, \
-              with both modes where they were, has moved weight. `shift` is the estimate of Hodges and Lehmann, \
-              `change` the same as a part of the median of A, with its 95 % interval; `could see` is an estimate of the \
-              smallest difference that this number of runs finds in 9 of 10 cases, too small for fewer than 20 runs. \
-              Where the values support no statement, the verdict is unknown.",
+              of a metric is that of its worst mode. Slower and faster answer two questions: that there is a difference \
+              (the tests of Mann and Whitney, and of Brunner and Munzel; all together are wrong in 1 % of the cases), and \
+              that it is more than the larger of `--threshold` (5% unless told; 0 for bytes that never vary) and `--floor` \
+              (1 ns; wrong in 5 % where it is exactly that). Equal means that all intervals are within, and that weights \
+              of modes changed by less than `--weight` (10% unless told). Worse weight means that more values are in a \
+              worse mode, by more than that; moved weight is any other change of weights. `shift` is the estimate of \
+              Hodges and Lehmann, `change` the same as a part of the median of A, with its 95 % interval; `could see` is an \
+              estimate of the smallest difference that this number of runs finds in 9 of 10 cases, too small for fewer than \
+              20 runs. What is unknown is said with the number of runs that would decide it. Runs that depend on the one \
+              before, or on time, have no verdict.",
     example: "compare sort sort-new wall",
-    flags: &["--threshold", "--floor", "--reference", "-u"],
+    flags: &["--threshold", "--floor", "--weight", "--reference", "-u"],
     subject: Subject::Recording,
     touches: Touches::RECORDING.with(Touches::READS_FILES),
     asks_for_totals: None,
@@ -70,9 +74,10 @@ impl<'s> SeriesOf<'s> {
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
     let words = arguments.words();
-    let (a, others, metrics) = sides(session, &words, arguments.flags.trial.reference.as_deref())?;
-    let presentation = Presentation::of(&a.trials, &arguments.flags.trial)?;
-    let asked = Asked { relative: arguments.flags.trial.threshold, floor: arguments.flags.trial.floor };
+    let flags = &arguments.flags.trial;
+    let (a, others, metrics) = sides(session, &words, flags.reference.as_deref())?;
+    let presentation = Presentation::of(&a.trials, flags)?;
+    let asked = Asked { relative: flags.threshold, floor: flags.floor, weight: flags.weight };
     let has_several = others.len() > 1;
     // Every metric of many programs would be a page that says nothing.
     let main = [main_metric(&a.trials)];

@@ -127,6 +127,9 @@ pub struct TrialFlags {
     /// How large a difference matters, in the unit of the metric, like 1ns or 64K.
     #[arg(long, value_name = "AMOUNT", value_parser = parse_amount)]
     pub floor: Option<f64>,
+    /// How large a change of the weight of a mode matters, in points, like 10%.
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    pub weight: Option<f64>,
 }
 
 /// The order of programs in tables, by the names that hyperfine gives them.

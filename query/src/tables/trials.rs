@@ -5,6 +5,7 @@
 //! `presentation` is the order of programs, their parameters and the unit of times in such tables.
 
 pub(crate) mod comparison;
+pub(crate) mod dependence;
 pub(crate) mod histogram;
 pub(crate) mod knobs;
 pub(crate) mod modes;

@@ -7,9 +7,9 @@ use crate::draw::{By, Mode, Plan, Shape};
 use crate::{heading, others, rates, row};
 
 /// A difference of 5 % matters.
-pub(crate) const USUAL: Threshold = Threshold { relative: 0.05, floor: 0.0 };
+pub(crate) const USUAL: Threshold = Threshold { relative: 0.05, floor: 0.0, weight: 0.1 };
 /// Any difference matters.
-const ANY: Threshold = Threshold { relative: 0.0, floor: 0.0 };
+const ANY: Threshold = Threshold { relative: 0.0, floor: 0.0, weight: 0.1 };
 
 /// Two modes at 100 and at `rare`, each 2 % wide.
 pub(crate) fn two(rare: f64, weight: f64) -> [Mode; 2] {

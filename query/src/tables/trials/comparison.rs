@@ -1,10 +1,13 @@
 //! Two programs, metric by metric and mode by mode.
 
-use barrow_statistics::{Comparison, ComparisonVerdict, Direction, LEAST_GROUPS, ModePair, Threshold, compare};
+use barrow_statistics::{
+    Comparison, ComparisonVerdict, Direction, Doubt, LEAST_GROUPS, ModePair, Threshold, WEIGHT_LIMIT, compare,
+};
 use barrow_trials::{Better, Metric, Series};
 
 use crate::answer::measured::{difference, measured, text};
-use crate::answer::{Audience, Column, Table, Unit, Value};
+use crate::answer::{Audience, Column, Table, Unit, Value, units};
+use crate::tables::trials::dependence;
 
 /// A change that is less does not matter, unless told otherwise.
 const RELATIVE: f64 = 0.05;
@@ -18,6 +21,8 @@ pub(crate) struct Asked {
     pub(crate) relative: Option<f64>,
     /// In the unit of the metric.
     pub(crate) floor: Option<f64>,
+    /// Of the part of the values in a mode.
+    pub(crate) weight: Option<f64>,
 }
 
 /// A metric in both programs.
@@ -32,8 +37,6 @@ pub(crate) struct Compared<'t> {
     pub(crate) comparison: Comparison,
     /// The medians of both.
     pub(crate) medians: [Option<f64>; 2],
-    /// The runs of the program that has fewer.
-    runs: usize,
 }
 
 impl<'t> Compared<'t> {
@@ -43,22 +46,102 @@ impl<'t> Compared<'t> {
         let threshold = threshold(metric, [&a, &b], asked);
         let comparison = compare(&a, &b, threshold, direction(metric));
         let medians = [&a, &b].map(|sample| barrow_statistics::Location::of(sample).map(|location| location.median));
-        let runs = a.group_count().min(b.group_count());
-        Compared { variant, metric, threshold, comparison, medians, runs }
+        Compared { variant, metric, threshold, comparison, medians }
     }
 
-    /// Why nothing can be said.
+    /// Why it is not known to be equal, and how many runs decide.
     pub(crate) fn why_unknown(&self) -> String {
-        match self.comparison.smallest_detectable {
-            _ if self.runs < LEAST_GROUPS => {
-                format!("too few runs to compare: each program needs at least {LEAST_GROUPS}")
+        let unit = self.metric.unit.as_str();
+        let why = match self.comparison.doubt {
+            Some(Doubt::TooFew) => return format!("too few runs to compare: each program needs at least {LEAST_GROUPS}"),
+            Some(Doubt::Order) => return self.dependence().unwrap_or_default(),
+            Some(Doubt::Location { pair: Some(pair), .. }) => {
+                let mode = self.mode_of(pair);
+                format!("the interval of {mode} passes the threshold of {}", self.limit_text())
             }
-            Some(least) if least.is_finite() => {
-                let least = least * 100.0;
-                format!("these runs can detect a difference of about {least:.1} %; more runs detect smaller ones")
+            Some(Doubt::Location { pair: None, .. }) => {
+                format!("the interval of the shift passes the threshold of {}", self.limit_text())
             }
-            _ => "the values do not decide it; more runs may".to_owned(),
+            Some(Doubt::Weight { location, half_width, .. }) => format!(
+                "the weight of the mode at {} is known to ±{:.0} points, and {:.0} matter",
+                text(location, unit),
+                half_width * 100.0,
+                self.threshold.weight * 100.0
+            ),
+            Some(Doubt::Modes { .. }) => "one program has a mode that the other does not show".to_owned(),
+            Some(Doubt::Extremes) => "some runs of one program are beyond those of the other".to_owned(),
+            None => "the values do not decide it".to_owned(),
+        };
+        match self.comparison.doubt.and_then(Doubt::groups) {
+            Some(runs) => format!("{why}; about {} runs of each program decide", units::grouped(runs)),
+            None => format!("{why}; more runs may decide"),
         }
+    }
+
+    /// What depends on the order of runs.
+    pub(crate) fn dependence(&self) -> Option<String> {
+        self.comparison.dependence.map(dependence::sentence)
+    }
+
+    /// The threshold for people: `5 %`.
+    fn limit_text(&self) -> String {
+        match self.threshold.relative > 0.0 {
+            true => format!("{} %", (self.threshold.relative * 1e5).round() / 1e3),
+            false => text(self.threshold.floor, &self.metric.unit),
+        }
+    }
+
+    /// The modes of a pair: `mode 2`, or `mode 2 of A`.
+    fn mode_of(&self, pair: usize) -> String {
+        match self.comparison.modes.get(pair).map(|pair| (pair.a, pair.b)) {
+            Some((_, Some(mode))) => format!("mode {}", mode + 1),
+            Some((Some(mode), None)) => format!("mode {} of A", mode + 1),
+            _ => "all values".to_owned(),
+        }
+    }
+
+    /// What the verdict is about: `all values`, `mode 2`, `weight of mode 2`.
+    fn about(&self) -> Option<String> {
+        let verdict = self.comparison.verdict;
+        match self.comparison.about {
+            _ if verdict == ComparisonVerdict::Unknown => None,
+            Some(pair) if is_weight(verdict) => Some(format!("weight of {}", self.mode_of(pair))),
+            Some(pair) => Some(self.mode_of(pair)),
+            None => Some("all values".to_owned()),
+        }
+    }
+
+    /// The verdict with what it is about and by how much, if it is about a mode: `slower in mode 2: +12.80 ms; shift of all
+    /// values -0.4 %`.
+    pub(crate) fn headline(&self) -> Option<String> {
+        let pair = self.comparison.modes.get(self.comparison.about?)?;
+        let unit = self.metric.unit.as_str();
+        let verdict = word(self.metric, self.comparison.verdict);
+        let mode = self.mode_of(self.comparison.about?);
+        let points = format!("{:+.0} points", pair.weight_change * 100.0);
+        let what = match pair.location_change {
+            _ if is_weight(self.comparison.verdict) => format!("{verdict}: {mode} has {points}"),
+            Some(change) => format!("{verdict} in {mode}: {}", plain(&difference(change, unit))),
+            None => format!("{verdict} in {mode}, which is new: {points}"),
+        };
+        let all = self.comparison.shift.map(|shift| plain(&share(shift, self.medians[0], unit)));
+        Some(match all {
+            Some(all) => format!("{what}; shift of all values {all}"),
+            None => what,
+        })
+    }
+}
+
+/// Whether a verdict is about weight.
+fn is_weight(verdict: ComparisonVerdict) -> bool {
+    matches!(verdict, ComparisonVerdict::MovedWeight | ComparisonVerdict::WorseWeight)
+}
+
+/// The text of a value.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Measured { text, .. } | Value::Text(text) => text.to_string(),
+        _ => String::new(),
     }
 }
 
@@ -74,7 +157,11 @@ fn threshold(metric: &Metric, samples: [&barrow_statistics::Sample; 2], asked: A
         (false, "ns") => (RELATIVE, FLOOR_NS),
         (false, _) => (RELATIVE, 0.0),
     };
-    Threshold { relative: asked.relative.unwrap_or(relative), floor: asked.floor.unwrap_or(floor) }
+    Threshold {
+        relative: asked.relative.unwrap_or(relative),
+        floor: asked.floor.unwrap_or(floor),
+        weight: asked.weight.unwrap_or(WEIGHT_LIMIT),
+    }
 }
 
 fn direction(metric: &Metric) -> Direction {
@@ -91,6 +178,7 @@ pub(crate) fn word(metric: &Metric, verdict: ComparisonVerdict) -> &'static str 
         ComparisonVerdict::Better => "smaller",
         ComparisonVerdict::Worse => "larger",
         ComparisonVerdict::MovedWeight => "moved weight",
+        ComparisonVerdict::WorseWeight => "worse weight",
         ComparisonVerdict::Unknown => "unknown",
     }
 }
@@ -104,6 +192,8 @@ pub(crate) fn tables(rows: &[Compared<'_>]) -> Vec<Table> {
         Column::new("metric", "metric", Unit::Text),
         Column::new("unit", "unit", Unit::Text).for_machines(),
         Column::new("verdict", "B is", Unit::Text),
+        Column::new("about", "in", Unit::Text),
+        Column::new("headline", "", Unit::Text).for_machines(),
         Column::new("median_a", "median A", Unit::Number),
         Column::new("median_b", "median B", Unit::Number),
         Column::new("shift_share", "change", Unit::Number).for_people(),
@@ -113,7 +203,10 @@ pub(crate) fn tables(rows: &[Compared<'_>]) -> Vec<Table> {
         Column::new("shift_low", "from", Unit::Number).for_machines(),
         Column::new("shift_high", "to", Unit::Number).for_machines(),
         Column::new("threshold", "matters from", Unit::Share).secondary(),
+        Column::new("weight_limit", "", Unit::Share).for_machines(),
         Column::new("smallest_detectable", "could see", Unit::Number).secondary(),
+        Column::new("runs_needed", "", Unit::Count).for_machines(),
+        Column::new("depends_on_order", "", Unit::Text).for_machines(),
         Column::new("modes", "", Unit::Nested).for_machines(),
     ];
     let main = Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.iter().map(row).collect() };
@@ -141,6 +234,8 @@ fn row(of: &Compared<'_>) -> Vec<Value> {
         of.metric.name.as_str().into(),
         unit.into(),
         word(of.metric, *verdict).into(),
+        of.about().map(Value::text).into(),
+        of.headline().map(Value::text).into(),
         of.medians[0].map(|median| measured(median, unit)).into(),
         of.medians[1].map(|median| measured(median, unit)).into(),
         share(*shift),
@@ -150,7 +245,10 @@ fn row(of: &Compared<'_>) -> Vec<Value> {
         change(*shift_low),
         change(*shift_high),
         Value::Share(of.threshold.relative),
+        Value::Share(of.threshold.weight),
         smallest_detectable.filter(|share| share.is_finite()).map(estimate).into(),
+        of.comparison.doubt.and_then(Doubt::groups).into(),
+        Value::Flag(of.comparison.dependence.is_some()),
         Value::List(pairs.collect()),
     ]
 }
@@ -183,30 +281,32 @@ fn record(metric: &Metric, pair: &ModePair) -> Value {
         ("location_low", rate(pair.location_low)),
         ("location_high", rate(pair.location_high)),
         ("weight_change", Value::Rate(pair.weight_change)),
-        ("weight_low", Value::Rate(pair.weight_low)),
-        ("weight_high", Value::Rate(pair.weight_high)),
+        ("weight_low", rate(pair.weight_low)),
+        ("weight_high", rate(pair.weight_high)),
         ("verdict", word(metric, pair.verdict).into()),
     ];
     Value::Record(fields.map(|(key, value)| (key.to_owned(), value)).into())
 }
 
+/// A row for each pair of modes. Narrow terminals leave out intervals.
 fn by_mode(rows: &[&Compared<'_>]) -> Table {
     let columns = vec![
         Column::new("metric", "metric", Unit::Text),
-        Column::new("a", "mode of A", Unit::Number),
-        Column::new("b", "mode of B", Unit::Number),
+        Column::new("a", "A", Unit::Number),
+        Column::new("b", "B", Unit::Number),
         Column::new("verdict", "B is", Unit::Text),
         Column::new("location_change", "location", Unit::Number),
-        Column::new("location_low", "from", Unit::Number),
-        Column::new("location_high", "to", Unit::Number),
+        Column::new("location_low", "from", Unit::Number).secondary(),
+        Column::new("location_high", "to", Unit::Number).secondary(),
         Column::new("weight_change", "weight", Unit::Text),
-        Column::new("weight_low", "from", Unit::Text),
-        Column::new("weight_high", "to", Unit::Text),
+        Column::new("weight_low", "from", Unit::Text).secondary(),
+        Column::new("weight_high", "to", Unit::Text).secondary(),
     ];
-    let points = |share: f64| Value::text(format!("{:+.0} %", share * 100.0));
+    let points = |share: f64| format!("{:+.0}", share * 100.0);
     let rows = rows.iter().flat_map(|of| {
         let unit = of.metric.unit.as_str();
         let change = move |value: Option<f64>| value.map(|value| difference(value, unit)).into();
+        let end = move |value: Option<f64>| value.map(|value| Value::text(points(value))).into();
         of.comparison.modes.iter().map(move |pair| {
             vec![
                 of.metric.name.as_str().into(),
@@ -216,9 +316,9 @@ fn by_mode(rows: &[&Compared<'_>]) -> Table {
                 change(pair.location_change),
                 change(pair.location_low),
                 change(pair.location_high),
-                points(pair.weight_change),
-                points(pair.weight_low),
-                points(pair.weight_high),
+                Value::text(format!("{} %", points(pair.weight_change))),
+                end(pair.weight_low),
+                end(pair.weight_high),
             ]
         })
     });
@@ -227,16 +327,14 @@ fn by_mode(rows: &[&Compared<'_>]) -> Table {
 
 /// Sentences about what the comparison could not see.
 pub(crate) fn notes(rows: &[Compared<'_>]) -> Vec<String> {
-    let unknown: Vec<&Compared<'_>> =
-        rows.iter().filter(|row| row.comparison.verdict == ComparisonVerdict::Unknown).collect();
-    let mut notes = Vec::new();
-    for row in unknown {
+    let has_several = has_several(rows);
+    let said = |row: &Compared<'_>| {
+        let is_unknown = row.comparison.verdict == ComparisonVerdict::Unknown;
+        let what = if is_unknown { Some(row.why_unknown()) } else { row.headline() }?;
         let name = &row.metric.name;
-        notes.push(match has_several(rows) {
-            true => format!("{name} of {}: {}", row.variant, row.why_unknown()),
-            false => format!("{name}: {}", row.why_unknown()),
-        });
-    }
+        Some(if has_several { format!("{name} of {}: {what}", row.variant) } else { format!("{name}: {what}") })
+    };
+    let mut notes: Vec<String> = rows.iter().filter_map(said).collect();
     let limit = |row: &Compared<'_>| (row.threshold.relative * 1e5).round() / 1e3;
     if let Some(row) = rows.iter().find(|row| row.threshold.relative > 0.0) {
         let floor = match row.threshold.floor > 0.0 {
@@ -248,8 +346,10 @@ pub(crate) fn notes(rows: &[Compared<'_>]) -> Vec<String> {
             false => "",
         };
         notes.push(format!(
-            "differences below {} %{floor} do not count{exact}; see `--threshold` and `--floor`",
-            limit(row)
+            "differences below {} %{floor} do not count{exact}, nor do {:.0} points of weight; see `--threshold`, `--floor` \
+             and `--weight`",
+            limit(row),
+            row.threshold.weight * 100.0
         ));
     }
     notes
