@@ -6,7 +6,8 @@
 pub(crate) fn chance(a: &[f64], times: f64, by: f64, b: &[f64]) -> f64 {
     let (m, n) = (a.len() as f64, b.len() as f64);
     let moved: Vec<f64> = a.iter().map(|value| value * times + by).collect();
-    let part = |values: &[f64], limit: f64| values.partition_point(|value| *value <= limit) as f64 / values.len() as f64;
+    let part =
+        |values: &[f64], limit: f64| values.partition_point(|value| *value <= limit) as f64 / values.len() as f64;
     let apart = |value: &f64| (part(&moved, *value) - part(b, *value)).abs();
     let distance = moved.iter().chain(b).map(apart).fold(0.0, f64::max);
     let root = (m * n / (m + n)).sqrt();

@@ -44,7 +44,8 @@ mod tests {
     #[test]
     fn the_median_is_a_value_or_between_two() {
         // Wall times in which a clock of 10 ms shows mostly nothing: a weighted mean of all would lie where no value does.
-        let of = |values: &[f64]| Location::of(&Sample::new(values.iter().map(|&value| vec![value]).collect())).unwrap();
+        let of =
+            |values: &[f64]| Location::of(&Sample::new(values.iter().map(|&value| vec![value]).collect())).unwrap();
         assert_eq!(of(&[0.0, 0.0, 0.0, 10.0]).median, 0.0);
         assert_eq!(of(&[49.0, 52.0, 50.0]).median, 50.0);
         assert_eq!(of(&[49.0, 50.0]).median, 49.5);

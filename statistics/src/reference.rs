@@ -9,8 +9,8 @@ use crate::kolmogorov;
 use crate::modes::{Modes, wilson};
 use crate::quantile::quantile;
 use crate::rank_test::Chances;
-use crate::shift::Shift;
 use crate::sample::{kruskal_wallis, sorted};
+use crate::shift::Shift;
 use crate::{KnobValues, Sample, dip, knob_shares, tails};
 
 #[derive(Deserialize)]

@@ -14,6 +14,8 @@ const MODULI: [u64; 5] = [16, 32, 64, 128, 4096];
 /// large (Besag and Clifford 1991).
 const PERMUTATIONS: usize = 999;
 const ENOUGH: usize = 20;
+/// Groups in a block of time, within which ranks are permuted, without the line that goes through them.
+const BLOCK: usize = 10;
 /// More groups are thinned.
 const MOST_GROUPS: usize = 2_000;
 
@@ -34,13 +36,15 @@ pub struct Share {
     /// The part of the variance of ranks that is between its classes, without what chance explains: ε² of Kelley (1935),
     /// from 0 to 1.
     pub share: f64,
-    /// How often chance gives as large a share: by permutation, over all remainders that were tried.
+    /// How often chance gives as large a share: by permutation, over all remainders that were tried. A drift in time counts
+    /// for no knob, because the order of groups explains it as well: it is taken from ranks, which are permuted within
+    /// blocks of time.
     pub p_value: f64,
     /// What its values were divided by for the largest share; `None` if they were taken as they are.
     pub modulus: Option<u64>,
 }
 
-/// The share of each knob that differs between groups. The median of each group counts.
+/// The share of each knob that differs between groups, which are in the order of time. The median of each group counts.
 #[must_use]
 pub fn knob_shares(sample: &Sample, knobs: &[KnobValues]) -> Vec<Share> {
     let medians = sample.medians();
@@ -85,12 +89,15 @@ fn share(knob: usize, values: &KnobValues, groups: usize, kept: &[usize], ranks:
     };
     let (found, modulus) = best(ranks)?;
     let mut random = Random::new(values.len() as u64);
-    let mut shuffled = ranks.to_vec();
+    let mut shuffled = without_order(ranks);
+    let (beside_order, _) = best(&shuffled)?;
     let mut as_large = 0;
     let mut made = 0;
     while made < PERMUTATIONS && as_large < ENOUGH {
-        random.shuffle(&mut shuffled);
-        as_large += usize::from(best(&shuffled).is_some_and(|(share, _)| share >= found));
+        for block in blocks(ranks.len()) {
+            random.shuffle(&mut shuffled[block]);
+        }
+        as_large += usize::from(best(&shuffled).is_some_and(|(share, _)| share >= beside_order));
         made += 1;
     }
     let p_value = match as_large {
@@ -98,6 +105,27 @@ fn share(knob: usize, values: &KnobValues, groups: usize, kept: &[usize], ranks:
         few => (few + 1) as f64 / (PERMUTATIONS + 1) as f64,
     };
     Some(Share { knob, share: found.clamp(0.0, 1.0), p_value, modulus })
+}
+
+/// Blocks of about as many groups each.
+fn blocks(groups: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let count = (groups / BLOCK).max(1);
+    (0..count).map(move |at| at * groups / count..(at + 1) * groups / count)
+}
+
+/// Ranks without the lines through them in each block, which the order explains.
+fn without_order(ranks: &[f64]) -> Vec<f64> {
+    let mut rest = ranks.to_vec();
+    for block in blocks(ranks.len()) {
+        let block = &mut rest[block];
+        let n = block.len() as f64;
+        let (mean, middle) = (block.iter().sum::<f64>() / n, (n - 1.0) / 2.0);
+        let by_place = block.iter().enumerate().map(|(at, rank)| (at as f64 - middle) * (rank - mean)).sum::<f64>();
+        let squares = n * (n * n - 1.0) / 12.0;
+        let slope = if squares > 0.0 { by_place / squares } else { 0.0 };
+        block.iter_mut().enumerate().for_each(|(at, rank)| *rank -= mean + slope * (at as f64 - middle));
+    }
+    rest
 }
 
 /// Classes of equal values, or of neighbouring ones where there are many; `None` if there is one class, or nearly as many
@@ -182,6 +210,28 @@ mod tests {
             knob_shares(&sample(&values), &[KnobValues::Numbers(knob)])[0].p_value <= 0.05
         });
         assert!(found.count() <= 12);
+    }
+
+    #[test]
+    fn a_knob_that_grows_with_time_explains_no_drift() {
+        let mut random = Random::new(6);
+        let mut noise = || random.below(1000) as f64 / 1000.0;
+        let sizes: Vec<u64> = (0..60).map(|at| 4096 * at).collect();
+        let mut found = 0;
+        for steepness in [0.0, 0.02, 0.1, 1.0] {
+            for _ in 0..25 {
+                let drift: Vec<f64> = (0..60).map(|at| steepness * f64::from(at) + noise()).collect();
+                let share = knob_shares(&sample(&drift), &[KnobValues::Numbers(sizes.clone())])[0];
+                found += usize::from(share.p_value <= 0.01);
+            }
+        }
+        assert!(found <= 3, "{found}");
+        // A knob that explains values beside a drift is found.
+        let sides: Vec<u64> = (0..60).map(|at| at * 7 % 5 % 2).collect();
+        let values: Vec<f64> =
+            (0..60).zip(&sides).map(|(at, side)| f64::from(at) / 20.0 + *side as f64 + noise()).collect();
+        let share = knob_shares(&sample(&values), &[KnobValues::Names(sides)])[0];
+        assert!(share.p_value <= 0.01 && share.share > 0.1, "{share:?}");
     }
 
     #[test]

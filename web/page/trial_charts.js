@@ -335,5 +335,5 @@ function highest(bins) {
 
 /** The class of style of a verdict: worse is red, better is green. @param {string} verdict */
 export function verdictClass(verdict) {
-  return ['slower', 'larger'].includes(verdict) ? 'worse' : ['faster', 'smaller'].includes(verdict) ? 'better' : verdict === 'moved weight' ? 'moved' : '';
+  return ['slower', 'larger', 'worse weight'].includes(verdict) ? 'worse' : ['faster', 'smaller'].includes(verdict) ? 'better' : verdict === 'moved weight' ? 'moved' : '';
 }

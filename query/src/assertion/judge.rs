@@ -27,6 +27,7 @@ use crate::progress::Meter;
 use crate::session::Session;
 use crate::tables::growth_series;
 use crate::tables::suspects::suspects;
+use crate::tables::trials::surroundings;
 
 /// Judges assertions about the open recording. It remembers what it measured: a snapshot does not change.
 #[derive(Default)]
@@ -206,7 +207,14 @@ impl Judge {
             }
             self.trials_of_baseline = Some(Arc::new(Trials::of(&baseline.recording, &session.meter())?));
         }
-        Judged { trials: &trials, baseline: self.trials_of_baseline.as_deref() }.judge(measure, comparison, limit)
+        let judged = Judged { trials: &trials, baseline: self.trials_of_baseline.as_deref() };
+        let mut judgement = judged.judge(measure, comparison, limit)?;
+        if let (Some(baseline), true) = (&self.baseline, measure.compares()) {
+            let new = session.recording()?.facts().unwrap_or_default();
+            let old = baseline.recording.facts().unwrap_or_default();
+            judgement.notes.extend(surroundings::differences(&old, &new));
+        }
+        Ok(judgement)
     }
 
     /// What the baseline has; an inner error says why that is not known.

@@ -250,13 +250,21 @@ impl<'t> Rest<'t> {
         if let Some(part) = word.strip_suffix('%') {
             let part = part.parse().ok().filter(|part: &f64| part.is_finite() && *part >= 0.0);
             let part = part.ok_or_else(|| error(position, "expected a part such as 5% here"))?;
-            return Ok(TrialLimit { limit: Limit { plus: part / 100.0, factor: None }, unit: LimitUnit::Share, weight: None });
+            return Ok(TrialLimit {
+                limit: Limit { plus: part / 100.0, factor: None },
+                unit: LimitUnit::Share,
+                weight: None,
+            });
         }
         let amount = Amount::parse(word);
         let amount = amount.ok_or_else(|| {
             error(position, "expected a number such as 10ms, 64M or 3, a part such as 5%, or `baseline`, here")
         })?;
-        Ok(TrialLimit { limit: Limit { plus: amount.value, factor: None }, unit: LimitUnit::of(amount.unit), weight: None })
+        Ok(TrialLimit {
+            limit: Limit { plus: amount.value, factor: None },
+            unit: LimitUnit::of(amount.unit),
+            weight: None,
+        })
     }
 
     fn comparison(&mut self) -> Result<(usize, Comparison), ExpressionError> {
@@ -551,7 +559,9 @@ mod tests {
         assert_eq!((measure.metric.as_deref(), &measure.programs[..]), (Some("a (1), b"), &["sort -n".to_owned()][..]));
         assert_eq!((limit.unit, limit.limit.plus), (LimitUnit::Time, 2.5e6));
         let baseline = |text: &str| claim(&format!("median(peak_heap) <= {text}")).2;
-        let limit = |plus, factor, unit| TrialLimit { limit: Limit { plus, factor: Some(factor) }, unit };
+        let (_, _, limit) = claim("compare(wall) <= 5%, weight <= 20%");
+        assert_eq!((limit.limit.plus, limit.weight), (0.05, Some(0.2)));
+        let limit = |plus, factor, unit| TrialLimit { limit: Limit { plus, factor: Some(factor) }, unit, weight: None };
         assert_eq!(baseline("baseline"), limit(0.0, 1.0, LimitUnit::Number));
         assert_eq!(baseline("baseline + 10%"), limit(0.0, 1.1, LimitUnit::Number));
         assert_eq!(baseline("baseline - 64K"), limit(-65536.0, 1.0, LimitUnit::Size));

@@ -1,6 +1,6 @@
 //! What assertions say of trials: `compare(wall) <= 5%`, `median(peak_heap) < 64M`, `modes(wall) = 1`.
 
-use barrow_statistics::{ComparisonVerdict, LEAST_GROUPS, Location, Modes, ModesVerdict, median_interval};
+use barrow_statistics::{ComparisonVerdict, LEAST_GROUPS, Location, Modes, ModesVerdict, dependence, median_interval};
 use barrow_trials::{Better, Metric, Series, Trials, VariantId};
 
 use super::figure::{Figure, MeasuredUnit};
@@ -24,6 +24,13 @@ pub(super) struct TrialMeasure {
     pub(super) metric: Option<String>,
     /// The program, or both of them for a comparison; all programs if none is named.
     pub(super) programs: Vec<String>,
+}
+
+impl TrialMeasure {
+    /// Whether it compares with the baseline.
+    pub(super) fn compares(&self) -> bool {
+        self.quantity == Quantity::Compare && self.programs.len() < 2
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -440,6 +447,10 @@ fn found(trials: &Trials, measure: &TrialMeasure, variant: VariantId) -> Result<
         }
         _ if location.minimum == location.maximum && metric_of(trials, id).is_exact => {
             Ok(Found::exactly(location.median))
+        }
+        // The interval is about independent runs.
+        _ if dependence(&[&series.sample_by_run()]).is_some() => {
+            Ok(Found { value: location.median, low: location.minimum, high: location.maximum })
         }
         _ => match median_interval(&series.sample_by_run()) {
             Some((low, high)) => {

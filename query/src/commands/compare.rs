@@ -14,6 +14,7 @@ use crate::sources::opening;
 use crate::tables::trials::STATISTICS_BYTES;
 use crate::tables::trials::comparison::{self, Asked, Compared};
 use crate::tables::trials::presentation::Presentation;
+use crate::tables::trials::surroundings;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};
@@ -55,6 +56,8 @@ struct Side {
     damage: Option<String>,
     /// As it was named.
     name: String,
+    /// What is known of how it was recorded, if it is of another recording.
+    facts: Option<Vec<(String, String)>>,
 }
 
 /// The series of a recording, found in one pass for all of its programs.
@@ -94,6 +97,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         [b] => {
             answer = answer.fact(Column::new("b", "B", Unit::Text), b.name.as_str());
             answer.lost = b.damage.as_ref().map(|damage| format!("{}: {damage}", b.name));
+            let own = session.recording()?.facts().unwrap_or_default();
+            notes.extend(b.facts.as_deref().and_then(|facts| surroundings::differences(&own, facts)));
         }
         _ => notes.push("`compare A B` compares two of them in all metrics".to_owned()),
     }
@@ -222,7 +227,7 @@ fn file(word: &str) -> Option<(&str, Option<&str>)> {
 
 fn of_variant(trials: &Arc<Trials>, variant: VariantId) -> Side {
     let name = trials.variants()[variant.index()].name.clone();
-    Side { trials: Arc::clone(trials), variant, damage: None, name }
+    Side { trials: Arc::clone(trials), variant, damage: None, name, facts: None }
 }
 
 fn of_file(session: &Session, name: &str, variant: Option<&str>) -> Result<Side, QueryError> {
@@ -239,5 +244,6 @@ fn of_file(session: &Session, name: &str, variant: Option<&str>) -> Result<Side,
         None => trials.variant_ids().next().ok_or(QueryError::NoTrials)?,
     };
     let label = format!("{name}:{}", trials.variants()[variant.index()].name);
-    Ok(Side { trials, variant, damage: other.damage, name: label })
+    let facts = other.recording.facts().ok();
+    Ok(Side { trials, variant, damage: other.damage, name: label, facts })
 }

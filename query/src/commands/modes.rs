@@ -1,11 +1,12 @@
 //! `modes`: the modes of a metric, and what explains them.
 
-use barrow_statistics::{Modes, bins, dip, mvalue};
+use barrow_statistics::{Modes, bins, dependence, dip, mvalue};
 
 use crate::answer::{Answer, Column, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::session::Session;
+use crate::tables::trials::dependence::of_one;
 use crate::tables::trials::{Named, STATISTICS_BYTES, knobs, modes};
 use crate::touches::Touches;
 
@@ -20,7 +21,9 @@ pub(super) const COMMAND: Command = Command {
     details: "A mode is a cluster of values. Its location and its weight, the part of the values in it, have intervals \
               that hold the true ones in 95 of 100 cases; values of a run that share a layout are resampled together. Below 12 \
               values there is no statement. A knob's share is the part of the spread, in ranks, that lies between its values; \
-              addresses and sizes also count modulo 16 to 4096. `p` is how often chance gives as large a share. `values \
+              addresses and sizes also count modulo 16 to 4096. `p` is how often chance gives as large a share, beside what the \
+              order of runs explains; a share that chance gives more often than once in a hundred is not shown. Runs that \
+              depend on the one before, or on time, have no intervals. `values \
               METRIC mode N` lists the runs of a mode. `mvalue` is Brendan Gregg's measure: above 2.8 suggests several \
               modes, above 3.2 two, above 4.2 three or more. `dip, p` is how often a single mode has as deep a dip \
               (Hartigan and Hartigan): a second opinion.",
@@ -45,6 +48,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let named = Named::of(&trials, metric, variant)?;
     session.context.require(named.series.len(), STATISTICS_BYTES)?;
     let found = Modes::of(&named.series.sample());
+    let order = dependence(&[&named.series.sample_by_run()]);
     let shares = knobs::shares(&trials, &named.series);
     session.context.check()?;
     let mut answer = Answer::default();
@@ -58,7 +62,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     answer = answer
         .fact(Column::new("mvalue", "mvalue", Unit::Number), mvalue)
         .fact(Column::new("dip_p_value", "dip, p", Unit::Number), dip)
-        .table(modes::table(&found, &named.metric().unit));
+        .fact(Column::new("depends_on_order", "", Unit::Text).for_machines(), Value::Flag(order.is_some()))
+        .table(modes::table(&found, &named.metric().unit, order.is_none()));
     let knobs_table = knobs::table(&trials, &named.series, &shares);
     // Machines find the key even if no layout was recorded.
     let has_layouts = !knobs_table.rows.is_empty();
@@ -67,6 +72,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     session.listed.clear();
     Ok(answer
         .note(modes::sentence(&found, named.series.len()))
+        .lines(order.map(of_one))
         .note(knobs::sentence(&trials, &named.series, &shares))
         .exact())
 }

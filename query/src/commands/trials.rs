@@ -19,8 +19,7 @@ pub(super) const COMMAND: Command = Command {
     arguments: "[METRIC..] [--sort ORDER] [-u UNIT]",
     about: "What was measured: runs, medians, ranges, modes, whether layout matters",
     details: "A row for each metric of each program. Runs that failed and warm-ups do not count. The median and the \
-              quartiles are those of Harrell and Davis: weighted means of all values, which may lie between any two of \
-              them. `modes` is the number of modes, unless 12 values are not there. \
+              quartiles are those of the values: the one in the middle, or between the two there. `modes` is the number of modes, unless 12 values are not there. \
               `layout matters` is yes if some knob of the memory layout explains a part of the spread that chance gives \
               in less than one of a hundred cases. Parameters of programs have columns, which narrow terminals leave out. \
               `--sort mean-time` orders the programs by the mean of `wall`, `-u millisecond` shows all times in one unit.",

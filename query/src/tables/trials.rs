@@ -13,6 +13,7 @@ pub(crate) mod overview;
 pub(crate) mod presentation;
 pub(crate) mod runs;
 pub(crate) mod summary;
+pub(crate) mod surroundings;
 
 use barrow_trials::{Metric, MetricId, Series, Trials, Variant, VariantId};
 

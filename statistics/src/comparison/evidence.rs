@@ -11,9 +11,9 @@ use crate::shift::Shift;
 const UNUSUAL_OF_FEW: usize = 2;
 const UNUSUAL: usize = 3;
 const FEW_GROUPS: usize = 30;
-/// Values may be a mode that is too rare to be found if they are this many standard deviations from all others: of normal
-/// ones, in one of a hundred samples.
-const RARE_DISTANCE: f64 = 2.0;
+/// Values may be a mode that is too rare to be found if they are this many standard deviations from all others: of 40 normal
+/// ones, in one of 500 samples.
+const RARE_DISTANCE: f64 = 3.0;
 /// As many values are at most looked at for such a mode; more are found as one.
 const RARE: usize = 8;
 /// Numbers of groups beyond this are not told: the change is too near to the threshold.
@@ -80,7 +80,8 @@ pub(super) fn doubt(test: Test, sides: &Sides, levels: &[Vec<f64>; 2], found: &C
         .collect();
     let needed = |doubt: &Doubt| doubt.groups().unwrap_or(u64::MAX);
     let most = doubts.into_iter().max_by_key(needed);
-    most.or_else(|| (is_beyond(test, sides) || excess(test, levels).0 > test.threshold.weight).then_some(Doubt::Extremes))
+    let is_beyond = is_beyond(test, sides) || excess(test, levels).0 > most_excess(test, levels);
+    most.or_else(|| is_beyond.then_some(Doubt::Extremes))
 }
 
 /// Whether modes are more than what one sample was cut into by chance.
@@ -175,6 +176,11 @@ fn is_beyond(test: Test, sides: &Sides) -> bool {
     (0..2).any(|end| exceeds(&a[end], &b[end]) || exceeds(&b[end], &a[end]))
 }
 
+/// The excess that chance hardly gives if weights changed by no more than their limit: one group more.
+fn most_excess(test: Test, [a, b]: &[Vec<f64>; 2]) -> f64 {
+    test.threshold.weight + 1.0 / a.len().min(b.len()) as f64
+}
+
 /// The largest part of the groups of one sample beyond a place, less that of the other beyond a place that is nearer by the
 /// threshold: for any sample and end, and for the second sample at its worse end.
 fn excess(test: Test, [a, b]: &[Vec<f64>; 2]) -> (f64, f64) {
@@ -207,16 +213,17 @@ pub(super) fn is_not_worse(test: Test, sides: &Sides, levels: &[Vec<f64>; 2], fo
         let Some((mode, (low, high))) = pair.a.zip(pair.location_low.zip(pair.location_high)) else { return true };
         worst(low, high) <= test.threshold.at(sides.own[0].location(mode))
     });
-    let of_weights = (0..sides.bounds.len()).filter(|bound| is_apart(&sides.common, *bound, test.threshold)).all(|bound| {
-        let above = sides.above(bound);
-        let gained = if test.worsening(1.0) > 0.0 { above.at_most() } else { -above.at_least() };
-        gained <= test.threshold.weight
-    });
+    let of_weights =
+        (0..sides.bounds.len()).filter(|bound| is_apart(&sides.common, *bound, test.threshold)).all(|bound| {
+            let above = sides.above(bound);
+            let gained = if test.worsening(1.0) > 0.0 { above.at_most() } else { -above.at_least() };
+            gained <= test.threshold.weight
+        });
     let has_new = found.modes.iter().any(|pair| pair.a.is_none()) && sides.bounds.is_empty();
     !found.modes.iter().any(|pair| is_worse(pair.verdict))
         && of_all
         && of_pairs
         && of_weights
         && !has_new
-        && excess(test, levels).1 <= test.threshold.weight
+        && excess(test, levels).1 <= most_excess(test, levels)
 }

@@ -40,11 +40,7 @@ impl Test {
             return None;
         }
         let margin = self.threshold.at(a[0]);
-        Some(if (b[0] - a[0]).abs() <= margin {
-            ComparisonVerdict::Equal
-        } else {
-            self.better_or_worse(b[0] > a[0])
-        })
+        Some(if (b[0] - a[0]).abs() <= margin { ComparisonVerdict::Equal } else { self.better_or_worse(b[0] > a[0]) })
     }
 
     fn better_or_worse(self, is_larger: bool) -> ComparisonVerdict {

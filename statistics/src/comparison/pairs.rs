@@ -14,9 +14,7 @@ pub(super) fn pairs(test: Test, sides: &Sides) -> Vec<ModePair> {
     let pairs = matched(&locations[0], &locations[1]);
     let groups: Vec<[usize; 2]> = pairs
         .iter()
-        .map(|&(of_a, of_b)| {
-            [(a, of_a), (b, of_b)].map(|(side, mode)| mode.map_or(0, |mode| side.levels(mode).len()))
-        })
+        .map(|&(of_a, of_b)| [(a, of_a), (b, of_b)].map(|(side, mode)| mode.map_or(0, |mode| side.levels(mode).len())))
         .collect();
     pairs
         .iter()
@@ -46,13 +44,7 @@ pub(super) fn pairs(test: Test, sides: &Sides) -> Vec<ModePair> {
 /// The verdict on two modes that are partners. Modes are found in each sample for itself, so they may differ only because
 /// the samples were cut at different places. A difference must also be there if both are cut as the first, or as the
 /// second.
-fn of_partners(
-    test: Test,
-    sides: &Sides,
-    modes: (usize, usize),
-    shift: Shift,
-    limits: Limits,
-) -> ComparisonVerdict {
+fn of_partners(test: Test, sides: &Sides, modes: (usize, usize), shift: Shift, limits: Limits) -> ComparisonVerdict {
     let [a, b] = &sides.own;
     let margin = test.threshold.at(a.location(modes.0));
     let location = test.location(a.levels(modes.0), b.levels(modes.1), margin, limits);

@@ -95,7 +95,10 @@ fn runs_that_depend_on_their_order_have_no_verdict_and_no_intervals() {
         Sample::new((0..40).map(|at| vec![normal(&mut random, from + f64::from(at) / 4.0, 1.0)]).collect())
     };
     let found = compare(&drift(1, 100.0), &drift(2, 150.0), USUAL, Direction::Lower);
-    assert_eq!((found.verdict, found.doubt, found.is_not_worse), (ComparisonVerdict::Unknown, Some(Doubt::Order), false));
+    assert_eq!(
+        (found.verdict, found.doubt, found.is_not_worse),
+        (ComparisonVerdict::Unknown, Some(Doubt::Order), false)
+    );
     assert!(found.dependence.is_some_and(|dependence| dependence.trend > 0.9), "{found:?}");
     let pair = found.modes[0];
     let intervals = [found.shift_low, found.shift_high, pair.location_low, pair.weight_low, pair.weight_high];
@@ -171,6 +174,7 @@ fn extreme_values_have_a_verdict() {
     let values = [0.0, -0.0, f64::MAX, -f64::MAX, f64::MIN_POSITIVE / 8.0, 1e308, 1.0];
     let extreme = |step: usize| Sample::new((0..40).map(|at| vec![values[at * step % values.len()]]).collect());
     let comparison = compare(&extreme(1), &extreme(3), USUAL, Direction::Lower);
-    let numbers = comparison.modes.iter().flat_map(|pair| [Some(pair.weight_change), pair.weight_low, pair.weight_high]);
+    let numbers =
+        comparison.modes.iter().flat_map(|pair| [Some(pair.weight_change), pair.weight_low, pair.weight_high]);
     assert!(numbers.flatten().all(f64::is_finite), "{comparison:?}");
 }

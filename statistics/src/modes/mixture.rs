@@ -14,9 +14,11 @@ const MOST: usize = 5;
 /// Steps that a mixture is improved by at most, and the improvement of the log-likelihood that is enough.
 const STEPS: usize = 100;
 const ENOUGH: f64 = 1e-4;
-/// The price of a mode, in units of log-likelihood for each unit of the logarithm of the number of values; and that of any
-/// mixture.
-const MODE: f64 = 1.1;
+/// The price of a mode, in units of log-likelihood: a part that is the same for any number of values, and one for each unit
+/// of the logarithm of their number; and that of any mixture. With 1.1 for each unit and no other part, a third mode 4 sigma
+/// from its neighbours was found in 53 % instead of 60 % of the samples of 60 values; one normal mode is called several in
+/// 1.0 % of the samples instead of 0.2 %.
+const MODE: [f64; 2] = [0.65, 0.85];
 const ANY: f64 = 0.3;
 /// The values that a mode has at least, in numbers and as a part of all, and the groups that these are of. In real times,
 /// fewer values far above the others are disturbances: all modes are equally wide here, so a mixture takes the end of a
@@ -52,7 +54,7 @@ pub(crate) struct Search<'v> {
 impl Search<'_> {
     /// What one more mode costs.
     pub(crate) fn mode_price(&self) -> f64 {
-        MODE * (self.part * self.values.len() as f64).ln()
+        MODE[0] + MODE[1] * (self.part * self.values.len() as f64).ln()
     }
 
     /// The score and the cuts of the best mixture of two or more modes. Each list has peaks to begin with: a mixture of as

@@ -145,7 +145,7 @@ class MetricView {
     const { places, names } = placesOf(knob);
     const modes = modesOf(explained);
     const title = `${visible(knob.name)}${knob.modulus && !names ? ` modulo ${knob.modulus}` : ''}`;
-    fill(this.knob, h('h3', null, `Over ${title}`), h('p', { class: 'muted' }, `${percent(knob.share)} of the spread`), this.settings.element);
+    fill(this.knob, h('h3', null, `Over ${title}`), h('p', { class: 'muted' }, Number.isNaN(knob.share) ? 'no part of the spread' : `${percent(knob.share)} of the spread`), this.settings.element);
     const points = series.values.flatMap(({ value, run }, at) => {
       const x = places[at];
       // Points of a name are beside each other.
@@ -280,7 +280,7 @@ class CompareView {
     const words = (/** @type {string} */ key) => (row(key).kind === 'measured' ? visible(row(key).value.text) : null);
     const share = (/** @type {string} */ key) => (Number.isNaN(numberOf(row(key))) ? null : `${(numberOf(row(key)) * 100).toFixed(1)} %`);
     const verdict = String(row('verdict').value);
-    return h('p', { class: 'finding' }, h('bdi', null, visible(metric.slice(0, 200))), ': B is ', h('strong', { class: `verdict ${verdictClass(verdict)}` }, verdict),
+    return h('p', { class: 'finding' }, h('bdi', null, visible(metric.slice(0, 200))), ': B is ', h('strong', { class: `verdict ${verdictClass(verdict)}` }, row('headline').kind === 'text' ? visible(String(row('headline').value)) : verdict),
       words('shift') ? `; shift ${words('shift')}${words('shift_low') ? ` (${words('shift_low')} to ${words('shift_high')})` : ''}` : '',
       share('smallest_detectable') ? `; could see ~${share('smallest_detectable')}` : '', '.');
   }

@@ -71,6 +71,20 @@ impl Shape {
         }
     }
 
+    /// The median.
+    pub(crate) fn median(self) -> f64 {
+        match self {
+            Shape::LogNormal(sigma) => {
+                let variance = sigma * sigma;
+                (1.0 - (variance / 2.0).exp()) / ((variance.exp() - 1.0) * variance.exp()).sqrt()
+            }
+            // The median of the gamma distribution of shape 4 is 3.6720608.
+            Shape::Gamma => (3.672_060_8 - 4.0) / 2.0,
+            Shape::Exponential => std::f64::consts::LN_2 - 1.0,
+            Shape::Normal | Shape::Uniform | Shape::Heavy | Shape::Unclear | Shape::Ticks | Shape::Outliers => 0.0,
+        }
+    }
+
     pub(crate) fn name(self) -> String {
         match self {
             Shape::Normal => "normal".to_owned(),

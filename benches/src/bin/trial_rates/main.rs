@@ -9,10 +9,13 @@
 //!   until     the same, where the precision of the values decides when the runs end
 //!   honesty   whether intervals hold the truth, and whether `smallest_detectable` is found
 //!   others    Mood's, Welch's and the Kolmogorov–Smirnov test on the same values, pooled
+//!   bars      what is promised of verdicts, intervals and modes, through the command line of barrow
 //! ```
 //!
-//! All numbers come from seeds, so every run prints the same, for any number of threads. Tables are Markdown.
+//! `trial_rates --bars --trials 2000` prints the tables of the bars; `--barrow` names the program, which lies beside this one
+//! unless told. Without `--bars`, the library is asked. All numbers come from seeds, so every run prints the same, for any number of threads. Tables are Markdown.
 
+mod bars;
 mod counts;
 mod draw;
 mod honesty;
@@ -22,6 +25,7 @@ mod rare;
 mod told;
 mod until;
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Parser;
@@ -37,6 +41,12 @@ struct Flags {
     /// Only these tables, such as `modes,rare`; all if none is named.
     #[arg(long, value_name = "TABLES", value_delimiter = ',')]
     only: Vec<String>,
+    /// Print what is promised, through the command line of barrow.
+    #[arg(long)]
+    bars: bool,
+    /// The program, which lies beside this one unless told.
+    #[arg(long, value_name = "FILE")]
+    barrow: Option<PathBuf>,
 }
 
 /// The name of a table, and what prints it.
@@ -73,6 +83,13 @@ fn row(name: &str, rates: &[f64]) {
 
 fn main() {
     let flags = Flags::parse();
+    if flags.bars {
+        let beside = || std::env::current_exe().unwrap_or_default().with_file_name("barrow");
+        let program = flags.barrow.unwrap_or_else(beside);
+        let program = program.canonicalize().unwrap_or(program);
+        bars::print(&bars::CommandLine::new(&program), flags.trials, &flags.only);
+        return;
+    }
     let tables: [Table; 9] = [
         ("modes", counts::table),
         ("told", told::table),

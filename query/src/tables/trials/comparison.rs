@@ -53,7 +53,9 @@ impl<'t> Compared<'t> {
     pub(crate) fn why_unknown(&self) -> String {
         let unit = self.metric.unit.as_str();
         let why = match self.comparison.doubt {
-            Some(Doubt::TooFew) => return format!("too few runs to compare: each program needs at least {LEAST_GROUPS}"),
+            Some(Doubt::TooFew) => {
+                return format!("too few runs to compare: each program needs at least {LEAST_GROUPS}");
+            }
             Some(Doubt::Order) => return self.dependence().unwrap_or_default(),
             Some(Doubt::Location { pair: Some(pair), .. }) => {
                 let mode = self.mode_of(pair);

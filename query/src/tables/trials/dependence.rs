@@ -2,12 +2,21 @@
 
 use barrow_statistics::Dependence;
 
-/// What was found, and what to do about it. More runs do not help.
+/// What was found, and what it means for a comparison. More runs do not help.
 pub(crate) fn sentence(found: Dependence) -> String {
+    let what = what(found);
+    format!("{what}, so there is no interval and no verdict; measure in turn with `--compare`, on a machine at rest")
+}
+
+/// What was found, and what it means for the values of one program.
+pub(crate) fn of_one(found: Dependence) -> String {
+    format!("{}, so there are no intervals: they are about independent runs", what(found))
+}
+
+fn what(found: Dependence) -> String {
     let Dependence { lag, trend, is_trend } = found;
-    let what = match is_trend {
+    match is_trend {
         true => format!("values drift in the order of the runs (correlation {trend:+.2})"),
         false => format!("a run is like the one before it (correlation {lag:+.2})"),
-    };
-    format!("{what}, so there is no interval and no verdict; measure in turn with `--compare`, on a machine at rest")
+    }
 }

@@ -46,8 +46,10 @@ fn is_found(share: &Share, limit: f64) -> bool {
     share.p_value <= limit && share.share > 0.0
 }
 
-/// A row for each knob; for machines with its setting for each value of the series.
+/// A row for each knob; for machines with its setting for each value of the series. What chance gives as well is no part of
+/// the spread.
 pub(crate) fn table(trials: &Trials, series: &Series, shares: &[(KnobColumn, Share)]) -> Table {
+    let limit = SIGNIFICANT / shares.len().max(1) as f64;
     let settings = Settings::of(trials, series);
     let columns = vec![
         Column::new("knob", "knob", Unit::Text),
@@ -59,7 +61,8 @@ pub(crate) fn table(trials: &Trials, series: &Series, shares: &[(KnobColumn, Sha
     let rows = shares.iter().map(|(column, share)| {
         let p_value = Value::Measured { value: share.p_value, text: format!("{:.3}", share.p_value) };
         let settings = settings.of_knob(&column.name);
-        vec![(&*column.name).into(), Value::Share(share.share), p_value, share.modulus.into(), settings]
+        let part = if is_found(share, limit) { Value::Share(share.share) } else { Value::None };
+        vec![(&*column.name).into(), part, p_value, share.modulus.into(), settings]
     });
     Table { key: "knobs", audience: Audience::Everyone, rows: rows.collect(), columns }
 }

@@ -5,8 +5,8 @@ use barrow_statistics::{Modes, ModesVerdict};
 use crate::answer::measured::measured;
 use crate::answer::{Audience, Column, Table, Unit, Value};
 
-/// A row for each mode, numbered from 1.
-pub(crate) fn table(modes: &Modes, unit: &str) -> Table {
+/// A row for each mode, numbered from 1; with intervals, if runs are independent.
+pub(crate) fn table(modes: &Modes, unit: &str, has_intervals: bool) -> Table {
     let columns = vec![
         Column::new("mode", "mode", Unit::Number),
         Column::new("location", "location", Unit::Number),
@@ -20,18 +20,19 @@ pub(crate) fn table(modes: &Modes, unit: &str) -> Table {
         Column::new("weight_high", "weight to", Unit::Share),
     ];
     let value = |value| measured(value, unit);
+    let end = |value| if has_intervals { value } else { Value::None };
     let rows = modes.modes.iter().enumerate().map(|(number, mode)| {
         vec![
             (number + 1).into(),
             value(mode.location),
             value(mode.low),
             value(mode.high),
-            value(mode.location_low),
-            value(mode.location_high),
+            end(value(mode.location_low)),
+            end(value(mode.location_high)),
             mode.count.into(),
             Value::Share(mode.weight),
-            Value::Share(mode.weight_low),
-            Value::Share(mode.weight_high),
+            end(Value::Share(mode.weight_low)),
+            end(Value::Share(mode.weight_high)),
         ]
     });
     Table { key: "rows", audience: Audience::Everyone, rows: rows.collect(), columns }

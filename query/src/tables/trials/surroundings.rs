@@ -1,0 +1,35 @@
+//! Whether two recordings of trials were made under the same circumstances.
+
+/// The facts that figures depend on, with their names for people.
+const FACTS: [(&str, &str); 4] =
+    [("layout", "layout"), ("host", "machine"), ("cores", "number of cores"), ("kernel", "kernel")];
+
+/// A fact of a recording: its key and its value.
+type Fact = (String, String);
+
+/// What two recordings differ in, where both say it: a baseline of other circumstances says little.
+pub(crate) fn differences(a: &[Fact], b: &[Fact]) -> Option<String> {
+    let of = |facts: &[Fact], key: &str| facts.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone());
+    let differ = FACTS.iter().filter_map(|(key, name)| {
+        let (old, new) = (of(a, key)?, of(b, key)?);
+        (old != new).then(|| format!("{name} {old} in A, {new} in B"))
+    });
+    let differ: Vec<String> = differ.collect();
+    (!differ.is_empty())
+        .then(|| format!("recorded under other circumstances ({}): baselines do not carry over", differ.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_both_say_and_differs_is_named() {
+        let facts =
+            |layout: &str| vec![("layout".to_owned(), layout.to_owned()), ("seed".to_owned(), layout.to_owned())];
+        assert_eq!(differences(&facts("fixed"), &facts("fixed")), None);
+        assert_eq!(differences(&[], &facts("fixed")), None);
+        let said = differences(&facts("as-is"), &facts("random")).unwrap();
+        assert!(said.contains("layout as-is in A, random in B") && !said.contains("seed"), "{said}");
+    }
+}
