@@ -10,7 +10,7 @@ use crate::shift::Shift;
 /// Samples are not called equal if this many groups of one are beyond all of the other: of up to `FEW_GROUPS`, and of more.
 const UNUSUAL_OF_FEW: usize = 2;
 const UNUSUAL: usize = 3;
-const FEW_GROUPS: usize = 30;
+const FEW_GROUPS: usize = 20;
 /// Values may be a mode that is too rare to be found if they are this many standard deviations from all others: of 40 normal
 /// ones, in one of 500 samples.
 const RARE_DISTANCE: f64 = 3.0;

@@ -39,7 +39,9 @@ impl Sides {
             let is_own = gaps.iter().flatten().any(|own| own.common(**gap).is_some());
             let sides = both(&[gap.middle()]);
             let could_show = sides.iter().all(|side| (0..2).all(|mode| side.levels(mode).len() >= LEAST_MEMBERS));
-            !is_own && !could_show && is_apart(&sides, 0, threshold)
+            // Between modes that chance made of one, the gap is as narrow as those beside it.
+            let is_wide = 2.0 * gap.half_width() > threshold.at(gap.middle());
+            !is_own && !could_show && is_wide && is_apart(&sides, 0, threshold)
         };
         let doubtful = together.iter().filter(is_doubtful).map(|gap| gap.middle());
         let doubtful = both(&sorted(bounds.iter().copied().chain(doubtful).collect()));

@@ -85,7 +85,9 @@ pub(crate) fn moved_weight(trials: u64) {
                 let comparison = compare(&a, &b, USUAL, Direction::Lower);
                 let is_wrong =
                     verdict(&comparison, ComparisonVerdict::Worse) || verdict(&comparison, ComparisonVerdict::Better);
-                [verdict(&comparison, ComparisonVerdict::MovedWeight), is_wrong, others::found(&a, &b)[1]]
+                let is_moved = verdict(&comparison, ComparisonVerdict::MovedWeight)
+                    || verdict(&comparison, ComparisonVerdict::WorseWeight);
+                [is_moved, is_wrong, others::found(&a, &b)[1]]
             })
         };
         let cells = [0.3, 0.4, 0.45, 0.5, 0.6].map(moved);
@@ -97,14 +99,14 @@ pub(crate) fn moved_weight(trials: u64) {
 
 /// What two samples of the same distribution are said to differ by.
 fn alarms(plan: Plan, modes: &[Mode], shape: Shape, trials: u64) -> [f64; 6] {
-    use ComparisonVerdict::{Better, Equal, MovedWeight, Worse};
+    use ComparisonVerdict::{Better, Equal, MovedWeight, Worse, WorseWeight};
     rates(trials, 97, |seed| {
         let mut random = Random::new(seed);
         let [a, b] = [(); 2].map(|()| plan.draw(modes, shape, &mut random));
         let usual = compare(&a, &b, USUAL, Direction::Lower).verdict;
         let any = compare(&a, &b, ANY, Direction::Lower).verdict;
         let [mood, welch, smirnov] = others::found(&a, &b);
-        let is_alarm = |verdict| matches!(verdict, Worse | Better | MovedWeight);
+        let is_alarm = |verdict| matches!(verdict, Worse | Better | MovedWeight | WorseWeight);
         [is_alarm(usual), is_alarm(any), usual == Equal, mood, welch, smirnov]
     })
 }

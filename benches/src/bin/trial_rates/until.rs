@@ -64,7 +64,8 @@ pub(crate) fn table(trials: u64) {
             let is_named = is_named(&comparison, &b, 156.0, ComparisonVerdict::Worse);
             let is_equal = comparison.verdict == ComparisonVerdict::Equal;
             let [a, b] = grown(plan, &modes, &two(120.0, 0.5), Shape::Normal, &mut random);
-            let is_moved = compare(&a, &b, USUAL, Direction::Lower).verdict == ComparisonVerdict::MovedWeight;
+            let verdict = compare(&a, &b, USUAL, Direction::Lower).verdict;
+            let is_moved = matches!(verdict, ComparisonVerdict::MovedWeight | ComparisonVerdict::WorseWeight);
             [is_alarm, is_named, is_equal, is_moved]
         });
         let mean = runs.into_inner() as f64 / trials.max(1) as f64;
