@@ -115,7 +115,8 @@ fn of_weights(test: Test, sides: &Sides) -> Vec<Doubt> {
     let of_mode = |mode: usize| {
         let weight = Weight::of([a.shares(Some(mode)), b.shares(Some(mode))]);
         let levels = [a, b].map(|side| side.levels(mode)).concat();
-        (!weight.is_within(test.threshold.weight)).then(|| of_weight(test, &weight, median(&sorted(levels))))
+        let is_known = levels.is_empty() || weight.is_within(test.threshold.weight);
+        (!is_known).then(|| of_weight(test, &weight, median(&sorted(levels))))
     };
     (0..count).filter_map(of_mode).collect()
 }

@@ -7,6 +7,8 @@ use crate::sample::{Sample, median, sorted};
 
 /// Groups that a mode has at least on its side of a cut.
 const LEAST_MEMBERS: usize = 6;
+/// One of so many values may lie between two modes.
+const STRAY: usize = 100;
 
 /// Both samples, each cut at its own places, and both cut at the same ones.
 pub(super) struct Sides {
@@ -34,9 +36,13 @@ impl Sides {
         let cut = |gaps: &[Gap], others: &[Gap]| both(&bounds(gaps, others));
         let (cut_as_a, cut_as_b) = (cut(&gaps[0], &gaps[1]), cut(&gaps[1], &gaps[0]));
         let own = [cut_as_a[0].clone(), cut_as_b[1].clone()];
-        let bounds = common(&gaps, &together);
+        let widened = [(a, &gaps[0]), (b, &gaps[1])].map(|(sample, gaps)| {
+            let values = sample.sorted();
+            gaps.iter().map(|gap| gap.widened(&values, values.len() / STRAY)).collect::<Vec<Gap>>()
+        });
+        let bounds = common(&gaps, &widened, &together);
         let is_doubtful = |gap: &&Gap| {
-            let is_own = gaps.iter().flatten().any(|own| own.common(**gap).is_some());
+            let is_own = widened.iter().flatten().any(|own| own.common(**gap).is_some());
             let sides = both(&[gap.middle()]);
             let could_show = sides.iter().all(|side| (0..2).all(|mode| side.levels(mode).len() >= LEAST_MEMBERS));
             // Between modes that chance made of one, the gap is as narrow as those beside it.
@@ -77,22 +83,23 @@ pub(super) fn is_apart(sides: &[Side; 2], bound: usize, threshold: Threshold) ->
 }
 
 /// The common bounds of two samples with these gaps, ascending. Each gap of the first and the one of the second that it
-/// has most in common with make one; a gap that has no such partner needs one of all values together.
-fn common([a, b]: &[Vec<Gap>; 2], together: &[Gap]) -> Vec<f64> {
+/// has most in common with make one; a gap that has no such partner needs one of all values together, which may have stray
+/// values between it and the gap.
+fn common([a, b]: &[Vec<Gap>; 2], widened: &[Vec<Gap>; 2], together: &[Gap]) -> Vec<f64> {
     let mut is_free = vec![true; b.len()];
     let mut bounds = Vec::new();
     let mut lone = Vec::new();
-    for gap in a {
+    for (gap, wide) in a.iter().zip(&widened[0]) {
         let others = b.iter().enumerate().filter(|(at, _)| is_free[*at]);
         match widest(*gap, others) {
             Some((at, common)) => {
                 is_free[at] = false;
                 bounds.push(common.middle());
             }
-            None => lone.push(*gap),
+            None => lone.push(*wide),
         }
     }
-    lone.extend(b.iter().zip(&is_free).filter(|(_, is_free)| **is_free).map(|(gap, _)| *gap));
+    lone.extend(widened[1].iter().zip(&is_free).filter(|(_, is_free)| **is_free).map(|(gap, _)| *gap));
     let with_all = |gap: Gap| Some(widest(gap, together.iter().enumerate())?.1.middle());
     bounds.extend(lone.into_iter().filter_map(with_all));
     let mut bounds = sorted(bounds);

@@ -87,6 +87,17 @@ impl Gap {
         (common.low < common.high).then_some(common)
     }
 
+    /// The same with this many of the ascending values beside it on each side: few values far from others lie in no mode, and
+    /// chance says on which side of a cut they are.
+    pub(crate) fn widened(self, values: &[f64], by: usize) -> Gap {
+        let below = values.partition_point(|value| *value < self.low).saturating_sub(by);
+        let above = (values.partition_point(|value| *value <= self.high) + by).min(values.len()).saturating_sub(1);
+        match by {
+            0 => self,
+            _ => Gap { low: values[below].min(self.low), high: values[above].max(self.high) },
+        }
+    }
+
     /// How wide it is; half of that, since it may be wider than the largest number.
     pub(crate) fn half_width(self) -> f64 {
         self.high / 2.0 - self.low / 2.0

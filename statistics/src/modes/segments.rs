@@ -25,7 +25,7 @@ const MOST_CLUSTERS: usize = 8;
 /// The price of the second cluster, in units of log-likelihood, and that of each further one: for up to 60 values, and what
 /// comes to it for 200.
 const SECOND: [f64; 2] = [4.0, 3.5];
-const FURTHER: [f64; 2] = [1.0, 3.0];
+const FURTHER: [f64; 2] = [2.0, 3.0];
 /// Values less groups that must be left to look inside of groups.
 const LEAST_FREE: f64 = 12.0;
 
