@@ -121,7 +121,7 @@ pub(super) fn order(command: &CommandLine, pairs: u64) {
 /// A against A: equal.
 pub(super) fn equal(command: &CommandLine, pairs: u64) {
     heading("A against A: equal, %", &["what", "bar", "equal", "unknown"]);
-    let mut cell = |name: &str, bar: &str, found: Vec<Outcome>| {
+    let cell = |name: &str, bar: &str, found: Vec<Outcome>| {
         let cells = [rate(&found, |one| one.is("equal")), rate(&found, |one| one.is("unknown"))];
         row(name, &[bar.to_owned(), text(&cells[..1]), text(&cells[1..])]);
     };
@@ -142,7 +142,7 @@ pub(super) fn equal(command: &CommandLine, pairs: u64) {
 pub(super) fn unequal(command: &CommandLine, pairs: u64) {
     let columns = ["what", "20 runs", "60 runs", "300 runs"];
     heading("Not equal: equal / slower / worse or moved weight / unknown, % (bar: equal ≤ 1)", &columns);
-    let mut line = |name: &str, draw: &dyn Fn(usize, &mut Random) -> [Vec<f64>; 2]| {
+    let line = |name: &str, draw: &dyn Fn(usize, &mut Random) -> [Vec<f64>; 2]| {
         let cells = [20, 60, 300].map(|count| {
             let found = outcomes(command, pairs, 219, |random| draw(count, random));
             let of = |verdicts: &[&str]| rate(&found, |one| verdicts.iter().any(|verdict| one.is(verdict)));
@@ -171,7 +171,7 @@ pub(super) fn unequal(command: &CommandLine, pairs: u64) {
 pub(super) fn moved(command: &CommandLine, pairs: u64) {
     let columns = ["slower by", "20 runs", "30 runs", "60 runs"];
     heading("Only the location moved: moved or worse weight, % (bar: ≤ 1); slower, %", &columns);
-    let mut line = |name: &str, draw: &dyn Fn(usize, &mut Random) -> [Vec<f64>; 2]| {
+    let line = |name: &str, draw: &dyn Fn(usize, &mut Random) -> [Vec<f64>; 2]| {
         let cells = [20, 30, 60].map(|count| {
             let found = outcomes(command, pairs, 223, |random| draw(count, random));
             let is_weight = |one: &Outcome| one.is("moved weight") || one.is("worse weight");
@@ -198,7 +198,7 @@ pub(super) fn moved(command: &CommandLine, pairs: u64) {
 pub(super) fn found(command: &CommandLine, pairs: u64) {
     let columns = ["what", "bar", "slower", "worse weight", "moved weight", "equal", "unknown"];
     heading("What must be found, %", &columns);
-    let mut line = |name: &str, bar: &str, draw: &mut dyn FnMut(&mut Random) -> [Vec<f64>; 2]| {
+    let line = |name: &str, bar: &str, draw: &mut dyn FnMut(&mut Random) -> [Vec<f64>; 2]| {
         let found = outcomes(command, pairs, 227, draw);
         let of = |verdict: &str| text(&[rate(&found, |one| one.is(verdict))]);
         let cells = ["slower", "worse weight", "moved weight", "equal", "unknown"].map(of);
