@@ -67,7 +67,7 @@ fn a_single_slow_value_in_the_first_sample_disarms_nothing() {
 
 #[test]
 fn a_mode_that_doubled_is_never_equal() {
-    // At 60 runs a weight of 20 % is known to ±14 points only.
+    // At 60 runs a weight of 20 % is known to ±15 points only.
     let (a, b) = (sample(5, 100.0, 120.0, 12), sample(6, 100.0, 120.0, 12));
     let found = compare(&a, &b, USUAL, Direction::Lower);
     assert_eq!((found.verdict, found.about), (ComparisonVerdict::Unknown, None));
