@@ -5,9 +5,13 @@ use super::sides::{Sides, is_apart};
 use super::weight::Weight;
 use super::{ComparisonVerdict, ModePair};
 use crate::modes::place;
+use crate::sample::median;
 
 /// The chance that the weight of a single mode is said to have changed where that of all modes on a side of a bound did.
 const OF_MODE: f64 = 0.05;
+
+/// Groups that a mode has in each sample before their locations are compared.
+const LEAST_MEMBERS: usize = 6;
 
 /// A common bound of both samples, with what came of the weight on its worse side.
 pub(super) struct Bound {
@@ -25,13 +29,23 @@ pub(super) fn bounds(test: Test, sides: &Sides) -> Vec<Bound> {
     let limit = OF_WEIGHTS / count.max(1) as f64;
     let of = |number: usize| {
         let above = sides.above(number);
-        let verdict = match above.p_value <= limit {
+        let verdict = match above.p_value <= limit && stay(test, sides) {
             true => of_moved(test, sides, number, &above),
             false => ComparisonVerdict::Unknown,
         };
         Bound { number, above, verdict }
     };
     (0..count).map(of).collect()
+}
+
+/// Whether modes that both samples have are where they were. A wide sample that chance cut in two has no mode where a narrow
+/// one lies.
+fn stay(test: Test, sides: &Sides) -> bool {
+    (0..=sides.bounds.len()).all(|mode| {
+        let [a, b] = sides.common.each_ref().map(|side| side.levels(mode));
+        let is_few = a.len().min(b.len()) < LEAST_MEMBERS;
+        is_few || (median(b) - median(a)).abs() <= test.threshold.at(median(a))
+    })
 }
 
 /// How much more weight is on the worse side, at least: a change upwards is one where smaller values are better.
