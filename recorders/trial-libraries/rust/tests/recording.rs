@@ -6,7 +6,9 @@ mod programs;
 use std::collections::BTreeSet;
 
 use barrow_trial::Layout;
-use barrow_trial_recorder::{Command, IgnoreFailure, Observer, Plan, Progress, Shell, Stop, VariantPlan, record};
+use barrow_trial_recorder::{
+    Command, IgnoreFailure, Observer, OutputTo, Plan, Progress, Shell, Stop, VariantPlan, record,
+};
 use barrow_trials::{Better, Series, Trials, knob_columns};
 use barrow_writer::{Options, Writer};
 use programs::{ITERATIONS, example};
@@ -49,6 +51,7 @@ fn trials(layout: &str) -> Trials {
         count_heap: true,
         count_events: false,
         input: None,
+        output: OutputTo::Null,
         show_output: false,
     };
     let file = tempfile::NamedTempFile::new().unwrap();
