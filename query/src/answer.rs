@@ -17,6 +17,7 @@ pub mod units;
 pub mod visible;
 
 pub use label::shortened;
+pub use measured::TimeUnit;
 
 use std::borrow::Cow;
 

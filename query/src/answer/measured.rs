@@ -1,8 +1,21 @@
 //! Measured numbers as people read them, in the units of their metrics.
 
-use crate::flags::TimeUnit;
+use clap::ValueEnum;
 
 use super::{Value, units};
+
+/// A unit of times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TimeUnit {
+    /// ns
+    Nanosecond,
+    /// µs
+    Microsecond,
+    /// ms
+    Millisecond,
+    /// s
+    Second,
+}
 
 /// Significant digits.
 const DIGITS: i32 = 4;

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use crate::answer::TimeUnit;
+
 /// Flags of `trial` and of questions about trials.
 #[derive(Debug, Clone, Default, Args)]
 pub struct TrialFlags {
@@ -142,19 +144,6 @@ pub enum SortBy {
     Command,
     /// By the mean of their times.
     MeanTime,
-}
-
-/// A unit of times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TimeUnit {
-    /// ns
-    Nanosecond,
-    /// µs
-    Microsecond,
-    /// ms
-    Millisecond,
-    /// s
-    Second,
 }
 
 /// What ends a series: a snapshot, or how precisely something is known.

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use barrow_trials::{Series, Trials, Variant};
 
 use crate::answer::measured;
-use crate::answer::{Column, Table, Unit, Value};
+use crate::answer::{Column, Table, TimeUnit, Unit, Value};
 use crate::error::QueryError;
-use crate::flags::{SortBy, TimeUnit, TrialFlags};
+use crate::flags::{SortBy, TrialFlags};
 
 use super::variant_of;
 
