@@ -159,8 +159,10 @@ fn what_is_not_seen_is_unknown_and_not_nothing() {
             assert_eq!(run.code, 0, "{line} {layout}: {}", run.stderr);
             assert!(run.stderr.contains("its allocations are not known") && run.stderr.contains(why), "{}", run.stderr);
             assert!(!has_metric(folder, "peak_heap") && !has_metric(folder, "blocks"), "{line} {layout}");
-            let said = finished(program(folder).current_dir(folder).args(["runs", "t.barrow", "0"]).output().unwrap());
-            assert!(said.stdout.contains("runs 0 to 2 of ") && said.stdout.contains(why), "{}", said.stdout);
+            for words in [&["runs", "t.barrow", "0"][..], &["summary", "t.barrow"]] {
+                let said = finished(program(folder).current_dir(folder).args(words).output().unwrap());
+                assert!(said.stdout.contains("runs 0 to 2 of ") && said.stdout.contains(why), "{}", said.stdout);
+            }
         }
     }
     // Blocks that glibc hands out move nothing there; with counts or without.

@@ -5,7 +5,8 @@ use barrow_trials::Trials;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 
 /// The facts about the machine and the plan that are shown, in this order.
-const FACTS: [&str; 8] = ["command", "layout", "stop", "seed", "host", "cores", "memory", "kernel"];
+const FACTS: [&str; 9] =
+    ["command", "layout", "stop", "seed", "allocations not known", "host", "cores", "memory", "kernel"];
 
 /// Adds what ran, how often, and on which machine.
 pub(crate) fn add(answer: Answer, trials: &Trials, facts: &[(String, String)]) -> Answer {
