@@ -554,9 +554,11 @@ impl Watch {
         self.is_over.store(true, Ordering::Relaxed);
         self.take_news(&mut tree, self.ledger.now());
         self.settle_all(&mut tree, i64::MAX);
-        // Those of which no parent took notice: their status is what they ended with.
+        // Those of which no parent took notice: their status is what they ended with. The listener may be told that no process
+        // is left before the last of them is heard of, which ends with its last call.
+        let has_ended = |known: &Watched| known.ended_ns.is_some() || known.last.is_some();
         let ended: Vec<Pid> =
-            tree.processes.iter().filter(|(_, known)| known.ended_ns.is_some()).map(|(&pid, _)| pid).collect();
+            tree.processes.iter().filter(|(_, known)| has_ended(known)).map(|(&pid, _)| pid).collect();
         for process in ended {
             if let Some(known) = tree.processes.remove(&process) {
                 self.write_end(&mut tree, process, known, None);

@@ -197,7 +197,8 @@ fn the_times_of_all_processes_add_up() {
     let all = children_ns() - before;
     assert_eq!(ended, Ended::Status(0));
     // Of each recipe: a shell, true, env that becomes a shell, and true.
-    assert_eq!(tree.processes().len(), 1 + 40 * 4);
+    let forked: Vec<&Process> = tree.processes().iter().filter(|one| tree.image(one.last_image).is_forked).collect();
+    assert_eq!(tree.processes().len(), 1 + 40 * 4, "{forked:?} {:?}", lines(&tree));
     let sum: u64 = tree.images().iter().map(|image| image.used.user_ns.unwrap() + image.used.system_ns.unwrap()).sum();
     match VIA.get() {
         // Processes that do next to nothing give their memory back after their last call, which takes a part of their time.
@@ -393,11 +394,9 @@ fn processes_in_turn_do_not_overlap_while_others_use_all_processors() {
 }
 
 fn a_process_that_outlives_the_command_is_running_at_the_end() {
-    let began = std::time::Instant::now();
-    let (ended, tree) = recorded(&["sh", "-c", "sleep 2 & sleep 0.1; exit 4"]);
+    let (ended, tree) = recorded(&["sh", "-c", "sleep 20 & sleep 0.1; exit 4"]);
     assert_eq!(ended, Ended::Status(4));
-    assert!(began.elapsed().as_millis() < 1500);
-    assert!(process(&tree, "sleep 2").end.is_none());
+    assert!(process(&tree, "sleep 20").end.is_none());
 }
 
 /// Runs a script of Python; `None` if there is no Python.
