@@ -99,6 +99,17 @@ fn exports(flags: &Flags) -> Result<Vec<(ExportFormat, PathBuf)>, QueryError> {
     ];
     let exports: Vec<_> = wanted.into_iter().filter_map(|(format, path)| Some((format, path.clone()?))).collect();
     // After an hour of runs it would be late to say so.
+    for (_, path) in &exports {
+        if path.as_os_str() == "-" {
+            return Err(QueryError::usage(
+                "exports are files; `export --to` writes to the standard output, and `./-` is a file",
+            ));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            return Err(QueryError::usage(format!("{}: there is no folder {}", path.display(), folder.display())));
+        }
+    }
     match exports.iter().find(|(_, path)| path.exists() && !flags.question.force) {
         Some((_, path)) => Err(QueryError::usage(format!("{} exists; add --force to replace it", path.display()))),
         None => Ok(exports),

@@ -125,3 +125,37 @@ fn a_failed_run_shows_its_first_and_last_lines() {
     assert!(output.starts_with("begin\nxxx") && output.ends_with("xxx\nend\n"), "{output}");
     assert!(output.contains("[barrow left out 299") && output.len() < 8300, "{}", output.len());
 }
+
+#[test]
+fn what_cannot_be_written_is_said_before_the_first_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let pipe = folder.join("pipe").display().to_string();
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let cases: [(&[&str], &str); 5] = [
+        // Nobody reads it: it would be waited for.
+        (&["--output", &pipe], "No such device or address"),
+        (&["--export-json", "nowhere/x.json"], "there is no folder nowhere"),
+        (&["--export-csv", "-"], "`./-` is a file"),
+        (&["--value", "v=a([0-9]+)", "--value", "v=b([0-9]+)"], "`v` has two patterns"),
+        (&["--output", "/"], "Is a directory"),
+    ];
+    for (words, why) in cases {
+        let run = trial(folder, &[&["-n", "2"], words, &["touch ran"]].concat());
+        assert!(run.code != 0 && run.stderr.contains(why), "{words:?}: {} {}", run.code, run.stderr);
+        assert!(!folder.join("ran").exists(), "{words:?}");
+    }
+}
+
+#[test]
+fn values_of_parameters_are_no_places_for_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let words =
+        ["-n", "1", "-L", "n", "{m}", "-L", "m", "q", "--prepare", "echo {n}-{m} >> prepared", "echo {n} {m} >> ran"];
+    let run = trial(folder, &words);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    // As hyperfine does.
+    assert_eq!(std::fs::read_to_string(folder.join("ran")).unwrap(), "{m} q\n");
+    assert_eq!(std::fs::read_to_string(folder.join("prepared")).unwrap(), "{m}-q\n");
+}

@@ -566,7 +566,7 @@ fn a_trial_that_is_stopped_is_readable() {
     let folder = folder.path();
     let temporary = folder.join("temporary");
     std::fs::create_dir(&temporary).unwrap();
-    for (signal, code) in [("INT", Some(130)), ("TERM", Some(130)), ("KILL", None)] {
+    for (signal, code) in [("INT", Some(130)), ("TERM", Some(130)), ("HUP", Some(130)), ("KILL", None)] {
         let words = ["trial", "--force", "-o", "t.barrow", "-n", "100000", "echo $LD_PRELOAD: >> log"];
         let _ = std::fs::remove_file(folder.join("log"));
         let child = program(folder)

@@ -334,7 +334,8 @@ fn compared(measure: &TrialMeasure, limit: TrialLimit, a: Side<'_>, b: Side<'_>)
         return Ok(undecided(format!("no run of `{}` that counts has a value of {name}", empty.name()), unit));
     }
     let asked = match is_share {
-        true => Asked { relative: Some(amount), floor: None, weight: limit.weight },
+        // The limit is what the assertion says, however small the values are.
+        true => Asked { relative: Some(amount), floor: Some(0.0), weight: limit.weight },
         false => Asked { relative: Some(0.0), floor: Some(amount), weight: limit.weight },
     };
     let compared = Compared::of(metric, &of_a, &of_b, b.name(), asked);
@@ -346,6 +347,8 @@ fn compared(measure: &TrialMeasure, limit: TrialLimit, a: Side<'_>, b: Side<'_>)
         true if base > 0.0 => change / base,
         _ => change,
     };
+    // No change has no sign.
+    let found = found + 0.0;
     let mut judgement = Judgement { found, limit: amount, ..undecided(String::new(), unit) };
     let verdict = compared.comparison.verdict;
     let said = word(metric, verdict);

@@ -54,7 +54,7 @@ pub use layout::{Knobs, Layout, LayoutKind};
 pub use metrics::is_measured;
 pub use observer::{Observer, Progress};
 pub use pattern::ValuePattern;
-pub use plan::{Command, IgnoreFailure, OutputTo, Plan, ReadValues, Shell, Stop, VariantPlan};
+pub use plan::{Command, IgnoreFailure, OutputTo, Plan, ReadValues, Shell, Stop, VariantPlan, filled};
 pub use program::is_program;
 pub use replay::{Replay, replay};
 pub use reported::Reported;

@@ -9,7 +9,7 @@ use crate::heap::{Heap, Unknown};
 use crate::layout::{Knobs, Layout, LayoutKind};
 use crate::observer::Progress;
 use crate::output::{Printed, Route};
-use crate::plan::{OutputTo, Stop, line_words};
+use crate::plan::{OutputTo, Stop, filled, line_words};
 use crate::reported::Reported;
 use crate::round::Round;
 use crate::run::{How, Measured};
@@ -239,10 +239,7 @@ impl<'p> Trial<'p> {
 
     /// Runs a command that is not measured, with the parameters of a program.
     pub(crate) fn around(&mut self, at: usize, command: &str) -> Result<(), TrialError> {
-        let mut line = command.to_owned();
-        for (name, value) in &self.plan.variants[at].parameters {
-            line = line.replace(&format!("{{{name}}}"), value);
-        }
+        let line = filled(command, &self.plan.variants[at].parameters);
         let words: Vec<OsString> = line_words(&line, &self.plan.shell)?;
         let prepared = self.runner.prepare(words, Knobs::ALL)?;
         let how = How {

@@ -6,6 +6,8 @@
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
 use crate::ends::Ends;
 use crate::finder::Finder;
@@ -69,11 +71,22 @@ pub(crate) struct Printed {
     pub(crate) is_discarded: bool,
 }
 
+/// Opens the file that programs print to. A pipe that nobody reads is an error, and not waited for.
+fn created(path: &Path) -> io::Result<File> {
+    let mut how = File::options();
+    let file = how.write(true).create(true).truncate(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    // SAFETY: the flags are by value. Programs wait if a reader is slow, as ever.
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, 0) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(file),
+    }
+}
+
 impl Output {
     /// Pipes, and the file where the standard output goes.
     pub(crate) fn new(to: &OutputTo) -> io::Result<Self> {
         let file = match to {
-            OutputTo::File(path) => Some(File::create(path)?),
+            OutputTo::File(path) => Some(created(path)?),
             _ => None,
         };
         let null = File::options().write(true).open("/dev/null")?;

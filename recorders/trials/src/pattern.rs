@@ -30,10 +30,32 @@ impl ValuePattern {
         // A group that took no part holds nothing.
         let group = captures.name("value").or_else(|| captures.get(1));
         let text = group.map_or("", |group| group.as_str()).trim();
-        // Thousands may be divided: 1,234,567 or 1_234_567.
-        let plain = text.replace([',', '_'], "");
-        plain.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(|| text.to_owned())
+        number(text).ok_or_else(|| text.to_owned())
     }
+}
+
+/// A finite number; thousands may be divided, as in 1,234,567.5 and 1_234_567. A comma elsewhere may stand for a point, and one
+/// that is too small for a number that is not 0 is none.
+fn number(text: &str) -> Option<f64> {
+    let plain = match text.find([',', '_']) {
+        None => text.to_owned(),
+        Some(at) => {
+            let divider = text[at..].chars().next()?;
+            let end = text.find(['.', 'e', 'E']).unwrap_or(text.len());
+            let (whole, rest) = text.split_at(end);
+            let mut groups = whole.split(divider);
+            let digits = groups.next()?.trim_start_matches(['+', '-']);
+            let is_group = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
+            let is_divided = (1..=3).contains(&digits.len()) && is_group(digits);
+            if !is_divided || !groups.all(|group| group.len() == 3 && is_group(group)) {
+                return None;
+            }
+            whole.replace(divider, "") + rest
+        }
+    };
+    let number: f64 = plain.parse().ok().filter(|number: &f64| number.is_finite())?;
+    let mantissa = plain.split(['e', 'E']).next()?;
+    (number != 0.0 || !mantissa.contains(|c| ('1'..='9').contains(&c))).then_some(number)
 }
 
 impl FromStr for ValuePattern {
@@ -113,6 +135,12 @@ mod tests {
         assert_eq!((time.unit.as_str(), time.better), ("", Better::Unknown));
         assert_eq!(numbers(&time, "time: 1_000.5 s").unwrap(), [1000.5]);
         assert_eq!(numbers(&time, "time: soon s").unwrap_err(), "soon");
+        // A comma may stand for a point: 1,5 is no 15.
+        assert_eq!(numbers(&time, "time: -1,234,567.5e1 s\ntime: 0,123 s").unwrap(), [-12_345_675.0, 123.0]);
+        for wrong in ["1,5", "1234,567", "1,234,56", "1,,234", ",123", "1,234_567", "1.5,000", "1_0", "1e-400"] {
+            assert_eq!(numbers(&time, &format!("time: {wrong} s")).unwrap_err(), wrong);
+        }
+        assert_eq!(numbers(&time, "time: 0.0e-400 s").unwrap(), [0.0]);
         assert!(numbers(&time, "time: NaN s").is_err() && numbers(&time, "time: inf s").is_err());
         assert_eq!(numbers(&pattern("n=^n ([0-9]+)$"), "n 7\nn 8 x\nn 9\n").unwrap(), [7.0, 9.0]);
         assert_eq!(numbers(&pattern("n=(a|b) (?<value>[0-9]+)"), "a 7 b 8").unwrap(), [7.0, 8.0]);

@@ -49,11 +49,11 @@ pub(crate) fn now_ns() -> i64 {
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-/// Whether SIGTERM came since [`hear_termination`].
+/// Whether SIGTERM or SIGHUP came since [`hear_termination`].
 static IS_TERMINATED: AtomicBool = AtomicBool::new(false);
 
-/// From now on the first SIGTERM does not end this process, but the trial that it makes, as [`Observer::is_cancelled`] does.
-/// A second one ends the process.
+/// From now on the first SIGTERM and the first SIGHUP do not end this process, but the trial that it makes, as
+/// [`Observer::is_cancelled`] does. A second one ends the process. A signal that was ignored stays so, as under `nohup`.
 ///
 /// [`Observer::is_cancelled`]: crate::Observer::is_cancelled
 pub fn hear_termination() {
@@ -63,18 +63,19 @@ pub fn hear_termination() {
     let mut action: libc::sigaction = zeroed();
     action.sa_sigaction = heard as *const () as libc::sighandler_t;
     action.sa_flags = libc::SA_RESETHAND;
-    let mut before: libc::sigaction = zeroed();
-    // SAFETY: the handler does no more than to write an atomic; both actions are there.
-    unsafe {
-        libc::sigaction(libc::SIGTERM, &raw const action, &raw mut before);
-        // It was ignored when this process began, as by `nohup` for another signal.
-        if before.sa_sigaction == libc::SIG_IGN {
-            libc::sigaction(libc::SIGTERM, &raw const before, ptr::null_mut());
+    for signal in [libc::SIGTERM, libc::SIGHUP] {
+        let mut before: libc::sigaction = zeroed();
+        // SAFETY: the handler does no more than to write an atomic; both actions are there.
+        unsafe {
+            libc::sigaction(signal, &raw const action, &raw mut before);
+            if before.sa_sigaction == libc::SIG_IGN {
+                libc::sigaction(signal, &raw const before, ptr::null_mut());
+            }
         }
     }
 }
 
-/// Whether SIGTERM was heard.
+/// Whether one of them was heard.
 pub(crate) fn is_terminated() -> bool {
     IS_TERMINATED.load(Ordering::Relaxed)
 }

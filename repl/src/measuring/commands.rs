@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use barrow_query::QueryError;
 use barrow_query::commands::Command as Verb;
 use barrow_query::flags::TrialFlags;
-use barrow_trial_recorder::{Command, Shell, VariantPlan};
+use barrow_trial_recorder::{Command, Shell, VariantPlan, filled};
 
 use super::lines::{is_no_program, plain, without_shell};
 use super::parameters::{combinations, parameters};
@@ -85,9 +85,7 @@ fn variant(
     parameters: &[(String, String)],
     may_start_alone: bool,
 ) -> VariantPlan {
-    let filled = |text: &str| {
-        parameters.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
-    };
+    let filled = |text: &str| filled(text, parameters);
     let command = match template {
         Command::Line(line) => Command::Line(filled(line)),
         Command::Words(words) => Command::Words(

@@ -56,7 +56,7 @@ pub(super) fn of(
         conclude: trial.conclude.clone(),
         setup: trial.setup.clone(),
         cleanup: trial.cleanup.clone(),
-        values: trial.values.iter().map(|text| pattern(text)).collect::<Result<_, _>>()?,
+        values: patterns(&trial.values)?,
         files: trial.read.iter().map(|file| ReadValues { file: file.clone(), read }).collect(),
         ignore_failure: trial.ignore_failure.as_deref().map_or(Ok(IgnoreFailure::None), ignored)?,
         time_limit: trial.time_limit,
@@ -132,8 +132,17 @@ fn read(bytes: &[u8]) -> Result<Vec<Reported>, String> {
     Ok(values.collect())
 }
 
-fn pattern(text: &str) -> Result<ValuePattern, QueryError> {
-    text.parse().map_err(|error: String| QueryError::usage(format!("--value: {error}")))
+fn patterns(texts: &[String]) -> Result<Vec<ValuePattern>, QueryError> {
+    let mut patterns: Vec<ValuePattern> = Vec::new();
+    for text in texts {
+        let pattern: ValuePattern =
+            text.parse().map_err(|error: String| QueryError::usage(format!("--value: {error}")))?;
+        if patterns.iter().any(|other| other.name == pattern.name) {
+            return Err(QueryError::usage(format!("--value: `{}` has two patterns; one name each", pattern.name)));
+        }
+        patterns.push(pattern);
+    }
+    Ok(patterns)
 }
 
 fn ignored(text: &str) -> Result<IgnoreFailure, QueryError> {
