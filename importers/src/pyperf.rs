@@ -28,7 +28,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     recognises: |first_bytes| {
         let head = Head::of(first_bytes);
         // Long metadata of the first benchmark come before its runs.
-        head.first() == b"benchmarks" && (head.has("benchmarks", "runs") || head.has("benchmarks", "metadata"))
+        head.has("benchmarks", "runs") || (head.first() == b"benchmarks" && head.has("benchmarks", "metadata"))
     },
     import: |dump, context| import(dump, context, read),
     read: Some(read),

@@ -100,6 +100,9 @@ mod tests {
         assert_eq!(key(br#"{"Title":"a","HostEnvironmentInfo":{"BenchmarkDotNetCaption":"#), Some("benchmark-dotnet"));
         assert_eq!(key(br#"{"benchmarks":[{"metadata":{"name":"a"},"runs":[{"#), Some("pyperf"));
         assert_eq!(key(br#"{"benchmarks":[{"runs":[{"metadata":{"#), Some("pyperf"));
+        // Other programs write keys in another order.
+        assert_eq!(key(br#"{"metadata":{"name":"a"},"benchmarks":[{"runs":[{"#), Some("pyperf"));
+        assert_eq!(key(br#"{"version":"1.0","benchmarks":[{"metadata":{},"runs":[{"#), Some("pyperf"));
         assert_eq!(key(b"goos: linux\ngoarch: amd64\npkg: a\n"), Some("go"));
         assert_eq!(key(b"# a note\nBenchmarkSum/n=1-8 \t 20\t 24.88 ns/op\n"), Some("go"));
         assert_eq!(
