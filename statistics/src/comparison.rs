@@ -23,6 +23,7 @@
 //! | `location` | whether one sample is beyond another |
 //! | `pairs` | the verdicts on pairs of modes |
 //! | `weight`, `moved` | how weights changed, and whether that matters |
+//! | `stretch` | whether modes differ only because one sample is wider |
 //! | `evidence` | what speaks against equality, and how many runs decide |
 
 mod evidence;
@@ -31,6 +32,7 @@ mod matching;
 mod moved;
 mod pairs;
 mod sides;
+mod stretch;
 mod weight;
 
 use crate::dependence::{Dependence, dependence};
@@ -203,6 +205,9 @@ impl Comparison {
         use ComparisonVerdict::{Better, Equal, MovedWeight, Unknown, Worse, WorseWeight};
         let weights = moved::bounds(test, sides);
         moved::mark(&mut self.modes, sides, &weights);
+        if self.modes.iter().any(|pair| !matches!(pair.verdict, Equal | Unknown)) && stretch::is_stretched(sides) {
+            self.modes.iter_mut().for_each(|pair| pair.verdict = Unknown);
+        }
         let all = test.of_all(levels, self.modes.len());
         let shift = self.shift.unwrap_or_default();
         // Whatever is between modes, one shift may explain it.

@@ -1,8 +1,8 @@
 //! Whether two samples have the same distribution: the test of Kolmogorov and Smirnov, with the approximation of its tail
 //! by Stephens (1970).
 
-/// The chance of distribution functions as far apart as those of these ascending values, of which each with `by` added and
-/// then multiplied by `times` is one of the first sample.
+/// The chance of distribution functions as far apart as those of these ascending values, of which each multiplied
+/// by `times` and with `by` added then is one of the first sample.
 pub(crate) fn chance(a: &[f64], times: f64, by: f64, b: &[f64]) -> f64 {
     let (m, n) = (a.len() as f64, b.len() as f64);
     let moved: Vec<f64> = a.iter().map(|value| value * times + by).collect();

@@ -118,6 +118,40 @@ fn a_small_wide_sample_is_not_beyond_a_narrow_one() {
     assert!(alarms <= 6, "{alarms}");
 }
 
+/// Verdicts of pairs of evenly distributed values with this median and these half widths that say there is a difference.
+fn alarms(pairs: u64, half_widths: [f64; 2]) -> usize {
+    let alarm = |seed: &u64| {
+        let mut random = Random::new(*seed);
+        let mut side = |half_width: f64| {
+            let unit = |random: &mut Random| random.below(1 << 32) as f64 / (1_u64 << 31) as f64 - 1.0;
+            Sample::new((0..60).map(|_| vec![1000.0 + half_width * unit(&mut random)]).collect())
+        };
+        let found = verdict(&side(half_widths[0]), &side(half_widths[1]));
+        !matches!(found, ComparisonVerdict::Equal | ComparisonVerdict::Unknown)
+    };
+    (0..pairs).filter(alarm).count()
+}
+
+#[test]
+fn wider_samples_that_chance_cut_have_no_other_modes() {
+    // Even values of one mode are cut in one of eight samples.
+    for half_widths in [[350.0, 1040.0], [35.0, 520.0], [1040.0, 350.0]] {
+        let alarms = alarms(200, half_widths);
+        assert!(alarms <= 5, "{half_widths:?}: {alarms}");
+    }
+}
+
+#[test]
+fn modes_that_moved_apart_are_not_one_wider_mode() {
+    // The spread of all values is half as large again, and each mode is as wide as before.
+    let (a, b) = (sample_of(60, 1, 100.0, 120.0, 30), sample_of(60, 2, 100.0, 135.0, 30));
+    let found = compare(&a, &b, USUAL, Direction::Lower);
+    assert_eq!((found.verdict, found.about), (ComparisonVerdict::Worse, Some(1)));
+    let found =
+        compare(&sample_of(60, 3, 100.0, 100.0, 0), &sample_of(60, 4, 100.0, 150.0, 28), USUAL, Direction::Lower);
+    assert_eq!(found.verdict, ComparisonVerdict::Worse);
+}
+
 #[test]
 fn equal_samples_are_equal_and_shifted_ones_are_not() {
     assert_eq!(verdict(&sample(1, 100.0, 100.0, 0), &sample(2, 100.0, 100.0, 0)), ComparisonVerdict::Equal);

@@ -1,0 +1,56 @@
+//! Whether one sample is the other one stretched about its median.
+//!
+//! Chance cuts some samples of one mode in two, most often those whose ends are as dense as their middle. If one of two such
+//! samples is wider, each of its halves is farther out than that of the other, or lies where the other has nothing. That says
+//! only that the spreads differ, and nothing of modes.
+
+use super::sides::{Side, Sides};
+use crate::kolmogorov;
+use crate::sample::{median, midpoint, sorted};
+
+/// Spreads that differ by a smaller factor do not carry modes beyond each other.
+const LEAST_FACTOR: f64 = 1.5;
+/// A stretch explains the difference if distributions are apart as far as this by chance more often than this.
+const EXPLAINED: f64 = 0.01;
+
+/// Whether no test tells one sample from the other one stretched about its median, and what lies between the bounds of modes
+/// is stretched, too. Modes that moved are farther apart, but each is as wide as before.
+pub(super) fn is_stretched(sides: &Sides) -> bool {
+    let [a, b] = &sides.own;
+    let (plain, cut) = if a.count() > b.count() { (b, a) } else { (a, b) };
+    let [plain, all] =
+        [plain, cut].map(|side| sorted((0..side.count()).flat_map(|mode| side.levels(mode)).copied().collect()));
+    let factor = spread(&all) / spread(&plain);
+    if cut.count() < 2 || !factor.is_finite() || (1.0 / LEAST_FACTOR..LEAST_FACTOR).contains(&factor) {
+        return false;
+    }
+    let shift = median(&all) - factor * median(&plain);
+    let stretched: Vec<f64> = plain.iter().map(|value| factor * value + shift).collect();
+    // How much wider what lies in modes is; it is about the factor, or about 1 where only modes moved.
+    let within = factor * spread_within(&all, &bounds(cut)) / spread_within(&stretched, &bounds(cut));
+    within.is_finite()
+        && within.ln() / factor.ln() >= 0.5
+        && kolmogorov::chance(&plain, factor, shift, &all) > EXPLAINED
+}
+
+/// Bounds between the modes of a side.
+fn bounds(side: &Side) -> Vec<f64> {
+    let between = |mode: usize| {
+        let (below, above) = (side.levels(mode), side.levels(mode + 1));
+        midpoint(below[below.len() - 1], above[0])
+    };
+    (0..side.count() - 1).map(between).collect()
+}
+
+/// The median distance of ascending values from their median.
+fn spread(values: &[f64]) -> f64 {
+    let middle = median(values);
+    median(&sorted(values.iter().map(|value| (value - middle).abs()).collect()))
+}
+
+/// The mean of the spreads between bounds, weighted by the numbers of values.
+fn spread_within(values: &[f64], bounds: &[f64]) -> f64 {
+    let place = |value: &f64| crate::modes::place(bounds, *value);
+    let parts = values.chunk_by(|one, other| place(one) == place(other));
+    parts.map(|part| spread(part) * part.len() as f64).sum::<f64>() / values.len() as f64
+}
