@@ -9,7 +9,7 @@ use crate::kolmogorov;
 use crate::sample::{median, midpoint, sorted};
 
 /// Spreads that differ by a smaller factor do not carry modes beyond each other.
-const LEAST_FACTOR: f64 = 1.5;
+const LEAST_FACTOR: f64 = 2.0;
 /// A stretch explains the difference if distributions are apart as far as this by chance more often than this.
 const EXPLAINED: f64 = 0.01;
 
@@ -17,17 +17,23 @@ const EXPLAINED: f64 = 0.01;
 /// is stretched, too. Modes that moved are farther apart, but each is as wide as before.
 pub(super) fn is_stretched(sides: &Sides) -> bool {
     let [a, b] = &sides.own;
-    let (plain, cut) = if a.count() > b.count() { (b, a) } else { (a, b) };
+    let (plain_side, cut) = if a.count() > b.count() { (b, a) } else { (a, b) };
     let [plain, all] =
-        [plain, cut].map(|side| sorted((0..side.count()).flat_map(|mode| side.levels(mode)).copied().collect()));
+        [plain_side, cut].map(|side| sorted((0..side.count()).flat_map(|mode| side.levels(mode)).copied().collect()));
     let factor = spread(&all) / spread(&plain);
     if cut.count() < 2 || !factor.is_finite() || (1.0 / LEAST_FACTOR..LEAST_FACTOR).contains(&factor) {
         return false;
     }
     let shift = median(&all) - factor * median(&plain);
     let stretched: Vec<f64> = plain.iter().map(|value| factor * value + shift).collect();
-    // How much wider what lies in modes is; it is about the factor, or about 1 where only modes moved.
-    let within = factor * spread_within(&all, &bounds(cut)) / spread_within(&stretched, &bounds(cut));
+    // How much wider what lies in modes is; it is about the factor, or about 1 where only modes moved. A sample with fewer
+    // modes is stretched to be cut as the other one.
+    let cuts = bounds(cut);
+    let narrow = match plain_side.count() == cut.count() {
+        true => spread_within(&plain, &bounds(plain_side)),
+        false => spread_within(&stretched, &cuts) / factor,
+    };
+    let within = spread_within(&all, &cuts) / narrow;
     within.is_finite()
         && within.ln() / factor.ln() >= 0.5
         && kolmogorov::chance(&plain, factor, shift, &all) > EXPLAINED
@@ -48,9 +54,10 @@ fn spread(values: &[f64]) -> f64 {
     median(&sorted(values.iter().map(|value| (value - middle).abs()).collect()))
 }
 
-/// The mean of the spreads between bounds, weighted by the numbers of values.
+/// The mean distance of ascending values from the median of those between the same bounds, which chance changes less.
 fn spread_within(values: &[f64], bounds: &[f64]) -> f64 {
     let place = |value: &f64| crate::modes::place(bounds, *value);
     let parts = values.chunk_by(|one, other| place(one) == place(other));
-    parts.map(|part| spread(part) * part.len() as f64).sum::<f64>() / values.len() as f64
+    let distances = |part: &[f64]| part.iter().map(|value| (value - median(part)).abs()).sum::<f64>();
+    parts.map(distances).sum::<f64>() / values.len() as f64
 }
