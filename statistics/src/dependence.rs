@@ -11,8 +11,9 @@ use crate::ranks::midranks;
 use crate::sample::Sample;
 use crate::tails;
 
-/// The chances of finding what is not there: that runs are like the one before, and that they have a trend.
-const LAG: f64 = 0.005;
+/// The chances of finding what is not there: that runs are like the one before, and that they have a trend. With less for the
+/// first, correlations of 0.5 in 30 runs are noticed in fewer than four of five cases.
+const LAG: f64 = 0.0065;
 const TREND: f64 = 0.001;
 /// Permutations, and how many of them with as much end the search.
 const PERMUTATIONS: usize = 1999;
@@ -151,7 +152,7 @@ mod tests {
             (0..200_u32).filter(pair).count()
         };
         let (independent, some, strong) = (found(0.0), found(0.5), found(0.9));
-        assert!(independent <= 4 && some >= 145 && strong >= 197, "{independent} {some} {strong}");
+        assert!(independent <= 4 && some >= 158 && strong >= 197, "{independent} {some} {strong}");
     }
 
     #[test]
