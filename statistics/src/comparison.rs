@@ -210,8 +210,10 @@ impl Comparison {
         }
         let all = test.of_all(levels, self.modes.len());
         let shift = self.shift.unwrap_or_default();
-        // Whatever is between modes, one shift may explain it.
-        let is_one_shift = matches!(all, Better | Worse) && test.is_one_shift(levels, shift);
+        // Whatever is between modes, one shift may explain it, even one that is too small to be called more than matters.
+        let is_explained = test.is_one_shift(levels, shift);
+        let is_one_shift = matches!(all, Better | Worse) && is_explained;
+        let is_some_shift = is_explained && (self.shift_low > Some(0.0) || self.shift_high < Some(0.0));
         let beyond = |pair: &ModePair| pair.location_change.map_or(f64::MAX, f64::abs);
         let about = |wanted: ComparisonVerdict| {
             let pairs = self.modes.iter().enumerate().filter(|(_, pair)| pair.verdict == wanted);
@@ -224,6 +226,7 @@ impl Comparison {
         self.is_not_worse = evidence::is_not_worse(test, sides, levels, self);
         (self.verdict, self.about) = match first {
             Some((verdict, _)) if is_weight(verdict) && is_one_shift => (all, None),
+            Some((verdict, _)) if is_weight(verdict) && is_some_shift => (Unknown, None),
             Some((MovedWeight, _)) if all == Worse => (Worse, None),
             Some((Better, _)) if all == Worse => (Worse, None),
             Some((verdict, about)) => (verdict, about.filter(|_| self.modes.len() > 1)),

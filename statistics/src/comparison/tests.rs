@@ -142,6 +142,23 @@ fn wider_samples_that_chance_cut_have_no_other_modes() {
 }
 
 #[test]
+fn modes_that_all_moved_are_no_moved_weight() {
+    // The slow mode of the first sample lies where the fast one of the second is.
+    let mut random = Random::new(11);
+    for pair in 0..150 {
+        let [a, b] = [1.0, 1.2].map(|by| {
+            let value = |_| {
+                let mode = if random.below(10) < 3 { 1200.0 } else { 1000.0 };
+                vec![by * normal(&mut random, mode, 0.02 * mode)]
+            };
+            Sample::new((0..20).map(value).collect())
+        });
+        let found = verdict(&a, &b);
+        assert!(!matches!(found, ComparisonVerdict::MovedWeight | ComparisonVerdict::WorseWeight), "{pair}: {found:?}");
+    }
+}
+
+#[test]
 fn modes_that_moved_apart_are_not_one_wider_mode() {
     // The spread of all values is half as large again, and each mode is as wide as before.
     let (a, b) = (sample_of(60, 1, 100.0, 120.0, 30), sample_of(60, 2, 100.0, 135.0, 30));
