@@ -195,6 +195,23 @@ impl Shell {
     }
 }
 
+/// A text with the values of parameters in place of their names: `{n}`. What a value says is not looked at again.
+#[must_use]
+pub fn filled(text: &str, parameters: &[(String, String)]) -> String {
+    let mut result = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('{') {
+        let (before, from) = rest.split_at(at);
+        result.push_str(before);
+        let place = |name: &str| from[1..].strip_prefix(name)?.strip_prefix('}');
+        let found = parameters.iter().find_map(|(name, value)| Some((value.as_str(), place(name)?)));
+        let (value, after) = found.unwrap_or(("{", &from[1..]));
+        result.push_str(value);
+        rest = after;
+    }
+    result + rest
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,28 +236,6 @@ mod tests {
         assert_eq!(found, [false, false, true, true]);
         assert!(!IgnoreFailure::All.is_failure(None) && IgnoreFailure::None.is_failure(Some(1)));
     }
-}
-
-/// A text with the values of parameters in place of their names: `{n}`. What a value says is not looked at again.
-#[must_use]
-pub fn filled(text: &str, parameters: &[(String, String)]) -> String {
-    let mut result = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find('{') {
-        let (before, from) = rest.split_at(at);
-        result.push_str(before);
-        let place = |name: &str| from[1..].strip_prefix(name)?.strip_prefix('}');
-        let found = parameters.iter().find_map(|(name, value)| Some((value.as_str(), place(name)?)));
-        let (value, after) = found.unwrap_or(("{", &from[1..]));
-        result.push_str(value);
-        rest = after;
-    }
-    result + rest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn values_are_not_filled_in_again() {
