@@ -1,6 +1,7 @@
 //! What the processes of a run allocated, or why that is not known.
 
-use crate::shim::SLOTS;
+/// Processes of a run that are counted.
+pub(crate) const SLOTS: usize = 4095;
 
 /// What was allocated in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,15 +9,13 @@ use std::rc::Rc;
 
 use tempfile::TempDir;
 
-use crate::heap::{Heap, Slot};
+use crate::heap::{Heap, SLOTS, Slot};
 use crate::system;
 
 /// The library, as `build.rs` compiled it; empty where there is no glibc.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shim.so"));
 
 const SLOT_BYTES: usize = 64;
-/// Processes of a run that are counted.
-pub(crate) const SLOTS: usize = 4095;
 
 /// The bytes of a run's counters, and the runs that share a file of them: to make a file takes longer than to load the library.
 const RUN_BYTES: u64 = ((SLOTS + 1) * SLOT_BYTES) as u64;
