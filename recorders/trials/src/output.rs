@@ -75,11 +75,9 @@ pub(crate) struct Printed {
 fn created(path: &Path) -> io::Result<File> {
     let mut how = File::options();
     let file = how.write(true).create(true).truncate(true).custom_flags(libc::O_NONBLOCK).open(path)?;
-    // SAFETY: the flags are by value. Programs wait if a reader is slow, as ever.
-    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, 0) } {
-        -1 => Err(io::Error::last_os_error()),
-        _ => Ok(file),
-    }
+    // Programs wait if a reader is slow, as ever.
+    system::block(&file)?;
+    Ok(file)
 }
 
 impl Output {

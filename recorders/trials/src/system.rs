@@ -80,6 +80,15 @@ pub(crate) fn is_terminated() -> bool {
     IS_TERMINATED.load(Ordering::Relaxed)
 }
 
+/// From now on reading and writing wait until they can be done.
+pub(crate) fn block(file: &File) -> io::Result<()> {
+    // SAFETY: the flags are by value.
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, 0) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
 /// A plain structure of zeros.
 pub(crate) fn zeroed<T: Plain>() -> T {
     // SAFETY: `Plain` types consist of numbers and null pointers when they are zero.
