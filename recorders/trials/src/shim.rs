@@ -143,7 +143,7 @@ mod tests {
             return;
         }
         let file = object::File::parse(LIBRARY).unwrap();
-        let known = "__errno_location abort close dl_iterate_phdr dlsym environ getenv getpid memcmp memcpy memset mmap open \
+        let known = "__errno_location abort bcmp close dl_iterate_phdr dlsym environ getenv getpid memcmp memcpy memset mmap open \
                      pthread_atfork strlen";
         let known: Vec<&[u8]> = known.split_whitespace().map(str::as_bytes).collect();
         let needed = file.dynamic_symbols().filter(|symbol| symbol.is_undefined());
