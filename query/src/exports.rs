@@ -7,5 +7,6 @@ pub(crate) mod markdown;
 pub(crate) mod orgmode;
 pub(crate) mod perfetto;
 mod protobuf;
+mod shown;
 pub(crate) mod trace;
 pub(crate) mod trial_values;

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::shown::columns_for_people;
 use crate::answer::{Table, Unit, text};
 
 /// A table; columns for machines only are left out.
@@ -9,7 +10,7 @@ use crate::answer::{Table, Unit, text};
 /// # Errors
 /// Those of `out`.
 pub(crate) fn write(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    let shown: Vec<usize> = (0..table.columns.len()).filter(|&at| table.columns[at].audience.has_people()).collect();
+    let shown = columns_for_people(table);
     let align = |&at: &usize| if table.columns[at].unit == Unit::Text { "<" } else { ">" };
     writeln!(out, "[cols=\"{}\",options=\"header\"]", shown.iter().map(align).collect::<Vec<_>>().join(","))?;
     writeln!(out, "|===")?;
@@ -46,19 +47,13 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::{Audience, Column, Value};
+    use crate::exports::shown::sample;
 
     /// Asciidoctor 2.0.18 makes the texts `a|b *c* --x` and `1,234` of it.
     #[test]
     fn texts_are_no_markup() {
-        let columns = vec![
-            Column::new("variant", "program", Unit::Text),
-            Column::new("unit", "unit", Unit::Text).for_machines(),
-            Column::new("runs", "runs", Unit::Count),
-        ];
-        let rows = vec![vec![Value::text("a|b *c* --x"), Value::None, Value::Number(1234)]];
         let mut out = Vec::new();
-        write(&Table { key: "rows", audience: Audience::Everyone, columns, rows }, &mut out).unwrap();
+        write(&sample("a|b *c* --x"), &mut out).unwrap();
         let expected = "[cols=\"<,>\",options=\"header\"]\n|===\n| program\n| runs\n\n| a&#124;b &#42;c&#42; -&#45;x\n| 1,234\n|===\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
     }

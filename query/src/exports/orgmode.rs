@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::shown::columns_for_people;
 use crate::answer::{Table, Unit, text};
 
 /// A table; columns for machines only are left out.
@@ -9,7 +10,7 @@ use crate::answer::{Table, Unit, text};
 /// # Errors
 /// Those of `out`.
 pub(crate) fn write(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    let shown: Vec<usize> = (0..table.columns.len()).filter(|&at| table.columns[at].audience.has_people()).collect();
+    let shown = columns_for_people(table);
     line(out, shown.iter().map(|&at| escaped(&table.columns[at].heading)))?;
     writeln!(out, "|{}|", vec!["--"; shown.len()].join("+"))?;
     // Org would take a column of numbers and units for text.
@@ -61,18 +62,12 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::{Audience, Column, Value};
+    use crate::exports::shown::sample;
 
     #[test]
     fn texts_are_no_markup() {
-        let columns = vec![
-            Column::new("variant", "program", Unit::Text),
-            Column::new("unit", "unit", Unit::Text).for_machines(),
-            Column::new("runs", "runs", Unit::Count),
-        ];
-        let rows = vec![vec![Value::text("a|b *c*"), Value::None, Value::Number(1234)]];
         let mut out = Vec::new();
-        write(&Table { key: "rows", audience: Audience::Everyone, columns, rows }, &mut out).unwrap();
+        write(&sample("a|b *c*"), &mut out).unwrap();
         let expected = "| program | runs |\n|--+--|\n| <l> | <r> |\n| a\\vert{}b \\zwnj{}*c\\zwnj{}* | 1,234 |\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
