@@ -9,8 +9,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use program::trials::{asked, barrow, values};
 use program::{Run, finished, program};
-use serde_json::Value;
 
 /// 50 rounds of 2,000 blocks of 1,000 to 2,999 bytes, of which those of the last round stay.
 const WORK: &str = r#"
@@ -34,21 +34,9 @@ const WORK_LIVE_BYTES: f64 = 3_999_000.0;
 /// What libraries may have before `main`: blocks, and bytes.
 const OF_LIBRARIES: [f64; 2] = [100.0, 500_000.0];
 
+/// Not quietly: what is unknown is said.
 fn trial(folder: &Path, words: &[&str]) -> Run {
-    let words = [&["trial", "--force", "-o", "t.barrow"], words].concat();
-    finished(program(folder).current_dir(folder).args(words).output().unwrap())
-}
-
-fn asked(folder: &Path, words: &[&str]) -> Value {
-    let words = [&[words[0], "t.barrow"], &words[1..], &["--format", "json"]].concat();
-    let run = finished(program(folder).current_dir(folder).args(&words).output().unwrap());
-    assert_eq!(run.code, 0, "{words:?}: {}", run.stderr);
-    serde_json::from_str(&run.stdout).unwrap()
-}
-
-fn values(folder: &Path, metric: &str) -> Vec<f64> {
-    let answer = asked(folder, &["values", metric]);
-    answer["rows"].as_array().unwrap().iter().map(|row| row["value"].as_f64().unwrap()).collect()
+    barrow(folder, &[&["trial", "--force", "-o", "t.barrow"], words].concat())
 }
 
 fn has_metric(folder: &Path, metric: &str) -> bool {

@@ -4,29 +4,8 @@
 
 mod program;
 
-use std::path::Path;
-
-use program::{Run, finished, program};
+use program::trials::{asked, barrow, trial, values};
 use serde_json::Value;
-
-fn barrow(folder: &Path, words: &[&str]) -> Run {
-    finished(program(folder).current_dir(folder).args(words).output().unwrap())
-}
-
-fn trial(folder: &Path, words: &[&str]) -> Run {
-    barrow(folder, &[&["trial", "--quiet", "--force", "-o", "t.barrow"], words].concat())
-}
-
-fn asked(folder: &Path, words: &[&str]) -> Value {
-    let run = barrow(folder, &[&[words[0], "t.barrow"], &words[1..], &["--format", "json"]].concat());
-    assert_eq!(run.code, 0, "{words:?}: {}", run.stderr);
-    serde_json::from_str(&run.stdout).unwrap()
-}
-
-fn values(folder: &Path, metric: &str) -> Vec<f64> {
-    let answer = asked(folder, &["values", metric]);
-    answer["rows"].as_array().unwrap().iter().map(|row| row["value"].as_f64().unwrap()).collect()
-}
 
 #[test]
 fn the_standard_output_goes_where_it_is_wanted() {

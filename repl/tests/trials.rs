@@ -10,32 +10,11 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use program::{Run, finished, program};
+use program::trials::{asked, barrow, trial, values};
+use program::{finished, program};
 use serde_json::Value;
 
 const BARROW: &str = env!("CARGO_BIN_EXE_barrow");
-
-fn barrow(folder: &Path, words: &[&str]) -> Run {
-    finished(program(folder).current_dir(folder).args(words).output().unwrap())
-}
-
-/// `barrow trial` with these words, quietly, into `t.barrow`.
-fn trial(folder: &Path, words: &[&str]) -> Run {
-    barrow(folder, &[&["trial", "--quiet", "--force", "-o", "t.barrow"], words].concat())
-}
-
-/// The answer of a question about `t.barrow`.
-fn asked(folder: &Path, words: &[&str]) -> Value {
-    let run = barrow(folder, &[&[words[0], "t.barrow"], &words[1..], &["--format", "json"]].concat());
-    assert_eq!(run.code, 0, "{words:?}: {}", run.stderr);
-    serde_json::from_str(&run.stdout).unwrap()
-}
-
-/// The values of a metric.
-fn values(folder: &Path, metric: &str) -> Vec<f64> {
-    let answer = asked(folder, &["values", metric]);
-    answer["rows"].as_array().unwrap().iter().map(|row| row["value"].as_f64().unwrap()).collect()
-}
 
 fn different(values: &[f64]) -> usize {
     values.iter().map(|value| value.to_bits()).collect::<BTreeSet<_>>().len()
@@ -653,4 +632,26 @@ fn an_assertion_holds_only_where_the_values_support_it() {
 fn asked_of(folder: &Path, words: &[&str]) -> Value {
     let run = barrow(folder, &[words, &["--format", "json"]].concat());
     serde_json::from_str(&run.stdout).unwrap()
+}
+
+#[test]
+fn the_limit_of_an_assertion_has_no_floor() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    // 30 times around 0.2 ns, and around 0.4 ns: twice as much, though less than 1 ns more.
+    for (name, middle) in [("before", 0.2), ("after", 0.4)] {
+        let row = |run: u32| format!("time,ns,{run},0,0,{}\n", middle + f64::from(run * 7 % 30) / 3000.0);
+        let text = "metric,unit,run,iteration,seed,value\n".to_owned() + &(0..30).map(row).collect::<String>();
+        std::fs::write(folder.join(format!("{name}.csv")), text).unwrap();
+        let (from, to) = (format!("{name}.csv"), format!("{name}.barrow"));
+        assert_eq!(barrow(folder, &["import", &from, "-o", &to]).code, 0);
+    }
+    let asserted = |limit| {
+        let text = format!("compare(time) <= {limit}");
+        barrow(folder, &["assert", "after.barrow", &text, "--baseline", "before.barrow"]).code
+    };
+    assert_eq!(["5%", "150%"].map(asserted), [1, 0]);
+    let compared = barrow(folder, &["compare", "before.barrow", "after.barrow", "--format", "json"]);
+    let compared: Value = serde_json::from_str(&compared.stdout).unwrap();
+    assert_eq!(compared["rows"][0]["verdict"], "equal");
 }

@@ -1,6 +1,8 @@
 //! The program under test, the bundled recording, and files that are compared or blessed.
 #![allow(dead_code, reason = "each test uses its part")]
 
+pub(crate) mod trials;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
