@@ -431,3 +431,24 @@ fn jobs_that_waited_for_one_another_do_so_again() {
         assert_eq!((plan.replay(slots).wall_ns + 500_000) / 1_000_000, milliseconds, "-j{slots}");
     }
 }
+
+/// A scheduler that waits for a processor itself begins jobs late. Four jobs at -j2, 200 ms from an end to the next
+/// begin: with as much waiting they did not need one another, and 20 ms are usual; without it they did.
+#[test]
+fn a_scheduler_that_waits_for_a_processor_makes_no_needs() {
+    let mut rows = vec![(0, Happening::Begin(None, 100, vec!["make".to_owned(), "-j2".to_owned()]))];
+    for (job, began) in [(1..3u32, 0), (3..5, 1200)] {
+        for job in job.clone() {
+            let line = ["cc".to_owned(), "-c".to_owned(), format!("{job}.c")];
+            rows.push((began * MILLISECOND, Happening::Begin(Some(0), 100 + u64::from(job), line.into())));
+        }
+        let used = Usage { user_ns: Some(1_000_000_000), ..Usage::default() };
+        rows.extend(job.map(|job| ((began + 1000) * MILLISECOND, Happening::End(job, 0, used))));
+    }
+    for (waited_ms, wall_ms) in [(Some(400), 1020), (Some(100), 2200), (None, 2200)] {
+        let used = Usage { waiting_ns: waited_ms.map(|waited| waited * 1_000_000), ..Usage::default() };
+        let mut rows = rows.clone();
+        rows.push((2200 * MILLISECOND, Happening::End(0, 0, used)));
+        assert_eq!((plan(&tree(&ProcessLog { rows })).replay(4).wall_ns + 500_000) / 1_000_000, wall_ms);
+    }
+}

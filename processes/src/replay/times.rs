@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use barrow_analyzer::ProcessId;
+
 use super::node::{Need, Node};
 use super::starters::Starters;
 use crate::tree::{ProcessTree, duration};
@@ -23,6 +25,8 @@ struct Before {
     idle_since_ns: Option<i64>,
     /// Jobs that ran at the same time, at most.
     slots: u64,
+    /// How long the starter waited for a processor, less what earlier gaps took of it, in nanoseconds.
+    starter_waited_ns: u64,
 }
 
 impl Before {
@@ -34,8 +38,8 @@ impl Before {
     }
 
     /// A job of a scheduler begins when a slot is free. If one was free for long, it waited for the sibling that ended
-    /// last, which is returned.
-    fn scheduled(&self, node: &mut Node, began_ns: i64, has_needs: bool) -> Option<u32> {
+    /// last, which is returned. A scheduler that waited for a processor itself begins jobs late: that is no need.
+    fn scheduled(&mut self, node: &mut Node, began_ns: i64, has_needs: bool) -> Option<u32> {
         let Some((sibling, end)) = self.last_ended else {
             node.lag_ns = duration(self.starter_ns, self.first_ns.min(began_ns)) as f64;
             return None;
@@ -44,7 +48,11 @@ impl Before {
             node.lag_ns = duration(self.starter_ns, self.first_ns) as f64;
         }
         let since = if self.slots == 1 { self.idle_since_ns } else { Some(self.free_since_ns) };
-        let free = since.map_or(0, |since| duration(since, began_ns));
+        let mut free = since.map_or(0, |since| duration(since, began_ns));
+        if free > SLOT_IS_FREE_NS && free - SLOT_IS_FREE_NS <= self.starter_waited_ns {
+            self.starter_waited_ns -= free - SLOT_IS_FREE_NS;
+            free = SLOT_IS_FREE_NS;
+        }
         if self.slots > 1 && free > SLOT_IS_FREE_NS {
             node.lag_ns = duration(end, began_ns).min(free) as f64;
             return Some(sibling);
@@ -78,6 +86,7 @@ pub(super) fn times(
     let place = |starter: Option<u32>| starter.map_or(0, |starter| starter as usize + 1);
     let mut last_ended: Vec<Option<(u32, i64)>> = vec![None; nodes.len() + 1];
     let mut first_begin: Vec<Option<i64>> = vec![None; nodes.len() + 1];
+    let mut waited_ns: Vec<Option<u64>> = vec![None; nodes.len() + 1];
     let mut ends = BinaryHeap::new();
     let (mut running, mut free_since_ns, mut idle_since_ns) = (0u64, i64::MIN, None);
     for &at in order {
@@ -97,13 +106,16 @@ pub(super) fn times(
         let place = place(node.starter);
         let first_ns = *first_begin[place].get_or_insert(began_ns);
         let starter = node.starter.map(|starter| nodes[starter as usize].process);
-        let before = Before {
+        let starter_waited_ns =
+            waited_ns[place].get_or_insert_with(|| starter.map_or(0, |starter| waited(tree, starter)));
+        let mut before = Before {
             starter_ns: starter.map_or(tree.span_ns().0, |starter| tree.process(starter).began_ns),
             first_ns,
             last_ended: last_ended[place],
             free_since_ns,
             idle_since_ns: idle_since_ns.filter(|_| running == 0),
             slots,
+            starter_waited_ns: *starter_waited_ns,
         };
         if tree.ended_ns(process) > began_ns {
             ends.push(Reverse((tree.ended_ns(process), at)));
@@ -115,10 +127,16 @@ pub(super) fn times(
         } else {
             before.in_turn(node, began_ns)
         };
+        *starter_waited_ns = before.starter_waited_ns;
         needs.extend(waited_for.map(|sibling| Need { of: at, node: sibling, part: 1.0 }));
         if !node.is_job {
             let last = starters.last_child_ns[node.process.index()].unwrap_or(began_ns);
             node.work_ns = duration(last, tree.ended_ns(process)) as f64;
         }
     }
+}
+
+/// How long a process itself waited for a processor, in nanoseconds; 0 if that is unknown.
+fn waited(tree: &ProcessTree, process: ProcessId) -> u64 {
+    tree.images_of(process).filter_map(|(_, image)| image.used.waiting_ns).sum()
 }
