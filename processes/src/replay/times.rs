@@ -138,5 +138,5 @@ pub(super) fn times(
 
 /// How long a process itself waited for a processor, in nanoseconds; 0 if that is unknown.
 fn waited(tree: &ProcessTree, process: ProcessId) -> u64 {
-    tree.images_of(process).filter_map(|(_, image)| image.used.waiting_ns).sum()
+    tree.images_of(process).filter_map(|(_, image)| image.used.waiting_ns).fold(0, u64::saturating_add)
 }
