@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
+use std::string::FromUtf8Error;
 
 use crate::system::{self, Pid};
 
@@ -22,18 +23,22 @@ const USUAL_BYTES: usize = 4 << 10;
 fn text(pid: Pid, name: &str) -> Option<Vec<u8>> {
     // `fs::read` asks for the length, which is 0, and then reads in small pieces.
     let mut file = File::open(format!("/proc/{pid}/{name}")).ok()?;
-    let mut bytes = vec![0; USUAL_BYTES];
-    let mut length = 0;
-    loop {
-        let read = file.read(bytes.get_mut(length..)?).ok()?;
-        length += read;
-        // The system fills what it is given, unless the file ends.
-        if read == 0 || length < bytes.len() {
-            bytes.truncate(length);
-            return Some(bytes);
-        }
+    let mut usual = [0; USUAL_BYTES];
+    let mut length = file.read(&mut usual).ok()?;
+    let mut bytes = usual[..length].to_vec();
+    // The system fills what it is given, unless the file ends.
+    while length == bytes.len() && length >= USUAL_BYTES {
         bytes.resize(2 * length, 0);
+        while length < bytes.len() {
+            let read = file.read(&mut bytes[length..]).ok()?;
+            if read == 0 {
+                break;
+            }
+            length += read;
+        }
     }
+    bytes.truncate(length);
+    Some(bytes)
 }
 
 fn link(pid: Pid, name: &str) -> Option<String> {
@@ -63,7 +68,8 @@ fn number(text: &str, key: &str) -> Option<u64> {
 }
 
 fn lines(pid: Pid, name: &str) -> Option<String> {
-    text(pid, name).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    let lossy = |error: FromUtf8Error| String::from_utf8_lossy(error.as_bytes()).into_owned();
+    text(pid, name).map(|bytes| String::from_utf8(bytes).unwrap_or_else(lossy))
 }
 
 /// The most memory that the program which the process executes had resident, in bytes.
@@ -139,7 +145,7 @@ pub(crate) fn stat(pid: Pid) -> Option<Stat> {
     let (name, fields) = stat.rsplit_once(')')?;
     let name = name.split_once('(')?.1.to_owned();
     // `man proc_pid_stat` counts from 1; the state, which follows the name, is the third.
-    let mut of = fields.split_whitespace().zip(3..);
+    let mut of = fields.trim_ascii().split(' ').zip(3..);
     let mut field = |number: u32| of.find(|&(_, at)| at == number)?.0.parse::<u64>().ok();
     Some(Stat {
         name,
@@ -240,8 +246,8 @@ pub(crate) fn waiting_of_all(pid: Pid, threads_now: u64, cpu_ns: Option<u64>) ->
     (cpu_ns.saturating_sub(ran) <= SLACK_NS.max(cpu_ns / SLACK_SHARE)).then_some(waiting)
 }
 
-/// How long a thread ran, and how long it could have run and had no processor.
-fn schedule(pid: Pid, thread: Pid) -> Option<[u64; 2]> {
+/// How long a thread ran, and how long it could have run and had no processor, in nanoseconds.
+pub(crate) fn schedule(pid: Pid, thread: Pid) -> Option<[u64; 2]> {
     let schedule =
         if pid == thread { lines(pid, "schedstat") } else { lines(pid, &format!("task/{thread}/schedstat")) }?;
     let mut numbers = schedule.split_whitespace().map_while(|word| word.parse::<u64>().ok());

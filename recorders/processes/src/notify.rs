@@ -168,9 +168,10 @@ impl Watch {
             return Some(descriptor);
         };
         let directory = files::directory(process).map(|path| path.to_string_lossy().into_owned());
-        let cpu_ns = system::processor_ns(process);
         // It has done nothing but run or wait for its turn, unless it slept before it executes something.
-        let waiting_ns = files::waiting_ns(process).unwrap_or(0);
+        let times = files::schedule(process, process);
+        let cpu_ns = times.map(|[ran_ns, _]| ran_ns).or_else(|| system::processor_ns(process));
+        let waiting_ns = times.map_or(0, |[_, waiting_ns]| waiting_ns);
         let since_ns = i64::try_from(cpu_ns.unwrap_or(0).saturating_add(waiting_ns)).unwrap_or(0);
         let began_ns = time_ns.saturating_sub(since_ns);
         self.begin_at(&mut tree, process, began_ns, None, Some(descriptor), Some(parent));

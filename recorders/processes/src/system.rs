@@ -5,6 +5,7 @@ use std::io::{self, Error};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::{mem, ptr};
 
 pub(crate) type Pid = libc::pid_t;
@@ -189,8 +190,9 @@ pub(crate) fn processor_ns(pid: Pid) -> Option<u64> {
 
 /// Bytes of a page of memory.
 pub(crate) fn page_bytes() -> u64 {
+    static BYTES: OnceLock<u64> = OnceLock::new();
     // SAFETY: the call reads and writes no memory.
-    u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+    *BYTES.get_or_init(|| u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096))
 }
 
 /// The name of the machine, and the release of its system.
