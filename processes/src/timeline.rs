@@ -92,6 +92,7 @@ impl Event {
 }
 
 /// A process that runs.
+#[derive(Clone)]
 struct Running {
     block: Bar,
     program: Arc<Program>,
@@ -99,7 +100,8 @@ struct Running {
     target: Option<StringId>,
 }
 
-/// Reads a timeline event by event.
+/// Reads a timeline event by event. A clone goes on from the same place.
+#[derive(Clone)]
 pub struct Timeline {
     log: ProcessLog,
     /// Rows of the chunk that was read last.

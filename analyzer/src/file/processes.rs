@@ -59,7 +59,9 @@ impl Recording {
     }
 }
 
-/// The log of a process tree, chunk by chunk: for a question that gives its answer piece by piece.
+/// The log of a process tree, chunk by chunk: for a question that gives its answer piece by piece. A clone
+/// goes on from the same place.
+#[derive(Clone)]
 pub struct ProcessLog {
     recording: Arc<Recording>,
     place: Place,
@@ -126,6 +128,7 @@ impl LogChunk<'_> {
 }
 
 /// What is known where the reading of a log has come to.
+#[derive(Clone)]
 struct Place {
     checked: Checked,
     room: TableRoom,

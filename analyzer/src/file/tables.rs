@@ -434,6 +434,7 @@ pub(crate) fn below(what: &'static str, id: u32, count: u32) -> Result<(), Forma
 /// The memory that tables may still use. A row of one byte in a chunk can take fifty in memory, and chunks can compress
 /// to a ten-thousandth, so without a limit a small file could claim any amount of memory. Writers keep the same limit.
 /// Strings need none, because they are decoded chunk by chunk.
+#[derive(Clone)]
 pub(crate) struct TableRoom {
     /// A limit that depends on the length of the file, for files written before writers had a limit.
     by_length: u64,

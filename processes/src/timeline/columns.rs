@@ -19,7 +19,7 @@ const WIDE: u32 = 8;
 const NARROW: u32 = 6;
 
 /// The columns that are taken.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Columns {
     taken: BTreeSet<u32>,
     /// Columns that are shown.

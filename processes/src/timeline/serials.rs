@@ -8,7 +8,7 @@ use barrow_analyzer::StringId;
 const PAGE: u64 = 16;
 
 /// Counts processes by host and number, in 4 bytes a number.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Serials {
     pages: HashMap<(Option<StringId>, u64), [u32; PAGE as usize]>,
 }
