@@ -1,16 +1,21 @@
-//! How a session answers a question: permission, settings for its own time, pieces.
+//! How a session answers a question: permission, memory, pieces, and what it keeps.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::answer::{Answer, Column, Outcome, Unit};
+use crate::ask::{Ask, MOST_LISTED, PIECE_ROWS, View};
 use crate::command::{Content, Subject};
 use crate::commands;
+use crate::context::Context;
 use crate::error::QueryError;
-use crate::flags::{Format, SnapshotName};
+use crate::pieces::Pieces;
 use crate::question::Question;
-use crate::session::{PIECE_ROWS, Session};
+use crate::removal;
+use crate::reply::{Change, Reply, Rows};
+use crate::session::Session;
+use crate::session::state::State;
 use crate::sources::background::Background;
 use crate::sources::opening::OpenFile;
 use crate::sources::{cache, counting, opening, recognition};
@@ -28,10 +33,10 @@ impl Session {
     /// # Errors
     /// A file that cannot be read; what is wrong with a dump.
     pub fn open(&mut self, name: &str) -> Result<(), QueryError> {
-        let context = self.context.clone();
+        let context = self.state.context.clone();
         context.ceiling.begin(false);
-        let file = self.context.workspace.run(|| opening::open(name, &context));
-        self.take_file(file.map_err(|error| if error.is_stopped() { self.why_stopped() } else { error })?);
+        let file = self.state.context.workspace.run(|| opening::open(name, &context));
+        self.take_file(file.map_err(|error| if error.is_stopped() { why_stopped(&context) } else { error })?);
         Ok(())
     }
 
@@ -45,7 +50,7 @@ impl Session {
             return self.open(name);
         }
         let file = OpenFile { counted: None, ..OpenFile::of(name, Arc::new(counting::nothing()?)) };
-        let import = Background::begin(name, &self.context)?;
+        let import = Background::begin(name, &self.state.context)?;
         self.open_file(file);
         self.import = Some(import);
         Ok(())
@@ -78,10 +83,10 @@ impl Session {
             None => Ok(false),
             Some(import) => {
                 let again = self.select_again.take();
-                self.file = None;
-                self.file = Some(import.into_result()?);
+                self.state.file = None;
+                self.state.file = Some(import.into_result()?);
                 // `$_` is what was counted last.
-                again.map_or(Ok(()), |select| select(self).map(drop))?;
+                again.map_or(Ok(()), |question| self.run_command(&question, View::default()).map(drop))?;
                 Ok(true)
             }
         }
@@ -93,16 +98,16 @@ impl Session {
         let path = Path::new(name);
         let is_dump =
             || recognition::first_bytes(path).is_ok_and(|bytes| barrow_importers::recognise(&bytes).is_some());
-        path.is_file() && is_dump() && !cache::holds(path, &self.context)
+        path.is_file() && is_dump() && !cache::holds(path, &self.state.context)
     }
 
     /// Opens a dump whose objects are only counted. Returns whether that is possible.
     fn open_counted(&mut self, name: &str) -> Result<bool, QueryError> {
-        let context = self.context.clone();
-        let counted = self.context.workspace.run(|| counting::open(name, &context))?;
+        let context = self.state.context.clone();
+        let counted = self.state.context.workspace.run(|| counting::open(name, &context))?;
         let is_counted = counted.is_some();
         if let Some(file) = counted {
-            self.file = Some(file);
+            self.state.file = Some(file);
         }
         Ok(is_counted)
     }
@@ -113,8 +118,8 @@ impl Session {
         if !needs_file || self.import.is_none() || self.take_import()? {
             return Ok(());
         }
-        let Some(OpenFile { name, counted, .. }) = self.file.clone() else { return Ok(()) };
-        let is_early = question.asks_for_totals() && self.away.is_empty();
+        let Some(OpenFile { name, counted, .. }) = self.state.file.clone() else { return Ok(()) };
+        let is_early = question.asks_for_totals() && self.state.away.is_empty();
         if is_early && (counted.is_some() || self.open_counted(&name)?) {
             return Ok(());
         }
@@ -124,10 +129,10 @@ impl Session {
     /// Waits for the import of the open dump, or imports it.
     fn open_whole(&mut self) -> Result<(), QueryError> {
         if let Some(import) = &self.import {
-            import.wait(&self.context.watcher)?;
+            import.wait(&self.state.context.watcher)?;
             return self.take_import().map(drop);
         }
-        match self.file.as_ref().filter(|file| file.counted.is_some()).map(|file| file.name.clone()) {
+        match self.state.file.as_ref().filter(|file| file.counted.is_some()).map(|file| file.name.clone()) {
             Some(name) => self.open(&name),
             None => Ok(()),
         }
@@ -138,9 +143,8 @@ impl Session {
     /// # Errors
     /// Why there is no answer.
     pub fn ask(&mut self, question: &Question) -> Result<Answer, QueryError> {
-        let mut pieces = self.pieces(question, false)?;
-        pieces.session.in_pieces = false;
-        pieces.next().unwrap_or_else(|| Ok(Answer::default()))
+        let view = View { is_paged: self.paged, ..View::default() };
+        self.pieces_of(question, view)?.next().unwrap_or_else(|| Ok(Answer::default()))
     }
 
     /// Answers a question piece by piece: the first answer, then answers with further rows of its last table. If
@@ -149,22 +153,17 @@ impl Session {
     /// # Errors
     /// What the question may not touch, or a flag that its verb does not know.
     pub fn pieces(&mut self, question: &Question, whole: bool) -> Result<Pieces<'_>, QueryError> {
+        let is_paged = self.paged && !whole;
+        self.pieces_of(question, View { is_paged, is_whole: whole, in_pieces: true, ..View::default() })
+    }
+
+    fn pieces_of(&mut self, question: &Question, view: View) -> Result<Pieces<'_>, QueryError> {
         question.check()?;
-        let more = question.touches().except(self.allowed);
+        let more = question.touches().except(self.state.allowed);
         if more != Touches::NOTHING {
             return Err(QueryError::NotAllowed { verb: question.command.name, touches: more });
         }
-        let before = Before {
-            format: question.format.map(|_| self.context.settings.format),
-            selected: question.snapshot.map(|_| self.selected),
-            paged: self.paged,
-        };
-        self.context.settings.format = question.format.unwrap_or(self.context.settings.format);
-        self.selected = question.snapshot.unwrap_or(self.selected);
-        self.whole = whole;
-        self.in_pieces = true;
-        self.paged = self.paged && !whole;
-        Ok(Pieces { session: self, question: question.clone(), before, state: State::First })
+        Ok(Pieces::new(self, question.clone(), view))
     }
 
     /// Answers a question with rows `from` to `from + rows` of its last table, which has every row unless the question
@@ -173,20 +172,15 @@ impl Session {
     /// # Errors
     /// Why there is no answer.
     pub fn window(&mut self, question: &Question, from: u64, rows: usize) -> Result<(Answer, Option<u64>), QueryError> {
-        (self.skip, self.piece) = (Some(from), rows.clamp(1, PIECE_ROWS));
-        let answer = self.window_of(question, from, rows);
-        (self.skip, self.piece) = (None, PIECE_ROWS);
-        answer
-    }
-
-    fn window_of(&mut self, question: &Question, from: u64, rows: usize) -> Result<(Answer, Option<u64>), QueryError> {
-        let mut pieces = self.pieces(question, true)?;
+        let (piece, skip) = (rows.clamp(1, PIECE_ROWS), Some(from));
+        let view = View { is_whole: true, in_pieces: true, piece, skip, ..View::default() };
+        let mut pieces = self.pieces_of(question, view)?;
         let mut answer = pieces.next().unwrap_or_else(|| Ok(Answer::default()))?;
         let all = answer.all_rows;
         // Commands that can pass over rows have done so. Others make them, many at a time.
-        let mut before = pieces.session.take_skip().unwrap_or(0);
+        let mut before = pieces.view.skip.unwrap_or(0);
         if before > 0 {
-            pieces.session.piece = PIECE_ROWS;
+            pieces.view.piece = PIECE_ROWS;
         }
         let (mut made, mut goes_on) = (from - before, answer.goes_on);
         let mut found = Vec::new();
@@ -213,43 +207,43 @@ impl Session {
     }
 
     /// Runs a command, with more memory if that is too little.
-    fn run(&mut self, question: &Question) -> Result<Answer, QueryError> {
+    fn run(&mut self, question: &Question, view: View) -> Result<Reply, QueryError> {
         self.settle(question)?;
-        let is_counted = self.file.as_ref().is_some_and(|file| file.counted.is_some());
-        match self.run_command(question) {
-            Err(error) if error.is_ceiling() && self.has_more_room() => self.run_first(question, error),
+        let is_counted = self.state.file.as_ref().is_some_and(|file| file.counted.is_some());
+        match self.run_command(question, view) {
+            Err(error) if error.is_ceiling() && self.has_more_room(question) => self.run_first(question, view, error),
             // What was counted may be too little for a message that helps.
             Err(error) if is_counted && !error.is_stopped() => {
                 self.open_whole()?;
-                self.run_command(question)
+                self.run_command(question, view)
             }
-            answer => {
+            reply => {
                 if is_counted && self.import.is_some() && question.command.name == "count" {
-                    let question = question.clone();
-                    self.select_again = Some(Box::new(move |session| session.run_command(&question)));
+                    self.select_again = Some(question.clone());
                 }
-                answer
+                reply
             }
         }
     }
 
     /// Whether there may be more memory for a question that found too little: what nobody uses is dropped.
-    fn has_more_room(&mut self) -> bool {
-        let workspace = &self.context.workspace;
+    fn has_more_room(&mut self, question: &Question) -> bool {
         // Pages that were not turned hold their rows.
-        let (was_shared, had_pages) = (workspace.is_shared(), self.more.take().is_some());
+        let had_pages = self.state.more.take_if(|_| question.command.name != "more").is_some();
+        let workspace = &self.state.context.workspace;
+        let was_shared = workspace.is_shared();
         let [dropped, forgot] = [workspace.drop_idle(), workspace.forget()];
         was_shared || had_pages || dropped || forgot
     }
 
     /// Runs a command again that found too little memory, when it is its turn. `error` said so.
-    fn run_first(&mut self, question: &Question, error: QueryError) -> Result<Answer, QueryError> {
-        let workspace = Arc::clone(&self.context.workspace);
+    fn run_first(&self, question: &Question, view: View, error: QueryError) -> Result<Reply, QueryError> {
+        let workspace = Arc::clone(&self.state.context.workspace);
         let _turn = loop {
             if let Some(turn) = workspace.turn() {
                 break turn;
             }
-            if self.context.watcher.is_stopped() {
+            if self.state.context.watcher.is_stopped() {
                 return Err(QueryError::Stopped);
             }
             std::thread::sleep(TURN);
@@ -259,46 +253,85 @@ impl Session {
         if !workspace.memory().settles(SETTLING) && !workspace.runs_several() {
             return Err(error);
         }
-        self.run_in_turn(question, true)
+        self.run_in_turn(question, view, true)
     }
 
-    fn run_command(&mut self, question: &Question) -> Result<Answer, QueryError> {
-        self.run_in_turn(question, false)
+    pub(crate) fn run_command(&self, question: &Question, view: View) -> Result<Reply, QueryError> {
+        self.run_in_turn(question, view, false)
     }
 
-    fn run_in_turn(&mut self, question: &Question, goes_first: bool) -> Result<Answer, QueryError> {
-        let workspace = Arc::clone(&self.context.workspace);
+    fn run_in_turn(&self, question: &Question, view: View, goes_first: bool) -> Result<Reply, QueryError> {
         self.check_content(question)?;
-        // A refused line leaves the rows on the screen, and `%1` names one of them; `$_` is what it was.
-        let (listed, sets) = (self.listed.clone(), self.sets.clone());
-        self.context.ceiling.begin(goes_first);
-        let answer = workspace.run(|| {
-            let answer = (question.command.run)(self, &question.arguments)?;
+        let ask = self.asking(question, view);
+        self.answered(&ask, goes_first, question.command.run)
+    }
+
+    /// What the command of a question is asked.
+    fn asking(&self, question: &Question, view: View) -> Ask {
+        let mut state = self.state.clone();
+        state.context.settings.format = question.format.unwrap_or(state.context.settings.format);
+        state.selected = question.snapshot.unwrap_or(state.selected);
+        // Each question that runs meets the ceiling for itself.
+        state.context.ceiling = Arc::new(state.context.workspace.ceiling());
+        Ask { state, arguments: question.arguments.clone(), view }
+    }
+
+    /// Answers with the threads and the memory of the workspace.
+    fn answered(
+        &self,
+        ask: &Ask,
+        goes_first: bool,
+        run: impl FnOnce(&Ask) -> Result<Reply, QueryError> + Send,
+    ) -> Result<Reply, QueryError> {
+        ask.context.ceiling.begin(goes_first);
+        let reply = ask.context.workspace.run(|| {
+            let reply = run(ask)?;
             // What makes its rows at once may not have looked.
-            self.context.check().map(|()| answer)
+            ask.context.check().map(|()| reply)
         });
-        if answer.is_err() {
-            (self.listed, self.sets) = (listed, sets);
-        }
-        answer.map_err(|error| match error {
-            QueryError::Stopped => self.why_stopped(),
+        reply.map_err(|error| match error {
+            QueryError::Stopped => why_stopped(&ask.context),
             QueryError::NoSnapshot if self.content().iter().any(|content| *content != Content::Heap) => {
                 QueryError::NoHeap
             }
-            QueryError::Analyzer(error) => found::with_place(error, &question.arguments.text()),
+            QueryError::Analyzer(error) => found::with_place(error, &ask.arguments.text()),
             error => error,
         })
     }
 
-    /// Why a question ended without an answer: it was stopped, or the process held too much memory.
-    fn why_stopped(&self) -> QueryError {
-        let is_stopped = self.context.watcher.is_stopped();
-        self.context.ceiling.take_error().filter(|_| !is_stopped).unwrap_or(QueryError::Stopped)
+    /// Keeps what a reply leaves, and gives its answer.
+    pub(crate) fn apply(&mut self, reply: Reply, view: View) -> Answer {
+        let State { listed, more, sets, selected, away, context, .. } = &mut self.state;
+        let most = if view.is_whole { MOST_LISTED } else { usize::MAX };
+        match reply.rows {
+            Rows::Kept => {}
+            Rows::Of(mut rows) => {
+                rows.truncate(most);
+                (*listed, *more) = (Arc::new(rows), reply.more);
+            }
+            Rows::Further(rows) => {
+                let listed = Arc::make_mut(listed);
+                listed.append(rows);
+                listed.truncate(most);
+                *more = reply.more;
+            }
+        }
+        for (name, set) in reply.sets {
+            sets.name(&name, set);
+        }
+        match reply.change {
+            None => {}
+            Some(Change::Selected(snapshot)) => *selected = snapshot,
+            Some(Change::Settings(settings)) => context.settings = settings,
+            Some(Change::Away(removals)) => *away = removals,
+            Some(Change::Ended) => self.ended = true,
+        }
+        reply.answer
     }
 
     /// What the open recording holds.
     fn content(&self) -> Vec<Content> {
-        self.recording().map(|recording| Content::of(&recording)).unwrap_or_default()
+        self.state.recording().map(|recording| Content::of(&recording)).unwrap_or_default()
     }
 
     /// Fails if the recording holds something, and nothing that the question is about.
@@ -314,84 +347,36 @@ impl Session {
         })
     }
 
-    fn first(&mut self, question: &Question) -> Result<Answer, QueryError> {
+    pub(crate) fn first(&mut self, question: &Question, view: View) -> Result<Reply, QueryError> {
         if question.is_help {
-            return Ok(Answer::text(commands::page(question.command)));
+            return Ok(Reply::aside(Answer::text(commands::page(question.command))));
         }
-        let mut answer = self.run(question)?;
-        if answer.outcome != Outcome::DamageFound
-            && let Some(file) = self.file()
+        let reply = self.run(question, view)?;
+        if reply.answer.outcome != Outcome::DamageFound
+            && let Some(file) = self.state.file()
         {
             file.recording.check_strings()?;
         }
-        if question.command.subject == Subject::Recording && !self.away.is_empty() {
-            let away = self.away_text();
-            answer = answer.fact(Column::new("without", "", Unit::Text).for_machines(), away.as_str()).note(away);
-        }
-        Ok(answer)
-    }
-}
-
-/// What a question changed for its own time.
-struct Before {
-    format: Option<Format>,
-    selected: Option<SnapshotName>,
-    paged: bool,
-}
-
-/// The pieces of an answer, in order. Each is made on demand; dropping the iterator gives up the rest.
-pub struct Pieces<'s> {
-    session: &'s mut Session,
-    question: Question,
-    before: Before,
-    state: State,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    First,
-    GoesOn,
-    Done,
-}
-
-impl Iterator for Pieces<'_> {
-    type Item = Result<Answer, QueryError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let answer = match self.state {
-            State::First => self.session.first(&self.question),
-            State::GoesOn => {
-                let workspace = Arc::clone(&self.session.context.workspace);
-                let session = &mut *self.session;
-                session.context.ceiling.begin(false);
-                let answer = workspace.run(|| session.next_page());
-                answer.map_err(|error| if error.is_stopped() { session.why_stopped() } else { error })
-            }
-            State::Done => return None,
+        let away = match &reply.change {
+            Some(Change::Away(away)) => away,
+            _ => &self.state.away,
         };
-        let goes_on = answer.as_ref().is_ok_and(|answer| answer.goes_on);
-        self.state = if goes_on { State::GoesOn } else { State::Done };
-        Some(answer)
-    }
-}
-
-impl Pieces<'_> {
-    /// The session that answers.
-    #[must_use]
-    pub fn session(&self) -> &Session {
-        self.session
-    }
-}
-
-impl Drop for Pieces<'_> {
-    fn drop(&mut self) {
-        let session = &mut *self.session;
-        if self.state == State::GoesOn {
-            // No page of an answer that was given up waits for `more`.
-            session.more = None;
+        if question.command.subject != Subject::Recording || away.is_empty() {
+            return Ok(reply);
         }
-        (session.whole, session.in_pieces, session.paged) = (false, false, self.before.paged);
-        session.context.settings.format = self.before.format.unwrap_or(session.context.settings.format);
-        session.selected = self.before.selected.unwrap_or(session.selected);
+        let away = removal::text(away);
+        let without = Column::new("without", "", Unit::Text).for_machines();
+        Ok(reply.map(|answer| answer.fact(without, away.as_str()).note(away)))
     }
+
+    pub(crate) fn next(&self, question: &Question, view: View) -> Result<Reply, QueryError> {
+        let ask = self.asking(question, View { is_next_page: true, skip: None, ..view });
+        self.answered(&ask, false, commands::next_page)
+    }
+}
+
+/// Why a question ended without an answer: it was stopped, or the process held too much memory.
+fn why_stopped(context: &Context) -> QueryError {
+    let is_stopped = context.watcher.is_stopped();
+    context.ceiling.take_error().filter(|_| !is_stopped).unwrap_or(QueryError::Stopped)
 }

@@ -2,10 +2,10 @@
 
 use barrow_analyzer::Recording;
 
-use crate::answer::Answer;
 use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::touches::Touches;
 
 /// A verb and what it does.
@@ -36,7 +36,7 @@ pub struct Command {
     /// What may follow it.
     pub completion: Completion,
     /// Answers.
-    pub(crate) run: fn(&mut Session, &Arguments) -> Result<Answer, QueryError>,
+    pub(crate) run: fn(&Ask) -> Result<Reply, QueryError>,
 }
 
 /// Where `help` lists a command.

@@ -81,16 +81,29 @@ pub use help::{expressions, from_shell, overview, page, usage_from_shell};
 pub use set::KEYS as SETTINGS;
 
 pub(crate) use compare::is_recording_by_name;
+pub(crate) use more::next_page;
 
 pub use crate::command::{Command, Completion, Content, Group, Subject};
 
 use barrow_analyzer::nearest;
 
 use crate::arguments::Arguments;
+use crate::attributes;
 use crate::error::QueryError;
 use crate::language::names::{self, Match};
 use crate::language::request::Request;
 use crate::tables::ranking::Order;
+
+/// What may follow `by` in a question about objects, besides fields: for a verb what it takes.
+#[must_use]
+pub fn object_orders(verb: &str) -> Vec<&'static str> {
+    match verb {
+        "find" => attributes::ranking_words(),
+        "list" => attributes::words(),
+        "group" => attributes::group_words(),
+        _ => Vec::new(),
+    }
+}
 
 /// What may follow `by` in a question about processes.
 #[must_use]

@@ -11,6 +11,7 @@ use crate::error::QueryError;
 use crate::flags::{QuestionFlags, SnapshotName};
 use crate::session::Session;
 use crate::session::sets::Sets;
+use crate::session::state::State;
 
 /// Assertions that have to hold for each snapshot.
 pub struct Guard {
@@ -25,9 +26,9 @@ impl Guard {
     /// A usage error with the place, a file that cannot be read.
     pub fn new(session: &Session, flags: &QuestionFlags) -> Result<Self, QueryError> {
         let arguments = Arguments::new(&[], false, flags.clone());
-        let mut judge = assertion::input::judge(session, &arguments)?;
+        let mut judge = assertion::input::judge(&session.state, &arguments)?;
         judge.waits = true;
-        let assertions = assertion::input::assertions_of(session, SnapshotId(0), &flags.assertions, &arguments)?;
+        let assertions = assertion::input::assertions_of(&session.state, SnapshotId(0), &flags.assertions, &arguments)?;
         Ok(Guard { judge, assertions })
     }
 
@@ -36,7 +37,7 @@ impl Guard {
     /// # Errors
     /// Those of the questions that they ask.
     pub fn failure(&mut self, session: &Session) -> Result<Option<Answer>, QueryError> {
-        let judged = self.judged(session)?;
+        let judged = self.judged(&session.state)?;
         let failed: Vec<Judged> = judged.into_iter().filter(|judged| *judged.verdict() == Verdict::Fails).collect();
         Ok((!failed.is_empty()).then(|| assertion::answer(&failed)))
     }
@@ -46,7 +47,7 @@ impl Guard {
     /// # Errors
     /// Those of the questions that they ask.
     pub fn undecided(&mut self, session: &Session) -> Result<Vec<String>, QueryError> {
-        Ok(self.judged(session)?.iter().filter_map(Judged::undecided).collect())
+        Ok(self.judged(&session.state)?.iter().filter_map(Judged::undecided).collect())
     }
 
     /// Forgets what was measured: the file is another recording now.
@@ -54,8 +55,8 @@ impl Guard {
         self.judge.forget();
     }
 
-    fn judged(&mut self, session: &Session) -> Result<Vec<Judged>, QueryError> {
-        self.assertions.iter().map(|assertion| Judged::new(&mut self.judge, session, assertion)).collect()
+    fn judged(&mut self, state: &State) -> Result<Vec<Judged>, QueryError> {
+        self.assertions.iter().map(|assertion| Judged::new(&mut self.judge, state, assertion)).collect()
     }
 }
 
@@ -68,7 +69,7 @@ impl Session {
 
     /// Forgets sets and rows: their objects were those of another recording.
     pub fn forget_objects(&mut self) {
-        self.sets = Sets::default();
-        self.listed.clear();
+        self.state.sets = Sets::default();
+        self.state.listed = Arc::default();
     }
 }

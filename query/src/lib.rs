@@ -1,7 +1,7 @@
 //! Turns a line into a question about a recording, and its answer into data.
 //!
 //! ```text
-//!   a line ──▶ Question ──▶ Session ── command ──▶ Answer: facts, tables with units, notes
+//!   a line ──▶ Question ──▶ Session ── Ask ──▶ command ── Reply ──▶ Answer: facts, tables with units, notes
 //!   a file ──▶ sources ───▶   │
 //!                             └── Workspace: heaps, memory ceiling and threads, shared by sessions
 //! ```
@@ -21,7 +21,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! In reading order: `question` and `answer`; `session` and `workspace`; `commands`, one file per verb; `language` reads
+//! In reading order: `question` and `answer`; `session`, `ask` and `reply`; `workspace`; `commands`, one file per verb; `language` reads
 //! words, `sources` opens files, `tables` holds what several commands show.
 
 #![forbid(unsafe_code)]
@@ -34,7 +34,9 @@ pub mod flags;
 
 mod answering;
 mod arguments;
+mod ask;
 mod assertion;
+mod attributes;
 mod ceiling;
 mod command;
 mod context;
@@ -42,9 +44,11 @@ mod exports;
 mod forecast;
 mod guard;
 mod language;
+mod pieces;
 mod progress;
 mod question;
 mod removal;
+mod reply;
 mod session;
 mod sources;
 mod tables;
@@ -52,13 +56,13 @@ mod touches;
 mod workspace;
 
 pub use answer::Answer;
-pub use answering::Pieces;
 pub use arguments::Arguments;
 pub use context::Settings;
 pub use error::QueryError;
 pub use flags::{Flags, Format, SnapshotName};
 pub use guard::Guard;
 pub use language::line::{Line, Sink};
+pub use pieces::Pieces;
 pub use progress::{Stop, Unwatched, Watcher};
 pub use question::Question;
 pub use session::Session;

@@ -1,5 +1,7 @@
 //! What is excluded from a heap: `without EXPR`, `without references NAME [from EXPR]`.
 
+use std::sync::Arc;
+
 use barrow_analyzer::{Cut, Exclusion, Expression, Heap, KindId, ObjectSet};
 
 use crate::error::QueryError;
@@ -30,6 +32,12 @@ pub(crate) enum What {
 pub(crate) struct Objects {
     pub(crate) kinds: Vec<KindId>,
     pub(crate) expression: Expression,
+}
+
+/// What is excluded, in words; empty if nothing is.
+pub(crate) fn text(removals: &[Arc<Removal>]) -> String {
+    let texts: Vec<&str> = removals.iter().map(|removal| removal.text()).collect();
+    if texts.is_empty() { String::new() } else { format!("without {}", texts.join(", without ")) }
 }
 
 impl Removal {

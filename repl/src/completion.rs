@@ -19,7 +19,6 @@ use barrow_query::flags::{question_flags, shown};
 /// More choices than this do not help.
 const MOST_TYPES: usize = 100;
 const TYPE_ORDERS: [&str; 4] = ["size", "count", "unmanaged", "retained"];
-const OBJECT_ORDERS: [&str; 4] = ["size", "unmanaged", "retained", "references"];
 const GROUPS: [&str; 4] = ["type", "kind", "site", "generation"];
 /// What help calls the value of a flag that is the name of a file.
 const FILE_VALUES: [&str; 4] = ["DST", "FILE", "OTHER", "PATH"];
@@ -63,9 +62,9 @@ impl Completer {
 
     /// What may follow `by`.
     fn orders(&self, verb: &str) -> Vec<&'static str> {
-        let is_find = commands::named(verb).is_ok_and(|command| command.name == "find");
+        let takes_processes = commands::named(verb).is_ok_and(|command| matches!(command.name, "find" | "processes"));
         let of_processes =
-            if is_find && self.recording.has_processes() { commands::process_orders() } else { Vec::new() };
+            if takes_processes && self.recording.has_processes() { commands::process_orders() } else { Vec::new() };
         orders(verb).into_iter().chain(of_processes).collect()
     }
 
@@ -108,7 +107,7 @@ impl Completer {
 /// What may follow `by`, about objects.
 fn orders(verb: &str) -> Vec<&'static str> {
     match commands::named(verb).map(|command| command.name) {
-        Ok("find") => OBJECT_ORDERS.into(),
+        Ok(verb @ ("find" | "list" | "group")) => commands::object_orders(verb),
         Ok("histogram") => GROUPS.into_iter().chain(TYPE_ORDERS).collect(),
         Ok("top" | "sites") => TYPE_ORDERS.into(),
         Ok("diff") => vec!["path", "type", "size", "count"],

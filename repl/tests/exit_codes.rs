@@ -64,7 +64,7 @@ fn questions_that_are_not_understood_end_with_2() {
         (&["top", &recording, "types", "refs > 5", "by", "retained"], "is not known; `retained EXPR`"),
         (&["histogram", &recording, "3"], "does not take `3`"),
         (&["histogram", &recording, "refs > 5", "by", "site"], "is by type or by kind"),
-        (&["find", &recording, "refs > 5", "by", "generation"], "objects have no order `generation`"),
+        (&["find", &recording, "refs > 5", "by", "colour"], "objects have no order `colour`"),
         (&["impor", &recording, "-o", "x"], "type its name in full"),
         (&["count", &recording, "siz > 5"], "did you mean `size`?"),
         (

@@ -13,7 +13,7 @@ use crate::error::QueryError;
 use crate::flags::SnapshotName;
 use crate::language::asked;
 use crate::language::operand::{Compared, Operand};
-use crate::session::Session;
+use crate::session::state::State;
 use crate::sources::opening::{self, OpenFile};
 
 /// These assertions and those of `--from`, about this snapshot unless they name another.
@@ -21,19 +21,19 @@ use crate::sources::opening::{self, OpenFile};
 /// # Errors
 /// A usage error with the place, a file that cannot be read.
 pub(crate) fn assertions_of(
-    session: &Session,
+    state: &State,
     snapshot: SnapshotId,
     texts: &[String],
     arguments: &Arguments,
 ) -> Result<Vec<Assertion>, QueryError> {
     // `watch` reads assertions before there is a recording.
-    let recording = session.file().map(|file| &file.recording);
+    let recording = state.file().map(|file| &file.recording);
     let has_processes = recording.is_some_and(|recording| recording.has_processes());
     let has_snapshots = recording.is_some_and(|recording| recording.snapshot_ids().next().is_some());
     let only_processes = has_processes && !has_snapshots;
     let only_trials =
         recording.is_some_and(|recording| recording.has_measurements()) && !has_processes && !has_snapshots;
-    let (objects, processes) = (session.scope(snapshot), asked::Scope { session, flags: &arguments.flags });
+    let (objects, processes) = (state.scope(snapshot), asked::Scope { state, flags: &arguments.flags });
     let scope = Scope { objects: &objects, processes: &processes, has_processes, only_trials, only_processes };
     let mut assertions = texts.iter().map(|text| Assertion::parse(text, &scope)).collect::<Result<Vec<_>, _>>()?;
     if let Some(path) = &arguments.flags.from {
@@ -53,11 +53,11 @@ fn read(path: &Path) -> Result<String, QueryError> {
 }
 
 /// The judge that the flags ask for.
-pub(crate) fn judge(session: &Session, arguments: &Arguments) -> Result<Judge, QueryError> {
+pub(crate) fn judge(state: &State, arguments: &Arguments) -> Result<Judge, QueryError> {
     let mut judge = Judge::default();
     judge.flags = arguments.flags.clone();
     if let Some(name) = &arguments.flags.baseline {
-        judge.baseline = Some(baseline(session, name)?);
+        judge.baseline = Some(baseline(state, name)?);
     }
     if let Some(path) = &arguments.flags.allow {
         let known = assertion::fingerprints(&read(path)?);
@@ -68,16 +68,16 @@ pub(crate) fn judge(session: &Session, arguments: &Arguments) -> Result<Judge, Q
 
 /// `FILE`, `FILE:3`; a number is a snapshot of the open recording. A file of processes or trials need
 /// not hold a snapshot.
-fn baseline(session: &Session, name: &str) -> Result<Baseline, QueryError> {
+fn baseline(state: &State, name: &str) -> Result<Baseline, QueryError> {
     let file = || Operand::Other(name.to_owned(), SnapshotName::Last);
     let operand = Operand::named(name).unwrap_or_else(file);
     if let Operand::Other(file, SnapshotName::Last) = &operand {
-        let OpenFile { name, recording, damage, .. } = opening::open(file, &session.context)?;
+        let OpenFile { name, recording, damage, .. } = opening::open(file, &state.context)?;
         if recording.has_processes() || recording.has_measurements() {
             let snapshot = recording.snapshot_ids().next_back();
             return Ok(Baseline { file: name, recording, snapshot, damage });
         }
     }
-    let Compared { file, recording, snapshot, damage } = operand.look_up(session)?;
+    let Compared { file, recording, snapshot, damage } = operand.look_up(state)?;
     Ok(Baseline { file, recording, snapshot: Some(snapshot), damage })
 }

@@ -24,7 +24,8 @@ use crate::error::QueryError;
 use crate::flags::{Least, QuestionFlags};
 use crate::language::selection;
 use crate::progress::Meter;
-use crate::session::Session;
+use crate::removal;
+use crate::session::state::State;
 use crate::tables::growth_series;
 use crate::tables::suspects::suspects;
 use crate::tables::trials::surroundings;
@@ -87,36 +88,36 @@ impl Judge {
     ///
     /// # Errors
     /// A usage error if there is no baseline, or no such snapshot; those of the analyzer.
-    pub(super) fn judge(&mut self, session: &Session, assertion: &Assertion) -> Result<Judgement, QueryError> {
+    pub(super) fn judge(&mut self, state: &State, assertion: &Assertion) -> Result<Judgement, QueryError> {
         self.is_exact = true;
-        let mut judgement = self.verdict_on(session, assertion)?;
+        let mut judgement = self.verdict_on(state, assertion)?;
         judgement.is_exact = self.is_exact;
         Ok(judgement)
     }
 
-    fn verdict_on(&mut self, session: &Session, assertion: &Assertion) -> Result<Judgement, QueryError> {
+    fn verdict_on(&mut self, state: &State, assertion: &Assertion) -> Result<Judgement, QueryError> {
         if let Claim::Processes { measure, comparison, limit } = &assertion.claim {
-            return self.of_processes(session, measure, *comparison, *limit);
+            return self.of_processes(state, measure, *comparison, *limit);
         }
         if let Claim::Trials { measure, comparison, limit } = &assertion.claim {
-            return self.of_trials(session, measure, *comparison, *limit);
+            return self.of_trials(state, measure, *comparison, *limit);
         }
-        let snapshots = match self.snapshots(session, assertion, Side::Open) {
+        let snapshots = match self.snapshots(state, assertion, Side::Open) {
             Err(QueryError::Usage { message }) if self.waits => return Ok(undecided(message, assertion.claim.unit())),
             snapshots => snapshots?,
         };
         match &assertion.claim {
-            Claim::NoLeaks(known) => self.no_leaks(session, known, &snapshots),
+            Claim::NoLeaks(known) => self.no_leaks(state, known, &snapshots),
             Claim::Compared { measure, comparison, limit } => {
                 let baseline = match limit.factor {
                     None => 0.0,
-                    Some(_) => self.of_baseline(session, assertion, measure)?,
+                    Some(_) => self.of_baseline(state, assertion, measure)?,
                 };
                 let limit = limit.of(baseline);
                 if measure.growth {
-                    return self.growth(session, measure, *comparison, limit, &snapshots);
+                    return self.growth(state, measure, *comparison, limit, &snapshots);
                 }
-                self.amount(session, measure, *comparison, limit, &snapshots)
+                self.amount(state, measure, *comparison, limit, &snapshots)
             }
             Claim::Processes { .. } | Claim::Trials { .. } => {
                 Ok(undecided("it is not about snapshots".to_owned(), assertion.claim.unit()))
@@ -125,10 +126,10 @@ impl Judge {
     }
 
     /// The snapshots that the assertion is about.
-    fn snapshots(&self, session: &Session, assertion: &Assertion, side: Side) -> Result<Vec<SnapshotId>, QueryError> {
+    fn snapshots(&self, state: &State, assertion: &Assertion, side: Side) -> Result<Vec<SnapshotId>, QueryError> {
         let known: Vec<SnapshotId> = match (side, &self.baseline) {
             (Side::Baseline, Some(baseline)) => baseline.recording.snapshot_ids().collect(),
-            _ => session.snapshots()?,
+            _ => state.snapshots()?,
         };
         let is_growth = matches!(&assertion.claim, Claim::Compared { measure, .. } if measure.growth);
         match &assertion.when {
@@ -138,17 +139,17 @@ impl Judge {
             }
             // While a recording is followed, snapshots after the selected one are not considered yet.
             When::Selected if is_growth && self.waits && side == Side::Open => {
-                let selected = session.snapshot()?;
+                let selected = state.snapshot()?;
                 Ok(known.into_iter().filter(|&snapshot| snapshot <= selected).collect())
             }
             When::Selected if is_growth => Ok(known),
-            When::Selected => Ok(vec![session.snapshot()?]),
+            When::Selected => Ok(vec![state.snapshot()?]),
             When::In(name) => Ok(vec![selection::one(*name, &known)?]),
         }
     }
 
     /// What the baseline has: in its last snapshot, or the one that was named; as growth over the same snapshots.
-    fn of_baseline(&mut self, session: &Session, assertion: &Assertion, measure: &Measure) -> Result<f64, QueryError> {
+    fn of_baseline(&mut self, state: &State, assertion: &Assertion, measure: &Measure) -> Result<f64, QueryError> {
         let snapshot = self.baseline()?.snapshot()?;
         if measure.expression.snapshot().is_some() {
             return Err(QueryError::usage(
@@ -156,17 +157,17 @@ impl Judge {
             ));
         }
         if !measure.growth {
-            return self.measured(session, measure, Side::Baseline, snapshot);
+            return self.measured(state, measure, Side::Baseline, snapshot);
         }
-        let snapshots = self.snapshots(session, assertion, Side::Baseline)?;
-        let series = self.series(session, measure, Side::Baseline, &snapshots)?;
+        let snapshots = self.snapshots(state, assertion, Side::Baseline)?;
+        let series = self.series(state, measure, Side::Baseline, &snapshots)?;
         Ok(judged(&series).trend.slope)
     }
 
     /// What is measured of processes is compared with the limit. What was not recorded of any is undecided.
     fn of_processes(
         &mut self,
-        session: &Session,
+        state: &State,
         measure: &ProcessMeasure,
         comparison: Comparison,
         limit: Limit,
@@ -174,13 +175,13 @@ impl Judge {
         let unit = measure.quantity.unit();
         let baseline = match limit.factor {
             None => 0.0,
-            Some(_) => match self.processes_of_baseline(session, measure)? {
+            Some(_) => match self.processes_of_baseline(state, measure)? {
                 Ok(found) => found,
                 Err(why) => return Ok(undecided(format!("of the baseline, {why}"), unit)),
             },
         };
         let limit = limit.of(baseline);
-        let measured = measure.of(session, &session.process_tree()?, &self.flags)?;
+        let measured = measure.of(state, &state.process_tree()?, &self.flags)?;
         let found = match &measured.found {
             Ok(found) => *found,
             Err(why) => return Ok(undecided(why.clone(), unit)),
@@ -195,22 +196,22 @@ impl Judge {
     /// What is measured of trials is compared with the limit, or with the baseline.
     fn of_trials(
         &mut self,
-        session: &Session,
+        state: &State,
         measure: &TrialMeasure,
         comparison: Comparison,
         limit: TrialLimit,
     ) -> Result<Judgement, QueryError> {
-        let trials = session.trials()?;
+        let trials = state.trials()?;
         if let (None, Some(baseline)) = (&self.trials_of_baseline, &self.baseline) {
             if !baseline.recording.has_measurements() {
                 return Err(QueryError::usage("the baseline holds no trials"));
             }
-            self.trials_of_baseline = Some(Arc::new(Trials::of(&baseline.recording, &session.meter())?));
+            self.trials_of_baseline = Some(Arc::new(Trials::of(&baseline.recording, &state.meter())?));
         }
         let judged = Judged { trials: &trials, baseline: self.trials_of_baseline.as_deref() };
         let mut judgement = judged.judge(measure, comparison, limit)?;
         if let (Some(baseline), true) = (&self.baseline, measure.compares()) {
-            let new = session.recording()?.facts().unwrap_or_default();
+            let new = state.recording()?.facts().unwrap_or_default();
             let old = baseline.recording.facts().unwrap_or_default();
             judgement.notes.extend(surroundings::differences(&old, &new));
         }
@@ -220,7 +221,7 @@ impl Judge {
     /// What the baseline has; an inner error says why that is not known.
     fn processes_of_baseline(
         &mut self,
-        session: &Session,
+        state: &State,
         measure: &ProcessMeasure,
     ) -> Result<Result<f64, String>, QueryError> {
         if measure.expression.has_names() {
@@ -234,10 +235,10 @@ impl Judge {
         }
         let tree = match &self.tree_of_baseline {
             Some(tree) => Arc::clone(tree),
-            None => Arc::new(ProcessTree::read_with(recording, &session.meter())?),
+            None => Arc::new(ProcessTree::read_with(recording, &state.meter())?),
         };
         self.tree_of_baseline = Some(Arc::clone(&tree));
-        Ok(measure.of(session, &tree, &self.flags)?.found)
+        Ok(measure.of(state, &tree, &self.flags)?.found)
     }
 
     fn baseline(&self) -> Result<&Baseline, QueryError> {
@@ -247,7 +248,7 @@ impl Judge {
     /// Each snapshot has to fulfil the comparison; the first that does not is the witness.
     fn amount(
         &mut self,
-        session: &Session,
+        state: &State,
         measure: &Measure,
         comparison: Comparison,
         limit: f64,
@@ -256,7 +257,7 @@ impl Judge {
         let unit = measure.unit();
         let mut judgement = undecided("there is no such snapshot".to_owned(), unit);
         for &snapshot in snapshots {
-            let found = self.measured(session, measure, Side::Open, snapshot)?;
+            let found = self.measured(state, measure, Side::Open, snapshot)?;
             let verdict = Verdict::Holds;
             judgement = Judgement {
                 verdict,
@@ -270,10 +271,10 @@ impl Judge {
                 notes: Vec::new(),
             };
             if !comparison.may_hold(found, found, limit) {
-                let heap = session.heap(snapshot)?;
-                let set = measure.select(&heap, &session.meter())?.0;
+                let heap = state.heap(snapshot)?;
+                let set = measure.select(&heap, &state.meter())?.0;
                 judgement.verdict = Verdict::Fails;
-                judgement.witness = Some(witness::of_set(&heap, &set, &session.meter())?);
+                judgement.witness = Some(witness::of_set(&heap, &set, &state.meter())?);
                 break;
             }
         }
@@ -285,20 +286,20 @@ impl Judge {
     /// beyond the limit, but of too few snapshots to be sure, is undecided.
     fn growth(
         &mut self,
-        session: &Session,
+        state: &State,
         measure: &Measure,
         comparison: Comparison,
         limit: f64,
         snapshots: &[SnapshotId],
     ) -> Result<Judgement, QueryError> {
-        let (snapshots, is_repeated) = without_repeated(&*session.recording()?, snapshots)?;
+        let (snapshots, is_repeated) = without_repeated(&*state.recording()?, snapshots)?;
         if snapshots.len() < LEAST_POINTS {
             let there = crate::answer::units::counted(snapshots.len() as u64, "snapshot");
             let but = if is_repeated { " without the last one, which repeats the one before" } else { "" };
             let why = format!("{there}{but} can show no growth; {LEAST_POINTS} are needed");
             return Ok(undecided(why, measure.unit()));
         }
-        let series = self.series(session, measure, Side::Open, snapshots)?;
+        let series = self.series(state, measure, Side::Open, snapshots)?;
         let growth = judged(&series);
         let unit = measure.unit();
         let fails = breaks(&growth, comparison, limit);
@@ -325,23 +326,23 @@ impl Judge {
             judgement.verdict = Verdict::Undecided(why);
         } else if fails {
             let last = snapshots.last().copied().unwrap_or(SnapshotId(0));
-            let heap = session.heap(last)?;
-            let set = measure.select(&heap, &session.meter())?.0;
+            let heap = state.heap(last)?;
+            let set = measure.select(&heap, &state.meter())?.0;
             judgement.verdict = Verdict::Fails;
-            judgement.witness = Some(witness::of_growth(&heap, &set, &series, &growth, unit, &session.meter())?);
+            judgement.witness = Some(witness::of_growth(&heap, &set, &series, &growth, unit, &state.meter())?);
         }
         Ok(judgement)
     }
 
     fn series(
         &mut self,
-        session: &Session,
+        state: &State,
         measure: &Measure,
         side: Side,
         snapshots: &[SnapshotId],
     ) -> Result<Vec<(f64, f64)>, QueryError> {
         let points = snapshots.iter().map(|&snapshot| {
-            let found = self.measured(session, measure, side, snapshot)?;
+            let found = self.measured(state, measure, side, snapshot)?;
             Ok((f64::from(snapshot.0), found))
         });
         points.collect()
@@ -350,20 +351,20 @@ impl Judge {
     /// Measures one snapshot, unless that happened before.
     fn measured(
         &mut self,
-        session: &Session,
+        state: &State,
         measure: &Measure,
         side: Side,
         snapshot: SnapshotId,
     ) -> Result<f64, QueryError> {
-        let away = session.away_text();
+        let away = removal::text(&state.away);
         let key = (side == Side::Baseline, away, measure.quantity, measure.text.clone(), snapshot);
         // Names may mean something else the next time.
         if let Some(&(found, is_exact)) = self.measured.get(&key).filter(|_| measure.expression.snapshot().is_none()) {
             self.is_exact &= is_exact;
             return Ok(found);
         }
-        let heap = self.heap(session, side, snapshot)?;
-        let meter = session.meter();
+        let heap = self.heap(state, side, snapshot)?;
+        let meter = state.meter();
         let (set, counted) = measure.select(&heap, &meter)?;
         let found = match measure.quantity {
             Quantity::Count => counted.objects,
@@ -376,32 +377,27 @@ impl Judge {
         Ok(found)
     }
 
-    fn heap(&self, session: &Session, side: Side, snapshot: SnapshotId) -> Result<Arc<Heap>, QueryError> {
+    fn heap(&self, state: &State, side: Side, snapshot: SnapshotId) -> Result<Arc<Heap>, QueryError> {
         match side {
-            Side::Open => session.heap(snapshot),
+            Side::Open => state.heap(snapshot),
             Side::Baseline => {
                 let recording = Arc::clone(&self.baseline()?.recording);
-                Ok(Arc::new(session.context.heap_of(recording, snapshot)?))
+                Ok(Arc::new(state.context.heap_of(recording, snapshot)?))
             }
         }
     }
 
     /// No snapshot may have a suspect that is not known.
-    fn no_leaks(
-        &mut self,
-        session: &Session,
-        known: &[Known],
-        snapshots: &[SnapshotId],
-    ) -> Result<Judgement, QueryError> {
+    fn no_leaks(&mut self, state: &State, known: &[Known], snapshots: &[SnapshotId]) -> Result<Judgement, QueryError> {
         let mut excused = Excused { known: known.iter().chain(&self.allowed).collect(), of_baseline: Vec::new() };
         if known.contains(&Known::Baseline) || self.baseline.is_some() {
-            let heap = self.heap(session, Side::Baseline, self.baseline()?.snapshot()?)?;
-            let found = suspects(&heap, self.flags.min, &session.meter())?;
+            let heap = self.heap(state, Side::Baseline, self.baseline()?.snapshot()?)?;
+            let found = suspects(&heap, self.flags.min, &state.meter())?;
             excused.of_baseline.extend(found.iter().map(|one| (one.fingerprint, one.retained_bytes)));
         }
         let mut judgement = undecided("there is no such snapshot".to_owned(), Figure::Suspects);
         for &snapshot in snapshots {
-            judgement = leaks_of(&*session.heap(snapshot)?, self.flags.min, &excused, &session.meter())?;
+            judgement = leaks_of(&*state.heap(snapshot)?, self.flags.min, &excused, &state.meter())?;
             if judgement.verdict == Verdict::Fails {
                 break;
             }

@@ -9,7 +9,7 @@ use crate::answer::units;
 use crate::error::QueryError;
 use crate::flags::QuestionFlags;
 use crate::language::asked;
-use crate::session::Session;
+use crate::session::state::State;
 
 /// What is measured of the processes that an expression describes.
 #[derive(Debug, Clone)]
@@ -94,12 +94,12 @@ impl ProcessMeasure {
     /// Those of the classes.
     pub(super) fn of(
         &self,
-        session: &Session,
+        state: &State,
         tree: &Arc<ProcessTree>,
         flags: &QuestionFlags,
     ) -> Result<Measured, QueryError> {
         let classes = if self.expression.needs_classes() {
-            Some(asked::classes(session, tree, &self.expression, flags)?)
+            Some(asked::classes(state, tree, &self.expression, flags)?)
         } else {
             None
         };

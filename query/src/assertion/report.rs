@@ -9,7 +9,7 @@ use crate::answer::{Answer, Audience, Column, Outcome, Table, Unit, Value};
 use crate::assertion::junit::{Case, Problem};
 use crate::error::QueryError;
 use crate::language::names;
-use crate::session::Session;
+use crate::session::state::State;
 use crate::tables::found::{BY_LOWER_BOUNDS, INEXACT};
 
 /// An assertion that was judged.
@@ -27,10 +27,10 @@ impl Judged {
     ///
     /// # Errors
     /// A usage error, those of the analyzer.
-    pub(crate) fn new(judge: &mut Judge, session: &Session, assertion: &Assertion) -> Result<Self, QueryError> {
-        let meter = session.meter();
-        let judgement = judge.judge(session, assertion)?;
-        let recording = session.recording()?;
+    pub(crate) fn new(judge: &mut Judge, state: &State, assertion: &Assertion) -> Result<Self, QueryError> {
+        let meter = state.meter();
+        let judgement = judge.judge(state, assertion)?;
+        let recording = state.recording()?;
         let tables = recording.tables()?;
         let mut notes: Vec<String> =
             assertion.unknown_types(tables).into_iter().map(|name| names::unknown_type(name, tables)).collect();

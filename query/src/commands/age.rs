@@ -4,9 +4,9 @@ use barrow_analyzer::{CountBounds, LifeStep, Lives, ObjectId, SiteId, TypeId};
 
 use crate::answer::series;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::lifelines;
 use crate::tables::type_counts::{self, TypeCounts};
 use crate::touches::Touches;
@@ -31,28 +31,27 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    lifelines::refuse_without(session)?;
-    let by_site = match arguments.words().iter().map(String::as_str).collect::<Vec<_>>()[..] {
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    lifelines::refuse_without(ask)?;
+    let by_site = match ask.arguments.words().iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] | ["by", "type"] => false,
         ["by", "site"] => true,
         ["by", word, ..] | [word, ..] => return Err(COMMAND.refuses(word)),
     };
-    let snapshot = session.snapshot()?;
-    let recording = session.recording()?;
-    let heap = session.heap(snapshot)?;
-    let meter = session.meter();
-    let mut lives = Lives::with(&recording, snapshot, session.context.series_options())?;
-    let place = session.snapshots()?.iter().take_while(|&&before| before < snapshot).count();
+    let snapshot = ask.snapshot()?;
+    let recording = ask.recording()?;
+    let heap = ask.heap(snapshot)?;
+    let meter = ask.meter();
+    let mut lives = Lives::with(&recording, snapshot, ask.context.series_options())?;
+    let place = ask.snapshots()?.iter().take_while(|&&before| before < snapshot).count();
     let step = lives.last(&meter)?.ok_or(QueryError::NoSnapshot)?;
     let groups = match by_site {
         true => by_age(&step, place, &heap.sites(&meter)?),
         false => by_age(&step, place, heap.types(&meter)?),
     };
     drop(meter);
-    session.listed.clear();
     let tables = recording.tables()?;
-    let before = session.snapshots()?.get(place.saturating_sub(1)).copied().unwrap_or(snapshot);
+    let before = ask.snapshots()?.get(place.saturating_sub(1)).copied().unwrap_or(snapshot);
     let counts = TypeCounts::of(&recording, [before, snapshot], lives.origin())?;
     let mut rows = Vec::new();
     for (group, ages) in groups {
@@ -79,8 +78,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         columns: columns(group),
         rows,
     });
-    let rows = session.page_rows();
-    Ok(more::first_page(session, lifelines::with_origin(answer, lives.origin(), lives.confidence()), rows))
+    Ok(more::first_page(ask, lifelines::with_origin(answer, lives.origin(), lives.confidence()), ask.page_rows()))
 }
 
 /// For each group how many objects there are of each age, those with most objects first.

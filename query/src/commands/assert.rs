@@ -4,13 +4,14 @@ use std::fs;
 
 use barrow_analyzer::SnapshotId;
 
-use crate::answer::Answer;
 use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::assertion::input::{assertions_of, judge};
 use crate::assertion::junit;
 use crate::assertion::{self, Assertion, Judged, junit_cases};
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::state::State;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -58,34 +59,31 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let assertions = assertions(session, arguments)?;
-    let mut judge = judge(session, arguments)?;
-    let judged = assertions.iter().map(|assertion| Judged::new(&mut judge, session, assertion));
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let assertions = assertions(ask, &ask.arguments)?;
+    let mut judge = judge(ask, &ask.arguments)?;
+    let judged = assertions.iter().map(|assertion| Judged::new(&mut judge, ask, assertion));
     let judged = judged.collect::<Result<Vec<_>, _>>()?;
-    session.listed.clear();
-    if let Some(path) = &arguments.flags.junit {
-        let suite = session.file().map_or("", |file| file.name.as_str());
+    if let Some(path) = &ask.arguments.flags.junit {
+        let suite = ask.file().map_or("", |file| file.name.as_str());
         let xml = junit::document(suite, &junit_cases(&judged));
         fs::write(path, xml).map_err(|error| QueryError::file(path, error))?;
     }
     let mut answer = assertion::answer(&judged);
     answer.lost = judge.baseline.and_then(|baseline| Some(format!("{}: {}", baseline.file, baseline.damage?)));
-    Ok(answer)
+    Ok(answer.into())
 }
 
 /// The assertions of the line and of `--from`.
-fn assertions(session: &Session, arguments: &Arguments) -> Result<Vec<Assertion>, QueryError> {
+fn assertions(state: &State, arguments: &Arguments) -> Result<Vec<Assertion>, QueryError> {
     // A recording of processes or trials need not hold a snapshot.
-    let snapshot = match session.snapshot() {
-        Err(QueryError::NoSnapshot)
-            if session.recording()?.has_processes() || session.recording()?.has_measurements() =>
-        {
+    let snapshot = match state.snapshot() {
+        Err(QueryError::NoSnapshot) if state.recording()?.has_processes() || state.recording()?.has_measurements() => {
             SnapshotId(0)
         }
         snapshot => snapshot?,
     };
-    let assertions = assertions_of(session, snapshot, &arguments.assertions(), arguments)?;
+    let assertions = assertions_of(state, snapshot, &arguments.assertions(), arguments)?;
     if assertions.is_empty() {
         return Err(QueryError::usage(format!("what should hold? `{}`", COMMAND.example)));
     }

@@ -4,9 +4,9 @@ use barrow_rewrite::{ClassRow, FilePart, State};
 
 use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -35,10 +35,9 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
-    let recording = session.recording()?;
-    let audit = barrow_rewrite::audit(&recording, &session.meter())?;
-    session.listed.clear();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let recording = ask.recording()?;
+    let audit = barrow_rewrite::audit(&recording, &ask.meter())?;
     let (absent, present): (Vec<&ClassRow>, Vec<&ClassRow>) =
         audit.classes.iter().partition(|class| class.state == State::Absent);
     let mut answer = Answer::default()
@@ -60,7 +59,7 @@ fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
         answer =
             answer.note(format!("{bytes} are not known to this version or of no snapshot: `redact` leaves them out"));
     }
-    Ok(answer.exact())
+    Ok(answer.exact().into())
 }
 
 fn classes(classes: &[&ClassRow], audience: Audience) -> Table {

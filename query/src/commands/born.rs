@@ -1,11 +1,13 @@
 //! `born`: the objects that a snapshot has and an earlier one had not.
 
+use std::sync::Arc;
+
 use barrow_analyzer::CountBounds;
 
-use crate::answer::{Answer, Column, Unit};
-use crate::arguments::Arguments;
+use crate::answer::{Column, Unit};
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::lifelines;
 use crate::tables::type_counts::TypeCounts;
 use crate::touches::Touches;
@@ -34,13 +36,13 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let (earlier, later, between) = lifelines::between(session, arguments, COMMAND.name)?;
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let (earlier, later, between) = lifelines::between(ask, &ask.arguments, COMMAND.name)?;
     let (origin, confidence, unknown) = (between.origin, between.confidence, between.unknown);
-    let counts = TypeCounts::of(&*session.recording()?, [earlier, later], origin)?;
-    let answer = lifelines::by_type(session, between.born, &counts, CountBounds::born)?
+    let counts = TypeCounts::of(&*ask.recording()?, [earlier, later], origin)?;
+    let answer = lifelines::by_type(ask, &between.born, &counts, CountBounds::born)?
         .fact(Column::new("born_after", "born after", Unit::Number), earlier.0)
         .fact(Column::new("objects_without_serial", "", Unit::Count).for_machines(), unknown);
-    let rows = session.page_rows();
-    Ok(more::first_page(session, lifelines::with_origin(answer, origin, confidence), rows))
+    let answer = lifelines::with_origin(answer, origin, confidence);
+    Ok(more::first_page(ask, answer, ask.page_rows()).with_last(Arc::new(between.born)))
 }

@@ -6,10 +6,10 @@ use barrow_processes::{
 };
 
 use crate::answer::{Answer, Audience, Column, Unit, Value, units};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::flags::Format;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::class_tables::{self, Totalled};
 use crate::touches::Touches;
 
@@ -84,13 +84,13 @@ fn measure(name: &str) -> Option<Measure> {
     names.into_iter().find(|(known, _)| !name.is_empty() && known.starts_with(name)).map(|(_, measure)| measure)
 }
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let asked = asked(&arguments.words())?;
-    let (tree, totals) = (session.process_tree()?, session.process_totals()?);
-    let is_all = asked.schema.is_none() && session.context.settings.format == Format::Json;
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let asked = asked(&ask.arguments.words())?;
+    let (tree, totals) = (ask.process_tree()?, ask.process_totals()?);
+    let is_all = asked.schema.is_none() && ask.context.settings.format == Format::Json;
     let classes = match is_all {
-        true => session.classes(&arguments.flags)?,
-        false => session.classes_in(&arguments.flags, asked.schema.as_deref())?,
+        true => ask.classes(&ask.arguments.flags)?,
+        false => ask.classes_in(&ask.arguments.flags, asked.schema.as_deref())?,
     };
     let names: Vec<&str> = classes.schemata().iter().map(Schema::name).collect();
     let schema = match &asked.schema {
@@ -100,22 +100,21 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             .ok_or_else(|| QueryError::usage(format!("there is no schema `{name}`; there are {}", names.join(", "))))?,
     };
     let note = cut_note(schema);
-    session.listed.clear();
-    let rows = session.page_rows();
+    let rows = ask.page_rows();
     let measure = asked.measure.unwrap_or(Measure::Cpu);
     if let Some(is_logarithmic) = asked.histogram {
         let values = class_values(&tree, &totals, schema, measure);
         let (table, scale) = class_tables::histogram(schema, &values, measure, is_logarithmic);
         let mut answer = Answer::default().table(table).lines(note).exact();
         answer.notes.extend(scale);
-        return Ok(more::first_page(session, answer, rows));
+        return Ok(more::first_page(ask, answer, rows));
     }
     let totalled = |schema| {
         let of_classes = class_totals(&tree, &totals, schema);
         let whole = WholeSpan::of(&tree, schema, &of_classes);
         Totalled { schema, totals: of_classes, peaks: class_peaks(&tree, schema), whole }
     };
-    let settings = &session.context.settings;
+    let settings = &ask.context.settings;
     let tables = || people(&tree, &totalled(schema), measure, rows);
     match settings.format {
         Format::Json => {
@@ -125,16 +124,16 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             // The page shows what people see beside it.
             let mut answer = if settings.with_series { tables() } else { Answer::default() };
             answer.tables.iter_mut().for_each(|table| table.audience = Audience::People);
-            Ok(answer.fact(column, Value::List(records)).exact())
+            Ok(answer.fact(column, Value::List(records)).exact().into())
         }
-        Format::Csv => Ok(Answer::default().table(class_tables::flat(&totalled(schema))).exact()),
+        Format::Csv => Ok(Answer::default().table(class_tables::flat(&totalled(schema))).exact().into()),
         Format::Table => {
             let mut answer = tables().lines(note);
             if asked.schema.is_none() && names.len() > 1 {
                 let others: Vec<&str> = names.iter().copied().filter(|name| *name != schema.name()).collect();
                 answer = answer.note(format!("schema {}; others: {}", schema.name(), others.join(", ")));
             }
-            Ok(more::first_page(session, answer.exact(), rows))
+            Ok(more::first_page(ask, answer.exact(), rows))
         }
     }
 }

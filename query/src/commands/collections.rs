@@ -1,11 +1,12 @@
 //! `collections`: how full collections are.
 
-use barrow_analyzer::{CollectionType, Collections, Heap, SnapshotId};
+use barrow_analyzer::{CollectionType, Collections, Heap};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::listed::Listed;
 use crate::tables::held;
 use crate::touches::Touches;
 
@@ -36,34 +37,32 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
-    let snapshot = session.snapshot()?;
-    let heap = session.heap(snapshot)?;
-    let found = heap.collections(&session.meter())?;
-    session.listed.clear();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let snapshot = ask.snapshot()?;
+    let heap = ask.heap(snapshot)?;
+    let found = heap.collections(&ask.meter())?;
     let sum = |of: fn(&CollectionType) -> u64| found.types.iter().map(of).fold(0, u64::wrapping_add);
     let superfluous = found.boxed.iter().map(|row| row.superfluous_bytes).sum::<u64>();
     let uniform = found.uniform.iter().map(|row| row.bytes).sum::<u64>();
+    let mut listed = Listed::default();
     let answer = Answer::default()
         .of_snapshot(snapshot)
         .fact(Column::new("empty_bytes", "empty bytes", Unit::Bytes), sum(|row| row.empty_bytes))
         .fact(Column::new("unused_bytes", "unused", Unit::Bytes), sum(|row| row.unused_bytes.unwrap_or(0)))
         .fact(Column::new("boxed_superfluous_bytes", "boxed, superfluous", Unit::Bytes), superfluous)
         .fact(Column::new("uniform_bytes", "arrays of one value", Unit::Bytes), uniform)
-        .table(types(session, snapshot, &heap, &found)?)
-        .table(boxed(session, snapshot, &heap, &found)?)
-        .table(uniform_arrays(session, snapshot, &heap, &found)?);
-    let rows = session.page_rows();
-    Ok(more::first_page(session, answer, rows))
+        .table(types(&heap, &found, &mut listed)?)
+        .table(boxed(&heap, &found, &mut listed)?)
+        .table(uniform_arrays(&heap, &found, &mut listed)?);
+    Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed))
 }
 
-fn types(session: &mut Session, snapshot: SnapshotId, heap: &Heap, found: &Collections) -> Result<Table, QueryError> {
+fn types(heap: &Heap, found: &Collections, listed: &mut Listed) -> Result<Table, QueryError> {
     let tables = heap.recording().tables()?;
     let rows = found.types.iter().map(|row| {
-        session.listed.push((snapshot, row.example));
         let hashed = row.hashed.as_ref();
         vec![
-            Value::from(session.listed.len()),
+            Value::from(listed.push((heap.snapshot(), row.example))),
             Value::text(tables.type_title(row.type_id)),
             row.objects.into(),
             row.unknown.into(),
@@ -98,12 +97,11 @@ fn types(session: &mut Session, snapshot: SnapshotId, heap: &Heap, found: &Colle
     Ok(Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.collect() })
 }
 
-fn boxed(session: &mut Session, snapshot: SnapshotId, heap: &Heap, found: &Collections) -> Result<Table, QueryError> {
+fn boxed(heap: &Heap, found: &Collections, listed: &mut Listed) -> Result<Table, QueryError> {
     let tables = heap.recording().tables()?;
     let rows = found.boxed.iter().map(|row| {
-        session.listed.push((snapshot, row.example));
         vec![
-            Value::from(session.listed.len()),
+            Value::from(listed.push((heap.snapshot(), row.example))),
             Value::text(tables.type_title(row.type_id)),
             row.objects.into(),
             row.distinct.into(),
@@ -124,19 +122,13 @@ fn boxed(session: &mut Session, snapshot: SnapshotId, heap: &Heap, found: &Colle
     Ok(Table { key: "boxed", audience: Audience::Everyone, columns, rows: rows.collect() })
 }
 
-fn uniform_arrays(
-    session: &mut Session,
-    snapshot: SnapshotId,
-    heap: &Heap,
-    found: &Collections,
-) -> Result<Table, QueryError> {
+fn uniform_arrays(heap: &Heap, found: &Collections, listed: &mut Listed) -> Result<Table, QueryError> {
     let tables = heap.recording().tables()?;
     let elements: Vec<_> = found.uniform.iter().map(|row| row.element).collect();
-    let elements = held::cells(heap.recording(), snapshot, &elements)?;
+    let elements = held::cells(heap.recording(), heap.snapshot(), &elements)?;
     let rows = found.uniform.iter().zip(elements).map(|(row, element)| {
-        session.listed.push((snapshot, row.example));
         vec![
-            Value::from(session.listed.len()),
+            Value::from(listed.push((heap.snapshot(), row.example))),
             Value::text(tables.type_title(row.type_id)),
             element,
             row.objects.into(),

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use barrow_trials::{MetricId, Series, Trials, VariantId};
 
 use crate::answer::{Answer, Column, Unit};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::state::State;
 use crate::sources::opening;
 use crate::tables::trials::STATISTICS_BYTES;
 use crate::tables::trials::comparison::{self, Asked, Compared};
@@ -75,10 +76,10 @@ impl<'s> SeriesOf<'s> {
     }
 }
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let words = arguments.words();
-    let flags = &arguments.flags.trial;
-    let (a, others, metrics) = sides(session, &words, flags.reference.as_deref())?;
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let words = ask.arguments.words();
+    let flags = &ask.arguments.flags.trial;
+    let (a, others, metrics) = sides(ask, &words, flags.reference.as_deref())?;
     let presentation = Presentation::of(&a.trials, flags)?;
     let asked = Asked { relative: flags.threshold, floor: flags.floor, weight: flags.weight };
     let has_several = others.len() > 1;
@@ -88,8 +89,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let mut rows = Vec::new();
     let mut of_a = SeriesOf { trials: &a.trials, known: HashMap::new() };
     for b in &others {
-        rows.extend(compared(session, (&a, &mut of_a), b, metrics, asked)?);
-        session.context.check()?;
+        rows.extend(compared(ask, (&a, &mut of_a), b, metrics, asked)?);
+        ask.context.check()?;
     }
     let mut notes = comparison::notes(&rows);
     let mut answer = Answer::default().fact(Column::new("a", "A", Unit::Text), a.name.as_str());
@@ -97,7 +98,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         [b] => {
             answer = answer.fact(Column::new("b", "B", Unit::Text), b.name.as_str());
             answer.lost = b.damage.as_ref().map(|damage| format!("{}: {damage}", b.name));
-            let own = session.recording()?.facts().unwrap_or_default();
+            let own = ask.recording()?.facts().unwrap_or_default();
             notes.extend(b.facts.as_deref().and_then(|facts| surroundings::differences(&own, facts)));
         }
         _ => notes.push("`compare A B` compares two of them in all metrics".to_owned()),
@@ -105,9 +106,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     for table in comparison::tables(&rows) {
         answer = answer.table(presentation.times(table));
     }
-    session.listed.clear();
-    let page = session.page_rows();
-    Ok(more::first_page(session, answer.lines(notes).exact(), page))
+    let page = ask.page_rows();
+    Ok(more::first_page(ask, answer.lines(notes).exact(), page))
 }
 
 /// What many programs are compared in: the time, or the first metric.
@@ -119,7 +119,7 @@ fn main_metric(trials: &Trials) -> String {
 
 /// The metrics that both sides have values of, or those that were named.
 fn compared<'s>(
-    session: &Session,
+    state: &State,
     (a, known): (&'s Side, &mut SeriesOf<'s>),
     b: &'s Side,
     named: &[String],
@@ -150,7 +150,7 @@ fn compared<'s>(
             }
             return Err(QueryError::usage(format!("not both programs have a value of {name}")));
         }
-        session.context.require(series.0.len() + series.1.len(), STATISTICS_BYTES)?;
+        state.context.require(series.0.len() + series.1.len(), STATISTICS_BYTES)?;
         rows.push(Compared::of(old, &series.0, &series.1, &b.name, asked));
     }
     if rows.is_empty() {
@@ -161,17 +161,17 @@ fn compared<'s>(
 
 /// A, each B, and the words after them.
 fn sides<'w>(
-    session: &Session,
+    state: &State,
     words: &'w [String],
     reference: Option<&str>,
 ) -> Result<(Side, Vec<Side>, &'w [String]), QueryError> {
-    let trials = session.trials()?;
+    let trials = state.trials()?;
     let reference = reference.map(|name| trials.variant(name)).transpose()?;
     let file = |word| file(word).filter(|_| !trials.variants().iter().any(|variant| variant.name == word));
     if let [first, rest @ ..] = words
         && let Some((file, variant)) = file(first)
     {
-        let b = of_file(session, file, variant)?;
+        let b = of_file(state, file, variant)?;
         let same = b.trials.variants()[b.variant.index()].name.as_str();
         let a = trials.variant_ids().find(|id| trials.variants()[id.index()].name == same);
         let a = of_variant(&trials, a.or_else(|| trials.variant_ids().next()).ok_or(QueryError::NoTrials)?);
@@ -182,7 +182,7 @@ fn sides<'w>(
     {
         let a = of_variant(&trials, variant);
         if let Some((file, variant)) = file(second) {
-            return Ok((a, vec![of_file(session, file, variant)?], rest));
+            return Ok((a, vec![of_file(state, file, variant)?], rest));
         }
         // A single name may be followed by metrics.
         match trials.variant(second) {
@@ -230,15 +230,15 @@ fn of_variant(trials: &Arc<Trials>, variant: VariantId) -> Side {
     Side { trials: Arc::clone(trials), variant, damage: None, name, facts: None }
 }
 
-fn of_file(session: &Session, name: &str, variant: Option<&str>) -> Result<Side, QueryError> {
-    if !session.allowed.contains(Touches::READS_FILES) {
+fn of_file(state: &State, name: &str, variant: Option<&str>) -> Result<Side, QueryError> {
+    if !state.allowed.contains(Touches::READS_FILES) {
         return Err(QueryError::NotAllowed { verb: COMMAND.name, touches: Touches::READS_FILES });
     }
-    let other = opening::open(name, &session.context)?;
+    let other = opening::open(name, &state.context)?;
     if !other.recording.has_measurements() {
         return Err(QueryError::Unreadable { path: name.to_owned(), cause: "it holds no trials".to_owned() });
     }
-    let trials = Arc::new(Trials::of(&other.recording, &session.meter())?);
+    let trials = Arc::new(Trials::of(&other.recording, &state.meter())?);
     let variant = match variant {
         Some(variant) => trials.variant(variant)?,
         None => trials.variant_ids().next().ok_or(QueryError::NoTrials)?,

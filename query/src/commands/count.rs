@@ -6,9 +6,10 @@ use barrow_processes::{ProcessTree, Selection, Sum};
 use crate::answer::units;
 use crate::answer::{Answer, Column, Unit, Value};
 use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::language::asked::{self, Asked};
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::found;
 use crate::touches::Touches;
 
@@ -33,19 +34,19 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let (snapshot, kinds, expression) = match asked::asked(session, &arguments.divided(), 0)? {
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let (snapshot, kinds, expression) = match asked::asked(ask, &ask.arguments.divided(), 0)? {
         Asked::Objects(snapshot, kinds, expression) => (snapshot, kinds, expression),
         Asked::Processes(expression) => {
-            let (tree, images) = asked::select(session, &expression, &arguments.flags)?;
+            let (tree, images) = asked::select(ask, &expression, &ask.arguments.flags)?;
             let selection = Selection::of(&tree, &images);
-            session.sets.set_last_images(images);
             let answer = with_selection(Answer::default(), &tree, &selection);
-            return Ok(answer.lines(asked::notes(session, &expression, &arguments.flags)?));
+            let answer = answer.lines(asked::notes(ask, &expression, &ask.arguments.flags)?);
+            return Ok(Reply::aside(answer).with_last_images(images));
         }
     };
-    if let Some(counted) = session.counted(snapshot) {
-        let types = expression.matching_types(&*session.recording()?, &kinds)?;
+    if let Some(counted) = ask.counted(snapshot) {
+        let types = expression.matching_types(&*ask.recording()?, &kinds)?;
         let types = types.ok_or_else(|| QueryError::usage("this needs the whole dump"))?;
         let mut sum = Counted::default();
         for row in counted.types.iter().filter(|row| types.binary_search(&row.type_id).is_ok()) {
@@ -53,10 +54,12 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             sum.heap_bytes = sum.heap_bytes.wrapping_add(row.heap_bytes);
             sum.unmanaged_bytes = sum.unmanaged_bytes.wrapping_add(row.unmanaged_bytes);
         }
-        return Ok(found::said(with_totals(Answer::default(), snapshot, sum), true));
+        return Ok(Reply::aside(found::said(with_totals(Answer::default(), snapshot, sum), true)));
     }
-    let (_, counted) = found::select(session, snapshot, &kinds, &expression)?;
-    found::with_exactness(with_totals(Answer::default(), snapshot, counted), session, snapshot, &expression)
+    let (set, counted) = found::select(ask, snapshot, &kinds, &expression)?;
+    let answer = with_totals(Answer::default(), snapshot, counted);
+    let answer = found::with_exactness(answer, ask, snapshot, &expression)?;
+    Ok(Reply::aside(answer).with_last(set))
 }
 
 /// Whether types decide which objects match.

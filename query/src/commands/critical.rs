@@ -8,10 +8,12 @@ use barrow_processes::{ImageId, LabelId, Plan, ProcessTree, Schema, Step, Totals
 use rayon::prelude::*;
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::flags::{Format, Least};
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::listed::Listed;
+use crate::session::state::State;
 use crate::tables::process_text;
 use crate::tables::unit_labels::UnitLabels;
 use crate::touches::Touches;
@@ -58,14 +60,14 @@ struct Link {
     idle_ns: u64,
 }
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    if let Some(word) = arguments.words().first() {
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    if let Some(word) = ask.arguments.words().first() {
         return Err(COMMAND.refuses(word));
     }
-    let tree = session.process_tree()?;
-    let classes = session.classes_in(&arguments.flags, None)?;
-    let is_for_people = session.context.settings.format == Format::Table;
-    let least = match arguments.flags.min {
+    let tree = ask.process_tree()?;
+    let classes = ask.classes_in(&ask.arguments.flags, None)?;
+    let is_for_people = ask.context.settings.format == Format::Table;
+    let least = match ask.arguments.flags.min {
         None => {
             if is_for_people {
                 LEAST_SHARE
@@ -82,8 +84,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let whole_ns = chain.iter().fold(0u64, |sum, link| sum.saturating_add(link.wall_ns));
     let idle_whole_ns = chain.iter().fold(0u64, |sum, link| sum.saturating_add(link.idle_ns));
     let shown: Vec<&Link> = chain.iter().filter(|link| link.wall_ns as f64 >= whole_ns as f64 * least).collect();
-    let units = session.unit_labels(&arguments.flags)?;
-    let mut drags = Drags::of(session, &tree)?;
+    let units = ask.unit_labels(&ask.arguments.flags)?;
+    let mut drags = Drags::of(ask, &tree)?;
     let by_class = by_class(&chain, (&tree, classes.first()), whole_ns, &mut drags);
     let mut longest: Vec<usize> = (0..shown.len()).collect();
     longest.sort_by_key(|&at| Reverse(shown[at].wall_ns));
@@ -94,7 +96,6 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let least_ns = (whole_ns as f64 * least) as u64;
     let off_chain = off_chain(&tree, &chain, least_ns.max(1), &mut drags);
     let is_complete = drags.is_complete;
-    session.listed.clear();
     let answer = Answer::default()
         .fact(Column::new("wall_ns", "wall", Unit::Duration), whole_ns)
         .fact(Column::new("slots", "slots", Unit::Count), slots)
@@ -107,20 +108,20 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         .table(rows(&tree, (classes.first(), &units), (&shown, &of_shown), whole_ns)?);
     let answer =
         if off_chain.is_empty() { answer } else { answer.table(others(&tree, (classes.first(), &units), &off_chain)?) };
-    let listed: Vec<_> = shown.iter().map(|link| link.step.image).collect();
-    session.list_images(listed);
-    let rows = session.page_rows();
-    let mut answer = more::first_page(session, answer, rows);
+    let listed = Listed::of_images(shown.iter().map(|link| link.step.image));
+    let mut reply = more::first_page(ask, answer, ask.page_rows()).listing(listed);
     let left_out = chain.len() - shown.len();
     if left_out > 0 {
         let shown_ns = shown.iter().fold(0u64, |sum, link| sum.saturating_add(link.wall_ns));
         let (programs, time) = (units::counted(left_out as u64, "program"), units::duration(whole_ns - shown_ns));
-        answer = answer.note(format!("{programs} of the chain with {time} in all are left out; --min 0% shows them"));
+        let note = format!("{programs} of the chain with {time} in all are left out; --min 0% shows them");
+        reply = reply.map(|answer| answer.note(note));
     }
     if !is_complete {
-        answer = answer.note("drags that are missing would take too long; --min leaves out more processes");
+        let note = "drags that are missing would take too long; --min leaves out more processes";
+        reply = reply.map(|answer| answer.note(note));
     }
-    Ok(answer)
+    Ok(reply)
 }
 
 /// By how much the whole would be shorter without some processes, as long as replays do not take too long.
@@ -134,8 +135,8 @@ struct Drags {
 }
 
 impl Drags {
-    fn of(session: &Session, tree: &Arc<ProcessTree>) -> Result<Self, QueryError> {
-        let (totals, plan) = (session.process_totals()?, session.process_plan()?);
+    fn of(state: &State, tree: &Arc<ProcessTree>) -> Result<Self, QueryError> {
+        let (totals, plan) = (state.process_totals()?, state.process_plan()?);
         let replays_left = MOST_REPLAYED / plan.nodes().max(1);
         let replayed_ns = plan.replayed_ns();
         Ok(Drags { tree: Arc::clone(tree), totals, plan, replayed_ns, replays_left, is_complete: true })

@@ -7,11 +7,13 @@ use barrow_processes::{ProcessTree, changes_by_class, changes_by_command, whole_
 
 use crate::answer::{Answer, Column, Unit};
 use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::flags::SnapshotName;
 use crate::language::kinds;
 use crate::language::operand::{self, Compared, Operand};
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::state::State;
 use crate::sources::opening;
 use crate::tables::comparison::{self, Choice, Grouping, Measure};
 use crate::tables::object_change;
@@ -47,28 +49,24 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let words = arguments.words();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let words = ask.arguments.words();
     let operands = leading_operands(&words)?;
-    if session.recording()?.has_processes() && session.snapshots()?.is_empty() {
-        return of_processes(session, &operands, &words[operands.len()..], arguments);
+    if ask.recording()?.has_processes() && ask.snapshots()?.is_empty() {
+        return of_processes(ask, &operands, &words[operands.len()..], &ask.arguments);
     }
     let rest = &words[operands.len()..];
-    let (before, after) = compared(session, &operands)?;
+    let (before, after) = compared(ask, &operands)?;
     if rest.iter().map(String::as_str).eq(["by", "path"]) {
-        let mut answer = path_change::answer(session, [&before, &after], arguments)?;
+        let mut answer = path_change::answer(ask, [&before, &after], &ask.arguments)?;
         answer.lost = lost(&[&before, &after]);
-        session.listed.clear();
-        let rows = session.page_rows();
-        return Ok(more::first_page(session, answer, rows));
+        return Ok(more::first_page(ask, answer, ask.page_rows()));
     }
-    if rest.iter().map(String::as_str).eq(["by", "object"]) && arguments.flags.min.is_none() {
-        let answer = object_change::answer(session, [&before, &after])?;
-        session.listed.clear();
-        let rows = session.page_rows();
-        return Ok(more::first_page(session, answer, rows));
+    if rest.iter().map(String::as_str).eq(["by", "object"]) && ask.arguments.flags.min.is_none() {
+        let answer = object_change::answer(ask, [&before, &after])?;
+        return Ok(more::first_page(ask, answer, ask.page_rows()));
     }
-    if arguments.flags.min.is_some() {
+    if ask.arguments.flags.min.is_some() {
         return Err(QueryError::usage("--min is for `diff A B by path`"));
     }
     let names = kind_names(&before, &after)?;
@@ -76,25 +74,18 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     if choice.measure == Measure::Retained && choice.grouping == Grouping::Kind {
         return Err(QueryError::usage("what kinds retain overlaps; try `by retained` without `by kind`"));
     }
-    let (old, new) = (sized(session, &before, choice.measure)?, sized(session, &after, choice.measure)?);
+    let (old, new) = (sized(ask, &before, choice.measure)?, sized(ask, &after, choice.measure)?);
     let mut diff = diff(old.side(&before), new.side(&after))?;
     if let Some(kind) = choice.kind {
         diff = diff.of_kind(kind);
     }
     let mut answer = comparison::answer([&before, &after], &diff, choice).with_exactness(old.is_exact && new.is_exact);
     answer.lost = lost(&[&before, &after]);
-    session.listed.clear();
-    let rows = session.page_rows();
-    Ok(more::first_page(session, answer, rows))
+    Ok(more::first_page(ask, answer, ask.page_rows()))
 }
 
 /// What changed from this recording of processes to another one.
-fn of_processes(
-    session: &mut Session,
-    operands: &[Operand],
-    words: &[String],
-    arguments: &Arguments,
-) -> Result<Answer, QueryError> {
+fn of_processes(ask: &Ask, operands: &[Operand], words: &[String], arguments: &Arguments) -> Result<Reply, QueryError> {
     let [Operand::Other(name, SnapshotName::Last)] = operands else {
         let message = "name the other recording: `diff FILE`, with `by class` or `by command`";
         return Err(QueryError::usage(message));
@@ -104,17 +95,16 @@ fn of_processes(
         ["by", "command"] => true,
         [word, ..] => return Err(COMMAND.refuses(word)),
     };
-    let before = session.process_tree()?;
-    let other = opening::open(name, &session.context)?;
+    let before = ask.process_tree()?;
+    let other = opening::open(name, &ask.context)?;
     if !other.recording.has_processes() {
         return Err(QueryError::Unreadable { path: name.clone(), cause: "it holds no processes".to_owned() });
     }
-    let after = Arc::new(ProcessTree::read_with(Arc::clone(&other.recording), &session.meter())?);
+    let after = Arc::new(ProcessTree::read_with(Arc::clone(&other.recording), &ask.meter())?);
     let table = if is_by_command {
         process_change::table("command", "command", &changes_by_command([&before, &after]))
     } else {
-        let (old, new) =
-            (session.classes_in(&arguments.flags, None)?, session.first_classes(&after, 1, &arguments.flags)?);
+        let (old, new) = (ask.classes_in(&arguments.flags, None)?, ask.first_classes(&after, 1, &arguments.flags)?);
         process_change::table("class", "class", &changes_by_class([&before, &after], [old.first(), new.first()]))
     };
     let mut answer = Answer::default();
@@ -123,9 +113,7 @@ fn of_processes(
     }
     answer = answer.table(table).exact();
     answer.lost = other.damage.map(|damage| format!("{name}: {damage}"));
-    session.listed.clear();
-    let rows = session.page_rows();
-    Ok(more::first_page(session, answer, rows))
+    Ok(more::first_page(ask, answer, ask.page_rows()))
 }
 
 /// What the types of one side add up to, beyond its statistics.
@@ -145,16 +133,16 @@ impl Sized {
 }
 
 /// Measures a side as far as it takes more than its statistics.
-fn sized(session: &Session, side: &Compared, measure: Measure) -> Result<Sized, QueryError> {
-    let meter = session.meter();
-    let is_open = Arc::ptr_eq(&session.recording()?, &side.recording);
-    let is_whole = !is_open || session.away.is_empty();
+fn sized(state: &State, side: &Compared, measure: Measure) -> Result<Sized, QueryError> {
+    let meter = state.meter();
+    let is_open = Arc::ptr_eq(&state.recording()?, &side.recording);
+    let is_whole = !is_open || state.away.is_empty();
     if is_whole && measure != Measure::Retained {
         return Ok(Sized { types: None, retained_bytes: None, is_exact: true });
     }
     let heap = match is_open {
-        true => session.heap(side.snapshot)?,
-        false => Arc::new(session.context.heap_of(Arc::clone(&side.recording), side.snapshot)?),
+        true => state.heap(side.snapshot)?,
+        false => Arc::new(state.context.heap_of(Arc::clone(&side.recording), side.snapshot)?),
     };
     let types = if is_whole { None } else { Some(heap.type_totals(&meter)?) };
     let is_wanted = measure == Measure::Retained;
@@ -181,18 +169,18 @@ fn leading_operands(words: &[String]) -> Result<Vec<Operand>, QueryError> {
 }
 
 /// The two snapshots, with those that were not named.
-fn compared(session: &Session, operands: &[Operand]) -> Result<(Compared, Compared), QueryError> {
-    let selected = || operand::open(session, session.snapshot()?);
+fn compared(state: &State, operands: &[Operand]) -> Result<(Compared, Compared), QueryError> {
+    let selected = || operand::open(state, state.snapshot()?);
     match operands {
-        [] => Ok((operand::open(session, before_selected(session)?)?, selected()?)),
-        [first @ Operand::Open(_)] => Ok((first.look_up(session)?, selected()?)),
-        [other] => Ok((selected()?, other.look_up(session)?)),
-        [first, second, ..] => Ok((first.look_up(session)?, second.look_up(session)?)),
+        [] => Ok((operand::open(state, before_selected(state)?)?, selected()?)),
+        [first @ Operand::Open(_)] => Ok((first.look_up(state)?, selected()?)),
+        [other] => Ok((selected()?, other.look_up(state)?)),
+        [first, second, ..] => Ok((first.look_up(state)?, second.look_up(state)?)),
     }
 }
 
-fn before_selected(session: &Session) -> Result<SnapshotId, QueryError> {
-    let (selected, known) = (session.snapshot()?, session.snapshots()?);
+fn before_selected(state: &State) -> Result<SnapshotId, QueryError> {
+    let (selected, known) = (state.snapshot()?, state.snapshots()?);
     known.iter().copied().rfind(|&snapshot| snapshot < selected).ok_or_else(|| {
         QueryError::usage(match known.len() {
             1 => "this recording holds one snapshot; name another file: `diff FILE`".to_owned(),

@@ -4,9 +4,12 @@ use barrow_analyzer::{Canopy, Dominators, Heap, Holder, SnapshotId, Tree, TreePl
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::language::tree_top::TreeTop;
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::listed::Listed;
+use crate::session::state::State;
 use crate::tables::references::{MOST_ROWS, range};
 use crate::tables::tree_cells;
 use crate::tables::tree_rows::{columns, rows};
@@ -44,6 +47,7 @@ const DEPTH: u32 = 5;
 const FAR: u64 = 1 << 16;
 
 /// Lines that are yet to be shown.
+#[derive(Clone)]
 pub(crate) struct Lines {
     snapshot: SnapshotId,
     top: TreeTop,
@@ -66,6 +70,7 @@ struct Range {
 }
 
 /// Where lines come from.
+#[derive(Clone)]
 enum Source {
     /// All of them, from the upper part of the tree, which is small.
     Ready(std::vec::IntoIter<TreeLine>),
@@ -81,8 +86,8 @@ struct Asked {
     range: Option<(u64, u64)>,
 }
 
-fn asked(session: &Session, words: &[String]) -> Result<Asked, QueryError> {
-    let (snapshot, top, rest) = top(session, words)?;
+fn asked(state: &State, words: &[String]) -> Result<Asked, QueryError> {
+    let (snapshot, top, rest) = top(state, words)?;
     let (by_type, range) = match rest {
         [] => (false, None),
         [by, what] if by == "by" && what == "type" => (true, None),
@@ -93,25 +98,25 @@ fn asked(session: &Session, words: &[String]) -> Result<Asked, QueryError> {
 }
 
 /// Where the words begin, and the words after that.
-fn top<'w>(session: &Session, words: &'w [String]) -> Result<(SnapshotId, TreeTop, &'w [String]), QueryError> {
+fn top<'w>(state: &State, words: &'w [String]) -> Result<(SnapshotId, TreeTop, &'w [String]), QueryError> {
     match words {
         [roots, rest @ ..] if roots == "roots" => {
             let (name, rest) =
                 rest.split_first().ok_or_else(|| QueryError::usage("which roots? `roots` lists them"))?;
-            let snapshot = session.snapshot()?;
-            Ok((snapshot, TreeTop::roots(&*session.heap(snapshot)?, name)?, rest))
+            let snapshot = state.snapshot()?;
+            Ok((snapshot, TreeTop::roots(&*state.heap(snapshot)?, name)?, rest))
         }
         [word, rest @ ..] if word != "by" && range(word).is_none() => {
-            let (snapshot, object) = session.object(word)?;
+            let (snapshot, object) = state.object(word)?;
             Ok((snapshot, TreeTop::Object(object), rest))
         }
-        _ => Ok((session.snapshot()?, TreeTop::Everything, words)),
+        _ => Ok((state.snapshot()?, TreeTop::Everything, words)),
     }
 }
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let Asked { snapshot, top, by_type, range } = asked(session, &arguments.words())?;
-    let flags = &arguments.flags;
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let Asked { snapshot, top, by_type, range } = asked(ask, &ask.arguments.words())?;
+    let flags = &ask.arguments.flags;
     if (by_type || range.is_some()) && (flags.depth.is_some() || flags.min.is_some() || flags.cells.is_some()) {
         let message =
             "`by type` and a range are about all children of one place: without `--depth`, `--min`, `--cells`";
@@ -120,16 +125,15 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     if flags.min.is_some() && flags.cells.is_some() {
         return Err(QueryError::usage("`--min` and `--cells` both say what is left out; give one of them"));
     }
-    let heap = session.heap(snapshot)?;
-    session.listed.clear();
+    let heap = ask.heap(snapshot)?;
     if by_type {
-        return of_types(session, &heap, &top);
+        return of_types(ask, &heap, &top);
     }
     let lines = match range {
-        Some(range) => children(session, &heap, top, range)?,
-        None => upper_part(session, &heap, top, arguments)?,
+        Some(range) => children(ask, &heap, top, range)?,
+        None => upper_part(ask, &heap, top, &ask.arguments)?,
     };
-    lines.map_or_else(|| Ok(unreached()), |lines| lines.answer(session))
+    lines.map_or_else(|| Ok(unreached().into()), |lines| lines.answer(ask))
 }
 
 fn unreached() -> Answer {
@@ -137,13 +141,8 @@ fn unreached() -> Answer {
 }
 
 /// The places that retain most.
-fn upper_part(
-    session: &Session,
-    heap: &Heap,
-    top: TreeTop,
-    arguments: &Arguments,
-) -> Result<Option<Lines>, QueryError> {
-    let meter = session.meter();
+fn upper_part(state: &State, heap: &Heap, top: TreeTop, arguments: &Arguments) -> Result<Option<Lines>, QueryError> {
+    let meter = state.meter();
     let snapshot = heap.snapshot();
     let canopy = if top == TreeTop::Everything { heap.kept_canopy()? } else { None };
     if let Some(canopy) = canopy {
@@ -182,14 +181,9 @@ fn all_lines(canopy: &Canopy, top: <Canopy as Tree>::Place, shown: Shown) -> (st
 }
 
 /// The children of a place, one by one.
-fn children(
-    session: &mut Session,
-    heap: &Heap,
-    top: TreeTop,
-    (first, end): (u64, u64),
-) -> Result<Option<Lines>, QueryError> {
-    let from = first.saturating_add(session.take_skip().unwrap_or(0));
-    let meter = session.meter();
+fn children(ask: &Ask, heap: &Heap, top: TreeTop, (first, end): (u64, u64)) -> Result<Option<Lines>, QueryError> {
+    let from = first.saturating_add(ask.view.skip.unwrap_or(0));
+    let meter = ask.meter();
     let object = top.object();
     let is_marked = from >= FAR && !matches!(top, TreeTop::Roots(..));
     let mark = if is_marked { heap.sibling_mark(object, from) } else { None };
@@ -225,18 +219,18 @@ impl Source {
     }
 
     /// The next lines.
-    fn take(&mut self, heap: &Heap, session: &Session, most: usize) -> Result<Vec<TreeLine>, QueryError> {
+    fn take(&mut self, heap: &Heap, state: &State, most: usize) -> Result<Vec<TreeLine>, QueryError> {
         let (walk, next) = match self {
             Source::Ready(lines) => return Ok(lines.take(most).collect()),
             Source::Tree(walk, next) => (walk, next),
         };
         let before = (walk.clone(), *next);
-        heap.ask_dominators(&session.meter(), |dominators| {
+        heap.ask_dominators(&state.meter(), |dominators| {
             // It is asked again where the index is damaged.
             (*walk, *next) = before.clone();
             let mut lines = Vec::new();
             while let Some(line) = next.filter(|_| lines.len() < most) {
-                session.context.check()?;
+                state.context.check()?;
                 lines.push(line);
                 *next = walk.next(dominators);
             }
@@ -247,16 +241,16 @@ impl Source {
 
 impl Lines {
     /// The next page.
-    pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
-        let heap = session.heap(self.snapshot)?;
-        let page = session.piece_rows().min(MOST_ROWS as usize);
+    pub(super) fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
+        let heap = ask.heap(self.snapshot)?;
+        let page = ask.piece_rows().min(MOST_ROWS as usize);
         let most = self.range.map_or(page, |range| page.min(usize::try_from(range.left).unwrap_or(usize::MAX)));
-        let lines = self.source.take(&heap, session, most)?;
+        let lines = self.source.take(&heap, ask, most)?;
         if let Some(range) = &mut self.range {
             range.left = range.left.saturating_sub(lines.len() as u64);
             range.next += lines.len() as u64;
         }
-        let rows = rows(&heap, session, &lines)?;
+        let (rows, listed) = rows(&heap, ask, &lines)?;
         let mut answer = Answer::default()
             .of_snapshot(self.snapshot)
             .fact(Column::new("children", "children", Unit::Count), self.children)
@@ -269,7 +263,9 @@ impl Lines {
                 children => format!("its children have the numbers 0 to {}", children - 1),
             });
         }
-        Ok(if self.has_more() { self.with_more(answer, session) } else { answer })
+        let skip = ask.view.skip.filter(|_| self.range.is_some());
+        let reply = if self.has_more() { self.going_on(answer, ask) } else { answer.into() };
+        Ok(reply.listing_page(ask, listed).skipping(skip.is_some()))
     }
 
     fn has_more(&self) -> bool {
@@ -277,10 +273,10 @@ impl Lines {
     }
 
     /// Says what is left, and how to get it.
-    fn with_more(self, answer: Answer, session: &mut Session) -> Answer {
-        if session.whole {
-            session.more = Some(Box::new(move |session| self.answer(session)));
-            return Answer { goes_on: true, ..answer };
+    fn going_on(self, answer: Answer, ask: &Ask) -> Reply {
+        if ask.view.is_whole {
+            let answer = Answer { goes_on: true, ..answer };
+            return Reply::from(answer).with_more(move |ask| self.clone().answer(ask));
         }
         let of = &self.top;
         let (rest, way) = match (&self.source, self.range) {
@@ -291,13 +287,12 @@ impl Lines {
         let rows = rest.map_or("… more rows".to_owned(), |left| {
             format!("… {}", crate::answer::units::counted(left, "more row"))
         });
-        let note = if session.paged { format!("{rows}: `more`") } else { format!("{rows}: {way}") };
+        let note = if ask.view.is_paged { format!("{rows}: `more`") } else { format!("{rows}: {way}") };
         let answer = answer
             .fact(Column::new("complete", "", Unit::Text).for_machines(), Value::Flag(false))
             .fact(Column::new("more_rows", "", Unit::Count).for_machines(), rest)
             .cut(note);
-        session.more = Some(Box::new(move |session| self.answer(session)));
-        answer
+        Reply::from(answer).with_more(move |ask| self.clone().answer(ask))
     }
 }
 
@@ -310,27 +305,26 @@ struct OfType {
 }
 
 /// The children of a place, added up by type.
-fn of_types(session: &mut Session, heap: &Heap, top: &TreeTop) -> Result<Answer, QueryError> {
-    let meter = session.meter();
+fn of_types(ask: &Ask, heap: &Heap, top: &TreeTop) -> Result<Reply, QueryError> {
+    let meter = ask.meter();
     let types = heap.types(&meter)?;
     let found = heap.ask_dominators(&meter, |dominators| {
         let Some(place) = top.place(dominators) else { return Ok(None) };
-        Ok::<_, QueryError>(Some((by_type(session, dominators, place, types)?, dominators.is_exact())))
+        Ok::<_, QueryError>(Some((by_type(ask, dominators, place, types)?, dominators.is_exact())))
     })?;
     drop(meter);
-    let Some((mut found, is_exact)) = found else { return Ok(unreached()) };
+    let Some((mut found, is_exact)) = found else { return Ok(unreached().into()) };
     found.sort_by_key(|(_, of)| (std::cmp::Reverse(of.retained.1), of.largest.1));
     let tables = heap.recording().tables()?;
-    let mut rows = Vec::new();
+    let (mut rows, mut listed) = (Vec::new(), Listed::default());
     for (type_id, of) in &found {
         let title = match of.largest.1 {
             Holder::Roots(name) => format!("roots: {}", tables.string(name)),
             _ => type_id.map(|id| tables.type_title(id)).unwrap_or_default(),
         };
         let example = of.largest.1.object();
-        session.listed.extend(example.map(|example| (heap.snapshot(), example)));
         rows.push(vec![
-            example.map(|_| session.listed.len()).into(),
+            example.map(|example| listed.push((heap.snapshot(), example))).into(),
             Value::Text(title),
             type_id.map(|id| tables.kind_name(tables.type_kind(id))).into(),
             of.children.into(),
@@ -356,22 +350,21 @@ fn of_types(session: &mut Session, heap: &Heap, top: &TreeTop) -> Result<Answer,
         .fact(Column::new("children", "children", Unit::Count), children)
         .table(Table { key: "rows", audience: Audience::Everyone, columns, rows })
         .with_exactness(is_exact);
-    let page = session.page_rows();
-    Ok(more::first_page(session, answer, page))
+    Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed))
 }
 
 /// Types with what their children add up to; groups of roots are for themselves.
 fn by_type(
-    session: &Session,
+    state: &State,
     dominators: &Dominators,
     top: TreePlace,
     types: &[u32],
 ) -> Result<Vec<(Option<TypeId>, OfType)>, QueryError> {
-    let mut found: Vec<Option<OfType>> = vec![None; session.recording()?.tables()?.type_count()];
+    let mut found: Vec<Option<OfType>> = vec![None; state.recording()?.tables()?.type_count()];
     let mut groups = Vec::new();
     for (at, child) in dominators.children(top).enumerate() {
         if at.is_multiple_of(1 << 16) {
-            session.context.check()?;
+            state.context.check()?;
         }
         let (holder, bytes) = (dominators.at(child), dominators.bytes_at(child));
         let of = OfType { children: 1, retained: (dominators.count_at(child), bytes), largest: (bytes, holder) };

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use barrow_analyzer::{Entries, Entry, Heap, ObjectId};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::entry_rows::EntryRows;
 use crate::tables::references::{self, Wanted};
 use crate::touches::Touches;
@@ -36,28 +36,28 @@ pub(super) const COMMAND: Command = Command {
 };
 
 /// Entries that are yet to be shown.
+#[derive(Clone)]
 struct Listing {
     heap: Arc<Heap>,
     object: ObjectId,
     wanted: Wanted,
-    found: Entries,
+    found: Arc<Entries>,
 }
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let words = arguments.words();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let words = ask.arguments.words();
     let (name, wanted) = Wanted::of_words(&COMMAND, &words)?;
     if wanted.by_type {
         return Err(COMMAND.refuses("by type"));
     }
-    let (snapshot, object) = references::object(session, name)?;
-    let heap = session.heap(snapshot)?;
-    let found = heap.entries(object, usize::MAX, &session.meter())?.ok_or_else(|| {
+    let (snapshot, object) = references::object(ask, name)?;
+    let heap = ask.heap(snapshot)?;
+    let found = heap.entries(object, usize::MAX, &ask.meter())?.ok_or_else(|| {
         QueryError::usage(format!(
             "the type of @{object} does not say where entries are; `info @{object}` has its fields"
         ))
     })?;
-    session.listed.clear();
-    Listing { heap, object, wanted, found }.answer(session)
+    Listing { heap, object, wanted, found: Arc::new(found) }.answer(ask)
 }
 
 /// Says how many elements of a list are null.
@@ -72,14 +72,14 @@ pub(super) fn with_nulls(answer: Answer, found: &Entries) -> Answer {
 
 impl Listing {
     /// The next page.
-    fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
+    fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
         let total = self.found.entries.len() as u64;
-        self.wanted.pass(session.take_skip());
+        self.wanted.pass(ask.view.skip);
         let start = self.wanted.from.min(total);
-        let end = start + self.wanted.page(session, total) as u64;
+        let end = start + self.wanted.page(ask, total) as u64;
         self.wanted.from = end;
         let page = &self.found.entries[start as usize..end as usize];
-        let mut answer = self.table(session, page)?;
+        let (mut answer, objects) = self.table(ask, page)?;
         if total == 0 && self.found.are_known {
             answer = answer.note("it holds nothing");
         } else if total > 0 && page.is_empty() {
@@ -94,22 +94,23 @@ impl Listing {
         answer = with_nulls(answer, &self.found);
         answer.all_rows = Some(self.wanted.all(total));
         let left = self.wanted.left(total);
-        if left > 0 && session.whole {
+        if left > 0 && ask.view.is_whole {
             answer.goes_on = true;
         } else if left > 0 {
-            answer = answer.cut(references::rest_note(session, COMMAND.name, self.object, end, left));
+            answer = answer.cut(references::rest_note(ask, COMMAND.name, self.object, end, left));
             answer = answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), left);
         }
-        if left > 0 {
-            session.more = Some(Box::new(move |session| self.answer(session)));
-        }
-        Ok(answer)
+        let snapshot = self.heap.snapshot();
+        let listed = objects.into_iter().map(|object| (snapshot, object.unwrap_or(self.object))).collect();
+        let reply = Reply::from(answer).listing_page(ask, listed).skipping(ask.view.skip.is_some());
+        Ok(if left > 0 { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
     }
 
-    fn table(&self, session: &mut Session, page: &[Entry]) -> Result<Answer, QueryError> {
+    /// A row for each entry, and the objects in the rows, if they are objects.
+    fn table(&self, ask: &Ask, page: &[Entry]) -> Result<(Answer, Vec<Option<ObjectId>>), QueryError> {
         let heap = &self.heap;
-        let EntryRows { mut columns, rows, objects } = EntryRows::of(heap, page, &session.meter())?;
-        let asked = heap.ask_dominators(&session.meter(), |dominators| {
+        let EntryRows { mut columns, rows, objects } = EntryRows::of(heap, page, &ask.meter())?;
+        let asked = heap.ask_dominators(&ask.meter(), |dominators| {
             let value = |row: &Vec<Value>| match row[3] {
                 Value::Number(id) => Some(ObjectId(u32::try_from(id).unwrap_or(u32::MAX))),
                 _ => None,
@@ -121,14 +122,13 @@ impl Listing {
         let (retained, is_exact) = asked?;
         columns.insert(0, Column::row_number());
         columns.push(Column::new("retained_bytes", if is_exact { "retained" } else { "≥ retained" }, Unit::Bytes));
-        let first = session.listed.len() + 1;
+        let first = ask.listed_before() + 1;
         let rows = rows.into_iter().zip(retained).enumerate().map(|(at, (mut row, retained))| {
-            row.insert(0, session.row_number(first + at));
+            row.insert(0, ask.row_number(first + at));
             row.push(retained.into());
             row
         });
-        let rows = session.context.collect(rows)?;
-        session.list(heap.snapshot(), objects.into_iter().map(|object| object.unwrap_or(self.object)));
+        let rows = ask.context.collect(rows)?;
         let table = Table { key: "rows", audience: Audience::Everyone, columns, rows };
         let count = Some(self.found.entries.len()).filter(|_| self.found.are_known && !self.found.has_more);
         let answer = Answer::default()
@@ -136,6 +136,6 @@ impl Listing {
             .fact(Column::new("object", "object", Unit::Object), self.object.0)
             .fact(Column::new("entries", "entries", Unit::Count), count)
             .table(table);
-        Ok(answer.with_exactness(is_exact))
+        Ok((answer.with_exactness(is_exact), objects))
     }
 }

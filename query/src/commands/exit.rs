@@ -1,9 +1,9 @@
 //! `exit`: ends the session.
 
 use crate::answer::Answer;
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::{Change, Reply};
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -24,7 +24,6 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
-    session.ended = true;
-    Ok(Answer::default())
+fn run(_: &Ask) -> Result<Reply, QueryError> {
+    Ok(Reply::aside(Answer::default()).changing(Change::Ended))
 }

@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use barrow_processes::{Classes, ImageId, ProcessTree};
 
 use crate::answer::{Answer, Column, Unit, Value, csv, json};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
+use crate::ask::PIECE_ROWS;
 use crate::error::QueryError;
 use crate::exports::trace::Trace;
 use crate::exports::{chrome, perfetto, trial_values};
 use crate::flags::{ExportFormat, QuestionFlags};
-use crate::session::{PIECE_ROWS, Session};
+use crate::reply::Reply;
+use crate::session::state::State;
 use crate::sources::destination::{Access, Destination};
 use crate::tables::process_rows::Rows;
 use crate::tables::trials::overview;
@@ -46,21 +48,21 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let flags = &arguments.flags;
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let flags = &ask.arguments.flags;
     let format = flags.to.ok_or_else(|| {
         QueryError::usage("which format? add `--to chrome`, perfetto, csv, json, markdown, asciidoc or orgmode")
     })?;
-    let recording = session.recording()?;
+    let recording = ask.recording()?;
     if recording.has_measurements() && !recording.has_processes() {
-        return of_trials(session, flags, format);
+        return of_trials(ask, flags, format).map(Reply::aside);
     }
-    let (tree, classes) = (session.process_tree()?, session.classes_in(flags, None)?);
-    let units = session.unit_labels(flags)?;
-    let place = place(session, flags, format);
+    let (tree, classes) = (ask.process_tree()?, ask.classes_in(flags, None)?);
+    let units = ask.unit_labels(flags)?;
+    let place = place(ask, flags, format);
     let sources = tree.recording().path();
     let part = Destination::new(Some(&place), flags.force, sources.as_slice())?.begin(Access::Usual)?;
-    let check = || session.context.check().map_err(|_| io::Error::from(io::ErrorKind::Interrupted));
+    let check = || ask.context.check().map_err(|_| io::Error::from(io::ErrorKind::Interrupted));
     let trace = Trace { tree: &tree, schema: classes.first(), check: &check };
     let mut out = BufWriter::new(part.file()?);
     let written = match format {
@@ -69,38 +71,39 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         ExportFormat::Markdown | ExportFormat::Asciidoc | ExportFormat::Orgmode => {
             return Err(QueryError::usage("`--to markdown`, asciidoc and orgmode are for trials"));
         }
-        ExportFormat::Csv | ExportFormat::Json => rows(session, &tree, (&classes, &units), format, &mut out),
+        ExportFormat::Csv | ExportFormat::Json => rows(ask, &tree, (&classes, &units), format, &mut out),
     };
     // A watcher that stops the question stops the writing.
-    session.context.check()?;
+    ask.context.check()?;
     written.and_then(|()| out.flush()).map_err(|error| QueryError::file(&place, error))?;
     let length = part.file()?.metadata().map_err(|error| QueryError::file(&place, error))?.len();
     let name = part.commit()?;
-    Ok(Answer::default()
+    let answer = Answer::default()
         .fact(Column::new("written", "written", Unit::Text), name)
         .fact(Column::new("length_bytes", "length", Unit::Bytes), length)
         .fact(Column::new("processes", "processes", Unit::Count), tree.processes().len())
-        .exact())
+        .exact();
+    Ok(Reply::aside(answer))
 }
 
 /// Writes trials.
-fn of_trials(session: &Session, flags: &QuestionFlags, format: ExportFormat) -> Result<Answer, QueryError> {
+fn of_trials(state: &State, flags: &QuestionFlags, format: ExportFormat) -> Result<Answer, QueryError> {
     if matches!(format, ExportFormat::Chrome | ExportFormat::Perfetto) {
         return Err(QueryError::usage("trials are exported `--to csv`, json, markdown, asciidoc or orgmode"));
     }
-    let trials = session.trials()?;
+    let trials = state.trials()?;
     if format != ExportFormat::Csv {
-        overview::require(&session.context, &trials, &trials.metric_ids().collect::<Vec<_>>())?;
+        overview::require(&state.context, &trials, &trials.metric_ids().collect::<Vec<_>>())?;
     }
     let presentation = Presentation::of(&trials, &flags.trial)?;
-    let place = place(session, flags, format);
-    let recording = session.recording()?;
+    let place = place(state, flags, format);
+    let recording = state.recording()?;
     let part = Destination::new(Some(&place), flags.force, recording.path().as_slice())?.begin(Access::Usual)?;
-    let check = || session.context.check().map_err(|_| io::Error::from(io::ErrorKind::Interrupted));
+    let check = || state.context.check().map_err(|_| io::Error::from(io::ErrorKind::Interrupted));
     let mut out = BufWriter::new(part.file()?);
-    let source = json::Source { file: session.file().map(|file| file.name.as_str()), damage: None };
+    let source = json::Source { file: state.file().map(|file| file.name.as_str()), damage: None };
     let written = trial_values::write((&*trials, &presentation), format, source, &check, &mut out);
-    session.context.check()?;
+    state.context.check()?;
     written.and_then(|()| out.flush()).map_err(|error| QueryError::file(&place, error))?;
     let length = part.file()?.metadata().map_err(|error| QueryError::file(&place, error))?.len();
     let name = part.commit()?;
@@ -112,13 +115,13 @@ fn of_trials(session: &Session, flags: &QuestionFlags, format: ExportFormat) -> 
 }
 
 /// The file to write.
-fn place(session: &Session, flags: &QuestionFlags, format: ExportFormat) -> PathBuf {
-    flags.output.clone().unwrap_or_else(|| usual_place(session, format))
+fn place(state: &State, flags: &QuestionFlags, format: ExportFormat) -> PathBuf {
+    flags.output.clone().unwrap_or_else(|| usual_place(state, format))
 }
 
 /// Beside the recording, or in the working directory if that is the standard input.
-fn usual_place(session: &Session, format: ExportFormat) -> PathBuf {
-    let name = session.file().map_or("processes", |file| file.name.as_str());
+fn usual_place(state: &State, format: ExportFormat) -> PathBuf {
+    let name = state.file().map_or("processes", |file| file.name.as_str());
     let name = if name == crate::STDIN { "processes" } else { name };
     PathBuf::from(name).with_extension(match format {
         ExportFormat::Chrome => "trace.json",
@@ -133,7 +136,7 @@ fn usual_place(session: &Session, format: ExportFormat) -> PathBuf {
 
 /// The rows of `processes`, some at a time.
 fn rows(
-    session: &Session,
+    state: &State,
     tree: &ProcessTree,
     (classes, units): (&Classes, &UnitLabels),
     format: ExportFormat,
@@ -142,12 +145,12 @@ fn rows(
     let check = || Ok(());
     let mut progress = json::Progress::default();
     let ids: Vec<ImageId> = (0..).map(ImageId).take(tree.images().len()).collect();
-    let source = json::Source { file: session.file().map(|file| file.name.as_str()), damage: None };
+    let source = json::Source { file: state.file().map(|file| file.name.as_str()), damage: None };
     let rows = Rows { tree, classes, units, by: None };
     // There is a first piece even of nothing.
     let none = ids.is_empty().then_some(&ids[..]);
     for (number, piece) in none.into_iter().chain(ids.chunks(PIECE_ROWS)).enumerate() {
-        let table = rows.table(&session.context, piece, |_| Value::None).map_err(io::Error::other)?;
+        let table = rows.table(&state.context, piece, |_| Value::None).map_err(io::Error::other)?;
         let answer = Answer::default().table(table).exact();
         match (format, number) {
             (ExportFormat::Csv, 0) => csv::begin(&answer, &check, out)?,

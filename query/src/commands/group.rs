@@ -3,10 +3,10 @@
 use barrow_analyzer::{GroupKey, GroupRetained, Heap, ObjectGroups, Progress, RetainedByGroups};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::language::request::Request;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::ranking::Order;
 use crate::tables::{found, group_keys, held};
 use crate::touches::Touches;
@@ -41,20 +41,20 @@ pub(super) const COMMAND: Command = Command {
 const ROW_BYTES: u64 = 400;
 const KEY_BYTES: u64 = 100;
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let request = Request::of(arguments);
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let request = Request::of(&ask.arguments);
     let (keys, order) = group_keys::keys_and_order(&COMMAND, &request.by)?;
-    let snapshot = session.snapshot()?;
-    let (kinds, expression) = found::kinds_and_expression_or_all(session, snapshot, &request.rest, 0)?;
-    let heap = session.heap(snapshot)?;
-    let meter = session.meter();
+    let snapshot = ask.snapshot()?;
+    let (kinds, expression) = found::kinds_and_expression_or_all(ask, snapshot, &request.rest, 0)?;
+    let heap = ask.heap(snapshot)?;
+    let meter = ask.meter();
     let (set, _) = heap.select(&kinds, &expression, &meter)?;
     let found = heap.groups(&set, &keys, &meter)?;
     let retained = if order == Order::Retained { Some(found.retained(&meter)?) } else { None };
-    session.context.require_rows_of(found.groups.len(), ROW_BYTES + KEY_BYTES * keys.len() as u64)?;
+    ask.context.require_rows_of(found.groups.len(), ROW_BYTES + KEY_BYTES * keys.len() as u64)?;
     let rows = rows(&keys, &found, retained.as_ref(), order, &heap, &meter)?;
     drop(meter);
-    let rows = session.context.collect(rows.into_iter())?;
+    let rows = ask.context.collect(rows.into_iter())?;
     let columns = columns(&keys, &rows, retained.is_some());
     let table = Table { key: "rows", audience: Audience::Everyone, columns, rows };
     let sum = group_keys::totals(found.groups.iter());
@@ -69,7 +69,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         answer = answer.fact(Column::new("retained_bytes", "retained", Unit::Bytes), all);
         answer = answer.fact(Column::new("shared_bytes", "shared", Unit::Bytes), retained.shared.bytes);
     }
-    answer = found::with_exactness(answer.table(table), session, snapshot, &expression)?;
+    answer = found::with_exactness(answer.table(table), ask, snapshot, &expression)?;
     if retained.is_some_and(|retained| !retained.are_exact) {
         let why = "what a group retains is a lower bound, because ephemerons are involved; what is shared has the rest";
         answer = answer.at_least().note(why);
@@ -77,10 +77,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     if set.is_empty() {
         answer = answer.note("no object matches");
     }
-    session.sets.set_last(std::sync::Arc::new(set));
-    session.listed.clear();
-    let rows = request.rows.unwrap_or_else(|| session.page_rows());
-    Ok(more::first_page(session, answer, rows))
+    let rows = request.rows.unwrap_or_else(|| ask.page_rows());
+    Ok(more::first_page(ask, answer, rows).with_last(std::sync::Arc::new(set)))
 }
 
 /// A row for each group, the largest first, and one for what is shared.

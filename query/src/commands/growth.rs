@@ -5,9 +5,9 @@ use barrow_analyzer::{FALSE_ALARMS, Growth, GrowthRow, LEAST_POINTS, SURE_POINTS
 use crate::answer::series;
 use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::growth_series;
 use crate::tables::type_path;
 use crate::touches::Touches;
@@ -49,19 +49,18 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    if groups::are_asked(arguments) {
-        return groups::answer(session, arguments);
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    if groups::are_asked(&ask.arguments) {
+        return groups::answer(ask, &ask.arguments);
     }
-    let recording = session.recording()?;
-    let mut words = &arguments.words()[..];
-    let mut page = session.ranking_rows(None);
+    let recording = ask.recording()?;
+    let mut words = &ask.arguments.words()[..];
+    let mut page = ask.ranking_rows(None);
     if let Some(rows) = words.last().and_then(|word| word.parse().ok()) {
         (page, words) = (rows, &words[..words.len() - 1]);
     }
-    let (snapshots, is_repeated) = growth_series::snapshots(session, &recording, words)?;
-    let growth = growth_series::folded(session, &recording, &snapshots, type_path::least_share(arguments)?)?;
-    session.listed.clear();
+    let (snapshots, is_repeated) = growth_series::snapshots(ask, &recording, words)?;
+    let growth = growth_series::folded(ask, &recording, &snapshots, type_path::least_share(&ask.arguments)?)?;
     let (rows, tested) = (growth.rows(), growth.large().count());
     let (carried, rows): (Vec<GrowthRow>, Vec<GrowthRow>) = rows.into_iter().partition(|row| row.is_carried);
     let (rows, still): (Vec<GrowthRow>, Vec<GrowthRow>) = rows.into_iter().partition(|row| growth.changes(row.node));
@@ -88,10 +87,10 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         count => answer.note(format!(
             "{} not shown: they changed by less than {} % of the heap",
             units::counted(count as u64, "path"),
-            (type_path::least_share(arguments)? * 20_000.0).round() / 1000.0
+            (type_path::least_share(&ask.arguments)? * 20_000.0).round() / 1000.0
         )),
     };
-    Ok(more::first_page(session, answer, page.max(1)))
+    Ok(more::first_page(ask, answer, page.max(1)))
 }
 
 /// What is said of all rows, in a sentence: `tested` are all that were judged, as `7 paths`.

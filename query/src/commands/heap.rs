@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use barrow_processes::{ProcessId, ProcessTree};
 
-use crate::answer::Answer;
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::command::Subject as About;
 use crate::error::QueryError;
 use crate::question::Question;
+use crate::reply::Reply;
 use crate::session::Session;
+use crate::session::state::State;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -33,40 +34,39 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let words = arguments.words();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let words = ask.arguments.words();
     let Some((name, rest)) = words.split_first() else {
         return Err(QueryError::usage("whose heap? name a process, like `heap 1234:0 summary`"));
     };
-    let tree = session.process_tree()?;
+    let tree = ask.process_tree()?;
     let id = tree.named(name)?;
-    let path = recording(session, &tree, id)?;
+    let path = recording(ask, &tree, id)?;
     let (verb, rest) = rest.split_first().map_or(("summary", rest), |(verb, rest)| (verb.as_str(), rest));
     let question = Question::new(verb, rest)?;
-    let touches = question.touches().except(session.allowed);
+    let touches = question.touches().except(ask.allowed);
     if question.command.subject != About::Recording || question.command.writes() || touches != Touches::NOTHING {
         return Err(QueryError::usage(format!("`{verb}` is no question about a heap")));
     }
-    let mut other = Session::new(Arc::clone(&session.context.workspace), session.context.settings.clone());
-    other.watch_with(Arc::clone(&session.context.watcher));
+    let mut other = Session::new(Arc::clone(&ask.context.workspace), ask.context.settings.clone());
+    other.watch_with(Arc::clone(&ask.context.watcher));
     other.open(&path.display().to_string())?;
-    session.listed.clear();
     let mut answer = other.ask(&question)?;
     let note = format!("of {}", path.display());
     // What comes after the first page is asked in that file itself.
     answer.goes_on = false;
-    Ok(answer.note(note))
+    Ok(answer.note(note).into())
 }
 
 /// The file with the heap of a process.
-fn recording(session: &Session, tree: &ProcessTree, id: ProcessId) -> Result<PathBuf, QueryError> {
+fn recording(state: &State, tree: &ProcessTree, id: ProcessId) -> Result<PathBuf, QueryError> {
     let process = tree.process(id);
     let name = tree.name(id);
     let Some(uuid) = process.heap else {
         return Err(QueryError::usage(format!("process {name} wrote no heap recording")));
     };
     let written = tree.attribute(process, "heap").map(PathBuf::from);
-    let folder = session.file().and_then(|file| Path::new(&file.name).parent().map(Path::to_owned)).unwrap_or_default();
+    let folder = state.file().and_then(|file| Path::new(&file.name).parent().map(Path::to_owned)).unwrap_or_default();
     let beside = written.as_ref().and_then(|path| path.file_name()).map(|file| folder.join(file));
     let candidates = written.iter().chain(&beside).filter(|path| path.is_file());
     let is_it = |path: &&PathBuf| barrow_analyzer::Recording::open(path).is_ok_and(|found| found.uuid() == uuid);

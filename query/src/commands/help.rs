@@ -3,10 +3,11 @@
 use std::fmt::Write;
 
 use crate::answer::Answer;
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::flags::{question_flags, shown};
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::state::State;
 
 use super::{COMMANDS, Command, Completion, Content, Group, Subject, named};
 
@@ -105,18 +106,20 @@ pub fn expressions() -> String {
     text + OPERATORS
 }
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    match &arguments.words()[..] {
-        [] => Ok(Answer::text(overview_of(&held(session)))),
-        [word] if word.len() > 3 && "expressions".starts_with(word.as_str()) => Ok(Answer::text(expressions())),
-        [word] => Ok(Answer::text(page(named(word)?))),
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    match &ask.arguments.words()[..] {
+        [] => Ok(Reply::aside(Answer::text(overview_of(&held(ask))))),
+        [word] if word.len() > 3 && "expressions".starts_with(word.as_str()) => {
+            Ok(Reply::aside(Answer::text(expressions())))
+        }
+        [word] => Ok(Reply::aside(Answer::text(page(named(word)?)))),
         [_, word, ..] => Err(COMMAND.refuses(word)),
     }
 }
 
 /// What the open recording holds; nothing if that is not known, so that everything can be asked.
-fn held(session: &Session) -> Vec<Content> {
-    session.recording().map(|recording| Content::of(&recording)).unwrap_or_default()
+fn held(state: &State) -> Vec<Content> {
+    state.recording().map(|recording| Content::of(&recording)).unwrap_or_default()
 }
 
 /// Whether a recording that holds this answers a command.

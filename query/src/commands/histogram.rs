@@ -8,11 +8,12 @@ use barrow_statistics::Modes;
 use crate::answer::measured::measured;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::flags::Format;
 use crate::language::kinds::Kinds;
 use crate::language::request::Request;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::found;
 use crate::tables::ranking::{self, Order};
 use crate::tables::trials::{Named, STATISTICS_BYTES, histogram, modes};
@@ -50,11 +51,11 @@ enum Grouping {
     Generation,
 }
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    if let Some(answer) = of_trials(session, arguments)? {
-        return Ok(answer);
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    if let Some(answer) = of_trials(ask, &ask.arguments)? {
+        return Ok(answer.into());
     }
-    let request = Request::of(arguments);
+    let request = Request::of(&ask.arguments);
     let (mut grouping, mut order) = (Grouping::Type, Order::Size);
     for name in &request.by {
         match (name.as_str(), Order::named(name)) {
@@ -70,20 +71,20 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         return Err(COMMAND.refuses(&rows.to_string()));
     }
     if !request.rest.words().is_empty() {
-        return of_matching(session, &request.rest, grouping, order);
+        return of_matching(ask, &request.rest, grouping, order);
     }
-    let heap = session.heap(session.snapshot()?)?;
-    let meter = session.meter();
+    let heap = ask.heap(ask.snapshot()?)?;
+    let meter = ask.meter();
     let answer = match grouping {
         Grouping::Type => {
-            let types = ranking::types(&heap, session.counted(heap.snapshot()), &Kinds::default(), order, &meter)?;
+            let types = ranking::types(&heap, ask.counted(heap.snapshot()), &Kinds::default(), order, &meter)?;
             let mut answer = ranking::answer(&heap, &types, order, &meter)?;
-            if session.context.settings.with_series {
-                type_series::add(session, &types, order, &mut answer)?;
+            if ask.context.settings.with_series {
+                type_series::add(ask, &types, order, &mut answer)?;
             }
             answer
         }
-        Grouping::Kind => match session.counted(heap.snapshot()) {
+        Grouping::Kind => match ask.counted(heap.snapshot()) {
             Some(counted) => of_kinds(&heap, counted.types.clone(), None, order)?,
             None => by_kind(&heap, order, &meter)?,
         },
@@ -91,18 +92,16 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         Grouping::Generation => by_generation(&heap, order, &meter)?,
     };
     drop(meter);
-    session.listed.clear();
-    let rows = session.page_rows();
-    Ok(more::first_page(session, answer, rows))
+    Ok(more::first_page(ask, answer, ask.page_rows()))
 }
 
 /// The values of a metric, if its name is asked for, or if the recording holds nothing but trials.
-fn of_trials(session: &mut Session, arguments: &Arguments) -> Result<Option<Answer>, QueryError> {
-    let (recording, words) = (session.recording()?, arguments.words());
+fn of_trials(ask: &Ask, arguments: &Arguments) -> Result<Option<Answer>, QueryError> {
+    let (recording, words) = (ask.recording()?, arguments.words());
     if !recording.has_measurements() {
         return Ok(None);
     }
-    let trials = session.trials()?;
+    let trials = ask.trials()?;
     let has_heap = recording.snapshot_count() > 0;
     let is_metric = words.first().is_some_and(|word| trials.metric(word).is_ok());
     let (metric, variant) = match &words[..] {
@@ -114,9 +113,9 @@ fn of_trials(session: &mut Session, arguments: &Arguments) -> Result<Option<Answ
     };
     let named = Named::of(&trials, metric, variant)?;
     // A table that is drawn shows none of the single values.
-    let is_for_machines = session.context.settings.format != Format::Table || !session.in_pieces;
+    let is_for_machines = ask.context.settings.format != Format::Table || !ask.view.in_pieces;
     let bytes = STATISTICS_BYTES + if is_for_machines { LISTED_BYTES } else { 0 };
-    session.context.require(named.series.len(), bytes)?;
+    ask.context.require(named.series.len(), bytes)?;
     let found = Modes::of(&named.series.sample());
     let unit = &named.metric().unit;
     let values = named.series.values();
@@ -137,7 +136,6 @@ fn of_trials(session: &mut Session, arguments: &Arguments) -> Result<Option<Answ
         .table(histogram::table(&named.series, &found, unit))
         .note(modes::sentence(&found, named.series.len()))
         .exact();
-    session.listed.clear();
     Ok(Some(answer))
 }
 
@@ -146,16 +144,11 @@ fn of_trials(session: &mut Session, arguments: &Arguments) -> Result<Option<Answ
 const LISTED_BYTES: u64 = 176;
 
 /// The same of the objects that match.
-fn of_matching(
-    session: &mut Session,
-    expression: &Arguments,
-    grouping: Grouping,
-    order: Order,
-) -> Result<Answer, QueryError> {
-    let snapshot = session.snapshot()?;
-    let (kinds, expression) = found::kinds_and_expression(session, snapshot, expression, 0)?;
-    let heap = session.heap(snapshot)?;
-    let meter = session.meter();
+fn of_matching(ask: &Ask, expression: &Arguments, grouping: Grouping, order: Order) -> Result<Reply, QueryError> {
+    let snapshot = ask.snapshot()?;
+    let (kinds, expression) = found::kinds_and_expression(ask, snapshot, expression, 0)?;
+    let heap = ask.heap(snapshot)?;
+    let meter = ask.meter();
     let (set, _) = heap.select(&kinds, &expression, &meter)?;
     let types = ranking::types_of(&heap, &set, order, &meter)?;
     let mut answer = match grouping {
@@ -166,13 +159,11 @@ fn of_matching(
         }
     };
     drop(meter);
-    session.listed.clear();
     if set.is_empty() {
         answer = answer.note("no object matches");
     }
-    let answer = found::with_exactness(answer, session, snapshot, &expression)?;
-    let rows = session.page_rows();
-    Ok(more::first_page(session, answer, rows))
+    let answer = found::with_exactness(answer, ask, snapshot, &expression)?;
+    Ok(more::first_page(ask, answer, ask.page_rows()))
 }
 
 fn by_kind(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<Answer, QueryError> {

@@ -1,9 +1,9 @@
 //! `history`: the lines typed so far.
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -24,9 +24,9 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let lines = &session.history;
-    let shown = match &arguments.words()[..] {
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let lines = &ask.history;
+    let shown = match &ask.arguments.words()[..] {
         [] => lines.len(),
         [word] => word.parse().map_err(|_| COMMAND.refuses(word))?,
         [_, word, ..] => return Err(COMMAND.refuses(word)),
@@ -35,5 +35,5 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let rows = lines.iter().enumerate().skip(first);
     let rows = rows.map(|(at, line)| vec![Value::from(at + 1), Value::text(line)]).collect();
     let columns = vec![Column::new("number", "#", Unit::Number), Column::new("line", "line", Unit::Text)];
-    Ok(Answer::default().table(Table { key: "rows", audience: Audience::Everyone, columns, rows }))
+    Ok(Reply::aside(Answer::default().table(Table { key: "rows", audience: Audience::Everyone, columns, rows })))
 }

@@ -4,9 +4,10 @@ use barrow_analyzer::{Holder, ObjectId, objects};
 
 use crate::answer::label;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::listed::Listed;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};
@@ -28,14 +29,14 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let (snapshot, object) = match &arguments.words()[..] {
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let (snapshot, object) = match &ask.arguments.words()[..] {
         [] => return Err(QueryError::usage("of which object? `idom @123`, or `idom %3` for row 3 of the last table")),
-        [name] => session.object(name)?,
+        [name] => ask.object(name)?,
         [_, word, ..] => return Err(COMMAND.refuses(word)),
     };
-    let heap = session.heap(snapshot)?;
-    let meter = session.meter();
+    let heap = ask.heap(snapshot)?;
+    let meter = ask.meter();
     let asked = heap.ask_dominators(&meter, |dominators| {
         let bytes = |holder: &Holder| match *holder {
             Holder::Object(dominator) => dominators.retained_bytes(dominator),
@@ -50,10 +51,9 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let mut details = objects(heap.recording(), snapshot, &dominators)?.into_iter();
     drop(meter);
     let tables = heap.recording().tables()?;
-    session.listed.clear();
-    let mut rows = Vec::new();
+    let (mut rows, mut listed) = (Vec::new(), Listed::default());
     for (holder, bytes) in holders {
-        session.context.check()?;
+        ask.context.check()?;
         let dominator = holder.object();
         let object = dominator.and_then(|_| details.next());
         let type_id = object.map(|object| object.type_id);
@@ -62,9 +62,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             Holder::Roots(name) => format!("roots: {}", tables.string(name)),
             Holder::Everything => "all roots".to_owned(),
         };
-        session.listed.extend(dominator.map(|dominator| (snapshot, dominator)));
         rows.push(vec![
-            dominator.map(|_| session.listed.len()).into(),
+            dominator.map(|dominator| listed.push((snapshot, dominator))).into(),
             dominator.map(|dominator| dominator.0).into(),
             Value::text(&title),
             Value::Text(type_id.map_or(title, |type_id| tables.type_title(type_id))),
@@ -88,6 +87,6 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     if !is_reachable {
         answer = answer.note("no root reaches it: nothing keeps it alive");
     }
-    let page = session.page_rows();
-    Ok(more::first_page(session, answer, page))
+    let page = ask.page_rows();
+    Ok(more::first_page(ask, answer, page).listing(listed))
 }

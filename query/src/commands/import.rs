@@ -7,9 +7,9 @@ use barrow_importers::{Holds, Imported};
 
 use crate::answer::units;
 use crate::answer::{Answer, Column, Unit};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::sources::destination::{Access, Destination};
 use crate::sources::dump_order::{DumpOrder, OrderedBy};
 use crate::sources::folders;
@@ -53,9 +53,9 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let words = arguments.words();
-    let meter = session.meter();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let words = ask.arguments.words();
+    let meter = ask.meter();
     let spooled: Result<Vec<Option<Spooled>>, QueryError> =
         words.iter().map(|word| spool::is_pipe(word).then(|| spool::spool(word, &meter)).transpose()).collect();
     let spooled = spooled?;
@@ -70,20 +70,20 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     if sources.is_empty() {
         return Err(QueryError::usage(format!("what should be imported? `{}`", COMMAND.example)));
     }
-    let destination = Destination::new(arguments.flags.output.as_deref(), arguments.flags.force, &sources)?;
-    let order = DumpOrder::of(&sources, arguments.flags.by_time)?;
+    let destination = Destination::new(ask.arguments.flags.output.as_deref(), ask.arguments.flags.force, &sources)?;
+    let order = DumpOrder::of(&sources, ask.arguments.flags.by_time)?;
     if !order.remarks.is_empty() {
-        session.context.watcher.remark(&order.remarks.join("; "));
+        ask.context.watcher.remark(&order.remarks.join("; "));
     }
-    let meter = session.meter();
+    let meter = ask.meter();
     let part = destination.begin(Access::Usual)?;
-    let (clocks, flags) = (&arguments.flags.clock[..], &arguments.flags);
+    let (clocks, flags) = (&ask.arguments.flags.clock[..], &ask.arguments.flags);
     let wishes = Wishes { compression: flags.compression, patches: flags.patches, facts: &[], clocks };
-    let done = import(&order.sources, &part, &wishes, &session.context, &meter)?;
+    let done = import(&order.sources, &part, &wishes, &ask.context, &meter)?;
     let elapsed = meter.elapsed();
     drop(meter);
     let name = part.commit()?;
-    Ok(answer(done, order.by, name, elapsed))
+    Ok(Reply::aside(answer(done, order.by, name, elapsed)))
 }
 
 fn answer(done: Done, order: OrderedBy, written: String, elapsed: Duration) -> Answer {

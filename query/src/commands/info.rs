@@ -8,10 +8,11 @@ use barrow_processes::{ProcessId, ProcessTree};
 
 use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::flags::Format;
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::state::State;
 use crate::tables::entry_rows::EntryRows;
 use crate::tables::{held, process_details};
 
@@ -42,34 +43,35 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    match &arguments.words()[..] {
-        [] => of_file(session),
-        [name] if is_process(session, name)? => {
-            let tree = session.process_tree()?;
-            let id = process(session, &tree, name)?;
-            let (totals, classes) = (session.process_totals()?, session.classes_in(&arguments.flags, None)?);
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    match &ask.arguments.words()[..] {
+        [] => of_file(ask).map(Reply::from),
+        [name] if is_process(ask, name)? => {
+            let tree = ask.process_tree()?;
+            let id = process(ask, &tree, name)?;
+            let (totals, classes) = (ask.process_totals()?, ask.classes_in(&ask.arguments.flags, None)?);
             process_details::answer(
-                &session.context,
+                &ask.context,
                 &tree,
                 &totals,
-                (&classes, &session.unit_labels(&arguments.flags)?),
+                (&classes, &ask.unit_labels(&ask.arguments.flags)?),
                 id,
             )
+            .map(Reply::from)
         }
         [name] => {
-            let (snapshot, id) = session.object(name)?;
-            let heap = session.heap(snapshot)?;
+            let (snapshot, id) = ask.object(name)?;
+            let heap = ask.heap(snapshot)?;
             let details = barrow_analyzer::object(heap.recording(), snapshot, id)?;
-            let line = heap.lines(&[id], &session.meter())?.remove(0).filter(|_| details.name.is_none());
-            let texts = Texts { are_whole: session.context.settings.format != Format::Table };
+            let line = heap.lines(&[id], &ask.meter())?.remove(0).filter(|_| details.name.is_none());
+            let texts = Texts { are_whole: ask.context.settings.format != Format::Table };
             let answer = of_object(heap.recording(), snapshot, &details, line, &texts)?;
-            let answer = with_fields(&heap, answer, &details, &texts, &session.meter())?;
-            let answer = with_entries(&heap, answer, id, &session.meter())?;
-            let born = details.serial.map(|serial| heap.recording().born(serial, snapshot, &session.meter()));
+            let answer = with_fields(&heap, answer, &details, &texts, &ask.meter())?;
+            let answer = with_entries(&heap, answer, id, &ask.meter())?;
+            let born = details.serial.map(|serial| heap.recording().born(serial, snapshot, &ask.meter()));
             let born = born.transpose()?.flatten().map(|snapshot| u64::from(snapshot.0));
             let answer = answer.fact(Column::new("born_in_snapshot", "born in", Unit::Number), born);
-            with_graph(&heap, answer, id, &session.meter())
+            with_graph(&heap, answer, id, &ask.meter()).map(Reply::from)
         }
         [_, word, ..] => Err(COMMAND.refuses(word)),
     }
@@ -96,20 +98,20 @@ impl Texts {
 }
 
 /// Whether a name is that of a process: `1234:0`, and `1234` where there are no objects.
-fn is_process(session: &Session, name: &str) -> Result<bool, QueryError> {
+fn is_process(state: &State, name: &str) -> Result<bool, QueryError> {
     let is_row = name.starts_with('%');
-    let is_object = name.contains('@') || is_row && session.listed.images().is_empty() || name.starts_with("0x");
-    let recording = session.recording()?;
+    let is_object = name.contains('@') || is_row && state.listed.images().is_empty() || name.starts_with("0x");
+    let recording = state.recording()?;
     let has_objects = recording.snapshot_count() > 0;
     Ok(recording.has_processes() && !is_object && (is_row || name.contains(':') || !has_objects))
 }
 
 /// The process of a name, or of a row of the last table.
-fn process(session: &Session, tree: &ProcessTree, name: &str) -> Result<ProcessId, QueryError> {
+fn process(state: &State, tree: &ProcessTree, name: &str) -> Result<ProcessId, QueryError> {
     let Some(row) = name.strip_prefix('%').and_then(|row| row.parse::<usize>().ok()) else {
         return Ok(tree.named(name)?);
     };
-    let images = session.listed.images();
+    let images = state.listed.images();
     let found = row.checked_sub(1).and_then(|at| images.get(at));
     let rows = images.len();
     let image = found.ok_or_else(|| QueryError::usage(format!("{name}: the last table has the rows %1 to %{rows}")))?;
@@ -260,13 +262,13 @@ fn with_graph(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progress
     Ok(answer.with_exactness(is_exact))
 }
 
-fn of_file(session: &Session) -> Result<Answer, QueryError> {
-    let recording = session.recording()?;
-    let file = session.file();
+fn of_file(state: &State) -> Result<Answer, QueryError> {
+    let recording = state.recording()?;
+    let file = state.file();
     let (major, minor) = recording.version();
     let created = Some(recording.created_ns()).filter(|&created| created > 0);
     let uuid: String = recording.uuid().iter().map(|byte| format!("{byte:02x}")).collect();
-    let tree = if recording.has_processes() { Some(session.process_tree()?) } else { None };
+    let tree = if recording.has_processes() { Some(state.process_tree()?) } else { None };
     let (processes, samples) =
         (tree.as_ref().map(|tree| tree.processes().len()), tree.map(|tree| tree.samples().len()));
     let damage = file.map(|file| file.damage.as_deref().unwrap_or("none").to_owned());

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Heap, ObjectId, Referrers};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::answer::{Audience, Column, Table, Unit, Value};
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::references::{self, Wanted};
 use crate::touches::Touches;
 
@@ -33,44 +33,44 @@ pub(super) const COMMAND: Command = Command {
 };
 
 /// References that are yet to be shown.
+#[derive(Clone)]
 pub(crate) struct Incoming {
     heap: Arc<Heap>,
     object: ObjectId,
-    referrers: Referrers,
+    referrers: Arc<Referrers>,
     wanted: Wanted,
 }
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let words = arguments.words();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let words = ask.arguments.words();
     let (name, wanted) = Wanted::of_words(&COMMAND, &words)?;
-    let (snapshot, object) = references::object(session, name)?;
-    let heap = session.heap(snapshot)?;
+    let (snapshot, object) = references::object(ask, name)?;
+    let heap = ask.heap(snapshot)?;
     if !wanted.by_type {
-        let referrers = heap.referrers(object, &session.meter())?;
-        session.listed.clear();
-        return Incoming { heap, object, referrers, wanted }.answer(session);
+        let referrers = Arc::new(heap.referrers(object, &ask.meter())?);
+        return Incoming { heap, object, referrers, wanted }.answer(ask);
     }
-    let types = heap.incoming_by_type(object, &session.meter())?;
+    let types = heap.incoming_by_type(object, &ask.meter())?;
     let is_empty = types.is_empty();
-    let answer = references::by_type(session, &heap, object, types)?;
-    let rows = session.page_rows();
-    Ok(more::first_page(session, if is_empty { answer.note("nothing refers to it") } else { answer }, rows))
+    let (answer, listed) = references::by_type(&heap, object, types)?;
+    let answer = if is_empty { answer.note("nothing refers to it") } else { answer };
+    Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed))
 }
 
 impl Incoming {
     /// The next page.
-    pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
+    pub(super) fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
         let total = self.referrers.count();
-        self.wanted.pass(session.take_skip());
-        let most = self.wanted.page(session, total);
+        self.wanted.pass(ask.view.skip);
+        let most = self.wanted.page(ask, total);
         let found = self.heap.incoming_page(&self.referrers, self.wanted.from, most)?;
         self.wanted.from = self.wanted.from.saturating_add(most as u64);
         let tables = self.heap.recording().tables()?;
-        let (snapshot, first) = (self.heap.snapshot(), session.listed.len() + 1);
+        let (snapshot, first) = (self.heap.snapshot(), ask.listed_before() + 1);
         let rows = found.iter().enumerate().map(|(at, reference)| {
             let source = &reference.source;
             vec![
-                session.row_number(first + at),
+                ask.row_number(first + at),
                 source.id.0.into(),
                 Value::text(tables.type_title(source.type_id)),
                 Value::name(tables, source.name),
@@ -80,14 +80,10 @@ impl Incoming {
                 source.shallow_bytes.into(),
             ]
         });
-        let table = Table {
-            key: "rows",
-            audience: Audience::Everyone,
-            columns: columns(),
-            rows: session.context.collect(rows)?,
-        };
+        let table =
+            Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: ask.context.collect(rows)? };
         let mut answer = references::about(snapshot, self.object, total).table(table);
-        session.list(snapshot, found.iter().map(|reference| reference.source.id));
+        let listed = found.iter().map(|reference| (snapshot, reference.source.id)).collect();
         if total == 0 {
             answer = answer.note("nothing refers to it");
         } else if most == 0 {
@@ -95,15 +91,14 @@ impl Incoming {
         }
         answer.all_rows = Some(self.wanted.all(total));
         let left = self.wanted.left(total);
-        if left > 0 && session.whole {
+        if left > 0 && ask.view.is_whole {
             answer.goes_on = true;
-            session.more = Some(Box::new(move |session| self.answer(session)));
         } else if left > 0 {
-            answer = answer.cut(references::rest_note(session, COMMAND.name, self.object, self.wanted.from, left));
+            answer = answer.cut(references::rest_note(ask, COMMAND.name, self.object, self.wanted.from, left));
             answer = answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), left);
-            session.more = Some(Box::new(move |session| self.answer(session)));
         }
-        Ok(answer)
+        let reply = Reply::from(answer).listing_page(ask, listed).skipping(ask.view.skip.is_some());
+        Ok(if left > 0 { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
     }
 }
 

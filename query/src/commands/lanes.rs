@@ -4,10 +4,10 @@ use barrow_analyzer::parse_duration;
 use barrow_processes::{Limits, ProcessTree, Schema, Window, memory_within};
 
 use crate::answer::{Answer, Column, Unit, units};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::flags::Format;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::lane_tables::{self, Drawn};
 use crate::tables::process_text;
 use crate::tables::unit_labels::UNITS;
@@ -105,10 +105,10 @@ impl Asked {
     }
 }
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let asked = asked(&arguments.words())?;
-    let (tree, lanes) = (session.process_tree()?, session.process_lanes()?);
-    let classes = session.classes_in(&arguments.flags, asked.schema.as_deref())?;
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let asked = asked(&ask.arguments.words())?;
+    let (tree, lanes) = (ask.process_tree()?, ask.process_lanes()?);
+    let classes = ask.classes_in(&ask.arguments.flags, asked.schema.as_deref())?;
     let schema = match &asked.schema {
         None => classes.first(),
         Some(name) => classes.schema(name).ok_or_else(|| {
@@ -117,17 +117,16 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         })?,
     };
     let window = asked.window(&tree)?;
-    let cells = arguments.flags.cells.unwrap_or(USUAL_CELLS);
+    let cells = ask.arguments.flags.cells.unwrap_or(USUAL_CELLS);
     let limits = Limits { cells, lanes: MOST_LANES, blocks: MOST_BLOCKS };
-    let critical = session.process_critical()?;
+    let critical = ask.process_critical()?;
     let path = if critical.is_empty() { &[] } else { critical.lane(0) };
     let blocks = lanes.blocks(schema, path, window, limits);
     let path = critical.blocks(schema, &[], window, Limits { blocks: MOST_OF_PATH, ..limits });
     let is_large = tree.images().len() > MOST_NAMED;
-    let units = if is_large { None } else { Some(session.classes_in(&arguments.flags, Some(UNITS))?) };
+    let units = if is_large { None } else { Some(ask.classes_in(&ask.arguments.flags, Some(UNITS))?) };
     let units = units.as_ref().and_then(|classes| classes.schema(UNITS));
     let drawn = Drawn::new(&tree, &lanes, schema, window).named(units);
-    session.listed.clear();
     let mut answer = Answer::default()
         .fact(Column::new("from_ns", "from", Unit::Duration), process_text::time(window.from_ns))
         .fact(Column::new("to_ns", "to", Unit::Duration), process_text::time(window.to_ns))
@@ -135,7 +134,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         .fact(Column::new("running_ns", "running", Unit::Duration), drawn.running_ns())
         .fact(Column::new("schema", "schema", Unit::Text), schema.name())
         .fact(Column::new("cell_ns", "", Unit::Duration).for_machines(), blocks.cell_ns);
-    if session.context.settings.format == Format::Table {
+    if ask.context.settings.format == Format::Table {
         answer = answer.table(drawn.picture(&path, &blocks, cells as usize));
     } else {
         let memory = memory_within(&tree, schema, window, cells.min(MOST_SAMPLES));
@@ -153,5 +152,5 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     if drawn.is_partial() {
         answer = answer.note(lane_tables::ESTIMATE);
     }
-    Ok(answer)
+    Ok(answer.into())
 }

@@ -3,9 +3,9 @@
 use barrow_analyzer::Heap;
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::chain::{Chain, title, type_title};
 use crate::tables::leak_series;
 use crate::tables::suspect_lines::{chain_of, described};
@@ -43,26 +43,24 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    if arguments.words().first().is_some_and(|word| word.contains("..")) {
-        return leak_series::answer(session, arguments);
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    if ask.arguments.words().first().is_some_and(|word| word.contains("..")) {
+        return leak_series::answer(ask, &ask.arguments).map(Reply::from);
     }
-    if let Some(word) = arguments.words().first() {
+    if let Some(word) = ask.arguments.words().first() {
         return Err(COMMAND.refuses(word));
     }
-    let heap = session.heap(session.snapshot()?)?;
-    let meter = session.meter();
+    let heap = ask.heap(ask.snapshot()?)?;
+    let meter = ask.meter();
     let largest = heap.largest(&meter)?;
     let whole = largest.reachable_bytes();
-    let suspects = suspects(&heap, arguments.flags.min, &meter)?;
-    session.listed.clear();
+    let suspects = suspects(&heap, ask.arguments.flags.min, &meter)?;
     let mut answer = Answer::default()
         .of_snapshot(heap.snapshot())
         .fact(Column::new("reachable_bytes", "reachable", Unit::Bytes), whole)
         .with_exactness(largest.is_exact());
     let mut rows = Vec::new();
     for (at, suspected) in suspects.iter().enumerate() {
-        session.listed.push((heap.snapshot(), suspected.suspect.object));
         let chain = chain_of(&heap, &suspected.suspect, &meter)?;
         rows.push(row(&heap, suspected, &chain, whole)?);
         let mut lines = described(&heap, suspected, &chain, whole)?;
@@ -71,10 +69,12 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     }
     drop(meter);
     if suspects.is_empty() {
-        let share = threshold(arguments.flags.min, whole) * 100.0;
+        let share = threshold(ask.arguments.flags.min, whole) * 100.0;
         answer = answer.note(format!("nothing holds {share:.0} % of the heap; `leaks --min 2%` looks closer"));
     }
-    Ok(answer.table(Table { key: "suspects", audience: Audience::Machines, columns: columns(), rows }))
+    let answer = answer.table(Table { key: "suspects", audience: Audience::Machines, columns: columns(), rows });
+    let objects = suspects.iter().map(|suspected| suspected.suspect.object);
+    Ok(Reply::from(answer).listing_objects(heap.snapshot(), objects))
 }
 
 fn columns() -> Vec<Column> {

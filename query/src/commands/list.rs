@@ -3,16 +3,16 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use barrow_analyzer::{
-    FieldPath, FieldValue, Heap, Held, ObjectDetails, ObjectId, ObjectSet, Progress, Tables, objects,
-};
+use barrow_analyzer::{FieldPath, FieldValue, Heap, Held, ObjectId, ObjectSet, Progress, Tables, objects};
 
 use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
+use crate::ask::Ask;
+use crate::attributes::{self, ObjectAttribute};
 use crate::error::QueryError;
 use crate::language::request::is_operator;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::{found, held};
 use crate::touches::Touches;
 
@@ -24,10 +24,7 @@ pub(super) const COMMAND: Command = Command {
     group: Group::Objects,
     arguments: "[N] [[KIND] EXPR] of COLUMN[, COLUMN].. [by COLUMN [asc|desc]]",
     about: "Objects with any choice of columns: their fields, sizes, names",
-    details: "A COLUMN is a field, as `.count` or `.owner.name`; or `type`, `name`, `line`, `kind`, `package`, \
-              `superclass`, `loader`, `size`, `unmanaged`, `retained`, `refs`, `elements`, `fill`, `distance`, `address`, \
-              `serial` or `site`. A field \
-              that refers to a string, a boxed number or a constant of an enumeration shows that; an object that reads \
+    details: "A COLUMN is a field, as `.count` or `.owner.name`, or an attribute of `help expressions`. A field that refers to a string, a boxed number or a constant of an enumeration shows that; an object that reads \
               as a line, such as a date, has it after its name; `null` is nothing, `unknown` was not recorded, and a \
               cell stays empty where objects have no such field (in JSON null, {\"absent\":\"unknown\"} and \
               {\"absent\":\"missing\"}). `by` puts numbers and texts in order: numbers from the largest on and texts \
@@ -48,23 +45,23 @@ pub(super) const COMMAND: Command = Command {
 const ROW_BYTES: u64 = 170;
 const CELL_BYTES: u64 = 110;
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let asked = Asked::of(arguments)?;
-    let snapshot = session.snapshot()?;
-    let (kinds, expression) = found::kinds_and_expression_or_all(session, snapshot, &asked.rest, 0)?;
-    let heap = session.heap(snapshot)?;
-    let (set, _) = found::select(session, snapshot, &kinds, &expression)?;
-    let is_exact = heap.matches_exactly(&expression, &session.meter())?;
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let asked = Asked::of(&ask.arguments)?;
+    let snapshot = ask.snapshot()?;
+    let (kinds, expression) = found::kinds_and_expression_or_all(ask, snapshot, &asked.rest, 0)?;
+    let heap = ask.heap(snapshot)?;
+    let (set, _) = found::select(ask, snapshot, &kinds, &expression)?;
+    let is_exact = heap.matches_exactly(&expression, &ask.meter())?;
     let mut ids: Vec<ObjectId> = set.iter().collect();
     if let Some((what, order)) = &asked.by {
-        let mut keys = what.keys(&heap, &set, &session.meter())?.into_iter().zip(ids).collect::<Vec<_>>();
+        let mut keys = what.keys(&heap, &set, &ask.meter())?.into_iter().zip(ids).collect::<Vec<_>>();
         // Equal ones stay in the order of their numbers.
         keys.sort_by(|(one, _), (other, _)| one.order(other, *order));
         ids = keys.into_iter().map(|(_, id)| id).collect();
     }
-    session.listed.clear();
-    let answer = Listing { heap, asked, ids, shown: 0, is_exact }.answer(session)?;
-    found::with_gaps(answer, session, &expression)
+    let listing = Listing { heap, asked: Arc::new(asked), ids: ids.into(), shown: 0, is_exact };
+    let reply = listing.answer(ask)?.with_last(set);
+    reply.try_map(|answer| found::with_gaps(answer, ask, &expression))
 }
 
 /// What a line asks for.
@@ -115,137 +112,10 @@ impl Asked {
 }
 
 /// What a column shows of an object.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 enum What {
     Field(FieldPath),
-    Attribute(Attribute),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Attribute {
-    Type,
-    Name,
-    Kind,
-    Package,
-    Superclass,
-    Loader,
-    Size,
-    Unmanaged,
-    Retained,
-    References,
-    Elements,
-    Fill,
-    Distance,
-    Address,
-    Serial,
-    Site,
-    Line,
-}
-
-impl Attribute {
-    /// All of them, by the words for them; the first word of each is shown.
-    const WORDS: [(&'static str, Attribute); 21] = [
-        ("type", Attribute::Type),
-        ("name", Attribute::Name),
-        ("text", Attribute::Name),
-        ("line", Attribute::Line),
-        ("kind", Attribute::Kind),
-        ("package", Attribute::Package),
-        ("superclass", Attribute::Superclass),
-        ("loader", Attribute::Loader),
-        ("size", Attribute::Size),
-        ("shallow", Attribute::Size),
-        ("unmanaged", Attribute::Unmanaged),
-        ("retained", Attribute::Retained),
-        ("refs", Attribute::References),
-        ("references", Attribute::References),
-        ("outrefs", Attribute::References),
-        ("elements", Attribute::Elements),
-        ("fill", Attribute::Fill),
-        ("distance", Attribute::Distance),
-        ("address", Attribute::Address),
-        ("serial", Attribute::Serial),
-        ("site", Attribute::Site),
-    ];
-
-    fn column(self) -> Column {
-        match self {
-            Attribute::Type => Column::new("type", "type", Unit::Text),
-            Attribute::Name => Column::new("name", "name", Unit::Text),
-            Attribute::Line => Column::new("line", "line", Unit::Text),
-            Attribute::Kind => Column::new("kind", "kind", Unit::Text),
-            Attribute::Package => Column::new("package", "package", Unit::Text),
-            Attribute::Superclass => Column::new("superclass", "superclass", Unit::Text),
-            Attribute::Loader => Column::new("loader", "loader", Unit::Text),
-            Attribute::Size => Column::new("shallow_bytes", "shallow", Unit::Bytes),
-            Attribute::Unmanaged => Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
-            Attribute::Retained => Column::new("retained_bytes", "retained", Unit::Bytes),
-            Attribute::References => Column::new("references", "references", Unit::Count),
-            Attribute::Elements => Column::new("elements", "elements", Unit::Count),
-            Attribute::Fill => Column::new("fill", "fill", Unit::Share),
-            Attribute::Distance => Column::new("distance", "distance", Unit::Count),
-            Attribute::Address => Column::new("address", "address", Unit::Address),
-            Attribute::Serial => Column::new("serial", "serial", Unit::Number),
-            Attribute::Site => Column::new("site", "site", Unit::Number),
-        }
-    }
-
-    /// What the column shows of each object. What is kept for all objects is opened once.
-    fn cells(self, objects: &[ObjectDetails], heap: &Heap, progress: &dyn Progress) -> Result<Vec<Value>, QueryError> {
-        let tables = heap.recording().tables()?;
-        let each = |cell: &dyn Fn(&ObjectDetails) -> Value| objects.iter().map(cell).collect::<Vec<_>>();
-        Ok(match self {
-            Attribute::Type => each(&|object| Value::text(tables.type_title(object.type_id))),
-            Attribute::Name => each(&|object| Value::name(tables, object.name)),
-            Attribute::Line => {
-                let sorted = sorted(objects);
-                let lines = heap.lines(&sorted, progress)?;
-                let line = |at: usize| lines[at].clone().map(Value::Line).into();
-                each(&|object| sorted.binary_search(&object.id).map_or(Value::None, line))
-            }
-            Attribute::Elements | Attribute::Fill => {
-                let sorted = sorted(objects);
-                let mut set = ObjectSet::new(heap.snapshot(), heap.object_count());
-                sorted.iter().for_each(|&id| _ = set.insert(id));
-                let fillings = heap.fillings(&set, progress)?;
-                let number = |at: usize| match self {
-                    Attribute::Fill => fillings[at].share().map(Value::Share).into(),
-                    _ => fillings[at].elements.into(),
-                };
-                each(&|object| sorted.binary_search(&object.id).map_or(Value::None, number))
-            }
-            Attribute::Kind => each(&|object| Value::text(tables.kind_name(tables.type_kind(object.type_id)))),
-            Attribute::Package => each(&|object| tables.type_package(object.type_id).into()),
-            Attribute::Superclass => {
-                each(&|object| tables.type_base(object.type_id).map(|base| tables.type_name(base)).into())
-            }
-            Attribute::Loader => each(&|object| tables.type_loader(object.type_id).into()),
-            Attribute::Size => each(&|object| object.shallow_bytes.into()),
-            Attribute::Unmanaged => each(&|object| object.unmanaged_bytes.into()),
-            Attribute::Retained => heap.ask_dominators(progress, |dominators| {
-                Ok::<_, QueryError>(each(&|object| dominators.retained_bytes(object.id).into()))
-            })?,
-            Attribute::References => each(&|object| object.references.into()),
-            // Of few objects, only their values are read.
-            Attribute::Distance if objects.len() <= FEW => {
-                let distance = |object: &ObjectDetails| Ok(heap.distance(object.id, progress)?.into());
-                objects.iter().map(distance).collect::<Result<Vec<_>, QueryError>>()?
-            }
-            Attribute::Distance => {
-                let distances = heap.distances(progress)?;
-                each(&|object| distances.distance(object.id).into())
-            }
-            Attribute::Address => each(&|object| object.address.into()),
-            Attribute::Serial => each(&|object| object.serial.into()),
-            Attribute::Site => each(&|object| object.site.map(|site| site.0).into()),
-        })
-    }
-}
-
-fn sorted(objects: &[ObjectDetails]) -> Vec<ObjectId> {
-    let mut ids: Vec<ObjectId> = objects.iter().map(|object| object.id).collect();
-    ids.sort_unstable();
-    ids
+    Attribute(&'static ObjectAttribute),
 }
 
 impl What {
@@ -255,13 +125,10 @@ impl What {
                 || QueryError::usage(format!("`{name}` is no field; a field is written `.name` or `.owner.name`"));
             return FieldPath::typed(name).map(What::Field).ok_or_else(message);
         }
-        let known = Attribute::WORDS.iter().find(|(word, _)| *word == name);
-        known.map(|&(_, attribute)| What::Attribute(attribute)).ok_or_else(|| {
-            let words: Vec<&str> = Attribute::WORDS.iter().map(|(word, _)| *word).collect();
-            QueryError::usage(format!(
-                "`{name}` is no column; there are fields, as `.{name}`, and {}",
-                words.join(", ")
-            ))
+        let known = attributes::named(name).map(What::Attribute);
+        known.ok_or_else(|| {
+            let words = attributes::words().join(", ");
+            QueryError::usage(format!("`{name}` is no column; there are fields, as `.{name}`, and {words}"))
         })
     }
 
@@ -290,16 +157,13 @@ impl What {
                 let ids: Vec<ObjectId> = set.iter().collect();
                 for part in ids.chunks(PART_OBJECTS) {
                     let details = objects(heap.recording(), heap.snapshot(), part)?;
-                    keys.extend(attribute.cells(&details, heap, progress)?.into_iter().map(Key::of_cell));
+                    keys.extend((attribute.read)(&details, heap, progress)?.into_iter().map(Key::of_cell));
                 }
                 Ok(keys)
             }
         }
     }
 }
-
-/// Objects whose distances are read one by one.
-const FEW: usize = 64;
 
 /// Objects that are read at once while they are put in order.
 const PART_OBJECTS: usize = 1 << 16;
@@ -334,6 +198,7 @@ impl Key {
         match cell {
             Value::Number(number) => Key::Whole(number.into()),
             Value::Share(share) => Key::Number(share),
+            Value::Flag(is_so) => Key::Whole(is_so.into()),
             Value::Text(text) | Value::Name(text) | Value::Line(text) => Key::Text(text),
             _ => Key::None,
         }
@@ -371,10 +236,11 @@ impl Key {
 }
 
 /// A list that can go on.
+#[derive(Clone)]
 struct Listing {
     heap: Arc<Heap>,
-    asked: Asked,
-    ids: Vec<ObjectId>,
+    asked: Arc<Asked>,
+    ids: Arc<[ObjectId]>,
     /// How many were shown.
     shown: usize,
     is_exact: bool,
@@ -382,16 +248,16 @@ struct Listing {
 
 impl Listing {
     /// The next page.
-    fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
-        let is_whole = session.whole && self.asked.rows.is_none();
-        if let Some(skip) = if is_whole { session.take_skip() } else { None } {
+    fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
+        let is_whole = ask.view.is_whole && self.asked.rows.is_none();
+        let skip = ask.view.skip.filter(|_| is_whole);
+        if let Some(skip) = skip {
             self.shown = usize::try_from(skip).unwrap_or(usize::MAX).min(self.ids.len());
         }
-        let rows = if is_whole { session.piece } else { session.ranking_rows(self.asked.rows) };
+        let rows = if is_whole { ask.view.piece } else { ask.ranking_rows(self.asked.rows) };
         let end = self.ids.len().min(self.shown.saturating_add(rows));
-        let table = self.table(session, self.shown..end)?;
-        let page = self.ids[self.shown..end].to_vec();
-        session.list(self.heap.snapshot(), page);
+        let table = self.table(ask, self.shown..end)?;
+        let listed = self.ids[self.shown..end].iter().map(|&id| (self.heap.snapshot(), id)).collect();
         self.shown = end;
         let left = self.ids.len() - end;
         let mut answer = Answer::default()
@@ -403,22 +269,20 @@ impl Listing {
         if self.ids.is_empty() {
             answer = answer.note("no object matches");
         } else if left > 0 && !is_whole {
-            let way = if session.paged { "`more`" } else { "`list N …` lists N" };
+            let way = if ask.view.is_paged { "`more`" } else { "`list N …` lists N" };
             let all = units::counted(self.ids.len() as u64, "object");
             let note = format!("… {} of {all} that match: {way}", units::grouped(end as u64));
             answer = if self.asked.rows.is_none() { answer.cut(note) } else { answer.note(note) };
         }
-        answer = found::said(answer, self.is_exact);
-        if left > 0 {
-            session.more = Some(Box::new(move |session| self.answer(session)));
-        }
-        Ok(answer)
+        let answer = found::said(answer, self.is_exact);
+        let reply = Reply::from(answer).listing_page(ask, listed).skipping(skip.is_some());
+        Ok(if left > 0 { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
     }
 
-    fn table(&self, session: &Session, page: std::ops::Range<usize>) -> Result<Table, QueryError> {
+    fn table(&self, ask: &Ask, page: std::ops::Range<usize>) -> Result<Table, QueryError> {
         let (heap, page) = (&self.heap, &self.ids[page]);
-        session.context.require_rows_of(page.len(), ROW_BYTES + CELL_BYTES * self.asked.columns.len() as u64)?;
-        let meter = session.meter();
+        ask.context.require_rows_of(page.len(), ROW_BYTES + CELL_BYTES * self.asked.columns.len() as u64)?;
+        let meter = ask.meter();
         let details = objects(heap.recording(), heap.snapshot(), page)?;
         let mut sorted = page.to_vec();
         sorted.sort_unstable();
@@ -431,18 +295,18 @@ impl Listing {
                     let in_order = page.iter().filter_map(|id| sorted.binary_search(id).ok()).map(|at| column[at]);
                     held::told_cells(heap, &in_order.collect::<Vec<_>>(), &meter)?
                 }
-                What::Attribute(attribute) => attribute.cells(&details, heap, &meter)?,
+                What::Attribute(attribute) => (attribute.read)(&details, heap, &meter)?,
             };
             columns.push(what.column(&of_what).secondary());
             cells.push(of_what);
         }
         columns.splice(0..0, [Column::row_number(), Column::new("object", "object", Unit::Object)]);
         let row = |at: usize| {
-            let number = session.row_number(session.listed.len() + 1 + at);
+            let number = ask.row_number(ask.listed_before() + 1 + at);
             let own = cells.iter().map(|column| column[at].clone());
             [number, page[at].0.into()].into_iter().chain(own).collect()
         };
-        let rows = session.context.collect((0..page.len()).map(row))?;
+        let rows = ask.context.collect((0..page.len()).map(row))?;
         Ok(Table { key: "rows", audience: Audience::Everyone, columns, rows })
     }
 }

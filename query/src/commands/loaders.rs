@@ -3,9 +3,9 @@
 use barrow_analyzer::{Heap, Loader, Loaders};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, label};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};
@@ -34,10 +34,10 @@ pub(super) const COMMAND: Command = Command {
 /// What the loader of the JVM itself is called.
 const OWN_LOADER: &str = "<the JVM's own>";
 
-fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
-    let snapshot = session.snapshot()?;
-    let heap = session.heap(snapshot)?;
-    let meter = session.meter();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let snapshot = ask.snapshot()?;
+    let heap = ask.heap(snapshot)?;
+    let meter = ask.meter();
     let found = match heap.loaders(&meter) {
         Err(barrow_analyzer::AnalyzerError::NoField { .. }) => {
             return Err(QueryError::usage("no class of this snapshot has a loader: only dumps of JVMs tell them"));
@@ -50,7 +50,7 @@ fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
     })?;
     let objects = found.loaders.iter().filter_map(|loader| loader.object.map(|object| object.id));
     let examples = found.duplicates.iter().map(|class| class.classes[0]);
-    session.listed = objects.chain(examples).map(|id| (snapshot, id)).collect();
+    let listed: Vec<_> = objects.chain(examples).collect();
     let answer = Answer::default()
         .of_snapshot(snapshot)
         .fact(Column::new("loaders", "loaders", Unit::Count), found.loaders.len())
@@ -58,9 +58,8 @@ fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
         .fact(Column::new("duplicate_classes", "duplicate classes", Unit::Count), found.duplicates.len())
         .table(loaders(&heap, &found, &retained)?)
         .table(duplicates(&found));
-    let rows = session.page_rows();
     drop(meter);
-    Ok(more::first_page(session, answer, rows))
+    Ok(more::first_page(ask, answer, ask.page_rows()).listing_objects(snapshot, listed))
 }
 
 fn loaders(heap: &Heap, found: &Loaders<'_>, retained: &[Option<u64>]) -> Result<Table, QueryError> {

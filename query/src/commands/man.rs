@@ -1,9 +1,8 @@
 //! `man`: the manual page of barrow, or of a verb, for `man`. The terminal answers it.
 
-use crate::answer::Answer;
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -25,6 +24,6 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(_: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
+fn run(_: &Ask) -> Result<Reply, QueryError> {
     Err(QueryError::usage("man is for a shell: `barrow man top`"))
 }

@@ -3,9 +3,9 @@
 use barrow_statistics::{Modes, bins, dependence, dip, mvalue};
 
 use crate::answer::{Answer, Column, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::trials::dependence::of_one;
 use crate::tables::trials::{Named, STATISTICS_BYTES, knobs, modes};
 use crate::touches::Touches;
@@ -36,9 +36,9 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let trials = session.trials()?;
-    let words = arguments.words();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let trials = ask.trials()?;
+    let words = ask.arguments.words();
     let (metric, variant) = match &words[..] {
         [] => return Err(QueryError::usage("which metric? `trials` lists them: `modes wall`")),
         [metric] => (metric, None),
@@ -46,11 +46,11 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         [_, _, other, ..] => return Err(COMMAND.refuses(other)),
     };
     let named = Named::of(&trials, metric, variant)?;
-    session.context.require(named.series.len(), STATISTICS_BYTES)?;
+    ask.context.require(named.series.len(), STATISTICS_BYTES)?;
     let found = Modes::of(&named.series.sample());
     let order = dependence(&[&named.series.sample_by_run()]);
     let shares = knobs::shares(&trials, &named.series);
-    session.context.check()?;
+    ask.context.check()?;
     let mut answer = Answer::default();
     for (column, value) in named.facts() {
         answer = answer.fact(column, value);
@@ -69,10 +69,10 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let has_layouts = !knobs_table.rows.is_empty();
     let audience = if has_layouts { knobs_table.audience } else { crate::answer::Audience::Machines };
     answer = answer.table(crate::answer::Table { audience, ..knobs_table });
-    session.listed.clear();
     Ok(answer
         .note(modes::sentence(&found, named.series.len()))
         .lines(order.map(of_one))
         .note(knobs::sentence(&trials, &named.series, &shares))
-        .exact())
+        .exact()
+        .into())
 }

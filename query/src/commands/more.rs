@@ -1,11 +1,13 @@
 //! `more`: the next page of the last answer.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::answer::{Answer, Column, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::{Ask, PIECE_ROWS, View};
 use crate::error::QueryError;
-use crate::session::{PIECE_ROWS, Session};
+use crate::reply::Reply;
+use crate::session::listed::Listed;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -26,93 +28,126 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
-    session.next_page()
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    next_page(&Ask { view: View { is_next_page: true, ..ask.view }, ..ask.clone() })
+}
+
+/// The next page of the last answer.
+///
+/// # Errors
+/// A usage error if there is none.
+pub(crate) fn next_page(ask: &Ask) -> Result<Reply, QueryError> {
+    let none = || QueryError::usage("there is no more; ask something that has several pages first");
+    ask.more.as_ref().ok_or_else(none)?(ask)
 }
 
 /// Cuts the last table of `answer` to `rows`; the others wait for `more`.
-pub(super) fn first_page(session: &mut Session, mut answer: Answer, rows: usize) -> Answer {
+pub(super) fn first_page(ask: &Ask, mut answer: Answer, rows: usize) -> Reply {
     let Some(table) = answer.tables.last_mut().filter(|table| table.rows.len() > rows) else {
-        return answer;
+        return answer.into();
     };
     let mut rest = answer_without_rows(&answer.facts, table);
     rest.tables[0].rows = table.rows.split_off(rows);
     (rest.notes, rest.exactness) = (answer.notes.clone(), answer.exactness);
-    let more = rest.tables[0].rows.len();
-    answer.notes.insert(0, more_note(session, more));
-    // An answer with the number of rows that was asked for is whole.
-    if rows == session.ranking_rows(None) {
-        answer.cut = Some(cut_note(session, more));
+    let left = rest.tables[0].rows.len();
+    let rest = Rest { answer: Arc::new(rest), shown: 0, rows };
+    Reply::from(with_left(ask, answer, left, rows)).with_more(move |ask| Ok(rest.page(ask)))
+}
+
+/// The rows of an answer that wait for `more`.
+#[derive(Clone)]
+struct Rest {
+    answer: Arc<Answer>,
+    shown: usize,
+    /// Rows of a page.
+    rows: usize,
+}
+
+impl Rest {
+    /// The next page; a command or a file gets every row.
+    fn page(&self, ask: &Ask) -> Reply {
+        let table = &self.answer.tables[0];
+        let rows = if ask.view.is_whole { usize::MAX } else { self.rows };
+        let end = self.shown.saturating_add(rows).min(table.rows.len());
+        let mut answer = answer_without_rows(&self.answer.facts, table);
+        answer.tables[0].rows = table.rows[self.shown..end].to_vec();
+        (answer.notes, answer.exactness) = (self.answer.notes.clone(), self.answer.exactness);
+        let left = table.rows.len() - end;
+        if left == 0 {
+            return Reply::from(answer).listing_page(ask, Listed::default());
+        }
+        let rest = Rest { shown: end, ..self.clone() };
+        let reply = Reply::from(with_left(ask, answer, left, self.rows)).listing_page(ask, Listed::default());
+        reply.with_more(move |ask| Ok(rest.page(ask)))
     }
-    answer = answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), more);
-    session.more = Some(Box::new(move |session| {
-        // A command or a file gets every row.
-        if session.whole { Ok(rest) } else { Ok(first_page(session, rest, rows)) }
-    }));
-    answer
+}
+
+/// Says of a page how many rows follow it.
+fn with_left(ask: &Ask, mut answer: Answer, left: usize, rows: usize) -> Answer {
+    answer.notes.insert(0, more_note(ask, left));
+    // An answer with the number of rows that was asked for is whole.
+    if rows == ask.ranking_rows(None) {
+        answer.cut = Some(cut_note(ask, left));
+    }
+    answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), left)
 }
 
 /// An answer whose last table, still empty, gets its rows when they are shown: `make` makes those of a range of places.
-pub(super) struct OnDemand<M> {
+pub(super) struct OnDemand {
     pub(super) answer: Answer,
     /// How many rows there are.
     pub(super) count: usize,
     /// Whether a terminal gets a page, and the rest with `more`.
     pub(super) has_pages: bool,
-    pub(super) make: M,
+    pub(super) make: Make,
 }
 
-impl<M> OnDemand<M>
-where
-    M: FnMut(&mut Session, Range<usize>) -> Result<Vec<Vec<Value>>, QueryError> + Send + Sync + 'static,
-{
+/// Makes the rows of a range of places, and tells which objects are in them.
+type Make = Box<dyn Fn(&Ask, Range<usize>) -> Result<(Vec<Vec<Value>>, Listed), QueryError> + Send + Sync>;
+
+impl OnDemand {
     /// The first page, or the first piece of an answer that has every row.
     ///
     /// # Errors
     /// Those of `make`.
-    pub(super) fn begin(self, session: &mut Session) -> Result<Answer, QueryError> {
-        let skip = if session.whole { session.take_skip() } else { None };
+    pub(super) fn begin(self, ask: &Ask) -> Result<Reply, QueryError> {
+        let skip = ask.view.skip.filter(|_| ask.view.is_whole);
         let from = skip.map_or(0, |skip| usize::try_from(skip).unwrap_or(usize::MAX).min(self.count));
         let notes = if skip.is_some() { self.answer.notes.clone() } else { Vec::new() };
-        let mut answer = self.piece(session, from)?;
+        let reply = Arc::new(self).piece(ask, from)?.skipping(skip.is_some());
         // Of a window the first answer counts, otherwise notes follow the last row.
-        if answer.goes_on {
-            answer.notes = notes;
-        }
-        Ok(answer)
+        Ok(reply.map(|answer| if answer.goes_on { Answer { notes, ..answer } } else { answer }))
     }
 
-    fn piece(mut self, session: &mut Session, from: usize) -> Result<Answer, QueryError> {
-        let goes_on = session.whole || session.page_rows() == usize::MAX || !self.has_pages;
-        let rows = match (goes_on, session.whole) {
-            (false, _) => session.page_rows(),
-            (true, true) => session.piece,
-            (true, false) if session.in_pieces => PIECE_ROWS,
+    fn piece(self: &Arc<Self>, ask: &Ask, from: usize) -> Result<Reply, QueryError> {
+        let goes_on = ask.view.is_whole || ask.page_rows() == usize::MAX || !self.has_pages;
+        let page = match (goes_on, ask.view.is_whole) {
+            (false, _) => ask.page_rows(),
+            (true, true) => ask.view.piece,
+            (true, false) if ask.view.in_pieces => PIECE_ROWS,
             // A library that asks for one answer gets it in one piece.
             (true, false) => usize::MAX,
         };
-        let end = self.count.min(from.saturating_add(rows));
+        let end = self.count.min(from.saturating_add(page));
         let mut answer = self.answer.clone();
+        let (rows, listed) = (self.make)(ask, from..end)?;
         if let Some(table) = answer.tables.last_mut() {
-            table.rows = (self.make)(session, from..end)?;
+            table.rows = rows;
         }
-        answer.all_rows = session.whole.then_some(self.count as u64);
+        answer.all_rows = ask.view.is_whole.then_some(self.count as u64);
         let left = self.count - end;
         if left == 0 {
-            return Ok(answer);
+            return Ok(Reply::from(answer).listing_page(ask, listed));
         }
         if goes_on {
             answer.notes.clear();
             answer.goes_on = true;
         } else {
-            answer.notes.insert(0, more_note(session, left));
-            if rows == session.ranking_rows(None) {
-                answer.cut = Some(cut_note(session, left));
-            }
-            answer = answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), left);
+            answer = with_left(ask, answer, left, page);
         }
-        session.more = Some(Box::new(move |session| self.piece(session, end)));
-        Ok(answer)
+        let rest = Arc::clone(self);
+        let reply = Reply::from(answer).listing_page(ask, listed);
+        Ok(reply.with_more(move |ask| rest.piece(ask, end)))
     }
 }
 
@@ -122,9 +157,9 @@ fn answer_without_rows(facts: &[crate::answer::Fact], table: &crate::answer::Tab
 }
 
 /// What stderr says where `rows` more are left out of JSON or CSV.
-pub(super) fn cut_note(session: &Session, rows: usize) -> String {
+pub(super) fn cut_note(ask: &Ask, rows: usize) -> String {
     let rows = crate::answer::units::counted(rows as u64, "more row");
-    let way = match session.paged {
+    let way = match ask.view.is_paged {
         true => "`more` shows them",
         false => "`barrow FILE -e 'set rows N' -e 'QUESTION'` has N rows",
     };
@@ -132,7 +167,7 @@ pub(super) fn cut_note(session: &Session, rows: usize) -> String {
 }
 
 /// "25 more rows", and how to see them where that is possible.
-pub(super) fn more_note(session: &Session, rows: usize) -> String {
+pub(super) fn more_note(ask: &Ask, rows: usize) -> String {
     let rows = format!("… {}", crate::answer::units::counted(rows as u64, "more row"));
-    if session.paged { format!("{rows}: `more`") } else { rows }
+    if ask.view.is_paged { format!("{rows}: `more`") } else { rows }
 }

@@ -6,10 +6,12 @@ use barrow_processes::Selection;
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::language::asked::{self, Asked};
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::session::sets::{Named, Sets};
+use crate::session::state::State;
 use crate::tables::found;
 use crate::touches::Touches;
 
@@ -33,32 +35,31 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let text = arguments.expression(0);
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let text = ask.arguments.expression(0);
     if text.is_empty() {
-        return Ok(list(session));
+        return Ok(Reply::aside(list(ask)));
     }
     let (name, rest) = definition(&text)?;
     let answer = Answer::default().fact(Column::new("set", "set", Unit::Text), format!("${name}"));
-    let flags = &arguments.flags;
+    let flags = &ask.arguments.flags;
     let mut arguments = Arguments::of_text(rest)?;
     arguments.flags = flags.clone();
     if arguments.words().is_empty() {
         return Err(undefined(name));
     }
-    let (snapshot, kinds, expression) = match asked::asked(session, &arguments, 0)? {
+    let (snapshot, kinds, expression) = match asked::asked(ask, &arguments, 0)? {
         Asked::Objects(snapshot, kinds, expression) => (snapshot, kinds, expression),
         Asked::Processes(expression) => {
-            let (tree, images) = asked::select(session, &expression, &arguments.flags)?;
-            session.sets.set_last_images(Arc::clone(&images));
-            session.sets.name(name, Named::Images(Arc::clone(&images)));
+            let (tree, images) = asked::select(ask, &expression, flags)?;
             let answer = count::with_selection(answer, &tree, &Selection::of(&tree, &images));
-            return Ok(answer.lines(asked::notes(session, &expression, &arguments.flags)?));
+            let answer = answer.lines(asked::notes(ask, &expression, flags)?);
+            return Ok(Reply::aside(answer).with_last_images(Arc::clone(&images)).naming(name, Named::Images(images)));
         }
     };
-    let (set, counted) = found::select(session, snapshot, &kinds, &expression)?;
-    session.sets.name(name, Named::Objects(Arc::clone(&set)));
-    found::with_exactness(count::with_totals(answer, snapshot, counted), session, snapshot, &expression)
+    let (set, counted) = found::select(ask, snapshot, &kinds, &expression)?;
+    let answer = found::with_exactness(count::with_totals(answer, snapshot, counted), ask, snapshot, &expression)?;
+    Ok(Reply::aside(answer).with_last(Arc::clone(&set)).naming(name, Named::Objects(set)))
 }
 
 /// Divides `$name = …`.
@@ -81,13 +82,13 @@ fn undefined(name: &str) -> QueryError {
     QueryError::usage(format!("what is ${name}? `let ${name} = objects size > 1K`"))
 }
 
-fn list(session: &Session) -> Answer {
+fn list(state: &State) -> Answer {
     let mut columns = vec![
         Column::new("set", "set", Unit::Text),
         Column::new("snapshot", "snapshot", Unit::Number),
         Column::new("objects", "objects", Unit::Count),
     ];
-    let has_processes = session.sets.iter().any(|(_, set)| matches!(set, Named::Images(_)));
+    let has_processes = state.sets.iter().any(|(_, set)| matches!(set, Named::Images(_)));
     if has_processes {
         columns.push(Column::new("images", "programs", Unit::Count));
     }
@@ -100,7 +101,7 @@ fn list(session: &Session) -> Answer {
         row.truncate(columns.len());
         row
     };
-    let rows: Vec<Vec<Value>> = session.sets.iter().map(row).collect();
+    let rows: Vec<Vec<Value>> = state.sets.iter().map(row).collect();
     let is_empty = rows.is_empty();
     let answer = Answer::default().table(Table { key: "sets", audience: Audience::Everyone, columns, rows }).exact();
     if is_empty { answer.note(format!("no set has a name; `{}` gives one", COMMAND.example)) } else { answer }

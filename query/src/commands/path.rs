@@ -9,9 +9,11 @@ use crate::answer::label;
 use crate::answer::text::text;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::flags::Format;
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::listed::Listed;
 use crate::tables::{found, held};
 use crate::touches::Touches;
 
@@ -42,29 +44,28 @@ const SHOWN_STEPS: usize = 50;
 /// The same for machines and files.
 const MOST_STEPS: usize = 500_000;
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let words = arguments.words();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let words = ask.arguments.words();
     let (name, count) = match &words[..] {
         [] => return Err(QueryError::usage("to which object? `path @123`, or `path %3` for row 3 of the last table")),
         [name] => (name, 1),
         [name, count] => (name, count.parse().map_err(|_| COMMAND.refuses(count))?),
         [_, _, word, ..] => return Err(COMMAND.refuses(word)),
     };
-    let (snapshot, object) = session.object(name)?;
-    let heap = session.heap(snapshot)?;
-    let meter = session.meter();
-    let (avoid, is_exact) = match &arguments.flags.avoid {
+    let (snapshot, object) = ask.object(name)?;
+    let heap = ask.heap(snapshot)?;
+    let meter = ask.meter();
+    let (avoid, is_exact) = match &ask.arguments.flags.avoid {
         None => (None, true),
         Some(text) => {
             let around = Arguments::of_text(text)?;
-            let (kinds, expression) = found::kinds_and_expression(session, snapshot, &around, 0)?;
+            let (kinds, expression) = found::kinds_and_expression(ask, snapshot, &around, 0)?;
             (Some(heap.select(&kinds, &expression, &meter)?.0), heap.matches_exactly(&expression, &meter)?)
         }
     };
-    let options = PathOptions { avoid, weak: arguments.flags.weak, count };
+    let options = PathOptions { avoid, weak: ask.arguments.flags.weak, count };
     let paths = heap.paths(object, &options, &meter)?;
     drop(meter);
-    session.listed.clear();
     let mut answer =
         Answer::default().of_snapshot(snapshot).fact(Column::new("object", "object", Unit::Object), object.0);
     if paths.is_empty() {
@@ -81,12 +82,12 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: Vec::new() };
     let answer = found::said(answer.table(table), is_exact);
     // A list may be long: its ends tell most.
-    let is_for_people = session.context.settings.format == Format::Table && session.context.settings.short_paths;
+    let is_for_people = ask.context.settings.format == Format::Table && ask.context.settings.short_paths;
     let most = if is_for_people { SHOWN_STEPS } else { MOST_STEPS };
     let rows = Rows { heap, paths: paths.into_iter().map(|path| Abridged { path, most }).collect() };
     let count = rows.paths.iter().map(Abridged::rows).sum();
-    let make = move |session: &mut Session, places: Range<usize>| rows.of(session, places);
-    OnDemand { answer, count, has_pages: false, make }.begin(session)
+    let make = Box::new(move |ask: &Ask, places: Range<usize>| rows.of(ask, places));
+    OnDemand { answer, count, has_pages: false, make }.begin(ask)
 }
 
 fn columns() -> Vec<Column> {
@@ -136,8 +137,8 @@ struct Rows {
 }
 
 impl Rows {
-    fn of(&self, session: &mut Session, places: Range<usize>) -> Result<Vec<Vec<Value>>, QueryError> {
-        let (mut rows, mut before) = (Vec::new(), 0);
+    fn of(&self, ask: &Ask, places: Range<usize>) -> Result<(Vec<Vec<Value>>, Listed), QueryError> {
+        let (mut rows, mut listed, mut before) = (Vec::new(), Listed::default(), 0);
         for (number, path) in (1..).zip(&self.paths) {
             let here = places.start.max(before) - before..places.end.min(before + path.rows()).max(before) - before;
             before += path.rows();
@@ -145,27 +146,28 @@ impl Rows {
                 continue;
             }
             let gap = path.gap();
-            rows.extend(self.steps(session, number, path, here.start..here.end.min(gap.start))?);
+            rows.extend(self.steps(ask, number, path, here.start..here.end.min(gap.start), &mut listed)?);
             if !gap.is_empty() && here.contains(&gap.start) {
                 let mut row = vec![Value::None; columns().len()];
                 row[3] = Value::text(format!("… {} …", crate::answer::units::counted(gap.len() as u64, "more step")));
-                session.listed.push((self.heap.snapshot(), path.path.objects[gap.end]));
+                listed.push((self.heap.snapshot(), path.path.objects[gap.end]));
                 rows.push(row);
             }
             // The row of the gap stands for all of its steps.
             let behind = |row: usize| (row + gap.len() - usize::from(!gap.is_empty())).max(gap.end);
-            rows.extend(self.steps(session, number, path, behind(here.start)..behind(here.end))?);
+            rows.extend(self.steps(ask, number, path, behind(here.start)..behind(here.end), &mut listed)?);
         }
-        Ok(rows)
+        Ok((rows, listed))
     }
 
     /// The rows of the steps `at` of a path.
     fn steps(
         &self,
-        session: &mut Session,
+        ask: &Ask,
         number: usize,
         path: &Abridged,
         at: Range<usize>,
+        listed: &mut Listed,
     ) -> Result<Vec<Vec<Value>>, QueryError> {
         if at.is_empty() {
             return Ok(Vec::new());
@@ -173,7 +175,7 @@ impl Rows {
         let (heap, path) = (&self.heap, &path.path);
         let tables = heap.recording().tables()?;
         let steps = heap.steps(path, at.clone())?;
-        let lines = held::lines_of(heap, steps.iter().map(|step| &step.object), &session.meter())?;
+        let lines = held::lines_of(heap, steps.iter().map(|step| &step.object), &ask.meter())?;
         let title = |object: &ObjectDetails| {
             let title = label::object(tables, object.type_id, object.name);
             match lines.get(&object.id) {
@@ -187,9 +189,9 @@ impl Rows {
                 0 => format!("--[ {} ]-->", label::root(tables, &path.root)),
                 _ => label::arrow(tables, reference),
             };
-            session.listed.push((heap.snapshot(), object.id));
+            let row = listed.push((heap.snapshot(), object.id));
             rows.push(vec![
-                Value::from(session.listed.len()),
+                Value::from(ask.listed_before() + row),
                 number.into(),
                 at.into(),
                 Value::Text(arrow),

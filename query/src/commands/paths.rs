@@ -6,9 +6,10 @@ use barrow_analyzer::{Heap, MergedPaths, ObjectId, StringId, objects};
 
 use crate::answer::label;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::listed::Listed;
 use crate::tables::found;
 use crate::touches::Touches;
 
@@ -33,31 +34,29 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let snapshot = session.snapshot()?;
-    if arguments.words().is_empty() {
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let snapshot = ask.snapshot()?;
+    if ask.arguments.words().is_empty() {
         return Err(QueryError::usage(format!("the paths of which objects? `{}`", COMMAND.example)));
     }
-    let (kinds, expression) = found::kinds_and_expression(session, snapshot, arguments, 0)?;
-    let (set, counted) = found::select(session, snapshot, &kinds, &expression)?;
-    let heap = session.heap(snapshot)?;
-    let meter = session.meter();
+    let (kinds, expression) = found::kinds_and_expression(ask, snapshot, &ask.arguments, 0)?;
+    let (set, counted) = found::select(ask, snapshot, &kinds, &expression)?;
+    let heap = ask.heap(snapshot)?;
+    let meter = ask.meter();
     let merged = heap.merged_paths(&set, &meter)?;
     drop(meter);
     let tables = heap.recording().tables()?;
     let names = names_of_single_objects(&heap, &merged)?;
-    let least = arguments.flags.least(counted.objects);
-    let depth = arguments.flags.depth.unwrap_or(u32::MAX);
-    session.listed.clear();
-    let mut rows = Vec::new();
+    let least = ask.arguments.flags.least(counted.objects);
+    let depth = ask.arguments.flags.depth.unwrap_or(u32::MAX);
+    let (mut rows, mut listed) = (Vec::new(), Listed::default());
     for node in merged.nodes.iter().filter(|node| node.depth < depth && node.through >= least) {
-        session.context.check()?;
-        session.listed.push((snapshot, node.example));
+        ask.context.check()?;
         let indent = "  ".repeat((node.depth as usize).min(60));
         let name = node.stands_for.or_else(|| names.get(&node.example).copied());
         let title = label::object(tables, node.type_id, name);
         rows.push(vec![
-            Value::from(session.listed.len()),
+            Value::from(listed.push((snapshot, node.example))),
             node.through.into(),
             node.depth.into(),
             Value::Text(format!("{indent}{title}")),
@@ -89,9 +88,9 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     if counted.objects == 0 {
         answer = answer.note("no object matches");
     }
-    let rows = session.page_rows();
-    answer = found::with_exactness(answer, session, snapshot, &expression)?;
-    Ok(more::first_page(session, answer, rows))
+    let rows = ask.page_rows();
+    answer = found::with_exactness(answer, ask, snapshot, &expression)?;
+    Ok(more::first_page(ask, answer, rows).listing(listed).with_last(set))
 }
 
 /// The names of objects that are a line alone.

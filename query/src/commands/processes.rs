@@ -6,27 +6,29 @@ use std::sync::Arc;
 use barrow_processes::{Classes, Image, ImageId, ProcessTree, cpu_ns};
 
 use crate::answer::{Answer, units};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::language::asked;
 use crate::language::request::Request;
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::listed::Listed;
 use crate::tables::process_rows::Rows;
 use crate::tables::unit_labels::UnitLabels;
 use crate::touches::Touches;
 
+use super::find;
 use super::{Command, Completion, Group, Subject};
 
 pub(super) const COMMAND: Command = Command {
     name: "processes",
     aliases: &["ps"],
     group: Group::Processes,
-    arguments: "[N] [EXPR] [by cpu|waiting|wall|memory|reads|writes|start] [--classes FILE]",
+    arguments: "[N] [EXPR] [by cpu|waiting|wall|memory|reads|writes|start|ATTRIBUTE] [--classes FILE]",
     about: "The processes that used most, and what they executed",
     details: "A process has a row for each program that it executed, one after the other: what it used is that of the \
               program, without the processes that it started. `by cpu` is the order unless told: processor time in user \
               mode and in the system. `waiting` is how long its threads could have run and had no processor, `wall` the time from start to end, `memory` the most that was resident, \
-              `reads` and `writes` are bytes from and to devices. `unit` is what the program builds, where its \
+              `reads` and `writes` are bytes from and to devices; any other attribute that is a number ranks, too. `unit` is what the program builds, where its \
               arguments tell. What is not known is empty and comes last. A process is named 1234:0: the first one that \
               had the number 1234. With EXPR only those that match are listed; `help expressions` describes it.",
     example: "processes 5 by memory",
@@ -79,20 +81,23 @@ impl Order {
     }
 }
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let request = Request::of(arguments);
-    let expression = asked::asked_processes(session, &request.rest)?;
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let request = Request::of(&ask.arguments);
+    let expression = asked::asked_processes(ask, &request.rest)?;
     let order = match &request.by[..] {
         [] => Order::Cpu,
-        [word] => Order::named(word).ok_or_else(|| COMMAND.refuses(&format!("by {word}")))?,
+        [word] => match Order::named(word) {
+            Some(order) => order,
+            None => return find::found_processes(ask, &COMMAND, &expression, Some(word), request.rows),
+        },
         [_, word, ..] => return Err(COMMAND.refuses(&format!("by {word}"))),
     };
-    let (tree, wanted) = asked::select(session, &expression, &arguments.flags)?;
-    let classes = session.classes_in(&arguments.flags, None)?;
+    let (tree, wanted) = asked::select(ask, &expression, &ask.arguments.flags)?;
+    let classes = ask.classes_in(&ask.arguments.flags, None)?;
     let mut ranked: Vec<(Option<u64>, Reverse<ImageId>)> =
         wanted.iter().map(|id| (order.of(&tree, tree.image(id)), Reverse(id))).collect();
     let known = ranked.len();
-    let rows = request.rows.unwrap_or(if session.whole { usize::MAX } else { session.ranking_rows(None) });
+    let rows = request.rows.unwrap_or(if ask.view.is_whole { usize::MAX } else { ask.ranking_rows(None) });
     // Only what is shown is sorted; further pages sort the rest.
     if request.rows.is_some() && rows < known {
         ranked.select_nth_unstable_by(rows, |one, other| other.cmp(one));
@@ -100,18 +105,18 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     }
     ranked.sort_unstable_by(|one, other| other.cmp(one));
     let images: Vec<ImageId> = ranked.into_iter().map(|(_, Reverse(id))| id).collect();
-    session.listed.clear();
     let piece = if request.rows.is_some() { usize::MAX } else { rows };
-    let units = session.unit_labels(&arguments.flags)?;
-    Listing { tree, classes, units, images, shown: 0, piece }.answer(session)
+    let (units, images) = (Arc::new(ask.unit_labels(&ask.arguments.flags)?), images.into());
+    Listing { tree, classes, units, images, shown: 0, piece }.answer(ask)
 }
 
 /// The images in their order, of which the first were shown.
+#[derive(Clone)]
 struct Listing {
     tree: Arc<ProcessTree>,
     classes: Arc<Classes>,
-    units: UnitLabels,
-    images: Vec<ImageId>,
+    units: Arc<UnitLabels>,
+    images: Arc<[ImageId]>,
     shown: usize,
     /// Rows of a page.
     piece: usize,
@@ -119,31 +124,30 @@ struct Listing {
 
 impl Listing {
     /// The next page.
-    fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
-        let is_whole = session.whole;
-        if let Some(skip) = if is_whole { session.take_skip() } else { None } {
+    fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
+        let is_whole = ask.view.is_whole;
+        let skip = ask.view.skip.filter(|_| is_whole);
+        if let Some(skip) = skip {
             self.shown = usize::try_from(skip).unwrap_or(usize::MAX).min(self.images.len());
         }
-        let piece = if is_whole { session.piece } else { self.piece };
+        let piece = if is_whole { ask.view.piece } else { self.piece };
         let end = self.images.len().min(self.shown.saturating_add(piece));
         let page = &self.images[self.shown..end];
-        let first = session.listed.images().len() + 1;
+        let first = ask.listed_before() + 1;
         let rows = Rows { tree: &self.tree, classes: &self.classes, units: &self.units, by: None };
-        let table = rows.table(&session.context, page, |at| session.row_number(first + at))?;
-        session.list_images(page.iter().copied());
+        let table = rows.table(&ask.context, page, |at| ask.row_number(first + at))?;
+        let listed = Listed::of_images(page.iter().copied());
         let mut answer = Answer::default().table(table);
         self.shown = end;
         let left = (self.images.len() - end) as u64;
         answer.all_rows = is_whole.then_some(self.images.len() as u64);
         answer.goes_on = is_whole && left > 0;
-        if left > 0 {
-            if !is_whole {
-                let more = units::counted(left, "more row");
-                let way = if session.paged { "`more`" } else { "`processes N` lists N" };
-                answer = answer.cut(format!("… {more}: {way}"));
-            }
-            session.more = Some(Box::new(move |session| self.answer(session)));
+        if left > 0 && !is_whole {
+            let more = units::counted(left, "more row");
+            let way = if ask.view.is_paged { "`more`" } else { "`processes N` lists N" };
+            answer = answer.cut(format!("… {more}: {way}"));
         }
-        Ok(answer.exact())
+        let reply = Reply::from(answer.exact()).listing_page(ask, listed).skipping(skip.is_some());
+        Ok(if left > 0 { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
     }
 }

@@ -1,9 +1,8 @@
 //! `record`: runs a command and records its processes. The terminal does it.
 
-use crate::answer::Answer;
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -36,6 +35,6 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(_: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
+fn run(_: &Ask) -> Result<Reply, QueryError> {
     Err(QueryError::usage("a command is recorded from a shell: `barrow record -- COMMAND`"))
 }

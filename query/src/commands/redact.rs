@@ -5,10 +5,10 @@ use barrow_rewrite::{Key, RedactOptions, Redacted};
 
 use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::flags::QuestionFlags;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::sources::destination::Destination;
 use crate::touches::Touches;
 
@@ -43,14 +43,14 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let recording = session.recording()?;
-    let flags = &arguments.flags;
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let recording = ask.recording()?;
+    let flags = &ask.arguments.flags;
     let sources: Vec<&std::path::Path> = recording.path().into_iter().chain(flags.key_file.as_deref()).collect();
     let destination = Destination::new(flags.output.as_deref(), flags.force, &sources)?;
     let options = options(flags)?;
     // It replaces the destination itself, when the new file is complete.
-    let redacted = barrow_rewrite::redact(&recording, destination.path(), &options, &session.meter())?;
+    let redacted = barrow_rewrite::redact(&recording, destination.path(), &options, &ask.meter())?;
     let mut answer = Answer::default()
         .fact(Column::new("written", "written", Unit::Text), destination.shown())
         .fact(Column::new("length_bytes", "length", Unit::Bytes), redacted.bytes)
@@ -79,9 +79,10 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             first.offset, first.message
         ));
     }
-    Ok(answer
+    let answer = answer
         .note(key)
-        .note("sizes, counts, times, addresses and references are as recorded; `audit` lists what else is"))
+        .note("sizes, counts, times, addresses and references are as recorded; `audit` lists what else is");
+    Ok(Reply::aside(answer))
 }
 
 fn options(flags: &QuestionFlags) -> Result<RedactOptions, QueryError> {

@@ -4,9 +4,9 @@ use barrow_analyzer::SerialOrigin;
 use barrow_rewrite::{RepackOptions, Repacked, RepackedSnapshot};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::sources::destination::Destination;
 use crate::touches::Touches;
 
@@ -30,22 +30,26 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let recording = session.recording()?;
-    let destination =
-        Destination::new(arguments.flags.output.as_deref(), arguments.flags.force, recording.path().as_slice())?;
-    let options = arguments.flags.level.map_or_else(RepackOptions::default, |level| RepackOptions { level });
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let recording = ask.recording()?;
+    let destination = Destination::new(
+        ask.arguments.flags.output.as_deref(),
+        ask.arguments.flags.force,
+        recording.path().as_slice(),
+    )?;
+    let options = ask.arguments.flags.level.map_or_else(RepackOptions::default, |level| RepackOptions { level });
     // It replaces the destination itself, when the new file is complete.
-    let repacked = barrow_rewrite::repack(&recording, destination.path(), options, &session.meter())?;
+    let repacked = barrow_rewrite::repack(&recording, destination.path(), options, &ask.meter())?;
     let answer = Answer::default()
         .fact(Column::new("written", "written", Unit::Text), destination.shown())
         .fact(Column::new("length_bytes", "length", Unit::Bytes), repacked.bytes)
         .fact(Column::new("before_bytes", "before", Unit::Bytes), recording.length_bytes())
         .table(table(&repacked));
     Ok(match repacked.origin {
-        SerialOrigin::Runtime => answer,
+        SerialOrigin::Runtime => Reply::aside(answer),
         SerialOrigin::Matched | SerialOrigin::Repacked => {
-            answer.note("the runtime gave no serials: objects were matched with those of the snapshot before")
+            let note = "the runtime gave no serials: objects were matched with those of the snapshot before";
+            Reply::aside(answer.note(note))
         }
     })
 }

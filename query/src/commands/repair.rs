@@ -5,9 +5,9 @@ use barrow_rewrite::{KeptSnapshot, Repaired};
 
 use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Outcome, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::sources::destination::Destination;
 use crate::touches::Touches;
 
@@ -33,12 +33,15 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let recording = session.recording()?;
-    let destination =
-        Destination::new(arguments.flags.output.as_deref(), arguments.flags.force, recording.path().as_slice())?;
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let recording = ask.recording()?;
+    let destination = Destination::new(
+        ask.arguments.flags.output.as_deref(),
+        ask.arguments.flags.force,
+        recording.path().as_slice(),
+    )?;
     // It replaces the destination itself, when the new file is complete.
-    let repaired = barrow_rewrite::repair(&recording, destination.path(), &session.meter())?;
+    let repaired = barrow_rewrite::repair(&recording, destination.path(), &ask.meter())?;
     let dropped = repaired.dropped().iter().map(Value::text).collect();
     let written = repaired.bytes.map(|_| destination.shown());
     let mut answer = Answer::default()
@@ -53,7 +56,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let verdict = verdict(&repaired, destination.shown());
     let is_lost = repaired.has_lost() || repaired.bytes.is_none();
     (answer.lost, answer.outcome) = (is_lost.then(|| verdict.clone()), outcome(&repaired));
-    Ok(if is_lost { answer } else { answer.note(verdict) })
+    Ok(Reply::aside(if is_lost { answer } else { answer.note(verdict) }))
 }
 
 fn texts(sentences: &[String]) -> Value {

@@ -1,9 +1,8 @@
 //! `report`: the usual answers as one HTML file. The terminal makes it.
 
-use crate::answer::Answer;
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -31,6 +30,6 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(_: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
+fn run(_: &Ask) -> Result<Reply, QueryError> {
     Err(QueryError::usage("a report is made from a shell: `barrow report FILE -o report.html`"))
 }

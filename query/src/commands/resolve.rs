@@ -3,9 +3,9 @@
 use barrow_rewrite::{ResolveOptions, RewriteError, resolve};
 
 use crate::answer::{Answer, Column, Unit};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::sources::destination::{Access, Destination};
 use crate::touches::Touches;
 
@@ -32,15 +32,15 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let recording = session.recording()?;
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let recording = ask.recording()?;
     let sources: Vec<&std::path::Path> =
-        recording.path().into_iter().chain(arguments.flags.binary.as_deref()).collect();
-    let destination = Destination::new(arguments.flags.output.as_deref(), arguments.flags.force, &sources)?;
+        recording.path().into_iter().chain(ask.arguments.flags.binary.as_deref()).collect();
+    let destination = Destination::new(ask.arguments.flags.output.as_deref(), ask.arguments.flags.force, &sources)?;
     let options =
-        ResolveOptions { binary: arguments.flags.binary.clone(), threads: session.context.workspace.threads() };
+        ResolveOptions { binary: ask.arguments.flags.binary.clone(), threads: ask.context.workspace.threads() };
     let part = destination.begin(Access::Usual)?;
-    let resolved = resolve(&recording, part.file()?, &options, &session.meter()).map_err(|error| match error {
+    let resolved = resolve(&recording, part.file()?, &options, &ask.meter()).map_err(|error| match error {
         RewriteError::Writer(source) => QueryError::Write { path: part.shown().to_owned(), source },
         error => error.into(),
     })?;
@@ -52,5 +52,5 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         .fact(Column::new("named", "named", Unit::Count), resolved.named)
         .fact(Column::new("sites", "sites", Unit::Count), resolved.sites)
         .fact(Column::new("length_bytes", "length", Unit::Bytes), resolved.finished.bytes);
-    Ok(resolved.problems.into_iter().fold(answer, Answer::note))
+    Ok(Reply::aside(resolved.problems.into_iter().fold(answer, Answer::note)))
 }

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::answer::Answer;
 use crate::answer::units;
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::found;
 use crate::touches::Touches;
 
@@ -29,18 +28,18 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let words = arguments.words();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let words = ask.arguments.words();
     let (snapshot, objects, retained, is_exact) = match &words[..] {
         [] => return Err(QueryError::usage("retained by what? `retained @123`, `retained type = \"Session\"`")),
-        [name] if session.object(name).is_ok() => {
-            let (snapshot, object) = session.object(name)?;
-            (snapshot, 1, session.heap(snapshot)?.retained_set_of(object, &session.meter())?, true)
+        [name] if ask.object(name).is_ok() => {
+            let (snapshot, object) = ask.object(name)?;
+            (snapshot, 1, ask.heap(snapshot)?.retained_set_of(object, &ask.meter())?, true)
         }
         _ => {
-            let snapshot = session.snapshot()?;
-            let (kinds, expression) = found::kinds_and_expression(session, snapshot, arguments, 0)?;
-            let (heap, meter) = (session.heap(snapshot)?, session.meter());
+            let snapshot = ask.snapshot()?;
+            let (kinds, expression) = found::kinds_and_expression(ask, snapshot, &ask.arguments, 0)?;
+            let (heap, meter) = (ask.heap(snapshot)?, ask.meter());
             let (set, _) = heap.select(&kinds, &expression, &meter)?;
             let is_exact = heap.matches_exactly(&expression, &meter)?;
             // What they hold together takes a search.
@@ -52,14 +51,12 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             (snapshot, set.len(), heap.retained_set(&set, &meter)?, is_exact)
         }
     };
-    let heap = session.heap(snapshot)?;
-    let meter = session.meter();
+    let heap = ask.heap(snapshot)?;
+    let meter = ask.meter();
     let types = heap.type_totals_of(&retained, &meter)?;
     drop(meter);
-    session.sets.set_last(Arc::new(retained));
-    session.listed.clear();
     let what = format!("would be freed with {}", units::counted(objects, "object"));
     let answer = without::by_type(heap.recording().tables()?, snapshot, &types, &what)?;
-    let rows = session.page_rows();
-    Ok(more::first_page(session, found::said(answer, is_exact), rows))
+    let reply = more::first_page(ask, found::said(answer, is_exact), ask.page_rows());
+    Ok(reply.with_last(Arc::new(retained)))
 }

@@ -2,14 +2,16 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use barrow_analyzer::{Dominators, Heap, ObjectId, SnapshotId, StringId, Tables, objects};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::language::names::{self, Match};
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::listed::Listed;
 
 use super::unreachable::{only_remembered, remembered_note};
 use crate::touches::Touches;
@@ -36,13 +38,14 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-/// Roots that are yet to be shown.
+/// Roots of a category, of which the first are shown.
+#[derive(Clone)]
 pub(crate) struct Roots {
     snapshot: SnapshotId,
     category: StringId,
     exactness: &'static str,
-    total: usize,
-    rest: Vec<Root>,
+    roots: Arc<[Root]>,
+    shown: usize,
 }
 
 /// A root, with what its object retains.
@@ -52,24 +55,23 @@ struct Root {
     retained_bytes: u64,
 }
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let snapshot = session.snapshot()?;
-    let heap = session.heap(snapshot)?;
-    let words = arguments.words().join(" ");
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let snapshot = ask.snapshot()?;
+    let heap = ask.heap(snapshot)?;
+    let words = ask.arguments.words().join(" ");
     let category = if words.is_empty() { None } else { Some(category(&heap, &words)?) };
-    let meter = session.meter();
+    let meter = ask.meter();
     heap.ask_dominators(&meter, |dominators| {
-        session.listed.clear();
-        let Some(category) = category else { return by_category(session, &heap, dominators) };
+        let Some(category) = category else { return by_category(ask, &heap, dominators) };
         let of_category = heap.roots()?.rows().iter().filter(|root| root.category == category);
-        let mut rest: Vec<Root> = of_category
+        let mut roots: Vec<Root> = of_category
             .map(|root| {
                 let retained_bytes = dominators.retained_bytes(root.target);
                 Root { label: root.label, object: root.target, retained_bytes }
             })
             .collect();
-        rest.sort_by_key(|root| (Reverse(root.retained_bytes), root.object, root.label));
-        Roots { snapshot, category, exactness: exactness(dominators), total: rest.len(), rest }.answer(session)
+        roots.sort_by_key(|root| (Reverse(root.retained_bytes), root.object, root.label));
+        Roots { snapshot, category, exactness: exactness(dominators), roots: roots.into(), shown: 0 }.answer(ask)
     })
 }
 
@@ -92,7 +94,7 @@ fn category(heap: &Heap, word: &str) -> Result<StringId, QueryError> {
     }
 }
 
-fn by_category(session: &mut Session, heap: &Heap, dominators: &Dominators) -> Result<Answer, QueryError> {
+fn by_category(ask: &Ask, heap: &Heap, dominators: &Dominators) -> Result<Reply, QueryError> {
     let (tables, roots) = (heap.recording().tables()?, heap.roots()?);
     let mut counts: HashMap<StringId, u64> = HashMap::new();
     roots.rows().iter().for_each(|root| *counts.entry(root.category).or_default() += 1);
@@ -109,7 +111,7 @@ fn by_category(session: &mut Session, heap: &Heap, dominators: &Dominators) -> R
         ]
     });
     let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: rows.collect() };
-    let groups = groups(session, heap, dominators)?;
+    let (groups, listed) = groups(ask, heap, dominators)?;
     let mut answer = Answer::default()
         .of_snapshot(heap.snapshot())
         .fact(Column::new("roots", "roots", Unit::Count), roots.rows().len())
@@ -119,10 +121,10 @@ fn by_category(session: &mut Session, heap: &Heap, dominators: &Dominators) -> R
         answer = answer.table(groups);
     }
     answer.exactness = Some(exactness(dominators));
-    if let Some(held) = only_remembered(heap, &session.meter())? {
+    if let Some(held) = only_remembered(heap, &ask.meter())? {
         answer = answer.note(remembered_note(held));
     }
-    Ok(with_bound_note(answer))
+    Ok(Reply::from(with_bound_note(answer)).listing(listed))
 }
 
 fn columns() -> Vec<Column> {
@@ -135,10 +137,10 @@ fn columns() -> Vec<Column> {
     ]
 }
 
-/// Objects that represent groups of roots: those of kinds with that role.
-fn groups(session: &mut Session, heap: &Heap, dominators: &Dominators) -> Result<Table, QueryError> {
+/// Objects that represent groups of roots: those of kinds with that role. A row for each.
+fn groups(ask: &Ask, heap: &Heap, dominators: &Dominators) -> Result<(Table, Listed), QueryError> {
     let tables = heap.recording().tables()?;
-    let mut found = objects(heap.recording(), heap.snapshot(), &heap.root_groups(&session.meter())?)?;
+    let mut found = objects(heap.recording(), heap.snapshot(), &heap.root_groups(&ask.meter())?)?;
     found.sort_by_key(|object| (Reverse(dominators.retained_bytes(object.id)), object.id));
     let rows = found.iter().enumerate().map(|(at, object)| {
         vec![
@@ -158,23 +160,23 @@ fn groups(session: &mut Session, heap: &Heap, dominators: &Dominators) -> Result
         Column::new("retained_bytes", "retained", Unit::Bytes),
         Column::new("share", "share", Unit::Share).for_people(),
     ];
-    session.listed = found.iter().map(|object| (heap.snapshot(), object.id)).collect();
-    Ok(Table { key: "groups", audience: Audience::Everyone, columns, rows: rows.collect() })
+    let listed = found.iter().map(|object| (heap.snapshot(), object.id)).collect();
+    Ok((Table { key: "groups", audience: Audience::Everyone, columns, rows: rows.collect() }, listed))
 }
 
 impl Roots {
     /// The next page.
-    pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
-        let recording = session.recording()?;
-        let later = self.rest.split_off(session.piece_rows().min(self.rest.len()));
-        let page = std::mem::replace(&mut self.rest, later);
+    pub(super) fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
+        let recording = ask.recording()?;
+        let end = self.shown.saturating_add(ask.piece_rows()).min(self.roots.len());
+        let page = &self.roots[self.shown..end];
         let ids: Vec<ObjectId> = page.iter().map(|root| root.object).collect();
         let details = objects(&recording, self.snapshot, &ids)?;
         let tables = recording.tables()?;
-        let first = session.listed.len() + 1;
+        let first = ask.listed_before() + 1;
         let rows = page.iter().zip(&details).enumerate().map(|(at, (root, object))| {
             vec![
-                session.row_number(first + at),
+                ask.row_number(first + at),
                 root.label.map(|label| tables.string(label)).into(),
                 root.object.0.into(),
                 Value::text(tables.type_title(object.type_id)),
@@ -187,26 +189,27 @@ impl Roots {
             key: "rows",
             audience: Audience::Everyone,
             columns: root_columns(),
-            rows: session.context.collect(rows)?,
+            rows: ask.context.collect(rows)?,
         };
         let mut answer = self.heading(tables).table(table);
-        session.list(self.snapshot, ids);
-        if !self.rest.is_empty() && session.whole {
+        self.shown = end;
+        let left = self.roots.len() - end;
+        if left > 0 && ask.view.is_whole {
             answer.goes_on = true;
-            session.more = Some(Box::new(move |session| self.answer(session)));
-        } else if !self.rest.is_empty() {
-            answer = answer.note(more::more_note(session, self.rest.len()));
-            answer.cut = Some(more::cut_note(session, self.rest.len()));
-            session.more = Some(Box::new(move |session| self.answer(session)));
+        } else if left > 0 {
+            answer = answer.note(more::more_note(ask, left));
+            answer.cut = Some(more::cut_note(ask, left));
         }
-        Ok(with_bound_note(answer))
+        let listed = ids.into_iter().map(|id| (self.snapshot, id)).collect();
+        let reply = Reply::from(with_bound_note(answer)).listing_page(ask, listed);
+        Ok(if left > 0 { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
     }
 
     fn heading(&self, tables: &Tables) -> Answer {
         let answer = Answer::default()
             .of_snapshot(self.snapshot)
             .fact(Column::new("category", "category", Unit::Text), tables.string(self.category))
-            .fact(Column::new("roots", "roots", Unit::Count), self.total);
+            .fact(Column::new("roots", "roots", Unit::Count), self.roots.len());
         Answer { exactness: Some(self.exactness), ..answer }
     }
 }

@@ -6,9 +6,11 @@ use barrow_trials::{RunId, Trials};
 
 use crate::answer::visible;
 use crate::answer::{Answer, Audience, Column, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::listed::Listed;
+use crate::session::state::State;
 use crate::tables::trials::runs::{self, Walls};
 use crate::touches::Touches;
 
@@ -32,19 +34,18 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let trials = session.trials()?;
-    let mut words = arguments.words();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let trials = ask.trials()?;
+    let mut words = ask.arguments.words();
     let is_failed = words.last().is_some_and(|word| word == "failed");
     if is_failed {
         words.pop();
     }
     let all = (0..u32::try_from(trials.runs().len()).unwrap_or(u32::MAX)).map(RunId);
-    session.listed.clear();
     let mut chosen: Vec<RunId> = match &words[..] {
         [] => all.collect(),
         [number] if number.parse::<u32>().is_ok() && !is_failed => {
-            return one(session, &trials, number.parse().unwrap_or_default());
+            return one(ask, &trials, number.parse().unwrap_or_default()).map(Reply::from);
         }
         [name] => {
             let variant = trials.variant(name)?;
@@ -58,17 +59,18 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         answer = answer.note("no run failed");
     }
     let (count, walls) = (chosen.len(), Walls::of(&trials));
-    let make = move |session: &mut Session, places: Range<usize>| {
-        session.context.collect(chosen[places].iter().filter_map(|run| runs::row(&trials, &walls, *run)))
+    let make = move |ask: &Ask, places: Range<usize>| {
+        let rows = chosen[places].iter().filter_map(|run| runs::row(&trials, &walls, *run));
+        Ok((ask.context.collect(rows)?, Listed::default()))
     };
-    OnDemand { answer, count, has_pages: true, make }.begin(session)
+    OnDemand { answer, count, has_pages: true, make: Box::new(make) }.begin(ask)
 }
 
 /// The fact in which `trial` names runs of which it is not known what they allocated, and why.
 const ALLOCATIONS_NOT_KNOWN: &str = "allocations not known";
 
 /// Everything about one run.
-fn one(session: &Session, trials: &Trials, number: u32) -> Result<Answer, QueryError> {
+fn one(state: &State, trials: &Trials, number: u32) -> Result<Answer, QueryError> {
     let run = trials.run(number)?;
     let mut values = crate::answer::Table {
         key: "values",
@@ -104,7 +106,7 @@ fn one(session: &Session, trials: &Trials, number: u32) -> Result<Answer, QueryE
     let is_counted =
         trials.metric("peak_heap").is_ok_and(|metric| trials.values(metric).iter().any(|value| value.run.0 == number));
     if let (false, Some((key, why))) =
-        (is_counted, session.recording()?.facts()?.iter().find(|(key, _)| key == ALLOCATIONS_NOT_KNOWN))
+        (is_counted, state.recording()?.facts()?.iter().find(|(key, _)| key == ALLOCATIONS_NOT_KNOWN))
     {
         answer = answer.note(format!("{key}: {why}"));
     }

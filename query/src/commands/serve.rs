@@ -1,9 +1,8 @@
 //! `serve`: a page in the browser. The terminal answers it.
 
-use crate::answer::Answer;
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -30,6 +29,6 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(_: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
+fn run(_: &Ask) -> Result<Reply, QueryError> {
     Err(QueryError::usage("a page is served from a shell: `barrow serve FILE`"))
 }

@@ -3,10 +3,12 @@
 use clap::ValueEnum;
 
 use crate::answer::{Answer, Column, Unit};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
+use crate::context::Settings;
 use crate::error::QueryError;
 use crate::flags::Format;
-use crate::session::Session;
+use crate::reply::{Change, Reply};
+use crate::session::state::State;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -31,16 +33,17 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let words = arguments.words();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let words = ask.arguments.words();
+    let mut settings = ask.context.settings.clone();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => {}
         ["format", name] => {
-            session.context.settings.format = Format::from_str(name, true)
+            settings.format = Format::from_str(name, true)
                 .map_err(|_| QueryError::usage(format!("there is no format `{name}`; try table, json or csv")))?;
         }
-        ["threads", number] => session.context.workspace.set_threads(count("threads", number)?)?,
-        ["rows", number] => session.context.settings.rows = count("rows", number)?,
+        ["threads", number] => ask.context.workspace.set_threads(count("threads", number)?)?,
+        ["rows", number] => settings.rows = count("rows", number)?,
         [key, ..] => {
             let keys = KEYS.join(", ");
             return Err(QueryError::usage(format!(
@@ -49,7 +52,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
             )));
         }
     }
-    Ok(settings(session))
+    let answer = described(&settings, ask);
+    Ok(Reply::aside(answer).changing(Change::Settings(settings)))
 }
 
 fn count(key: &str, text: &str) -> Result<usize, QueryError> {
@@ -57,10 +61,9 @@ fn count(key: &str, text: &str) -> Result<usize, QueryError> {
     number.ok_or_else(|| QueryError::usage(format!("`{text}` is no number of {key}; try `set {key} 4`")))
 }
 
-fn settings(session: &Session) -> Answer {
-    let settings = &session.context.settings;
+fn described(settings: &Settings, state: &State) -> Answer {
     let format = settings.format.to_possible_value().map(|value| value.get_name().to_owned());
-    let threads = session.context.workspace.threads();
+    let threads = state.context.workspace.threads();
     let threads = threads.map_or("one per core".to_owned(), |threads| threads.to_string());
     Answer::default()
         .fact(Column::new("format", "format", Unit::Text), format)

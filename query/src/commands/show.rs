@@ -2,10 +2,10 @@
 
 use barrow_analyzer::{ObjectId, SnapshotId, objects, outgoing_page};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::answer::{Audience, Column, Table, Unit, Value};
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::held;
 use crate::tables::references::{self, Wanted};
 use crate::touches::Touches;
@@ -31,34 +31,34 @@ pub(super) const COMMAND: Command = Command {
 };
 
 /// References that are yet to be shown.
+#[derive(Clone)]
 pub(crate) struct References {
     snapshot: SnapshotId,
     object: ObjectId,
     wanted: Wanted,
 }
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let words = arguments.words();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let words = ask.arguments.words();
     let (name, wanted) = Wanted::of_words(&COMMAND, &words)?;
-    let (snapshot, object) = references::object(session, name)?;
+    let (snapshot, object) = references::object(ask, name)?;
     if !wanted.by_type {
-        session.listed.clear();
-        return References { snapshot, object, wanted }.answer(session);
+        return References { snapshot, object, wanted }.answer(ask);
     }
-    let heap = session.heap(snapshot)?;
-    let types = heap.outgoing_by_type(object, &session.meter())?;
+    let heap = ask.heap(snapshot)?;
+    let types = heap.outgoing_by_type(object, &ask.meter())?;
     let is_empty = types.is_empty();
-    let answer = references::by_type(session, &heap, object, types)?;
-    let rows = session.page_rows();
-    Ok(more::first_page(session, if is_empty { answer.note("it refers to nothing") } else { answer }, rows))
+    let (answer, listed) = references::by_type(&heap, object, types)?;
+    let answer = if is_empty { answer.note("it refers to nothing") } else { answer };
+    Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed))
 }
 
 impl References {
     /// The next page.
-    pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
-        let (recording, heap) = (session.recording()?, session.heap(self.snapshot)?);
-        self.wanted.pass(session.take_skip());
-        let most = self.wanted.page(session, u64::MAX);
+    pub(super) fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
+        let (recording, heap) = (ask.recording()?, ask.heap(self.snapshot)?);
+        self.wanted.pass(ask.view.skip);
+        let most = self.wanted.page(ask, u64::MAX);
         let (mut found, total) = outgoing_page(&recording, self.snapshot, self.object, self.wanted.from, most)?;
         self.wanted.from = self.wanted.from.saturating_add(found.len() as u64);
         let before = found.len();
@@ -67,11 +67,11 @@ impl References {
         let targets: Vec<ObjectId> = found.iter().map(|reference| reference.target).collect();
         let details = objects(&recording, self.snapshot, &targets)?;
         let tables = recording.tables()?;
-        let lines = held::lines_of(&heap, &details, &session.meter())?;
-        let first = session.listed.len() + 1;
+        let lines = held::lines_of(&heap, &details, &ask.meter())?;
+        let first = ask.listed_before() + 1;
         let rows = found.iter().zip(&details).enumerate().map(|(at, (reference, target))| {
             vec![
-                session.row_number(first + at),
+                ask.row_number(first + at),
                 references::label(tables, reference.label),
                 references::strength(tables, reference.strength),
                 reference.target.0.into(),
@@ -82,14 +82,10 @@ impl References {
                 target.shallow_bytes.into(),
             ]
         });
-        let table = Table {
-            key: "rows",
-            audience: Audience::Everyone,
-            columns: columns(),
-            rows: session.context.collect(rows)?,
-        };
+        let table =
+            Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: ask.context.collect(rows)? };
         let mut answer = references::about(self.snapshot, self.object, total).table(table);
-        session.list(self.snapshot, targets);
+        let listed = targets.into_iter().map(|target| (self.snapshot, target)).collect();
         if total == 0 {
             answer = answer.note("it refers to nothing");
         } else if before == 0 {
@@ -101,15 +97,14 @@ impl References {
         }
         answer.all_rows = Some(self.wanted.all(total));
         let left = self.wanted.left(total);
-        if left > 0 && session.whole {
+        if left > 0 && ask.view.is_whole {
             answer.goes_on = true;
-            session.more = Some(Box::new(move |session| self.answer(session)));
         } else if left > 0 {
-            answer = answer.cut(references::rest_note(session, COMMAND.name, self.object, self.wanted.from, left));
+            answer = answer.cut(references::rest_note(ask, COMMAND.name, self.object, self.wanted.from, left));
             answer = answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), left);
-            session.more = Some(Box::new(move |session| self.answer(session)));
         }
-        Ok(answer)
+        let reply = Reply::from(answer).listing_page(ask, listed).skipping(ask.view.skip.is_some());
+        Ok(if left > 0 { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
     }
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use barrow_analyzer::{SiteId, TypeTotals};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::ranking;
 
 use super::snapshot::with_pairs;
@@ -34,8 +34,8 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let words = arguments.words();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let words = ask.arguments.words();
     let site = match &words[..] {
         [] => return Err(QueryError::usage("which site? `sites` lists them with their numbers")),
         [word] => match word.parse::<u32>() {
@@ -44,8 +44,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         },
         [_, word, ..] => return Err(COMMAND.refuses(word)),
     };
-    let heap = session.heap(session.snapshot()?)?;
-    let meter = session.meter();
+    let heap = ask.heap(ask.snapshot()?)?;
+    let meter = ask.meter();
     let site = heap.recording().site_place(site)?;
     let totals = heap.site_totals(&meter)?;
     let sum = totals.binary_search_by_key(&site, |&(id, _)| id).map(|at| totals[at].1).unwrap_or_default();
@@ -57,7 +57,6 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let retained = retained.iter().find(|(of, _)| *of == site).map_or(0, |(_, retained)| retained.bytes);
     let generations = heap.generation_totals(Some(site), &meter)?;
     drop(meter);
-    session.listed.clear();
     let mut answer = Answer::default()
         .of_snapshot(heap.snapshot())
         .fact(Column::new("site", "site", Unit::Number), site.0)
@@ -67,7 +66,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         .fact(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes), sum.unmanaged_bytes)
         .fact(Column::new("retained_bytes", "≥ retained", Unit::Bytes), retained);
     let Some(details) = details else {
-        return Ok(answer.note("the recording has its number only").at_least());
+        return Ok(answer.note("the recording has its number only").at_least().into());
     };
     let tells_generations = generations.keys().any(Option::is_some);
     let attributes = details.attributes.iter().filter(|(key, _)| !(tells_generations && *key == "generation"));
@@ -83,8 +82,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         next = heap.recording().site(caller)?.and_then(|site| site.caller);
     }
     let table = Table { key: "callers", audience: Audience::Everyone, columns: sites::place_columns(), rows };
-    let rows = session.page_rows();
-    Ok(more::first_page(session, answer.table(table).at_least().note(ranking::AT_LEAST), rows))
+    Ok(more::first_page(ask, answer.table(table).at_least().note(ranking::AT_LEAST), ask.page_rows()))
 }
 
 /// A row for each generation that the objects of a place were allocated in.

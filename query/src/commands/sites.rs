@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use barrow_analyzer::{GroupRetained, Heap, Progress, SiteId, TypeTotals};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::language::request::Request;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::ranking::{self, Order};
 use crate::touches::Touches;
 
@@ -33,23 +33,22 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let request = Request::of(arguments);
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let request = Request::of(&ask.arguments);
     let order = match (&request.by[..], request.rest.words().first()) {
         (_, Some(word)) => return Err(COMMAND.refuses(word)),
         ([], None) => Order::default(),
         ([name], None) => Order::named(name).ok_or_else(|| COMMAND.refuses(name))?,
         ([_, other, ..], None) => return Err(COMMAND.refuses(other)),
     };
-    top(session, session.ranking_rows(request.rows), order)
+    top(ask, ask.ranking_rows(request.rows), order)
 }
 
 /// The first `rows` sites.
-pub(super) fn top(session: &mut Session, rows: usize, order: Order) -> Result<Answer, QueryError> {
-    let heap = session.heap(session.snapshot()?)?;
-    let answer = answer(&heap, order, &session.meter())?;
-    session.listed.clear();
-    Ok(more::first_page(session, answer, rows))
+pub(super) fn top(ask: &Ask, rows: usize, order: Order) -> Result<Reply, QueryError> {
+    let heap = ask.heap(ask.snapshot()?)?;
+    let answer = answer(&heap, order, &ask.meter())?;
+    Ok(more::first_page(ask, answer, rows))
 }
 
 /// A row for every site that has objects, the largest first.

@@ -1,11 +1,11 @@
 //! `snapshot`: selects one.
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::flags::SnapshotName;
 use crate::language::selection;
-use crate::session::Session;
+use crate::reply::{Change, Reply};
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -26,18 +26,17 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let recording = session.recording()?;
-    match &arguments.words()[..] {
-        [] => {}
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let recording = ask.recording()?;
+    let selected = match &ask.arguments.words()[..] {
+        [] => ask.selected,
         [word] => {
             let name: SnapshotName = word.parse().map_err(QueryError::usage)?;
-            selection::one(name, &session.snapshots()?)?;
-            session.selected = name;
+            name
         }
         [_, word, ..] => return Err(COMMAND.refuses(word)),
-    }
-    let info = recording.snapshot(session.snapshot()?)?;
+    };
+    let info = recording.snapshot(selection::one(selected, &ask.snapshots()?)?)?;
     let answer = Answer::default()
         .of_snapshot(info.id)
         .fact(Column::new("label", "label", Unit::Text), info.label)
@@ -48,7 +47,8 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         .fact(Column::new("roots", "roots", Unit::Count), info.totals.roots)
         .fact(Column::new("stored_bytes", "stored", Unit::Bytes), info.stored_bytes)
         .exact();
-    Ok(with_pairs(answer, "key_values", info.key_values))
+    let answer = with_pairs(answer, "key_values", info.key_values);
+    Ok(Reply::aside(answer).changing(Change::Selected(selected)))
 }
 
 /// Adds what the recorder noted: an object for machines, a table for people.

@@ -1,9 +1,9 @@
 //! `snapshots`: what the recording holds.
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -24,9 +24,9 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
-    let recording = session.recording()?;
-    let selected = session.snapshot().ok();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let recording = ask.recording()?;
+    let selected = ask.snapshot().ok();
     let mut rows = Vec::new();
     for id in recording.snapshot_ids() {
         let info = recording.snapshot(id)?;
@@ -52,8 +52,7 @@ fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
         Column::new("blocks", "blocks", Unit::Count),
         Column::new("stored_bytes", "stored", Unit::Bytes),
     ];
-    session.listed.clear();
     let answer =
         Answer::default().table(Table { key: "snapshots", audience: Audience::Everyone, columns, rows }).exact();
-    Ok(if none { answer.note("this recording holds no whole snapshot") } else { answer })
+    Ok(if none { answer.note("this recording holds no whole snapshot") } else { answer }.into())
 }

@@ -3,9 +3,9 @@
 use barrow_analyzer::{FrameRoots, Recording, SnapshotId, Tables, ThreadRoots, Threads};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};
@@ -35,14 +35,14 @@ pub(super) const COMMAND: Command = Command {
 /// What is between the label of a thread and that of one of its frames.
 const SEPARATOR: &str = ": ";
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let name = arguments.words().join(" ");
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let name = ask.arguments.words().join(" ");
     if name.is_empty() {
         return Err(QueryError::usage("of which thread? `threads` lists them: `stack main`"));
     }
-    let snapshot = session.snapshot()?;
-    let heap = session.heap(snapshot)?;
-    let meter = session.meter();
+    let snapshot = ask.snapshot()?;
+    let heap = ask.heap(snapshot)?;
+    let meter = ask.meter();
     let tables = heap.recording().tables()?;
     let threads = Threads::read(heap.recording(), snapshot)?;
     let (roots, _) = heap.thread_roots(&threads, &meter)?;
@@ -52,7 +52,6 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     drop(meter);
     let stack = stack(heap.recording(), snapshot, label)?;
     let rows = rows(&stack, &found, thread, tables);
-    session.listed.clear();
     let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(is_exact), rows };
     let mut answer = Answer::default()
         .of_snapshot(snapshot)
@@ -64,8 +63,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     if stack.is_empty() {
         answer = answer.note("the stack was not recorded: these are the frames that labels of roots name");
     }
-    let rows = session.page_rows();
-    Ok(more::first_page(session, answer.with_exactness(is_exact), rows))
+    Ok(more::first_page(ask, answer.with_exactness(is_exact), ask.page_rows()))
 }
 
 /// The thread of this name or number.

@@ -3,9 +3,9 @@
 use barrow_analyzer::{TextPattern, TextTotals};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};
@@ -29,8 +29,8 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let words = arguments.words();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let words = ask.arguments.words();
     // The blanks of a regular expression do not separate words.
     let text = words.join(" ");
     let pattern = match &words[..] {
@@ -40,11 +40,10 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         [_, second, ..] => return Err(COMMAND.refuses(second)),
     };
     let pattern = pattern.map(TextPattern::parse).transpose().map_err(|error| QueryError::usage(error.to_string()))?;
-    let snapshot = session.snapshot()?;
-    let heap = session.heap(snapshot)?;
-    let found = heap.texts(pattern.as_ref(), &session.meter())?;
+    let snapshot = ask.snapshot()?;
+    let heap = ask.heap(snapshot)?;
+    let found = heap.texts(pattern.as_ref(), &ask.meter())?;
     let tables = heap.recording().tables()?;
-    session.listed.clear();
     let rows = found.iter().map(|one| {
         vec![
             Value::name(tables, Some(one.text)),
@@ -55,7 +54,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         ]
     });
     let table =
-        Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: session.context.collect(rows)? };
+        Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: ask.context.collect(rows)? };
     let sum = |of: fn(&TextTotals) -> u64| found.iter().map(of).fold(0, u64::wrapping_add);
     let mut answer = Answer::default()
         .of_snapshot(snapshot)
@@ -66,14 +65,13 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         .table(table)
         .exact();
     if found.is_empty() {
-        let all = if pattern.is_some() { heap.texts(None, &session.meter())?.len() } else { 0 };
+        let all = if pattern.is_some() { heap.texts(None, &ask.meter())?.len() } else { 0 };
         answer = answer.note(match all {
             0 => "no object of this snapshot has a text or a name that was recorded".to_owned(),
             all => format!("none of {} matches", crate::answer::units::counted(all as u64, "text")),
         });
     }
-    let rows = session.page_rows();
-    Ok(more::first_page(session, answer, rows))
+    Ok(more::first_page(ask, answer, ask.page_rows()))
 }
 
 fn columns() -> Vec<Column> {

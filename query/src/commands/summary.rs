@@ -8,9 +8,11 @@ use crate::answer::series;
 use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::language::selection;
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::state::State;
 use crate::sources::importing::{losses_of, notes_of};
 use crate::sources::opening::OpenFile;
 use crate::tables::process_summary;
@@ -41,40 +43,40 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let answer = totals(session, arguments)?;
-    let facts = session.recording()?.facts()?;
-    let is_told = |is: fn(&OpenFile) -> bool| session.file().is_some_and(is);
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let answer = totals(ask, &ask.arguments)?;
+    let facts = ask.recording()?.facts()?;
+    let is_told = |is: fn(&OpenFile) -> bool| ask.file().is_some_and(is);
     let lost = if is_told(|file| file.damage.is_some()) { Vec::new() } else { losses_of(&facts) };
     let notes = if is_told(|file| file.has_remarked) { Vec::new() } else { notes_of(&facts) };
-    Ok(answer.lines(lost.into_iter().chain(notes.into_iter().map(str::to_owned))))
+    Ok(answer.lines(lost.into_iter().chain(notes.into_iter().map(str::to_owned))).into())
 }
 
-fn totals(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let recording = session.recording()?;
+fn totals(ask: &Ask, arguments: &Arguments) -> Result<Answer, QueryError> {
+    let recording = ask.recording()?;
     let words = arguments.words();
     let has_processes = recording.has_processes();
-    if has_processes && words.is_empty() && session.snapshots()?.is_empty() {
-        return of_processes(session, Answer::default().table(no_snapshots()));
+    if has_processes && words.is_empty() && ask.snapshots()?.is_empty() {
+        return of_processes(ask, Answer::default().table(no_snapshots()));
     }
-    if recording.has_measurements() && words.is_empty() && session.snapshots()?.is_empty() {
+    if recording.has_measurements() && words.is_empty() && ask.snapshots()?.is_empty() {
         let answer = Answer::default().table(no_snapshots());
-        return Ok(trial_summary::add(answer, &*session.trials()?, &recording.facts().unwrap_or_default()).exact());
+        return Ok(trial_summary::add(answer, &*ask.trials()?, &recording.facts().unwrap_or_default()).exact());
     }
     let snapshots = match words.is_empty() {
-        true => vec![session.snapshot()?],
-        false => selection::several(&words, &session.snapshots()?)?,
+        true => vec![ask.snapshot()?],
+        false => selection::several(&words, &ask.snapshots()?)?,
     };
-    let meter = session.meter();
+    let meter = ask.meter();
     // What is excluded cannot be compared with statistics: everything is counted anyway.
-    let summaries = match arguments.flags.verify && session.away.is_empty() {
+    let summaries = match arguments.flags.verify && ask.away.is_empty() {
         true => verified_summaries(&recording, &snapshots, &meter)?,
-        false => snapshots.iter().map(|&snapshot| summarized(session, snapshot)).collect::<Result<Vec<_>, _>>()?,
+        false => snapshots.iter().map(|&snapshot| summarized(ask, snapshot)).collect::<Result<Vec<_>, _>>()?,
     };
-    let elapsed = (arguments.flags.verify && session.away.is_empty()).then(|| meter.elapsed());
+    let elapsed = (arguments.flags.verify && ask.away.is_empty()).then(|| meter.elapsed());
     let tables = recording.tables()?;
     // What only a whole import counts.
-    let is_partial = |snapshot| session.counted(snapshot).is_some_and(|counted| counted.totals.is_none());
+    let is_partial = |snapshot| ask.counted(snapshot).is_some_and(|counted| counted.totals.is_none());
     let is_partial = snapshots.iter().any(|&snapshot| is_partial(snapshot));
     let one = words
         .first()
@@ -86,10 +88,9 @@ fn totals(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryE
         }
         _ => lines(&summaries).table(rows(&recording, tables, &summaries, is_partial, Audience::Everyone)?),
     };
-    let is_counted = session.file().is_some_and(|file| file.counted.is_some());
-    session.listed.clear();
+    let is_counted = ask.file().is_some_and(|file| file.counted.is_some());
     let answer = source_notes(answer, &summaries, elapsed);
-    let answer = if has_processes && one { of_processes(session, answer)? } else { answer };
+    let answer = if has_processes && one { of_processes(ask, answer)? } else { answer };
     Ok(match is_partial {
         true => answer.note("counted in the dump; references and roots are known after the import"),
         false if is_counted => answer.note("counted in the dump"),
@@ -98,8 +99,8 @@ fn totals(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryE
 }
 
 /// Adds the totals of the process tree.
-fn of_processes(session: &Session, answer: Answer) -> Result<Answer, QueryError> {
-    Ok(process_summary::add(answer, &*session.process_tree()?, &*session.process_totals()?))
+fn of_processes(state: &State, answer: Answer) -> Result<Answer, QueryError> {
+    Ok(process_summary::add(answer, &*state.process_tree()?, &*state.process_totals()?))
 }
 
 /// The rows of a recording without a heap.
@@ -125,16 +126,16 @@ fn lines(summaries: &[Summary]) -> Answer {
 }
 
 /// From statistics alone, unless something is excluded.
-fn summarized(session: &Session, snapshot: SnapshotId) -> Result<Summary, QueryError> {
-    match session.away.is_empty() {
-        true => match session.counted(snapshot) {
+fn summarized(state: &State, snapshot: SnapshotId) -> Result<Summary, QueryError> {
+    match state.away.is_empty() {
+        true => match state.counted(snapshot) {
             Some(counted) => {
-                let kinds = by_kind(&counted.types, session.recording()?.tables()?);
+                let kinds = by_kind(&counted.types, state.recording()?.tables()?);
                 Ok(Summary { snapshot, totals: counted.totals(), kinds, source: Source::Counted })
             }
-            None => Ok(summary(&*session.recording()?, snapshot)?),
+            None => Ok(summary(&*state.recording()?, snapshot)?),
         },
-        false => Ok(session.heap(snapshot)?.summary(&session.meter())?),
+        false => Ok(state.heap(snapshot)?.summary(&state.meter())?),
     }
 }
 

@@ -4,9 +4,9 @@ use barrow_analyzer::{AgeCount, Survival};
 
 use crate::answer::series;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::lifelines;
 use crate::tables::type_counts;
 use crate::touches::Touches;
@@ -32,17 +32,16 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    lifelines::refuse_without(session)?;
-    if arguments.words().is_empty() {
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    lifelines::refuse_without(ask)?;
+    if ask.arguments.words().is_empty() {
         return Err(QueryError::usage("the survival of what? `survival Session`, `survival type ~ /Session/`"));
     }
-    let recording = session.recording()?;
+    let recording = ask.recording()?;
     let first = recording.snapshot_ids().next().ok_or(QueryError::NoSnapshot)?;
-    let (kinds, expression) = trend::asked(session, arguments, 0, first)?;
-    let options = session.context.series_options();
-    let survival = Survival::of(&recording, (&kinds, &expression), &options, &session.meter())?;
-    session.listed.clear();
+    let (kinds, expression) = trend::asked(ask, &ask.arguments, 0, first)?;
+    let options = ask.context.series_options();
+    let survival = Survival::of(&recording, (&kinds, &expression), &options, &ask.meter())?;
     let curve = curve(&survival.ages);
     let drawn: Vec<f64> = curve.iter().map(|(_, surviving)| *surviving).collect();
     let answer = Answer::default().table(table(&curve, survival.origin.is_exact()));
@@ -50,7 +49,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         true => answer.note("none was born after the first snapshot, so it is unknown how long they live"),
         false => answer.note(format!("surviving {}", series::spark(&drawn))),
     };
-    Ok(lifelines::with_origin(answer, survival.origin, survival.confidence))
+    Ok(lifelines::with_origin(answer, survival.origin, survival.confidence).into())
 }
 
 /// Objects of one age, and the part of all new objects that lives longer than this.

@@ -1,11 +1,13 @@
 //! `survived`: the objects that have lived long.
 
+use std::sync::Arc;
+
 use barrow_analyzer::{CountBounds, Lives};
 
-use crate::answer::{Answer, Column, Unit};
-use crate::arguments::Arguments;
+use crate::answer::{Column, Unit};
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::lifelines;
 use crate::tables::type_counts::TypeCounts;
 use crate::touches::Touches;
@@ -29,25 +31,25 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    lifelines::refuse_without(session)?;
-    let words = arguments.words();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    lifelines::refuse_without(ask)?;
+    let words = ask.arguments.words();
     let least: usize = match &words[..] {
         [word] => word.parse().map_err(|_| COMMAND.refuses(word))?,
         [] => return Err(QueryError::usage("how many snapshots? `survived 2`")),
         [_, word, ..] => return Err(COMMAND.refuses(word)),
     };
-    let snapshot = session.snapshot()?;
-    let recording = session.recording()?;
-    let mut lives = Lives::with(&recording, snapshot, session.context.series_options())?;
-    let place = session.snapshots()?.iter().take_while(|&&before| before < snapshot).count();
-    let step = lives.last(&session.meter())?.ok_or(QueryError::NoSnapshot)?;
+    let snapshot = ask.snapshot()?;
+    let recording = ask.recording()?;
+    let mut lives = Lives::with(&recording, snapshot, ask.context.series_options())?;
+    let place = ask.snapshots()?.iter().take_while(|&&before| before < snapshot).count();
+    let step = lives.last(&ask.meter())?.ok_or(QueryError::NoSnapshot)?;
     let set = step.objects_born(|born| born + least <= place);
-    let first = session.snapshots()?.get(place.saturating_sub(least)).copied().unwrap_or(snapshot);
+    let first = ask.snapshots()?.get(place.saturating_sub(least)).copied().unwrap_or(snapshot);
     let counts = TypeCounts::of(&recording, [first, snapshot], lives.origin())?;
     let rule = if least <= place { CountBounds::stayed } else { |_: &[u64]| CountBounds::default() };
-    let answer = lifelines::by_type(session, set, &counts, rule)?
-        .fact(Column::new("least_age", "at least", Unit::Number), least);
-    let rows = session.page_rows();
-    Ok(more::first_page(session, lifelines::with_origin(answer, lives.origin(), lives.confidence()), rows))
+    let answer =
+        lifelines::by_type(ask, &set, &counts, rule)?.fact(Column::new("least_age", "at least", Unit::Number), least);
+    let answer = lifelines::with_origin(answer, lives.origin(), lives.confidence());
+    Ok(more::first_page(ask, answer, ask.page_rows()).with_last(Arc::new(set)))
 }

@@ -6,9 +6,9 @@ use barrow_analyzer::{Heap, Recording, SnapshotId, Tables, Thread, ThreadChange,
 
 use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};
@@ -63,20 +63,19 @@ struct Row<'a> {
     whole: Option<ThreadChange>,
 }
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let order = order(&arguments.words())?;
-    let snapshot = session.snapshot()?;
-    let heap = session.heap(snapshot)?;
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let order = order(&ask.arguments.words())?;
+    let snapshot = ask.snapshot()?;
+    let heap = ask.heap(snapshot)?;
     let recording = heap.recording();
     let threads = Threads::read(recording, snapshot)?;
     let before = before(recording, snapshot)?;
-    let (roots, is_exact) = heap.thread_roots(&threads, &session.meter())?;
+    let (roots, is_exact) = heap.thread_roots(&threads, &ask.meter())?;
     let mut rows = rows(&threads, before.as_ref(), &roots);
     rank(&mut rows, order);
-    session.listed.clear();
     let answer = answer(&heap, &threads, before.as_ref(), &rows, is_exact)?;
-    let page = session.page_rows();
-    Ok(more::first_page(session, answer, page))
+    let page = ask.page_rows();
+    Ok(more::first_page(ask, answer, page))
 }
 
 /// Reads `[by ORDER]`.

@@ -6,10 +6,13 @@ use barrow_analyzer::{ProcessLog, ProcessRow, Recording};
 use barrow_processes::{Evaluation, Rules, TimeRange, Timeline, started_ns};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
+use crate::ask::PIECE_ROWS;
 use crate::error::QueryError;
 use crate::flags::Format;
-use crate::session::{PIECE_ROWS, Session};
+use crate::reply::Reply;
+use crate::session::listed::Listed;
+use crate::session::state::State;
 use crate::tables::timeline_lines::{self, Drawing};
 use crate::tables::timeline_rows;
 use crate::touches::Touches;
@@ -81,30 +84,29 @@ fn asked(words: &[String]) -> Result<Asked, QueryError> {
     }
 }
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let asked = asked(&arguments.words())?;
-    let recording = session.recording()?;
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let asked = asked(&ask.arguments.words())?;
+    let recording = ask.recording()?;
     if !recording.has_processes() {
         return Err(QueryError::NoProcesses);
     }
-    let rules = session.class_rules(&arguments.flags)?;
-    let evaluation = evaluation(rules.as_ref().unwrap_or(Rules::standard()), asked.schema.as_deref())?;
+    let rules = ask.class_rules(&ask.arguments.flags)?.map(Arc::new);
+    let evaluation = evaluation(rules.as_deref().unwrap_or(Rules::standard()), asked.schema.as_deref())?;
     let start_ns = started_ns(&recording);
-    let settings = &session.context.settings;
-    let width = arguments.flags.width.map_or(settings.width.unwrap_or(USUAL_WIDTH), usize::from);
+    let settings = &ask.context.settings;
+    let width = ask.arguments.flags.width.map_or(settings.width.unwrap_or(USUAL_WIDTH), usize::from);
     let (drawing, width) = match settings.format {
-        Format::Table => (Some(Drawing::new(width, start_ns, has_several_hosts(session, &recording)?)), width),
+        Format::Table => (Some(Drawing::new(width, start_ns, has_several_hosts(ask, &recording)?)), width),
         Format::Json | Format::Csv => (None, WIDEST),
     };
-    session.listed.clear();
     let timeline = Timeline::new(recording, asked.window, timeline_lines::columns(width))?;
     let window = asked.window;
-    Pages { timeline, rules, evaluation, drawing, start_ns, width, window, has_rows: false }.answer(session)
+    Pages { timeline, rules, evaluation, drawing, start_ns, width, window, has_rows: false }.answer(ask)
 }
 
 /// Whether processes of a recording ran on several hosts. Rows are read up to the first one of another host; of one host,
 /// recorders write a fact.
-fn has_several_hosts(session: &Session, recording: &Arc<Recording>) -> Result<bool, QueryError> {
+fn has_several_hosts(state: &State, recording: &Arc<Recording>) -> Result<bool, QueryError> {
     if recording.facts()?.iter().any(|(key, _)| key == "host") {
         return Ok(false);
     }
@@ -112,7 +114,7 @@ fn has_several_hosts(session: &Session, recording: &Arc<Recording>) -> Result<bo
     let mut log = ProcessLog::new(Arc::clone(recording))?;
     let mut first = None;
     while let Some(rows) = log.next_rows()? {
-        session.context.check()?;
+        state.context.check()?;
         for row in rows {
             let ProcessRow::Begin { host, .. } = row else { continue };
             // A recording may hold a text twice.
@@ -135,10 +137,11 @@ fn evaluation(rules: &Rules, name: Option<&str>) -> Result<Evaluation, QueryErro
 }
 
 /// The pages of a timeline.
+#[derive(Clone)]
 struct Pages {
     timeline: Timeline,
     /// The rules for classes, if not the usual ones.
-    rules: Option<Rules>,
+    rules: Option<Arc<Rules>>,
     evaluation: Evaluation,
     /// The drawing, for people.
     drawing: Option<Drawing>,
@@ -151,39 +154,39 @@ struct Pages {
 
 impl Pages {
     /// The next page.
-    fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
-        let is_paged = session.page_rows() != usize::MAX && !session.whole;
-        let most = match (is_paged, session.whole, session.in_pieces) {
-            (true, ..) => session.page_rows(),
-            (false, true, _) => session.piece,
+    fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
+        let is_paged = ask.page_rows() != usize::MAX && !ask.view.is_whole;
+        let most = match (is_paged, ask.view.is_whole, ask.view.in_pieces) {
+            (true, ..) => ask.page_rows(),
+            (false, true, _) => ask.view.piece,
             (false, false, true) => PIECE_ROWS,
             (false, false, false) => usize::MAX,
         };
-        let (rows, has_ended) = self.rows(session, most)?;
+        let (rows, has_ended) = self.rows(ask, most)?;
         self.has_rows |= !rows.is_empty();
         let mut answer = Answer::default().table(self.table(rows));
         if has_ended {
             answer.notes = self.notes();
-            return Ok(answer.exact());
+            return Ok(Reply::from(answer.exact()).listing_page(ask, Listed::default()));
         }
         answer.goes_on = !is_paged;
         if is_paged {
             answer = answer.cut("… more: `more`".to_owned());
         }
-        session.more = Some(Box::new(move |session| self.answer(session)));
-        Ok(answer.exact())
+        let reply = Reply::from(answer.exact()).listing_page(ask, Listed::default());
+        Ok(reply.with_more(move |ask| self.clone().answer(ask)))
     }
 
     /// At least `most` rows if there are so many, and whether these are the last ones.
-    fn rows(&mut self, session: &Session, most: usize) -> Result<(Vec<Vec<Value>>, bool), QueryError> {
+    fn rows(&mut self, state: &State, most: usize) -> Result<(Vec<Vec<Value>>, bool), QueryError> {
         let recording = std::sync::Arc::clone(self.timeline.recording());
         let tables = Recording::tables(&recording)?;
-        let rules = self.rules.as_ref().unwrap_or(Rules::standard());
+        let rules = self.rules.as_deref().unwrap_or(Rules::standard());
         let mut labeller = rules.labeller(&recording, &self.evaluation);
         let (mut rows, mut lines, mut events) = (Vec::new(), Vec::new(), 0usize);
         while rows.len() < most {
             if events.is_multiple_of(EVENTS) {
-                session.context.check()?;
+                state.context.check()?;
             }
             events += 1;
             let Some(event) = self.timeline.next_event(&mut labeller)? else { return Ok((rows, true)) };

@@ -1,15 +1,18 @@
 //! `top`: the types or objects that hold most.
 
+use std::sync::Arc;
+
 use barrow_analyzer::{
     Heap, KindId, Largest, ObjectDetails, ObjectId, ObjectSet, Progress, SnapshotId, Tables, TypeId, objects,
 };
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
+use crate::ask::PIECE_ROWS;
 use crate::error::QueryError;
 use crate::language::kinds::{Kinds, leading_kind};
 use crate::language::request::Request;
-use crate::session::{PIECE_ROWS, Session};
+use crate::reply::Reply;
 use crate::tables::found;
 use crate::tables::ranking::{self, Order};
 use crate::tables::type_series;
@@ -40,16 +43,16 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let recording = session.recording()?;
-    let snapshot = session.snapshot()?;
-    let request = Request::of(arguments);
-    let rows = session.ranking_rows(request.rows);
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let recording = ask.recording()?;
+    let snapshot = ask.snapshot()?;
+    let request = Request::of(&ask.arguments);
+    let rows = ask.ranking_rows(request.rows);
     let order = order(&request)?;
     let words = request.rest.words();
     if words.first().is_some_and(|word| is_sites(word)) {
         return match words.get(1) {
-            None => sites::top(session, rows, order),
+            None => sites::top(ask, rows, order),
             Some(word) => Err(COMMAND.refuses(word)),
         };
     }
@@ -58,21 +61,20 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         false => leading_kind(recording.tables()?, &words).unwrap_or_default(),
     };
     let is_of_types = words.first().is_some_and(|word| word.eq_ignore_ascii_case("types")) && kinds.ids.is_empty();
-    session.listed.clear();
     if kinds.words < words.len() {
-        return of_matching(session, &request, is_of_types, order, rows);
+        return of_matching(ask, &request, is_of_types, order, rows);
     }
-    let heap = session.heap(snapshot)?;
-    let meter = session.meter();
+    let heap = ask.heap(snapshot)?;
+    let meter = ask.meter();
     if order == Order::Retained && !is_of_types {
         let wanted = Wanted { kinds: &kinds, set: None };
-        return by_retained(session, &wanted, rows);
+        return by_retained(ask, &wanted, rows);
     }
-    let types = ranking::types(&heap, session.counted(snapshot), &kinds, order, &meter)?;
+    let types = ranking::types(&heap, ask.counted(snapshot), &kinds, order, &meter)?;
     let mut answer = ranking::answer(&heap, &types, order, &meter)?;
-    type_series::add(session, &types, order, &mut answer)?;
+    type_series::add(ask, &types, order, &mut answer)?;
     drop(meter);
-    Ok(more::first_page(session, answer, rows))
+    Ok(more::first_page(ask, answer, rows))
 }
 
 /// What ranks.
@@ -90,21 +92,21 @@ fn order(request: &Request) -> Result<Order, QueryError> {
 
 /// The objects that match and retain most, or their types.
 fn of_matching(
-    session: &mut Session,
+    ask: &Ask,
     request: &Request,
     is_of_types: bool,
     order: Order,
     rows: usize,
-) -> Result<Answer, QueryError> {
-    let snapshot = session.snapshot()?;
-    let (kinds, expression) = found::kinds_and_expression(session, snapshot, &request.rest, 0)?;
-    let heap = session.heap(snapshot)?;
-    let meter = session.meter();
+) -> Result<Reply, QueryError> {
+    let snapshot = ask.snapshot()?;
+    let (kinds, expression) = found::kinds_and_expression(ask, snapshot, &request.rest, 0)?;
+    let heap = ask.heap(snapshot)?;
+    let meter = ask.meter();
     let (set, _) = heap.select(&kinds, &expression, &meter)?;
     if order == Order::Retained && !is_of_types {
         drop(meter);
         let wanted = Wanted { kinds: &Kinds::default(), set: Some(&set) };
-        return by_retained(session, &wanted, rows);
+        return by_retained(ask, &wanted, rows);
     }
     let types = ranking::types_of(&heap, &set, order, &meter)?;
     let mut answer = ranking::answer(&heap, &types, order, &meter)?;
@@ -112,8 +114,8 @@ fn of_matching(
     if set.is_empty() {
         answer = answer.note("no object matches");
     }
-    let answer = found::with_exactness(answer, session, snapshot, &expression)?;
-    Ok(more::first_page(session, answer, rows))
+    let answer = found::with_exactness(answer, ask, snapshot, &expression)?;
+    Ok(more::first_page(ask, answer, rows))
 }
 
 /// The objects that a ranking is about.
@@ -135,10 +137,11 @@ pub(super) fn is_sites(word: &str) -> bool {
 }
 
 /// Objects that retain most, of which the first are shown.
+#[derive(Clone)]
 pub(crate) struct Retaining {
     snapshot: SnapshotId,
     /// The objects, the largest first, with what they retain.
-    objects: Vec<(ObjectId, u64)>,
+    objects: Arc<[(ObjectId, u64)]>,
     shown: usize,
     /// What all objects retain.
     whole: u64,
@@ -146,43 +149,45 @@ pub(crate) struct Retaining {
 }
 
 /// The wanted objects that retain most.
-fn by_retained(session: &mut Session, wanted: &Wanted<'_>, rows: usize) -> Result<Answer, QueryError> {
-    let heap = session.heap(session.snapshot()?)?;
-    let meter = session.meter();
+fn by_retained(ask: &Ask, wanted: &Wanted<'_>, rows: usize) -> Result<Reply, QueryError> {
+    let heap = ask.heap(ask.snapshot()?)?;
+    let meter = ask.meter();
     let known = heap.largest(&meter)?;
     let objects = largest(&heap, known, wanted, rows, &meter)?;
     drop(meter);
-    if wanted.set.is_some() {
-        session.set_last_to(heap.snapshot(), objects.iter().map(|&(object, _)| object))?;
-    }
+    let (snapshot, objects) = (heap.snapshot(), Arc::from(objects));
     let (whole, is_exact) = (known.reachable_bytes(), known.is_exact());
-    Retaining { snapshot: heap.snapshot(), objects, shown: 0, whole, is_exact }.answer(session)
+    let retaining = Retaining { snapshot, objects: Arc::clone(&objects), shown: 0, whole, is_exact };
+    let reply = retaining.answer(ask)?;
+    Ok(match wanted.set {
+        Some(_) => reply.with_last(ask.set_of(snapshot, objects.iter().map(|&(object, _)| object))?),
+        None => reply,
+    })
 }
 
 impl Retaining {
     /// The next page: all of them, unless there may be too many for the memory.
-    pub(super) fn answer(mut self, session: &mut Session) -> Result<Answer, QueryError> {
-        let recording = session.recording()?;
-        let skip = session.take_skip().map_or(0, |skip| usize::try_from(skip).unwrap_or(usize::MAX));
+    pub(super) fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
+        let recording = ask.recording()?;
+        let skip = ask.view.skip.map_or(0, |skip| usize::try_from(skip).unwrap_or(usize::MAX));
         self.shown = self.shown.saturating_add(skip).min(self.objects.len());
-        let end = if session.whole { self.shown + session.piece } else { usize::MAX };
+        let end = if ask.view.is_whole { self.shown + ask.view.piece } else { usize::MAX };
         let page = &self.objects[self.shown..end.min(self.objects.len())];
-        session.context.require_rows(page.len())?;
+        ask.context.require_rows(page.len())?;
         let ids: Vec<ObjectId> = page.iter().map(|&(id, _)| id).collect();
         let details = objects(&recording, self.snapshot, &ids)?;
-        let first = session.listed.len() + 1;
+        let first = ask.listed_before() + 1;
         let bytes = page.iter().map(|&(_, bytes)| bytes);
         let table =
-            retaining_table(recording.tables()?, details.iter().zip(bytes), |at| session.row_number(first + at), &self);
-        session.list(self.snapshot, ids);
+            retaining_table(recording.tables()?, details.iter().zip(bytes), |at| ask.row_number(first + at), &self);
+        let listed = ids.into_iter().map(|id| (self.snapshot, id)).collect();
         self.shown += details.len();
         let mut answer = Answer::default().of_snapshot(self.snapshot).table(table).with_exactness(self.is_exact);
         answer.all_rows = Some(self.objects.len() as u64);
-        if self.shown < self.objects.len() {
-            answer.goes_on = true;
-            session.more = Some(Box::new(move |session| self.answer(session)));
-        }
-        Ok(answer)
+        answer.goes_on = self.shown < self.objects.len();
+        let goes_on = answer.goes_on;
+        let reply = Reply::from(answer).listing_page(ask, listed).skipping(ask.view.skip.is_some());
+        Ok(if goes_on { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
     }
 }
 

@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 use barrow_processes::{ImageId, Inclusive, ProcessId, ProcessTree, Totals, cpu_ns};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::flags::Least;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::process_text;
 use crate::touches::Touches;
 
@@ -40,15 +40,15 @@ const MOST_BRANCHES: u32 = 12;
 /// Rows of an answer.
 const MOST_ROWS: usize = 100_000;
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let tree = session.process_tree()?;
-    let totals = session.process_totals()?;
-    let top = match &arguments.words()[..] {
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let tree = ask.process_tree()?;
+    let totals = ask.process_totals()?;
+    let top = match &ask.arguments.words()[..] {
         [] => None,
         [name] => Some(tree.named(name)?),
         [_, word, ..] => return Err(COMMAND.refuses(word)),
     };
-    let share = match arguments.flags.min {
+    let share = match ask.arguments.flags.min {
         None => LEAST_SHARE,
         Some(Least::Share(share)) => share,
         Some(Least::Amount(_)) => return Err(QueryError::usage("--min is a share of the whole, such as 1% or 0.1%")),
@@ -59,7 +59,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         totals: &totals,
         children: children(&tree),
         least: 0,
-        depth: arguments.flags.depth.unwrap_or(u32::MAX),
+        depth: ask.arguments.flags.depth.unwrap_or(u32::MAX),
         has_cpu,
         rows: Vec::new(),
     };
@@ -82,9 +82,7 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         answer =
             answer.cut(format!("only the first {} rows; a larger --min shows less", units::grouped(MOST_ROWS as u64)));
     }
-    session.listed.clear();
-    let rows = session.page_rows();
-    Ok(more::first_page(session, answer.exact(), rows))
+    Ok(more::first_page(ask, answer.exact(), ask.page_rows()))
 }
 
 fn columns(has_cpu: bool) -> Vec<Column> {

@@ -5,10 +5,12 @@ use barrow_analyzer::{Expression, Judgement, KindId, Moment, SnapshotId, TypeId,
 use crate::answer::series;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::language::names;
 use crate::language::selection;
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::state::State;
 use crate::tables::found;
 use crate::tables::growth_series;
 use crate::tables::type_path;
@@ -36,20 +38,19 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let words = arguments.words();
-    let known = session.snapshots()?;
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let words = ask.arguments.words();
+    let known = ask.snapshots()?;
     let is_range = words.first().is_some_and(|word| selection::is_range(word));
     let snapshots = if is_range { selection::several(&words[..1], &known)? } else { known };
     if words.len() == usize::from(is_range) {
         return Err(QueryError::usage("the trend of what? `trend Session`, `trend type ~ /Session/`"));
     }
-    let recording = session.recording()?;
+    let recording = ask.recording()?;
     let apart = series::seconds_apart(&recording, &snapshots)?;
     let first = *snapshots.first().ok_or(QueryError::NoSnapshot)?;
-    let (kinds, expression) = asked(session, arguments, usize::from(is_range), first)?;
-    let moments = moments(session, &snapshots, &kinds, &expression)?;
-    session.listed.clear();
+    let (kinds, expression) = asked(ask, &ask.arguments, usize::from(is_range), first)?;
+    let moments = moments(ask, &snapshots, &kinds, &expression)?;
     let retained: Vec<u64> = moments.iter().map(|moment| moment.retained_bytes).collect();
     let (judged, is_repeated) = without_repeated(&recording, &snapshots)?;
     let judgement = Judgement::of(&retained[..judged.len()].iter().map(|&bytes| bytes as f64).collect::<Vec<_>>());
@@ -60,25 +61,25 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let per_second = apart.map_or(Value::None, |apart| Value::Rate(judgement.trend.slope / apart));
     answer = answer.fact(Column::new("slope_bytes_per_second", "", Unit::Bytes).for_machines(), per_second);
     let is_exact = moments.iter().all(|moment| moment.is_exact);
-    answer = found::said(answer.table(table(session, &snapshots, &moments)?), is_exact);
-    answer = found::with_gaps(answer, session, &expression)?;
+    answer = found::said(answer.table(table(ask, &snapshots, &moments)?), is_exact);
+    answer = found::with_gaps(answer, ask, &expression)?;
     if snapshots.len() >= series::LEAST_DRAWN {
         answer = answer.lines([String::new(), "retained".to_owned()]).lines(series::chart(&retained));
     }
     if is_repeated {
         answer = answer.note(growth_series::REPEATED);
     }
-    Ok(answer.note(series::sentence("retained", &judgement, apart)))
+    Ok(answer.note(series::sentence("retained", &judgement, apart)).into())
 }
 
 /// The name of a type, or an expression.
 pub(super) fn asked(
-    session: &Session,
+    state: &State,
     arguments: &Arguments,
     first: usize,
     snapshot: SnapshotId,
 ) -> Result<(Vec<KindId>, Expression), QueryError> {
-    let recording = session.recording()?;
+    let recording = state.recording()?;
     let tables = recording.tables()?;
     let name = arguments.words()[first..].join(" ");
     let is_type = (0..tables.type_count() as u32).any(|id| tables.type_name(TypeId(id)) == name);
@@ -94,7 +95,7 @@ pub(super) fn asked(
             "`{word}` is an object of one snapshot, and says nothing about the others"
         )));
     }
-    let found = found::kinds_and_expression(session, snapshot, arguments, first);
+    let found = found::kinds_and_expression(state, snapshot, arguments, first);
     let (kinds, expression) = found.map_err(|error| match arguments.words().len() - first {
         1 if !found::is_comparison(&name) => QueryError::usage(format!(
             "`{name}` is no type of this recording, and no expression; try {}",
@@ -115,23 +116,23 @@ pub(super) fn asked(
 
 /// The requested objects in each snapshot. Where something is excluded, the heaps of the session are searched.
 fn moments(
-    session: &Session,
+    state: &State,
     snapshots: &[SnapshotId],
     kinds: &[KindId],
     expression: &Expression,
 ) -> Result<Vec<Moment>, QueryError> {
-    let (recording, meter) = (session.recording()?, session.meter());
-    if session.away.is_empty() {
-        return Ok(trend(&recording, snapshots, (kinds, expression), &session.context.series_options(), &meter)?);
+    let (recording, meter) = (state.recording()?, state.meter());
+    if state.away.is_empty() {
+        return Ok(trend(&recording, snapshots, (kinds, expression), &state.context.series_options(), &meter)?);
     }
     let moment = |&snapshot| -> Result<Moment, QueryError> {
-        Ok(Moment::of(&*type_path::heap(session, &recording, snapshot)?, kinds, expression, &meter)?)
+        Ok(Moment::of(&*type_path::heap(state, &recording, snapshot)?, kinds, expression, &meter)?)
     };
     snapshots.iter().map(moment).collect()
 }
 
-fn table(session: &Session, snapshots: &[SnapshotId], moments: &[Moment]) -> Result<Table, QueryError> {
-    let recording = session.recording()?;
+fn table(state: &State, snapshots: &[SnapshotId], moments: &[Moment]) -> Result<Table, QueryError> {
+    let recording = state.recording()?;
     let columns = vec![
         Column::new("snapshot", "snapshot", Unit::Number),
         Column::new("label", "label", Unit::Text),

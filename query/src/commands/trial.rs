@@ -1,9 +1,8 @@
 //! `trial`: runs a program many times and records every value. The terminal does it.
 
-use crate::answer::Answer;
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -90,6 +89,6 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(_: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
+fn run(_: &Ask) -> Result<Reply, QueryError> {
     Err(QueryError::usage("a program is measured from a shell: `barrow trial -- COMMAND`"))
 }

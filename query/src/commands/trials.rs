@@ -3,9 +3,9 @@
 use barrow_trials::Trials;
 
 use crate::answer::{Answer, Column, Unit, units};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::trials::overview;
 use crate::tables::trials::presentation::Presentation;
 use crate::touches::Touches;
@@ -32,19 +32,18 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let trials = session.trials()?;
-    let metrics: Vec<_> = match &arguments.words()[..] {
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let trials = ask.trials()?;
+    let metrics: Vec<_> = match &ask.arguments.words()[..] {
         [] => trials.metric_ids().collect(),
         named => named.iter().map(|name| trials.metric(name)).collect::<Result<_, _>>()?,
     };
-    overview::require(&session.context, &trials, &metrics)?;
-    let presentation = Presentation::of(&trials, &arguments.flags.trial)?;
-    let table = presentation.overview(overview::table(&trials, &metrics, || session.context.check())?);
-    session.listed.clear();
-    let rows = session.page_rows();
+    overview::require(&ask.context, &trials, &metrics)?;
+    let presentation = Presentation::of(&trials, &ask.arguments.flags.trial)?;
+    let table = presentation.overview(overview::table(&trials, &metrics, || ask.context.check())?);
+    let rows = ask.page_rows();
     let answer = add_runs(Answer::default(), &trials).table(table);
-    Ok(more::first_page(session, answer.exact(), rows))
+    Ok(more::first_page(ask, answer.exact(), rows))
 }
 
 /// Adds what does not count, and why.

@@ -6,9 +6,9 @@ use barrow_analyzer::{Counted, Heap, Progress, TypeTotals};
 
 use crate::answer::Answer;
 use crate::answer::units;
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::tables::ranking::{self, Order};
 use crate::touches::Touches;
 
@@ -33,34 +33,31 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let words = arguments.words();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let words = ask.arguments.words();
     let by_type = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => false,
         ["by", "type"] => true,
         ["by", word, ..] | [word, ..] => return Err(COMMAND.refuses(word)),
     };
-    let snapshot = session.snapshot()?;
-    let heap = session.heap(snapshot)?;
-    let meter = session.meter();
+    let snapshot = ask.snapshot()?;
+    let heap = ask.heap(snapshot)?;
+    let meter = ask.meter();
     let set = heap.unreachable(&meter)?;
     let remembered = if by_type { None } else { only_remembered(&heap, &meter)? };
     let types = heap.type_totals_of(&set, &meter)?;
     let is_empty = set.is_empty();
-    session.sets.set_last(Arc::new(set));
-    session.listed.clear();
     if by_type {
         let types = ranking::ranked(&types, Order::Size);
         let answer = ranking::answer(&heap, &types, Order::Size, &meter)?;
         drop(meter);
-        let rows = session.page_rows();
-        return Ok(more::first_page(session, answer, rows));
+        return Ok(more::first_page(ask, answer, ask.page_rows()).with_last(Arc::new(set)));
     }
     let mut answer = count::with_totals(Answer::default(), snapshot, sum_of(&types));
     if let Some(remembered) = remembered {
         answer = answer.note(remembered_note(remembered));
     }
-    Ok(if is_empty { answer.note("the roots reach every object") } else { answer })
+    Ok(if is_empty { answer.note("the roots reach every object") } else { answer }.into())
 }
 
 /// What is unreachable and what the remembered set refers to all the same; `None` if that is nothing.

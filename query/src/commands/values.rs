@@ -7,9 +7,10 @@ use barrow_trials::{MetricId, Series, Trials};
 
 use crate::answer::measured::measured;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::listed::Listed;
 use crate::tables::trials::{STATISTICS_BYTES, metric_of, runs, variant_of};
 use crate::touches::Touches;
 
@@ -34,9 +35,9 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let trials = session.trials()?;
-    let mut words = arguments.words();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let trials = ask.trials()?;
+    let mut words = ask.arguments.words();
     let mut mode = None;
     if let [.., word, number] = &words[..]
         && word == "mode"
@@ -72,12 +73,12 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     let mut places = Vec::new();
     for series in &series {
         if mode.is_some() {
-            session.context.require(series.len(), STATISTICS_BYTES)?;
+            ask.context.require(series.len(), STATISTICS_BYTES)?;
         }
         let modes = mode.map(|_| Modes::of(&series.sample()));
         let is_wanted = |value: f64| modes.as_ref().is_none_or(|modes| modes.mode_of(value).map(|at| at + 1) == mode);
         let wanted = series.places().iter().zip(series.values()).filter(|(_, value)| is_wanted(value.value));
-        places.extend(session.context.collect(wanted.map(|(place, _)| *place))?);
+        places.extend(ask.context.collect(wanted.map(|(place, _)| *place))?);
     }
     drop(series);
     let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: Vec::new() };
@@ -89,13 +90,13 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         (true, None) => answer.note("no run that counts has a value"),
         (false, _) => answer,
     };
-    session.listed.clear();
     let (count, answer) = (places.len(), answer.table(table).exact());
-    let make = move |session: &mut Session, range: Range<usize>| {
+    let make = move |ask: &Ask, range: Range<usize>| {
         let values = places[range].iter().filter_map(|place| trials.values(id).get(*place));
-        session.context.collect(values.map(|value| row(&trials, id, &value, mode.is_some())))
+        let rows = values.map(|value| row(&trials, id, &value, mode.is_some()));
+        Ok((ask.context.collect(rows)?, Listed::default()))
     };
-    OnDemand { answer, count, has_pages: true, make }.begin(session)
+    OnDemand { answer, count, has_pages: true, make: Box::new(make) }.begin(ask)
 }
 
 /// The row of a value, with its layout if that is asked for.

@@ -6,9 +6,9 @@ use barrow_analyzer::{Problem, Verification, verify};
 
 use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Outcome, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -32,14 +32,13 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
-    let recording = session.recording()?;
-    let meter = session.meter();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let recording = ask.recording()?;
+    let meter = ask.meter();
     let verification = verify(&recording, &meter)?;
     let elapsed = meter.elapsed();
     drop(meter);
-    session.listed.clear();
-    let damaged = session.file().is_some_and(|file| file.damage.is_some());
+    let damaged = ask.file().is_some_and(|file| file.damage.is_some());
     let sound = verification.problems.is_empty() && !damaged;
     let mut answer = Answer::default()
         .fact(Column::new("sound", "", Unit::Text).for_machines(), Value::Flag(sound))
@@ -47,7 +46,7 @@ fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
     answer = problems(answer, &verification.problems);
     answer = answer.note(verdict(&verification, damaged)).note(rate(&verification, elapsed)).exact();
     answer.outcome = if sound { Outcome::Answered } else { Outcome::DamageFound };
-    Ok(answer)
+    Ok(answer.into())
 }
 
 fn snapshots(verification: &Verification) -> Table {

@@ -3,9 +3,10 @@
 use barrow_analyzer::Waste;
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
-use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::listed::Listed;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};
@@ -30,12 +31,12 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
-    let snapshot = session.snapshot()?;
-    let heap = session.heap(snapshot)?;
-    let found = heap.waste(&session.meter())?;
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let snapshot = ask.snapshot()?;
+    let heap = ask.heap(snapshot)?;
+    let found = heap.waste(&ask.meter())?;
     let tables = heap.recording().tables()?;
-    session.listed = found.iter().map(|waste| (snapshot, waste.example)).collect();
+    let listed: Listed = found.iter().map(|waste| (snapshot, waste.example)).collect();
     let rows = found.iter().enumerate().map(|(at, waste)| {
         vec![
             Value::from(at + 1),
@@ -59,8 +60,7 @@ fn run(session: &mut Session, _: &Arguments) -> Result<Answer, QueryError> {
         .table(table)
         .note("~: unmanaged bytes of arrays beyond 8 for each element; empty containers are counted exactly");
     answer.exactness = Some("estimate");
-    let rows = session.page_rows();
-    Ok(more::first_page(session, answer, rows))
+    Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed))
 }
 
 fn columns() -> Vec<Column> {

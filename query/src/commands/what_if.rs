@@ -9,8 +9,10 @@ use rayon::prelude::*;
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
 use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::state::State;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
@@ -78,10 +80,10 @@ fn parse_factor(text: &str) -> Result<f64, QueryError> {
         .ok_or_else(|| QueryError::usage(format!("`{text}` is no factor: 2x is twice as fast, 0.5x half as fast")))
 }
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let asked = asked(arguments)?;
-    let (tree, recorded) = (session.process_tree()?, session.process_plan()?);
-    let pools = &arguments.flags.slots;
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let asked = asked(&ask.arguments)?;
+    let (tree, recorded) = (ask.process_tree()?, ask.process_plan()?);
+    let pools = &ask.arguments.flags.slots;
     let names: Vec<&str> = asked
         .faster
         .iter()
@@ -89,24 +91,18 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
         .chain(pools.iter().map(|pool| &pool.class))
         .map(String::as_str)
         .collect();
-    let classes = with_classes(session, &tree, &names, arguments)?;
+    let classes = with_classes(ask, &tree, &names, &ask.arguments)?;
     let mut plan = Arc::clone(&recorded);
     if let Some((class, factor)) = &asked.faster {
-        plan = Arc::new(plan.faster(&tree, &*session.process_totals()?, class_named(&classes, class)?, *factor));
+        plan = Arc::new(plan.faster(&tree, &*ask.process_totals()?, class_named(&classes, class)?, *factor));
     }
     for pool in pools {
-        plan = Arc::new(plan.with_pool(
-            &tree,
-            &*session.process_totals()?,
-            class_named(&classes, &pool.class)?,
-            pool.jobs,
-        ));
+        plan = Arc::new(plan.with_pool(&tree, &*ask.process_totals()?, class_named(&classes, &pool.class)?, pool.jobs));
     }
     let as_recorded = recorded.replay(recorded.recorded_slots());
     let question = Question { tree: &tree, recorded: &recorded, plan: &plan, as_recorded: &as_recorded };
     let choices = question.choices(&asked);
     let chosen = question.chosen(&asked, &choices);
-    session.listed.clear();
     let mut answer = question.facts(chosen);
     answer = answer.table(question.table(&choices, chosen));
     if let Some(choice) = chosen {
@@ -124,19 +120,19 @@ fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryErro
     for note in question.notes(&asked, &choices, chosen) {
         answer = answer.note(note);
     }
-    Ok(answer)
+    Ok(answer.into())
 }
 
 /// The classes of the schemata up to the one that has the last of these labels; of the first one if there are none.
 fn with_classes(
-    session: &Session,
+    state: &State,
     tree: &Arc<ProcessTree>,
     names: &[&str],
     arguments: &Arguments,
 ) -> Result<Arc<Classes>, QueryError> {
     let mut count = 1;
     loop {
-        let classes = session.first_classes(tree, count, &arguments.flags)?;
+        let classes = state.first_classes(tree, count, &arguments.flags)?;
         if count >= classes.schemata().len() || names.iter().all(|name| class_named(&classes, name).is_ok()) {
             return Ok(classes);
         }

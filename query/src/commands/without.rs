@@ -6,9 +6,11 @@ use barrow_analyzer::{SnapshotId, TypeTotals};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::removal::{Objects, Removal, What};
-use crate::session::Session;
+use crate::reply::{Change, Reply};
+use crate::session::state::State;
 use crate::tables::found;
 use crate::touches::Touches;
 
@@ -32,38 +34,34 @@ pub(super) const COMMAND: Command = Command {
     run,
 };
 
-fn run(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    let text = arguments.text();
+fn run(ask: &Ask) -> Result<Reply, QueryError> {
+    let text = ask.arguments.text();
     match text.trim() {
-        "" if session.away.is_empty() => return Ok(Answer::text("nothing is excluded")),
+        "" if ask.away.is_empty() => return Ok(Reply::aside(Answer::text("nothing is excluded"))),
         // Every answer says it.
-        "" => return Ok(Answer::default()),
+        "" => return Ok(Reply::aside(Answer::default())),
+        // Pages of what was asked before would be of another heap.
         "clear" => {
-            session.away.clear();
-            // Pages of what was asked before would be of another heap.
-            session.more = None;
-            return Ok(Answer::text("every object and reference is there again"));
+            let answer = Answer::text("every object and reference is there again");
+            return Ok(Reply::from(answer).changing(Change::Away(Vec::new())));
         }
         _ => {}
     }
-    let before = session.heap(session.snapshot()?)?;
-    let removal = parse(session, before.snapshot(), &text)?;
-    let meter = session.meter();
+    let before = ask.heap(ask.snapshot()?)?;
+    let removal = parse(ask, before.snapshot(), &text)?;
+    let meter = ask.meter();
     let heap = Arc::new(removal.applied(&before, &meter)?);
     let is_exact = removal.is_exact(&before, &meter)?;
     let mut freed = heap.exclusion().map(|without| without.freed().clone()).expect("something is excluded");
     // What no root reaches is garbage already, or freed by what was excluded before.
     freed.difference_with(&before.unreachable(&meter)?);
-    let types = session.whole_heap(heap.snapshot())?.type_totals_of(&freed, &meter)?;
+    let types = ask.whole_heap(heap.snapshot())?.type_totals_of(&freed, &meter)?;
     drop(meter);
-    session.away.push(Arc::new(removal));
-    session.sets.set_last(Arc::new(freed));
-    session.context.workspace.keep(Arc::clone(&heap), &session.away);
-    session.more = None;
-    session.listed.clear();
+    let away: Vec<_> = ask.away.iter().cloned().chain([Arc::new(removal)]).collect();
+    ask.context.workspace.keep(Arc::clone(&heap), &away);
     let answer = by_type(heap.recording().tables()?, heap.snapshot(), &types, "would be freed")?;
-    let rows = session.page_rows();
-    Ok(more::first_page(session, found::said(answer, is_exact), rows))
+    let reply = more::first_page(ask, found::said(answer, is_exact), ask.page_rows());
+    Ok(reply.with_last(Arc::new(freed)).changing(Change::Away(away)))
 }
 
 /// The totals of a set of objects, and a row per type, the largest first.
@@ -109,15 +107,15 @@ pub(super) fn by_type(
 ///
 /// # Errors
 /// A usage error that points at its place in the words.
-fn parse(session: &Session, snapshot: SnapshotId, text: &str) -> Result<Removal, QueryError> {
+fn parse(state: &State, snapshot: SnapshotId, text: &str) -> Result<Removal, QueryError> {
     let arguments = Arguments::of_text(text)?;
     let words = arguments.words();
     let objects = |first| {
-        let (kinds, expression) = found::kinds_and_expression(session, snapshot, &arguments, first)?;
+        let (kinds, expression) = found::kinds_and_expression(state, snapshot, &arguments, first)?;
         Ok::<_, QueryError>(Objects { kinds, expression })
     };
     // Another object may be in that row later.
-    let lasting = |word: &str| match session.object(word) {
+    let lasting = |word: &str| match state.object(word) {
         Ok((_, object)) => format!("@{object}"),
         Err(_) => word.to_owned(),
     };

@@ -6,8 +6,8 @@ use barrow_trials::{Better, Series, Trials};
 
 use crate::answer::measured::measured;
 use crate::answer::{Answer, Audience, Check, Column, Table, Unit, Value, csv, json};
+use crate::ask::PIECE_ROWS;
 use crate::flags::ExportFormat;
-use crate::session::PIECE_ROWS;
 use crate::tables::trials::presentation::{Presentation, parameter_column, parameter_names, parameters};
 use crate::tables::trials::{metric_of, overview, variant_of};
 

@@ -19,7 +19,7 @@ use crate::answer::{units, visible};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::flags::QuestionFlags;
-use crate::session::Session;
+use crate::session::state::State;
 use crate::tables::found::{self, EXPRESSIONS, pointed_at};
 
 /// The word that asks for processes where a kind of objects could be.
@@ -40,28 +40,28 @@ pub(crate) enum Asked {
 ///
 /// # Errors
 /// A usage error, with a caret where the expression has a mistake.
-pub(crate) fn asked(session: &Session, arguments: &Arguments, first: usize) -> Result<Asked, QueryError> {
-    let recording = session.recording()?;
+pub(crate) fn asked(state: &State, arguments: &Arguments, first: usize) -> Result<Asked, QueryError> {
+    let recording = state.recording()?;
     let text = arguments.expression(first);
     let has_snapshots = recording.snapshot_ids().next().is_some();
-    let is_meant = || names_attribute(&text, &session.scope(session.snapshot().unwrap_or(SnapshotId(0))));
+    let is_meant = || names_attribute(&text, &state.scope(state.snapshot().unwrap_or(SnapshotId(0))));
     if !recording.has_processes() {
-        let objects = objects(session, arguments, first);
+        let objects = objects(state, arguments, first);
         return objects.map_err(|error| if is_meant() { QueryError::NoProcesses } else { error });
     }
     if let Some(rest) = after_word(&text) {
-        return processes(session, rest, &arguments.flags);
+        return processes(state, rest, &arguments.flags);
     }
     if !has_snapshots {
         let is_of_objects = || !text.is_empty() && barrow_analyzer::Expression::parse(&text).is_ok();
-        return processes(session, &text, &arguments.flags).map_err(|error| match is_of_objects() {
+        return processes(state, &text, &arguments.flags).map_err(|error| match is_of_objects() {
             true => QueryError::usage(
                 "this recording holds processes and no objects; `help expressions` lists their attributes",
             ),
             false => error,
         });
     }
-    match (processes(session, &text, &arguments.flags), objects(session, arguments, first)) {
+    match (processes(state, &text, &arguments.flags), objects(state, arguments, first)) {
         (_, Ok(objects)) => Ok(objects),
         (Ok(processes), Err(_)) => Ok(processes),
         (Err(error), Err(_)) if is_meant() => Err(error),
@@ -73,11 +73,11 @@ pub(crate) fn asked(session: &Session, arguments: &Arguments, first: usize) -> R
 ///
 /// # Errors
 /// As for [`asked`]; [`QueryError::NoProcesses`] if the recording holds none.
-pub(crate) fn asked_processes(session: &Session, arguments: &Arguments) -> Result<Expression, QueryError> {
-    if !session.recording()?.has_processes() {
+pub(crate) fn asked_processes(state: &State, arguments: &Arguments) -> Result<Expression, QueryError> {
+    if !state.recording()?.has_processes() {
         return Err(QueryError::NoProcesses);
     }
-    let expression = parsed(session, &arguments.expression(0), &arguments.flags);
+    let expression = parsed(state, &arguments.expression(0), &arguments.flags);
     expression.map_err(|(text, error)| pointed_at(&text, &error, EXPRESSIONS))
 }
 
@@ -86,15 +86,15 @@ pub(crate) fn asked_processes(session: &Session, arguments: &Arguments) -> Resul
 /// # Errors
 /// Those of reading the tree and its classes.
 pub(crate) fn select(
-    session: &Session,
+    state: &State,
     expression: &Expression,
     flags: &QuestionFlags,
 ) -> Result<(Arc<ProcessTree>, Arc<ImageSet>), QueryError> {
-    let tree = session.process_tree()?;
+    let tree = state.process_tree()?;
     if let Some(attribute) = expression.unknown_attribute(&tree) {
         return Err(QueryError::usage(untold(attribute, &tree)));
     }
-    let classes = if expression.needs_classes() { Some(classes(session, &tree, expression, flags)?) } else { None };
+    let classes = if expression.needs_classes() { Some(classes(state, &tree, expression, flags)?) } else { None };
     if let Some(classes) = &classes
         && let Some(strange) = expression.strange_labels(classes).into_iter().find(|strange| strange.schema.is_none())
     {
@@ -146,15 +146,11 @@ pub(crate) fn told(strange: StrangeLabel<'_>, classes: &Classes) -> String {
 ///
 /// # Errors
 /// As for [`classes`].
-pub(crate) fn notes(
-    session: &Session,
-    expression: &Expression,
-    flags: &QuestionFlags,
-) -> Result<Vec<String>, QueryError> {
+pub(crate) fn notes(state: &State, expression: &Expression, flags: &QuestionFlags) -> Result<Vec<String>, QueryError> {
     if !expression.needs_classes() {
         return Ok(Vec::new());
     }
-    let classes = classes(session, &session.process_tree()?, expression, flags)?;
+    let classes = classes(state, &state.process_tree()?, expression, flags)?;
     Ok(expression.strange_labels(&classes).into_iter().map(|strange| told(strange, &classes)).collect())
 }
 
@@ -165,14 +161,14 @@ pub(crate) fn notes(
 /// # Errors
 /// Those of the rules.
 pub(crate) fn classes(
-    session: &Session,
+    state: &State,
     tree: &Arc<ProcessTree>,
     expression: &Expression,
     flags: &QuestionFlags,
 ) -> Result<Arc<Classes>, QueryError> {
     let mut count = expression.last_schema().unwrap_or(0) + 1;
     loop {
-        let classes = session.first_classes(tree, count, flags)?;
+        let classes = state.first_classes(tree, count, flags)?;
         let is_unknown = |strange: StrangeLabel<'_>| strange.schema.is_none();
         if count >= classes.schemata().len() || !expression.strange_labels(&classes).into_iter().any(is_unknown) {
             return Ok(classes);
@@ -181,19 +177,19 @@ pub(crate) fn classes(
     }
 }
 
-fn objects(session: &Session, arguments: &Arguments, first: usize) -> Result<Asked, QueryError> {
-    let snapshot = session.snapshot()?;
-    let (kinds, expression) = found::kinds_and_expression_or_all(session, snapshot, arguments, first)?;
+fn objects(state: &State, arguments: &Arguments, first: usize) -> Result<Asked, QueryError> {
+    let snapshot = state.snapshot()?;
+    let (kinds, expression) = found::kinds_and_expression_or_all(state, snapshot, arguments, first)?;
     Ok(Asked::Objects(snapshot, kinds, expression))
 }
 
-fn processes(session: &Session, text: &str, flags: &QuestionFlags) -> Result<Asked, QueryError> {
-    let expression = parsed(session, text, flags);
+fn processes(state: &State, text: &str, flags: &QuestionFlags) -> Result<Asked, QueryError> {
+    let expression = parsed(state, text, flags);
     expression.map(Asked::Processes).map_err(|(text, error)| pointed_at(&text, &error, EXPRESSIONS))
 }
 
-fn parsed(session: &Session, text: &str, flags: &QuestionFlags) -> Result<Expression, (String, ExpressionError)> {
-    Expression::parse_with(text, &Scope { session, flags }).map_err(|error| (text.to_owned(), error))
+fn parsed(state: &State, text: &str, flags: &QuestionFlags) -> Result<Expression, (String, ExpressionError)> {
+    Expression::parse_with(text, &Scope { state, flags }).map_err(|error| (text.to_owned(), error))
 }
 
 /// What follows the word `processes`, if a text begins with it.
@@ -215,23 +211,23 @@ pub(crate) fn names_attribute(text: &str, objects: &dyn Names) -> bool {
 
 /// What names mean in a question about processes.
 pub(crate) struct Scope<'s> {
-    /// The session that is asked.
-    pub(crate) session: &'s Session,
+    /// What the question is about.
+    pub(crate) state: &'s State,
     /// Its flags, which may name a file of rules for classes.
     pub(crate) flags: &'s QuestionFlags,
 }
 
 impl ImageNames for Scope<'_> {
     fn schemata(&self) -> Vec<String> {
-        self.session.schema_names(self.flags).unwrap_or_default()
+        self.state.schema_names(self.flags).unwrap_or_default()
     }
 
     fn set(&self, name: &str) -> Result<Arc<ImageSet>, String> {
-        self.session.scope(SnapshotId(0)).images(name)
+        self.state.scope(SnapshotId(0)).images(name)
     }
 
     fn row(&self, row: usize) -> Result<ImageId, String> {
-        self.session.scope(SnapshotId(0)).image(row)
+        self.state.scope(SnapshotId(0)).image(row)
     }
 }
 

@@ -8,7 +8,7 @@ use barrow_analyzer::{Recording, SnapshotId};
 use crate::error::QueryError;
 use crate::flags::SnapshotName;
 use crate::language::selection;
-use crate::session::Session;
+use crate::session::state::State;
 use crate::sources::opening;
 use crate::sources::opening::OpenFile;
 
@@ -55,10 +55,10 @@ impl Operand {
     ///
     /// # Errors
     /// A usage error if there is no such snapshot; those of opening a file.
-    pub(crate) fn look_up(&self, session: &Session) -> Result<Compared, QueryError> {
+    pub(crate) fn look_up(&self, state: &State) -> Result<Compared, QueryError> {
         match self {
-            Operand::Open(name) => open(session, selection::one(*name, &session.snapshots()?)?),
-            Operand::Other(name, snapshot) => other(opening::open(name, &session.context)?, *snapshot),
+            Operand::Open(name) => open(state, selection::one(*name, &state.snapshots()?)?),
+            Operand::Other(name, snapshot) => other(opening::open(name, &state.context)?, *snapshot),
         }
     }
 }
@@ -67,9 +67,9 @@ impl Operand {
 ///
 /// # Errors
 /// A usage error if none is open.
-pub(crate) fn open(session: &Session, snapshot: SnapshotId) -> Result<Compared, QueryError> {
-    let file = session.file().map_or_else(String::new, |file| file.name.clone());
-    Ok(Compared { file, recording: session.recording()?, snapshot, damage: None })
+pub(crate) fn open(state: &State, snapshot: SnapshotId) -> Result<Compared, QueryError> {
+    let file = state.file().map_or_else(String::new, |file| file.name.clone());
+    Ok(Compared { file, recording: state.recording()?, snapshot, damage: None })
 }
 
 fn other(file: OpenFile, snapshot: SnapshotName) -> Result<Compared, QueryError> {

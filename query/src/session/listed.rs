@@ -13,15 +13,22 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    /// Forgets all rows.
-    pub(crate) fn clear(&mut self) {
-        self.objects.clear();
-        self.images.clear();
+    /// Adds the row of an object. Returns its number.
+    pub(crate) fn push(&mut self, row: (SnapshotId, ObjectId)) -> usize {
+        self.objects.push(row);
+        self.objects.len()
     }
 
-    /// Adds the row of an object.
-    pub(crate) fn push(&mut self, row: (SnapshotId, ObjectId)) {
-        self.objects.push(row);
+    /// Adds the rows of another page.
+    pub(crate) fn append(&mut self, page: Listed) {
+        self.objects.extend(page.objects);
+        self.images.extend(page.images);
+    }
+
+    /// Keeps so many rows.
+    pub(crate) fn truncate(&mut self, rows: usize) {
+        self.objects.truncate(rows);
+        self.images.truncate(rows);
     }
 
     /// The images, if the rows are processes.
@@ -29,9 +36,9 @@ impl Listed {
         &self.images
     }
 
-    /// Adds rows of images.
-    pub(crate) fn extend_images(&mut self, images: impl IntoIterator<Item = ImageId>) {
-        self.images.extend(images);
+    /// Rows of images.
+    pub(crate) fn of_images(images: impl IntoIterator<Item = ImageId>) -> Self {
+        Listed { objects: Vec::new(), images: images.into_iter().collect() }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What sessions know of the process tree of their recording: its totals, and the classes of its images.
+//! What is known of the process tree of their recording: its totals, and the classes of its images.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use barrow_processes::{Classes, Lanes, Plan, ProcessTree, Rules, Totals};
 
-use super::Session;
+use super::state::State;
 use crate::error::QueryError;
 use crate::flags::QuestionFlags;
 use crate::tables::unit_labels::UnitLabels;
@@ -16,11 +16,11 @@ const RULES: &str = "barrow-classes.toml";
 /// A file of rules is not longer.
 const MOST_BYTES: u64 = 1 << 20;
 
-impl Session {
+impl State {
     /// The totals of the process tree of the open recording.
     ///
     /// # Errors
-    /// As for [`Session::process_tree`].
+    /// As for [`State::process_tree`].
     pub(crate) fn process_totals(&self) -> Result<Arc<Totals>, QueryError> {
         Ok(self.context.workspace.process_totals(&self.process_tree()?))
     }
@@ -28,7 +28,7 @@ impl Session {
     /// The process tree of the open recording as jobs that can be replayed.
     ///
     /// # Errors
-    /// As for [`Session::process_tree`].
+    /// As for [`State::process_tree`].
     pub(crate) fn process_plan(&self) -> Result<Arc<Plan>, QueryError> {
         Ok(self.context.workspace.process_plan(&self.process_tree()?))
     }
@@ -36,7 +36,7 @@ impl Session {
     /// The lanes of the process tree of the open recording.
     ///
     /// # Errors
-    /// As for [`Session::process_tree`].
+    /// As for [`State::process_tree`].
     pub(crate) fn process_lanes(&self) -> Result<Arc<Lanes>, QueryError> {
         Ok(self.context.workspace.process_lanes(&self.process_tree()?))
     }
@@ -44,7 +44,7 @@ impl Session {
     /// The critical path of the process tree of the open recording, as a lane.
     ///
     /// # Errors
-    /// As for [`Session::process_tree`].
+    /// As for [`State::process_tree`].
     pub(crate) fn process_critical(&self) -> Result<Arc<Lanes>, QueryError> {
         Ok(self.context.workspace.process_critical(&self.process_tree()?))
     }
@@ -53,7 +53,7 @@ impl Session {
     /// default ones.
     ///
     /// # Errors
-    /// As for [`Session::process_tree`]; a file of rules that cannot be read.
+    /// As for [`State::process_tree`]; a file of rules that cannot be read.
     pub(crate) fn classes(&self, flags: &QuestionFlags) -> Result<Arc<Classes>, QueryError> {
         let tree = self.process_tree()?;
         let file = self.rules_file(flags);
@@ -67,7 +67,7 @@ impl Session {
     /// The same for one schema, which takes less: the first one, or that of a name. The others may have no labels.
     ///
     /// # Errors
-    /// As for [`Session::classes`].
+    /// As for [`State::classes`].
     pub(crate) fn classes_in(&self, flags: &QuestionFlags, name: Option<&str>) -> Result<Arc<Classes>, QueryError> {
         let tree = self.process_tree()?;
         let Some(name) = name else { return self.first_classes(&tree, 1, flags) };

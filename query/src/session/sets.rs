@@ -9,7 +9,7 @@ use barrow_processes::{ImageId, ImageSet};
 use super::listed::Listed;
 
 /// The name of the last result.
-const LAST: &str = "_";
+pub(crate) const LAST: &str = "_";
 
 /// What a set holds.
 #[derive(Debug, Clone)]
@@ -28,16 +28,6 @@ impl Sets {
     /// Gives a set a name; a set that had it is forgotten.
     pub(crate) fn name(&mut self, name: &str, set: Named) {
         self.0.insert(name.to_owned(), set);
-    }
-
-    /// Makes a set the last result, `$_`.
-    pub(crate) fn set_last(&mut self, set: Arc<ObjectSet>) {
-        self.name(LAST, Named::Objects(set));
-    }
-
-    /// The same for a set of processes.
-    pub(crate) fn set_last_images(&mut self, set: Arc<ImageSet>) {
-        self.name(LAST, Named::Images(set));
     }
 
     /// All sets with their names, by name.

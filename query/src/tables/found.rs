@@ -9,10 +9,11 @@ use barrow_analyzer::{
 use crate::answer::visible;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::language::kinds::leading_kind;
 use crate::language::names;
-use crate::session::Session;
+use crate::session::state::State;
 use crate::tables::held;
 
 /// Where to read on after a mistake.
@@ -20,15 +21,15 @@ pub(crate) const EXPRESSIONS: &str = "`help expressions` lists what can be asked
 
 /// Reads `[KIND] [EXPR]` as [`kinds_and_expression`] does; without any word every object matches.
 pub(crate) fn kinds_and_expression_or_all(
-    session: &Session,
+    state: &State,
     snapshot: SnapshotId,
     arguments: &Arguments,
     first: usize,
 ) -> Result<(Vec<KindId>, Expression), QueryError> {
     if arguments.words().len() > first {
-        return kinds_and_expression(session, snapshot, arguments, first);
+        return kinds_and_expression(state, snapshot, arguments, first);
     }
-    let all = Expression::parse_with("", &session.scope(snapshot));
+    let all = Expression::parse_with("", &state.scope(snapshot));
     Ok((Vec::new(), all.map_err(|error| pointed_at("", &error, EXPRESSIONS))?))
 }
 
@@ -39,13 +40,13 @@ pub(crate) fn kinds_and_expression_or_all(
 /// A word can begin both, as `type` does where there is a kind `type object`. It is read as a kind if
 /// an expression follows; and if neither can be read, the one that got further was meant.
 pub(crate) fn kinds_and_expression(
-    session: &Session,
+    state: &State,
     snapshot: SnapshotId,
     arguments: &Arguments,
     first: usize,
 ) -> Result<(Vec<KindId>, Expression), QueryError> {
-    let (kinds, expression) = read(session, snapshot, arguments, first)?;
-    let recording = session.recording()?;
+    let (kinds, expression) = read(state, snapshot, arguments, first)?;
+    let recording = state.recording()?;
     let tables = recording.tables()?;
     match expression.unknown_types(tables).first() {
         None => Ok((kinds, expression)),
@@ -61,12 +62,12 @@ pub(crate) fn kinds_and_expression(
 }
 
 fn read(
-    session: &Session,
+    state: &State,
     snapshot: SnapshotId,
     arguments: &Arguments,
     first: usize,
 ) -> Result<(Vec<KindId>, Expression), QueryError> {
-    let recording = session.recording()?;
+    let recording = state.recording()?;
     let words = arguments.words();
     let words = &words[first.min(words.len())..];
     let whole = arguments.expression(first);
@@ -75,9 +76,9 @@ fn read(
         && word.contains(char::is_whitespace)
         && inner.words().len() > 1
     {
-        return read(session, snapshot, &inner, 0);
+        return read(state, snapshot, &inner, 0);
     }
-    let scope = session.scope(snapshot);
+    let scope = state.scope(snapshot);
     let of_all = Expression::parse_with(&whole, &scope)
         .map_err(|error| (error.position, pointed_at(&whole, &error, EXPRESSIONS)));
     let kinds = match leading_kind(recording.tables()?, words) {
@@ -164,18 +165,18 @@ const OF_BASES: &str = "this recording does not tell which types are derived fro
 /// also what is not known of them.
 pub(crate) fn with_exactness(
     answer: Answer,
-    session: &Session,
+    state: &State,
     snapshot: SnapshotId,
     expression: &Expression,
 ) -> Result<Answer, QueryError> {
-    let is_exact = session.heap(snapshot)?.matches_exactly(expression, &session.meter())?;
-    with_gaps(said(answer, is_exact), session, expression)
+    let is_exact = state.heap(snapshot)?.matches_exactly(expression, &state.meter())?;
+    with_gaps(said(answer, is_exact), state, expression)
 }
 
 /// Says of an answer what is not known of the objects that match: where texts decide of which none were recorded, and
 /// where interfaces do.
-pub(crate) fn with_gaps(mut answer: Answer, session: &Session, expression: &Expression) -> Result<Answer, QueryError> {
-    let recording = session.recording()?;
+pub(crate) fn with_gaps(mut answer: Answer, state: &State, expression: &Expression) -> Result<Answer, QueryError> {
+    let recording = state.recording()?;
     if expression.asks_for_texts() && !recording.has_contents()? {
         answer = answer.note("this was recorded without contents: what objects say is not known, and matches nothing");
     }
@@ -200,25 +201,23 @@ pub(crate) const BY_LOWER_BOUNDS: &str = "by lower bounds of retained sizes";
 pub(crate) const INEXACT: &str = "`retained` is compared with lower bounds here, since ephemerons keep objects alive that \
     are freed with their source or with their key: an object may retain more; `retained @ID` is exact";
 
-/// The objects that match, and what they add up to. They become the last result, `$_`.
+/// The objects that match, and what they add up to.
 pub(crate) fn select(
-    session: &mut Session,
+    ask: &Ask,
     snapshot: SnapshotId,
     kinds: &[KindId],
     expression: &Expression,
 ) -> Result<(Arc<ObjectSet>, Counted), QueryError> {
-    let (set, counted) = session.heap(snapshot)?.select(kinds, expression, &session.meter())?;
-    let set = Arc::new(set);
-    session.sets.set_last(Arc::clone(&set));
-    Ok((set, counted))
+    let (set, counted) = ask.heap(snapshot)?.select(kinds, expression, &ask.meter())?;
+    Ok((Arc::new(set), counted))
 }
 
 /// A row per object, numbered after those that are listed.
-pub(crate) fn table(session: &Session, heap: &Heap, objects: &[ObjectDetails]) -> Result<Table, QueryError> {
-    let number = |at| session.row_number(session.listed.len() + 1 + at);
+pub(crate) fn table(ask: &Ask, heap: &Heap, objects: &[ObjectDetails]) -> Result<Table, QueryError> {
+    let number = |at| ask.row_number(ask.listed_before() + 1 + at);
     let tables = heap.recording().tables()?;
-    session.context.require_rows(objects.len())?;
-    let mut lines = held::lines_of(heap, objects, &session.meter())?;
+    ask.context.require_rows(objects.len())?;
+    let mut lines = held::lines_of(heap, objects, &ask.meter())?;
     let columns = vec![
         Column::row_number(),
         Column::new("object", "object", Unit::Object),
@@ -243,5 +242,5 @@ pub(crate) fn table(session: &Session, heap: &Heap, objects: &[ObjectDetails]) -
             object.references.into(),
         ]
     });
-    Ok(Table { key: "rows", audience: Audience::Everyone, columns, rows: session.context.collect(rows)? })
+    Ok(Table { key: "rows", audience: Audience::Everyone, columns, rows: ask.context.collect(rows)? })
 }

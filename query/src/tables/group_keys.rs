@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use barrow_analyzer::{FieldPath, GroupKey, Heap, Held, ObjectGroup, ObjectGroups, ObjectId, Progress, TypeTotals};
 
 use crate::answer::{Column, Unit, Value};
+use crate::attributes;
 use crate::command::Command;
 use crate::error::QueryError;
 use crate::tables::held;
@@ -15,7 +16,8 @@ pub(crate) fn keys_and_order(command: &Command, by: &[String]) -> Result<(Vec<Gr
     let (mut keys, mut order) = (Vec::new(), Order::Size);
     for word in by.iter().flat_map(|words| words.split(',')).filter(|word| !word.is_empty()) {
         let field = || FieldPath::typed(word).map(GroupKey::Field);
-        match (GroupKey::ALL.into_iter().find(|key| key.name() == word).or_else(field), Order::named(word)) {
+        let attribute = attributes::named(word).and_then(|attribute| attribute.group.clone());
+        match (attribute.or_else(field), Order::named(word)) {
             (Some(key), _) if keys.contains(&key) => {}
             (Some(key), _) => keys.push(key),
             (None, Some(named)) => order = named,
@@ -34,7 +36,7 @@ pub(crate) fn keys_and_order(command: &Command, by: &[String]) -> Result<(Vec<Gr
 }
 
 fn known_keys() -> String {
-    format!("{} and fields, as `.state`", GroupKey::ALL.each_ref().map(GroupKey::name).join(", "))
+    format!("{} and fields, as `.state`", attributes::group_words().join(", "))
 }
 
 /// What groups hold together.

@@ -6,7 +6,7 @@ use barrow_analyzer::{Growth, Recording, SnapshotId, growth, without_repeated};
 
 use crate::error::QueryError;
 use crate::language::selection;
-use crate::session::Session;
+use crate::session::state::State;
 use crate::tables::type_path;
 
 /// What is said where the last snapshot is left out.
@@ -14,11 +14,11 @@ pub(crate) const REPEATED: &str = "the last snapshot repeats the one before: no 
 
 /// The requested snapshots: at least two; without the last one if it repeats the one before. Whether it was left out.
 pub(crate) fn snapshots(
-    session: &Session,
+    state: &State,
     recording: &Recording,
     words: &[String],
 ) -> Result<(Vec<SnapshotId>, bool), QueryError> {
-    let known = session.snapshots()?;
+    let known = state.snapshots()?;
     let snapshots = if words.is_empty() { known } else { selection::several(words, &known)? };
     match snapshots.len() {
         0 | 1 => Err(QueryError::usage("growth needs two snapshots at least; `snapshots` lists what there are")),
@@ -32,18 +32,18 @@ pub(crate) fn snapshots(
 
 /// What grows over the snapshots. Where something is excluded, the heaps of the session are merged.
 pub(crate) fn folded<'a>(
-    session: &Session,
+    state: &State,
     recording: &'a Arc<Recording>,
     snapshots: &[SnapshotId],
     least_share: f64,
 ) -> Result<Growth<'a>, QueryError> {
-    let meter = session.meter();
-    if session.away.is_empty() {
-        return Ok(growth(recording, snapshots, least_share, &session.context.series_options(), &meter)?);
+    let meter = state.meter();
+    if state.away.is_empty() {
+        return Ok(growth(recording, snapshots, least_share, &state.context.series_options(), &meter)?);
     }
     let mut growth = Growth::new(snapshots.len(), least_share);
     for (column, &snapshot) in snapshots.iter().enumerate().rev() {
-        growth.fold(column, recording, &*type_path::heap(session, recording, snapshot)?, &meter)?;
+        growth.fold(column, recording, &*type_path::heap(state, recording, snapshot)?, &meter)?;
     }
     growth.gather_moving();
     Ok(growth)

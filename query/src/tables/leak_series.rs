@@ -8,8 +8,8 @@ use barrow_analyzer::{
 use crate::answer::series;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
 use crate::tables::growth_series;
 use crate::tables::lifelines;
 use crate::tables::type_counts;
@@ -46,19 +46,19 @@ impl Leak {
 ///
 /// # Errors
 /// A usage error for less than five snapshots; those of the analyzer.
-pub(crate) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
-    lifelines::refuse_without(session)?;
-    let recording = session.recording()?;
-    let (snapshots, is_repeated) = growth_series::snapshots(session, &recording, &arguments.words())?;
+pub(crate) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Answer, QueryError> {
+    lifelines::refuse_without(ask)?;
+    let recording = ask.recording()?;
+    let (snapshots, is_repeated) = growth_series::snapshots(ask, &recording, &arguments.words())?;
     if snapshots.len() < LEAST_POINTS {
         return Err(QueryError::usage(format!(
             "whether something grows takes {LEAST_POINTS} snapshots at least; try `growth`"
         )));
     }
-    let growth = growth_series::folded(session, &recording, &snapshots, type_path::least_share(arguments)?)?;
+    let growth = growth_series::folded(ask, &recording, &snapshots, type_path::least_share(arguments)?)?;
     let range = [snapshots[0], snapshots[snapshots.len() - 1]];
-    let turnovers = Turnovers::of(&recording, range, &session.context.series_options(), &session.meter())?;
-    session.listed.clear();
+    let turnovers = Turnovers::of(&recording, range, &ask.context.series_options(), &ask.meter())?;
+
     let tables = recording.tables()?;
     let of = |node: usize| turnover_of(tables, &turnovers.by_type, growth.nodes()[node].part);
     let rows = growth.rows().into_iter().filter(|row| !row.is_carried && is_told(row) && growth.changes(row.node));

@@ -1,15 +1,14 @@
 //! When objects were born and died, as `born`, `died`, `survived`, `age` and `survival` tell it.
 
-use std::sync::Arc;
-
 use barrow_analyzer::{Between, CountBounds, ObjectSet, SerialOrigin, SnapshotId};
 
 use crate::answer::units;
 use crate::answer::{Answer, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::language::selection;
-use crate::session::Session;
+use crate::session::state::State;
 use crate::tables::ranking::{self, Order};
 use crate::tables::type_counts::{self, Rule, TypeCounts};
 
@@ -40,8 +39,8 @@ pub(crate) fn with_origin(answer: Answer, origin: SerialOrigin, confidence: Opti
 ///
 /// # Errors
 /// A usage error if something is excluded.
-pub(crate) fn refuse_without(session: &Session) -> Result<(), QueryError> {
-    match session.away.is_empty() {
+pub(crate) fn refuse_without(state: &State) -> Result<(), QueryError> {
+    match state.away.is_empty() {
         true => Ok(()),
         false => Err(QueryError::usage("lifelines are those of all objects; `without clear` first")),
     }
@@ -52,38 +51,33 @@ pub(crate) fn refuse_without(session: &Session) -> Result<(), QueryError> {
 /// # Errors
 /// A usage error for other words, or if A is not before B; those of the analyzer.
 pub(crate) fn between(
-    session: &Session,
+    state: &State,
     arguments: &Arguments,
     verb: &str,
 ) -> Result<(SnapshotId, SnapshotId, Between), QueryError> {
-    refuse_without(session)?;
+    refuse_without(state)?;
     let usage = || QueryError::usage(format!("`{verb}` takes two snapshots of the recording, like `{verb} 0..last`"));
     let words = arguments.words();
     let [word] = &words[..] else { return Err(usage()) };
     if !word.contains("..") {
         return Err(usage());
     }
-    let snapshots = selection::several(&words, &session.snapshots()?)?;
+    let snapshots = selection::several(&words, &state.snapshots()?)?;
     let [earlier, .., later] = snapshots[..] else { return Err(usage()) };
     let between =
-        Between::with(&*session.recording()?, [earlier, later], session.context.series_options(), &session.meter())?;
+        Between::with(&*state.recording()?, [earlier, later], state.context.series_options(), &state.meter())?;
     Ok((earlier, later, between))
 }
 
-/// The types of a set of objects, the largest first. The set becomes the last result. `rule` says between which numbers
+/// The types of a set of objects, the largest first. `rule` says between which numbers
 /// the objects of a type are, by `counts`.
 ///
 /// # Errors
 /// Those of the analyzer.
-pub(crate) fn by_type(
-    session: &mut Session,
-    set: ObjectSet,
-    counts: &TypeCounts,
-    rule: Rule,
-) -> Result<Answer, QueryError> {
-    let heap = session.heap(set.snapshot())?;
-    let meter = session.meter();
-    let totals = heap.type_totals_of(&set, &meter)?;
+pub(crate) fn by_type(ask: &Ask, set: &ObjectSet, counts: &TypeCounts, rule: Rule) -> Result<Answer, QueryError> {
+    let heap = ask.heap(set.snapshot())?;
+    let meter = ask.meter();
+    let totals = heap.type_totals_of(set, &meter)?;
     let types = ranking::ranked(&totals, Order::Size);
     let mut answer = ranking::answer(&heap, &types, Order::Size, &meter)?;
     let bounds: Vec<CountBounds> =
@@ -98,9 +92,8 @@ pub(crate) fn by_type(
         let types = units::counted(others, "other type");
         answer = answer.note(format!("{types} may have such objects, too: matching found none, counts allow some"));
     }
-    session.sets.set_last(Arc::new(set));
-    session.listed.clear();
-    Ok(answer.fact(Column::new("other_types_possible", "", Unit::Count).for_machines(), others))
+    let answer = answer.fact(Column::new("other_types_possible", "", Unit::Count).for_machines(), others);
+    Ok(answer)
 }
 
 /// Marks the counts and sizes of rows as estimates where these bounds leave more than one number, and shows the bounds.

@@ -10,7 +10,7 @@ use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::error::QueryError;
 use crate::language::operand::Compared;
-use crate::session::Session;
+use crate::session::state::State;
 use crate::tables::lifelines;
 use crate::tables::type_counts::{self, TypeCounts, as_exact_as};
 
@@ -18,8 +18,8 @@ use crate::tables::type_counts::{self, TypeCounts, as_exact_as};
 ///
 /// # Errors
 /// A usage error for snapshots of two files, or in the wrong order; those of the analyzer.
-pub(crate) fn answer(session: &Session, [before, after]: [&Compared; 2]) -> Result<Answer, QueryError> {
-    lifelines::refuse_without(session)?;
+pub(crate) fn answer(state: &State, [before, after]: [&Compared; 2]) -> Result<Answer, QueryError> {
+    lifelines::refuse_without(state)?;
     if !Arc::ptr_eq(&before.recording, &after.recording) {
         return Err(QueryError::usage(
             "objects are known again in one recording only; `import A B -o SERIES` makes one",
@@ -28,14 +28,14 @@ pub(crate) fn answer(session: &Session, [before, after]: [&Compared; 2]) -> Resu
     if before.snapshot >= after.snapshot {
         return Err(QueryError::usage("objects are followed from an earlier snapshot to a later one"));
     }
-    let meter = session.meter();
+    let meter = state.meter();
     let between =
-        Between::with(&before.recording, [before.snapshot, after.snapshot], session.context.series_options(), &meter)?;
+        Between::with(&before.recording, [before.snapshot, after.snapshot], state.context.series_options(), &meter)?;
     drop(meter);
     let counts = TypeCounts::of(&before.recording, [before.snapshot, after.snapshot], between.origin)?;
     let mut changes: BTreeMap<u32, [TypeTotals; 3]> = BTreeMap::new();
     for (place, set) in [&between.died, &between.born, &between.stayed].into_iter().enumerate() {
-        for totals in totals(session, before, set)? {
+        for totals in totals(state, before, set)? {
             changes.entry(totals.type_id.0).or_default()[place] = totals;
         }
     }
@@ -67,9 +67,9 @@ fn note(between: &Between, unchanged: u64) -> String {
     }
 }
 
-fn totals(session: &Session, side: &Compared, set: &ObjectSet) -> Result<Vec<TypeTotals>, QueryError> {
-    let heap = session.context.heap_of(Arc::clone(&side.recording), set.snapshot())?;
-    Ok(heap.type_totals_of(set, &session.meter())?)
+fn totals(state: &State, side: &Compared, set: &ObjectSet) -> Result<Vec<TypeTotals>, QueryError> {
+    let heap = state.context.heap_of(Arc::clone(&side.recording), set.snapshot())?;
+    Ok(heap.type_totals_of(set, &state.meter())?)
 }
 
 fn has_changed(row: &[TypeTotals; 3]) -> bool {

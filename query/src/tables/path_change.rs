@@ -10,7 +10,7 @@ use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::language::operand::Compared;
-use crate::session::Session;
+use crate::session::state::State;
 use crate::tables::type_path;
 
 /// A path with this part of the change of the one above it, and in the same direction, represents both.
@@ -20,11 +20,11 @@ const CARRIED: f64 = 0.9;
 ///
 /// # Errors
 /// Those of the analyzer; a usage error for an amount of `--min`.
-pub(crate) fn answer(session: &Session, sides: [&Compared; 2], arguments: &Arguments) -> Result<Answer, QueryError> {
-    let meter = session.meter();
+pub(crate) fn answer(state: &State, sides: [&Compared; 2], arguments: &Arguments) -> Result<Answer, QueryError> {
+    let meter = state.meter();
     let mut growth = Growth::new(2, type_path::least_share(arguments)?);
     let [before, after] = sides;
-    let heap = |side: &Compared| type_path::heap(session, &side.recording, side.snapshot);
+    let heap = |side: &Compared| type_path::heap(state, &side.recording, side.snapshot);
     growth.fold(0, &before.recording, &*heap(before)?, &meter)?;
     growth.fold(1, &after.recording, &*heap(after)?, &meter)?;
     // What is new has no number yet in the snapshot before.

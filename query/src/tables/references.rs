@@ -3,9 +3,11 @@
 use barrow_analyzer::{Heap, Label, ObjectId, SnapshotId, StrengthId, Tables, TypeReferences};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::ask::Ask;
 use crate::command::Command;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::session::listed::Listed;
+use crate::session::state::State;
 
 /// The most rows of an answer that has no pages.
 pub(crate) const MOST_ROWS: u64 = 100_000;
@@ -48,8 +50,8 @@ impl Wanted {
     }
 
     /// How many of `total` references are on the next page.
-    pub(crate) fn page(&self, session: &Session, total: u64) -> usize {
-        let rows = (session.piece_rows() as u64).min(MOST_ROWS);
+    pub(crate) fn page(&self, ask: &Ask, total: u64) -> usize {
+        let rows = (ask.piece_rows() as u64).min(MOST_ROWS);
         self.left(total).min(rows) as usize
     }
 
@@ -80,9 +82,9 @@ pub(crate) fn range(word: &str) -> Option<(u64, u64)> {
 ///
 /// # Errors
 /// A usage error if there is none of that name, or if it is excluded.
-pub(crate) fn object(session: &Session, name: &str) -> Result<(SnapshotId, ObjectId), QueryError> {
-    let (snapshot, object) = session.object(name)?;
-    if session.heap(snapshot)?.has(object) {
+pub(crate) fn object(state: &State, name: &str) -> Result<(SnapshotId, ObjectId), QueryError> {
+    let (snapshot, object) = state.object(name)?;
+    if state.heap(snapshot)?.has(object) {
         return Ok((snapshot, object));
     }
     Err(QueryError::usage(format!("@{object} is excluded; `without clear` brings everything back")))
@@ -98,22 +100,21 @@ pub(crate) fn about(snapshot: SnapshotId, object: ObjectId, total: u64) -> Answe
 }
 
 /// "…  723 more rows", and how to see them.
-pub(crate) fn rest_note(session: &Session, verb: &str, object: ObjectId, from: u64, left: u64) -> String {
+pub(crate) fn rest_note(ask: &Ask, verb: &str, object: ObjectId, from: u64, left: u64) -> String {
     let rows = format!("… {}", crate::answer::units::counted(left, "more row"));
-    if session.paged { format!("{rows}: `more`") } else { format!("{rows}: `{verb} @{object} {from}..`") }
+    if ask.view.is_paged { format!("{rows}: `more`") } else { format!("{rows}: `{verb} @{object} {from}..`") }
 }
 
-/// References added up by type, most of them first. The example of row 3 is `%3` afterwards.
+/// References added up by type, most of them first, and the examples of the rows.
 pub(crate) fn by_type(
-    session: &mut Session,
     heap: &Heap,
     object: ObjectId,
     mut types: Vec<TypeReferences>,
-) -> Result<Answer, QueryError> {
+) -> Result<(Answer, Listed), QueryError> {
     let tables = heap.recording().tables()?;
     types.sort_by_key(|one| (std::cmp::Reverse(one.references), one.type_id));
     let total = types.iter().map(|one| one.references).sum();
-    session.listed = types.iter().map(|one| (heap.snapshot(), one.example)).collect();
+    let listed = types.iter().map(|one| (heap.snapshot(), one.example)).collect();
     let rows = types.iter().enumerate().map(|(at, one)| {
         vec![
             Value::from(at + 1),
@@ -126,7 +127,7 @@ pub(crate) fn by_type(
         ]
     });
     let table = Table { key: "rows", audience: Audience::Everyone, columns: type_columns(), rows: rows.collect() };
-    Ok(about(heap.snapshot(), object, total).table(table))
+    Ok((about(heap.snapshot(), object, total).table(table), listed))
 }
 
 fn type_columns() -> Vec<Column> {

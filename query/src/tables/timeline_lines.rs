@@ -40,6 +40,7 @@ pub(crate) fn columns(width: usize) -> u32 {
 }
 
 /// Draws events.
+#[derive(Clone)]
 pub(crate) struct Drawing {
     width: usize,
     /// The blocks of processes that run, by column.
@@ -54,6 +55,7 @@ pub(crate) struct Drawing {
 }
 
 /// A block that is drawn.
+#[derive(Clone)]
 struct Drawn {
     class: Option<Arc<str>>,
     is_class_shown: bool,
@@ -243,6 +245,7 @@ fn seconds(ns: u64) -> String {
 }
 
 /// The time of day of a drawing. It is told where it begins, and with each new minute in which something happens.
+#[derive(Clone)]
 struct Clock {
     /// When the recording began, in nanoseconds since 1970.
     start_ns: u64,

@@ -3,8 +3,9 @@
 use barrow_analyzer::{Heap, Holder, objects};
 
 use crate::answer::{Column, Unit, Value, label};
+use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::session::Session;
+use crate::session::listed::Listed;
 use crate::tables::tree_walk::TreeLine;
 
 /// The columns of a row for a place.
@@ -27,15 +28,15 @@ pub(crate) fn columns() -> Vec<Column> {
     ]
 }
 
-/// A row for each line; the objects in them get numbers for `%`.
+/// A row for each line, and the objects in them, which get numbers for `%`.
 ///
 /// # Errors
 /// Those of the analyzer.
-pub(crate) fn rows(heap: &Heap, session: &mut Session, lines: &[TreeLine]) -> Result<Vec<Vec<Value>>, QueryError> {
+pub(crate) fn rows(heap: &Heap, ask: &Ask, lines: &[TreeLine]) -> Result<(Vec<Vec<Value>>, Listed), QueryError> {
     let tables = heap.recording().tables()?;
     let ids: Vec<_> = lines.iter().filter_map(|line| line.holder.object()).collect();
     let mut details = objects(heap.recording(), heap.snapshot(), &ids)?.into_iter();
-    let mut rows = Vec::new();
+    let (mut rows, mut listed) = (Vec::new(), Listed::default());
     for line in lines {
         let object = line.holder.object().and_then(|_| details.next());
         let group = match line.holder {
@@ -48,9 +49,8 @@ pub(crate) fn rows(heap: &Heap, session: &mut Session, lines: &[TreeLine]) -> Re
             _ => "all roots".to_owned(),
         };
         let row = object.map(|object| {
-            let number = session.listed.len() + 1;
-            session.list(heap.snapshot(), [object.id]);
-            session.row_number(number)
+            let row = listed.push((heap.snapshot(), object.id));
+            ask.row_number(ask.listed_before() + row)
         });
         let left_out = |value: u64| if line.left_out.0 == 0 { Value::None } else { Value::Number(value) };
         rows.push(vec![
@@ -70,5 +70,5 @@ pub(crate) fn rows(heap: &Heap, session: &mut Session, lines: &[TreeLine]) -> Re
             left_out(line.left_out.1),
         ]);
     }
-    Ok(rows)
+    Ok((rows, listed))
 }

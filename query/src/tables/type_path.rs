@@ -8,7 +8,7 @@ use crate::answer::Value;
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::flags::Least;
-use crate::session::Session;
+use crate::session::state::State;
 
 /// By default, paths that never hold this part of the largest heap are left out.
 const LEAST_SHARE: f64 = 0.005;
@@ -29,16 +29,12 @@ pub(crate) fn least_share(arguments: &Arguments) -> Result<f64, QueryError> {
 ///
 /// # Errors
 /// Those of the analyzer.
-pub(crate) fn heap(
-    session: &Session,
-    recording: &Arc<Recording>,
-    snapshot: SnapshotId,
-) -> Result<Arc<Heap>, QueryError> {
-    let is_open = Arc::ptr_eq(&session.recording()?, recording);
-    match is_open && !session.away.is_empty() {
-        true => session.heap(snapshot),
+pub(crate) fn heap(state: &State, recording: &Arc<Recording>, snapshot: SnapshotId) -> Result<Arc<Heap>, QueryError> {
+    let is_open = Arc::ptr_eq(&state.recording()?, recording);
+    match is_open && !state.away.is_empty() {
+        true => state.heap(snapshot),
         false => {
-            let heap = session.context.heap_of(Arc::clone(recording), snapshot)?;
+            let heap = state.context.heap_of(Arc::clone(recording), snapshot)?;
             Ok(Arc::new(heap.only_reading_the_index()))
         }
     }

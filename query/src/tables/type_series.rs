@@ -7,28 +7,23 @@ use barrow_analyzer::TypeId;
 use crate::answer::{Answer, Column, Unit, Value, series};
 use crate::error::QueryError;
 use crate::flags::Format;
-use crate::session::Session;
+use crate::session::state::State;
 use crate::tables::ranking::{Order, RankedType};
 
 /// Adds the column where statistics tell it: a line for people, or numbers for a program that draws them.
 ///
 /// # Errors
 /// Those of the analyzer.
-pub(crate) fn add(
-    session: &Session,
-    types: &[RankedType],
-    order: Order,
-    answer: &mut Answer,
-) -> Result<(), QueryError> {
-    let settings = &session.context.settings;
-    let snapshots = session.snapshots()?;
-    let is_known = session.away.is_empty() && order != Order::Retained && snapshots.len() >= series::LEAST_DRAWN;
+pub(crate) fn add(state: &State, types: &[RankedType], order: Order, answer: &mut Answer) -> Result<(), QueryError> {
+    let settings = &state.context.settings;
+    let snapshots = state.snapshots()?;
+    let is_known = state.away.is_empty() && order != Order::Retained && snapshots.len() >= series::LEAST_DRAWN;
     if !is_known || !(settings.with_series || settings.format == Format::Table) {
         return Ok(());
     }
     let mut by_type: HashMap<TypeId, Vec<u64>> = HashMap::new();
     for (at, &snapshot) in snapshots.iter().enumerate() {
-        for totals in session.type_totals(snapshot)? {
+        for totals in state.type_totals(snapshot)? {
             let values = by_type.entry(totals.type_id).or_insert_with(|| vec![0; snapshots.len()]);
             values[at] = order.of(&totals, None);
         }

@@ -6,21 +6,25 @@ use barrow_processes::{Amounts, Classes, Expression, ImageId, ImageSet, ProcessT
 
 use crate::answer::units;
 use crate::answer::{Answer, Column, Unit, Value};
+use crate::ask::Ask;
+use crate::command::Command;
 use crate::error::QueryError;
-use crate::flags::QuestionFlags;
 use crate::language::asked;
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::listed::Listed;
 use crate::tables::process_rows::Rows;
 use crate::tables::unit_labels::UnitLabels;
 
 /// Images that match, of which the first are shown.
+#[derive(Clone)]
 pub(crate) struct Found {
+    command: &'static Command,
     tree: Arc<ProcessTree>,
     classes: Arc<Classes>,
-    units: UnitLabels,
-    by: Option<Amounts>,
+    units: Arc<UnitLabels>,
+    by: Option<Arc<Amounts>>,
     /// In their order.
-    images: Vec<ImageId>,
+    images: Arc<[ImageId]>,
     shown: usize,
     /// Rows of a page, if given.
     rows: Option<usize>,
@@ -31,20 +35,22 @@ pub(crate) struct Found {
 /// # Errors
 /// A usage error if there is no such order; those of the tree and its classes.
 pub(crate) fn found(
-    session: &mut Session,
+    ask: &Ask,
+    command: &'static Command,
     expression: &Expression,
     by: Option<&str>,
     rows: Option<usize>,
-    flags: &QuestionFlags,
-) -> Result<Answer, QueryError> {
-    let (tree, set) = asked::select(session, expression, flags)?;
+) -> Result<Reply, QueryError> {
+    let flags = &ask.arguments.flags;
+    let (tree, set) = asked::select(ask, expression, flags)?;
     let by = by.map(|name| Amounts::named(name, &tree).ok_or_else(|| no_order(name))).transpose()?;
     let images = by.as_ref().map_or_else(|| set.iter().collect(), |by| by.ranked(&tree, &set));
-    let classes = asked::classes(session, &tree, expression, flags)?;
-    session.listed.clear();
-    let notes = asked::notes(session, expression, flags)?;
-    let units = session.unit_labels(flags)?;
-    Ok(Found { tree, classes, units, by, images, shown: 0, rows }.answer(session, Some(set))?.lines(notes))
+    let classes = asked::classes(ask, &tree, expression, flags)?;
+    let notes = asked::notes(ask, expression, flags)?;
+    let units = Arc::new(ask.unit_labels(flags)?);
+    let (by, images) = (by.map(Arc::new), images.into());
+    let found = Found { command, tree, classes, units, by, images, shown: 0, rows };
+    Ok(found.answer(ask, Some(set))?.map(|answer| answer.lines(notes)))
 }
 
 fn no_order(name: &str) -> QueryError {
@@ -54,24 +60,26 @@ fn no_order(name: &str) -> QueryError {
 
 impl Found {
     /// The next page. `all` are those that match, in the first page.
-    fn answer(mut self, session: &mut Session, all: Option<Arc<ImageSet>>) -> Result<Answer, QueryError> {
-        let is_whole = session.whole && self.rows.is_none();
-        if is_whole && let Some(skip) = session.take_skip() {
+    fn answer(mut self, ask: &Ask, all: Option<Arc<ImageSet>>) -> Result<Reply, QueryError> {
+        let is_whole = ask.view.is_whole && self.rows.is_none();
+        let skip = ask.view.skip.filter(|_| is_whole);
+        if let Some(skip) = skip {
             self.shown = usize::try_from(skip).unwrap_or(usize::MAX).min(self.images.len());
         }
-        let piece = if is_whole { session.piece } else { session.ranking_rows(self.rows) };
+        let piece = if is_whole { ask.view.piece } else { ask.ranking_rows(self.rows) };
         let end = self.images.len().min(self.shown.saturating_add(piece));
         let page = &self.images[self.shown..end];
-        let first = session.listed.images().len() + 1;
-        let number = |at| session.row_number(first + at);
-        let rows = Rows { tree: &self.tree, classes: &self.classes, units: &self.units, by: self.by.as_ref() };
-        let table = rows.table(&session.context, page, number)?;
-        session.list_images(page.iter().copied());
-        match all {
-            Some(all) if is_whole => session.sets.set_last_images(all),
-            _ if is_whole => {}
-            _ => session.sets.set_last_images(Arc::new(session.listed.images().iter().copied().collect())),
-        }
+        let first = ask.listed_before() + 1;
+        let number = |at| ask.row_number(first + at);
+        let rows = Rows { tree: &self.tree, classes: &self.classes, units: &self.units, by: self.by.as_deref() };
+        let table = rows.table(&ask.context, page, number)?;
+        let listed = Listed::of_images(page.iter().copied());
+        let last = if is_whole {
+            all
+        } else {
+            let before = &ask.listed.images()[..ask.listed_before()];
+            Some(Arc::new(before.iter().chain(page).copied().collect()))
+        };
         self.shown = end;
         let left = self.images.len() - end;
         let complete = Column::new("complete", "", Unit::Text).for_machines();
@@ -81,14 +89,16 @@ impl Found {
         if self.images.is_empty() {
             answer = answer.note("no process matches");
         } else if left > 0 && !is_whole {
-            let way = if session.paged { "`more`" } else { "`find N …` lists N" };
+            let verb = self.command.name;
+            let way = if ask.view.is_paged { "`more`".to_owned() } else { format!("`{verb} N …` lists N") };
             let all = units::counted(self.images.len() as u64, "row");
             let note = format!("… {} of {all} that match: {way}", units::grouped(end as u64));
             answer = if self.rows.is_none() { answer.cut(note) } else { answer.note(note) };
         }
-        if left > 0 {
-            session.more = Some(Box::new(move |session| self.answer(session, None)));
+        let mut reply = Reply::from(answer).listing_page(ask, listed).skipping(skip.is_some());
+        if let Some(last) = last {
+            reply = reply.with_last_images(last);
         }
-        Ok(answer)
+        Ok(if left > 0 { reply.with_more(move |ask| self.clone().answer(ask, None)) } else { reply })
     }
 }

@@ -6,10 +6,12 @@ use barrow_analyzer::{AnalyzerError, Expression, FALSE_ALARMS, GroupKey, Judgeme
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, series, units};
 use crate::arguments::Arguments;
+use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::language::request::Request;
 use crate::language::selection;
-use crate::session::Session;
+use crate::reply::Reply;
+use crate::session::state::State;
 use crate::tables::ranking::Order;
 use crate::tables::{found, group_keys, growth_series, type_path};
 
@@ -37,24 +39,24 @@ pub(super) fn are_asked(arguments: &Arguments) -> bool {
     arguments.divided().words().iter().any(|word| word == "by")
 }
 
-pub(super) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Answer, QueryError> {
+pub(super) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryError> {
     let arguments = arguments.divided();
     let words = arguments.words();
     let ranges = usize::from(words.first().is_some_and(|word| selection::is_range(word)));
-    let (snapshots, is_repeated) = growth_series::snapshots(session, &*session.recording()?, &words[..ranges])?;
+    let (snapshots, is_repeated) = growth_series::snapshots(ask, &*ask.recording()?, &words[..ranges])?;
     let request = Request::of(&arguments.only(&(ranges..words.len()).collect::<Vec<_>>()));
     let (keys, order) = group_keys::keys_and_order(&COMMAND, &request.by)?;
     if order == Order::Count {
         return Err(QueryError::usage("growth is one of bytes: `by size`, `by unmanaged` or `by retained`"));
     }
-    let (kinds, expression) = found::kinds_and_expression_or_all(session, snapshots[0], &request.rest, 0)?;
+    let (kinds, expression) = found::kinds_and_expression_or_all(ask, snapshots[0], &request.rest, 0)?;
     if let Some(only) = expression.snapshot() {
         return Err(QueryError::usage(format!(
             "it names objects of snapshot {only}, and growth is about all snapshots"
         )));
     }
     let asked = Asked { kinds, expression, keys, order };
-    let (groups, is_exact) = groups(session, &snapshots, &asked)?;
+    let (groups, is_exact) = groups(ask, &snapshots, &asked)?;
     let sums = (0..snapshots.len()).map(|at| groups.iter().map(|group| group.bytes[at]).fold(0, u64::wrapping_add));
     let least = sums.max().unwrap_or(0) as f64 * type_path::least_share(&arguments)?;
     let (all, mut unchanged, mut small) = (groups.len(), 0_u64, 0_u64);
@@ -76,7 +78,6 @@ pub(super) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Ans
         let (one, other) = (rank(one), rank(other));
         other.0.0.cmp(&one.0.0).then(other.0.1.total_cmp(&one.0.1)).then(other.1.total_cmp(&one.1))
     });
-    session.listed.clear();
     let mut answer = Answer::default()
         .fact(Column::new("snapshots", "snapshots", Unit::Nested), numbers(&snapshots))
         .fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::PER)
@@ -97,20 +98,20 @@ pub(super) fn answer(session: &mut Session, arguments: &Arguments) -> Result<Ans
     if is_repeated {
         answer = answer.note(growth_series::REPEATED);
     }
-    answer = found::with_gaps(found::said(answer, is_exact), session, &asked.expression)?;
-    Ok(more::first_page(session, answer, session.ranking_rows(request.rows).max(1)))
+    answer = found::with_gaps(found::said(answer, is_exact), ask, &asked.expression)?;
+    Ok(more::first_page(ask, answer, ask.ranking_rows(request.rows).max(1)))
 }
 
 /// A group is not shown if its bytes change by less than this fraction of the size needed to be shown.
 const LEAST_CHANGE: f64 = 0.2;
 
 /// All groups, each with what it has in each snapshot; and whether these are exact.
-fn groups(session: &Session, snapshots: &[SnapshotId], asked: &Asked) -> Result<(Vec<GroupSeries>, bool), QueryError> {
-    let (recording, meter) = (session.recording()?, session.meter());
+fn groups(state: &State, snapshots: &[SnapshotId], asked: &Asked) -> Result<(Vec<GroupSeries>, bool), QueryError> {
+    let (recording, meter) = (state.recording()?, state.meter());
     let mut series: BTreeMap<String, GroupSeries> = BTreeMap::new();
     let (mut is_exact, mut has_field, mut no_field) = (true, false, None);
     for (column, &snapshot) in snapshots.iter().enumerate() {
-        let heap = type_path::heap(session, &recording, snapshot)?;
+        let heap = type_path::heap(state, &recording, snapshot)?;
         let (set, _) = match heap.select(&asked.kinds, &asked.expression, &meter) {
             // Names of fields may be those of references, and not every snapshot has the same.
             Err(error @ AnalyzerError::NoField { .. }) => {
