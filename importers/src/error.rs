@@ -217,6 +217,14 @@ pub enum Damage {
         /// Which is the first of them.
         first: String,
     },
+    /// Measured values that nothing can have, such as a time below 0.
+    #[error("{}: {first}", impossible(*count))]
+    Impossible {
+        /// How many there are.
+        count: u64,
+        /// What the first of them is.
+        first: String,
+    },
     /// Parts of a log are torn, or are no part of one. What precedes and follows them was imported.
     #[error("{} left out, {bytes} bytes in all; the first is at byte {offset}: {reason}", left_out(*count, what))]
     LeftOut {
@@ -336,6 +344,13 @@ pub enum Kept {
     Processes(u64),
     /// Measured values.
     Values(u64),
+}
+
+fn impossible(count: u64) -> String {
+    match count {
+        1 => "1 value cannot be and was left out".to_owned(),
+        _ => format!("{count} values cannot be and were left out; the first"),
+    }
 }
 
 fn no_numbers(count: u64) -> String {

@@ -40,6 +40,9 @@ const PREFIX: &[u8] = b"Benchmark";
 /// Lines about a whole package, and what becomes of them.
 const FACTS: [(&[u8], &str); 3] = [(b"goos: ", "system"), (b"goarch: ", "architecture"), (b"cpu: ", "processor")];
 
+/// Units of what Go measures itself, which is never below 0. What a benchmark reports may be.
+const OWN_UNITS: [&[u8]; 4] = [b"ns/op", b"B/op", b"allocs/op", b"MB/s"];
+
 /// A result is among the first lines, or what `go test` prints before them.
 fn recognises(first_bytes: &[u8]) -> bool {
     let mut has_system = false;
@@ -214,12 +217,18 @@ impl Adding<'_> {
         };
         let benchmark = text(measured.name);
         for &(value, unit) in &measured.pairs {
+            let is_amount = OWN_UNITS.contains(&unit);
             let (name, unit, better) = self.metric(&benchmark, unit);
             let metric = self.values.metric(&MetricText { name: &name, unit: &unit, better, exact: false });
             let count = self.counts.entry(metric).or_default();
             let iteration = *count;
             *count += 1;
-            self.values.value(metric, run, Some(iteration), value, || format!("result {iteration} of `{name}`"));
+            let place = || format!("result {iteration} of `{name}`");
+            if is_amount {
+                self.values.amount(metric, run, Some(iteration), value, place);
+            } else {
+                self.values.value(metric, run, Some(iteration), value, place);
+            }
         }
     }
 

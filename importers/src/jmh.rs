@@ -117,8 +117,11 @@ impl Adding {
         // Forks are processes. Their runs are made when there is a value.
         let mut runs: Vec<usize> = Vec::new();
         if let Some(histograms) = &primary.raw_data_histogram {
-            let count =
-                histograms.iter().flatten().flatten().map(|(_, count)| times(*count)).fold(0, u64::saturating_add);
+            let entries = || histograms.iter().flatten().flatten();
+            for &(_, Number(count)) in entries().filter(|(_, count)| times(*count).is_none()) {
+                self.values.impossible(|| format!("a count in the histogram of `{name}` is {count}"));
+            }
+            let count = entries().filter_map(|&(_, count)| times(count)).fold(0, u64::saturating_add);
             if self.samples.saturating_add(count) > MOST_SAMPLES {
                 self.too_many += 1;
                 return;
@@ -126,7 +129,7 @@ impl Adding {
             self.samples += count;
             let sampled = |fork: &Vec<Histogram>| {
                 let each = fork.iter().flatten();
-                each.flat_map(|&(time, count)| std::iter::repeat_n(time, times(count) as usize)).collect()
+                each.flat_map(|&(time, count)| std::iter::repeat_n(time, times(count).unwrap_or(0) as usize)).collect()
             };
             let forks: Vec<Vec<Number>> = histograms.iter().map(sampled).collect();
             self.measured(variant, &mut runs, &Unit::of(&primary.score_unit, &name), &forks);
@@ -158,7 +161,12 @@ impl Adding {
             }
             for (at, value) in (0..).zip(measured) {
                 let place = || format!("iteration {at} of `{name}`");
-                self.values.value(metric, runs[fork], Some(at), value.0 * factor, place);
+                if *better == Better::Unknown {
+                    self.values.value(metric, runs[fork], Some(at), value.0 * factor, place);
+                } else {
+                    // A time, a throughput, or memory.
+                    self.values.amount(metric, runs[fork], Some(at), value.0 * factor, place);
+                }
             }
         }
     }
@@ -179,10 +187,10 @@ fn name(benchmark: &Benchmark) -> String {
     }
 }
 
-/// How often there was a time.
-fn times(Number(count): Number) -> u64 {
-    // As a cast: what is no number is 0, what is too large saturates.
-    count as u64
+/// How often there was a time, if that is a whole number.
+fn times(Number(count): Number) -> Option<u64> {
+    // Not NaN or infinite, whose remainders are NaN; what is too large saturates.
+    (count >= 0.0 && count.fract() == 0.0).then_some(count as u64)
 }
 
 /// Whether a key is a percentile of the samples, like `p0.50`.

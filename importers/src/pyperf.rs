@@ -45,7 +45,7 @@ const UNNAMED: &str = "benchmark";
 #[serde(default)]
 struct Metadata {
     name: Text,
-    unit: Text,
+    unit: Option<Text>,
     date: Text,
     hostname: Text,
     cpu_count: Text,
@@ -53,8 +53,8 @@ struct Metadata {
     platform: Text,
     python_implementation: Text,
     python_version: Text,
-    mem_max_rss: Number,
-    command_max_rss: Number,
+    mem_max_rss: Option<Number>,
+    command_max_rss: Option<Number>,
 }
 
 /// A benchmark.
@@ -91,7 +91,11 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
     let end = each(&text, "benchmarks", |benchmark: Benchmark| {
         // A file of one benchmark has all metadata in one place.
         let name = benchmark.metadata.name.0.as_deref().or(common.name.0.as_deref()).unwrap_or(UNNAMED);
-        let unit = benchmark.metadata.unit.0.as_deref().or(common.unit.0.as_deref());
+        let unit = benchmark.metadata.unit.as_ref().or(common.unit.as_ref());
+        if unit.is_some_and(|unit| unit.0.is_none()) {
+            values.note(format!("the unit of `{name}` is no text, so its values are taken for seconds"));
+        }
+        let unit = unit.and_then(|unit| unit.0.as_deref());
         let of_all = [&benchmark.metadata, &common].map(peak);
         for run in &benchmark.runs {
             match run.values.as_deref() {
@@ -111,12 +115,9 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
     Ok(Read { values, end: end.map_err(Stop::from) })
 }
 
-/// The most memory of the command that was measured, otherwise of the process that measured.
+/// The most memory of the command that was measured, otherwise of the process that measured; NaN if it is no number.
 fn peak(metadata: &Metadata) -> Option<f64> {
-    [metadata.command_max_rss, metadata.mem_max_rss]
-        .map(|Number(bytes)| bytes)
-        .into_iter()
-        .find(|bytes| bytes.is_finite())
+    metadata.command_max_rss.or(metadata.mem_max_rss).map(|Number(bytes)| bytes)
 }
 
 /// Adds the values of a run.
@@ -129,7 +130,7 @@ fn add(values: &mut Values, run: usize, (name, unit): (&str, Option<&str>), meas
     };
     let metric = values.metric(&MetricText { name, unit, better, exact: false });
     for (at, value) in (0..).zip(measured) {
-        values.value(metric, run, Some(at), value.0 * factor, || format!("value {at} of `{name}`"));
+        values.amount(metric, run, Some(at), value.0 * factor, || format!("value {at} of `{name}`"));
     }
 }
 
@@ -137,5 +138,5 @@ fn add_peak(values: &mut Values, run: usize, name: &str, peak: Option<f64>) {
     let Some(bytes) = peak else { return };
     let name = format!("{name} {}", standard::PEAK_RESIDENT.name);
     let metric = values.metric(&MetricText { name: &name, ..standard::PEAK_RESIDENT });
-    values.value(metric, run, None, bytes, || format!("memory of `{name}`"));
+    values.amount(metric, run, None, bytes, || format!("memory of `{name}`"));
 }

@@ -71,7 +71,7 @@ pub fn read_values(text: &[u8]) -> Result<ReadValues, ImportError> {
         Err(Stop::Import(error)) => return Err(error),
     }
     let mut notes = read.values.take_notes();
-    notes.extend(read.values.take_unusable().map(|unusable| unusable.to_string()));
+    notes.extend(read.values.take_unusable().into_iter().map(|unusable| unusable.to_string()));
     if read.values.rows.is_empty() {
         return Err(no_values(&notes));
     }

@@ -24,17 +24,18 @@ pub(crate) fn import_reading(
     let mut reading = Reading::new(context)?;
     let mut read = read(&mut reading)?;
     let mut notes = read.values.take_notes();
-    let unusable = read.values.take_unusable();
-    if read.values.rows.is_empty() || read.end.is_err() {
-        notes.extend(unusable.as_ref().map(ToString::to_string));
-    }
+    let mut unusable = read.values.take_unusable().into_iter();
+    // The import ends with one error. What else was left out is a note.
+    let is_told = read.values.rows.is_empty() || read.end.is_err();
+    let first_unusable = if is_told { None } else { unusable.next() };
+    notes.extend(unusable.map(|unusable| unusable.to_string()));
     if read.values.rows.is_empty() && read.end.is_ok() {
         return Err(no_values(&notes));
     }
     let (values, runs) = (read.values.rows.len() as u64, read.values.runs.len() as u64);
     let announced = if values > 0 { announce(read.values, context) } else { Ok(()) };
     reading.ended(text.len())?;
-    let end = announced.and(read.end).and(unusable.map_or(Ok(()), |unusable| Err(unusable.into())));
+    let end = announced.and(read.end).and(first_unusable.map_or(Ok(()), |unusable| Err(unusable.into())));
     Ok(Outcome { values, runs, notes, end, ..Outcome::default() })
 }
 

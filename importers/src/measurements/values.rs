@@ -46,8 +46,24 @@ pub(crate) struct Values {
     runs_by_number: HashMap<(usize, u64), usize>,
     /// How many runs each variant has.
     run_counts: Vec<u64>,
-    unusable: u64,
-    first_unusable: String,
+    no_numbers: LeftOut,
+    impossible: LeftOut,
+}
+
+/// Values that are left out: how many, and which is the first.
+#[derive(Debug, Default)]
+struct LeftOut {
+    count: u64,
+    first: String,
+}
+
+impl LeftOut {
+    fn add(&mut self, first: impl FnOnce() -> String) {
+        if self.count == 0 {
+            self.first = first();
+        }
+        self.count += 1;
+    }
 }
 
 /// A program that was measured.
@@ -165,11 +181,29 @@ impl Values {
         if value.is_finite() {
             self.rows.push(Row { metric, run, iteration, seed: None, value });
         } else {
-            if self.unusable == 0 {
-                self.first_unusable = place();
-            }
-            self.unusable += 1;
+            self.no_numbers.add(place);
         }
+    }
+
+    /// A value that cannot be below 0, such as a time. One that is below is only counted, like one that is no number.
+    pub(crate) fn amount(
+        &mut self,
+        metric: usize,
+        run: usize,
+        iteration: Option<u64>,
+        value: f64,
+        place: impl FnOnce() -> String,
+    ) {
+        if value < 0.0 {
+            self.impossible(|| format!("{} is {value}", place()));
+        } else {
+            self.value(metric, run, iteration, value, place);
+        }
+    }
+
+    /// A value that cannot be; `first` says what the first of them is.
+    pub(crate) fn impossible(&mut self, first: impl FnOnce() -> String) {
+        self.impossible.add(first);
     }
 
     /// The seed of the layout of the value that was added last.
@@ -240,10 +274,13 @@ impl Values {
         std::mem::take(&mut self.notes)
     }
 
-    /// Takes the count of the values that are no numbers.
-    pub(crate) fn take_unusable(&mut self) -> Option<Damage> {
-        let (count, first) = (std::mem::take(&mut self.unusable), std::mem::take(&mut self.first_unusable));
-        (count > 0).then_some(Damage::NoNumbers { count, first })
+    /// Takes the counts of the values that were left out.
+    pub(crate) fn take_unusable(&mut self) -> Vec<Damage> {
+        let LeftOut { count, first } = std::mem::take(&mut self.no_numbers);
+        let no_numbers = (count > 0).then_some(Damage::NoNumbers { count, first });
+        let LeftOut { count, first } = std::mem::take(&mut self.impossible);
+        let impossible = (count > 0).then_some(Damage::Impossible { count, first });
+        no_numbers.into_iter().chain(impossible).collect()
     }
 
     fn text(&mut self, text: &str) -> Arc<str> {
@@ -290,7 +327,7 @@ mod tests {
         let mut values = Values::default();
         values.no_number(|| "`x` in line 2".to_owned());
         values.no_number(|| unreachable!("only the first is named"));
-        let unusable = values.take_unusable().map(|unusable| unusable.to_string());
+        let unusable = values.take_unusable().first().map(ToString::to_string);
         let expected = "2 values are no finite numbers and were left out; the first: `x` in line 2";
         assert_eq!(unusable.as_deref(), Some(expected));
     }

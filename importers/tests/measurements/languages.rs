@@ -124,3 +124,34 @@ run 2 of 0
     let without = r#"[{"jmhVersion":"1.36","benchmark":"a","primaryMetric":{"score":1,"rawData":[]}}]"#;
     assert_eq!(error(without), "no value: benchmarks without raw data: 1; `jmh.json.rawData` was false");
 }
+
+/// No time, throughput or memory is below 0; what a benchmark counts itself may be.
+#[test]
+fn what_cannot_be_is_named_and_left_out() {
+    let told = |file: &str| {
+        let recorded = record(file.as_bytes()).expect("values");
+        let values = recorded.text().lines().filter(|line| line.contains(" metric ")).count();
+        (values, recorded.imported.notes.join("; "), recorded.lost().unwrap_or_default())
+    };
+    let pyperf = r#"{"benchmarks":[{"metadata":{"name":"a"},"runs":[{"metadata":{"mem_max_rss":"7"},"values":[-0.5,true,2]}]},
+        {"metadata":{"name":"b","unit":7.5},"runs":[{"values":[1]}]},
+        {"metadata":{"name":"c","unit":[]},"runs":[{"values":[1]}]}],"version":"1.0"}"#;
+    let (values, notes, lost) = told(pyperf);
+    assert_eq!(values, 3);
+    let unit = "the unit of `c` is no text, so its values are taken for seconds";
+    assert_eq!(notes, format!("{unit}; 1 value cannot be and was left out: value 0 of `a` is -500000000"));
+    let expected =
+        "2 values are no finite numbers and were left out; the first: value 1 of `a`; 3 values were imported";
+    assert_eq!(lost, expected);
+
+    let go = "pkg: a\nBenchmarkA 10 -5 ns/op -3 delta -1 B/op\nBenchmarkA 10 6 ns/op -4 delta\n";
+    let expected =
+        "2 values cannot be and were left out; the first: result 0 of `BenchmarkA` is -5; 3 values were imported";
+    assert_eq!(told(go), (3, String::new(), expected.to_owned()));
+
+    let jmh = r#"[{"jmhVersion":"1.36","benchmark":"B","mode":"sample","primaryMetric":{"scoreUnit":"ns/op",
+        "rawDataHistogram":[[[[1,2],[2,1.5],[3,-4],[4,"x"],[-5,1]]]]}}]"#;
+    let expected = "4 values cannot be and were left out; the first: a count in the histogram of `B sample` is 1.5; 2 \
+                    values were imported";
+    assert_eq!(told(jmh), (2, String::new(), expected.to_owned()));
+}
