@@ -8,6 +8,7 @@
 //! Only `metric` and `value` must be there; columns may have any order; `variant` may be called `program` or `name`. What
 //! becomes of each is in `docs/imports.md`.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use barrow_writer::Better;
@@ -53,6 +54,8 @@ struct Heading {
     parameters: Vec<(usize, String)>,
     /// The names of those that are not known.
     unknown: Vec<String>,
+    /// The first name that two columns have, which both would be read.
+    twice: Option<String>,
 }
 
 fn heading(first_bytes: &[u8]) -> Option<Heading> {
@@ -61,20 +64,32 @@ fn heading(first_bytes: &[u8]) -> Option<Heading> {
     let mut record = ByteRecord::new();
     reader(line).read_byte_record(&mut record).ok()?;
     let mut places: Places = [None; COLUMNS.len()];
-    let (mut parameters, mut unknown) = (Vec::new(), Vec::new());
+    let (mut parameters, mut unknown) = (Vec::<(usize, String)>::new(), Vec::new());
+    let mut twice = None;
     for (at, name) in record.iter().enumerate() {
         let alias = ALIASES.iter().find(|(alias, _)| alias.as_bytes().eq_ignore_ascii_case(name));
         let known_name = alias.map_or(name, |(_, name)| name.as_bytes());
         match COLUMNS.iter().position(|known| known.as_bytes().eq_ignore_ascii_case(known_name)) {
-            Some(column) => places[column] = places[column].or(Some(at)),
+            Some(column) => match places[column].and_then(|place| record.get(place)) {
+                None => places[column] = Some(at),
+                Some(before) if before.eq_ignore_ascii_case(name) => twice = twice.or_else(|| Some(readable(name))),
+                // Another name of the same: the first is read.
+                Some(_) => unknown.push(readable(name)),
+            },
             None => match name.strip_prefix(PARAMETER.as_bytes()) {
-                Some(parameter) => parameters.push((at, format!("parameter {}", text(parameter)))),
+                Some(parameter) => {
+                    let parameter = format!("parameter {}", text(parameter));
+                    if parameters.iter().any(|(_, known)| *known == parameter) {
+                        twice = twice.or_else(|| Some(readable(name)));
+                    }
+                    parameters.push((at, parameter));
+                }
                 None => unknown.push(readable(name)),
             },
         }
     }
     let has_both = places[0].is_some() && places[COLUMNS.len() - 1].is_some();
-    has_both.then_some(Heading { places, parameters, unknown })
+    has_both.then_some(Heading { places, parameters, unknown, twice })
 }
 
 /// The text without what follows its last newline: half of a number is another number.
@@ -89,11 +104,14 @@ fn reader(text: &[u8]) -> csv::Reader<&[u8]> {
 /// Reads all rows, and tells after each how far it is.
 fn read(text: &[u8], reached: &mut dyn FnMut(usize) -> Result<(), ImportError>) -> Result<Read, ImportError> {
     let mut values = Values::default();
-    let Some(Heading { places, parameters, unknown }) = heading(text) else {
+    let Some(Heading { places, parameters, unknown, twice }) = heading(text) else {
         return Err(ImportError::NoValues {
             reason: "the first line is no heading with `metric` and `value`".to_owned(),
         });
     };
+    if let Some(name) = twice {
+        return Err(ImportError::NoValues { reason: format!("two columns are called {name}: which is meant?") });
+    }
     if !unknown.is_empty() {
         values.note(format!("columns that are not read: {}", unknown.join(", ")));
     }
@@ -194,12 +212,41 @@ fn number(cell: &[u8]) -> Result<Option<u64>, ()> {
     str::from_utf8(cell).ok().and_then(|cell| cell.parse().ok()).map(Some).ok_or(())
 }
 
-/// The text of a cell without the apostrophe that guards spreadsheets against formulas.
-fn unguarded(cell: &[u8]) -> std::borrow::Cow<'_, str> {
-    match cell {
+/// The text of a cell without the apostrophe that guards spreadsheets against formulas, and with the characters that `export`
+/// writes as escapes, so that no terminal obeys them.
+fn unguarded(cell: &[u8]) -> Cow<'_, str> {
+    let text = match cell {
         [b'\'', b'=' | b'+' | b'-' | b'@', ..] => text(&cell[1..]),
         _ => text(cell),
+    };
+    if !text.contains(ESCAPE) {
+        return text;
     }
+    let mut parts = text.split(ESCAPE);
+    let mut unescaped = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once('}').and_then(|(code, rest)| Some((hidden(code)?, rest))) {
+            Some((hidden, rest)) => {
+                unescaped.push(hidden);
+                unescaped += rest;
+            }
+            None => {
+                unescaped += ESCAPE;
+                unescaped += part;
+            }
+        }
+    }
+    Cow::Owned(unescaped)
+}
+
+/// How the escape of a character begins.
+const ESCAPE: &str = "\\u{";
+
+/// The character of an escape, if it is one that `export` would escape; anything else is the text of a program.
+fn hidden(code: &str) -> Option<char> {
+    let is_hexadecimal = code.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let character = is_hexadecimal.then(|| u32::from_str_radix(code, 16).ok().and_then(char::from_u32)).flatten()?;
+    character.is_control().then_some(character)
 }
 
 #[cfg(test)]
@@ -208,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_column_may_have_another_name() {
-        let Heading { places, parameters, unknown } = heading(b"Program,metric,value,other,parameter_n\n").unwrap();
+        let Heading { places, parameters, unknown, .. } = heading(b"Program,metric,value,other,parameter_n\n").unwrap();
         assert_eq!((places[3], unknown), (Some(0), vec!["`other`".to_owned()]));
         assert_eq!(parameters, [(4, "parameter n".to_owned())]);
     }

@@ -43,6 +43,31 @@ fn csv_has_parameters_of_programs() {
 }
 
 #[test]
+fn csv_with_two_columns_of_one_name_is_refused() {
+    for heading in ["metric,value,value", "metric,value,Metric", "metric,value,parameter_n,parameter_n"] {
+        let name = heading.rsplit(',').next().expect("a column");
+        let expected = format!("no value: two columns are called `{name}`: which is meant?");
+        assert_eq!(error(&format!("{heading}\n1,2,3,4\n")), expected);
+    }
+    // Other names of one column: the first is read, and the other is told.
+    let recorded = record(b"metric,value,name,variant\na,1,x,y\n").expect("values");
+    assert_eq!(recorded.imported.notes, ["columns that are not read: `variant`"]);
+    assert!(recorded.text().contains("variant 0: x\n"));
+}
+
+/// `export` writes characters that a terminal would obey as escapes.
+#[test]
+fn csv_has_names_with_hidden_characters() {
+    let recorded = record(
+        br"metric,value,variant
+a,1,x\u{1b}[0m \u{41} \u{zz} \u{
+",
+    )
+    .expect("values");
+    assert!(recorded.text().contains("variant 0: x\u{1b}[0m \\u{41} \\u{zz} \\u{\n"), "{}", recorded.text());
+}
+
+#[test]
 fn csv_names_what_it_cannot_use() {
     let file = "metric,value,note,run\na,1,x,0\na,fast,x,1\na,nan,x,2\n,3,x,3\na,4,x,-1\na\n\"'=a,b\",5,,4\n";
     let recorded = record(file.as_bytes()).expect("values");
