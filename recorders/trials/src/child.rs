@@ -6,7 +6,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::time::Duration;
 
-use crate::starter::{Start, Starter};
+use crate::order::Start;
+use crate::starter::Starter;
 use crate::system::{Pid, now_ns, zeroed};
 
 /// A child that was started.

@@ -8,11 +8,11 @@
 //! ```
 //!
 //! Reading order: `plan` (what to run), `layout` and `round` (knobs, and their values for one run), `program` (what kind
-//! of file it is), `shim` with `heap` (the library that counts and moves blocks), `run` with `starter`, `child`, `ended`,
-//! `events` and `system` (one run), `output` with `ends` and `finder` (what it prints), `pattern`, `reported` and `files`
-//! (values that a program tells), `ledger` with `metrics` (what is written), `surroundings` (what else is known), `trial` with
-//! `measure`, `enough`, `observer`, `uncounted` and `counts` (all runs), `replay` (one of them again), `disturbances` (what
-//! makes times worthless).
+//! of file it is), `shim` with `heap` and `folder` (the library that counts and moves blocks), `run` with `environment`,
+//! `starter`, `order`, `child`, `ended`, `events` and `system` (one run), `output` with `ends` and `finder` (what it prints),
+//! `pattern`, `reported` and `files` (values that a program tells), `ledger` with `metrics` (what is written),
+//! `surroundings` (what else is known), `trial` with `measure`, `enough`, `observer`, `uncounted` and `counts` (all runs),
+//! `replay` (one of them again), `disturbances` (what makes times worthless).
 
 #![cfg(target_os = "linux")]
 
@@ -22,16 +22,19 @@ mod disturbances;
 mod ended;
 mod ends;
 mod enough;
+mod environment;
 mod error;
 mod events;
 mod files;
 mod finder;
+mod folder;
 mod heap;
 mod layout;
 mod ledger;
 mod measure;
 mod metrics;
 mod observer;
+mod order;
 mod output;
 mod pattern;
 mod plan;

@@ -151,7 +151,8 @@ fn kind_of_elf(bytes: &[u8]) -> Kind {
     }
 }
 
-fn contains(text: &[u8], part: &[u8]) -> bool {
+/// Whether a text has a part.
+pub(crate) fn contains(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }
 

@@ -9,12 +9,12 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 
-use barrow_writer::Better;
-use tempfile::NamedTempFile;
-
+use crate::folder::Folder;
 use crate::metrics::is_measured;
+use barrow_writer::Better;
 
 /// More of a file is not read.
 const MOST_BYTES: u64 = 64 << 20;
@@ -49,17 +49,21 @@ impl Reported {
 
 /// The file that programs report to.
 pub(crate) struct ReportFile {
-    file: NamedTempFile,
+    path: PathBuf,
+    _folder: Folder,
 }
 
 impl ReportFile {
     pub(crate) fn new() -> io::Result<Self> {
-        Ok(ReportFile { file: tempfile::Builder::new().prefix("barrow-values-").rand_bytes(8).tempfile()? })
+        let folder = Folder::new(&std::env::temp_dir())?;
+        let path = folder.path().join("values");
+        File::options().write(true).create_new(true).mode(0o600).open(&path)?;
+        Ok(ReportFile { path, _folder: folder })
     }
 
     /// Where it is.
     pub(crate) fn path(&self) -> &Path {
-        self.file.path()
+        &self.path
     }
 
     /// Takes what was reported since the last time, with the number of lines that are no values.

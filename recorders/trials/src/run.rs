@@ -4,32 +4,25 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::child::{Child, Waited};
 use crate::ended::Ended;
+use crate::environment::{Environment, padded_path};
 use crate::error::TrialError;
 use crate::events::{Counter, Event};
 use crate::heap::Heap;
 use crate::layout::{Knobs, Layout, LayoutKind};
+use crate::order::Start;
 use crate::output::{Output, Route};
 use crate::pattern::ValuePattern;
 use crate::plan::OutputTo;
 use crate::program::Program;
 use crate::round::Round;
 use crate::shim::{Counters, Shim};
-use crate::starter::{Start, Starter};
+use crate::starter::Starter;
 
-/// The environment is padded to multiples of this, its pointers included, unless layouts are left as they are.
-const ENVIRONMENT_BYTES: usize = 32 << 10;
-/// The executed path is padded to multiples of this.
-const PATH_BYTES: usize = 256;
-/// The longest path.
-const MOST_PATH_BYTES: usize = 4000;
-/// What begins with this belongs to barrow, and is not handed on.
-const OWN: &str = "BARROW_TRIAL_";
 /// How long to wait before looking whether to stop.
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -49,7 +42,7 @@ pub(crate) struct Runner {
     pub(crate) events: Vec<Event>,
     pub(crate) starter: Starter,
     input: File,
-    environment: Vec<(OsString, OsString)>,
+    environment: Environment,
 }
 
 /// A program that is ready to run.
@@ -87,7 +80,6 @@ impl Runner {
     /// Everything that runs need. `input` is what programs read, nothing unless told; `output` is where [`Route::File`] leads.
     pub(crate) fn new(input: Option<&Path>, output: &OutputTo, events: Vec<Event>) -> Result<Self, TrialError> {
         let input = File::open(input.unwrap_or(Path::new("/dev/null"))).map_err(TrialError::io("open the input"))?;
-        let is_own = |name: &OsString| name.as_bytes().starts_with(OWN.as_bytes()) || name == "LD_PRELOAD";
         let output = Output::new(output).map_err(TrialError::io("open what programs print to"))?;
         // After all that programs are to have is open.
         let starter = Starter::new().map_err(TrialError::io("start the process that starts programs"))?;
@@ -97,7 +89,7 @@ impl Runner {
             events,
             starter,
             input,
-            environment: std::env::vars_os().filter(|(name, _)| !is_own(name)).collect(),
+            environment: Environment::inherited(),
         })
     }
 
@@ -137,10 +129,11 @@ impl Runner {
     ) -> Result<Option<Measured>, TrialError> {
         let begun = self.output.begin(how.output, how.patterns, how.keeps_all);
         begun.map_err(TrialError::io("clear the output"))?;
+        let shim = self.shim.as_ref().map(Shim::library).zip(counters.as_ref());
         let start = Start {
-            path: path(&prepared.program.path, how),
+            path: padded_path(&prepared.program.path, how),
             words: &prepared.words,
-            environment: self.environment(how, counters.as_ref()),
+            environment: self.environment.of_run(how, shim),
             input: if how.has_terminal { 0 } else { self.input.as_raw_fd() },
             output: self.output.descriptor(how.output),
             errors: (!how.shows_errors).then(|| self.output.errors()),
@@ -179,43 +172,6 @@ impl Runner {
         let events = opened.into_iter().filter_map(|counter| Some((counter.event.name, counter.read()?))).collect();
         Ok(Some(Measured { ended, used, heap, events }))
     }
-
-    /// `NAME=VALUE` of all variables.
-    fn environment(&self, how: How<'_>, counters: Option<&Counters>) -> Vec<OsString> {
-        let mut variables: Vec<OsString> =
-            self.environment.iter().map(|(name, value)| variable(name, value.as_bytes())).collect();
-        let preload = std::env::var_os("LD_PRELOAD").filter(|libraries| !libraries.is_empty());
-        let [small, large, offset] = how.round.heap.unwrap_or_default();
-        let stack = how.round.stack.unwrap_or_default();
-        match (&self.shim, counters) {
-            (Some(shim), Some(counters)) => {
-                let mut libraries = shim.library().as_os_str().to_owned();
-                if let Some(others) = preload {
-                    libraries.push(":");
-                    libraries.push(others);
-                }
-                variables.push(variable("LD_PRELOAD", libraries.as_bytes()));
-                let mut asked = counters.place();
-                let counts = u8::from(how.counts_heap);
-                // Of one length for all layouts.
-                asked.push(format!(":{small:06}:{large:06}:{offset:06}:{stack:06}:{counts}"));
-                variables.push(variable("BARROW_TRIAL_SHIM", asked.as_bytes()));
-                permit_in_sanitizer(&mut variables);
-            }
-            _ => variables.extend(preload.map(|libraries| variable("LD_PRELOAD", libraries.as_bytes()))),
-        }
-        if let Some(values) = how.values {
-            variables.push(variable("BARROW_TRIAL_VALUES", values.as_os_str().as_bytes()));
-        }
-        variables.push(variable("BARROW_TRIAL_SEED", format!("{:020}", how.seed).as_bytes()));
-        variables.push(variable("BARROW_TRIAL_LAYOUT", how.layout.kind.name().as_bytes()));
-        variables.push(variable("BARROW_TRIAL_KNOBS", how.layout.knobs.names().as_bytes()));
-        if how.layout.kind != LayoutKind::AsIs {
-            let bytes = padding(&variables) + how.round.env.unwrap_or_default() as usize;
-            variables.push(variable("BARROW_TRIAL_PAD", &vec![b'x'; bytes]));
-        }
-        variables
-    }
 }
 
 /// Whether a program is to load the shim: what counts, or moves something.
@@ -224,22 +180,6 @@ fn needs_shim(prepared: &Prepared, how: How<'_>) -> bool {
     // A fixed layout has no blocks.
     let moves = has_knobs && how.layout.kind == LayoutKind::Random;
     prepared.program.kind.reason().is_none() && (how.counts_heap || moves)
-}
-
-/// Lets the runtime of AddressSanitizer, which refuses to run after another library, run after the shim.
-fn permit_in_sanitizer(variables: &mut Vec<OsString>) {
-    const NAME: &str = "ASAN_OPTIONS";
-    const OPTION: &[u8] = b"verify_asan_link_order=0";
-    let is_it = |variable: &OsString| {
-        variable.as_bytes().strip_prefix(NAME.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))
-    };
-    match variables.iter_mut().find(|variable| is_it(variable)) {
-        Some(options) => {
-            options.push(":");
-            options.push(OsStr::from_bytes(OPTION));
-        }
-        None => variables.push(variable(NAME, OPTION)),
-    }
 }
 
 /// How long to wait for the end before looking at other things.
@@ -256,40 +196,12 @@ fn rewind(mut input: &File) -> io::Result<()> {
     }
 }
 
-fn variable(name: impl AsRef<OsStr>, value: &[u8]) -> OsString {
-    let mut bytes = name.as_ref().as_bytes().to_vec();
-    bytes.push(b'=');
-    bytes.extend_from_slice(value);
-    OsString::from_vec(bytes)
-}
-
-/// Bytes that make the environment a multiple of its padded size, with the pointers to its variables.
-fn padding(variables: &[OsString]) -> usize {
-    const POINTER: usize = size_of::<usize>();
-    let own = "BARROW_TRIAL_PAD=".len() + 1 + POINTER;
-    let bytes: usize = variables.iter().map(|variable| variable.len() + 1 + POINTER).sum();
-    (bytes + own).next_multiple_of(ENVIRONMENT_BYTES) - bytes - own
-}
-
-/// The path that is executed, with as many further slashes as the layout says: the path itself is the same.
-fn path(path: &Path, how: How<'_>) -> OsString {
-    let bytes = path.as_os_str().as_bytes();
-    if how.layout.kind == LayoutKind::AsIs {
-        return path.as_os_str().to_owned();
-    }
-    let slash = bytes.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
-    let padded = bytes.len().next_multiple_of(PATH_BYTES) + how.round.argv.unwrap_or_default() as usize;
-    let more = padded.min(MOST_PATH_BYTES).saturating_sub(bytes.len());
-    let (folder, name) = bytes.split_at(slash);
-    OsString::from_vec([folder, &vec![b'/'; more], name].concat())
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::starter::PEAK_STEP;
 
-    fn how(text: &str) -> How<'static> {
+    pub(crate) fn how(text: &str) -> How<'static> {
         let layout: Layout = text.parse().unwrap();
         How {
             layout,
@@ -304,28 +216,6 @@ mod tests {
             time_limit: None,
             has_terminal: false,
         }
-    }
-
-    #[test]
-    fn fixed_environments_are_of_one_size() {
-        let mut runner = Runner::new(None, &OutputTo::Pipe, Vec::new()).unwrap();
-        let size = |variables: &[OsString]| variables.iter().map(|variable| variable.len() + 9).sum::<usize>();
-        let before = size(&runner.environment(how("fixed"), None));
-        assert!(before.is_multiple_of(ENVIRONMENT_BYTES));
-        runner.environment.push(("MORE".into(), "something".into()));
-        assert_eq!(size(&runner.environment(how("fixed"), None)), before);
-        let random = size(&runner.environment(how("random=env"), None));
-        assert_eq!(random, before + usize::try_from(how("random").round.env.unwrap()).unwrap());
-    }
-
-    #[test]
-    fn a_padded_path_is_the_same_path() {
-        let fixed = path(Path::new("/bin/sh"), how("fixed"));
-        assert_eq!(fixed.len(), PATH_BYTES);
-        let random = path(Path::new("/bin/sh"), how("random"));
-        assert!(random.len() > PATH_BYTES && random.len() <= MOST_PATH_BYTES);
-        assert_eq!(std::fs::canonicalize(&random).unwrap(), std::fs::canonicalize("/bin/sh").unwrap());
-        assert_eq!(path(Path::new("/bin/sh"), how("as-is")), "/bin/sh");
     }
 
     #[test]

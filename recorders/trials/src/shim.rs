@@ -7,8 +7,7 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use tempfile::TempDir;
-
+use crate::folder::Folder;
 use crate::heap::{Heap, SLOTS, Slot};
 use crate::system;
 
@@ -23,7 +22,7 @@ const RUNS: u64 = 64;
 
 /// The folder of the library and of counters.
 pub(crate) struct Shim {
-    folder: TempDir,
+    folder: Folder,
     library: PathBuf,
     /// Files of counters so far.
     files: u32,
@@ -50,15 +49,11 @@ impl Shim {
         if LIBRARY.is_empty() {
             return Ok(None);
         }
-        // Of the same length for each run of barrow, so that fixed layouts are the same in all. In memory if possible.
-        let mut builder = tempfile::Builder::new();
-        // A program may go on as another user, who finds the library by its name and cannot list the folder.
-        builder.prefix("barrow-trial-").rand_bytes(8).permissions(Permissions::from_mode(0o711));
+        // In memory if possible. Where nothing can be executed, as in many containers, no library can be loaded either.
         let in_memory = Path::new("/dev/shm");
-        // Where nothing can be executed, as in many containers, no library can be loaded either.
         let is_usable = in_memory.is_dir() && !system::forbids_execution(in_memory);
-        let folder = if is_usable { builder.tempdir_in(in_memory) } else { builder.tempdir() };
-        let folder = folder.or_else(|_| builder.tempdir())?;
+        let on_disk = std::env::temp_dir();
+        let folder = Folder::new(if is_usable { in_memory } else { &on_disk }).or_else(|_| Folder::new(&on_disk))?;
         let library = folder.path().join("shim.so");
         fs::write(&library, LIBRARY)?;
         fs::set_permissions(&library, Permissions::from_mode(0o755))?;

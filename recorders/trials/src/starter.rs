@@ -15,15 +15,14 @@
 //! the program is being executed; only a child that waits tells it itself. Orders are written to memory that both processes
 //! share, at one address.
 
-use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Error, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use crate::order::{Order, Room, Start};
 use crate::system::{Pid, now_ns, pipe, uses_huge_pages, zeroed};
 
 /// Room for an order: more than the system accepts as arguments and environment.
@@ -32,44 +31,6 @@ const BOARD_BYTES: usize = 8 << 20;
 pub(crate) const PEAK_STEP: i64 = 128 << 10;
 /// The stack of a child until it executes its program.
 const STACK_BYTES: usize = 64 << 10;
-
-/// What a child does before it executes a program.
-pub(crate) struct Start<'s> {
-    /// The path to execute.
-    pub(crate) path: OsString,
-    /// The arguments, beginning with the name of the program.
-    pub(crate) words: &'s [OsString],
-    /// `NAME=VALUE`.
-    pub(crate) environment: Vec<OsString>,
-    /// Its standard input, opened before the starter was.
-    pub(crate) input: RawFd,
-    /// Its standard output and its standard error, opened before the starter was; `None`: those of this process.
-    pub(crate) output: Option<RawFd>,
-    pub(crate) errors: Option<RawFd>,
-    /// Whether the system randomises addresses; `None`: as it does for this process.
-    pub(crate) aslr: Option<bool>,
-    /// Whether huge pages may be used; `None`: as for this process.
-    pub(crate) thp: Option<bool>,
-    /// It is the leader of a group of its own, which can be killed as a whole.
-    pub(crate) has_group: bool,
-}
-
-/// What a child reads. All pointers lead into the shared memory.
-#[derive(Clone, Copy)]
-struct Order {
-    path: *const libc::c_char,
-    /// These end with null.
-    words: *const *const libc::c_char,
-    environment: *const *const libc::c_char,
-    input: RawFd,
-    output: Option<RawFd>,
-    errors: Option<RawFd>,
-    aslr: Option<bool>,
-    thp: Option<bool>,
-    has_group: bool,
-    /// It waits for a byte before it executes.
-    waits: bool,
-}
 
 /// Bytes that the starter and its child read from one pipe: an order is there; the child may execute its program. What is
 /// not expected is left over from a child that ended early.
@@ -158,7 +119,16 @@ impl Starter {
     /// # Errors
     /// Those of the system; that the program could not be executed is [`Starter::failure`] when it has ended.
     pub(crate) fn start(&mut self, start: &Start<'_>, before: Option<&mut dyn FnMut(Pid)>) -> io::Result<Pid> {
-        self.write(start, before.is_some())?;
+        let mut room = Room::new(self.board.cast(), BOARD_BYTES);
+        room.take(size_of::<Board>())?;
+        let mut order = Order::write(start, &mut room)?;
+        // The starter has what the child before asked for.
+        order.thp = order.thp.or(self.uses_huge_pages);
+        order.waits = before.is_some();
+        // SAFETY: the starter waits for an order, so that this process alone uses the memory.
+        unsafe { (*self.board).order = MaybeUninit::new(order) };
+        self.board().began.store(0, Ordering::Relaxed);
+        self.board().failure.store(0, Ordering::Relaxed);
         self.orders.write_all(&[ORDER])?;
         let mut number = [0; 4];
         self.children.read_exact(&mut number)?;
@@ -171,24 +141,6 @@ impl Starter {
             self.orders.write_all(&[GO])?;
         }
         Ok(pid)
-    }
-
-    /// Writes an order.
-    fn write(&mut self, start: &Start<'_>, waits: bool) -> io::Result<()> {
-        let mut room = Room { next: self.board.cast::<u8>(), left: BOARD_BYTES };
-        room.take(size_of::<Board>())?;
-        let path = room.text(&start.path)?;
-        let words = room.texts(start.words)?;
-        let environment = room.texts(&start.environment)?;
-        let Start { input, output, errors, aslr, thp, has_group, .. } = *start;
-        // The starter has what the child before asked for.
-        let thp = thp.or(self.uses_huge_pages);
-        let order = Order { path, words, environment, input, output, errors, aslr, thp, has_group, waits };
-        // SAFETY: the starter waits for an order, so that this process alone uses the memory.
-        unsafe { (*self.board).order = MaybeUninit::new(order) };
-        self.board().began.store(0, Ordering::Relaxed);
-        self.board().failure.store(0, Ordering::Relaxed);
-        Ok(())
     }
 }
 
@@ -203,57 +155,6 @@ impl Drop for Starter {
             }
             libc::munmap(self.board.cast(), BOARD_BYTES);
         }
-    }
-}
-
-/// The shared memory that is still free.
-struct Room {
-    next: *mut u8,
-    left: usize,
-}
-
-impl Room {
-    /// So many bytes, with room for a pointer to begin there.
-    fn take(&mut self, bytes: usize) -> io::Result<*mut u8> {
-        let bytes = bytes.next_multiple_of(align_of::<Board>());
-        self.left = self.left.checked_sub(bytes).ok_or_else(|| Error::from_raw_os_error(libc::E2BIG))?;
-        let taken = self.next;
-        // SAFETY: so many bytes are left.
-        self.next = unsafe { taken.add(bytes) };
-        Ok(taken)
-    }
-
-    /// A text with a zero at its end. What is there from the order before is not written again: the processor of the starter
-    /// would have to fetch it anew.
-    fn text(&mut self, text: &OsStr) -> io::Result<*const libc::c_char> {
-        let text = text.as_bytes();
-        if text.contains(&0) {
-            return Err(Error::from_raw_os_error(libc::EINVAL));
-        }
-        let to = self.take(text.len() + 1)?;
-        // SAFETY: so many bytes were taken, of memory that was zero at first; this process alone uses it.
-        let room = unsafe { std::slice::from_raw_parts_mut(to, text.len() + 1) };
-        let (end, room) = room.split_last_mut().expect("there is room for a zero");
-        if *end != 0 || room != text {
-            room.copy_from_slice(text);
-            *end = 0;
-        }
-        Ok(to.cast())
-    }
-
-    /// Pointers to texts, with null at their end.
-    fn texts(&mut self, texts: &[OsString]) -> io::Result<*const *const libc::c_char> {
-        let to = self.take((texts.len() + 1) * size_of::<*const libc::c_char>())?.cast::<*const libc::c_char>();
-        let texts = texts.iter().map(|text| self.text(text)).collect::<io::Result<Vec<_>>>()?;
-        for (at, text) in texts.into_iter().chain([ptr::null()]).enumerate() {
-            // SAFETY: so many pointers were taken, from an aligned place, where zeros or other pointers are.
-            unsafe {
-                if to.add(at).read() != text {
-                    to.add(at).write(text);
-                }
-            }
-        }
-        Ok(to)
     }
 }
 

@@ -89,6 +89,12 @@ pub(crate) fn block(file: &File) -> io::Result<()> {
     }
 }
 
+/// The user whose rights this process has.
+pub(crate) fn user() -> u32 {
+    // SAFETY: the call takes nothing.
+    unsafe { libc::geteuid() }
+}
+
 /// A plain structure of zeros.
 pub(crate) fn zeroed<T: Plain>() -> T {
     // SAFETY: `Plain` types consist of numbers and null pointers when they are zero.
