@@ -164,6 +164,67 @@ fn what_is_not_seen_is_unknown_and_not_nothing() {
 }
 
 /// Where such a program takes the address of `malloc`, it has a place of this name itself.
+/// A launcher: it executes a program with the environment that it has, or with another one, in place of itself or beside it.
+const LAUNCHER: &str = r#"
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern char **environ;
+int main(int count, char **words) {
+    char *none[] = {"A=1", NULL}, *work[] = {"./work", "1", NULL}, *no[] = {"./none", NULL};
+    char **environment = strchr(words[1], '-') ? none : environ;
+    pid_t child;
+    switch (words[1][0]) {
+    case 'e': execve("./none", no, none); execve("./work", work, environment); return 1;
+    case 'l': execl("./none", "a", NULL); execle("./work", "1", "2", "3", "4", "5", "6", "7", "8", NULL, environment); return 1;
+    case 'p': execlp("./none", "a", NULL); execvpe("./work", work, environment); return 1;
+    case 's': if (posix_spawn(&child, "./work", NULL, NULL, work, environment)) return 1; break;
+    case 'n': if (!posix_spawn(&child, "./none", NULL, NULL, no, none)) return 1; return 0;
+    case 'v': if (!(child = vfork())) { execve("./none", no, none); execve("./work", work, environment); _exit(1); } break;
+    case 'x': if (!(child = vfork())) { execle("./none", "a", NULL, none); _exit(0); } break;
+    }
+    int status;
+    waitpid(child, &status, 0);
+    return status;
+}
+"#;
+
+/// `-` is another environment, without the library that counts.
+#[test]
+fn a_program_that_loses_the_library_is_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let is_there =
+        compiled("cc", folder, "work", WORK, &[]) && compiled("cc", folder, "launcher", LAUNCHER, &["-D_GNU_SOURCE"]);
+    if !is_there {
+        return;
+    }
+    let static_works = compiled("cc", folder, "static", "int main(void) { return 0; }", &["-static"]);
+    for how in ["e", "l", "p", "s", "n", "v", "x", "e-", "l-", "p-", "s-", "v-"] {
+        let run = trial(folder, &["-n", "3", "--", "./launcher", how]);
+        assert_eq!(run.code, 0, "{how}: {}", run.stderr);
+        let verb = if "elp".contains(&how[..1]) { "becomes" } else { "starts" };
+        let why = format!("its allocations are not known: it {verb} a program that has not loaded the library");
+        assert_eq!(run.stderr.contains(&why), how.ends_with('-'), "{how}: {}", run.stderr);
+        assert_eq!(has_metric(folder, "blocks"), !how.ends_with('-'), "{how}");
+        if how.ends_with('-') || how == "n" || how == "x" {
+            continue;
+        }
+        let blocks = values(folder, "blocks");
+        assert!(blocks.iter().all(|blocks| (WORK_BLOCKS..WORK_BLOCKS + 200.0).contains(blocks)), "{how}: {blocks:?}");
+    }
+    for script in ["env -i ./work", "LD_PRELOAD=libm.so.6 ./work; :", "./static; :"] {
+        if script.starts_with("./static") && !static_works {
+            continue;
+        }
+        let run = trial(folder, &["-n", "2", "--", "sh", "-c", script]);
+        assert!(run.stderr.contains("a program that has not loaded the library"), "{script}: {}", run.stderr);
+        assert!(!has_metric(folder, "peak_heap"), "{script}");
+    }
+}
+
 #[test]
 fn a_program_at_a_fixed_address_is_counted() {
     let folder = tempfile::tempdir().unwrap();

@@ -6,6 +6,7 @@ use core::ffi::{c_char, c_int, c_long, c_void};
 pub(crate) const RTLD_NEXT: *mut c_void = -1_isize as *mut c_void;
 pub(crate) const RTLD_DEFAULT: *mut c_void = core::ptr::null_mut();
 pub(crate) const ENOMEM: c_int = 12;
+pub(crate) const ENOSYS: c_int = 38;
 pub(crate) const O_RDWR: c_int = 2;
 pub(crate) const O_CLOEXEC: c_int = 0o2_000_000;
 pub(crate) const PROT_READ_WRITE: c_int = 3;

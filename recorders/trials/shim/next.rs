@@ -15,7 +15,7 @@ pub(crate) struct Function {
 }
 
 impl Function {
-    const fn new(name: &'static CStr) -> Self {
+    pub(crate) const fn new(name: &'static CStr) -> Self {
         Function { name, address: AtomicPtr::new(ptr::null_mut()), counts: AtomicBool::new(false) }
     }
 
@@ -23,6 +23,14 @@ impl Function {
     #[inline]
     pub(crate) fn address(&self) -> *mut c_void {
         self.address.load(Ordering::Relaxed)
+    }
+
+    /// Looks for it. Null if there is none.
+    pub(crate) fn look_up(&self) -> *mut c_void {
+        // SAFETY: the name is a C string.
+        let address = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        self.address.store(address, Ordering::Relaxed);
+        address
     }
 
     /// Whether its blocks are counted, if any are.
@@ -69,9 +77,7 @@ fn look_up() -> bool {
         return false;
     }
     for function in NEEDED.iter().chain(&FURTHER) {
-        // SAFETY: the name is a C string.
-        let address = unsafe { libc::dlsym(libc::RTLD_NEXT, function.name.as_ptr()) };
-        function.address.store(address, Ordering::Relaxed);
+        function.look_up();
     }
     STATE.store(KNOWN, Ordering::Release);
     true

@@ -1,5 +1,7 @@
 //! What the processes of a run allocated, or why that is not known.
 
+use std::collections::HashMap;
+
 /// Processes of a run that are counted.
 pub(crate) const SLOTS: usize = 4095;
 
@@ -45,6 +47,8 @@ pub(crate) struct Slot {
     pub(crate) live: u64,
     pub(crate) peak: u64,
     pub(crate) verdict: u64,
+    /// It executes another program, which has a slot of its own if it loads the shim.
+    pub(crate) executes: bool,
 }
 
 /// The verdicts of `shim/verdict.rs`.
@@ -54,6 +58,9 @@ const SEVERAL: u64 = 3;
 const PAST_THE_FAMILY: u64 = 4;
 const OTHER_LIBC: u64 = 5;
 const GO: u64 = 6;
+/// What `shim/counters.rs` writes in place of a verdict.
+const EXPECTS: u64 = 7;
+const VOID: u64 = 8;
 
 impl Heap {
     /// What was counted of all processes of a run whose first process had this number. `allocator` is the file that has the
@@ -64,15 +71,21 @@ impl Heap {
         }
         // The program itself, or what it became, decides before what it starts.
         let is_own = |slot: &&Slot| slot.process == process;
-        let uncounted = || slots.iter().filter(|slot| slot.verdict != COUNTED);
+        let uncounted = || slots.iter().filter(|slot| ![COUNTED, EXPECTS, VOID].contains(&slot.verdict));
         if let Some(slot) = uncounted().find(is_own).or_else(|| uncounted().next()) {
             let is_own = slot.process == process;
             let program = if is_own { "it" } else { "a program that it starts" };
             let why = format!("{program} {}", reason(slot.verdict, allocator));
             return Heap::Unknown(Unknown { why, is_unmoved: is_own && slot.verdict == FIRST });
         }
+        if let Some(process_lost) = lost(slots) {
+            let is_own = process_lost == process;
+            let verb = if is_own { "becomes" } else { "starts" };
+            let why = format!("it {verb} a program that has not loaded the library that counts");
+            return Heap::Unknown(Unknown { why, is_unmoved: is_own });
+        }
         let mut counted = Counted::default();
-        for slot in slots {
+        for slot in slots.iter().filter(|slot| slot.verdict == COUNTED) {
             // The program may have written into its counters: sums stay sums.
             counted.peak_bytes = counted.peak_bytes.max(slot.peak);
             counted.allocated_bytes = counted.allocated_bytes.saturating_add(slot.allocated);
@@ -92,6 +105,22 @@ impl Heap {
     fn unknown(why: &str) -> Self {
         Heap::Unknown(Unknown { why: why.to_owned(), is_unmoved: false })
     }
+}
+
+/// The process that executed a program that took no slot, if there is one. Its file may be linked statically, it may have gained
+/// rights, or have lost the variables of barrow.
+fn lost(slots: &[Slot]) -> Option<u64> {
+    let is_program = |slot: &&Slot| ![EXPECTS, VOID].contains(&slot.verdict);
+    // Numbers of processes that have slots: the place of the last.
+    let last: HashMap<u64, usize> =
+        slots.iter().enumerate().filter(|(_, slot)| is_program(slot)).map(|(at, slot)| (slot.process, at)).collect();
+    let is_lost = |(at, slot): &(usize, &Slot)| match slot.verdict {
+        VOID => false,
+        // Who starts a program writes after or before it does.
+        EXPECTS => !last.contains_key(&slot.process),
+        _ => slot.executes && last.get(&slot.process) == Some(at),
+    };
+    slots.iter().enumerate().find(is_lost).map(|(_, slot)| slot.process)
 }
 
 /// Why a process is not counted, after its subject.
@@ -115,7 +144,26 @@ mod tests {
     use super::*;
 
     fn slot(process: u64, verdict: u64) -> Slot {
-        Slot { process, allocated: 10, blocks: 2, live: 5, peak: 8, verdict }
+        Slot { process, allocated: 10, blocks: 2, live: 5, peak: 8, verdict, executes: false }
+    }
+
+    fn executing(process: u64) -> Slot {
+        Slot { executes: true, ..slot(process, COUNTED) }
+    }
+
+    #[test]
+    fn a_program_that_is_executed_and_writes_nothing_is_not_known() {
+        let is_counted = |slots: &[Slot]| matches!(Heap::of(slots, 7, ""), Heap::Counted(_));
+        assert!(is_counted(&[executing(7), slot(7, COUNTED)]));
+        assert!(is_counted(&[slot(7, COUNTED), slot(8, EXPECTS), slot(8, COUNTED), slot(9, VOID)]));
+        assert!(is_counted(&[slot(7, COUNTED), slot(8, COUNTED), slot(8, EXPECTS)]), "it wrote before who started it");
+        let starts = "it starts a program that has not loaded the library that counts";
+        assert_eq!(why(&[executing(7), slot(8, COUNTED)], ""), starts.replace("starts", "becomes"));
+        assert_eq!(why(&[slot(7, COUNTED), slot(8, COUNTED), executing(8)], ""), starts);
+        assert_eq!(why(&[slot(7, COUNTED), slot(8, EXPECTS)], ""), starts);
+        // What only expects has no figures.
+        let one = Heap::of(&[slot(7, COUNTED)], 7, "");
+        assert_eq!(Heap::of(&[slot(7, COUNTED), slot(9, VOID)], 7, ""), one);
     }
 
     fn why(slots: &[Slot], allocator: &str) -> String {

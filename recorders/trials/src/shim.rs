@@ -114,8 +114,8 @@ impl Counters {
 /// A process, as the shim wrote it.
 fn slot(bytes: &[u8]) -> Slot {
     let number = |at: usize| u64::from_le_bytes(bytes[at * 8..at * 8 + 8].try_into().unwrap_or_default());
-    let [process, allocated, blocks, live, peak, verdict] = [0, 1, 2, 3, 4, 6].map(number);
-    Slot { process, allocated, blocks, live, peak, verdict }
+    let [process, allocated, blocks, live, peak, verdict, executes] = [0, 1, 2, 3, 4, 6, 7].map(number);
+    Slot { process, allocated, blocks, live, peak, verdict, executes: executes != 0 }
 }
 
 impl Drop for CountersFile {
