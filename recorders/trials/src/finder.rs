@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A match that begins near the end of the window may go on in the next part, so the window keeps its end. What a pattern
-//! matches is shorter than that end; longer matches may be cut.
+//! matches is shorter than that end. A longer match depends on where windows end, so it is an error of a text of several.
 
 use crate::pattern::ValuePattern;
 
@@ -26,6 +26,8 @@ pub(crate) struct Finder {
     window: String,
     /// The beginning of a character.
     pending: Vec<u8>,
+    /// A part of the text is gone.
+    is_cut: bool,
 }
 
 /// One pattern, and how far it was searched.
@@ -43,6 +45,12 @@ impl Finder {
         self.searches = patterns.iter().map(search).collect();
         self.window.clear();
         self.pending.clear();
+        self.is_cut = false;
+    }
+
+    /// Whether the text since [`Finder::begin`] was longer than what is searched at a time.
+    pub(crate) fn was_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// Takes what follows.
@@ -86,8 +94,9 @@ impl Finder {
 
     fn search(&mut self, is_end: bool) {
         let end = if is_end { self.window.len() + 1 } else { self.window.len().saturating_sub(OVERLAP_BYTES) };
+        self.is_cut |= !is_end;
         for search in &mut self.searches {
-            search.find(&self.window, end);
+            search.find(&self.window, end, self.is_cut);
         }
         if is_end {
             return;
@@ -101,7 +110,7 @@ impl Finder {
 
 impl Search {
     /// Takes the values of all matches that begin before `end`.
-    fn find(&mut self, text: &str, end: usize) {
+    fn find(&mut self, text: &str, end: usize, is_cut: bool) {
         while self.from <= text.len() {
             let Some(captures) = self.pattern.captures_at(text, self.from) else { break };
             let whole = captures.get(0).map(|whole| whole.range()).unwrap_or_default();
@@ -111,6 +120,9 @@ impl Search {
             self.from = if whole.is_empty() { boundary_after(text, whole.end) } else { whole.end };
             if let Ok(found) = &mut self.found {
                 match self.pattern.number(&captures) {
+                    _ if is_cut && whole.len() > OVERLAP_BYTES => {
+                        self.found = Err(format!("a match that is longer than {} KiB", OVERLAP_BYTES >> 10));
+                    }
                     Ok(_) if found.len() >= MOST_VALUES => self.found = Err(format!("more than {MOST_VALUES} values")),
                     Ok(number) => found.push(number),
                     Err(text) => self.found = Err(format!("`{text}`, which is no finite number")),
@@ -168,6 +180,18 @@ mod tests {
         for part in [4096, 65_536, 500_000] {
             let found = found(&["early=early=([0-9]+)", "n=^n=([0-9]+);"], &text, part);
             assert_eq!(found, [Ok(vec![7.0]), Ok(expected.clone())], "{part}");
+        }
+    }
+
+    #[test]
+    fn a_match_that_is_too_long_is_said() {
+        let text = |length: usize| [b"x=1 ", vec![b'y'; length].as_slice(), b"\n"].concat();
+        let too_long = [Err("a match that is longer than 32 KiB".to_owned())];
+        assert_eq!(found(&["x=x=([0-9]+) y+"], &text(40_000), 4096), [Ok(vec![1.0])], "all of it is there");
+        let long = [text(20_000), text(300_000)].concat();
+        for part in [4096, 500_000] {
+            assert_eq!(found(&["x=x=([0-9]+) y+"], &long, part), too_long, "{part}");
+            assert_eq!(found(&["x=x=([0-9]+) "], &long, part), [Ok(vec![1.0, 1.0])], "{part}");
         }
     }
 

@@ -128,7 +128,7 @@ impl<'p> Trial<'p> {
         self.outcome.runs += u64::from(!warmup);
         let values = match self.failure(measured.ended) {
             Some(why) => Err(why),
-            None => self.values(told.found, told.written),
+            None => self.values(told.found, told.written, told.printed.is_long),
         };
         let mut values = match values {
             Ok(values) => values,
@@ -204,12 +204,18 @@ impl<'p> Trial<'p> {
     }
 
     /// The values that patterns and files have of a run, or what it did not do, as a clause.
-    fn values(&self, found: Found, written: Result<Vec<Reported>, String>) -> Result<Vec<Reported>, String> {
+    fn values(
+        &self,
+        found: Found,
+        written: Result<Vec<Reported>, String>,
+        is_long: bool,
+    ) -> Result<Vec<Reported>, String> {
         let mut all = Vec::new();
         for (pattern, found) in self.plan.values.iter().zip(found) {
             let values = found.map_err(|wrong| format!("printed, for `{}`, {wrong}", pattern.name))?;
             if values.is_empty() {
-                return Err(format!("printed nothing that the pattern of `{}` matches", pattern.name));
+                let hint = self.hint_about_output(is_long);
+                return Err(format!("printed nothing that the pattern of `{}` matches{hint}", pattern.name));
             }
             let several = values.len() > 1;
             all.extend(values.into_iter().enumerate().map(|(iteration, value)| Reported {
@@ -220,6 +226,19 @@ impl<'p> Trial<'p> {
         }
         all.extend(written?);
         Ok(all)
+    }
+
+    /// Why a pattern may match nothing, as the end of a sentence. What was discarded is told of every run that fails.
+    fn hint_about_output(&self, is_long: bool) -> &'static str {
+        match self.route() {
+            Route::File => "; its standard output went to a file and was not read, and `--output pipe` reads it",
+            Route::Inherit if self.plan.show_output => {
+                "; its standard output was shown and not read, and `--output pipe` without `--show-output` reads it"
+            }
+            Route::Inherit => "; its standard output was shown and not read, and `--output pipe` reads it",
+            Route::Pipe if is_long => "; it printed much, of which a match may be 32 KiB long at most",
+            Route::Pipe | Route::Null => "",
+        }
     }
 
     /// Tells why the allocations of a run are not known, and what the layout does not move.

@@ -69,6 +69,8 @@ pub(crate) struct Printed {
     pub(crate) err: String,
     /// The standard output went to nothing.
     pub(crate) is_discarded: bool,
+    /// It was more than is searched at a time.
+    pub(crate) is_long: bool,
 }
 
 /// Opens the file that programs print to. A pipe that nobody reads is an error, and not waited for.
@@ -163,7 +165,8 @@ impl Output {
 
     /// The ends of what was printed.
     pub(crate) fn printed(&mut self, route: Route) -> Printed {
-        Printed { out: self.out.ends.text(), err: self.err.ends.text(), is_discarded: route == Route::Null }
+        let is_long = self.out.finder.was_cut() || self.err.finder.was_cut();
+        Printed { out: self.out.ends.text(), err: self.err.ends.text(), is_discarded: route == Route::Null, is_long }
     }
 }
 
@@ -260,7 +263,8 @@ mod tests {
 
     #[test]
     fn what_is_printed_is_told_by_its_first_and_last_lines() {
-        let printed = |out: &str, err: &str| Printed { out: out.into(), err: err.into(), is_discarded: false };
+        let printed =
+            |out: &str, err: &str| Printed { out: out.into(), err: err.into(), is_discarded: false, is_long: false };
         assert_eq!(printed("", " \n").said(), "");
         assert_eq!(printed("a\n", "").said(), "; it printed: a");
         assert_eq!(printed("a\n", "b\n\nc\n d \n").said(), "; it printed first: b; and last: d");
@@ -281,7 +285,7 @@ mod tests {
             assert_eq!(output.whole().unwrap(), text.as_bytes());
             assert_eq!(
                 output.printed(Route::Pipe),
-                Printed { out: text.into(), err: "err".into(), is_discarded: false }
+                Printed { out: text.into(), err: "err".into(), is_discarded: false, is_long: false }
             );
             output.out.write.write_all(b"late").unwrap();
         }
