@@ -67,7 +67,7 @@ pub struct TrialFlags {
     pub parameter_scan: Vec<String>,
     /// The step of --parameter-scan, 1 unless told.
     #[arg(short = 'D', long, value_name = "STEP")]
-    pub parameter_step_size: Option<f64>,
+    pub parameter_step_size: Option<String>,
     /// A run for each of these in place of {NAME}; repeatable.
     #[arg(short = 'L', long, value_names = ["NAME", "A,B,.."], num_args = 2, allow_hyphen_values = true, action = clap::ArgAction::Append)]
     pub parameter_list: Vec<String>,

@@ -15,9 +15,10 @@ pub(super) struct Parameter {
 /// The parameters of the flags.
 pub(super) fn parameters(flags: &TrialFlags) -> Result<Vec<Parameter>, QueryError> {
     let mut parameters = Vec::new();
+    let step = flags.parameter_step_size.as_deref().unwrap_or("1");
     for scan in flags.parameter_scan.chunks(3) {
         let [name, from, to] = scan else { continue };
-        parameters.push(Parameter { name: name.clone(), values: scanned(from, to, flags.parameter_step_size)? });
+        parameters.push(Parameter { name: name.clone(), values: scanned(from, to, step)? });
     }
     if flags.parameter_step_size.is_some() && flags.parameter_scan.is_empty() {
         return Err(QueryError::usage("`--parameter-step-size` is the step of `--parameter-scan`"));
@@ -34,27 +35,34 @@ pub(super) fn parameters(flags: &TrialFlags) -> Result<Vec<Parameter>, QueryErro
     }
 }
 
-/// The numbers of a scan, with as many decimals as were given.
-fn scanned(from: &str, to: &str, step: Option<f64>) -> Result<Vec<String>, QueryError> {
+/// The numbers of a scan. As hyperfine writes them: the first has as many decimals as were given, the others also those of
+/// the step.
+fn scanned(from: &str, to: &str, step: &str) -> Result<Vec<String>, QueryError> {
     let wrong =
         || QueryError::usage(format!("`--parameter-scan` goes from a number to a larger one, not {from} to {to}"));
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
     let (first, last) = (number(from).ok_or_else(wrong)?, number(to).ok_or_else(wrong)?);
-    let step = step.unwrap_or(1.0);
+    let steps = number(step).filter(|step| *step > 0.0);
+    let steps = steps.ok_or_else(|| QueryError::usage("the step of a parameter is a number above 0"))?;
     if first > last {
         return Err(wrong());
     }
-    if !(step > 0.0 && step.is_finite()) {
-        return Err(QueryError::usage("the step of a parameter is more than 0"));
-    }
     // A last value that rounding alone keeps out is meant.
-    let count = ((last - first) / step + 1e-9).floor() + 1.0;
+    let count = ((last - first) / steps + 1e-9).floor() + 1.0;
     if count > MOST_PROGRAMS as f64 {
         return Err(too_many());
     }
-    let decimals = |text: &str| text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    let places = decimals(from).max(decimals(to)).max(decimals(&step.to_string()));
-    Ok((0..count as usize).map(|at| format!("{:.places$}", first + at as f64 * step)).collect())
+    let of_first = decimals(from, first);
+    let others = of_first.max(decimals(step, steps));
+    let places = |at: usize| if at == 0 { of_first } else { others };
+    Ok((0..count as usize).map(|at| format!("{:.*}", places(at), first + at as f64 * steps)).collect())
+}
+
+/// How many decimals a number is written with; of one with an exponent, how many it needs.
+fn decimals(text: &str, number: f64) -> usize {
+    let needed = number.to_string();
+    let text = if text.contains(['e', 'E']) { &needed } else { text };
+    text.split_once('.').map_or(0, |(_, decimals)| decimals.len())
 }
 
 /// The values of a list; `\,` is a comma in one of them.
@@ -101,12 +109,31 @@ mod tests {
 
     #[test]
     fn a_scan_reaches_its_end_in_spite_of_rounding() {
-        assert_eq!(scanned("0.1", "0.5", Some(0.1)).unwrap(), ["0.1", "0.2", "0.3", "0.4", "0.5"]);
-        assert_eq!(scanned("1", "4", None).unwrap(), ["1", "2", "3", "4"]);
-        assert_eq!(scanned("1", "4", Some(2.0)).unwrap(), ["1", "3"]);
-        for (from, to, step) in [("4", "1", None), ("a", "1", None), ("0", "1", Some(0.0)), ("0", "1e9", None)] {
-            assert!(scanned(from, to, step).is_err(), "{from} {to} {step:?}");
+        assert_eq!(scanned("0.1", "0.5", "0.1").unwrap(), ["0.1", "0.2", "0.3", "0.4", "0.5"]);
+        assert_eq!(scanned("1", "4", "1").unwrap(), ["1", "2", "3", "4"]);
+        assert_eq!(scanned("1", "4", "2").unwrap(), ["1", "3"]);
+        for (from, to, step) in [("4", "1", "1"), ("a", "1", "1"), ("0", "1", "0"), ("0", "1", "x"), ("0", "1e9", "1")]
+        {
+            assert!(scanned(from, to, step).is_err(), "{from} {to} {step}");
         }
+    }
+
+    /// What hyperfine 1.15 makes of the same flags.
+    #[test]
+    fn numbers_are_written_as_hyperfine_writes_them() {
+        let cases: [(&str, &str, &str, &[&str]); 6] = [
+            ("0", "1", "0.5", &["0", "0.5", "1.0"]),
+            ("0.0", "1", "0.5", &["0.0", "0.5", "1.0"]),
+            ("0.0", "1.0", "0.25", &["0.0", "0.25", "0.50", "0.75", "1.00"]),
+            ("0", "2.00", "1", &["0", "1", "2"]),
+            ("1", "3", "1.0", &["1", "2.0", "3.0"]),
+            ("0.10", "0.3", "0.1", &["0.10", "0.20", "0.30"]),
+        ];
+        for (from, to, step, expected) in cases {
+            assert_eq!(scanned(from, to, step).unwrap(), expected, "{from} {to} {step}");
+        }
+        // Numbers that hyperfine does not read.
+        assert_eq!(scanned("1e0", "2", "5e-1").unwrap(), ["1", "1.5", "2.0"]);
     }
 
     #[test]
