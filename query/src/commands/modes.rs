@@ -71,6 +71,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     answer = answer.table(crate::answer::Table { audience, ..knobs_table });
     Ok(answer
         .note(modes::sentence(&found, named.series.len()))
+        .lines(if found.modes.is_empty() { None } else { modes::ties(&named.series.sample().sorted()) })
         .lines(order.map(of_one))
         .note(knobs::sentence(&trials, &named.series, &shares))
         .exact()
