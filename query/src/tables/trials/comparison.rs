@@ -185,6 +185,17 @@ pub(crate) fn word(metric: &Metric, verdict: ComparisonVerdict) -> &'static str 
     }
 }
 
+/// What a row says of a pair of modes: no difference where all of it is unknown, because then none is significant beside the
+/// others.
+fn pair_word(of: &Compared<'_>, pair: &ModePair) -> &'static str {
+    word(of.metric, pair_verdict(of.comparison.verdict, pair.verdict))
+}
+
+fn pair_verdict(all: ComparisonVerdict, pair: ComparisonVerdict) -> ComparisonVerdict {
+    let is_unknown = all == ComparisonVerdict::Unknown && pair != ComparisonVerdict::Equal;
+    if is_unknown { ComparisonVerdict::Unknown } else { pair }
+}
+
 /// A row for each metric of each second program; and for people, one for each mode where there are several.
 pub(crate) fn tables(rows: &[Compared<'_>]) -> Vec<Table> {
     let has_several = has_several(rows);
@@ -230,7 +241,7 @@ fn row(of: &Compared<'_>) -> Vec<Value> {
     let change = |value: Option<f64>| value.map(|value| difference(value, unit)).into();
     let share = |value: Option<f64>| value.map(|value| share(value, of.medians[0], unit)).into();
     let Comparison { verdict, shift, shift_low, shift_high, smallest_detectable, .. } = &of.comparison;
-    let pairs = of.comparison.modes.iter().map(|pair| record(of.metric, pair));
+    let pairs = of.comparison.modes.iter().map(|pair| record(of, pair));
     vec![
         of.variant.into(),
         of.metric.name.as_str().into(),
@@ -273,7 +284,7 @@ fn estimate(share: f64) -> Value {
 }
 
 /// `{a, b, location_change, location_low, …}`; modes are numbered from 1.
-fn record(metric: &Metric, pair: &ModePair) -> Value {
+fn record(of: &Compared<'_>, pair: &ModePair) -> Value {
     let number = |mode: Option<usize>| mode.map(|mode| mode + 1).into();
     let rate = |value: Option<f64>| value.map_or(Value::None, Value::Rate);
     let fields: [(&str, Value); 9] = [
@@ -285,7 +296,7 @@ fn record(metric: &Metric, pair: &ModePair) -> Value {
         ("weight_change", Value::Rate(pair.weight_change)),
         ("weight_low", rate(pair.weight_low)),
         ("weight_high", rate(pair.weight_high)),
-        ("verdict", word(metric, pair.verdict).into()),
+        ("verdict", pair_word(of, pair).into()),
     ];
     Value::Record(fields.map(|(key, value)| (key.to_owned(), value)).into())
 }
@@ -314,7 +325,7 @@ fn by_mode(rows: &[&Compared<'_>]) -> Table {
                 of.metric.name.as_str().into(),
                 pair.a.map(|mode| mode + 1).into(),
                 pair.b.map(|mode| mode + 1).into(),
-                word(of.metric, pair.verdict).into(),
+                pair_word(of, pair).into(),
                 change(pair.location_change),
                 change(pair.location_low),
                 change(pair.location_high),
@@ -355,4 +366,19 @@ pub(crate) fn notes(rows: &[Compared<'_>]) -> Vec<String> {
         ));
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_mode_differs_where_nothing_is_known() {
+        use ComparisonVerdict::{Better, Equal, MovedWeight, Unknown, Worse, WorseWeight};
+        for differs in [Better, Worse, MovedWeight, WorseWeight, Unknown] {
+            assert_eq!(pair_verdict(Unknown, differs), Unknown);
+            assert_eq!(pair_verdict(Worse, differs), differs);
+        }
+        assert_eq!(pair_verdict(Unknown, Equal), Equal);
+    }
 }
