@@ -138,3 +138,24 @@ fn values_of_parameters_are_no_places_for_others() {
     assert_eq!(std::fs::read_to_string(folder.join("ran")).unwrap(), "{m} q\n");
     assert_eq!(std::fs::read_to_string(folder.join("prepared")).unwrap(), "{m}-q\n");
 }
+
+#[test]
+fn a_pattern_that_reads_nothing_is_told_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let line = "echo x=7; head -c 400000 /dev/zero | tr '\\0' x; echo; echo z=8";
+    let cases: [(&[&str], &str, &str); 4] = [
+        (&["--output", "out"], "x=x=([0-9]+)", "went to a file and was not read, and `--output pipe` reads it"),
+        (&["--output", "inherit"], "x=x=([0-9]+)", "was shown and not read, and `--output pipe` reads it"),
+        (&[], "y=y=([0-9]+)", "it printed much, of which a match may be 32 KiB long at most"),
+        (&[], r"y=x=([0-9])(?:.|\n)*z=8", "it printed much, of which a match may be 32 KiB long at most"),
+    ];
+    for (words, pattern, expected) in cases {
+        let run = trial(folder, &[&["-n", "1", "--value", pattern], words, &[line]].concat());
+        let is_told = run.stderr.contains("nothing that the pattern of `") && run.stderr.contains(expected);
+        assert!(run.code != 0 && is_told, "{words:?} {pattern}: {}", run.stderr);
+    }
+    // It begins and ends in one window, which is not the whole text.
+    let run = trial(folder, &["-n", "1", "--value", r"x=x=([0-9])\nx+", line]);
+    assert!(run.stderr.contains("for `x`, a match that is longer than 32 KiB"), "{}", run.stderr);
+}

@@ -232,9 +232,6 @@ impl<'p> Trial<'p> {
     fn hint_about_output(&self, is_long: bool) -> &'static str {
         match self.route() {
             Route::File => "; its standard output went to a file and was not read, and `--output pipe` reads it",
-            Route::Inherit if self.plan.show_output => {
-                "; its standard output was shown and not read, and `--output pipe` without `--show-output` reads it"
-            }
             Route::Inherit => "; its standard output was shown and not read, and `--output pipe` reads it",
             Route::Pipe if is_long => "; it printed much, of which a match may be 32 KiB long at most",
             Route::Pipe | Route::Null => "",
