@@ -1,55 +1,19 @@
-//! The counters of a process, in a file that barrow reads after the run: what is in it stays when the process is killed.
-//!
-//! ```text
-//!   run 0 │ run 1 │ …                                                   a run: 262,144 bytes
-//!   run: u32 slots taken · u32 whether there is a name · name, up to 64 bytes │ slot 0 │ slot 1 │ …
-//!   slot: u64 process · allocated bytes · blocks · live bytes · peak of live bytes · live blocks · verdict · whether it executes
-//! ```
-//!
-//! Each process takes a slot: when it executes a program, and when it is forked. A forked process begins with the live
-//! bytes of its parent, which it holds copies of. Where it is not known what a process allocates, its slot has the verdict
-//! alone, and the name is that of the file that has its allocator.
-//!
-//! A process that executes a program says so in its slot, and the program takes another one. If none follows, the program
-//! did not load the library, and what it allocated is not known. A process without a slot of its own, as after `vfork`, takes
-//! one that does nothing but expect the program's; so does who starts a program by `posix_spawn`.
+//! What a process counts, in a slot of its own.
 
 use core::ffi::{c_char, c_long, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use crate::objects::Object;
+use crate::slots::{FILE, RUN_BYTES, Slot, expects, free_slot, process};
 use crate::verdict::{Verdict, verdict};
 use crate::{libc, next};
-
-/// Bytes of a run, whole pages.
-const RUN_BYTES: usize = 64 + SLOTS * size_of::<Slot>();
-const SLOTS: usize = 4095;
-
-#[repr(C, align(64))]
-pub(crate) struct Slot {
-    process: AtomicU64,
-    allocated: AtomicU64,
-    blocks: AtomicU64,
-    live: AtomicU64,
-    peak: AtomicU64,
-    live_blocks: AtomicU64,
-    /// A [`Verdict`], or [`EXPECTS`], or [`VOID`].
-    verdict: AtomicU64,
-    /// 1 if the process executes another program.
-    executes: AtomicU64,
-}
-
-/// In place of a verdict, as `src/heap.rs` reads it: another slot of this process is expected; there is nothing here.
-const EXPECTS: u64 = 7;
-const VOID: u64 = 8;
 
 /// The bytes of a name, with a zero at its end.
 const NAME_BYTES: usize = 56;
 
 /// Null while nothing is counted.
 static SLOT: AtomicPtr<Slot> = AtomicPtr::new(ptr::null_mut());
-static FILE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 /// Whether the environment was read: counting begins with the first block after there is one, which may be before any
 /// function of ours.
@@ -200,26 +164,6 @@ fn take_slot(live: u64, live_blocks: u64) {
     }
 }
 
-/// How many slots of the run are taken, or were asked for.
-fn taken() -> &'static AtomicU32 {
-    // SAFETY: the run begins with this number, and stays mapped; this is called when it is.
-    unsafe { &*FILE.load(Ordering::Relaxed).cast::<AtomicU32>() }
-}
-
-fn free_slot() -> Option<&'static Slot> {
-    let number = taken().fetch_add(1, Ordering::Relaxed) as usize;
-    if number >= SLOTS {
-        return None;
-    }
-    // SAFETY: the slot lies in the mapping, which is aligned to a page.
-    Some(unsafe { &*FILE.load(Ordering::Relaxed).cast::<u8>().add(64).cast::<Slot>().add(number) })
-}
-
-fn process() -> u64 {
-    // SAFETY: the call takes nothing.
-    unsafe { libc::getpid() as u64 }
-}
-
 /// This process executes a program from now on. Returns what says so, if anything is counted.
 pub(crate) fn executes() -> Option<&'static Slot> {
     let own = slot()?;
@@ -230,29 +174,11 @@ pub(crate) fn executes() -> Option<&'static Slot> {
     expects(process())
 }
 
-/// It does not, because that failed.
-pub(crate) fn executes_not(slot: &Slot) {
-    if slot.verdict.load(Ordering::Relaxed) != EXPECTS {
-        return slot.executes.store(0, Ordering::Relaxed);
-    }
-    slot.verdict.store(VOID, Ordering::Relaxed);
-    // Shells try each folder of PATH: the slot can be taken again, if no other was since.
-    let number = (ptr::from_ref(slot) as usize - FILE.load(Ordering::Relaxed) as usize) / size_of::<Slot>();
-    let _ = taken().compare_exchange(number as u32, number as u32 - 1, Ordering::Relaxed, Ordering::Relaxed);
-}
-
 /// This process has started a program in another process.
 pub(crate) fn started(process: u64) {
     if slot().is_some() {
         expects(process);
     }
-}
-
-fn expects(process: u64) -> Option<&'static Slot> {
-    let slot = free_slot()?;
-    slot.process.store(process, Ordering::Relaxed);
-    slot.verdict.store(EXPECTS, Ordering::Relaxed);
-    Some(slot)
 }
 
 /// The slot that counts, if any does.

@@ -1,14 +1,13 @@
 //! The functions by which a process executes a program, or starts one.
 //!
 //! Each calls that of the library of C. A program that loses the shim, because its environment is another one or it loads no
-//! library, is known by what it does not write, see `counters`.
+//! library, is known by what it does not write, see `slots`.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::mem;
 
-use crate::counters;
-use crate::libc;
 use crate::next::Function;
+use crate::{counters, libc, slots};
 
 /// What ends with null: words, or an environment.
 type Texts = *const *const c_char;
@@ -30,7 +29,7 @@ fn execute(function: &Function, call: impl FnOnce(*mut c_void) -> c_int) -> c_in
     }
     let executing = counters::executes();
     let result = call(address);
-    executing.inspect(|slot| counters::executes_not(slot));
+    executing.inspect(|slot| slots::executes_not(slot));
     result
 }
 

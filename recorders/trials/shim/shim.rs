@@ -11,8 +11,8 @@
 //! this is, four numbers of bytes, and 1 if blocks are to be counted. Without it the library does nothing.
 //!
 //! Reading order: `next` (the functions that it calls), with `arena`, which serves while they are looked up; `verdict` with
-//! `objects` (whose they are), `counters`, `family` (the functions that programs call), `programs` (those by which they
-//! execute others).
+//! `objects` (whose they are), `slots` and `counters`, `family` (the functions that programs call), `programs` (those by
+//! which they execute others).
 
 #![no_std]
 
@@ -23,6 +23,7 @@ mod libc;
 mod next;
 mod objects;
 mod programs;
+mod slots;
 mod verdict;
 
 use core::ffi::{c_char, c_int, c_void};

@@ -58,7 +58,7 @@ const SEVERAL: u64 = 3;
 const PAST_THE_FAMILY: u64 = 4;
 const OTHER_LIBC: u64 = 5;
 const GO: u64 = 6;
-/// What `shim/counters.rs` writes in place of a verdict.
+/// What `shim/slots.rs` writes in place of a verdict.
 const EXPECTS: u64 = 7;
 const VOID: u64 = 8;
 

@@ -1,4 +1,4 @@
-//! The shim beside a run: the library in a file, and the file of counters, see `shim/counters.rs`.
+//! The shim beside a run: the library in a file, and the file of counters, see `shim/slots.rs`.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
