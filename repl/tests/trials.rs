@@ -582,6 +582,21 @@ fn a_trial_that_is_stopped_is_readable() {
         let kept = answer["rows"][0]["runs"].as_u64().unwrap();
         assert!(kept >= 9, "{signal}: {kept}");
     }
+    // What the one that was killed left, another one removes, as soon as the program of its last run has ended.
+    let log = std::fs::read_to_string(folder.join("log")).unwrap();
+    let library = Path::new(log.split(':').next().unwrap());
+    let began = Instant::now();
+    let is_left = || {
+        let is_in_memory = !library.as_os_str().is_empty() && library.parent().unwrap().exists();
+        is_in_memory || std::fs::read_dir(&temporary).unwrap().count() > 0
+    };
+    assert!(is_left());
+    while is_left() {
+        assert!(began.elapsed() < Duration::from_secs(20), "{library:?}");
+        let words = ["trial", "--quiet", "--force", "-o", "next.barrow", "-n", "1", "true"];
+        let mut next = program(folder);
+        next.current_dir(folder).args(words).env("TMPDIR", &temporary).output().unwrap();
+    }
 }
 
 /// A recording `NAME.barrow` of values that scatter around 100 µs by 1 %; in this many of 60 runs, 20 % more.
