@@ -28,6 +28,9 @@ static LAYOUT: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
 /// Whether blocks are to be counted: 0 or 1.
 static COUNTS: AtomicUsize = AtomicUsize::new(0);
 
+/// Whether there is one thread, in a byte of glibc 2.32 and later; null before.
+static SINGLE_THREADED: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
+
 /// Blocks that move what a program places, in bytes.
 pub(crate) struct Layout {
     pub(crate) small: usize,
@@ -129,6 +132,9 @@ fn open(path: *const c_char, run: usize) {
     if mapped != libc::MAP_FAILED {
         let (verdict, allocator) = verdict();
         VERDICT.store(verdict as u64, Ordering::Relaxed);
+        // SAFETY: the name is a C string.
+        let single = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__libc_single_threaded".as_ptr()) };
+        SINGLE_THREADED.store(single.cast(), Ordering::Relaxed);
         FILE.store(mapped, Ordering::Relaxed);
         if verdict != Verdict::Counted {
             tell_name(allocator);
@@ -200,10 +206,11 @@ pub(crate) unsafe fn allocated(block: *mut c_void) -> *mut c_void {
     {
         // SAFETY: the caller's promise.
         let bytes = unsafe { next::usable_size(block) } as u64;
-        slot.allocated.fetch_add(bytes, Ordering::Relaxed);
-        slot.blocks.fetch_add(1, Ordering::Relaxed);
-        slot.live_blocks.fetch_add(1, Ordering::Relaxed);
-        let live = slot.live.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let alone = is_alone();
+        add(&slot.allocated, bytes, alone);
+        add(&slot.blocks, 1, alone);
+        add(&slot.live_blocks, 1, alone);
+        let live = add(&slot.live, bytes, alone) + bytes;
         if live > slot.peak.load(Ordering::Relaxed) {
             slot.peak.fetch_max(live, Ordering::Relaxed);
         }
@@ -237,12 +244,30 @@ pub(crate) unsafe fn freed(block: *mut c_void) {
 #[inline]
 pub(crate) fn released(bytes: usize) {
     let Some(slot) = slot() else { return };
-    let less = |count: &AtomicU64, by: u64| {
-        let before = count.fetch_sub(by, Ordering::Relaxed);
+    let alone = is_alone();
+    for (count, by) in [(&slot.live, bytes as u64), (&slot.live_blocks, 1)] {
+        let before = add(count, by.wrapping_neg(), alone);
         if before < by {
-            count.fetch_add(by - before, Ordering::Relaxed);
+            add(count, by - before, alone);
         }
-    };
-    less(&slot.live, bytes as u64);
-    less(&slot.live_blocks, 1);
+    }
+}
+
+/// Whether this process has one thread. Then a sum needs no instruction that locks memory, of which five for each block are
+/// most of what counting costs.
+#[inline]
+fn is_alone() -> bool {
+    // SAFETY: it is null or glibc's variable, which glibc alone writes.
+    unsafe { SINGLE_THREADED.load(Ordering::Relaxed).as_ref().is_some_and(|is_single| *is_single != 0) }
+}
+
+/// Adds to a sum, which wraps around, and returns what it was.
+#[inline]
+fn add(sum: &AtomicU64, by: u64, alone: bool) -> u64 {
+    if !alone {
+        return sum.fetch_add(by, Ordering::Relaxed);
+    }
+    let before = sum.load(Ordering::Relaxed);
+    sum.store(before.wrapping_add(by), Ordering::Relaxed);
+    before
 }
