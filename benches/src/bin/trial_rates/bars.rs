@@ -6,9 +6,11 @@
 //!                                         └───▶ barrow trials, modes         ──▶ rates of numbers of modes
 //! ```
 //!
+//! With `--library` the same values go to the library of statistics, which computes what the command line prints.
 //! Each row is told with its bar. Where a cell has several numbers, their order is told in the heading.
 
 mod coverage;
+mod library;
 mod modes;
 mod through;
 mod verdicts;
@@ -16,13 +18,13 @@ mod verdicts;
 use std::time::Instant;
 
 use barrow_benches::Random;
-pub(crate) use through::CommandLine;
 use through::Outcome;
+pub(crate) use through::{CommandLine, Through};
 
 use crate::draw::{Mode, Shape, chosen};
 
 /// A table: its name, and what prints it.
-type Table = (&'static str, fn(&CommandLine, u64));
+type Table = (&'static str, fn(&Through, u64));
 
 const TABLES: [Table; 10] = [
     ("false", verdicts::same),
@@ -38,11 +40,11 @@ const TABLES: [Table; 10] = [
 ];
 
 /// Prints the tables that are named, or all of them.
-pub(crate) fn print(command: &CommandLine, pairs: u64, only: &[String]) {
+pub(crate) fn print(through: &Through, pairs: u64, only: &[String]) {
     for (name, print) in TABLES {
         if only.is_empty() || only.iter().any(|only| only == name) {
             let began = Instant::now();
-            print(command, pairs);
+            print(through, pairs);
             eprintln!("{name}: {:.1} s", began.elapsed().as_secs_f64());
         }
     }
@@ -52,9 +54,9 @@ pub(crate) fn print(command: &CommandLine, pairs: u64, only: &[String]) {
 type Pair = [Vec<f64>; 2];
 
 /// Draws pairs and compares them; each pair has a seed of its own.
-fn outcomes(command: &CommandLine, pairs: u64, seed: u64, mut draw: impl FnMut(&mut Random) -> Pair) -> Vec<Outcome> {
+fn outcomes(through: &Through, pairs: u64, seed: u64, mut draw: impl FnMut(&mut Random) -> Pair) -> Vec<Outcome> {
     let drawn: Vec<Pair> = (0..pairs).map(|number| draw(&mut seeded(seed, number))).collect();
-    command.compare(&drawn)
+    through.compare(&drawn)
 }
 
 fn seeded(seed: u64, number: u64) -> Random {

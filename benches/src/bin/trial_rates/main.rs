@@ -12,8 +12,9 @@
 //!   bars      what is promised of verdicts, intervals and modes, through the command line of barrow
 //! ```
 //!
-//! `trial_rates --bars --trials 2000` prints the tables of the bars; `--barrow` names the program, which lies beside this one
-//! unless told. Without `--bars`, the library is asked. All numbers come from seeds, so every run prints the same, for any number of threads. Tables are Markdown.
+//! `trial_rates --bars --trials 2000` prints the tables of the bars; `--barrow` names the program, which lies beside this
+//! one unless told. `--bars --library` asks the library instead, as the other tables do. All numbers come from seeds, so
+//! every run prints the same, for any number of threads. Tables are Markdown.
 
 mod bars;
 mod counts;
@@ -44,6 +45,9 @@ struct Flags {
     /// Print what is promised, through the command line of barrow.
     #[arg(long)]
     bars: bool,
+    /// With `--bars`, ask the library instead.
+    #[arg(long)]
+    library: bool,
     /// The program, which lies beside this one unless told.
     #[arg(long, value_name = "FILE")]
     barrow: Option<PathBuf>,
@@ -87,7 +91,11 @@ fn main() {
         let beside = || std::env::current_exe().unwrap_or_default().with_file_name("barrow");
         let program = flags.barrow.unwrap_or_else(beside);
         let program = program.canonicalize().unwrap_or(program);
-        bars::print(&bars::CommandLine::new(&program), flags.trials, &flags.only);
+        let through = match flags.library {
+            true => bars::Through::Library,
+            false => bars::Through::CommandLine(bars::CommandLine::new(&program)),
+        };
+        bars::print(&through, flags.trials, &flags.only);
         return;
     }
     let tables: [Table; 9] = [

@@ -1,13 +1,13 @@
 //! Whether intervals of 95 % hold the truth.
 
-use super::{CommandLine, heading, modes_at, outcomes, row, seeded, several, single, text};
+use super::{Through, heading, modes_at, outcomes, row, seeded, several, single, text};
 use crate::draw::Shape;
 
 /// Draws for a truth that no formula gives.
 const DRAWS: usize = 1_000_000;
 
 /// The shift: the median of all differences of pairs.
-pub(super) fn shifts(command: &CommandLine, pairs: u64) {
+pub(super) fn shifts(through: &Through, pairs: u64) {
     const COUNTS: [[usize; 2]; 8] = [[6, 6], [8, 8], [60, 6], [10, 10], [60, 10], [10, 60], [20, 20], [60, 60]];
     let names = COUNTS.map(|[m, n]| format!("{m} and {n} runs"));
     let columns: Vec<&str> = std::iter::once("shape, spreads").chain(names.iter().map(String::as_str)).collect();
@@ -17,7 +17,7 @@ pub(super) fn shifts(command: &CommandLine, pairs: u64) {
         for [narrow, wide] in [[50.0, 50.0], [20.0, 60.0], [20.0, 300.0]] {
             let truth = truth(shape, narrow, wide);
             let cells = COUNTS.map(|[m, n]| {
-                let found = outcomes(command, pairs, 231, |random| {
+                let found = outcomes(through, pairs, 231, |random| {
                     [single(shape, 1000.0, narrow, m, random), single(shape, 1000.0, wide, n, random)]
                 });
                 // Where dependence was found by chance, there is no interval.
@@ -44,7 +44,7 @@ fn truth(shape: Shape, narrow: f64, wide: f64) -> f64 {
 }
 
 /// Locations and weights of modes.
-pub(super) fn modes(command: &CommandLine, pairs: u64) {
+pub(super) fn modes(through: &Through, pairs: u64) {
     let columns = ["what", "10 runs", "12 runs", "20 runs", "60 runs", "300 runs"];
     heading(
         "Intervals of modes hold the truth, % of the samples whose number of modes is right (bars: 93 to 97; ≥ 93 for weights): \
@@ -55,7 +55,7 @@ pub(super) fn modes(command: &CommandLine, pairs: u64) {
         let cells = [10, 12, 20, 60, 300].map(|count| {
             let samples: Vec<Vec<f64>> =
                 (0..pairs).map(|number| single(shape, 1000.0, 50.0, count, &mut seeded(237, number))).collect();
-            let found: Vec<(f64, f64)> = command
+            let found: Vec<(f64, f64)> = through
                 .modes(&samples)
                 .iter()
                 .filter(|modes| modes.len() == 1)
@@ -70,7 +70,7 @@ pub(super) fn modes(command: &CommandLine, pairs: u64) {
         let cells = [10, 12, 20, 60, 300].map(|count| {
             let samples: Vec<Vec<f64>> =
                 (0..pairs).map(|number| several(&modes, count, &mut seeded(239, number))).collect();
-            let told = command.modes(&samples);
+            let told = through.modes(&samples);
             let found: Vec<_> = told.iter().filter(|modes| modes.len() == 2).map(|modes| modes[1]).collect();
             let [locations, weights] = [
                 found.iter().map(|mode| mode.location).collect::<Vec<_>>(),

@@ -1,6 +1,6 @@
 //! How often the right number of modes is found, where the mode of each value is drawn at random.
 
-use super::{CommandLine, heading, row, seeded, text};
+use super::{Through, heading, row, seeded, text};
 use crate::counts::planted;
 use crate::draw::{Mode, Shape, chosen};
 
@@ -20,7 +20,7 @@ fn samples(modes: &[Mode], shape: Shape, count: usize, draws: u64) -> Vec<Vec<f6
 }
 
 /// Both tables.
-pub(super) fn table(command: &CommandLine, draws: u64) {
+pub(super) fn table(through: &Through, draws: u64) {
     let columns = ["shape, separation", "60 values", "100", "200"];
     heading("The right number of modes: two equal / 80:20 / three equal, %", &columns);
     let bars = [
@@ -35,7 +35,7 @@ pub(super) fn table(command: &CommandLine, draws: u64) {
                 .zip(bars)
                 .map(|(&count, bar)| {
                     let rates = [&[0.5, 0.5][..], &[0.8, 0.2], &[1.0, 1.0, 1.0]].map(|weights| {
-                        let found = command.numbers(&samples(&planted(weights, apart), shape, count, draws));
+                        let found = through.numbers(&samples(&planted(weights, apart), shape, count, draws));
                         let right = found.iter().filter(|number| **number == weights.len() as u64).count();
                         100.0 * right as f64 / draws as f64
                     });
@@ -58,7 +58,7 @@ pub(super) fn table(command: &CommandLine, draws: u64) {
         (Shape::Uniform, "≤ 12"),
     ] {
         let cells = [12, 20, 30, 60, 100, 120, 200, 600].map(|count| {
-            let found = command.numbers(&samples(&planted(&[1.0], 0.0), shape, count, draws));
+            let found = through.numbers(&samples(&planted(&[1.0], 0.0), shape, count, draws));
             text(&[100.0 * found.iter().filter(|number| **number > 1).count() as f64 / draws as f64])
         });
         row(&shape.name(), &[&[bar.to_owned()][..], &cells].concat());

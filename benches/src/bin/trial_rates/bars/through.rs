@@ -1,4 +1,4 @@
-//! Values through the command line of barrow, and what it says of them.
+//! Values through the command line of barrow, or its library, and what it says of them.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -6,6 +6,42 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+
+use super::{Pair, library};
+
+/// What is asked: the program, or the library.
+pub(crate) enum Through {
+    /// The program of barrow.
+    CommandLine(CommandLine),
+    /// Its statistics, in this process.
+    Library,
+}
+
+impl Through {
+    /// Compares pairs.
+    pub(super) fn compare(&self, pairs: &[Pair]) -> Vec<Outcome> {
+        match self {
+            Through::CommandLine(command) => command.compare(pairs),
+            Through::Library => library::compared(pairs),
+        }
+    }
+
+    /// The number of modes of each sample.
+    pub(super) fn numbers(&self, samples: &[Vec<f64>]) -> Vec<u64> {
+        match self {
+            Through::CommandLine(command) => command.numbers(samples),
+            Through::Library => library::numbers(samples),
+        }
+    }
+
+    /// The modes of each sample.
+    pub(super) fn modes(&self, samples: &[Vec<f64>]) -> Vec<Vec<Told>> {
+        match self {
+            Through::CommandLine(command) => command.modes(samples),
+            Through::Library => library::modes(samples),
+        }
+    }
+}
 
 /// The program, and a folder for what it reads and writes.
 pub(crate) struct CommandLine {
@@ -47,7 +83,7 @@ impl CommandLine {
     }
 
     /// Compares pairs, each as a metric of its own.
-    pub(super) fn compare(&self, pairs: &[[Vec<f64>; 2]]) -> Vec<Outcome> {
+    fn compare(&self, pairs: &[Pair]) -> Vec<Outcome> {
         for (side, name) in ["a", "b"].into_iter().enumerate() {
             self.import(name, pairs.iter().map(|pair| &pair[side][..]));
         }
@@ -65,7 +101,7 @@ impl CommandLine {
     }
 
     /// The number of modes of each sample.
-    pub(super) fn numbers(&self, samples: &[Vec<f64>]) -> Vec<u64> {
+    fn numbers(&self, samples: &[Vec<f64>]) -> Vec<u64> {
         self.import("a", samples.iter().map(Vec::as_slice));
         let told = self.run(&["trials", "a.barrow", "--format", "json"], "");
         let answer: Value = serde_json::from_str(&told).expect("an answer in JSON");
@@ -74,7 +110,7 @@ impl CommandLine {
     }
 
     /// The modes of each sample.
-    pub(super) fn modes(&self, samples: &[Vec<f64>]) -> Vec<Vec<Told>> {
+    fn modes(&self, samples: &[Vec<f64>]) -> Vec<Vec<Told>> {
         self.import("a", samples.iter().map(Vec::as_slice));
         let lines: String = (0..samples.len()).fold(String::new(), |mut lines, number| {
             writeln!(lines, "modes {}", name(number)).expect("a string takes what is written");

@@ -2,7 +2,7 @@
 
 use barrow_benches::Random;
 
-use super::{CommandLine, Outcome, heading, modes_at, outcomes, rate, row, several, single, text};
+use super::{Outcome, Through, heading, modes_at, outcomes, rate, row, several, single, text};
 use crate::draw::{Mode, Shape, normal};
 
 /// Shapes of one mode, and numbers of runs, of A against A.
@@ -20,7 +20,7 @@ const SHAPES: [Shape; 9] = [
 const COUNTS: [[usize; 2]; 8] = [[6, 6], [8, 8], [10, 10], [20, 20], [60, 60], [6, 60], [60, 10], [20, 60]];
 
 /// A against A: all that is called a difference is wrong.
-pub(super) fn same(command: &CommandLine, pairs: u64) {
+pub(super) fn same(through: &Through, pairs: u64) {
     let names = COUNTS.map(|[m, n]| format!("{m} and {n} runs"));
     let columns: Vec<&str> =
         std::iter::once("shape, 5 % wide / 20 % wide").chain(names.iter().map(String::as_str)).collect();
@@ -30,7 +30,7 @@ pub(super) fn same(command: &CommandLine, pairs: u64) {
         let cell = |[m, n]: [usize; 2]| {
             let of = |sigma: f64| {
                 let found =
-                    outcomes(command, pairs, 201, |random| [m, n].map(|n| single(shape, 1000.0, sigma, n, random)));
+                    outcomes(through, pairs, 201, |random| [m, n].map(|n| single(shape, 1000.0, sigma, n, random)));
                 rate(&found, Outcome::is_alarm)
             };
             [of(50.0), of(200.0)]
@@ -45,7 +45,7 @@ pub(super) fn same(command: &CommandLine, pairs: u64) {
         ("three modes", &modes_at([(1000.0, 0.5), (1200.0, 0.3), (1500.0, 0.2)])),
     ] {
         let cells = COUNTS.map(|[m, n]| {
-            let found = outcomes(command, pairs, 203, |random| [m, n].map(|n| several(modes, n, random)));
+            let found = outcomes(through, pairs, 203, |random| [m, n].map(|n| several(modes, n, random)));
             rate(&found, Outcome::is_alarm)
         });
         total.extend(cells);
@@ -63,7 +63,7 @@ fn most(rates: &[f64]) -> f64 {
 }
 
 /// Equal medians, unequal spreads.
-pub(super) fn spread(command: &CommandLine, pairs: u64) {
+pub(super) fn spread(through: &Through, pairs: u64) {
     const COUNTS: [[usize; 2]; 7] = [[6, 6], [60, 6], [10, 10], [60, 10], [10, 60], [20, 20], [60, 60]];
     let names = COUNTS.map(|[m, n]| format!("{m} and {n} runs"));
     let columns: Vec<&str> = std::iter::once("shape, spreads").chain(names.iter().map(String::as_str)).collect();
@@ -72,7 +72,7 @@ pub(super) fn spread(command: &CommandLine, pairs: u64) {
     for shape in [Shape::Normal, Shape::LogNormal(1.0), Shape::Exponential, Shape::Uniform, Shape::Heavy] {
         for [narrow, wide] in [[20.0, 60.0], [20.0, 300.0], [200.0, 600.0]] {
             let cells = COUNTS.map(|[m, n]| {
-                let found = outcomes(command, pairs, 207, |random| {
+                let found = outcomes(through, pairs, 207, |random| {
                     [single(shape, 1000.0, narrow, m, random), single(shape, 1000.0, wide, n, random)]
                 });
                 rate(&found, Outcome::is_alarm)
@@ -101,7 +101,7 @@ fn like_the_one_before(part: f64, count: usize, random: &mut Random) -> Vec<f64>
 }
 
 /// Runs that depend on the one before, A against A.
-pub(super) fn order(command: &CommandLine, pairs: u64) {
+pub(super) fn order(through: &Through, pairs: u64) {
     let columns = ["runs like the one before", "difference", "noticed", "interval where noticed"];
     heading(
         "Runs that depend on their order, A against A, % (bars: ≤ 1; ≥ 80 for 0.5, ≥ 99 for 0.9, ≤ 1 for 0; 0)",
@@ -110,7 +110,7 @@ pub(super) fn order(command: &CommandLine, pairs: u64) {
     for part in [0.0, 0.5, 0.9] {
         for count in [10, 30, 60] {
             let found =
-                outcomes(command, pairs, 211, |random| [(); 2].map(|()| like_the_one_before(part, count, random)));
+                outcomes(through, pairs, 211, |random| [(); 2].map(|()| like_the_one_before(part, count, random)));
             let shown = rate(&found, |one| one.depends && one.shift.is_some());
             let cells = [rate(&found, Outcome::is_alarm), rate(&found, |one| one.depends), shown];
             row(&format!("correlation {part}, {count} runs"), &cells.map(|cell| text(&[cell])));
@@ -119,32 +119,32 @@ pub(super) fn order(command: &CommandLine, pairs: u64) {
 }
 
 /// A against A: equal.
-pub(super) fn equal(command: &CommandLine, pairs: u64) {
+pub(super) fn equal(through: &Through, pairs: u64) {
     heading("A against A: equal, %", &["what", "bar", "equal", "unknown"]);
     let cell = |name: &str, bar: &str, found: Vec<Outcome>| {
         let cells = [rate(&found, |one| one.is("equal")), rate(&found, |one| one.is("unknown"))];
         row(name, &[bar.to_owned(), text(&cells[..1]), text(&cells[1..])]);
     };
     for (count, bar) in [(20, "≥ 70"), (30, "≥ 90"), (60, "≥ 99")] {
-        let found = outcomes(command, pairs, 213, |random| {
+        let found = outcomes(through, pairs, 213, |random| {
             [(); 2].map(|()| single(Shape::Normal, 1000.0, 50.0, count, random))
         });
         cell(&format!("one mode 5 % wide, {count} runs"), bar, found);
     }
     for (count, bar) in [(60, ""), (300, "≥ 80")] {
         let modes = modes_at([(1000.0, 0.8), (1200.0, 0.2)]);
-        let found = outcomes(command, pairs, 217, |random| [(); 2].map(|()| several(&modes, count, random)));
+        let found = outcomes(through, pairs, 217, |random| [(); 2].map(|()| several(&modes, count, random)));
         cell(&format!("two modes 80:20, {count} runs"), bar, found);
     }
 }
 
 /// Not equal: never called so.
-pub(super) fn unequal(command: &CommandLine, pairs: u64) {
+pub(super) fn unequal(through: &Through, pairs: u64) {
     let columns = ["what", "20 runs", "60 runs", "300 runs"];
     heading("Not equal: equal / slower / worse or moved weight / unknown, % (bar: equal ≤ 1)", &columns);
     let line = |name: &str, draw: &dyn Fn(usize, &mut Random) -> [Vec<f64>; 2]| {
         let cells = [20, 60, 300].map(|count| {
-            let found = outcomes(command, pairs, 219, |random| draw(count, random));
+            let found = outcomes(through, pairs, 219, |random| draw(count, random));
             let of = |verdicts: &[&str]| rate(&found, |one| verdicts.iter().any(|verdict| one.is(verdict)));
             text(&[of(&["equal"]), of(&["slower"]), of(&["worse weight", "moved weight"]), of(&["unknown"])])
         });
@@ -168,12 +168,12 @@ pub(super) fn unequal(command: &CommandLine, pairs: u64) {
 }
 
 /// Only the location moved.
-pub(super) fn moved(command: &CommandLine, pairs: u64) {
+pub(super) fn moved(through: &Through, pairs: u64) {
     let columns = ["slower by", "20 runs", "30 runs", "60 runs"];
     heading("Only the location moved: moved or worse weight, % (bar: ≤ 1); slower, %", &columns);
     let line = |name: &str, draw: &dyn Fn(usize, &mut Random) -> [Vec<f64>; 2]| {
         let cells = [20, 30, 60].map(|count| {
-            let found = outcomes(command, pairs, 223, |random| draw(count, random));
+            let found = outcomes(through, pairs, 223, |random| draw(count, random));
             let is_weight = |one: &Outcome| one.is("moved weight") || one.is("worse weight");
             text(&[rate(&found, is_weight), rate(&found, |one| one.is("slower"))])
         });
@@ -195,11 +195,11 @@ pub(super) fn moved(command: &CommandLine, pairs: u64) {
 }
 
 /// What must be found.
-pub(super) fn found(command: &CommandLine, pairs: u64) {
+pub(super) fn found(through: &Through, pairs: u64) {
     let columns = ["what", "bar", "slower", "worse weight", "moved weight", "equal", "unknown"];
     heading("What must be found, %", &columns);
     let line = |name: &str, bar: &str, draw: &mut dyn FnMut(&mut Random) -> [Vec<f64>; 2]| {
-        let found = outcomes(command, pairs, 227, draw);
+        let found = outcomes(through, pairs, 227, draw);
         let of = |verdict: &str| text(&[rate(&found, |one| one.is(verdict))]);
         let cells = ["slower", "worse weight", "moved weight", "equal", "unknown"].map(of);
         row(name, &[&[bar.to_owned()][..], &cells].concat());
