@@ -17,9 +17,11 @@ const MOST_VALUES: usize = 4000;
 /// The part of the distribution on each side of the interval.
 const OUTSIDE: f64 = 0.025;
 /// How much a wide interval of a share is drawn towards the middle: the variance is less away from the estimate, where a
-/// share nears 0 or 1. Of 2.5 to 4, this gave coverages nearest to 95 % for 6 to 60 values of six shapes and spreads of 1 to
-/// 15.
-const NARROWING: f64 = 3.5;
+/// share nears 0 or 1. The second number is the degrees of freedom of the variance for which half of it counts, since of
+/// few values the variance itself is hardly known. Of 5,000 pairs of each of five continuous shapes, three spreads and
+/// eight pairs of numbers, 93.4 to 96.8 % hold the shift for 10 to 60 values, and at least 93.1 % for fewer. With 3.5 for
+/// any number at least 93.1 and 92.2 % held it, and intervals of 20 values were wider by 2 %.
+const NARROWING: [f64; 2] = [7.0, 16.0];
 
 /// How much larger values of `b` are than those of `a`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,7 +58,9 @@ impl Shift {
 /// Half of the interval of a share.
 fn half_width(tendency: Tendency) -> f64 {
     let half = tails::student_quantile(OUTSIDE, tendency.freedom) * tendency.variance.sqrt();
-    half / (1.0 + NARROWING * half * half).sqrt()
+    let [most, few] = NARROWING;
+    let narrowing = most * tendency.freedom / (tendency.freedom + few);
+    half / (1.0 + narrowing * half * half).sqrt()
 }
 
 /// Values at equal distances in order, where there are very many.

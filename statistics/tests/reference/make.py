@@ -46,7 +46,7 @@ def half_width(a, b, shift):
     lower = min(len(a), len(b)) - 1
     freedom = variance**2 / (parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1)) if variance else lower
     half = stats.t.ppf(0.975, freedom) * np.sqrt(variance)
-    return half / np.sqrt(1 + 3.5 * half * half)
+    return half / np.sqrt(1 + 7 * freedom / (freedom + 16) * half * half)
 
 
 def two_samples():
