@@ -11,6 +11,9 @@ use crate::shift::Shift;
 const UNUSUAL_OF_FEW: usize = 2;
 const UNUSUAL: usize = 3;
 const FEW_GROUPS: usize = 20;
+/// They are beyond it by more than the threshold, and by this many of its standard deviations: two of 20 normal values with a
+/// deviation of the threshold are that far out in 1.5 % of the samples otherwise.
+const BEYOND: f64 = 2.0;
 /// Values may be a mode that is too rare to be found if they are this many standard deviations from all others: of 40 normal
 /// ones, in one of 500 samples.
 const RARE_DISTANCE: f64 = 3.0;
@@ -80,7 +83,7 @@ pub(super) fn doubt(test: Test, sides: &Sides, levels: &[Vec<f64>; 2], found: &C
         .collect();
     let needed = |doubt: &Doubt| doubt.groups().unwrap_or(u64::MAX);
     let most = doubts.into_iter().max_by_key(needed);
-    let is_beyond = is_beyond(test, sides) || excess(test, levels).0 > most_excess(test, levels);
+    let is_beyond = is_beyond(test, sides, levels) || excess(test, levels).0 > most_excess(test, levels);
     most.or_else(|| is_beyond.then_some(Doubt::Extremes))
 }
 
@@ -167,14 +170,23 @@ fn rounded(groups: f64) -> Option<u64> {
 
 /// Whether several groups of one sample have values that are farther out than all of the other, by more than matters:
 /// perhaps a mode that is too rare to be found.
-fn is_beyond(test: Test, sides: &Sides) -> bool {
-    let [a, b] = &sides.extremes;
-    let exceeds = |one: &[f64], other: &[f64]| {
-        let unusual = if one.len() > FEW_GROUPS { UNUSUAL } else { UNUSUAL_OF_FEW };
-        let (Some(at), Some(most)) = (one.len().checked_sub(unusual), other.last()) else { return false };
-        one[at] > most + test.threshold.at(*most)
+fn is_beyond(test: Test, sides: &Sides, levels: &[Vec<f64>; 2]) -> bool {
+    let exceeds = |one: usize, end: usize| {
+        let (values, others) = (&sides.extremes[one][end], &sides.extremes[1 - one][end]);
+        let unusual = if values.len() > FEW_GROUPS { UNUSUAL } else { UNUSUAL_OF_FEW };
+        let (Some(at), Some(most)) = (values.len().checked_sub(unusual), others.last()) else { return false };
+        values[at] > most + test.threshold.at(*most).max(BEYOND * deviation_of_most(&levels[1 - one]))
     };
-    (0..2).any(|end| exceeds(&a[end], &b[end]) || exceeds(&b[end], &a[end]))
+    (0..2).any(|end| exceeds(0, end) || exceeds(1, end))
+}
+
+/// The standard deviation of the mode that most of ascending values are in: that of normal values of which the shortest half
+/// is as short. A mode of fewer values, wherever it is, makes it no wider.
+fn deviation_of_most(values: &[f64]) -> f64 {
+    /// The middle half of normal values is this many standard deviations wide.
+    const HALF: f64 = 1.348_980;
+    let last = values.len() / 2;
+    values.windows(last + 1).map(|half| half[last] - half[0]).fold(f64::MAX, f64::min) / HALF
 }
 
 /// The excess that chance hardly gives if weights changed by no more than their limit: one group more.

@@ -170,6 +170,24 @@ fn modes_that_moved_apart_are_not_one_wider_mode() {
 }
 
 #[test]
+fn two_far_values_are_a_doubt_only_if_they_are_far_beside_the_spread() {
+    // Blom's places of 20 normal values, and the same with two others in the place of the largest.
+    const HALF: [f64; 10] = [0.06, 0.19, 0.31, 0.45, 0.59, 0.74, 0.92, 1.13, 1.40, 1.87];
+    let pair = |sigma: f64| {
+        let mut values: Vec<f64> = HALF.iter().flat_map(|z| [1000.0 - sigma * z, 1000.0 + sigma * z]).collect();
+        let a = Sample::new(values.iter().map(|value| vec![*value]).collect());
+        values.truncate(16);
+        values.extend([1000.0 - sigma * 1.40, 1000.0 - sigma * 1.87, 1160.0, 1165.0]);
+        [a, Sample::new(values.into_iter().map(|value| vec![value]).collect())]
+    };
+    let [a, b] = pair(50.0);
+    let found = compare(&a, &b, USUAL, Direction::Lower);
+    assert_eq!((found.verdict, found.doubt), (ComparisonVerdict::Equal, None), "{found:?}");
+    let [a, b] = pair(15.0);
+    assert_eq!(verdict(&a, &b), ComparisonVerdict::Unknown);
+}
+
+#[test]
 fn equal_samples_are_equal_and_shifted_ones_are_not() {
     assert_eq!(verdict(&sample(1, 100.0, 100.0, 0), &sample(2, 100.0, 100.0, 0)), ComparisonVerdict::Equal);
     assert_eq!(verdict(&sample(1, 100.0, 100.0, 0), &sample(2, 110.0, 110.0, 0)), ComparisonVerdict::Worse);
