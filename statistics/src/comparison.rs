@@ -179,7 +179,7 @@ pub fn compare(a: &Sample, b: &Sample, threshold: Threshold, direction: Directio
         found.without_verdict(Doubt::Order);
         found.without_intervals();
     } else {
-        found.judge(test, &sides, &levels);
+        found.judge(test, &sides, &levels, [a, b]);
     }
     found
 }
@@ -201,7 +201,7 @@ impl Comparison {
     }
 
     /// The verdict on all modes together.
-    fn judge(&mut self, test: Test, sides: &Sides, levels: &[Vec<f64>; 2]) {
+    fn judge(&mut self, test: Test, sides: &Sides, levels: &[Vec<f64>; 2], samples: [&Sample; 2]) {
         use ComparisonVerdict::{Better, Equal, MovedWeight, Unknown, Worse, WorseWeight};
         let weights = moved::bounds(test, sides);
         moved::mark(&mut self.modes, sides, &weights);
@@ -213,7 +213,9 @@ impl Comparison {
         // Whatever is between modes, one shift may explain it, even one that is too small to be called more than matters.
         let is_explained = test.is_one_shift(levels, shift);
         let is_one_shift = matches!(all, Better | Worse) && is_explained;
-        let is_some_shift = is_explained && (self.shift_low > Some(0.0) || self.shift_high < Some(0.0));
+        let is_some_shift = is_explained
+            && (self.shift_low > Some(0.0) || self.shift_high < Some(0.0))
+            && moved::is_whole(samples, shift, &sides.bounds);
         let beyond = |pair: &ModePair| pair.location_change.map_or(f64::MAX, f64::abs);
         let about = |wanted: ComparisonVerdict| {
             let pairs = self.modes.iter().enumerate().filter(|(_, pair)| pair.verdict == wanted);

@@ -5,10 +5,13 @@ use super::sides::{Sides, is_apart};
 use super::weight::Weight;
 use super::{ComparisonVerdict, ModePair};
 use crate::modes::place;
-use crate::sample::median;
+use crate::sample::{Sample, median};
 
 /// The chance that the weight of a single mode is said to have changed where that of all modes on a side of a bound did.
 const OF_MODE: f64 = 0.05;
+
+/// A shift explains weights if those that it leaves differ as much by chance more often than this.
+const EXPLAINED: f64 = 0.01;
 
 /// Groups that a mode has in each sample before their locations are compared.
 const LEAST_MEMBERS: usize = 6;
@@ -65,6 +68,17 @@ fn of_moved(test: Test, sides: &Sides, number: usize, above: &Weight) -> Compari
     };
     let is_new = worse.iter().all(|mode| sides.common[0].levels(*mode).is_empty());
     if is_new { ComparisonVerdict::Worse } else { ComparisonVerdict::WorseWeight }
+}
+
+/// Whether the first sample moved by a shift has as much above each bound as the second one: above the bound itself, and
+/// above the place that it is moved to. Few groups cannot be told apart by their medians alone, even if a mode is gone.
+pub(super) fn is_whole([a, b]: [&Sample; 2], shift: f64, bounds: &[f64]) -> bool {
+    let above = |sample: &Sample, place: f64| -> Vec<f64> {
+        let of = |group: &[f64]| group.iter().filter(|value| **value > place).count() as f64 / group.len() as f64;
+        sample.groups().map(of).collect()
+    };
+    let places = bounds.iter().flat_map(|bound| [*bound, bound + shift]);
+    places.into_iter().all(|place| Weight::of([above(a, place - shift), above(b, place)]).p_value > EXPLAINED)
 }
 
 /// Gives pairs the verdicts on their weights, unless that on their location says more. The weight of a mode that has no

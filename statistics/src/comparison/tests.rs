@@ -159,6 +159,23 @@ fn modes_that_all_moved_are_no_moved_weight() {
 }
 
 #[test]
+fn a_slow_mode_that_is_gone_is_moved_weight() {
+    // Runs of 60 values, of which so many are at 152 and the others at 117; the slow ones are the median of half of the
+    // runs, and of four of ten.
+    for slow in [[58, 2, 55, 20, 34, 40, 10, 35, 31, 4], [58, 2, 55, 20, 34, 10, 25, 35, 29, 4]] {
+        let mut random = Random::new(5);
+        let mut run = |slow: usize, fast: f64| -> Vec<f64> {
+            (0..60).map(|at| normal(&mut random, if at < slow { 152.4 } else { fast }, 0.02)).collect()
+        };
+        let a = Sample::new(slow.map(|slow| run(slow, 117.4)).into());
+        let b = Sample::new((0..10).map(|_| run(0, 117.2)).collect());
+        let found = compare(&a, &b, USUAL, Direction::Lower);
+        assert!(found.shift_high < Some(0.0), "{found:?}");
+        assert_eq!(found.verdict, ComparisonVerdict::MovedWeight, "{found:?}");
+    }
+}
+
+#[test]
 fn modes_that_moved_apart_are_not_one_wider_mode() {
     // The spread of all values is half as large again, and each mode is as wide as before.
     let (a, b) = (sample_of(60, 1, 100.0, 120.0, 30), sample_of(60, 2, 100.0, 135.0, 30));
