@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::answer::{Answer, Column, Outcome, Unit};
+use crate::ask::reply::{Change, Reply, Rows};
 use crate::ask::{Ask, MOST_LISTED, PIECE_ROWS, View};
 use crate::command::{Content, Subject};
 use crate::commands;
@@ -13,7 +14,6 @@ use crate::error::QueryError;
 use crate::pieces::Pieces;
 use crate::question::Question;
 use crate::removal;
-use crate::reply::{Change, Reply, Rows};
 use crate::session::Session;
 use crate::session::state::State;
 use crate::sources::background::Background;
@@ -86,7 +86,7 @@ impl Session {
                 self.state.file = None;
                 self.state.file = Some(import.into_result()?);
                 // `$_` is what was counted last.
-                again.map_or(Ok(()), |question| self.run_command(&question, View::default()).map(drop))?;
+                again.map_or(Ok(()), |again| again(self))?;
                 Ok(true)
             }
         }
@@ -219,7 +219,12 @@ impl Session {
             }
             reply => {
                 if is_counted && self.import.is_some() && question.command.name == "count" {
-                    self.select_again = Some(question.clone());
+                    let question = question.clone();
+                    self.select_again = Some(Box::new(move |session| {
+                        let reply = session.run_command(&question, View::default())?;
+                        session.apply(reply, View::default());
+                        Ok(())
+                    }));
                 }
                 reply
             }
@@ -229,7 +234,7 @@ impl Session {
     /// Whether there may be more memory for a question that found too little: what nobody uses is dropped.
     fn has_more_room(&mut self, question: &Question) -> bool {
         // Pages that were not turned hold their rows.
-        let had_pages = self.state.more.take_if(|_| question.command.name != "more").is_some();
+        let had_pages = self.more.take_if(|_| question.command.name != "more").is_some();
         let workspace = &self.state.context.workspace;
         let was_shared = workspace.is_shared();
         let [dropped, forgot] = [workspace.drop_idle(), workspace.forget()];
@@ -273,7 +278,7 @@ impl Session {
         state.selected = question.snapshot.unwrap_or(state.selected);
         // Each question that runs meets the ceiling for itself.
         state.context.ceiling = Arc::new(state.context.workspace.ceiling());
-        Ask { state, arguments: question.arguments.clone(), view }
+        Ask { state, arguments: question.arguments.clone(), view, more: self.more.clone() }
     }
 
     /// Answers with the threads and the memory of the workspace.
@@ -301,19 +306,20 @@ impl Session {
 
     /// Keeps what a reply leaves, and gives its answer.
     pub(crate) fn apply(&mut self, reply: Reply, view: View) -> Answer {
-        let State { listed, more, sets, selected, away, context, .. } = &mut self.state;
+        let State { listed, sets, selected, away, context, .. } = &mut self.state;
         let most = if view.is_whole { MOST_LISTED } else { usize::MAX };
         match reply.rows {
             Rows::Kept => {}
             Rows::Of(mut rows) => {
                 rows.truncate(most);
-                (*listed, *more) = (Arc::new(rows), reply.more);
+                *listed = Arc::new(rows);
+                self.more = reply.more;
             }
             Rows::Further(rows) => {
                 let listed = Arc::make_mut(listed);
                 listed.append(rows);
                 listed.truncate(most);
-                *more = reply.more;
+                self.more = reply.more;
             }
         }
         for (name, set) in reply.sets {

@@ -1,5 +1,7 @@
 //! What a command is asked. It does not change, so several can be answered at once.
 
+pub(crate) mod reply;
+
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -7,6 +9,7 @@ use barrow_analyzer::{ObjectId, ObjectSet, SnapshotId};
 
 use crate::answer::Value;
 use crate::arguments::Arguments;
+use crate::ask::reply::More;
 use crate::error::QueryError;
 use crate::flags::Format;
 use crate::session::listed::Listed;
@@ -23,6 +26,8 @@ pub(crate) struct Ask {
     pub(crate) state: State,
     pub(crate) arguments: Arguments,
     pub(crate) view: View,
+    /// Makes the next page of the last answer.
+    pub(crate) more: Option<More>,
 }
 
 /// Which rows of an answer are wanted.

@@ -4,8 +4,8 @@ use barrow_analyzer::Recording;
 
 use crate::arguments::Arguments;
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::touches::Touches;
 
 /// A verb and what it does.

@@ -21,7 +21,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! In reading order: `question` and `answer`; `session`, `ask` and `reply`; `workspace`; `commands`, one file per verb; `language` reads
+//! In reading order: `question` and `answer`; `session` and `ask`; `workspace`; `commands`, one file per verb; `language` reads
 //! words, `sources` opens files, `tables` holds what several commands show.
 
 #![forbid(unsafe_code)]
@@ -48,7 +48,6 @@ mod pieces;
 mod progress;
 mod question;
 mod removal;
-mod reply;
 mod session;
 mod sources;
 mod tables;

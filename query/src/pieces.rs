@@ -3,6 +3,7 @@
 use crate::answer::Answer;
 use crate::ask::View;
 use crate::error::QueryError;
+use crate::flags::Format;
 use crate::question::Question;
 use crate::session::Session;
 
@@ -47,6 +48,12 @@ impl<'s> Pieces<'s> {
         Pieces { session, question, view, progress: Progress::First }
     }
 
+    /// How its answers are printed: as the question says, else as the session does by now.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.question.format.unwrap_or(self.session.settings().format)
+    }
+
     /// The session that answers.
     #[must_use]
     pub fn session(&self) -> &Session {
@@ -58,7 +65,7 @@ impl Drop for Pieces<'_> {
     fn drop(&mut self) {
         if self.progress == Progress::GoesOn {
             // No page of an answer that was given up waits for `more`.
-            self.session.state.more = None;
+            self.session.more = None;
         }
     }
 }

@@ -9,17 +9,20 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Recording, SnapshotId};
 
+use crate::ask::reply::More;
 use crate::context::{Context, Settings};
 use crate::error::QueryError;
 use crate::flags::SnapshotName;
 use crate::progress::{Unwatched, Watcher};
-use crate::question::Question;
 use crate::session::sets::Sets;
 use crate::session::state::State;
 use crate::sources::background::Background;
 use crate::sources::opening::OpenFile;
 use crate::touches::Touches;
 use crate::workspace::Workspace;
+
+/// Asks something again.
+pub(crate) type Again = Box<dyn FnOnce(&mut Session) -> Result<(), QueryError> + Send + Sync>;
 
 /// Answers questions about one recording, one after the other.
 ///
@@ -39,8 +42,10 @@ pub struct Session {
     pub(crate) state: State,
     /// The import of the dump that is open, until a question takes its result.
     pub(crate) import: Option<Background>,
+    /// Makes the next page of the last answer.
+    pub(crate) more: Option<More>,
     /// Selects again what `count` selected before the import had ended, for `$_`.
-    pub(crate) select_again: Option<Question>,
+    pub(crate) select_again: Option<Again>,
     /// `exit` was asked.
     pub(crate) ended: bool,
     /// Answers come in pages, which `more` turns.
@@ -64,13 +69,12 @@ impl Session {
             away: Vec::new(),
             selected: SnapshotName::Last,
             context: Context { settings, workspace, watcher: Arc::new(Unwatched), ceiling },
-            more: None,
             listed: Arc::default(),
             sets: Sets::default(),
             history: Arc::default(),
             allowed: Touches::ALL,
         };
-        Session { state, import: None, select_again: None, ended: false, paged: false }
+        Session { state, import: None, more: None, select_again: None, ended: false, paged: false }
     }
 
     /// A further session about the same file, with the same exclusions, sets and settings. Both share what is computed.
@@ -78,8 +82,8 @@ impl Session {
     #[must_use]
     pub fn fork(&self) -> Self {
         let mut other = Session::new(Arc::clone(&self.state.context.workspace), self.state.context.settings.clone());
-        let State { context, more, listed, history, .. } = other.state.clone();
-        other.state = State { context, more, listed, history, ..self.state.clone() };
+        let State { context, listed, history, .. } = other.state.clone();
+        other.state = State { context, listed, history, ..self.state.clone() };
         other
     }
 

@@ -96,7 +96,7 @@ impl Terminal {
         let printed = first.and_then(|first| {
             let damaged = answers.session().file().is_some_and(|file| file.damage.is_some());
             // `set` may just have changed it.
-            let format = answers.session().settings().format;
+            let format = answers.format();
             let target = Target { file: file.as_ref(), format, colour, damaged };
             print(first, &mut answers, &target, &question.sink)
         });

@@ -212,7 +212,7 @@ mod tests {
         let offered = |line: &str| completer.offered(line).1;
         assert_eq!(offered("top by "), TYPE_ORDERS);
         assert_eq!(offered("top 5 objects by re"), ["retained"]);
-        assert_eq!(offered("find size > 5 by re"), ["retained", "references"]);
+        assert_eq!(offered("find size > 5 by re"), ["retained", "refs"]);
         assert!(offered("histogram by ").contains(&"generation".to_owned()));
         // Tests run in the folder of the crate.
         for line in ["top > Car", "import Car", "diff Car", "repair -o Car", "repack -o Car", "assert --from Car"] {

@@ -6,11 +6,11 @@ use barrow_analyzer::SnapshotId;
 
 use crate::arguments::Arguments;
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::assertion::input::{assertions_of, judge};
 use crate::assertion::junit;
 use crate::assertion::{self, Assertion, Judged, junit_cases};
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::session::state::State;
 use crate::touches::Touches;
 

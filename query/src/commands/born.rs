@@ -6,8 +6,8 @@ use barrow_analyzer::CountBounds;
 
 use crate::answer::{Column, Unit};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::tables::lifelines;
 use crate::tables::type_counts::TypeCounts;
 use crate::touches::Touches;

@@ -7,9 +7,9 @@ use barrow_processes::{
 
 use crate::answer::{Answer, Audience, Column, Unit, Value, units};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::flags::Format;
-use crate::reply::Reply;
 use crate::tables::class_tables::{self, Totalled};
 use crate::touches::Touches;
 

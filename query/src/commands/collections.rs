@@ -4,8 +4,8 @@ use barrow_analyzer::{CollectionType, Collections, Heap};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::session::listed::Listed;
 use crate::tables::held;
 use crate::touches::Touches;

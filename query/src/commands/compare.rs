@@ -8,8 +8,8 @@ use barrow_trials::{MetricId, Series, Trials, VariantId};
 
 use crate::answer::{Answer, Column, Unit};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::session::state::State;
 use crate::sources::opening;
 use crate::tables::trials::STATISTICS_BYTES;

@@ -7,9 +7,9 @@ use crate::answer::units;
 use crate::answer::{Answer, Column, Unit, Value};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::language::asked::{self, Asked};
-use crate::reply::Reply;
 use crate::tables::found;
 use crate::touches::Touches;
 

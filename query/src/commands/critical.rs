@@ -9,9 +9,9 @@ use rayon::prelude::*;
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::flags::{Format, Least};
-use crate::reply::Reply;
 use crate::session::listed::Listed;
 use crate::session::state::State;
 use crate::tables::process_text;

@@ -8,11 +8,11 @@ use barrow_processes::{ProcessTree, changes_by_class, changes_by_command, whole_
 use crate::answer::{Answer, Column, Unit};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::flags::SnapshotName;
 use crate::language::kinds;
 use crate::language::operand::{self, Compared, Operand};
-use crate::reply::Reply;
 use crate::session::state::State;
 use crate::sources::opening;
 use crate::tables::comparison::{self, Choice, Grouping, Measure};

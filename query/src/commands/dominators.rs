@@ -5,9 +5,9 @@ use barrow_analyzer::{Canopy, Dominators, Heap, Holder, SnapshotId, Tree, TreePl
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::language::tree_top::TreeTop;
-use crate::reply::Reply;
 use crate::session::listed::Listed;
 use crate::session::state::State;
 use crate::tables::references::{MOST_ROWS, range};

@@ -6,8 +6,8 @@ use barrow_analyzer::{Entries, Entry, Heap, ObjectId};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::tables::entry_rows::EntryRows;
 use crate::tables::references::{self, Wanted};
 use crate::touches::Touches;

@@ -2,8 +2,8 @@
 
 use crate::answer::Answer;
 use crate::ask::Ask;
+use crate::ask::reply::{Change, Reply};
 use crate::error::QueryError;
-use crate::reply::{Change, Reply};
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};

@@ -13,11 +13,11 @@ use barrow_analyzer::{Expression, FoundPage, Heap, KindId, ObjectId, ObjectSet, 
 use crate::answer::units;
 use crate::answer::{Answer, Column, Table, Unit, Value};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::attributes::{self, ObjectAttribute};
 use crate::error::QueryError;
 use crate::language::asked::{self, Asked};
 use crate::language::request::Request;
-use crate::reply::Reply;
 use crate::session::listed::Listed;
 use crate::tables::found;
 use crate::touches::Touches;

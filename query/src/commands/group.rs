@@ -4,9 +4,9 @@ use barrow_analyzer::{GroupKey, GroupRetained, Heap, ObjectGroups, Progress, Ret
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::language::request::Request;
-use crate::reply::Reply;
 use crate::tables::ranking::Order;
 use crate::tables::{found, group_keys, held};
 use crate::touches::Touches;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use barrow_processes::{ProcessId, ProcessTree};
 
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::command::Subject as About;
 use crate::error::QueryError;
 use crate::question::Question;
-use crate::reply::Reply;
 use crate::session::Session;
 use crate::session::state::State;
 use crate::touches::Touches;

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use crate::answer::Answer;
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::flags::{question_flags, shown};
-use crate::reply::Reply;
 use crate::session::state::State;
 
 use super::{COMMANDS, Command, Completion, Content, Group, Subject, named};

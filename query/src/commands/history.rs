@@ -2,8 +2,8 @@
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};

@@ -6,8 +6,8 @@ use barrow_analyzer::{Heap, ObjectId, Referrers};
 
 use crate::answer::{Audience, Column, Table, Unit, Value};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::tables::references::{self, Wanted};
 use crate::touches::Touches;
 

@@ -5,9 +5,9 @@ use barrow_processes::{Limits, ProcessTree, Schema, Window, memory_within};
 
 use crate::answer::{Answer, Column, Unit, units};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::flags::Format;
-use crate::reply::Reply;
 use crate::tables::lane_tables::{self, Drawn};
 use crate::tables::process_text;
 use crate::tables::unit_labels::UNITS;

@@ -4,8 +4,8 @@ use barrow_analyzer::Heap;
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::tables::chain::{Chain, title, type_title};
 use crate::tables::leak_series;
 use crate::tables::suspect_lines::{chain_of, described};

@@ -9,10 +9,10 @@ use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::attributes::{self, ObjectAttribute};
 use crate::error::QueryError;
 use crate::language::request::is_operator;
-use crate::reply::Reply;
 use crate::tables::{found, held};
 use crate::touches::Touches;
 

@@ -4,8 +4,8 @@ use barrow_analyzer::{Heap, Loader, Loaders};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, label};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject, more};

@@ -1,8 +1,8 @@
 //! `man`: the manual page of barrow, or of a verb, for `man`. The terminal answers it.
 
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};

@@ -4,8 +4,8 @@ use barrow_statistics::{Modes, bins, dependence, dip, mvalue};
 
 use crate::answer::{Answer, Column, Unit, Value};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::tables::trials::dependence::of_one;
 use crate::tables::trials::{Named, STATISTICS_BYTES, knobs, modes};
 use crate::touches::Touches;

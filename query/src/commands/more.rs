@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::answer::{Answer, Column, Unit, Value};
+use crate::ask::reply::Reply;
 use crate::ask::{Ask, PIECE_ROWS, View};
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::session::listed::Listed;
 use crate::touches::Touches;
 

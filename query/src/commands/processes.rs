@@ -7,10 +7,10 @@ use barrow_processes::{Classes, Image, ImageId, ProcessTree, cpu_ns};
 
 use crate::answer::{Answer, units};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::language::asked;
 use crate::language::request::Request;
-use crate::reply::Reply;
 use crate::session::listed::Listed;
 use crate::tables::process_rows::Rows;
 use crate::tables::unit_labels::UnitLabels;

@@ -1,8 +1,8 @@
 //! `record`: runs a command and records its processes. The terminal does it.
 
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};

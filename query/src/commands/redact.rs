@@ -6,9 +6,9 @@ use barrow_rewrite::{Key, RedactOptions, Redacted};
 use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::flags::QuestionFlags;
-use crate::reply::Reply;
 use crate::sources::destination::Destination;
 use crate::touches::Touches;
 

@@ -5,8 +5,8 @@ use barrow_rewrite::{RepackOptions, Repacked, RepackedSnapshot};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::sources::destination::Destination;
 use crate::touches::Touches;
 

@@ -6,8 +6,8 @@ use barrow_rewrite::{KeptSnapshot, Repaired};
 use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Outcome, Table, Unit, Value};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::sources::destination::Destination;
 use crate::touches::Touches;
 

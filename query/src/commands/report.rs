@@ -1,8 +1,8 @@
 //! `report`: the usual answers as one HTML file. The terminal makes it.
 
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};

@@ -4,8 +4,8 @@ use barrow_rewrite::{ResolveOptions, RewriteError, resolve};
 
 use crate::answer::{Answer, Column, Unit};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::sources::destination::{Access, Destination};
 use crate::touches::Touches;
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::answer::units;
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::tables::found;
 use crate::touches::Touches;
 

@@ -8,9 +8,9 @@ use barrow_analyzer::{Dominators, Heap, ObjectId, SnapshotId, StringId, Tables, 
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::language::names::{self, Match};
-use crate::reply::Reply;
 use crate::session::listed::Listed;
 
 use super::unreachable::{only_remembered, remembered_note};

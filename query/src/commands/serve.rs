@@ -1,8 +1,8 @@
 //! `serve`: a page in the browser. The terminal answers it.
 
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};

@@ -4,10 +4,10 @@ use clap::ValueEnum;
 
 use crate::answer::{Answer, Column, Unit};
 use crate::ask::Ask;
+use crate::ask::reply::{Change, Reply};
 use crate::context::Settings;
 use crate::error::QueryError;
 use crate::flags::Format;
-use crate::reply::{Change, Reply};
 use crate::session::state::State;
 use crate::touches::Touches;
 

@@ -4,8 +4,8 @@ use barrow_analyzer::{ObjectId, SnapshotId, objects, outgoing_page};
 
 use crate::answer::{Audience, Column, Table, Unit, Value};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::tables::held;
 use crate::tables::references::{self, Wanted};
 use crate::touches::Touches;

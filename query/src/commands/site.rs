@@ -6,8 +6,8 @@ use barrow_analyzer::{SiteId, TypeTotals};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::tables::ranking;
 
 use super::snapshot::with_pairs;

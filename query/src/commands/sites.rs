@@ -6,9 +6,9 @@ use barrow_analyzer::{GroupRetained, Heap, Progress, SiteId, TypeTotals};
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::language::request::Request;
-use crate::reply::Reply;
 use crate::tables::ranking::{self, Order};
 use crate::touches::Touches;
 

@@ -2,10 +2,10 @@
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::ask::Ask;
+use crate::ask::reply::{Change, Reply};
 use crate::error::QueryError;
 use crate::flags::SnapshotName;
 use crate::language::selection;
-use crate::reply::{Change, Reply};
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};

@@ -9,10 +9,10 @@ use barrow_analyzer::{
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::ask::Ask;
 use crate::ask::PIECE_ROWS;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::language::kinds::{Kinds, leading_kind};
 use crate::language::request::Request;
-use crate::reply::Reply;
 use crate::tables::found;
 use crate::tables::ranking::{self, Order};
 use crate::tables::type_series;

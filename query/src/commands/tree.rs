@@ -6,9 +6,9 @@ use barrow_processes::{ImageId, Inclusive, ProcessId, ProcessTree, Totals, cpu_n
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::flags::Least;
-use crate::reply::Reply;
 use crate::tables::process_text;
 use crate::touches::Touches;
 

@@ -1,8 +1,8 @@
 //! `trial`: runs a program many times and records every value. The terminal does it.
 
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};

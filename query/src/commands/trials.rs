@@ -4,8 +4,8 @@ use barrow_trials::Trials;
 
 use crate::answer::{Answer, Column, Unit, units};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::tables::trials::overview;
 use crate::tables::trials::presentation::Presentation;
 use crate::touches::Touches;

@@ -7,8 +7,8 @@ use barrow_analyzer::{Counted, Heap, Progress, TypeTotals};
 use crate::answer::Answer;
 use crate::answer::units;
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::tables::ranking::{self, Order};
 use crate::touches::Touches;
 

@@ -7,8 +7,8 @@ use barrow_analyzer::{Problem, Verification, verify};
 use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Outcome, Table, Unit, Value};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};

@@ -4,8 +4,8 @@ use barrow_analyzer::Waste;
 
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::session::listed::Listed;
 use crate::touches::Touches;
 

@@ -10,8 +10,8 @@ use rayon::prelude::*;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::reply::Reply;
 use crate::session::state::State;
 use crate::touches::Touches;
 

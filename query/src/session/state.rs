@@ -15,7 +15,6 @@ use crate::language::object_name::{ObjectName, Which};
 use crate::language::selection;
 use crate::progress::Meter;
 use crate::removal::Removal;
-use crate::reply::More;
 use crate::sources::counted::CountedSnapshot;
 use crate::sources::opening::OpenFile;
 use crate::touches::Touches;
@@ -31,8 +30,6 @@ pub(crate) struct State {
     pub(crate) selected: SnapshotName,
     /// What questions work with.
     pub(crate) context: Context,
-    /// Makes the next page of the last answer.
-    pub(crate) more: Option<More>,
     /// The rows of the last table; `%1` is the first.
     pub(crate) listed: Arc<Listed>,
     /// Sets that have a name.

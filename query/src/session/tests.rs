@@ -33,7 +33,7 @@ fn session(recording: &str) -> Session {
 fn state(session: &Session) -> String {
     let state = &session.state;
     let sets: Vec<String> = state.sets.iter().map(|(name, set)| format!("{name} {set:?}")).collect();
-    let more = state.more.as_ref().map(|more| Arc::as_ptr(more).cast::<()>());
+    let more = session.more.as_ref().map(|more| Arc::as_ptr(more).cast::<()>());
     format!(
         "{:?} {sets:?} {more:?} {:?} {:?} {} {:?} {:?} {}",
         state.listed,

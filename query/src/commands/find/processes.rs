@@ -7,10 +7,10 @@ use barrow_processes::{Amounts, Classes, Expression, ImageId, ImageSet, ProcessT
 use crate::answer::units;
 use crate::answer::{Answer, Column, Unit, Value};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::command::Command;
 use crate::error::QueryError;
 use crate::language::asked;
-use crate::reply::Reply;
 use crate::session::listed::Listed;
 use crate::tables::process_rows::Rows;
 use crate::tables::unit_labels::UnitLabels;

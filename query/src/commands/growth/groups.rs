@@ -7,10 +7,10 @@ use barrow_analyzer::{AnalyzerError, Expression, FALSE_ALARMS, GroupKey, Judgeme
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value, series, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::language::request::Request;
 use crate::language::selection;
-use crate::reply::Reply;
 use crate::session::state::State;
 use crate::tables::ranking::Order;
 use crate::tables::{found, group_keys, growth_series, type_path};
