@@ -45,7 +45,7 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     match &ask.arguments.words()[..] {
-        [] => of_file(ask).map(Reply::from),
+        [] => of_file(ask).map(Reply::aside),
         [name] if is_process(ask, name)? => {
             let tree = ask.process_tree()?;
             let id = process(ask, &tree, name)?;
@@ -57,7 +57,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
                 (&classes, &ask.unit_labels(&ask.arguments.flags)?),
                 id,
             )
-            .map(Reply::from)
+            .map(Reply::aside)
         }
         [name] => {
             let (snapshot, id) = ask.object(name)?;
@@ -71,7 +71,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
             let born = details.serial.map(|serial| heap.recording().born(serial, snapshot, &ask.meter()));
             let born = born.transpose()?.flatten().map(|snapshot| u64::from(snapshot.0));
             let answer = answer.fact(Column::new("born_in_snapshot", "born in", Unit::Number), born);
-            with_graph(&heap, answer, id, &ask.meter()).map(Reply::from)
+            with_graph(&heap, answer, id, &ask.meter()).map(Reply::aside)
         }
         [_, word, ..] => Err(COMMAND.refuses(word)),
     }
