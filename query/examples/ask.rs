@@ -17,12 +17,16 @@ impl Watcher for Phases {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
     let (Some(file), Some(line)) = (words.next(), words.next()) else { return Err("usage: ask FILE LINE".into()) };
+    println!("{}", ask(&file, &line)?);
+    Ok(())
+}
+
+/// The whole answer to a line as JSON; an empty line has none.
+pub(crate) fn ask(file: &str, line: &str) -> Result<String, Box<dyn std::error::Error>> {
     let mut session = Session::new(Workspace::new(None, None)?, Settings { no_index: true, ..Settings::default() });
     session.allow(Touches::READ_ONLY);
     session.watch_with(Arc::new(Phases));
-    session.open(&file)?;
-    if let Some(question) = Question::of_line(&line)? {
-        println!("{}", serde_json::to_string_pretty(&session.ask(&question)?)?);
-    }
-    Ok(())
+    session.open(file)?;
+    let Some(question) = Question::of_line(line)? else { return Ok(String::new()) };
+    Ok(serde_json::to_string_pretty(&session.ask(&question)?)?)
 }
