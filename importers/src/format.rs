@@ -5,9 +5,9 @@ use std::fmt;
 use crate::context::{Context, Outcome};
 use crate::counted::{Counted, CountedSnapshots};
 use crate::error::ImportError;
-use crate::measurements::ReadFile;
+use crate::intake::screen::{Screen, Text};
 use crate::options::FormatOptions;
-use crate::screen::{Screen, Text};
+use crate::values::measurements::ReadFile;
 
 /// A row of the table of importers: everything that other modules need to know of a format.
 pub(crate) struct Importer {

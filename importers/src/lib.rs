@@ -31,75 +31,46 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! In reading order: `table` (one row per format), `format` (what a row says), the folders of the formats: `hprof` (JVMs),
-//! `moarvm`, `python` and `ruby` with `json_lines` (a JSON object a line), `v8`; then logs of processes: `kleknev`, `ninja`,
-//! `bazel` and `strace` with `process_logs`; then measured values: `csv_values`, `hyperfine`, `criterion`, `google_benchmark`,
-//! `benchmark_dotnet`, `pytest_benchmark`, `pyperf`, `go_benchmarks`, `jmh`, `massif` and `dhat` with `measurements`. They use
-//! `context` (what every importer works with), `contents` (how much of objects is recorded) and `cursor` (a position in a dump). `importing` and `series`
-//! call them. Before that, `dump` maps a file; `packing` (gzip and zstd), `unpacking` and `screening` turn a compressed dump
-//! into a file.
+//! In reading order: `table` (one row per format), `format` (what a row says), and the formats: `heaps` (`hprof` for JVMs,
+//! `moarvm`, `python` and `ruby` with `json_lines`, `v8`), `processes` (logs of builds, with `process_logs`), `values` (results
+//! of benchmarks, with `measurements`). They use `context` (what every importer works with), `contents` (how much of objects
+//! is recorded) and `intake::cursor` (a position in a dump). `importing` and `series` call them. Before that, `intake` maps a
+//! file, and turns a compressed dump into one.
 
 #![deny(unsafe_code)]
 
-mod bazel;
-mod benchmark_dotnet;
 mod contents;
 mod context;
 mod counted;
-mod criterion;
-mod csv_values;
-mod cursor;
-mod dhat;
-mod dump;
 mod error;
-mod first_bytes;
 mod format;
-mod go_benchmarks;
-mod google_benchmark;
-mod hprof;
-mod hyperfine;
+mod heaps;
 mod importing;
-mod jmh;
-mod json_lines;
-mod kleknev;
-mod massif;
-mod measurements;
-mod moarvm;
-mod ninja;
+mod intake;
 mod options;
 mod other_kinds;
-mod packing;
-mod process_logs;
-mod pyperf;
-mod pytest_benchmark;
-mod python;
-mod read_value;
-mod ruby;
-mod screen;
-mod screening;
+mod processes;
 mod series;
-mod strace;
 mod table;
 mod tally;
-mod unpacking;
-mod v8;
+mod values;
 
 pub use barrow_progress::{Progress, Silent};
 pub use barrow_writer::{Better, Totals};
 pub use contents::Contents;
 pub use counted::{Counted, CountedSnapshot, CountedSnapshots, TypeCount};
 pub use error::{Damage, ImportError, Kept, Loss};
-pub use first_bytes::first_bytes;
 pub use format::{Format, FormatOption, Holds};
-pub use hprof::ObjectLayout;
+pub use heaps::hprof::ObjectLayout;
 pub use importing::Imported;
-pub use kleknev::ClockOffsets;
+pub use intake::first_bytes::first_bytes;
+pub use intake::packing::is_archive;
 pub use options::{FormatOptions, ImportOptions};
-pub use packing::is_archive;
-pub use read_value::{ReadValue, ReadValues, read_values};
+pub use processes::kleknev::ClockOffsets;
+pub use processes::strace::joined::{joined_strace, strace_siblings};
 pub use series::{Series, began_ns, taken_ns};
-pub use strace::joined::{joined_strace, strace_siblings};
 pub use table::{FORMATS, named_otherwise, recognise};
+pub use values::read_value::{ReadValue, ReadValues, read_values};
 
 use std::path::Path;
 
@@ -134,9 +105,9 @@ pub fn totals(
     options: &ImportOptions,
     progress: &dyn Progress,
 ) -> Result<Option<Counted>, ImportError> {
-    let Some(dump) = dump::Dump::open_plain(source)? else { return Ok(None) };
+    let Some(dump) = intake::dump::Dump::open_plain(source)? else { return Ok(None) };
     let Some(totals) = recognise(dump.bytes()).and_then(|format| format.0.totals) else { return Ok(None) };
-    let pages = &dump::Releasing::new(&dump, progress);
+    let pages = &intake::dump::Releasing::new(&dump, progress);
     let vocabulary = &Vocabulary::new(writer);
     let context = pages.context(source, writer, options, vocabulary);
     totals(dump.bytes(), &context)
@@ -154,9 +125,9 @@ pub fn snapshot_totals(
     options: &ImportOptions,
     progress: &dyn Progress,
 ) -> Result<Option<CountedSnapshots>, ImportError> {
-    let Some(dump) = dump::Dump::open_plain(source)? else { return Ok(None) };
+    let Some(dump) = intake::dump::Dump::open_plain(source)? else { return Ok(None) };
     let Some(snapshots) = recognise(dump.bytes()).and_then(|format| format.0.snapshots) else { return Ok(None) };
-    let pages = &dump::Releasing::new(&dump, progress);
+    let pages = &intake::dump::Releasing::new(&dump, progress);
     let vocabulary = &Vocabulary::new(writer);
     let context = pages.context(source, writer, options, vocabulary);
     snapshots(dump.bytes(), &context).map(Some)

@@ -7,13 +7,13 @@ use std::path::Path;
 use barrow_writer::{SnapshotInfo, Writer};
 
 use crate::context::{Context, Vocabulary};
-use crate::dump;
 use crate::error::{Damage, ImportError, Loss};
-use crate::first_bytes::first_bytes;
 use crate::format::{Format, Holds};
 use crate::importing::{Imported, import_dump};
-use crate::kleknev::{self, ClockOffsets};
+use crate::intake::dump;
+use crate::intake::first_bytes::first_bytes;
 use crate::options::ImportOptions;
+use crate::processes::kleknev::{self, ClockOffsets};
 use crate::table::recognise;
 use barrow_progress::Progress;
 

@@ -2,10 +2,12 @@
 
 use crate::error::ImportError;
 use crate::format::Format;
+use crate::heaps::{hprof, moarvm, python, ruby, v8};
 use crate::other_kinds::other_kind;
-use crate::{
-    bazel, benchmark_dotnet, criterion, csv_values, dhat, go_benchmarks, google_benchmark, hprof, hyperfine, jmh,
-    kleknev, massif, moarvm, ninja, pyperf, pytest_benchmark, python, ruby, strace, v8,
+use crate::processes::{bazel, kleknev, ninja, strace};
+use crate::values::{
+    benchmark_dotnet, criterion, csv_values, dhat, go_benchmarks, google_benchmark, hyperfine, jmh, massif, pyperf,
+    pytest_benchmark,
 };
 
 /// All formats that can be imported, in the order in which users read them.
@@ -59,7 +61,7 @@ pub(crate) fn unrecognised(dump: &[u8]) -> ImportError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::first_bytes::FIRST_BYTES;
+    use crate::intake::first_bytes::FIRST_BYTES;
 
     fn key(first_bytes: &[u8]) -> Option<&'static str> {
         recognise(first_bytes).map(Format::key)

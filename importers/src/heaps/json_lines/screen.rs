@@ -1,0 +1,34 @@
+//! Screens lines of JSON objects while they are unpacked.
+
+use crate::intake::screen::Screen;
+
+/// Lines that do not begin as objects, and bytes of 0, that a dump may have: real ones have had two, and an import leaves
+/// such lines out.
+const MOST_WRONG: usize = 256;
+
+/// Admits text in which lines are blank or begin as JSON objects, but for some.
+pub(crate) struct LineStarts {
+    /// Whether the next byte begins a line.
+    begins_line: bool,
+    /// Lines that do not, and bytes of 0.
+    wrong: usize,
+}
+
+impl LineStarts {
+    /// The screen of a dump, from its first byte on.
+    pub(crate) fn boxed(_first_bytes: &[u8]) -> Option<Box<dyn Screen>> {
+        Some(Box::new(LineStarts { begins_line: true, wrong: 0 }))
+    }
+}
+
+impl Screen for LineStarts {
+    fn admits(&mut self, bytes: &[u8]) -> bool {
+        let is_wrong = |byte: u8| byte != b'{' && !byte.is_ascii_whitespace();
+        let first = bytes.first().filter(|_| self.begins_line);
+        let later = memchr::memchr_iter(b'\n', bytes).filter_map(|newline| bytes.get(newline + 1));
+        let lines = first.into_iter().chain(later).filter(|&&first| is_wrong(first)).count();
+        self.wrong += lines + memchr::memchr_iter(0, bytes).count();
+        self.begins_line = bytes.last() == Some(&b'\n');
+        self.wrong <= MOST_WRONG
+    }
+}

@@ -1,0 +1,108 @@
+//! The fields of one line, as `recorders/python/dump_heap.py` writes them.
+
+use crate::error::Damage;
+use crate::heaps::json_lines::{Scanner, Text};
+
+/// One line: the header, an object, a group of roots, or the end.
+#[derive(Debug, Default)]
+pub(crate) struct Line<'a> {
+    /// Of the first line and the last: what it is.
+    pub(crate) barrow: Option<Text<'a>>,
+    pub(crate) version: Option<u64>,
+    pub(crate) python: Option<Text<'a>>,
+    pub(crate) pid: Option<u64>,
+    pub(crate) is_collected: bool,
+    /// Of the last line: how many objects were written.
+    pub(crate) objects: Option<u64>,
+
+    pub(crate) address: Option<u64>,
+    /// `object`, `type`, `frame` or `ROOT`.
+    pub(crate) kind: &'a [u8],
+    /// Of roots: their category.
+    pub(crate) root: Option<Text<'a>>,
+    pub(crate) class: Option<u64>,
+    pub(crate) size: Option<u64>,
+    /// Of a container: its elements. Of a string, its characters; of bytes, how many.
+    pub(crate) length: Option<u64>,
+    /// How many elements or bytes fit into it.
+    pub(crate) capacity: Option<u64>,
+    /// What a person would like to see: the value of a string or number, the name of a function.
+    pub(crate) name: Option<Text<'a>>,
+    /// Of a type: where it is defined.
+    pub(crate) module: Option<Text<'a>>,
+    pub(crate) base: Option<u64>,
+    /// Of a type: those that it is derived from, too, besides its base and those of that.
+    pub(crate) further_bases: Vec<u64>,
+    /// Of a frame: what is called in it.
+    pub(crate) function: Option<Text<'a>>,
+    pub(crate) file: Option<Text<'a>>,
+    pub(crate) line: Option<u64>,
+    /// How many of the references, from the first on, are elements of a list or tuple.
+    pub(crate) elements: u64,
+}
+
+/// The references of a line.
+#[derive(Debug, Default)]
+pub(crate) struct References<'a> {
+    pub(crate) strong: Vec<u64>,
+    pub(crate) weak: Vec<u64>,
+    /// Of the references after the elements, as far as there are any.
+    pub(crate) labels: Vec<Option<Text<'a>>>,
+}
+
+impl<'a> References<'a> {
+    /// Empty ones that use the memory of these.
+    pub(crate) fn recycled<'b>(mut self) -> References<'b> {
+        self.strong.clear();
+        self.weak.clear();
+        self.labels.clear();
+        // Collecting an emptied vector in place keeps its memory.
+        let labels = self.labels.into_iter().map(|_| None).collect();
+        References { strong: self.strong, weak: self.weak, labels }
+    }
+}
+
+impl<'a> Line<'a> {
+    /// Reads `text`, which is at `offset`; references go to `references`, which is empty.
+    #[inline]
+    pub(crate) fn read(text: &'a [u8], offset: u64, references: &mut References<'a>) -> Result<Self, Damage> {
+        let mut line = Line::default();
+        let mut scanner = Scanner::new(text, offset);
+        scanner.object(|scanner, key| {
+            match key {
+                // If a key occurs twice the first counts, since the survey reads only the first.
+                b"address" if line.address.is_none() => line.address = scanner.address()?,
+                b"type" if line.kind.is_empty() => line.kind = scanner.text()?.map_or(&b""[..], |text| text.raw),
+                b"class" => line.class = scanner.address()?,
+                b"size" => line.size = scanner.integer()?,
+                b"length" => line.length = scanner.integer()?,
+                b"capacity" => line.capacity = scanner.integer()?,
+                b"name" => line.name = scanner.text()?,
+                b"references" => scanner.addresses(&mut references.strong)?,
+                b"elements" => line.elements = scanner.integer()?.unwrap_or(0),
+                b"labels" => scanner.array(|scanner| {
+                    references.labels.push(scanner.text()?);
+                    Ok(())
+                })?,
+                b"weak" => scanner.addresses(&mut references.weak)?,
+                b"root" => line.root = scanner.text()?,
+                b"module" => line.module = scanner.text()?,
+                b"base" => line.base = scanner.address()?,
+                b"further_bases" => scanner.addresses(&mut line.further_bases)?,
+                b"function" => line.function = scanner.text()?,
+                b"file" => line.file = scanner.text()?,
+                b"line" => line.line = scanner.integer()?,
+                b"barrow" => line.barrow = scanner.text()?,
+                b"version" => line.version = scanner.integer()?,
+                b"python" => line.python = scanner.text()?,
+                b"pid" => line.pid = scanner.integer()?,
+                b"collected" => line.is_collected = scanner.boolean()?,
+                b"objects" => line.objects = scanner.integer()?,
+                _ => scanner.skip()?,
+            }
+            Ok(())
+        })?;
+        scanner.end()?;
+        Ok(line)
+    }
+}

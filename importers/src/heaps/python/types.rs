@@ -1,0 +1,98 @@
+//! The types of objects: what tells them apart in a dump, and how they are declared.
+
+use super::Classes;
+use super::attributes;
+use super::line::Line;
+use crate::context::Vocabulary;
+use crate::error::ImportError;
+use crate::heaps::json_lines::{MAX_NAME_BYTES, Text};
+use barrow_writer::{KindRole, TypeDescription, TypeId};
+use std::sync::PoisonError;
+
+/// What the line of an object says of its type.
+#[derive(Debug)]
+pub(crate) struct LineType {
+    kind: String,
+    role: KindRole,
+    class: Option<u64>,
+    /// Of a frame: what is called in it.
+    function: Option<String>,
+    file: Option<String>,
+    line: Option<u32>,
+}
+
+/// Puts into `key` what tells the type of a line from others.
+#[inline]
+pub(crate) fn put_key(line: &Line<'_>, key: &mut Vec<u8>) {
+    key.clear();
+    key.extend_from_slice(&line.class.unwrap_or(0).to_le_bytes());
+    key.extend_from_slice(line.kind);
+    if let Some(function) = line.function {
+        key.push(b'"');
+        key.extend_from_slice(&line.line.unwrap_or(0).to_le_bytes());
+        key.extend_from_slice(function.raw);
+        key.push(b'"');
+        key.extend_from_slice(line.file.map_or(&b""[..], |file| file.raw));
+    }
+}
+
+impl LineType {
+    /// The type of a line.
+    pub(crate) fn of(line: &Line<'_>) -> Self {
+        let decode = |text: Text<'_>| text.decode_first(MAX_NAME_BYTES).into_owned();
+        LineType {
+            kind: String::from_utf8_lossy(line.kind).into_owned(),
+            role: match line.kind {
+                b"type" => KindRole::Type,
+                b"frame" => KindRole::Frame,
+                _ => KindRole::Object,
+            },
+            class: line.class,
+            function: line.function.map(decode),
+            file: line.file.map(decode),
+            line: line.line.and_then(|line| u32::try_from(line).ok()),
+        }
+    }
+
+    /// Declares it. With `has_values`, numbers stand for what they are.
+    pub(crate) fn declare(
+        &self,
+        classes: &Classes,
+        vocabulary: &Vocabulary<'_>,
+        has_values: bool,
+    ) -> Result<TypeId, ImportError> {
+        let kind = vocabulary.kind(&self.kind, self.role)?;
+        if let Some(function) = &self.function {
+            let description = TypeDescription::new(kind, function);
+            return vocabulary.declare_type(&TypeDescription {
+                file: self.file.as_deref(),
+                line: self.line,
+                ..description
+            });
+        }
+        let Some(class) = self.class.filter(|&class| classes.name(class).is_some()) else {
+            return vocabulary.declare_type(&TypeDescription::new(kind, "(class not in the dump)"));
+        };
+        let has_attributes = has_values && self.role == KindRole::Object;
+        let mut declared = classes.declared.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut base, mut new) = (None, Vec::new());
+        for (address, class) in classes.line(class) {
+            if let Some(&known) = declared.get(&(address, kind)) {
+                base = Some(known);
+                break;
+            }
+            new.push((address, class));
+        }
+        for (address, class) in new.into_iter().rev() {
+            let own = if has_attributes { attributes::of_type(&class.name) } else { &[] };
+            let further = classes.further_bases(class).map(|name| (attributes::FURTHER_BASES, name));
+            let attributes: Vec<(&str, &str)> = own.iter().copied().chain(further).collect();
+            let description =
+                TypeDescription { base, attributes: &attributes, ..TypeDescription::new(kind, &class.name) };
+            let type_id = vocabulary.declare_type(&description)?;
+            declared.insert((address, kind), type_id);
+            base = Some(type_id);
+        }
+        Ok(base.expect("a class is in its own line"))
+    }
+}

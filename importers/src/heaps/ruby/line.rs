@@ -1,0 +1,166 @@
+//! The fields of one line, as Ruby 2.7 to 3.4 write them.
+
+use crate::error::Damage;
+use crate::heaps::json_lines::{Scanner, Text};
+
+/// One line of a dump: an object, a shape or a group of roots. Fields that are not recorded (`frozen`, `flags` and so
+/// on) are skipped.
+#[derive(Debug, Default)]
+pub(crate) struct Line<'a> {
+    pub(crate) address: Option<u64>,
+    /// `STRING`, `CLASS` and so on.
+    pub(crate) kind: &'a [u8],
+    /// Of roots: their category.
+    pub(crate) root: Option<Text<'a>>,
+    pub(crate) class: Option<u64>,
+    pub(crate) superclass: Option<u64>,
+    /// Of a hash: its default proc.
+    pub(crate) default: Option<u64>,
+    /// Of a class: what it is called.
+    pub(crate) name: Option<Text<'a>>,
+    /// Of a singleton class: the class of what it belongs to.
+    pub(crate) real_class_name: Option<Text<'a>>,
+    pub(crate) is_singleton: bool,
+    /// Of a `DATA`: the C structure it wraps.
+    pub(crate) structure: Option<Text<'a>>,
+    /// Of an `IMEMO`: what it is to the virtual machine.
+    pub(crate) imemo_type: Option<Text<'a>>,
+    /// Of an `IMEMO` that is a method entry: the method.
+    pub(crate) method_id: Option<Text<'a>>,
+    /// What a string, symbol or float says.
+    pub(crate) value: Option<Text<'a>>,
+    /// Of an array: its elements. Of a hash, where it is called `size`: its entries.
+    pub(crate) length: Option<u64>,
+    pub(crate) string: StringFields<'a>,
+    /// Of an `OBJECT`: how many instance variables it has.
+    pub(crate) ivars: Option<u64>,
+    pub(crate) shape_id: Option<u64>,
+    pub(crate) shape: Shape<'a>,
+    pub(crate) memsize: Option<u64>,
+    pub(crate) slot_size: Option<u64>,
+    pub(crate) site: Site<'a>,
+}
+
+/// Of a string or symbol, apart from what it says.
+#[derive(Debug, Default)]
+pub(crate) struct StringFields<'a> {
+    pub(crate) bytes: Option<u64>,
+    /// Only if that differs from `bytes`, and of strings that are neither embedded nor shared.
+    pub(crate) capacity: Option<u64>,
+    pub(crate) is_embedded: bool,
+    pub(crate) is_shared: bool,
+    /// Of a string: none is `ASCII-8BIT`.
+    pub(crate) encoding: Option<Text<'a>>,
+    pub(crate) code_range: Option<Text<'a>>,
+}
+
+/// Of a `SHAPE`.
+#[derive(Debug, Default)]
+pub(crate) struct Shape<'a> {
+    pub(crate) id: Option<u64>,
+    pub(crate) parent_id: Option<u64>,
+    pub(crate) shape_type: Option<Text<'a>>,
+    pub(crate) edge_name: Option<Text<'a>>,
+}
+
+/// Where an object was allocated, if that was traced.
+#[derive(Debug, Default)]
+pub(crate) struct Site<'a> {
+    pub(crate) file: Option<Text<'a>>,
+    pub(crate) line: Option<u64>,
+    pub(crate) method: Option<Text<'a>>,
+    /// The collection since the process began, which says when.
+    pub(crate) generation: Option<u64>,
+    /// All but the generation, as it is written.
+    pub(crate) written: &'a [u8],
+}
+
+/// What one line after the other is read with.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    /// The references of the last line.
+    pub(crate) references: Vec<u64>,
+    /// The flags of the last line: long, nearly always the same, and of no use.
+    flags: Vec<u8>,
+}
+
+impl<'a> Line<'a> {
+    /// Reads `text`, which is at `offset`.
+    #[inline]
+    pub(crate) fn read(text: &'a [u8], offset: u64, reading: &mut Reading) -> Result<Self, Damage> {
+        let Reading { references, flags } = reading;
+        references.clear();
+        let mut line = Line::default();
+        let mut scanner = Scanner::new(text, offset);
+        let mut site_start = None;
+        scanner.object(|scanner, key| {
+            match key {
+                // If a key occurs twice the first counts, since the survey reads only the first.
+                b"address" if line.address.is_none() => line.address = scanner.address()?,
+                b"type" if line.kind.is_empty() => line.kind = scanner.text()?.map_or(&b""[..], |text| text.raw),
+                b"class" => line.class = scanner.address()?,
+                b"references" => scanner.addresses(references)?,
+                b"value" => line.value = scanner.text()?,
+                b"bytesize" => line.string.bytes = scanner.integer()?,
+                b"capacity" => line.string.capacity = scanner.integer()?,
+                b"embedded" => line.string.is_embedded = scanner.boolean()?,
+                b"shared" => line.string.is_shared = scanner.boolean()?,
+                b"encoding" => line.string.encoding = scanner.text()?,
+                b"coderange" => line.string.code_range = scanner.text()?,
+                b"length" | b"size" => line.length = scanner.integer()?,
+                b"memsize" => line.memsize = scanner.integer()?,
+                b"slot_size" => line.slot_size = scanner.integer()?,
+                b"shape_id" => line.shape_id = scanner.integer()?,
+                b"file" => {
+                    site_start = Some(scanner.place());
+                    line.site.file = scanner.text()?;
+                    line.site.written = scanner.since(site_start.unwrap_or_default());
+                }
+                b"line" => {
+                    line.site.line = scanner.integer()?;
+                    line.site.written = scanner.since(site_start.unwrap_or_default());
+                }
+                b"method" => {
+                    line.site.method = scanner.text()?;
+                    line.site.written = scanner.since(site_start.unwrap_or_default());
+                }
+                b"generation" => line.site.generation = scanner.integer()?,
+                b"flags" => scanner.skip_again(flags)?,
+                b"ivars" => line.ivars = scanner.integer()?,
+                b"superclass" => line.superclass = scanner.address()?,
+                b"name" => line.name = scanner.text()?,
+                b"real_class_name" => line.real_class_name = scanner.text()?,
+                b"singleton" => line.is_singleton = scanner.boolean()?,
+                b"default" => line.default = scanner.address()?,
+                b"struct" => line.structure = scanner.text()?,
+                b"imemo_type" => line.imemo_type = scanner.text()?,
+                b"mid" => line.method_id = scanner.text()?,
+                b"root" => line.root = scanner.text()?,
+                b"id" => line.shape.id = scanner.integer()?,
+                b"parent_id" => line.shape.parent_id = scanner.integer()?,
+                b"shape_type" => line.shape.shape_type = scanner.text()?,
+                b"edge_name" => line.shape.edge_name = scanner.text()?,
+                _ => scanner.skip()?,
+            }
+            Ok(())
+        })?;
+        scanner.end()?;
+        Ok(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_may_stand_in_any_order() {
+        let mut reading = Reading { references: vec![7], flags: Vec::new() };
+        let text = br#"{"type":"STRING","unknown":{"a":[1]},"method":"read","line":3,"file":"a.rb","references":["0x10", "0x20"],"address":"0x8"}"#;
+        let line = Line::read(text, 0, &mut reading).expect("JSON");
+        assert_eq!((line.address, line.kind), (Some(8), &b"STRING"[..]));
+        assert_eq!(reading.references, [0x10, 0x20]);
+        assert_eq!(line.site.line, Some(3));
+        assert_eq!(line.site.file.map(|file| file.decode().into_owned()), Some("a.rb".to_string()));
+    }
+}

@@ -1,0 +1,75 @@
+//! The types of objects: what tells them apart in a dump, and how they are declared.
+
+use super::classes::Classes;
+use super::line::Line;
+use crate::context::Vocabulary;
+use crate::error::ImportError;
+use crate::heaps::json_lines::{MAX_NAME_BYTES, Text};
+use barrow_writer::{KindRole, TypeDescription, TypeId};
+
+/// What the line of an object says of its type.
+#[derive(Debug)]
+pub(crate) struct LineType {
+    /// In lower case.
+    kind: String,
+    role: KindRole,
+    class: Option<u64>,
+    /// The C structure that it wraps.
+    structure: Option<String>,
+    /// What an imemo or a shape is.
+    word: Option<String>,
+}
+
+/// The class of an object. Of an imemo the field is no class.
+fn class_of(line: &Line<'_>) -> Option<u64> {
+    line.class.filter(|_| line.kind != b"IMEMO")
+}
+
+/// Puts into `key` what tells the type of a line from others.
+#[inline]
+pub(crate) fn put_key(line: &Line<'_>, key: &mut Vec<u8>) {
+    key.clear();
+    key.extend_from_slice(&class_of(line).unwrap_or(0).to_le_bytes());
+    key.extend_from_slice(line.kind);
+    if let Some(word) = line.imemo_type.or(line.structure).or(line.shape.shape_type) {
+        key.push(b'"');
+        key.extend_from_slice(word.raw);
+    }
+}
+
+impl LineType {
+    /// The type of a line.
+    pub(crate) fn of(line: &Line<'_>) -> Self {
+        let decode = |text: Text<'_>| text.decode_first(MAX_NAME_BYTES).into_owned();
+        LineType {
+            kind: String::from_utf8_lossy(line.kind).to_lowercase(),
+            role: match line.kind {
+                b"CLASS" | b"MODULE" | b"ICLASS" | b"SHAPE" => KindRole::Type,
+                _ => KindRole::Object,
+            },
+            class: class_of(line),
+            structure: line.structure.map(decode),
+            word: line.imemo_type.or(line.shape.shape_type).map(decode),
+        }
+    }
+
+    /// Declares it. With `has_values`, arrays and hashes say how many elements they have.
+    pub(crate) fn declare(
+        &self,
+        classes: &Classes,
+        vocabulary: &Vocabulary<'_>,
+        has_values: bool,
+    ) -> Result<TypeId, ImportError> {
+        let kind = vocabulary.kind(&self.kind, self.role)?;
+        let structure = self.structure.as_deref();
+        let instances = self.class.map(|class| classes.name_of_instances(class));
+        let name = match &instances {
+            Some(name) => name.as_deref().unwrap_or("(class not in the dump)"),
+            None => self.word.as_deref().or(structure).unwrap_or("(hidden)"),
+        };
+        let has_elements = has_values && matches!(&*self.kind, "array" | "hash");
+        let attributes: &[_] = if has_elements { &[("elements", ".length")] } else { &[] };
+        let description = TypeDescription { attributes, ..TypeDescription::new(kind, name) };
+        vocabulary.declare_type(&TypeDescription { layout: structure, ..description })
+    }
+}

@@ -1,0 +1,88 @@
+//! Announces the actions of a profile to the writer.
+
+use barrow_writer::{ProcessDescription, ProcessEnd, ProcessId, ProgramDescription};
+
+use super::actions::{Actions, PhaseTimes};
+use super::event::{Action, Phase};
+use super::profile::Head;
+use crate::context::Context;
+use crate::error::Stop;
+use crate::processes::process_logs::{Clock, Moment, moments, saturated};
+
+/// How many processes were announced, and notes.
+type Announced = (u64, Vec<String>);
+
+/// Announces all actions in the order of time. There are no process ids, so processes are numbered from 1.
+pub(super) fn announce(
+    actions: Actions,
+    head: Option<Head>,
+    started_ns: Option<u64>,
+    context: &Context<'_>,
+) -> Result<Announced, Stop> {
+    let writer = context.writer;
+    writer.fact("recorded by", "Bazel")?;
+    if let Some(version) = head.as_ref().and_then(Head::version) {
+        writer.fact("version of Bazel", version)?;
+    }
+    if started_ns.is_some() {
+        writer.fact("time of day", "known")?;
+    }
+    // Without the time of day, times count from the beginning of the command.
+    let offset_ns =
+        started_ns.map_or(0, |started_ns| Clock::new(writer.created_ns()).since_created_ns(started_ns.into()));
+    let time_ns = |us: i64| saturated(i128::from(offset_ns) + i128::from(us) * 1000);
+    let phase_times = actions.phase_times();
+    let span = |action: &Action| (time_ns(action.span.start_us), time_ns(action.span.end_us));
+    let spans: Vec<(i64, i64)> = actions.actions.iter().map(span).collect();
+    let mut begun: Vec<Option<ProcessId>> = vec![None; spans.len()];
+    let mut pid = 0;
+    for moment in moments(&spans) {
+        match moment {
+            Moment::Begin(at) => {
+                pid += 1;
+                let action = &actions.actions[at];
+                // Before version 5 there is no mnemonic.
+                let executable = Some(action.mnemonic.as_deref().unwrap_or(&action.description));
+                let program = ProgramDescription { executable, ..ProgramDescription::default() };
+                let described =
+                    ProcessDescription { time_ns: spans[at].0, pid, program, ..ProcessDescription::default() };
+                let process = writer.begin_process(&described)?;
+                attributes(action, &phase_times[at], process, context)?;
+                begun[at] = Some(process);
+            }
+            Moment::End(at) => {
+                let Some(process) = begun[at] else { continue };
+                writer.end_process(process, spans[at].1, &ProcessEnd::default())?;
+            }
+        }
+    }
+    let in_bazel = phase_times.iter().filter(|times| !times.contains_key(&Phase::Run)).count();
+    Ok((pid, notes(in_bazel, actions.merged)))
+}
+
+fn attributes(action: &Action, phases: &PhaseTimes, process: ProcessId, context: &Context<'_>) -> Result<(), Stop> {
+    let times: Vec<(&str, String)> =
+        phases.iter().map(|(phase, us)| (phase.attribute(), (us * 1000).to_string())).collect();
+    let mut attributes = vec![("description", action.description.as_str())];
+    attributes.extend(times.iter().map(|(name, ns)| (*name, ns.as_str())));
+    attributes.extend(action.target.as_deref().map(|target| ("label", target)));
+    attributes.extend(action.output.as_deref().map(|output| ("output", output)));
+    if !phases.contains_key(&Phase::Run) {
+        attributes.push(("not traced", "Bazel ran no process of its own on this machine for this action"));
+    }
+    Ok(context.writer.process_attributes(process, &attributes)?)
+}
+
+fn notes(in_bazel: usize, merged: u64) -> Vec<String> {
+    let mut notes = Vec::new();
+    if in_bazel > 0 {
+        notes.push(format!("actions for which Bazel ran no process on this machine: {in_bazel}"));
+    }
+    if merged > 0 {
+        notes.push(format!(
+            "events that Bazel merged into others, among which actions may be: {merged}; `bazel build --noslim_profile` \
+             keeps them"
+        ));
+    }
+    notes
+}

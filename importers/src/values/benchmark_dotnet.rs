@@ -1,0 +1,157 @@
+//! BenchmarkDotNet's results (`JsonExporter`, full or brief).
+//!
+//! ```text
+//!   {"Title": …, "HostEnvironmentInfo": {"BenchmarkDotNetVersion": …, …},
+//!    "Benchmarks": [{"DisplayInfo": "Sums.Fold: DefaultJob [N=100]", "FullName": "Cards.Sums.Fold(N: 100)",
+//!                    "Statistics": {"OriginalValues": [71.2, …]}, "Memory": {"BytesAllocatedPerOperation": 24},
+//!                    "Measurements": [{"IterationMode": "Workload", "IterationStage": "Result", "LaunchIndex": 1,
+//!                                      "IterationIndex": 1, "Operations": 4194304, "Nanoseconds": 298634444}, …]}, …]}
+//! ```
+//!
+//! What becomes of each field is in `docs/imports.md`.
+//!
+//! In reading order: `stages` (which measurements count).
+
+mod stages;
+
+use std::path::Path;
+
+use barrow_writer::Better;
+use serde::Deserialize;
+
+use crate::error::{ImportError, Stop};
+use crate::format::Importer;
+use crate::values::measurements::{Head, MetricText, Number, Read, Text, Values, each, field, import, strict};
+use stages::{Measured, Measurements};
+
+/// Results of BenchmarkDotNet.
+pub(crate) const IMPORTER: Importer = Importer {
+    key: "benchmark-dotnet",
+    name: "results of BenchmarkDotNet (JSON)",
+    heading: "BenchmarkDotNet",
+    sample: "benchmark-dotnet-full.json",
+    recognises: |first_bytes| {
+        let head = Head::of(first_bytes);
+        ["BenchmarkDotNetCaption", "BenchmarkDotNetVersion"].iter().any(|key| head.has("HostEnvironmentInfo", key))
+    },
+    import: |dump, context| import(dump, context, read),
+    read: Some(read),
+    ..Importer::OF_VALUES
+};
+
+/// What the variant of a benchmark without a job is called.
+const UNNAMED: &str = "BenchmarkDotNet";
+
+/// Where the benchmarks ran.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+struct Environment {
+    #[serde(rename = "BenchmarkDotNetVersion")]
+    version: Text,
+    os_version: Text,
+    processor_name: Text,
+    runtime_version: Text,
+}
+
+/// A benchmark under one job.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Benchmark {
+    display_info: Option<String>,
+    full_name: Option<String>,
+    /// How versions before 0.10.1 called it.
+    short_info: Option<String>,
+    statistics: Option<Statistics>,
+    memory: Option<Memory>,
+    measurements: Option<Measurements>,
+}
+
+/// Nanoseconds per operation.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Statistics {
+    original_values: Option<Vec<Number>>,
+}
+
+/// What the diagnoser of memory counted.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Memory {
+    bytes_allocated_per_operation: Option<Number>,
+}
+
+fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
+    let text = strict(text);
+    let mut values = Values::default();
+    let environment: Environment = field(&text, "HostEnvironmentInfo").unwrap_or_default();
+    values.known_facts([
+        ("version of BenchmarkDotNet", environment.version),
+        ("system", environment.os_version),
+        ("processor", environment.processor_name),
+        ("runtime", environment.runtime_version),
+    ]);
+    let mut without_values = 0_u64;
+    let end = each(&text, "Benchmarks", |benchmark: Benchmark| {
+        if !add(&mut values, &benchmark) {
+            without_values += 1;
+        }
+    });
+    if without_values > 0 {
+        values.note(format!(
+            "benchmarks without single values: {without_values}; they failed, or an exporter that excludes measurements \
+             wrote the file"
+        ));
+    }
+    Ok(Read { values, end: end.map_err(Stop::from) })
+}
+
+/// Adds a benchmark; returns whether it has any times.
+fn add(values: &mut Values, benchmark: &Benchmark) -> bool {
+    let display = benchmark.display_info.as_deref().unwrap_or_default();
+    let name = [&benchmark.full_name, &benchmark.display_info, &benchmark.short_info];
+    let name = name.into_iter().flatten().map(String::as_str).find(|name| !name.is_empty()).unwrap_or("benchmark");
+    let variant = values.variant(job(display), &[]);
+    let metric = values.metric(&MetricText { name, unit: "ns", better: Better::Lower, exact: false });
+    let place = |at: u64| format!("iteration {at} of `{name}`");
+    let measured = benchmark.measurements.as_ref().map_or(&[][..], Measurements::that_count);
+    let mut first_run = None;
+    for &Measured { launch, iteration, ns_per_operation } in measured {
+        let run = values.numbered_run(variant, launch.saturating_sub(1));
+        first_run.get_or_insert(run);
+        let iteration = iteration.saturating_sub(1);
+        values.value(metric, run, Some(iteration), ns_per_operation, || place(iteration));
+    }
+    let original = benchmark.statistics.as_ref().and_then(|statistics| statistics.original_values.as_deref());
+    if let (None, Some(original)) = (first_run, original) {
+        let run = values.numbered_run(variant, 0);
+        for (at, value) in (0..).zip(original) {
+            first_run = Some(run);
+            values.value(metric, run, Some(at), value.0, || place(at));
+        }
+    }
+    let Some(run) = first_run else { return false };
+    if let Some(Number(bytes)) = benchmark.memory.as_ref().and_then(|memory| memory.bytes_allocated_per_operation) {
+        let name = format!("{name} allocated");
+        let metric = values.metric(&MetricText { name: &name, unit: "bytes", better: Better::Lower, exact: true });
+        values.value(metric, run, None, bytes, || format!("bytes of `{name}`"));
+    }
+    true
+}
+
+/// The job in a text like `Sums.Fold: DefaultJob [N=100]`.
+fn job(display: &str) -> &str {
+    let job = display.split_once(": ").map_or("", |(_, job)| job.split(" [").next().unwrap_or(job)).trim();
+    if job.is_empty() { UNNAMED } else { job }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::job;
+
+    #[test]
+    fn the_job_is_part_of_the_display() {
+        assert_eq!(job("Sums.Fold: DefaultJob [N=100]"), "DefaultJob");
+        assert_eq!(job("Sums.Fold: Job-ABC(Runtime=.NET 8.0)"), "Job-ABC(Runtime=.NET 8.0)");
+        assert_eq!((job("Sums.Fold"), job("")), ("BenchmarkDotNet", "BenchmarkDotNet"));
+    }
+}

@@ -1,0 +1,107 @@
+//! Which measurements of a benchmark count: the results, or if there are none, what was measured.
+//!
+//! A benchmark is measured in stages: without the workload to know the overhead, to warm up, then in earnest. A result is
+//! such a measurement with the overhead subtracted and without outliers, as the user chose.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, SeqAccess, Visitor};
+
+use crate::values::measurements::Number;
+
+/// The measurements of a benchmark that can count.
+#[derive(Debug, Default)]
+pub(super) struct Measurements {
+    results: Vec<Measured>,
+    actual: Vec<Measured>,
+}
+
+/// A measurement.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Measured {
+    /// The number of the process, from 1.
+    pub(super) launch: u64,
+    /// The number of the iteration, from 1.
+    pub(super) iteration: u64,
+    pub(super) ns_per_operation: f64,
+}
+
+impl Measurements {
+    /// Those that count.
+    pub(super) fn that_count(&self) -> &[Measured] {
+        if self.results.is_empty() { &self.actual } else { &self.results }
+    }
+}
+
+/// A measurement of any stage.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "PascalCase", default)]
+struct OfAnyStage {
+    iteration_mode: String,
+    iteration_stage: String,
+    launch_index: u64,
+    iteration_index: u64,
+    operations: Number,
+    nanoseconds: Number,
+}
+
+impl<'de> Deserialize<'de> for Measurements {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(ThatCanCount)
+    }
+}
+
+/// Drops what cannot count while it is read.
+struct ThatCanCount;
+
+impl<'de> Visitor<'de> for ThatCanCount {
+    type Value = Measurements;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of measurements")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Measurements, A::Error> {
+        let mut measurements = Measurements::default();
+        while let Some(of_stage) = list.next_element::<OfAnyStage>()? {
+            let stage = match (&*of_stage.iteration_mode, &*of_stage.iteration_stage) {
+                // Versions before 0.11 have no stages, and called the modes so.
+                ("Workload", "Result") | ("Result", "") => &mut measurements.results,
+                ("Workload", "Actual") | ("MainTarget", "") => &mut measurements.actual,
+                _ => continue,
+            };
+            stage.push(Measured {
+                launch: of_stage.launch_index,
+                iteration: of_stage.iteration_index,
+                ns_per_operation: of_stage.nanoseconds.0 / of_stage.operations.0,
+            });
+        }
+        Ok(measurements)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counting(stages: &[(&str, &str)]) -> Vec<f64> {
+        let one = |(at, (mode, stage)): (usize, &(&str, &str))| {
+            format!(
+                r#"{{"IterationMode":"{mode}","IterationStage":"{stage}","LaunchIndex":1,"IterationIndex":1,"Operations":2,"Nanoseconds":{at}}}"#
+            )
+        };
+        let text = format!("[{}]", stages.iter().enumerate().map(one).collect::<Vec<_>>().join(","));
+        let measurements: Measurements = serde_json::from_str(&text).expect("measurements");
+        measurements.that_count().iter().map(|measured| measured.ns_per_operation).collect()
+    }
+
+    #[test]
+    fn results_count_before_what_they_are_made_of() {
+        let all = [("Overhead", "Actual"), ("Workload", "Warmup"), ("Workload", "Actual"), ("Workload", "Result")];
+        assert_eq!(counting(&all), [1.5]);
+        assert_eq!(counting(&all[..3]), [1.0]);
+        assert_eq!(counting(&[("MainTarget", ""), ("Result", "")]), [0.5]);
+        assert_eq!(counting(&all[..2]), [0.0; 0]);
+    }
+}

@@ -1,0 +1,82 @@
+//! Hyperfine's results (`--export-json`).
+//!
+//! ```text
+//!   {"results": [{"command": "seq 10000", "times": [0.0053, …], "memory_usage_byte": [2002944, …], "exit_codes": [0, …],
+//!                 "parameters": {"n": "10000"}}, …]}
+//! ```
+//!
+//! What becomes of each field is in `docs/imports.md`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::error::ImportError;
+use crate::format::Importer;
+use crate::values::measurements::{Head, Number, Read, Text, Values, each, import, standard, strict};
+
+/// Results of hyperfine.
+pub(crate) const IMPORTER: Importer = Importer {
+    key: "hyperfine",
+    name: "results of hyperfine (JSON)",
+    heading: "hyperfine",
+    sample: "hyperfine-1.15.json",
+    recognises: |first_bytes| {
+        let head = Head::of(first_bytes);
+        head.first() == b"results" && head.has("results", "command")
+    },
+    import: |dump, context| import(dump, context, read),
+    read: Some(read),
+    ..Importer::OF_VALUES
+};
+
+/// The measurements of a command.
+#[derive(Deserialize)]
+struct Measured {
+    command: String,
+    times: Option<Vec<Number>>,
+    memory_usage_byte: Option<Vec<Number>>,
+    exit_codes: Option<Vec<Option<i64>>>,
+    #[serde(default)]
+    parameters: BTreeMap<String, Text>,
+}
+
+fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
+    let mut values = Values::default();
+    let mut without_times = 0_u64;
+    let end = each(&strict(text), "results", |measured: Measured| match &measured.times {
+        Some(times) => add(&mut values, &measured, times),
+        None => without_times += 1,
+    });
+    if without_times > 0 {
+        values.note(format!("commands that hold only means, without the times of their runs: {without_times}"));
+    }
+    if !values.is_empty() {
+        values.note("hyperfine writes `user` and `system` as means only; they were left out");
+    }
+    Ok(Read { values, end: end.map_err(Into::into) })
+}
+
+/// Adds the runs of a command.
+fn add(values: &mut Values, measured: &Measured, times: &[Number]) {
+    let parameters =
+        measured.parameters.iter().filter_map(|(name, value)| Some((format!("parameter {name}"), value.0.as_deref()?)));
+    let parameters: Vec<(String, &str)> = parameters.collect();
+    let attributes: Vec<(&str, &str)> = parameters.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    let variant = values.variant(&measured.command, &attributes);
+    let wall = values.metric(&standard::WALL);
+    let memory = measured.memory_usage_byte.as_deref().unwrap_or_default();
+    for (at, seconds) in times.iter().enumerate() {
+        let run = values.run(variant);
+        let place = |what: &str| format!("{what} {at} of `{}`", measured.command);
+        values.value(wall, run, None, seconds.0 * 1e9, || place("time"));
+        if let Some(bytes) = memory.get(at) {
+            let peak = values.metric(&standard::PEAK_RESIDENT);
+            values.value(peak, run, None, bytes.0, || place("memory"));
+        }
+        if let Some(&code) = measured.exit_codes.as_ref().and_then(|codes| codes.get(at)) {
+            values.end_run(run, code);
+        }
+    }
+}
