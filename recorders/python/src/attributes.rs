@@ -1,1 +1,1 @@
-../../../importers/src/python/attributes.rs
+../../../importers/src/heaps/python/attributes.rs
