@@ -162,7 +162,7 @@ test('two programs side by side: each mode has its verdict', async () => {
   const compared = answered(TRIAL, 'compare scan scan-new');
   assert.equal(await page.locator('[data-section="compare"] tbody tr').count(), compared.rows.length);
   const beside = page.locator('[data-section="beside"]');
-  assert.match(await beside.locator('.finding').innerText(), /^wall: B is ▲?\s*slower in mode 2: \+12\.80 ms; shift of all values -0\.4 %; shift -29\.91 µs \(-69\.66 µs to \+14\.96 µs\); could see ~6\.1 %/);
+  assert.match(await beside.locator('.finding').innerText(), /^wall: B is ▲?\s*slower in mode 2: \+12\.80 ms; shift of all values -0\.4 %; shift -29\.91 µs \(-68\.72 µs to \+13\.42 µs\); could see ~6\.0 %/);
   assert.deepEqual(await beside.locator('text.pair').allTextContents().then((all) => all.map((one) => one.replace(/\s+/g, ' '))), ['1 → 1 equal', '2 → 2 slower +12.80 ms']);
   assert.equal(await beside.locator('text.pair.worse').count(), 1);
   // Both histograms have the same bars, and all values.
