@@ -328,7 +328,8 @@ impl Session {
         match reply.change {
             None => {}
             Some(Change::Selected(snapshot)) => *selected = snapshot,
-            Some(Change::Settings(settings)) => context.settings = settings,
+            Some(Change::Format(format)) => context.settings.format = format,
+            Some(Change::Rows(rows)) => context.settings.rows = rows,
             Some(Change::Away(removals)) => *away = removals,
             Some(Change::Ended) => self.ended = true,
         }

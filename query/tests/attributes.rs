@@ -105,3 +105,16 @@ fn processes_are_ranked_by_any_number() {
         }
     }
 }
+
+/// As `count` finds by the expression.
+#[test]
+fn reachable_objects_are_those_that_the_expression_finds() {
+    let mut session = session("orders.barrow");
+    for name in ["reachable", "unreachable", "root"] {
+        let listed = ask(&mut session, &format!("list 1000000 all of {name}")).unwrap();
+        let told = column(&listed, name).into_iter().filter(|value| *value == Value::Flag(true)).count() as u64;
+        let counted = ask(&mut session, &format!("count all {name}")).unwrap();
+        let counted = counted.facts.iter().find(|fact| fact.column.key == "objects").map(|fact| fact.value.clone());
+        assert_eq!(counted, Some(Value::Number(told)), "{name}");
+    }
+}

@@ -8,9 +8,8 @@ use barrow_processes::ImageSet;
 
 use crate::answer::Answer;
 use crate::ask::Ask;
-use crate::context::Settings;
 use crate::error::QueryError;
-use crate::flags::SnapshotName;
+use crate::flags::{Format, SnapshotName};
 use crate::removal::Removal;
 use crate::session::listed::Listed;
 use crate::session::sets::{LAST, Named};
@@ -45,7 +44,10 @@ pub(crate) enum Rows {
 pub(crate) enum Change {
     /// Questions are about this snapshot.
     Selected(SnapshotName),
-    Settings(Settings),
+    /// How answers are printed.
+    Format(Format),
+    /// Rows of a page.
+    Rows(usize),
     /// All that is excluded from now on.
     Away(Vec<Arc<Removal>>),
     /// The session ends.

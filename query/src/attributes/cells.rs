@@ -141,14 +141,13 @@ pub(super) fn addresses(objects: &[ObjectDetails], _: &Heap, _: &dyn Progress) -
     each(objects, |object| object.address.into())
 }
 
+// Dominators are kept, and a search for what is reachable would begin again with each page.
 pub(super) fn are_reachable(objects: &[ObjectDetails], heap: &Heap, progress: &dyn Progress) -> Cells {
-    let unreachable = heap.unreachable(progress)?;
-    each(objects, |object| Value::Flag(!unreachable.contains(object.id)))
+    heap.ask_dominators(progress, |dominators| each(objects, |object| Value::Flag(dominators.is_reachable(object.id))))
 }
 
 pub(super) fn are_unreachable(objects: &[ObjectDetails], heap: &Heap, progress: &dyn Progress) -> Cells {
-    let unreachable = heap.unreachable(progress)?;
-    each(objects, |object| Value::Flag(unreachable.contains(object.id)))
+    heap.ask_dominators(progress, |dominators| each(objects, |object| Value::Flag(!dominators.is_reachable(object.id))))
 }
 
 pub(super) fn are_roots(objects: &[ObjectDetails], heap: &Heap, _: &dyn Progress) -> Cells {

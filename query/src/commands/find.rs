@@ -91,13 +91,12 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
 }
 
-/// The attribute that ranks objects: a number that has this name, or alone begins with it.
+/// The attribute that ranks objects: a number that has this name, or the first one that begins with it.
 fn ranking(name: &str) -> Result<&'static ObjectAttribute, QueryError> {
     let word = name.to_ascii_lowercase();
     let known = attributes::ranking_words();
-    let mut longer = known.iter().filter(|known| !word.is_empty() && known.starts_with(&word));
-    let only = longer.next().filter(|_| longer.next().is_none());
-    let found = attributes::named(&word).or_else(|| attributes::named(only?));
+    let longer = known.iter().find(|known| !word.is_empty() && known.starts_with(&word));
+    let found = attributes::named(&word).or_else(|| attributes::named(longer?));
     found.filter(|attribute| attribute.ranks()).ok_or_else(|| {
         QueryError::usage(match found {
             Some(_) => format!("`{word}` is no number; `list … of {word} by {word}` puts objects in its order"),

@@ -36,14 +36,19 @@ pub(super) const COMMAND: Command = Command {
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let words = ask.arguments.words();
     let mut settings = ask.context.settings.clone();
+    let mut change = None;
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => {}
         ["format", name] => {
             settings.format = Format::from_str(name, true)
                 .map_err(|_| QueryError::usage(format!("there is no format `{name}`; try table, json or csv")))?;
+            change = Some(Change::Format(settings.format));
         }
         ["threads", number] => ask.context.workspace.set_threads(count("threads", number)?)?,
-        ["rows", number] => settings.rows = count("rows", number)?,
+        ["rows", number] => {
+            settings.rows = count("rows", number)?;
+            change = Some(Change::Rows(settings.rows));
+        }
         [key, ..] => {
             let keys = KEYS.join(", ");
             return Err(QueryError::usage(format!(
@@ -52,8 +57,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
             )));
         }
     }
-    let answer = described(&settings, ask);
-    Ok(Reply::aside(answer).changing(Change::Settings(settings)))
+    let reply = Reply::aside(described(&settings, ask));
+    Ok(change.into_iter().fold(reply, Reply::changing))
 }
 
 fn count(key: &str, text: &str) -> Result<usize, QueryError> {

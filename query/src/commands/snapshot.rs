@@ -28,15 +28,15 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let recording = ask.recording()?;
-    let selected = match &ask.arguments.words()[..] {
-        [] => ask.selected,
+    let named = match &ask.arguments.words()[..] {
+        [] => None,
         [word] => {
             let name: SnapshotName = word.parse().map_err(QueryError::usage)?;
-            name
+            Some(name)
         }
         [_, word, ..] => return Err(COMMAND.refuses(word)),
     };
-    let info = recording.snapshot(selection::one(selected, &ask.snapshots()?)?)?;
+    let info = recording.snapshot(selection::one(named.unwrap_or(ask.selected), &ask.snapshots()?)?)?;
     let answer = Answer::default()
         .of_snapshot(info.id)
         .fact(Column::new("label", "label", Unit::Text), info.label)
@@ -47,8 +47,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         .fact(Column::new("roots", "roots", Unit::Count), info.totals.roots)
         .fact(Column::new("stored_bytes", "stored", Unit::Bytes), info.stored_bytes)
         .exact();
-    let answer = with_pairs(answer, "key_values", info.key_values);
-    Ok(Reply::aside(answer).changing(Change::Selected(selected)))
+    let reply = Reply::aside(with_pairs(answer, "key_values", info.key_values));
+    Ok(named.map(Change::Selected).into_iter().fold(reply, Reply::changing))
 }
 
 /// Adds what the recorder noted: an object for machines, a table for people.

@@ -145,3 +145,15 @@ fn questions_of_one_session_run_at_once() {
     assert_eq!(at_once, in_turn);
     assert_eq!(state(&session), before);
 }
+
+/// Flags of a question hold for that question only.
+#[test]
+fn flags_change_nothing_for_later_questions() {
+    let mut session = session("orders.barrow");
+    let before = (session.settings().format, session.state.selected);
+    for line in ["snapshot", "set --format json", "set rows 4 --format csv"] {
+        session.ask(&Question::of_line(line).unwrap().unwrap()).unwrap();
+        assert_eq!((session.settings().format, session.state.selected), before, "{line}");
+    }
+    assert_eq!(session.settings().rows, 4);
+}
