@@ -4,8 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
+use crate::how::How;
 use crate::layout::LayoutKind;
-use crate::run::How;
 use crate::shim::Counters;
 
 /// The environment is padded to multiples of this, its pointers included, unless layouts are left as they are.

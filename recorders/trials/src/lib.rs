@@ -29,6 +29,7 @@ mod files;
 mod finder;
 mod folder;
 mod heap;
+mod how;
 mod layout;
 mod ledger;
 mod measure;

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use crate::ended::Ended;
 use crate::error::TrialError;
+use crate::how::How;
 use crate::layout::{Knobs, Layout};
 use crate::output::Route;
 use crate::plan::OutputTo;
 use crate::reported::ReportFile;
 use crate::round::Round;
-use crate::run::{How, Runner};
+use crate::run::Runner;
 
 /// A recorded run.
 #[derive(Debug, Clone, Default)]

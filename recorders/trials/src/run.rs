@@ -13,13 +13,12 @@ use crate::environment::{Environment, padded_path};
 use crate::error::TrialError;
 use crate::events::{Counter, Event};
 use crate::heap::Heap;
-use crate::layout::{Knobs, Layout, LayoutKind};
+use crate::how::How;
+use crate::layout::{Knobs, LayoutKind};
 use crate::order::Start;
-use crate::output::{Output, Route};
-use crate::pattern::ValuePattern;
+use crate::output::Output;
 use crate::plan::OutputTo;
 use crate::program::Program;
-use crate::round::Round;
 use crate::shim::{Counters, Shim};
 use crate::starter::Starter;
 
@@ -52,28 +51,6 @@ pub(crate) struct Prepared {
     pub(crate) words: Vec<OsString>,
     /// Knobs that do nothing for it.
     pub(crate) missing: Knobs,
-}
-
-/// How one run is to be made.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct How<'h> {
-    pub(crate) layout: Layout,
-    pub(crate) round: Round,
-    pub(crate) seed: u64,
-    /// Where the program may report values.
-    pub(crate) values: Option<&'h Path>,
-    pub(crate) counts_heap: bool,
-    /// Where its standard output goes.
-    pub(crate) output: Route,
-    /// Its standard error is shown.
-    pub(crate) shows_errors: bool,
-    /// What is looked for in what it prints.
-    pub(crate) patterns: &'h [ValuePattern],
-    /// Its whole standard output is kept.
-    pub(crate) keeps_all: bool,
-    pub(crate) time_limit: Option<Duration>,
-    /// It keeps the terminal: its input, and the keys that stop it.
-    pub(crate) has_terminal: bool,
 }
 
 impl Runner {
@@ -199,6 +176,9 @@ fn rewind(mut input: &File) -> io::Result<()> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::layout::Layout;
+    use crate::output::Route;
+    use crate::round::Round;
     use crate::starter::PEAK_STEP;
 
     pub(crate) fn how(text: &str) -> How<'static> {

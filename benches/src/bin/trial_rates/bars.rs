@@ -12,13 +12,14 @@
 mod coverage;
 mod library;
 mod modes;
+mod outcome;
 mod through;
 mod verdicts;
 
 use std::time::Instant;
 
 use barrow_benches::Random;
-use through::Outcome;
+use outcome::Outcome;
 pub(crate) use through::{CommandLine, Through};
 
 use crate::draw::{Mode, Shape, chosen};

@@ -4,7 +4,7 @@ use barrow_statistics::{ComparisonVerdict, Direction, Modes, Sample, Threshold, 
 use rayon::prelude::*;
 
 use super::Pair;
-use super::through::{Outcome, Told};
+use super::outcome::{Outcome, Told};
 
 /// What the command line takes where nothing else is told: 5 %, 1 ns and 10 points.
 const THRESHOLD: Threshold = Threshold { relative: 0.05, floor: 1.0, weight: 0.1 };

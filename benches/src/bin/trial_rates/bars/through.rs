@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use super::outcome::{Outcome, Told};
 use super::{Pair, library};
 
 /// What is asked: the program, or the library.
@@ -47,32 +48,6 @@ impl Through {
 pub(crate) struct CommandLine {
     program: PathBuf,
     folder: tempfile::TempDir,
-}
-
-/// What is said of a pair.
-#[derive(Debug, Clone)]
-pub(super) struct Outcome {
-    pub(super) verdict: String,
-    pub(super) shift: Option<(f64, f64)>,
-    pub(super) depends: bool,
-}
-
-impl Outcome {
-    /// Whether it says that there is a difference.
-    pub(super) fn is_alarm(&self) -> bool {
-        !matches!(self.verdict.as_str(), "equal" | "unknown")
-    }
-
-    pub(super) fn is(&self, verdict: &str) -> bool {
-        self.verdict == verdict
-    }
-}
-
-/// A mode as `modes` tells it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Told {
-    pub(super) location: (f64, f64),
-    pub(super) weight: (f64, f64),
 }
 
 impl CommandLine {
