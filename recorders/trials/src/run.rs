@@ -54,7 +54,7 @@ pub(crate) struct Prepared {
 }
 
 impl Runner {
-    /// Everything that runs need. `input` is what programs read, nothing unless told; `output` is where [`Route::File`] leads.
+    /// Everything that runs need. `input` is what programs read, nothing unless told; `output` is where [`Route::File`](super::output::Route::File) leads.
     pub(crate) fn new(input: Option<&Path>, output: &OutputTo, events: Vec<Event>) -> Result<Self, TrialError> {
         let input = File::open(input.unwrap_or(Path::new("/dev/null"))).map_err(TrialError::io("open the input"))?;
         let output = Output::new(output).map_err(TrialError::io("open what programs print to"))?;
