@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::answer::{Answer, Column, Outcome, Unit};
+use crate::answer::{Answer, Column, Outcome};
 use crate::ask::reply::{Change, Reply, Rows};
 use crate::ask::{Ask, MOST_LISTED, PIECE_ROWS, View};
 use crate::command::{Content, Subject};
@@ -372,7 +372,7 @@ impl Session {
             return Ok(reply);
         }
         let away = removal::text(away);
-        let without = Column::new("without", "", Unit::Text).for_machines();
+        let without = Column::text("without").for_machines();
         Ok(reply.map(|answer| answer.fact(without, away.as_str()).note(away)))
     }
 

@@ -94,7 +94,7 @@ pub(crate) fn group_words() -> Vec<&'static str> {
 impl ObjectAttribute {
     /// The column of a table that shows it.
     pub(crate) fn column(&self) -> Column {
-        Column::new(self.key, self.heading, self.unit)
+        Column::new(self.key, self.unit).called(self.heading)
     }
 
     /// Whether it is a number, so that some objects have most of it.

@@ -20,8 +20,8 @@ pub struct Command {
     pub arguments: &'static str,
     /// One line about it.
     pub about: &'static str,
-    /// What else there is to know: whole sentences.
-    pub details: &'static str,
+    /// Everything else there is to know, in lines as the file has them.
+    pub(crate) paragraphs: &'static str,
     /// A line at the prompt.
     pub example: &'static str,
     /// The flags of [`crate::flags::QuestionFlags`] that it knows.
@@ -155,6 +155,43 @@ pub enum Completion {
 }
 
 impl Command {
+    /// A verb about a recording that takes no words, has no other names and touches nothing else. `help` is the text of
+    /// `verbs/NAME.md`: one line about it, a blank line, and paragraphs of whole sentences.
+    pub(crate) const fn new(
+        name: &'static str,
+        help: &'static str,
+        group: Group,
+        run: fn(&Ask) -> Result<Reply, QueryError>,
+    ) -> Self {
+        let mut line = 0;
+        while help.as_bytes()[line] != b'\n' {
+            line += 1;
+        }
+        let (about, paragraphs) = help.split_at(line);
+        Command {
+            name,
+            aliases: &[],
+            group,
+            arguments: "",
+            about,
+            paragraphs,
+            example: name,
+            flags: &[],
+            subject: Subject::Recording,
+            touches: Touches::RECORDING,
+            asks_for_totals: None,
+            completion: Completion::Nothing,
+            run,
+        }
+    }
+
+    /// What there is to know besides the line about it: whole sentences, a line for each paragraph.
+    #[must_use]
+    pub fn details(&self) -> String {
+        let paragraphs = self.paragraphs.trim().split("\n\n");
+        paragraphs.map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n")
+    }
+
     /// The verb with its arguments.
     pub fn usage(&self) -> String {
         format!("{} {}", self.name, self.arguments).trim_end().to_owned()

@@ -95,7 +95,7 @@ pub fn document() -> String {
 
 fn section(text: &mut String, command: &Command) {
     let _ = writeln!(text, "### `{}`\n", command.usage());
-    let description = format!("{}. {}", command.about, command.details);
+    let description = format!("{}. {}", command.about, command.details());
     let _ = writeln!(text, "{}\n", textwrap::fill(&description, WIDTH));
     if !command.aliases.is_empty() {
         let aliases = command.aliases.iter().map(|alias| format!("`{alias}`")).collect::<Vec<_>>().join(", ");

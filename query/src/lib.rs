@@ -26,7 +26,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod answer;
 pub mod commands;
 pub mod document;
 pub mod error;
@@ -54,8 +53,9 @@ mod tables;
 mod touches;
 mod workspace;
 
-pub use answer::Answer;
 pub use arguments::Arguments;
+pub use barrow_answer as answer;
+pub use barrow_answer::Answer;
 pub use context::Settings;
 pub use error::QueryError;
 pub use flags::{Flags, Format, SnapshotName};

@@ -82,7 +82,7 @@ fn subcommand(command: &'static Command) -> clap::Command {
     let usage = commands::usage_from_shell(command);
     let mut verb = clap::Command::new(command.name)
         .about(command.about)
-        .long_about(command.details)
+        .long_about(command.details())
         .override_usage(usage)
         .visible_aliases(command.aliases.iter().copied())
         .disable_help_flag(true)

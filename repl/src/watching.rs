@@ -246,7 +246,7 @@ fn cells(snapshot: SnapshotId, now: &Totals, before: Option<&Totals>) -> [String
 
 fn facts(snapshot: SnapshotId, time_ns: Option<u64>, now: &Totals, before: Option<&Totals>) -> Answer {
     let change = |of: fn(&Totals) -> u64| before.map(|before| Value::change(of(before), of(now)));
-    let column = |key, unit| Column::new(key, key, unit);
+    let column = |key, unit| Column::new(key, unit);
     Answer::default()
         .fact(column("snapshot", Unit::Number), snapshot.0)
         .fact(column("time_ns", Unit::Duration), time_ns)

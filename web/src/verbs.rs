@@ -21,7 +21,7 @@ fn verb(command: &Command) -> Value {
         "group": command.group.title(),
         "usage": command.usage(),
         "about": command.about,
-        "details": command.details,
+        "details": command.details(),
         "example": command.example,
         "flags": command.flags,
         "page": is_for_page(command),

@@ -18,7 +18,6 @@ use super::processes::ProcessMeasure;
 use super::trials::{Judged, TrialLimit, TrialMeasure};
 use super::witness;
 use super::{Assertion, Claim, Comparison, Known, Limit, Measure, Quantity, When};
-use crate::answer::series;
 use crate::answer::units;
 use crate::error::QueryError;
 use crate::flags::{Least, QuestionFlags};
@@ -27,6 +26,7 @@ use crate::progress::Meter;
 use crate::removal;
 use crate::session::state::State;
 use crate::tables::growth_series;
+use crate::tables::series;
 use crate::tables::suspects::suspects;
 use crate::tables::trials::surroundings;
 

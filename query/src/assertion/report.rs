@@ -5,7 +5,7 @@ use super::judgement::Judgement;
 use super::{Assertion, Claim, Judge, Verdict};
 use crate::answer::units;
 use crate::answer::visible;
-use crate::answer::{Answer, Audience, Column, Outcome, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Outcome, Table, Value};
 use crate::assertion::junit::{Case, Problem};
 use crate::error::QueryError;
 use crate::language::names;
@@ -129,17 +129,17 @@ impl Judged {
 
 fn columns() -> Vec<Column> {
     vec![
-        Column::new("result", "result", Unit::Text),
-        Column::new("assertion", "assertion", Unit::Text),
-        Column::new("snapshot", "snapshot", Unit::Number),
-        Column::new("found", "", Unit::Number).for_machines(),
-        Column::new("found_text", "found", Unit::Number).for_people(),
-        Column::new("limit", "", Unit::Number).for_machines(),
-        Column::new("limit_text", "limit", Unit::Number).for_people(),
-        Column::new("unit", "", Unit::Text).for_machines(),
-        Column::new("undecided_because", "", Unit::Text).for_machines(),
-        Column::new("verdict", "", Unit::Text).for_machines(),
-        Column::new("witness", "", Unit::Nested).for_machines(),
+        Column::text("result"),
+        Column::text("assertion"),
+        Column::number("snapshot"),
+        Column::number("found").for_machines(),
+        Column::number("found_text").called("found").for_people(),
+        Column::number("limit").for_machines(),
+        Column::number("limit_text").called("limit").for_people(),
+        Column::text("unit").for_machines(),
+        Column::text("undecided_because").for_machines(),
+        Column::text("verdict").for_machines(),
+        Column::nested("witness").for_machines(),
     ]
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn answer(judged: &[Judged]) -> Answer {
     let (fails, undecided) =
         (is(|verdict| *verdict == Verdict::Fails), is(|verdict| matches!(verdict, Verdict::Undecided(_))));
     let mut answer = Answer::default()
-        .fact(Column::new("holds", "", Unit::Text).for_machines(), Value::Flag(!fails && !undecided))
+        .fact(Column::text("holds").for_machines(), Value::Flag(!fails && !undecided))
         .table(Table { key: "assertions", audience: Audience::Everyone, columns: columns(), rows });
     for judged in judged {
         for note in &judged.notes {

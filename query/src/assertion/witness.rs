@@ -4,11 +4,11 @@ use barrow_analyzer::{Heap, Judgement, ObjectId, ObjectSet};
 
 use super::figure::Figure;
 use crate::answer::Value;
-use crate::answer::series;
 use crate::answer::units;
 use crate::error::QueryError;
 use crate::progress::Meter;
 use crate::tables::chain::{Chain, title, titled, type_title};
+use crate::tables::series;
 use crate::tables::suspect_lines;
 use crate::tables::suspects::Suspected;
 

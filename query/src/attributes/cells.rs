@@ -4,6 +4,7 @@ use barrow_analyzer::{Filling, Heap, ObjectDetails, ObjectId, ObjectSet, Progres
 
 use crate::answer::Value;
 use crate::error::QueryError;
+use crate::tables::label;
 
 type Cells = Result<Vec<Value>, QueryError>;
 
@@ -51,7 +52,7 @@ pub(super) fn files(objects: &[ObjectDetails], heap: &Heap, _: &dyn Progress) ->
 
 pub(super) fn names(objects: &[ObjectDetails], heap: &Heap, _: &dyn Progress) -> Cells {
     let tables = heap.recording().tables()?;
-    each(objects, |object| Value::name(tables, object.name))
+    each(objects, |object| label::name(tables, object.name))
 }
 
 pub(super) fn lines(objects: &[ObjectDetails], heap: &Heap, progress: &dyn Progress) -> Cells {

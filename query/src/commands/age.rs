@@ -2,33 +2,19 @@
 
 use barrow_analyzer::{CountBounds, LifeStep, Lives, ObjectId, SiteId, TypeId};
 
-use crate::answer::series;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::tables::lifelines;
+use crate::tables::series;
 use crate::tables::type_counts::{self, TypeCounts};
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "age",
-    aliases: &[],
-    group: Group::Series,
     arguments: "[by type|site]",
-    about: "How many snapshots objects have lived, by type or allocation site",
-    details: "This is about the selected snapshot. The age of an object is the number of snapshots since the first \
-              one in which it is seen. Objects that are in the first snapshot of all may be older. The line goes from \
-              the youngest objects to the oldest. `help born` says how objects are identified.",
-    example: "age",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("age", include_str!("../../verbs/age.md"), Group::Series, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -72,7 +58,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         rows.push(cells(title, &ages, is_exact, new));
     }
     let group = if by_site { "site" } else { "type" };
-    let answer = Answer::default().of_snapshot(snapshot).table(Table {
+    let answer = Answer::default().of_snapshot(snapshot.0).table(Table {
         key: "rows",
         audience: Audience::Everyone,
         columns: columns(group),
@@ -101,16 +87,16 @@ fn by_age(step: &LifeStep, place: usize, groups: &[u32]) -> Vec<(u32, Vec<u64>)>
 
 fn columns(group: &'static str) -> Vec<Column> {
     vec![
-        Column::new(group, group, Unit::Text),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("median_age", "median age", Unit::Number),
-        Column::new("oldest", "oldest", Unit::Number),
-        Column::new("new_objects", "new", Unit::Count),
-        Column::new("new_low", "", Unit::Count).for_machines(),
-        Column::new("new_high", "", Unit::Count).for_machines(),
-        Column::new("exactness", "", Unit::Text).for_machines(),
-        Column::new("objects_by_age", "", Unit::Nested).for_machines(),
-        Column::new("line", "by age", Unit::Text).for_people(),
+        Column::text(group),
+        Column::count("objects"),
+        Column::number("median_age"),
+        Column::number("oldest"),
+        Column::count("new_objects").called("new"),
+        Column::count("new_low").for_machines(),
+        Column::count("new_high").for_machines(),
+        Column::text("exactness").for_machines(),
+        Column::nested("objects_by_age").for_machines(),
+        Column::text("line").called("by age").for_people(),
     ]
 }
 

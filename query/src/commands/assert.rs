@@ -12,51 +12,15 @@ use crate::assertion::junit;
 use crate::assertion::{self, Assertion, Judged, junit_cases};
 use crate::error::QueryError;
 use crate::session::state::State;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Completion, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "assert",
-    aliases: &[],
-    group: Group::Alive,
     arguments: "ASSERTION..",
-    about: "Checks statements about the recording, with a witness if false: for CI",
-    details: "An ASSERTION is one of these: `count(EXPR) <= 100`; `size(EXPR)`, shallow and unmanaged; `retained(EXPR) \
-              < 64M`, what would be freed with all these objects; `growth(EXPR) <= 0`, by how many bytes per snapshot \
-              their retained size grows; `growth(count EXPR)`, by how many objects per snapshot their number grows; or \
-              `no leaks`, no suspects as `leaks` lists them, also `no leaks except FINGERPRINT up to 64M, ..`. About \
-              processes: `count(EXPR)`, programs that were executed; `failed(EXPR) = 0`, processes that failed; \
-              `memory(EXPR) < 2G`, the largest peak of a single process; `peak(EXPR) < 8G`, the most memory of all of \
-              them together in a sample; `wall(EXPR) < 10min`, from the beginning of the first to the end of the last; \
-              `cpu(EXPR)`, `user(EXPR)`, `system(EXPR)`, `reads(EXPR)` and `writes(EXPR)`, their sums. Without EXPR \
-              each is about the whole tree: `wall() < 10min`. About trials: `compare(METRIC) <= 5%`, that the second \
-              program, or this recording beside that of `--baseline`, is not worse by more, in any of its modes; \
-              `median(METRIC) < 64M`, `minimum(METRIC)`, `maximum(METRIC)`, `modes(METRIC) = 1`, `runs() >= 20` and \
-              `failed() = 0`. They are about each program unless one is named: `median(wall, sort) < 10ms`, \
-              `compare(wall, sort, \"sort -n\") <= 5%`. If the values do not tell, because the limit is within the 95 % \
-              interval or the runs are too few, the assertion is undecided. Numbers are compared by `<` `<=` `>` `>=` `=` `!=`. EXPR \
-              is that of `find`, and a KIND may precede it: `count(frames size > 1M)`. An assertion is about the \
-              selected snapshot; `in 3` selects another, and `over 3..10` each of these. Growth is measured over all \
-              snapshots, at least 5, and judged as in `growth` and `trend`. It is too large only if the objects grow by \
-              that judgement and the whole interval of the slope is above the limit. A warm-up, steps or a sawtooth are \
-              not growth, and a note says so. If 5 to 7 snapshots rise each time, they are too few to be sure, and the \
-              assertion is undecided. `--baseline OTHER` gives a recording, or snapshot `OTHER:3`, to compare with: \
-              `count(EXPR) <= baseline + 10%`, `- 64K`, `* 1.1`, or `no leaks except baseline`. The latter excuses the \
-              suspects of the baseline: each may retain 1.5 times what it retains there, or 1 % of the heap more, \
-              whichever is more. A FINGERPRINT without `up to` has the same limit if the baseline has that suspect. \
-              Otherwise it is excused at any size, and a note says so. `--from FILE` reads more assertions, one per \
-              line. `--allow FILE` reads fingerprints of known leaks, each optionally with `up to SIZE`. `#` begins a \
-              comment. `--min` is that of `leaks`, `--classes` that of `classes`. `--junit FILE` writes the results for \
-              a CI server. In a shell each ASSERTION is one word, so put it in single quotes; at the prompt a line is \
-              one. The exit code is 1 if any is false, and 2 if there are too few snapshots or runs to tell.",
     example: "assert 'retained(type = \"Cache\") < 64M'",
     flags: &["--from", "--allow", "--baseline", "--junit", "--min", "--classes"],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
     completion: Completion::Expressions,
-    run,
+    ..Command::new("assert", include_str!("../../verbs/assert.md"), Group::Alive, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {

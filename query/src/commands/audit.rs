@@ -3,37 +3,17 @@
 use barrow_rewrite::{ClassRow, FilePart, State};
 
 use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group};
 
 /// How much of an example people see, in characters: 80 columns have room for it.
 const SHOWN_CHARACTERS: usize = 16;
 
-pub(super) const COMMAND: Command = Command {
-    name: "audit",
-    aliases: &[],
-    group: Group::File,
-    arguments: "",
-    about: "What texts, names, numbers and other bytes are in the file",
-    details: "Each string of the file counts in every class that uses it, and each byte of the file in one part. \
-              `state` is `recorded`, or `replaced` if the recording says that `redact` did so, `in part` if some names \
-              were kept. It is `word` for what `redact` keeps: words of barrow and of runtimes, versions and counters. \
-              Classes that are absent are listed below the table. An example is the first string of at least four \
-              characters. `raw` are bytes of strings and values before compression; those of parts are bytes of the \
-              file.",
-    example: "audit",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
-};
+pub(super) const COMMAND: Command = Command::new("audit", include_str!("../../verbs/audit.md"), Group::File, run);
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let recording = ask.recording()?;
@@ -64,11 +44,11 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 
 fn classes(classes: &[&ClassRow], audience: Audience) -> Table {
     let columns = vec![
-        Column::new("class", "class", Unit::Text),
-        Column::new("count", "count", Unit::Count),
-        Column::new("content_bytes", "raw", Unit::Bytes),
-        Column::new("state", "state", Unit::Text),
-        Column::new("example", "example", Unit::Text),
+        Column::text("class"),
+        Column::count("count"),
+        Column::bytes("content_bytes").called("raw"),
+        Column::text("state"),
+        Column::text("example"),
     ];
     let row = |class: &&ClassRow| {
         let name = if audience == Audience::People { class.title } else { class.key };
@@ -91,11 +71,8 @@ fn classes(classes: &[&ClassRow], audience: Audience) -> Table {
 }
 
 fn parts(parts: &[FilePart]) -> Table {
-    let columns = vec![
-        Column::new("part", "part", Unit::Text),
-        Column::new("bytes", "in the file", Unit::Bytes),
-        Column::new("known", "known", Unit::Text).for_machines(),
-    ];
+    let columns =
+        vec![Column::text("part"), Column::bytes("bytes").called("in the file"), Column::text("known").for_machines()];
     let row = |part: &FilePart| vec![Value::text(&part.name), part.bytes.into(), Value::Flag(part.is_known)];
     Table { key: "parts", audience: Audience::Everyone, columns, rows: parts.iter().map(row).collect() }
 }

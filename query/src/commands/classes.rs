@@ -5,41 +5,20 @@ use barrow_processes::{
     running_shares_of_all,
 };
 
-use crate::answer::{Answer, Audience, Column, Unit, Value, units};
+use crate::answer::{Answer, Audience, Column, Value, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::flags::Format;
 use crate::tables::class_tables::{self, Totalled};
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "classes",
-    aliases: &[],
-    group: Group::Processes,
     arguments: "[SCHEMA] [by cpu|user|system|waiting|wall|memory] [histogram [log]] [--classes FILE]",
-    about: "What classes of processes used, such as compilers and linkers",
-    details: "A schema gives each program that a process executes a label: `category` what kind of work it is, `program` \
-              what is executed, `directory` where, and `unit` what is built. Classes come in the order in which their \
-              first process started. `span` is the time from the start of the first process to the end of the last one, with \
-              its part of that of all classes, and the bar shows it: `#` \
-              where processes of the class ran for at least half of the time, `-` where for less, `.` where none ran. \
-              The first figure is what the processes used themselves; `with started` adds all that they started, each \
-              second once, so these percentages add up to more than 100 %. Minimum, mean and maximum are those of a \
-              process alone, for `by wall` from its start to its end. `by memory` ranges over peaks of processes; `peak \
-              together` is the largest sample of all processes of the class. `waiting` is how long their threads could have \
-              run and had no processor. `histogram` counts processes in ten equal ranges, `histogram log` in powers of two, \
-              on one scale for all classes. Rules come from --classes, from barrow-classes.toml beside the \
-              recording, or are the default ones.",
     example: "classes program by wall",
     flags: &["--classes"],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("classes", include_str!("../../verbs/classes.md"), Group::Processes, run)
 };
 
 /// Classes with a bar.
@@ -120,7 +99,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         Format::Json => {
             let all = classes.schemata().iter().filter(|one| asked.schema.is_none() || std::ptr::eq(*one, schema));
             let records = all.map(|schema| class_tables::record(&totalled(schema))).collect();
-            let column = Column::new("schemata", "", Unit::Nested).for_machines();
+            let column = Column::nested("schemata").for_machines();
             // The page shows what people see beside it.
             let mut answer = if settings.with_series { tables() } else { Answer::default() };
             answer.tables.iter_mut().for_each(|table| table.audience = Audience::People);

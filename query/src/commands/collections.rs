@@ -2,40 +2,17 @@
 
 use barrow_analyzer::{CollectionType, Collections, Heap};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::session::listed::Listed;
 use crate::tables::held;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Group, more};
 
-pub(super) const COMMAND: Command = Command {
-    name: "collections",
-    aliases: &[],
-    group: Group::Objects,
-    arguments: "",
-    about: "How full collections are, boxed numbers, and arrays of one value",
-    details: "Collections are objects whose type says where the number of their elements is: those of the JDK, for \
-              instance. `empty bytes` is what those without elements need, with the arrays of their slots. `unused` is the \
-              room of slots without elements in the others: what arrays of the right length would save. A slot counts as \
-              the largest power of two of bytes that fits in the longest such array as often as it has slots. In a hash \
-              table several elements may share a slot: \
-              `collided` counts those that are not the first of theirs, and `by chance` how many these would be if slots \
-              were random; many more mean a bad hash function. Of a collection that a program changes on many threads at \
-              once the number of elements may be unknown. Boxed numbers with equal values could be one object; \
-              `superfluous` is what this would save. Arrays of one value hold it in every element, of which they have \
-              at least two. Expressions ask for the same: `elements > 1M`, `fill < 25%`, `.every = 0`.",
-    example: "collections",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
-};
+pub(super) const COMMAND: Command =
+    Command::new("collections", include_str!("../../verbs/collections.md"), Group::Objects, run);
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let snapshot = ask.snapshot()?;
@@ -46,11 +23,11 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let uniform = found.uniform.iter().map(|row| row.bytes).sum::<u64>();
     let mut listed = Listed::default();
     let answer = Answer::default()
-        .of_snapshot(snapshot)
-        .fact(Column::new("empty_bytes", "empty bytes", Unit::Bytes), sum(|row| row.empty_bytes))
-        .fact(Column::new("unused_bytes", "unused", Unit::Bytes), sum(|row| row.unused_bytes.unwrap_or(0)))
-        .fact(Column::new("boxed_superfluous_bytes", "boxed, superfluous", Unit::Bytes), superfluous)
-        .fact(Column::new("uniform_bytes", "arrays of one value", Unit::Bytes), uniform)
+        .of_snapshot(snapshot.0)
+        .fact(Column::bytes("empty_bytes").called("empty bytes"), sum(|row| row.empty_bytes))
+        .fact(Column::bytes("unused_bytes"), sum(|row| row.unused_bytes.unwrap_or(0)))
+        .fact(Column::bytes("boxed_superfluous_bytes").called("boxed, superfluous"), superfluous)
+        .fact(Column::bytes("uniform_bytes").called("arrays of one value"), uniform)
         .table(types(&heap, &found, &mut listed)?)
         .table(boxed(&heap, &found, &mut listed)?)
         .table(uniform_arrays(&heap, &found, &mut listed)?);
@@ -80,19 +57,19 @@ fn types(heap: &Heap, found: &Collections, listed: &mut Listed) -> Result<Table,
     });
     let columns = vec![
         Column::row_number(),
-        Column::new("type", "type", Unit::Text),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("unknown", "unknown", Unit::Count).secondary(),
-        Column::new("empty", "empty", Unit::Count),
-        Column::new("empty_bytes", "empty bytes", Unit::Bytes),
-        Column::new("single", "of one", Unit::Count).secondary(),
-        Column::new("elements", "elements", Unit::Count).secondary(),
-        Column::new("slots", "slots", Unit::Count).secondary(),
-        Column::new("fill", "fill", Unit::Share),
-        Column::new("unused_bytes", "unused", Unit::Bytes),
-        Column::new("collided", "collided", Unit::Count).secondary(),
-        Column::new("collided_by_chance", "by chance", Unit::Count).secondary(),
-        Column::new("example", "example", Unit::Object),
+        Column::text("type"),
+        Column::count("objects"),
+        Column::count("unknown").secondary(),
+        Column::count("empty"),
+        Column::bytes("empty_bytes").called("empty bytes"),
+        Column::count("single").called("of one").secondary(),
+        Column::count("elements").secondary(),
+        Column::count("slots").secondary(),
+        Column::share("fill"),
+        Column::bytes("unused_bytes"),
+        Column::count("collided").secondary(),
+        Column::count("collided_by_chance").called("by chance").secondary(),
+        Column::object("example"),
     ];
     Ok(Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.collect() })
 }
@@ -112,12 +89,12 @@ fn boxed(heap: &Heap, found: &Collections, listed: &mut Listed) -> Result<Table,
     });
     let columns = vec![
         Column::row_number(),
-        Column::new("type", "boxed numbers", Unit::Text),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("distinct", "values", Unit::Count),
-        Column::new("bytes", "bytes", Unit::Bytes),
-        Column::new("superfluous_bytes", "superfluous", Unit::Bytes),
-        Column::new("example", "most frequent", Unit::Object),
+        Column::text("type").called("boxed numbers"),
+        Column::count("objects"),
+        Column::count("distinct").called("values"),
+        Column::bytes("bytes"),
+        Column::bytes("superfluous_bytes"),
+        Column::object("example").called("most frequent"),
     ];
     Ok(Table { key: "boxed", audience: Audience::Everyone, columns, rows: rows.collect() })
 }
@@ -138,11 +115,11 @@ fn uniform_arrays(heap: &Heap, found: &Collections, listed: &mut Listed) -> Resu
     });
     let columns = vec![
         Column::row_number(),
-        Column::new("type", "arrays of one value", Unit::Text),
-        Column::new("element", "every element", Unit::Number),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("bytes", "bytes", Unit::Bytes),
-        Column::new("example", "largest", Unit::Object),
+        Column::text("type").called("arrays of one value"),
+        Column::number("element").called("every element"),
+        Column::count("objects"),
+        Column::bytes("bytes"),
+        Column::object("example").called("largest"),
     ];
     Ok(Table { key: "uniform", audience: Audience::Everyone, columns, rows: rows.collect() })
 }

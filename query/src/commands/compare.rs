@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use barrow_trials::{MetricId, Series, Trials, VariantId};
 
-use crate::answer::{Answer, Column, Unit};
+use crate::answer::{Answer, Column};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -18,36 +18,14 @@ use crate::tables::trials::presentation::Presentation;
 use crate::tables::trials::surroundings;
 use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "compare",
-    aliases: &[],
-    group: Group::Trials,
     arguments: "[A] [B] [METRIC..] [--reference PROGRAM] [--threshold SHARE] [--floor AMOUNT] [--weight SHARE] [-u UNIT]",
-    about: "Whether B is faster or slower than A, also in its rarer modes",
-    details: "A and B are programs of the recording, by name; or, if none has that name, FILE or FILE:PROGRAM of \
-              another recording, which stands for B with the open one as A: from a shell, `barrow compare A.barrow \
-              B.barrow`. Without names, A is the program of `--reference` or the first one, and B each other one; where these are several, only `wall` is \
-              compared unless a metric is named. Values of a run share a layout, so runs are compared and not single \
-              values. The verdict \
-              of a metric is that of its worst mode. Slower and faster answer two questions: that there is a difference \
-              (the tests of Mann and Whitney, and of Brunner and Munzel; all together are wrong in 1 % of the cases), and \
-              that it is more than the larger of `--threshold` (5% unless told; 0 for bytes that never vary) and `--floor` \
-              (1 ns; wrong in 5 % where it is exactly that). Equal means that all intervals are within, and that weights \
-              of modes changed by less than `--weight` (10% unless told). Worse weight means that more values are in a \
-              worse mode, by more than that; moved weight is any other change of weights. `shift` is the estimate of \
-              Hodges and Lehmann, `change` the same as a part of the median of A, with its 95 % interval; `could see` is an \
-              estimate of the smallest difference that this number of runs finds in 9 of 10 cases, too small for fewer than \
-              20 runs. What is unknown is said with the number of runs that would decide it. Runs that depend on the one \
-              before, or on time, have no verdict.",
     example: "compare sort sort-new wall",
     flags: &["--threshold", "--floor", "--weight", "--reference", "-u"],
-    subject: Subject::Recording,
     touches: Touches::RECORDING.with(Touches::READS_FILES),
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("compare", include_str!("../../verbs/compare.md"), Group::Trials, run)
 };
 
 /// One side of a comparison.
@@ -93,10 +71,10 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         ask.context.check()?;
     }
     let mut notes = comparison::notes(&rows);
-    let mut answer = Answer::default().fact(Column::new("a", "A", Unit::Text), a.name.as_str());
+    let mut answer = Answer::default().fact(Column::text("a").called("A"), a.name.as_str());
     match &others[..] {
         [b] => {
-            answer = answer.fact(Column::new("b", "B", Unit::Text), b.name.as_str());
+            answer = answer.fact(Column::text("b").called("B"), b.name.as_str());
             answer.lost = b.damage.as_ref().map(|damage| format!("{}: {damage}", b.name));
             let own = ask.recording()?.facts().unwrap_or_default();
             notes.extend(b.facts.as_deref().and_then(|facts| surroundings::differences(&own, facts)));

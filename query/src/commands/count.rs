@@ -4,34 +4,23 @@ use barrow_analyzer::{Counted, Expression, SnapshotId};
 use barrow_processes::{ProcessTree, Selection, Sum};
 
 use crate::answer::units;
-use crate::answer::{Answer, Column, Unit, Value};
+use crate::answer::{Answer, Column, Value};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::language::asked::{self, Asked};
 use crate::tables::found;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Completion, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "count",
-    aliases: &[],
-    group: Group::Objects,
     arguments: "[KIND] [EXPR]",
-    about: "How many objects or processes match an expression, and their sum",
-    details: "The objects are of every kind unless KIND is given. Afterwards `$_` is the set of these objects. Of \
-              processes it counts the programs that they executed and adds up what these used, children not included. \
-              Which of both EXPR is about is decided as for `find`. `help expressions` describes EXPR; in a shell put \
-              it in single quotes.",
     example: "count objects size > 1K",
     flags: &["--classes"],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
     asks_for_totals: Some(asks_for_totals),
     completion: Completion::Expressions,
-    run,
+    ..Command::new("count", include_str!("../../verbs/count.md"), Group::Objects, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -76,10 +65,10 @@ fn asks_for_totals(arguments: &Arguments) -> bool {
 /// Adds what objects add up to.
 pub(super) fn with_totals(answer: Answer, snapshot: SnapshotId, counted: Counted) -> Answer {
     answer
-        .of_snapshot(snapshot)
-        .fact(Column::new("objects", "objects", Unit::Count), counted.objects)
-        .fact(Column::new("shallow_bytes", "shallow", Unit::Bytes), counted.heap_bytes)
-        .fact(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes), counted.unmanaged_bytes)
+        .of_snapshot(snapshot.0)
+        .fact(Column::count("objects"), counted.objects)
+        .fact(Column::bytes("shallow_bytes"), counted.heap_bytes)
+        .fact(Column::bytes("unmanaged_bytes"), counted.unmanaged_bytes)
 }
 
 /// Adds what processes add up to. A sum is unknown if nothing of it is known; a note tells of what is missing in one.
@@ -89,16 +78,16 @@ pub(super) fn with_selection(answer: Answer, tree: &ProcessTree, selection: &Sel
     let programs = (programs > 0 || selection.images == 0).then_some(programs);
     let sum = |sum: Sum| if selection.images == 0 { Value::Number(0) } else { sum.value().into() };
     let answer = answer
-        .fact(Column::new("processes", "processes", Unit::Count), selection.processes)
-        .fact(Column::new("images", "", Unit::Count).for_machines(), selection.images)
-        .fact(Column::new("programs", "programs", Unit::Count), programs)
-        .fact(Column::new("failed", "failed", Unit::Count), tree.knowledge().failures.then_some(selection.failed))
-        .fact(Column::new("user_ns", "user", Unit::Duration), sum(selection.user_ns))
-        .fact(Column::new("system_ns", "system", Unit::Duration), sum(selection.system_ns))
-        .fact(Column::new("wall_ns", "first to last", Unit::Duration), selection.wall_ns())
-        .fact(Column::new("peak_bytes", "largest peak of memory", Unit::Bytes), selection.peak_bytes)
-        .fact(Column::new("read_bytes", "reads", Unit::Bytes), sum(selection.read_bytes))
-        .fact(Column::new("written_bytes", "writes", Unit::Bytes), sum(selection.written_bytes));
+        .fact(Column::count("processes"), selection.processes)
+        .fact(Column::count("images").for_machines(), selection.images)
+        .fact(Column::count("programs"), programs)
+        .fact(Column::count("failed"), tree.knowledge().failures.then_some(selection.failed))
+        .fact(Column::duration("user_ns"), sum(selection.user_ns))
+        .fact(Column::duration("system_ns"), sum(selection.system_ns))
+        .fact(Column::duration("wall_ns").called("first to last"), selection.wall_ns())
+        .fact(Column::bytes("peak_bytes").called("largest peak of memory"), selection.peak_bytes)
+        .fact(Column::bytes("read_bytes").called("reads"), sum(selection.read_bytes))
+        .fact(Column::bytes("written_bytes").called("writes"), sum(selection.written_bytes));
     let missing = [
         ("processor time", selection.unknown_cpu()),
         ("peak of memory", selection.unknown_peaks),

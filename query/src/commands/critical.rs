@@ -7,7 +7,7 @@ use std::sync::Arc;
 use barrow_processes::{ImageId, LabelId, Plan, ProcessTree, Schema, Step, Totals, critical_path, idle_ns, most_jobs};
 use rayon::prelude::*;
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
+use crate::answer::{Answer, Audience, Column, Table, Value, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -16,33 +16,14 @@ use crate::session::listed::Listed;
 use crate::session::state::State;
 use crate::tables::process_text;
 use crate::tables::unit_labels::UnitLabels;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "critical",
-    aliases: &[],
-    group: Group::Processes,
     arguments: "[--min SHARE] [--classes FILE]",
-    about: "The chain that makes up the time, what would shorten it, and idle slots",
-    details: "The chain is followed from the end to the start: before a process went on, it waited for the last of its \
-              children that ended. Less of something on the chain makes the whole shorter until another chain is the \
-              longest one; and where jobs wait for slots, less of a job off the chain may, too. `drag` says by how \
-              much: the whole would take as much less if this process, or all of the class, took no time, by a replay \
-              with the recorded slots as in `what-if`. It is an estimate, and is left out where replays would take too \
-              long. The last table has the long processes off the chain that have a drag. `time` is that of a program \
-              on the chain, without the children that it waited for, and `unit` what it builds, where that is known. \
-              Programs with less than --min of the whole are left out of the chain: 1% unless told, 0% for machines. \
-              As many slots are counted as jobs ran at one time; `idle` adds up, over all slots, the time in which \
-              nothing ran in them meanwhile: they waited for the chain.",
     example: "critical --min 5%",
     flags: &["--min", "--classes"],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("critical", include_str!("../../verbs/critical.md"), Group::Processes, run)
 };
 
 /// Programs with less than this share of the whole are not shown one by one.
@@ -97,13 +78,10 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let off_chain = off_chain(&tree, &chain, least_ns.max(1), &mut drags);
     let is_complete = drags.is_complete;
     let answer = Answer::default()
-        .fact(Column::new("wall_ns", "wall", Unit::Duration), whole_ns)
-        .fact(Column::new("slots", "slots", Unit::Count), slots)
-        .fact(Column::new("idle_ns", "idle", Unit::Duration), idle_whole_ns)
-        .fact(
-            Column::new("idle_share", "idle share", Unit::Share),
-            Value::share(idle_whole_ns, whole_ns.saturating_mul(slots)),
-        )
+        .fact(Column::duration("wall_ns"), whole_ns)
+        .fact(Column::count("slots"), slots)
+        .fact(Column::duration("idle_ns"), idle_whole_ns)
+        .fact(Column::share("idle_share"), Value::share(idle_whole_ns, whole_ns.saturating_mul(slots)))
         .table(by_class)
         .table(rows(&tree, (classes.first(), &units), (&shown, &of_shown), whole_ns)?);
     let answer =
@@ -160,7 +138,7 @@ impl Drags {
 }
 
 fn drag_column() -> Column {
-    Column::new("drag_ns", "drag", Unit::Duration)
+    Column::duration("drag_ns")
 }
 
 fn drag_value(drag: Option<u64>) -> Value {
@@ -189,14 +167,14 @@ fn others(
     off_chain: &[(ImageId, u64)],
 ) -> Result<Table, QueryError> {
     let columns = vec![
-        Column::new("process", "off the chain", Unit::Text),
-        Column::new("image", "", Unit::Number).for_machines(),
-        Column::new("class", "class", Unit::Text),
-        Column::new("from_ns", "from", Unit::Duration),
-        Column::new("to_ns", "to", Unit::Duration),
+        Column::text("process").called("off the chain"),
+        Column::number("image").for_machines(),
+        Column::text("class"),
+        Column::duration("from_ns"),
+        Column::duration("to_ns"),
         drag_column(),
-        Column::new("unit", "unit", Unit::Text),
-        Column::new("command", "command", Unit::Text),
+        Column::text("unit"),
+        Column::text("command"),
     ];
     let images: Vec<_> = off_chain.iter().map(|&(image, _)| image).collect();
     let rows = off_chain.iter().zip(units.of(tree, &images)?).map(|(&(id, drag), unit)| {
@@ -234,11 +212,11 @@ fn chain(steps: &[Step], idle: &[u64]) -> Vec<Link> {
 
 fn by_class(chain: &[Link], (tree, schema): (&ProcessTree, &Schema), whole_ns: u64, drags: &mut Drags) -> Table {
     let columns = vec![
-        Column::new("class", "class", Unit::Text),
-        Column::new("images", "programs", Unit::Count),
-        Column::new("wall_ns", "time", Unit::Duration),
-        Column::new("wall_share", "share", Unit::Share),
-        Column::new("idle_ns", "idle", Unit::Duration),
+        Column::text("class"),
+        Column::count("images").called("programs"),
+        Column::duration("wall_ns").called("time"),
+        Column::share("wall_share").called("share"),
+        Column::duration("idle_ns"),
         drag_column(),
     ];
     let mut sums: std::collections::BTreeMap<Option<u32>, (u64, u64, u64)> = Default::default();
@@ -269,17 +247,17 @@ fn rows(
     whole_ns: u64,
 ) -> Result<Table, QueryError> {
     let columns = vec![
-        Column::new("process", "process", Unit::Text),
-        Column::new("image", "", Unit::Number).for_machines(),
-        Column::new("class", "class", Unit::Text),
-        Column::new("from_ns", "from", Unit::Duration),
-        Column::new("to_ns", "to", Unit::Duration),
-        Column::new("wall_ns", "time", Unit::Duration),
-        Column::new("wall_share", "share", Unit::Share),
-        Column::new("idle_ns", "idle", Unit::Duration),
+        Column::text("process"),
+        Column::number("image").for_machines(),
+        Column::text("class"),
+        Column::duration("from_ns"),
+        Column::duration("to_ns"),
+        Column::duration("wall_ns").called("time"),
+        Column::share("wall_share").called("share"),
+        Column::duration("idle_ns"),
         drag_column(),
-        Column::new("unit", "unit", Unit::Text),
-        Column::new("command", "command", Unit::Text),
+        Column::text("unit"),
+        Column::text("command"),
     ];
     let images: Vec<_> = chain.iter().map(|link| link.step.image).collect();
     let rows = chain.iter().zip(drags).zip(units.of(tree, &images)?).map(|((link, &drag), unit)| {

@@ -4,30 +4,20 @@ use std::sync::Arc;
 
 use barrow_analyzer::CountBounds;
 
-use crate::answer::{Column, Unit};
+use crate::answer::Column;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::tables::lifelines;
 use crate::tables::type_counts::TypeCounts;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Completion, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "died",
-    aliases: &[],
-    group: Group::Series,
     arguments: "A..B",
-    about: "Objects of snapshot A that snapshot B no longer has, by type",
-    details: "Afterwards `$_` is the set of these objects of A. `help born` says how objects are identified.",
     example: "died 0..last",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
     completion: Completion::Snapshots,
-    run,
+    ..Command::new("died", include_str!("../../verbs/died.md"), Group::Series, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -35,8 +25,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let (origin, confidence, unknown) = (between.origin, between.confidence, between.unknown);
     let counts = TypeCounts::of(&*ask.recording()?, [earlier, later], origin)?;
     let answer = lifelines::by_type(ask, &between.died, &counts, CountBounds::died)?
-        .fact(Column::new("died_before", "died before", Unit::Number), later.0)
-        .fact(Column::new("objects_without_serial", "", Unit::Count).for_machines(), unknown);
+        .fact(Column::number("died_before"), later.0)
+        .fact(Column::count("objects_without_serial").for_machines(), unknown);
     let answer = lifelines::with_origin(answer, origin, confidence);
     Ok(more::first_page(ask, answer, ask.page_rows()).with_last(Arc::new(between.died)))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use barrow_analyzer::{Side, SnapshotId, TypeTotals, diff};
 use barrow_processes::{ProcessTree, changes_by_class, changes_by_command, whole_wall_ns};
 
-use crate::answer::{Answer, Column, Unit};
+use crate::answer::{Answer, Column};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
@@ -21,32 +21,15 @@ use crate::tables::path_change;
 use crate::tables::process_change;
 use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Completion, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "diff",
-    aliases: &[],
-    group: Group::Series,
     arguments: "[A] [B] [KIND] [by type|kind|path|object|class|command] [by size|shallow|unmanaged|count|retained] [--classes FILE]",
-    about: "What changed from snapshot A to B, by type, by kind or by path",
-    details: "A and B are snapshots of the recording, like `0` or `last`; or another FILE of any format, which means \
-              its last snapshot; or a snapshot of it, `FILE:0`. `diff A` compares A with the selected snapshot, and \
-              `diff FILE` the selected one with that file. `diff` alone compares the snapshot before the selected one \
-              with it. Types are the same if kind, name, layout, file and line are. Types that did not change are \
-              left out. The largest change comes first. `by size` ranks by shallow and unmanaged size together, and \
-              `by retained` by what single objects of a type dominate, counting nested ones once. The relative change \
-              is that of the ranked measure. `by path` compares what paths of types down the dominator tree retain, \
-              as `growth` does for more snapshots. `by object` shows who died and who was born, as `born` and `died` \
-              do. Of two recordings of processes, `diff FILE` compares this one with FILE by class, and `by command` \
-              by their arguments, without names of temporary files, hashes and process numbers: which are new, gone, \
-              slower, faster, larger or smaller.",
     example: "diff 0 last objects by count",
     flags: &["--classes", "--min"],
-    subject: Subject::Recording,
     touches: Touches::RECORDING.with(Touches::READS_FILES),
-    asks_for_totals: None,
     completion: Completion::Rankings,
-    run,
+    ..Command::new("diff", include_str!("../../verbs/diff.md"), Group::Series, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -109,7 +92,7 @@ fn of_processes(ask: &Ask, operands: &[Operand], words: &[String], arguments: &A
     };
     let mut answer = Answer::default();
     for (key, heading, tree) in [("before_wall_ns", "wall before", &*before), ("after_wall_ns", "wall after", &after)] {
-        answer = answer.fact(Column::new(key, heading, Unit::Duration), whole_wall_ns(tree));
+        answer = answer.fact(Column::duration(key).called(heading), whole_wall_ns(tree));
     }
     answer = answer.table(table).exact();
     answer.lost = other.damage.map(|damage| format!("{name}: {damage}"));

@@ -2,7 +2,7 @@
 
 use barrow_analyzer::{Canopy, Dominators, Heap, Holder, SnapshotId, Tree, TreePlace, TypeId};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
@@ -14,31 +14,15 @@ use crate::tables::references::{MOST_ROWS, range};
 use crate::tables::tree_cells;
 use crate::tables::tree_rows::{columns, rows};
 use crate::tables::tree_walk::{Shown, TreeLine, Walk};
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "dominators",
     aliases: &["dom"],
-    group: Group::Alive,
     arguments: "[ID | roots NAME] [by type | FROM.. | FROM..TO]",
-    about: "The dominator tree: what is freed with what",
-    details: "It begins at the roots, at a group of them, or at an object. A line shows what would be freed with everything below it; its \
-              children are what it alone keeps alive. `--depth N` shows N levels (default 5). `--min 1%` or `--min \
-              1M` leaves out smaller objects (default 1%). `--cells N` shows the N largest places of the tree, on any \
-              level, as a map needs them. `children` counts all children of the first line. With a \
-              range, the children are listed one by one, of any size, the largest retained size first: `dominators \
-              @123 0..` begins with the largest, counted from 0. `by type` adds them up by their types, with the \
-              largest as example. At the prompt `more` continues to the end. Elsewhere an answer has at most 100,000 \
-              rows and says how to get the others.",
     example: "dominators @123 --depth 2",
     flags: &["--depth", "--min", "--cells"],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("dominators", include_str!("../../verbs/dominators.md"), Group::Alive, run)
 };
 
 /// Levels that are shown by default.
@@ -252,8 +236,8 @@ impl Lines {
         }
         let (rows, listed) = rows(&heap, ask, &lines)?;
         let mut answer = Answer::default()
-            .of_snapshot(self.snapshot)
-            .fact(Column::new("children", "children", Unit::Count), self.children)
+            .of_snapshot(self.snapshot.0)
+            .fact(Column::count("children"), self.children)
             .table(Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows })
             .with_exactness(self.is_exact);
         answer.all_rows = self.range.map(|range| range.all);
@@ -289,8 +273,8 @@ impl Lines {
         });
         let note = if ask.view.is_paged { format!("{rows}: `more`") } else { format!("{rows}: {way}") };
         let answer = answer
-            .fact(Column::new("complete", "", Unit::Text).for_machines(), Value::Flag(false))
-            .fact(Column::new("more_rows", "", Unit::Count).for_machines(), rest)
+            .fact(Column::text("complete").for_machines(), Value::Flag(false))
+            .fact(Column::count("more_rows").for_machines(), rest)
             .cut(note);
         Reply::from(answer).with_more(move |ask| self.clone().answer(ask))
     }
@@ -336,18 +320,18 @@ fn of_types(ask: &Ask, heap: &Heap, top: &TreeTop) -> Result<Reply, QueryError> 
     }
     let columns = vec![
         Column::row_number(),
-        Column::new("type", "type", Unit::Text),
-        Column::new("kind", "kind", Unit::Text),
-        Column::new("children", "children", Unit::Count),
-        Column::new("retained_objects", "retain objects", Unit::Count),
-        Column::new("retained_bytes", "retained", Unit::Bytes),
-        Column::new("example", "largest", Unit::Object),
-        Column::new("example_retained_bytes", "it retains", Unit::Bytes),
+        Column::text("type"),
+        Column::text("kind"),
+        Column::count("children"),
+        Column::count("retained_objects").called("retain objects"),
+        Column::bytes("retained_bytes"),
+        Column::object("example").called("largest"),
+        Column::bytes("example_retained_bytes").called("it retains"),
     ];
     let children: u64 = found.iter().map(|(_, of)| of.children).sum();
     let answer = Answer::default()
-        .of_snapshot(heap.snapshot())
-        .fact(Column::new("children", "children", Unit::Count), children)
+        .of_snapshot(heap.snapshot().0)
+        .fact(Column::count("children"), children)
         .table(Table { key: "rows", audience: Audience::Everyone, columns, rows })
         .with_exactness(is_exact);
     Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed))

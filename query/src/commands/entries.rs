@@ -4,35 +4,20 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Entries, Entry, Heap, ObjectId};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
+use crate::answer::{Answer, Audience, Column, Table, Value, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::tables::entry_rows::EntryRows;
+use crate::tables::ranking;
 use crate::tables::references::{self, Wanted};
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "entries",
-    aliases: &[],
-    group: Group::Objects,
     arguments: "ID [FROM.. | FROM..TO]",
-    about: "The entries of a map as key and value, the elements of a list",
-    details: "ID is written as for `info`. Rows are in the order of the object: of a hash table that of its slots, of \
-              a tree or a linked map that in which the program meets them. A string, a boxed number or a constant of \
-              an enumeration is shown as what it stands for. Elements of a list that are null are left out, and counted. \
-              `retained` is what the value retains. Afterwards `%3` is the value in row 3, or the key where the value \
-              is no object. Entries are counted from 0: `entries @123 1000..` begins with number 1000. Types say where \
-              their entries are: those of the JDK, of Android and of CPython do.",
     example: "entries @123",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("entries", include_str!("../../verbs/entries.md"), Group::Objects, run)
 };
 
 /// Entries that are yet to be shown.
@@ -62,7 +47,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 
 /// Says how many elements of a list are null.
 pub(super) fn with_nulls(answer: Answer, found: &Entries) -> Answer {
-    let answer = answer.fact(Column::new("null_elements", "", Unit::Count).for_machines(), found.nulls);
+    let answer = answer.fact(Column::count("null_elements").for_machines(), found.nulls);
     match found.nulls {
         None | Some(0) => answer,
         Some(1) => answer.note("1 element is null, and left out"),
@@ -98,7 +83,7 @@ impl Listing {
             answer.goes_on = true;
         } else if left > 0 {
             answer = answer.cut(references::rest_note(ask, COMMAND.name, self.object, end, left));
-            answer = answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), left);
+            answer = answer.fact(Column::count("more_rows").for_machines(), left);
         }
         let snapshot = self.heap.snapshot();
         let listed = objects.into_iter().map(|object| (snapshot, object.unwrap_or(self.object))).collect();
@@ -121,7 +106,7 @@ impl Listing {
         });
         let (retained, is_exact) = asked?;
         columns.insert(0, Column::row_number());
-        columns.push(Column::new("retained_bytes", if is_exact { "retained" } else { "≥ retained" }, Unit::Bytes));
+        columns.push(ranking::retained_column(is_exact));
         let first = ask.listed_before() + 1;
         let rows = rows.into_iter().zip(retained).enumerate().map(|(at, (mut row, retained))| {
             row.insert(0, ask.row_number(first + at));
@@ -132,9 +117,9 @@ impl Listing {
         let table = Table { key: "rows", audience: Audience::Everyone, columns, rows };
         let count = Some(self.found.entries.len()).filter(|_| self.found.are_known && !self.found.has_more);
         let answer = Answer::default()
-            .of_snapshot(heap.snapshot())
-            .fact(Column::new("object", "object", Unit::Object), self.object.0)
-            .fact(Column::new("entries", "entries", Unit::Count), count)
+            .of_snapshot(heap.snapshot().0)
+            .fact(Column::object("object"), self.object.0)
+            .fact(Column::count("entries"), count)
             .table(table);
         Ok((answer.with_exactness(is_exact), objects))
     }

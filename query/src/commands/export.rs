@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use barrow_processes::{Classes, ImageId, ProcessTree};
 
-use crate::answer::{Answer, Column, Unit, Value, csv, json};
+use crate::answer::{Answer, Column, Value, csv, json};
 use crate::ask::Ask;
 use crate::ask::PIECE_ROWS;
 use crate::ask::reply::Reply;
@@ -22,30 +22,14 @@ use crate::tables::unit_labels::UnitLabels;
 use crate::touches::Touches;
 
 use super::trials::failed_note;
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "export",
-    aliases: &[],
-    group: Group::Processes,
     arguments: "--to FORMAT [-o DST] [--force] [--classes FILE]",
-    about: "Writes the process tree, or trials, as a file for other programs",
-    details: "FORMAT is `chrome`, the Trace Event Format, which chrome://tracing, Perfetto and Speedscope read; `perfetto`, \
-              for ui.perfetto.dev; `csv` or `json`, the rows of `processes by start`. In traces a process is a bar on the \
-              track of the process that started it, or on a track of its own where they would overlap; its category is its \
-              class, and its details are its arguments, folder, end, processor time and peak of memory. The memory of all \
-              processes is a counter, if it was recorded. DST is named like the recording unless told, and is replaced \
-              only with `--force`. Trials are written as `csv`, a row for each value, which `import` reads; as `json`, \
-              `markdown`, `asciidoc` or `orgmode`, a row for each metric. JSON begins with `results`, in the form of \
-              hyperfine, which its scripts read. `--sort mean-time` orders programs by their mean time, `-u UNIT` gives times \
-              one unit, and `--reference PROGRAM` is the one that medians are relative to, which is otherwise the smallest.",
     example: "export --to perfetto -o build.perfetto-trace",
     flags: &["--to", "-o", "--force", "--classes", "--sort", "-u", "--reference"],
-    subject: Subject::Recording,
     touches: Touches::RECORDING.with(Touches::WRITES_FILES),
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("export", include_str!("../../verbs/export.md"), Group::Processes, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -79,9 +63,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let length = part.file()?.metadata().map_err(|error| QueryError::file(&place, error))?.len();
     let name = part.commit()?;
     let answer = Answer::default()
-        .fact(Column::new("written", "written", Unit::Text), name)
-        .fact(Column::new("length_bytes", "length", Unit::Bytes), length)
-        .fact(Column::new("processes", "processes", Unit::Count), tree.processes().len())
+        .fact(Column::text("written"), name)
+        .fact(Column::bytes("length_bytes"), length)
+        .fact(Column::count("processes"), tree.processes().len())
         .exact();
     Ok(Reply::aside(answer))
 }
@@ -107,9 +91,7 @@ fn of_trials(state: &State, flags: &QuestionFlags, format: ExportFormat) -> Resu
     written.and_then(|()| out.flush()).map_err(|error| QueryError::file(&place, error))?;
     let length = part.file()?.metadata().map_err(|error| QueryError::file(&place, error))?.len();
     let name = part.commit()?;
-    let mut answer = Answer::default()
-        .fact(Column::new("written", "written", Unit::Text), name)
-        .fact(Column::new("length_bytes", "length", Unit::Bytes), length);
+    let mut answer = Answer::default().fact(Column::text("written"), name).fact(Column::bytes("length_bytes"), length);
     answer.notes.extend(failed_note(&trials));
     Ok(answer.exact())
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use barrow_analyzer::{Expression, FoundPage, Heap, KindId, ObjectId, ObjectSet, Page, Progress, SnapshotId, objects};
 
 use crate::answer::units;
-use crate::answer::{Answer, Column, Table, Unit, Value};
+use crate::answer::{Answer, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::attributes::{self, ObjectAttribute};
@@ -20,30 +20,15 @@ use crate::language::asked::{self, Asked};
 use crate::language::request::Request;
 use crate::session::listed::Listed;
 use crate::tables::found;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Completion, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "find",
-    aliases: &[],
-    group: Group::Objects,
     arguments: "[N] [KIND] [EXPR] [by ATTRIBUTE]",
-    about: "Objects or processes that match an expression",
-    details: "The first N of them (default 15) in the order of their numbers, of every kind unless KIND is given. \
-              `by` lists the N largest instead, the largest first, by any attribute that is a number: `by distance`. At the prompt `| COMMAND` and `> FILE` get all of \
-              them unless N is given. Afterwards `%3` is the object in row 3, and `$_` the set of all listed objects. \
-              In a recording of processes it lists these, a row for each program that a process executed, in the \
-              order in which they began; `by` takes each attribute that is a number: `find failed by total.cpu`. In a \
-              recording that holds both, EXPR is about processes if it names one of their attributes or follows the \
-              word `processes`. `help expressions` describes EXPR; in a shell put it in single quotes.",
     example: "find 5 objects type = \"Int\" and size > 1K",
     flags: &["--classes"],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
     completion: Completion::Expressions,
-    run,
+    ..Command::new("find", include_str!("../../verbs/find.md"), Group::Objects, run)
 };
 
 /// The column of retained sizes, which may be lower bounds.
@@ -202,8 +187,8 @@ impl Ranked {
         let left = self.matching - self.shown as u64;
         let is_whole = self.is_whole(ask);
         let mut answer = Answer::default()
-            .of_snapshot(self.question.snapshot)
-            .fact(Column::new("complete", "", Unit::Text).for_machines(), Value::Flag(left == 0 || is_whole))
+            .of_snapshot(self.question.snapshot.0)
+            .fact(Column::text("complete").for_machines(), Value::Flag(left == 0 || is_whole))
             .table(table);
         answer.goes_on = is_whole && left > 0;
         answer.all_rows = Some(self.matching).filter(|_| is_whole);
@@ -238,8 +223,8 @@ impl Question {
         let page: Listed = found.objects.iter().map(|object| (self.snapshot, object.id)).collect();
         let last = if is_whole { self.matching.clone() } else { Some(ask.set_of_pages(self.snapshot, &page)?) };
         let mut answer = Answer::default()
-            .of_snapshot(self.snapshot)
-            .fact(Column::new("complete", "", Unit::Text).for_machines(), Value::Flag(found.next.is_none() || is_whole))
+            .of_snapshot(self.snapshot.0)
+            .fact(Column::text("complete").for_machines(), Value::Flag(found.next.is_none() || is_whole))
             .table(table);
         answer = found::with_exactness(answer, ask, self.snapshot, &self.expression)?;
         answer.all_rows = self.matching.as_ref().filter(|_| is_whole).map(|matching| matching.len());

@@ -2,39 +2,21 @@
 
 use barrow_analyzer::{GroupKey, GroupRetained, Heap, ObjectGroups, Progress, RetainedByGroups};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::language::request::Request;
 use crate::tables::ranking::Order;
 use crate::tables::{found, group_keys, held};
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Completion, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "group",
-    aliases: &[],
-    group: Group::Objects,
     arguments: "[N] [[KIND] EXPR] by KEY[,KEY].. [by size|count|unmanaged|retained]",
-    about: "Objects by what they have in common: type, package, text, fields",
-    details: "A row for each combination of the keys: `type`, `kind`, `package`, `superclass`, `loader`, `text` and \
-              `line`, which `help expressions` describes, and fields, as `.state` or `.owner.name`. Several are divided by \
-              commas: `by package,.state`. A key is empty (null in JSON) where objects have no such thing; what a field \
-              holds is written as `list` does, and an object that has a line is that line. The groups add up to all objects that match. With N, the first \
-              N groups are listed. `by retained` adds what each group retains. The sum is exactly what would be freed \
-              without all of these objects, as `retained EXPR` tells it. Each object that would be freed counts for one \
-              group: for that from which references lead to it without passing another of these objects. If they do \
-              from several groups, it is shared: the last row, whose `part` is `shared`, has those. Afterwards `$_` is \
-              the set of the objects that match.",
     example: "group type = \"Session\" by text by count",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
     completion: Completion::Expressions,
-    run,
+    ..Command::new("group", include_str!("../../verbs/group.md"), Group::Objects, run)
 };
 
 /// What the row of a group takes, in bytes, and each key in it. Measured with 416,438 groups of two keys.
@@ -59,15 +41,15 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let table = Table { key: "rows", audience: Audience::Everyone, columns, rows };
     let sum = group_keys::totals(found.groups.iter());
     let mut answer = Answer::default()
-        .of_snapshot(snapshot)
-        .fact(Column::new("groups", "groups", Unit::Count), found.groups.len())
-        .fact(Column::new("objects", "objects", Unit::Count), sum.objects)
-        .fact(Column::new("shallow_bytes", "shallow", Unit::Bytes), sum.heap_bytes)
-        .fact(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes), sum.unmanaged_bytes);
+        .of_snapshot(snapshot.0)
+        .fact(Column::count("groups"), found.groups.len())
+        .fact(Column::count("objects"), sum.objects)
+        .fact(Column::bytes("shallow_bytes"), sum.heap_bytes)
+        .fact(Column::bytes("unmanaged_bytes"), sum.unmanaged_bytes);
     if let Some(retained) = &retained {
         let all = retained.groups.iter().chain([&retained.shared]).map(|one| one.bytes).fold(0, u64::wrapping_add);
-        answer = answer.fact(Column::new("retained_bytes", "retained", Unit::Bytes), all);
-        answer = answer.fact(Column::new("shared_bytes", "shared", Unit::Bytes), retained.shared.bytes);
+        answer = answer.fact(Column::bytes("retained_bytes"), all);
+        answer = answer.fact(Column::bytes("shared_bytes"), retained.shared.bytes);
     }
     answer = found::with_exactness(answer.table(table), ask, snapshot, &expression)?;
     if retained.is_some_and(|retained| !retained.are_exact) {
@@ -127,14 +109,14 @@ fn rows(
 fn columns(keys: &[GroupKey], rows: &[Vec<Value>], are_retained: bool) -> Vec<Column> {
     let mut columns = group_keys::columns(keys, rows);
     columns.extend([
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes),
-        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes).secondary(),
+        Column::count("objects"),
+        Column::bytes("shallow_bytes"),
+        Column::bytes("unmanaged_bytes").secondary(),
     ]);
     if are_retained {
-        columns.push(Column::new("retained_bytes", "retained", Unit::Bytes));
-        columns.push(Column::new("part", "part", Unit::Text));
+        columns.push(Column::bytes("retained_bytes"));
+        columns.push(Column::text("part"));
     }
-    columns.push(Column::new("share", "share", Unit::Share).for_people());
+    columns.push(Column::share("share").for_people());
     columns
 }

@@ -2,51 +2,24 @@
 
 use barrow_analyzer::{FALSE_ALARMS, Growth, GrowthRow, LEAST_POINTS, SURE_POINTS, SnapshotId, Verdict};
 
-use crate::answer::series;
 use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::tables::growth_series;
+use crate::tables::series;
 use crate::tables::type_path;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Completion, Group, more};
 
 mod groups;
 
 pub(super) const COMMAND: Command = Command {
-    name: "growth",
-    aliases: &[],
-    group: Group::Series,
     arguments: "[A..B] [N] [--min SHARE] [[[KIND] EXPR] by KEY[,KEY].. [by size|unmanaged|retained]]",
-    about: "What grows over the snapshots: paths of types, or groups by KEY",
-    details: "A path is a group of roots and then types down the dominator tree. Objects of one type directly below \
-              each other are one step. What a path retains is measured in every snapshot from A to B (default: all). \
-              Paths that grow come first, sorted by the lower bound of their growth. A path is left out if a path \
-              below it has nine tenths of its growth. Paths that never hold 0.5 % of the largest heap are left out \
-              too; `--min 0.1%` changes that. A note counts the paths that stay the same, or change by less than a \
-              fifth of that share. A slope is the median of the slopes between all pairs of snapshots, by their order \
-              and not by their times. With 8 snapshots or more a path `grows` or it does not. If it only seemed to \
-              grow, the answer gives the reason: it flattens like a warm-up, rises in steps, falls back like a \
-              sawtooth, or is not sure. At most one of 100 series of noise, steps, warm-ups and sawteeth raises a \
-              false alarm; sizes that wander without ever coming back can raise more. With 5 to 7 snapshots a path \
-              may rise each time, which is too few to be sure. Growth needs at least five snapshots. `trend`, `leaks \
-              A..B` and `assert growth(..)` judge in the same way. Objects that are on another path in each snapshot, \
-              as the variables of a running function can be, are judged over all paths: `any path › TYPE`. An empty \
-              cell means that the path was too small to track in that snapshot: under 1/16 of the `--min` threshold. \
-              N is 15 by default. With `by KEY`, groups of objects are judged instead of paths: those that match the \
-              expression, or all, by keys as for `group`. A group is what its keys say, in every snapshot; objects \
-              without a text, a number or a line count by their type and name. Sizes are shallow ones, unless `by \
-              retained` or `by unmanaged` follows. `--min` is then a share of the largest sum of all groups.",
-    example: "growth",
     flags: &["--min"],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
     completion: Completion::Snapshots,
-    run,
+    ..Command::new("growth", include_str!("../../verbs/growth.md"), Group::Series, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -67,12 +40,12 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let are = |verdict: Verdict| rows.iter().filter(|row| row.judgement.verdict == verdict).count() as u64;
     let note = verdict(are, &units::counted(tested as u64, "path"), snapshots.len());
     let answer = Answer::default()
-        .fact(Column::new("snapshots", "snapshots", Unit::Nested), numbers(&snapshots))
-        .fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::PER)
-        .fact(Column::new("confidence", "", Unit::Share).for_machines(), Value::Share(1.0 - FALSE_ALARMS))
-        .fact(Column::new("paths", "", Unit::Count).for_machines(), tested)
-        .fact(Column::new("unchanged_paths", "", Unit::Count).for_machines(), still.len())
-        .fact(Column::new("unknown_below_bytes", "", Unit::Nested).for_machines(), least(&growth))
+        .fact(Column::nested("snapshots"), numbers(&snapshots))
+        .fact(Column::text("slope_per").for_machines(), series::PER)
+        .fact(Column::share("confidence").for_machines(), Value::Share(1.0 - FALSE_ALARMS))
+        .fact(Column::count("paths").for_machines(), tested)
+        .fact(Column::count("unchanged_paths").for_machines(), still.len())
+        .fact(Column::nested("unknown_below_bytes").for_machines(), least(&growth))
         .table(table(&growth, &rows))
         .note(note)
         .with_exactness(growth.is_exact());
@@ -123,16 +96,16 @@ fn numbers(snapshots: &[SnapshotId]) -> Value {
 
 fn table(growth: &Growth<'_>, rows: &[GrowthRow]) -> Table {
     let mut columns = vec![
-        Column::new("rank", "#", Unit::Number).for_people(),
-        Column::new("path", "", Unit::Text).for_machines(),
-        Column::new("shown_path", "path", Unit::Text).for_people(),
-        Column::new("retained_bytes", "", Unit::Nested).for_machines(),
-        Column::new("objects", "", Unit::Nested).for_machines(),
-        Column::new("first_retained_bytes", "first", Unit::Bytes).secondary(),
-        Column::new("last_retained_bytes", "last", Unit::Bytes),
-        Column::new("first_objects", "", Unit::Count).for_machines(),
-        Column::new("last_objects", "objects", Unit::Count).secondary(),
-        Column::new("series", "series", Unit::Text).for_people().secondary(),
+        Column::number("rank").called("#").for_people(),
+        Column::text("path").for_machines(),
+        Column::text("shown_path").called("path").for_people(),
+        Column::nested("retained_bytes").for_machines(),
+        Column::nested("objects").for_machines(),
+        Column::bytes("first_retained_bytes").called("first").secondary(),
+        Column::bytes("last_retained_bytes").called("last"),
+        Column::count("first_objects").for_machines(),
+        Column::count("last_objects").called("objects").secondary(),
+        Column::text("series").for_people().secondary(),
     ];
     columns.extend(series::trend_columns());
     let cells = |(at, row): (usize, &GrowthRow)| cells(growth, at + 1, row);

@@ -14,24 +14,13 @@ use crate::session::Session;
 use crate::session::state::State;
 use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "heap",
-    aliases: &[],
-    group: Group::Processes,
     arguments: "PID [QUESTION...]",
-    about: "Ask about the heap that a process recorded",
-    details: "A process that wrote a heap recording of its own is linked to it: `info PID` says so. QUESTION is a line as at \
-              the prompt, without flags; `summary` unless told. The recording is looked for where it was written, and in the \
-              folder of this file; it has to be the same one, by its unique number.",
     example: "heap 1234:0 top 5",
-    flags: &[],
-    subject: Subject::Recording,
     touches: Touches::RECORDING.with(Touches::READS_FILES),
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("heap", include_str!("../../verbs/heap.md"), Group::Processes, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {

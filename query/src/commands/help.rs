@@ -12,19 +12,12 @@ use crate::session::state::State;
 use super::{COMMANDS, Command, Completion, Content, Group, Subject, named};
 
 pub(super) const COMMAND: Command = Command {
-    name: "help",
-    aliases: &[],
-    group: Group::Session,
     arguments: "[VERB | expressions]",
-    about: "What you can ask, or how to use a verb",
-    details: "`help expressions` describes what `find`, `count` and `let` take.",
     example: "help top",
-    flags: &[],
     subject: Subject::Nothing,
     touches: crate::touches::Touches::NOTHING,
-    asks_for_totals: None,
     completion: Completion::Verbs,
-    run,
+    ..Command::new("help", include_str!("../../verbs/help.md"), Group::Session, run)
 };
 
 /// Help is as wide as a narrow terminal.
@@ -165,7 +158,7 @@ fn overview_of(held: &[Content]) -> String {
 /// Everything about one command.
 #[must_use]
 pub fn page(command: &Command) -> String {
-    let mut text = format!("{}\n\n{}.\n{}\n", command.usage(), command.about, wrapped(command.details, 0));
+    let mut text = format!("{}\n\n{}.\n{}\n", command.usage(), command.about, wrapped(&command.details(), 0));
     for line in flags(command) {
         let _ = write!(text, "\n{line}");
     }

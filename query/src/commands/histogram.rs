@@ -6,7 +6,7 @@ use barrow_analyzer::{GroupRetained, Heap, Progress, TypeTotals};
 use barrow_statistics::Modes;
 
 use crate::answer::measured::measured;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
@@ -18,28 +18,16 @@ use crate::tables::found;
 use crate::tables::ranking::{self, Order};
 use crate::tables::trials::{Named, STATISTICS_BYTES, histogram, modes};
 use crate::tables::type_series;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more, sites};
+use super::{Command, Completion, Group, more, sites};
 
 pub(super) const COMMAND: Command = Command {
-    name: "histogram",
     aliases: &["histo"],
-    group: Group::Snapshots,
     arguments: "[EXPR | METRIC [PROGRAM]] [by type|kind|site|generation] [by size|count|unmanaged|retained]",
-    about: "Every type, kind, site or generation; or the values of a trial",
-    details: "The whole table, the largest shallow size first; at the prompt page by page. With EXPR only matching \
-              objects count, by type or kind, and not by retained size. `by retained` adds the sum of the retained \
-              sizes of each row's objects, counting nested ones once. Ruby's dumps say in which generation an object \
-              was allocated, that is, after how many collections. Of trials, `histogram METRIC` counts values in ranges \
-              of equal width, with empty ones, so that bars can be compared, and marks the modes.",
     example: "histogram by kind",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
     asks_for_totals: Some(super::asks_for_totals),
     completion: Completion::Rankings,
-    run,
+    ..Command::new("histogram", include_str!("../../verbs/histogram.md"), Group::Snapshots, run)
 };
 
 /// What a row is about.
@@ -120,7 +108,7 @@ fn of_trials(ask: &Ask, arguments: &Arguments) -> Result<Option<Answer>, QueryEr
     let unit = &named.metric().unit;
     let values = named.series.values();
     let list = |of: fn(barrow_trials::Value) -> Value| Value::List(values.clone().map(of).collect());
-    let machines = |key| Column::new(key, "", Unit::Nested).for_machines();
+    let machines = |key| Column::nested(key).for_machines();
     let mut answer = Answer::default();
     for (column, value) in named.facts() {
         answer = answer.fact(column, value);
@@ -188,7 +176,7 @@ fn of_kinds(
     let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_by_key(|&(kind, _)| kind_name(kind));
     let rows = sums.into_iter().map(|(kind, sum)| (name(kind), sum, retained.as_ref().map(|bytes| bytes[kind])));
-    Ok(grouped(heap, Column::new("kind", "kind", Unit::Text), rows.collect(), order))
+    Ok(grouped(heap, Column::text("kind"), rows.collect(), order))
 }
 
 fn by_generation(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<Answer, QueryError> {
@@ -203,7 +191,7 @@ fn by_generation(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<A
     let of = |generation| retained.as_ref().map(|groups| groups.get(&generation).copied().unwrap_or_default());
     let name = |generation: Option<u64>| generation.map_or(Value::text("not recorded"), Value::from);
     let rows = totals.into_iter().map(|(generation, sum)| (name(generation), sum, of(generation)));
-    Ok(grouped(heap, Column::new("generation", "generation", Unit::Number), rows.collect(), order))
+    Ok(grouped(heap, Column::number("generation"), rows.collect(), order))
 }
 
 /// A row per group, the largest first.
@@ -229,10 +217,10 @@ fn grouped(
     let mut columns = kind_columns();
     columns[0] = name;
     if is_retained {
-        columns.insert(4, Column::new("retained_bytes", "≥ retained", Unit::Bytes));
+        columns.insert(4, Column::bytes("retained_bytes").called("≥ retained"));
     }
     let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: cells.collect() };
-    let answer = Answer::default().of_snapshot(heap.snapshot());
+    let answer = Answer::default().of_snapshot(heap.snapshot().0);
     let answer = answer.table(table);
     if is_retained { answer.at_least().note(ranking::AT_LEAST) } else { answer.exact() }
 }
@@ -246,10 +234,10 @@ fn add(sum: &mut TypeTotals, totals: &TypeTotals) {
 /// The columns of a row per kind.
 pub(super) fn kind_columns() -> Vec<Column> {
     vec![
-        Column::new("kind", "kind", Unit::Text),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes),
-        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
-        Column::new("share", "share", Unit::Share).for_people(),
+        Column::text("kind"),
+        Column::count("objects"),
+        Column::bytes("shallow_bytes"),
+        Column::bytes("unmanaged_bytes"),
+        Column::share("share").for_people(),
     ]
 }

@@ -1,27 +1,19 @@
 //! `history`: the lines typed so far.
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group, Subject};
 
 pub(super) const COMMAND: Command = Command {
-    name: "history",
-    aliases: &[],
-    group: Group::Session,
     arguments: "[N]",
-    about: "The lines typed so far",
-    details: "The last N of them (default: all). They are kept in `$XDG_STATE_HOME/barrow/history`.",
     example: "history 20",
-    flags: &[],
     subject: Subject::Session,
     touches: Touches::NOTHING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("history", include_str!("../../verbs/history.md"), Group::Session, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -34,6 +26,6 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let first = lines.len().saturating_sub(shown);
     let rows = lines.iter().enumerate().skip(first);
     let rows = rows.map(|(at, line)| vec![Value::from(at + 1), Value::text(line)]).collect();
-    let columns = vec![Column::new("number", "#", Unit::Number), Column::new("line", "line", Unit::Text)];
+    let columns = vec![Column::number("number").called("#"), Column::text("line")];
     Ok(Reply::aside(Answer::default().table(Table { key: "rows", audience: Audience::Everyone, columns, rows })))
 }

@@ -2,31 +2,19 @@
 
 use barrow_analyzer::{Holder, ObjectId, objects};
 
-use crate::answer::label;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::session::listed::Listed;
-use crate::touches::Touches;
+use crate::tables::label;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "idom",
-    aliases: &[],
-    group: Group::Alive,
     arguments: "ID",
-    about: "The dominators of an object, from the nearest to the roots",
-    details: "Freeing the object of a line would free the object in question, and everything in the lines above. The \
-              first line is the immediate dominator.",
     example: "idom @123",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("idom", include_str!("../../verbs/idom.md"), Group::Alive, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -73,15 +61,15 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
     let columns = vec![
         Column::row_number(),
-        Column::new("object", "object", Unit::Object),
-        Column::new("", "type", Unit::Text).for_people(),
-        Column::new("type", "type", Unit::Text).for_machines(),
-        Column::new("kind", "kind", Unit::Text),
-        Column::new("retained_bytes", "retained", Unit::Bytes),
+        Column::object("object"),
+        Column::shown("type", Unit::Text),
+        Column::text("type").for_machines(),
+        Column::text("kind"),
+        Column::bytes("retained_bytes"),
     ];
     let mut answer = Answer::default()
-        .of_snapshot(snapshot)
-        .fact(Column::new("object", "object", Unit::Object), object.0)
+        .of_snapshot(snapshot.0)
+        .fact(Column::object("object"), object.0)
         .table(Table { key: "rows", audience: Audience::Everyone, columns, rows })
         .with_exactness(is_exact);
     if !is_reachable {

@@ -13,34 +13,20 @@ use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::flags::Format;
 use crate::session::state::State;
+use crate::tables::date;
 use crate::tables::entry_rows::EntryRows;
 use crate::tables::{held, process_details};
 
 use super::snapshot::with_pairs;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "info",
     aliases: &["inspect", "p"],
-    group: Group::Objects,
     arguments: "[ID | PID] [--classes FILE]",
-    about: "One object: type, sizes, references; one process; or the file",
-    details: "ID is 123 or @123 in the selected snapshot, 2:@123 in snapshot 2, 0x7f00 by address, %3 in row 3 of the \
-              last table. `reads as` is a line for objects such as dates. A table has the fields of the \
-              object, if the recording tells them: what each holds, and the type that declares it. Of a map, a list or a \
-              set the first entries follow. Texts of more than 4,096 characters are whole with `--format json` or `csv`. \
-              PID is 1234:0, or 1234 if the recording holds no heap and only one process had that number: who started \
-              it, what it executed, where, how it ended, and what it used. Without an argument it tells what the file \
-              holds.",
     example: "info @123",
     flags: &["--classes"],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("info", include_str!("../../verbs/info.md"), Group::Objects, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -70,7 +56,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
             let answer = with_entries(&heap, answer, id, &ask.meter())?;
             let born = details.serial.map(|serial| heap.recording().born(serial, snapshot, &ask.meter()));
             let born = born.transpose()?.flatten().map(|snapshot| u64::from(snapshot.0));
-            let answer = answer.fact(Column::new("born_in_snapshot", "born in", Unit::Number), born);
+            let answer = answer.fact(Column::number("born_in_snapshot").called("born in"), born);
             with_graph(&heap, answer, id, &ask.meter()).map(Reply::aside)
         }
         [_, word, ..] => Err(COMMAND.refuses(word)),
@@ -129,22 +115,22 @@ fn of_object(
     let name = object.name.map(|name| tables.string(name));
     let site = object.site.map(|site| recording.site(site)).transpose()?.flatten();
     let answer = Answer::default()
-        .of_snapshot(snapshot)
-        .fact(Column::new("object", "object", Unit::Object), object.id.0)
-        .fact(Column::new("type", "type", Unit::Text), tables.type_name(type_id))
-        .fact(Column::new("name", "name", Unit::Text), name.map_or(Value::None, |name| texts.cell(name)))
-        .fact(Column::new("reads_as", "reads as", Unit::Text), line.map(Value::Line))
-        .fact(Column::new("kind", "kind", Unit::Text), tables.kind_name(tables.type_kind(type_id)))
-        .fact(Column::new("layout", "layout", Unit::Text), tables.type_layout(type_id))
-        .fact(Column::new("source_file", "file", Unit::Text), tables.type_file(type_id))
-        .fact(Column::new("source_line", "line", Unit::Number), tables.type_line(type_id))
-        .fact(Column::new("shallow_bytes", "shallow", Unit::Bytes), object.shallow_bytes)
-        .fact(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes), object.unmanaged_bytes)
-        .fact(Column::new("references", "references", Unit::Count), object.references)
-        .fact(Column::new("address", "address", Unit::Address), object.address)
-        .fact(Column::new("serial", "serial", Unit::Number), object.serial)
-        .fact(Column::new("site", "site", Unit::Number), object.site.map(|site| site.0))
-        .fact(Column::new("allocated_at", "allocated at", Unit::Text), site.and_then(|site| site.title()));
+        .of_snapshot(snapshot.0)
+        .fact(Column::object("object"), object.id.0)
+        .fact(Column::text("type"), tables.type_name(type_id))
+        .fact(Column::text("name"), name.map_or(Value::None, |name| texts.cell(name)))
+        .fact(Column::text("reads_as"), line.map(Value::Line))
+        .fact(Column::text("kind"), tables.kind_name(tables.type_kind(type_id)))
+        .fact(Column::text("layout"), tables.type_layout(type_id))
+        .fact(Column::text("source_file").called("file"), tables.type_file(type_id))
+        .fact(Column::number("source_line").called("line"), tables.type_line(type_id))
+        .fact(Column::bytes("shallow_bytes"), object.shallow_bytes)
+        .fact(Column::bytes("unmanaged_bytes"), object.unmanaged_bytes)
+        .fact(Column::count("references"), object.references)
+        .fact(Column::new("address", Unit::Address), object.address)
+        .fact(Column::number("serial"), object.serial)
+        .fact(Column::number("site"), object.site.map(|site| site.0))
+        .fact(Column::text("allocated_at"), site.and_then(|site| site.title()));
     Ok(texts.noted(answer, object.id, name.into_iter()))
 }
 
@@ -182,11 +168,11 @@ fn with_fields(
         ]
     });
     let columns = vec![
-        Column::new("field", "field", Unit::Text),
-        Column::new("holds", "holds", Unit::Text).secondary(),
-        Column::new("value", "value", unit),
-        Column::new("stands_for", "", Unit::Number).for_machines(),
-        Column::new("declared_by", "declared by", Unit::Text).secondary(),
+        Column::text("field"),
+        Column::text("holds").secondary(),
+        Column::new("value", unit),
+        Column::number("stands_for").for_machines(),
+        Column::text("declared_by").secondary(),
     ];
     let answer = answer.table(Table { key: "fields", audience: Audience::Everyone, columns, rows: rows.collect() });
     let answer = texts.noted(answer, id, held.iter().filter_map(text));
@@ -211,7 +197,7 @@ fn with_entries(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progre
     let is_certain = found.are_known && !found.has_more;
     let mut answer = answer
         .table(Table { key: "entries", audience: Audience::Everyone, columns, rows })
-        .fact(Column::new("more_entries", "", Unit::Count).for_machines(), Some(left).filter(|_| is_certain));
+        .fact(Column::count("more_entries").for_machines(), Some(left).filter(|_| is_certain));
     if left > 0 {
         let at_least = if is_certain { "" } else { "at least " };
         answer = answer.note(format!("… {at_least}{} more: `entries @{id}`", units::grouped(left as u64)));
@@ -240,20 +226,20 @@ fn with_graph(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progress
             let details = barrow_analyzer::object(heap.recording(), heap.snapshot(), holder)?;
             (
                 Some(holder),
-                Some(format!("@{holder} {}", crate::answer::label::object(tables, details.type_id, details.name))),
+                Some(format!("@{holder} {}", crate::tables::label::object(tables, details.type_id, details.name))),
             )
         }
         Some(Holder::Roots(name)) => (None, Some(format!("roots: {}", tables.string(name)))),
         Some(Holder::Everything) => (None, Some("several groups of roots".to_owned())),
     };
     let mut answer = answer
-        .fact(Column::new("referring_objects", "referred to by", Unit::Count), incoming)
-        .fact(Column::new("reachable", "", Unit::Text).for_machines(), Value::Flag(retained.is_some()))
-        .fact(Column::new("distance", "distance", Unit::Count), distance)
-        .fact(Column::new("retained_bytes", "retained", Unit::Bytes), retained.map(|(bytes, _)| bytes))
-        .fact(Column::new("retained_objects", "retains objects", Unit::Count), retained.map(|(_, objects)| objects))
-        .fact(Column::new("immediate_dominator", "", Unit::Object).for_machines(), object.map(|object| object.0))
-        .fact(Column::new("dominated_by", "dominated by", Unit::Text), text);
+        .fact(Column::count("referring_objects").called("referred to by"), incoming)
+        .fact(Column::text("reachable").for_machines(), Value::Flag(retained.is_some()))
+        .fact(Column::count("distance"), distance)
+        .fact(Column::bytes("retained_bytes"), retained.map(|(bytes, _)| bytes))
+        .fact(Column::count("retained_objects").called("retains objects"), retained.map(|(_, objects)| objects))
+        .fact(Column::object("immediate_dominator").for_machines(), object.map(|object| object.0))
+        .fact(Column::text("dominated_by"), text);
     if !heap.has(id) {
         answer = answer.note("it is excluded: `without`");
     } else if retained.is_none() {
@@ -273,15 +259,15 @@ fn of_file(state: &State) -> Result<Answer, QueryError> {
         (tree.as_ref().map(|tree| tree.processes().len()), tree.map(|tree| tree.samples().len()));
     let damage = file.map(|file| file.damage.as_deref().unwrap_or("none").to_owned());
     let answer = Answer::default()
-        .fact(Column::new("", "file", Unit::Text).for_people(), file.map(|file| file.name.clone()))
-        .fact(Column::new("format_version", "format version", Unit::Text), format!("{major}.{minor}"))
-        .fact(Column::new("uuid", "uuid", Unit::Text), uuid)
-        .fact(Column::new("created_ns", "", Unit::Number).for_machines(), created)
-        .fact(Column::new("", "created", Unit::Text).for_people(), created.map(units::date))
-        .fact(Column::new("length_bytes", "length", Unit::Bytes), recording.length_bytes())
-        .fact(Column::new("snapshots", "snapshots", Unit::Count), recording.snapshot_count())
-        .fact(Column::new("processes", "processes", Unit::Count), processes)
-        .fact(Column::new("memory_samples", "memory samples", Unit::Count), samples)
-        .fact(Column::new("", "damage", Unit::Text).for_people(), Value::from(damage));
+        .fact(Column::shown("file", Unit::Text), file.map(|file| file.name.clone()))
+        .fact(Column::text("format_version"), format!("{major}.{minor}"))
+        .fact(Column::text("uuid"), uuid)
+        .fact(Column::number("created_ns").for_machines(), created)
+        .fact(Column::shown("created", Unit::Text), created.map(date::date))
+        .fact(Column::bytes("length_bytes"), recording.length_bytes())
+        .fact(Column::count("snapshots"), recording.snapshot_count())
+        .fact(Column::count("processes"), processes)
+        .fact(Column::count("memory_samples"), samples)
+        .fact(Column::shown("damage", Unit::Text), Value::from(damage));
     Ok(with_pairs(answer, "facts", recording.facts()?).exact())
 }

@@ -4,32 +4,20 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Heap, ObjectId, Referrers};
 
-use crate::answer::{Audience, Column, Table, Unit, Value};
+use crate::answer::{Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
+use crate::tables::label;
 use crate::tables::references::{self, Wanted};
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "inrefs",
     aliases: &["in", "retainers"],
-    group: Group::Objects,
     arguments: "ID [by type | FROM.. | FROM..TO]",
-    about: "The incoming references of an object, weak ones too",
-    details: "A row for each reference, in the order of the objects at which they start. `inrefs %3` continues with \
-              the object of row 3. ID is written as for `info`; references are counted from 0, as for `show`. `by \
-              type` adds them up by the types of the objects at which they start. The first question reads all \
-              references of the snapshot. The second one transposes them, so that later ones are quick.",
     example: "inrefs @123",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("inrefs", include_str!("../../verbs/inrefs.md"), Group::Objects, run)
 };
 
 /// References that are yet to be shown.
@@ -73,7 +61,7 @@ impl Incoming {
                 ask.row_number(first + at),
                 source.id.0.into(),
                 Value::text(tables.type_title(source.type_id)),
-                Value::name(tables, source.name),
+                label::name(tables, source.name),
                 Value::text(tables.kind_name(tables.type_kind(source.type_id))),
                 references::label(tables, reference.label),
                 references::strength(tables, reference.strength),
@@ -95,7 +83,7 @@ impl Incoming {
             answer.goes_on = true;
         } else if left > 0 {
             answer = answer.cut(references::rest_note(ask, COMMAND.name, self.object, self.wanted.from, left));
-            answer = answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), left);
+            answer = answer.fact(Column::count("more_rows").for_machines(), left);
         }
         let reply = Reply::from(answer).listing_page(ask, listed).skipping(ask.view.skip.is_some());
         Ok(if left > 0 { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
@@ -105,12 +93,12 @@ impl Incoming {
 fn columns() -> Vec<Column> {
     vec![
         Column::row_number(),
-        Column::new("source", "source", Unit::Object),
-        Column::new("type", "type", Unit::Text),
-        Column::new("name", "name", Unit::Text),
-        Column::new("kind", "kind", Unit::Text),
-        Column::new("label", "reference", Unit::Text),
-        Column::new("strength", "strength", Unit::Text),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes),
+        Column::object("source"),
+        Column::text("type"),
+        Column::text("name"),
+        Column::text("kind"),
+        Column::text("label").called("reference"),
+        Column::text("strength"),
+        Column::bytes("shallow_bytes"),
     ]
 }

@@ -3,7 +3,7 @@
 use barrow_analyzer::parse_duration;
 use barrow_processes::{Limits, ProcessTree, Schema, Window, memory_within};
 
-use crate::answer::{Answer, Column, Unit, units};
+use crate::answer::{Answer, Column, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -11,29 +11,14 @@ use crate::flags::Format;
 use crate::tables::lane_tables::{self, Drawn};
 use crate::tables::process_text;
 use crate::tables::unit_labels::UNITS;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "lanes",
-    aliases: &[],
-    group: Group::Processes,
     arguments: "[FROM..TO] [SCHEMA] [--cells N] [--classes FILE]",
-    about: "What really ran at each time, in lanes by class",
-    details: "A process is drawn while nothing that it started runs: a compiler, not the shell and the driver that wait for \
-              it. Nothing in a lane overlaps, and there are as many lanes as processes are drawn at one time: with make -j4, \
-              about four. FROM..TO is a part of the time since the recording began, such as 10s..1min; either end may be \
-              missing. SCHEMA is one of `classes`. What is shorter than one of N cells is merged and has the class that ran \
-              longest in it; N is 64 unless told. The first line is the critical path: `help critical`. `running` is the time for which a class is drawn. `cpu` is an estimate \
-              where a process is partly in the time that is asked for: as much of what it used as of its time.",
     example: "lanes 10s..1min",
     flags: &["--cells", "--classes"],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("lanes", include_str!("../../verbs/lanes.md"), Group::Processes, run)
 };
 
 /// Cells unless told.
@@ -128,12 +113,12 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let units = units.as_ref().and_then(|classes| classes.schema(UNITS));
     let drawn = Drawn::new(&tree, &lanes, schema, window).named(units);
     let mut answer = Answer::default()
-        .fact(Column::new("from_ns", "from", Unit::Duration), process_text::time(window.from_ns))
-        .fact(Column::new("to_ns", "to", Unit::Duration), process_text::time(window.to_ns))
-        .fact(Column::new("lanes", "lanes", Unit::Count), lanes.len())
-        .fact(Column::new("running_ns", "running", Unit::Duration), drawn.running_ns())
-        .fact(Column::new("schema", "schema", Unit::Text), schema.name())
-        .fact(Column::new("cell_ns", "", Unit::Duration).for_machines(), blocks.cell_ns);
+        .fact(Column::duration("from_ns"), process_text::time(window.from_ns))
+        .fact(Column::duration("to_ns"), process_text::time(window.to_ns))
+        .fact(Column::count("lanes"), lanes.len())
+        .fact(Column::duration("running_ns"), drawn.running_ns())
+        .fact(Column::text("schema"), schema.name())
+        .fact(Column::duration("cell_ns").for_machines(), blocks.cell_ns);
     if ask.context.settings.format == Format::Table {
         answer = answer.table(drawn.picture(&path, &blocks, cells as usize));
     } else {

@@ -2,7 +2,7 @@
 
 use barrow_analyzer::Heap;
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -10,37 +10,14 @@ use crate::tables::chain::{Chain, title, type_title};
 use crate::tables::leak_series;
 use crate::tables::suspect_lines::{chain_of, described};
 use crate::tables::suspects::{Suspected, suspects, threshold};
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "leaks",
     aliases: &["suspects"],
-    group: Group::Alive,
     arguments: "[A..B]",
-    about: "Leak suspects: what accumulates, where, and what holds it",
-    details: "A suspect is an object that accumulates at least 10 % of the reachable bytes: what it retains, without \
-              its children in the dominator tree that retain 10 % themselves. Objects of one type are a suspect too, \
-              if they retain as much together and no single object holds them. `--min 5%` or `--min 64M` changes the \
-              threshold. A list or tree of objects of one type accumulates in its head. Suspects made of many similar \
-              parts come first: the parts of each type count N / (N + 32) of their bytes, where N is the effective \
-              number of parts, (Σ bytes)² / Σ bytes². Classes, code and frames do not count, because their number \
-              does not depend on the load. Memory that no single object holds counts a quarter. Suspects with one \
-              fingerprint are one, with a count. One snapshot shows what is large, not what grows. `leaks A..B` lists \
-              the paths of types that grow over these snapshots by the judgement of `growth` (with 5 to 7 of them: \
-              those that rise each time, which is too few to be sure), with the share of the objects born since that \
-              still exist. Paths that grow most by objects that do not die come first. The fingerprint identifies a \
-              suspect in every run of the program, for `assert 'no leaks except FINGERPRINT'`. It is made of the \
-              types, and the names of classes, that dominate the accumulation point, without numbers, addresses and \
-              sizes.",
-    example: "leaks",
     flags: &["--min"],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("leaks", include_str!("../../verbs/leaks.md"), Group::Alive, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -56,8 +33,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let whole = largest.reachable_bytes();
     let suspects = suspects(&heap, ask.arguments.flags.min, &meter)?;
     let mut answer = Answer::default()
-        .of_snapshot(heap.snapshot())
-        .fact(Column::new("reachable_bytes", "reachable", Unit::Bytes), whole)
+        .of_snapshot(heap.snapshot().0)
+        .fact(Column::bytes("reachable_bytes"), whole)
         .with_exactness(largest.is_exact());
     let mut rows = Vec::new();
     for (at, suspected) in suspects.iter().enumerate() {
@@ -79,22 +56,22 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 
 fn columns() -> Vec<Column> {
     vec![
-        Column::new("object", "object", Unit::Object),
-        Column::new("type", "type", Unit::Text),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("retained_bytes", "retained", Unit::Bytes),
-        Column::new("share", "share", Unit::Share),
-        Column::new("accumulation_object", "piles up in", Unit::Object),
-        Column::new("accumulation_type", "of type", Unit::Text),
-        Column::new("accumulation_bytes", "which holds", Unit::Bytes),
-        Column::new("accumulated", "accumulated", Unit::Nested),
-        Column::new("path", "path", Unit::Nested),
-        Column::new("fingerprint", "fingerprint", Unit::Text),
-        Column::new("title", "title", Unit::Text),
-        Column::new("accumulation_title", "piles up in", Unit::Text),
-        Column::new("alike", "alike", Unit::Count),
-        Column::new("together_bytes", "together", Unit::Bytes),
-        Column::new("ranking_bytes", "ranks by", Unit::Bytes),
+        Column::object("object"),
+        Column::text("type"),
+        Column::count("objects"),
+        Column::bytes("retained_bytes"),
+        Column::share("share"),
+        Column::object("accumulation_object").called("piles up in"),
+        Column::text("accumulation_type").called("of type"),
+        Column::bytes("accumulation_bytes").called("which holds"),
+        Column::nested("accumulated"),
+        Column::nested("path"),
+        Column::text("fingerprint"),
+        Column::text("title"),
+        Column::text("accumulation_title").called("piles up in"),
+        Column::count("alike"),
+        Column::bytes("together_bytes"),
+        Column::bytes("ranking_bytes").called("ranks by"),
     ]
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use barrow_analyzer::{FieldPath, FieldValue, Heap, Held, ObjectId, ObjectSet, Progress, Tables, objects};
 
 use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
@@ -14,30 +14,14 @@ use crate::attributes::{self, ObjectAttribute};
 use crate::error::QueryError;
 use crate::language::request::is_operator;
 use crate::tables::{found, held};
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Completion, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "list",
-    aliases: &[],
-    group: Group::Objects,
     arguments: "[N] [[KIND] EXPR] of COLUMN[, COLUMN].. [by COLUMN [asc|desc]]",
-    about: "Objects with any choice of columns: their fields, sizes, names",
-    details: "A COLUMN is a field, as `.count` or `.owner.name`, or an attribute of `help expressions`. A field that refers to a string, a boxed number or a constant of an enumeration shows that; an object that reads \
-              as a line, such as a date, has it after its name; `null` is nothing, `unknown` was not recorded, and a \
-              cell stays empty where objects have no such field (in JSON null, {\"absent\":\"unknown\"} and \
-              {\"absent\":\"missing\"}). `by` puts numbers and texts in order: numbers from the largest on and texts \
-              from A on, unless `asc` or `desc` follows; objects, NaN and what has no value come last. The first N objects are listed, \
-              15 unless told; at the prompt `| COMMAND` and `> FILE` get all of them. Afterwards `%3` is the object in \
-              row 3, and `$_` the set of all that match.",
     example: "list type = \"Session\" of .user.name, .hits, retained by .hits",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
     completion: Completion::Expressions,
-    run,
+    ..Command::new("list", include_str!("../../verbs/list.md"), Group::Objects, run)
 };
 
 /// What a row takes, in bytes, without its cells, and what each cell takes. Measured with 540,607 rows of 1, 3, 6 and 10
@@ -261,8 +245,8 @@ impl Listing {
         self.shown = end;
         let left = self.ids.len() - end;
         let mut answer = Answer::default()
-            .of_snapshot(self.heap.snapshot())
-            .fact(Column::new("complete", "", Unit::Text).for_machines(), Value::Flag(left == 0 || is_whole))
+            .of_snapshot(self.heap.snapshot().0)
+            .fact(Column::text("complete").for_machines(), Value::Flag(left == 0 || is_whole))
             .table(table);
         answer.goes_on = is_whole && left > 0;
         answer.all_rows = Some(self.ids.len() as u64).filter(|_| is_whole);
@@ -300,7 +284,7 @@ impl Listing {
             columns.push(what.column(&of_what).secondary());
             cells.push(of_what);
         }
-        columns.splice(0..0, [Column::row_number(), Column::new("object", "object", Unit::Object)]);
+        columns.splice(0..0, [Column::row_number(), Column::object("object")]);
         let row = |at: usize| {
             let number = ask.row_number(ask.listed_before() + 1 + at);
             let own = cells.iter().map(|column| column[at].clone());

@@ -2,34 +2,16 @@
 
 use barrow_analyzer::{Heap, Loader, Loaders};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value, label};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::touches::Touches;
+use crate::tables::label;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Group, more};
 
-pub(super) const COMMAND: Command = Command {
-    name: "loaders",
-    aliases: &[],
-    group: Group::Objects,
-    arguments: "",
-    about: "Class loaders of a JVM: classes, instances, duplicates",
-    details: "A loader that should be gone, that of an application that was deployed anew for instance, still has its classes \
-              and all that their static fields hold: `path %3` tells what keeps it. `duplicates` are its classes that \
-              another loader defines, too; the second table lists them, with the first of their class objects. `instances` \
-              and `bytes` are the objects of its classes and arrays of them, by shallow size. Where loaders of one class define \
-              classes of one name, the dump may not say whose instances they are: `unknown` counts these classes. \
-              `retained` is what would be freed without the loader's object. The loader of the JVM itself is no object.",
-    example: "loaders",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
-};
+pub(super) const COMMAND: Command =
+    Command::new("loaders", include_str!("../../verbs/loaders.md"), Group::Objects, run);
 
 /// What the loader of the JVM itself is called.
 const OWN_LOADER: &str = "<the JVM's own>";
@@ -52,10 +34,10 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let examples = found.duplicates.iter().map(|class| class.classes[0]);
     let listed: Vec<_> = objects.chain(examples).collect();
     let answer = Answer::default()
-        .of_snapshot(snapshot)
-        .fact(Column::new("loaders", "loaders", Unit::Count), found.loaders.len())
-        .fact(Column::new("classes", "classes", Unit::Count), found.loaders.iter().map(|one| one.classes).sum::<u64>())
-        .fact(Column::new("duplicate_classes", "duplicate classes", Unit::Count), found.duplicates.len())
+        .of_snapshot(snapshot.0)
+        .fact(Column::count("loaders"), found.loaders.len())
+        .fact(Column::count("classes"), found.loaders.iter().map(|one| one.classes).sum::<u64>())
+        .fact(Column::count("duplicate_classes"), found.duplicates.len())
         .table(loaders(&heap, &found, &retained)?)
         .table(duplicates(&found));
     drop(meter);
@@ -83,15 +65,15 @@ fn loaders(heap: &Heap, found: &Loaders<'_>, retained: &[Option<u64>]) -> Result
     });
     let columns = vec![
         Column::row_number(),
-        Column::new("loader", "loader", Unit::Text),
-        Column::new("classes", "classes", Unit::Count),
-        Column::new("duplicates", "duplicates", Unit::Count),
-        Column::new("instances", "instances", Unit::Count),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes),
-        Column::new("unknown", "unknown", Unit::Count).secondary(),
-        Column::new("retained_bytes", "retained", Unit::Bytes),
-        Column::new("parent", "parent", Unit::Object).secondary(),
-        Column::new("object", "object", Unit::Object),
+        Column::text("loader"),
+        Column::count("classes"),
+        Column::count("duplicates"),
+        Column::count("instances"),
+        Column::bytes("shallow_bytes"),
+        Column::count("unknown").secondary(),
+        Column::bytes("retained_bytes"),
+        Column::object("parent").secondary(),
+        Column::object("object"),
     ];
     Ok(Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.collect() })
 }
@@ -110,11 +92,11 @@ fn duplicates(found: &Loaders<'_>) -> Table {
     });
     let columns = vec![
         Column::row_number(),
-        Column::new("class", "class of several loaders", Unit::Text),
-        Column::new("loaders", "loaders", Unit::Count),
-        Column::new("instances", "instances", Unit::Count),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes),
-        Column::new("object", "first class", Unit::Object),
+        Column::text("class").called("class of several loaders"),
+        Column::count("loaders"),
+        Column::count("instances"),
+        Column::bytes("shallow_bytes"),
+        Column::object("object").called("first class"),
     ];
     Table { key: "duplicates", audience: Audience::Everyone, columns, rows: rows.collect() }
 }

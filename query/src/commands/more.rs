@@ -3,29 +3,17 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::answer::{Answer, Column, Unit, Value};
+use crate::answer::{Answer, Column, Value};
 use crate::ask::reply::Reply;
 use crate::ask::{Ask, PIECE_ROWS, View};
 use crate::error::QueryError;
 use crate::session::listed::Listed;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group, Subject};
 
 pub(super) const COMMAND: Command = Command {
-    name: "more",
-    aliases: &[],
-    group: Group::Session,
-    arguments: "",
-    about: "The next page of the last answer",
-    details: "A page has 15 rows unless `set rows` or the question says otherwise.",
-    example: "more",
-    flags: &[],
     subject: Subject::Session,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("more", include_str!("../../verbs/more.md"), Group::Session, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -89,7 +77,7 @@ fn with_left(ask: &Ask, mut answer: Answer, left: usize, rows: usize) -> Answer 
     if rows == ask.ranking_rows(None) {
         answer.cut = Some(cut_note(ask, left));
     }
-    answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), left)
+    answer.fact(Column::count("more_rows").for_machines(), left)
 }
 
 /// An answer whose last table, still empty, gets its rows when they are shown: `make` makes those of a range of places.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use barrow_processes::Selection;
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
@@ -18,21 +18,13 @@ use crate::touches::Touches;
 use super::{Command, Completion, Group, Subject, count};
 
 pub(super) const COMMAND: Command = Command {
-    name: "let",
-    aliases: &[],
-    group: Group::Objects,
     arguments: "[$NAME = [KIND] [EXPR]]",
-    about: "Names what matches an expression; alone, lists the names",
-    details: "Later expressions can use the name, as `$NAME`, in the snapshot of these objects. `$_` is the last \
-              result: the rows that `find` listed, or all objects that `count` counted or `let` named. A set holds \
-              objects or processes, as decided for `find`, and can be used in expressions about the same.",
     example: "let $large = objects size > 1K",
     flags: &["--classes"],
     subject: Subject::Session,
     touches: Touches::RECORDING.with(Touches::SESSION),
-    asks_for_totals: None,
     completion: Completion::Expressions,
-    run,
+    ..Command::new("let", include_str!("../../verbs/let.md"), Group::Objects, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -41,7 +33,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         return Ok(Reply::aside(list(ask)));
     }
     let (name, rest) = definition(&text)?;
-    let answer = Answer::default().fact(Column::new("set", "set", Unit::Text), format!("${name}"));
+    let answer = Answer::default().fact(Column::text("set"), format!("${name}"));
     let flags = &ask.arguments.flags;
     let mut arguments = Arguments::of_text(rest)?;
     arguments.flags = flags.clone();
@@ -83,14 +75,10 @@ fn undefined(name: &str) -> QueryError {
 }
 
 fn list(state: &State) -> Answer {
-    let mut columns = vec![
-        Column::new("set", "set", Unit::Text),
-        Column::new("snapshot", "snapshot", Unit::Number),
-        Column::new("objects", "objects", Unit::Count),
-    ];
+    let mut columns = vec![Column::text("set"), Column::number("snapshot"), Column::count("objects")];
     let has_processes = state.sets.iter().any(|(_, set)| matches!(set, Named::Images(_)));
     if has_processes {
-        columns.push(Column::new("images", "programs", Unit::Count));
+        columns.push(Column::count("images").called("programs"));
     }
     let row = |(name, set): (&str, &Named)| {
         let (snapshot, objects, images) = match set {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Heap, ObjectDetails, Path, PathOptions, Step};
 
-use crate::answer::label;
 use crate::answer::text::text;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
@@ -14,29 +13,18 @@ use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::flags::Format;
 use crate::session::listed::Listed;
+use crate::tables::label;
 use crate::tables::{found, held};
-use crate::touches::Touches;
 
 use super::more::OnDemand;
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "path",
     aliases: &["path2gc", "gcroot"],
-    group: Group::Alive,
     arguments: "ID [COUNT]",
-    about: "A shortest path from a root to an object",
-    details: "With COUNT, up to COUNT paths. They share no object except the last and those that represent groups of \
-              roots. A terminal shows 50 steps of a longer path from each end; a pipe or file gets all. `--avoid \
-              EXPR` finds paths around these objects, and `--weak` also follows references that keep nothing alive. \
-              In a shell put EXPR in quotes.",
     example: "path @123",
     flags: &["--avoid", "--weak"],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("path", include_str!("../../verbs/path.md"), Group::Alive, run)
 };
 
 /// Steps that a terminal shows of a longer path, at its beginning and at its end.
@@ -66,8 +54,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let options = PathOptions { avoid, weak: ask.arguments.flags.weak, count };
     let paths = heap.paths(object, &options, &meter)?;
     drop(meter);
-    let mut answer =
-        Answer::default().of_snapshot(snapshot).fact(Column::new("object", "object", Unit::Object), object.0);
+    let mut answer = Answer::default().of_snapshot(snapshot.0).fact(Column::object("object"), object.0);
     if paths.is_empty() {
         let around = if options.avoid.is_some() { " around these objects" } else { "" };
         answer = answer.note(format!("no root reaches it{around}"));
@@ -93,15 +80,15 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 fn columns() -> Vec<Column> {
     vec![
         Column::row_number(),
-        Column::new("path", "path", Unit::Number),
-        Column::new("step", "step", Unit::Number).for_machines(),
-        Column::new("reference", "", Unit::Text),
-        Column::new("object", "object", Unit::Object),
-        Column::new("", "type", Unit::Text).for_people(),
-        Column::new("type", "type", Unit::Text).for_machines(),
-        Column::new("name", "name", Unit::Text).for_machines(),
-        Column::new("kind", "kind", Unit::Text).secondary(),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes).secondary(),
+        Column::number("path"),
+        Column::number("step").for_machines(),
+        Column::text("reference").called(""),
+        Column::object("object"),
+        Column::shown("type", Unit::Text),
+        Column::text("type").for_machines(),
+        Column::text("name").for_machines(),
+        Column::text("kind").secondary(),
+        Column::bytes("shallow_bytes").secondary(),
     ]
 }
 
@@ -198,7 +185,7 @@ impl Rows {
                 object.id.0.into(),
                 Value::Text(title(&object)),
                 Value::text(tables.type_title(object.type_id)),
-                Value::name(tables, object.name),
+                label::name(tables, object.name),
                 Value::text(tables.kind_name(tables.type_kind(object.type_id))),
                 object.shallow_bytes.into(),
             ]);

@@ -4,34 +4,23 @@ use std::collections::HashMap;
 
 use barrow_analyzer::{Heap, MergedPaths, ObjectId, StringId, objects};
 
-use crate::answer::label;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::session::listed::Listed;
 use crate::tables::found;
-use crate::touches::Touches;
+use crate::tables::label;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Completion, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "paths",
     aliases: &["merge-paths"],
-    group: Group::Alive,
     arguments: "[KIND] EXPR",
-    about: "The shortest paths of many objects, merged into one tree with counts",
-    details: "Objects of one type that are reached in the same way are one line. A class or a module is a line of its \
-              own, with its name, and a line of one object has that object's name. `through` counts how many of the \
-              requested objects are reached through the line. `--depth N` cuts the tree. `--min 1%` leaves out lines \
-              through which fewer objects are reached.",
     example: "paths type = \"Session\"",
     flags: &["--depth", "--min"],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
     completion: Completion::Expressions,
-    run,
+    ..Command::new("paths", include_str!("../../verbs/paths.md"), Group::Alive, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -70,20 +59,20 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
     let columns = vec![
         Column::row_number(),
-        Column::new("through", "through", Unit::Count),
-        Column::new("depth", "depth", Unit::Number).for_machines(),
-        Column::new("", "type", Unit::Text).for_people(),
-        Column::new("type", "type", Unit::Text).for_machines(),
-        Column::new("kind", "kind", Unit::Text).secondary(),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("members", "asked for", Unit::Count),
-        Column::new("example", "example", Unit::Object),
-        Column::new("title", "title", Unit::Text).for_machines(),
+        Column::count("through"),
+        Column::number("depth").for_machines(),
+        Column::shown("type", Unit::Text),
+        Column::text("type").for_machines(),
+        Column::text("kind").secondary(),
+        Column::count("objects"),
+        Column::count("members").called("asked for"),
+        Column::object("example"),
+        Column::text("title").for_machines(),
     ];
     let mut answer = Answer::default()
-        .of_snapshot(snapshot)
-        .fact(Column::new("objects", "objects", Unit::Count), counted.objects)
-        .fact(Column::new("unreachable", "unreachable", Unit::Count), merged.unreachable)
+        .of_snapshot(snapshot.0)
+        .fact(Column::count("objects"), counted.objects)
+        .fact(Column::count("unreachable"), merged.unreachable)
         .table(Table { key: "rows", audience: Audience::Everyone, columns, rows });
     if counted.objects == 0 {
         answer = answer.note("no object matches");

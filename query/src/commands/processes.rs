@@ -14,30 +14,17 @@ use crate::language::request::Request;
 use crate::session::listed::Listed;
 use crate::tables::process_rows::Rows;
 use crate::tables::unit_labels::UnitLabels;
-use crate::touches::Touches;
 
 use super::find;
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Completion, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "processes",
     aliases: &["ps"],
-    group: Group::Processes,
     arguments: "[N] [EXPR] [by cpu|waiting|wall|memory|reads|writes|start|ATTRIBUTE] [--classes FILE]",
-    about: "The processes that used most, and what they executed",
-    details: "A process has a row for each program that it executed, one after the other: what it used is that of the \
-              program, without the processes that it started. `by cpu` is the order unless told: processor time in user \
-              mode and in the system. `waiting` is how long its threads could have run and had no processor, `wall` the time from start to end, `memory` the most that was resident, \
-              `reads` and `writes` are bytes from and to devices; any other attribute that is a number ranks, too. `unit` is what the program builds, where its \
-              arguments tell. What is not known is empty and comes last. A process is named 1234:0: the first one that \
-              had the number 1234. With EXPR only those that match are listed; `help expressions` describes it.",
     example: "processes 5 by memory",
     flags: &["--classes"],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
     completion: Completion::Expressions,
-    run,
+    ..Command::new("processes", include_str!("../../verbs/processes.md"), Group::Processes, run)
 };
 
 /// What ranks.

@@ -4,7 +4,7 @@ use barrow_analyzer::TextPattern;
 use barrow_rewrite::{Key, RedactOptions, Redacted};
 
 use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -12,7 +12,7 @@ use crate::flags::QuestionFlags;
 use crate::sources::destination::Destination;
 use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group};
 
 /// What `--keep` may say instead of a pattern.
 const NAMES: &str = "names";
@@ -21,26 +21,11 @@ const NUMBERS: &str = "numbers";
 const MOST_KEY_BYTES: u64 = 1 << 20;
 
 pub(super) const COMMAND: Command = Command {
-    name: "redact",
-    aliases: &[],
-    group: Group::File,
     arguments: "-o DST [--keep names|numbers|PATTERN]... [--key-file FILE] [--force]",
-    about: "Replaces texts, names and numbers, so that a recording can be shared",
-    details: "Equal texts are replaced by equal ones of the same length, so that most questions have the answers that \
-              they had. Names are replaced identifier by identifier. `--keep names` keeps all of them, `--keep \
-              'java.*'` those that match, and `--keep numbers` keeps the values of fields. Words of barrow and of \
-              runtimes stay, and so do sizes, addresses, times, counts and measured values. The key is random and is \
-              forgotten. With `--key-file FILE` it is made of that file's bytes, of which there must be 16 or more: \
-              files redacted with the same key can be compared. docs/redaction.md says what a redacted file still \
-              reveals, and `audit` lists what is in it. The recording itself does not change. An existing DST is \
-              replaced only with `--force`.",
     example: "redact -o shared.barrow --keep 'java.*'",
     flags: &["-o", "--keep", "--key-file", "--force"],
-    subject: Subject::Recording,
     touches: Touches::RECORDING.with(Touches::WRITES_FILES),
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("redact", include_str!("../../verbs/redact.md"), Group::File, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -52,9 +37,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     // It replaces the destination itself, when the new file is complete.
     let redacted = barrow_rewrite::redact(&recording, destination.path(), &options, &ask.meter())?;
     let mut answer = Answer::default()
-        .fact(Column::new("written", "written", Unit::Text), destination.shown())
-        .fact(Column::new("length_bytes", "length", Unit::Bytes), redacted.bytes)
-        .fact(Column::new("before_bytes", "before", Unit::Bytes), recording.length_bytes())
+        .fact(Column::text("written"), destination.shown())
+        .fact(Column::bytes("length_bytes"), redacted.bytes)
+        .fact(Column::bytes("before_bytes"), recording.length_bytes())
         .table(table(&redacted));
     if let Some(damage) = recording.damage() {
         answer = answer.note(format!("only the complete snapshots were written: {damage}"));
@@ -123,11 +108,7 @@ fn key(path: &std::path::Path) -> Result<Key, QueryError> {
 /// How often what was replaced.
 fn table(redacted: &Redacted) -> Table {
     let Redacted { strings, values, kept_values, .. } = *redacted;
-    let columns = vec![
-        Column::new("what", "what", Unit::Text),
-        Column::new("replaced", "replaced", Unit::Count),
-        Column::new("kept", "kept", Unit::Count),
-    ];
+    let columns = vec![Column::text("what"), Column::count("replaced"), Column::count("kept")];
     let row = |what: &str, replaced: u64, kept: u64| vec![Value::text(what), replaced.into(), kept.into()];
     let rows = vec![
         row("texts", strings.texts, 0),

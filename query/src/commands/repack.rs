@@ -3,31 +3,21 @@
 use barrow_analyzer::SerialOrigin;
 use barrow_rewrite::{RepackOptions, Repacked, RepackedSnapshot};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::sources::destination::Destination;
 use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "repack",
-    aliases: &[],
-    group: Group::File,
     arguments: "-o DST [--level N] [--force]",
-    about: "Writes the recording again, with snapshots as differences",
-    details: "The file becomes several times smaller. It also says which object is which in all snapshots: by the \
-              serials of the runtime, or by matching snapshots with each other. Objects get new numbers. N is the \
-              level of zstd (default 9). An existing DST is replaced only with `--force`.",
     example: "repack -o small.barrow",
     flags: &["-o", "--level", "--force"],
-    subject: Subject::Recording,
     touches: Touches::RECORDING.with(Touches::WRITES_FILES),
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("repack", include_str!("../../verbs/repack.md"), Group::File, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -41,9 +31,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     // It replaces the destination itself, when the new file is complete.
     let repacked = barrow_rewrite::repack(&recording, destination.path(), options, &ask.meter())?;
     let answer = Answer::default()
-        .fact(Column::new("written", "written", Unit::Text), destination.shown())
-        .fact(Column::new("length_bytes", "length", Unit::Bytes), repacked.bytes)
-        .fact(Column::new("before_bytes", "before", Unit::Bytes), recording.length_bytes())
+        .fact(Column::text("written"), destination.shown())
+        .fact(Column::bytes("length_bytes"), repacked.bytes)
+        .fact(Column::bytes("before_bytes"), recording.length_bytes())
         .table(table(&repacked));
     Ok(match repacked.origin {
         SerialOrigin::Runtime => Reply::aside(answer),
@@ -57,12 +47,12 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 /// How each snapshot is stored.
 fn table(repacked: &Repacked) -> Table {
     let columns = vec![
-        Column::new("snapshot", "snapshot", Unit::Number),
-        Column::new("base", "base", Unit::Number),
-        Column::new("stored_bytes", "stored", Unit::Bytes),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("paired", "paired", Unit::Count),
-        Column::new("confidence", "confidence", Unit::Share),
+        Column::number("snapshot"),
+        Column::number("base"),
+        Column::bytes("stored_bytes"),
+        Column::count("objects"),
+        Column::count("paired"),
+        Column::share("confidence"),
     ];
     let row = |snapshot: &RepackedSnapshot| {
         let pairing = snapshot.pairing;

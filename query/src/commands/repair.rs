@@ -4,33 +4,21 @@ use barrow_analyzer::LostSnapshot;
 use barrow_rewrite::{KeptSnapshot, Repaired};
 
 use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Outcome, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Outcome, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::sources::destination::Destination;
 use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "repair",
-    aliases: &[],
-    group: Group::File,
     arguments: "-o DST [--force]",
-    about: "Writes a clean recording of all complete snapshots",
-    details: "A row for each snapshot says whether it was kept, and otherwise what is damaged and at which byte. The \
-              exit code is 0 if nothing committed is lost: the recording was whole, or only ends with a snapshot that \
-              was never finished. It is 4 if something committed is lost, or may be. It is 3 if nothing could be \
-              kept: then no DST is written, and an existing one stays. The recording itself does not change. An \
-              existing DST is replaced only with `--force`.",
     example: "repair -o whole.barrow",
     flags: &["-o", "--force"],
-    subject: Subject::Recording,
     touches: Touches::RECORDING.with(Touches::WRITES_FILES),
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("repair", include_str!("../../verbs/repair.md"), Group::File, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -45,12 +33,12 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let dropped = repaired.dropped().iter().map(Value::text).collect();
     let written = repaired.bytes.map(|_| destination.shown());
     let mut answer = Answer::default()
-        .fact(Column::new("written", "written", Unit::Text), written)
-        .fact(Column::new("snapshots", "snapshots", Unit::Count), repaired.kept.len())
-        .fact(Column::new("length_bytes", "length", Unit::Bytes), repaired.bytes)
-        .fact(Column::new("is_whole", "", Unit::Text).for_machines(), Value::Flag(!repaired.has_lost()))
-        .fact(Column::new("dropped", "", Unit::Nested).for_machines(), Value::List(dropped))
-        .fact(Column::new("harmless", "", Unit::Nested).for_machines(), texts(&repaired.harmless))
+        .fact(Column::text("written"), written)
+        .fact(Column::count("snapshots"), repaired.kept.len())
+        .fact(Column::bytes("length_bytes"), repaired.bytes)
+        .fact(Column::text("is_whole").for_machines(), Value::Flag(!repaired.has_lost()))
+        .fact(Column::nested("dropped").for_machines(), Value::List(dropped))
+        .fact(Column::nested("harmless").for_machines(), texts(&repaired.harmless))
         .table(table(&repaired));
     answer = repaired.harmless.iter().fold(answer, |answer, sentence| answer.note(format!("not whole: {sentence}")));
     let verdict = verdict(&repaired, destination.shown());
@@ -74,13 +62,13 @@ fn outcome(repaired: &Repaired) -> Outcome {
 /// What became of every snapshot, by number; then what else was left out.
 fn table(repaired: &Repaired) -> Table {
     let columns = vec![
-        Column::new("snapshot", "snapshot", Unit::Number),
-        Column::new("last_snapshot", "to", Unit::Number),
-        Column::new("label", "label", Unit::Text),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("result", "result", Unit::Text),
-        Column::new("offset", "at byte", Unit::Number),
-        Column::new("cause", "cause", Unit::Text),
+        Column::number("snapshot"),
+        Column::number("last_snapshot").called("to"),
+        Column::text("label"),
+        Column::count("objects"),
+        Column::text("result"),
+        Column::number("offset").called("at byte"),
+        Column::text("cause"),
     ];
     let kept = repaired.kept.iter().map(|kept| (kept.snapshot, kept_row(kept)));
     let lost = repaired.lost.iter().map(|lost| (lost.snapshot, lost_row(lost)));

@@ -2,34 +2,21 @@
 
 use barrow_rewrite::{ResolveOptions, RewriteError, resolve};
 
-use crate::answer::{Answer, Column, Unit};
+use crate::answer::{Answer, Column};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::sources::destination::{Access, Destination};
 use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "resolve",
-    aliases: &[],
-    group: Group::File,
     arguments: "-o DST [--binary PATH] [--force]",
-    about: "Names the addresses of a recording that barrow-alloc has written",
-    details: "It finds function, file and line of every call, also of inlined ones, in the debug information of the \
-              program and its libraries. These files must be the same build. They are searched where they were when \
-              the program ran, or at PATH. The functions of Rust's own library between the program and the allocator \
-              name the blocks, and the innermost call of the program itself is their site. Frames that call in the \
-              same way become one. The recording itself does not change. An existing DST is replaced only with \
-              `--force`.",
     example: "resolve -o named.barrow",
     flags: &["-o", "--binary", "--force"],
-    subject: Subject::Recording,
     touches: Touches::RECORDING.with(Touches::WRITES_FILES),
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("resolve", include_str!("../../verbs/resolve.md"), Group::File, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -46,11 +33,11 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     })?;
     let name = part.commit()?;
     let answer = Answer::default()
-        .fact(Column::new("written", "written", Unit::Text), name)
-        .fact(Column::new("snapshots", "snapshots", Unit::Count), resolved.finished.snapshots)
-        .fact(Column::new("addresses", "addresses", Unit::Count), resolved.addresses)
-        .fact(Column::new("named", "named", Unit::Count), resolved.named)
-        .fact(Column::new("sites", "sites", Unit::Count), resolved.sites)
-        .fact(Column::new("length_bytes", "length", Unit::Bytes), resolved.finished.bytes);
+        .fact(Column::text("written"), name)
+        .fact(Column::count("snapshots"), resolved.finished.snapshots)
+        .fact(Column::count("addresses"), resolved.addresses)
+        .fact(Column::count("named"), resolved.named)
+        .fact(Column::count("sites"), resolved.sites)
+        .fact(Column::bytes("length_bytes"), resolved.finished.bytes);
     Ok(Reply::aside(resolved.problems.into_iter().fold(answer, Answer::note)))
 }

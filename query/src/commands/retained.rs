@@ -7,25 +7,14 @@ use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::tables::found;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more, without};
+use super::{Command, Completion, Group, more, without};
 
 pub(super) const COMMAND: Command = Command {
-    name: "retained",
-    aliases: &[],
-    group: Group::Alive,
     arguments: "ID | [KIND] EXPR",
-    about: "The retained set of objects: everything that would be freed with them",
-    details: "This is exactly what the roots reach now, and would not reach without any of these objects. For several \
-              objects it includes what they only hold together. Afterwards `$_` is the set.",
     example: "retained type = \"Session\"",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
     completion: Completion::Expressions,
-    run,
+    ..Command::new("retained", include_str!("../../verbs/retained.md"), Group::Alive, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {

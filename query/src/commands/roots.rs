@@ -6,36 +6,21 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Dominators, Heap, ObjectId, SnapshotId, StringId, Tables, objects};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::language::names::{self, Match};
 use crate::session::listed::Listed;
+use crate::tables::label;
 
 use super::unreachable::{only_remembered, remembered_note};
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "roots",
-    aliases: &[],
-    group: Group::Alive,
     arguments: "[CATEGORY]",
-    about: "The roots by category, or those of one category",
-    details: "`retained` of a category is what would be freed if all its roots were gone. Objects held by two root \
-              categories count for neither. The beginning of a category's name, in any case, lists its roots one by \
-              one, the largest retained size first; `%3` is the object of row 3. Where the runtime has objects that \
-              represent groups of roots, they are listed too. The inter-generational roots of MoarVM, its remembered \
-              set, retain nothing: only minor collections follow them.",
-    example: "roots",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("roots", include_str!("../../verbs/roots.md"), Group::Alive, run)
 };
 
 /// Roots of a category, of which the first are shown.
@@ -113,9 +98,9 @@ fn by_category(ask: &Ask, heap: &Heap, dominators: &Dominators) -> Result<Reply,
     let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: rows.collect() };
     let (groups, listed) = groups(ask, heap, dominators)?;
     let mut answer = Answer::default()
-        .of_snapshot(heap.snapshot())
-        .fact(Column::new("roots", "roots", Unit::Count), roots.rows().len())
-        .fact(Column::new("reachable_bytes", "reachable", Unit::Bytes), dominators.reachable_bytes())
+        .of_snapshot(heap.snapshot().0)
+        .fact(Column::count("roots"), roots.rows().len())
+        .fact(Column::bytes("reachable_bytes"), dominators.reachable_bytes())
         .table(table);
     if !groups.rows.is_empty() {
         answer = answer.table(groups);
@@ -129,11 +114,11 @@ fn by_category(ask: &Ask, heap: &Heap, dominators: &Dominators) -> Result<Reply,
 
 fn columns() -> Vec<Column> {
     vec![
-        Column::new("category", "category", Unit::Text),
-        Column::new("roots", "roots", Unit::Count),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("retained_bytes", "retained", Unit::Bytes),
-        Column::new("share", "share", Unit::Share).for_people(),
+        Column::text("category"),
+        Column::count("roots"),
+        Column::count("objects"),
+        Column::bytes("retained_bytes"),
+        Column::share("share").for_people(),
     ]
 }
 
@@ -154,11 +139,11 @@ fn groups(ask: &Ask, heap: &Heap, dominators: &Dominators) -> Result<(Table, Lis
     });
     let columns = vec![
         Column::row_number(),
-        Column::new("group", "group", Unit::Text),
-        Column::new("object", "object", Unit::Object),
-        Column::new("references", "references", Unit::Count),
-        Column::new("retained_bytes", "retained", Unit::Bytes),
-        Column::new("share", "share", Unit::Share).for_people(),
+        Column::text("group"),
+        Column::object("object"),
+        Column::count("references"),
+        Column::bytes("retained_bytes"),
+        Column::share("share").for_people(),
     ];
     let listed = found.iter().map(|object| (heap.snapshot(), object.id)).collect();
     Ok((Table { key: "groups", audience: Audience::Everyone, columns, rows: rows.collect() }, listed))
@@ -180,7 +165,7 @@ impl Roots {
                 root.label.map(|label| tables.string(label)).into(),
                 root.object.0.into(),
                 Value::text(tables.type_title(object.type_id)),
-                Value::name(tables, object.name),
+                label::name(tables, object.name),
                 Value::text(tables.kind_name(tables.type_kind(object.type_id))),
                 root.retained_bytes.into(),
             ]
@@ -207,9 +192,9 @@ impl Roots {
 
     fn heading(&self, tables: &Tables) -> Answer {
         let answer = Answer::default()
-            .of_snapshot(self.snapshot)
-            .fact(Column::new("category", "category", Unit::Text), tables.string(self.category))
-            .fact(Column::new("roots", "roots", Unit::Count), self.roots.len());
+            .of_snapshot(self.snapshot.0)
+            .fact(Column::text("category"), tables.string(self.category))
+            .fact(Column::count("roots"), self.roots.len());
         Answer { exactness: Some(self.exactness), ..answer }
     }
 }
@@ -217,12 +202,12 @@ impl Roots {
 fn root_columns() -> Vec<Column> {
     vec![
         Column::row_number(),
-        Column::new("label", "root", Unit::Text),
-        Column::new("object", "object", Unit::Object),
-        Column::new("type", "type", Unit::Text),
-        Column::new("name", "name", Unit::Text),
-        Column::new("kind", "kind", Unit::Text).secondary(),
-        Column::new("retained_bytes", "retained", Unit::Bytes),
+        Column::text("label").called("root"),
+        Column::object("object"),
+        Column::text("type"),
+        Column::text("name"),
+        Column::text("kind").secondary(),
+        Column::bytes("retained_bytes"),
     ]
 }
 

@@ -5,33 +5,21 @@ use std::ops::Range;
 use barrow_trials::{RunId, Trials};
 
 use crate::answer::visible;
-use crate::answer::{Answer, Audience, Column, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::session::listed::Listed;
 use crate::session::state::State;
 use crate::tables::trials::runs::{self, Walls};
-use crate::touches::Touches;
 
 use super::more::OnDemand;
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "runs",
-    aliases: &[],
-    group: Group::Trials,
     arguments: "[RUN | PROGRAM] [failed]",
-    about: "The runs: layout, seed, how each ended, what failed ones printed",
-    details: "RUN is a number: the answer then has its values and the whole output that was kept. `barrow trial --replay \
-              RUN FILE` repeats a run under its layout.",
     example: "runs failed",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("runs", include_str!("../../verbs/runs.md"), Group::Trials, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -76,10 +64,10 @@ fn one(state: &State, trials: &Trials, number: u32) -> Result<Answer, QueryError
         key: "values",
         audience: Audience::Everyone,
         columns: vec![
-            Column::new("metric", "metric", Unit::Text),
-            Column::new("iteration", "iteration", Unit::Number),
-            Column::new("seed", "seed", Unit::Number).secondary(),
-            Column::new("value", "value", Unit::Number),
+            Column::text("metric"),
+            Column::number("iteration"),
+            Column::number("seed").secondary(),
+            Column::number("value"),
         ],
         rows: Vec::new(),
     };
@@ -99,7 +87,7 @@ fn one(state: &State, trials: &Trials, number: u32) -> Result<Answer, QueryError
     table.rows.extend(runs::row(trials, &Walls::of(trials), RunId(number)));
     let mut answer = Answer::default().table(table).table(values).exact();
     if let Some(output) = run.end.as_ref().and_then(|end| end.output.as_deref()) {
-        answer = answer.fact(Column::new("output", "", Unit::Text).for_machines(), Value::text(output));
+        answer = answer.fact(Column::text("output").for_machines(), Value::text(output));
         answer = answer.note("it printed:").lines(output.lines().map(|line| format!("  | {}", visible::cell(line))));
     }
     // Of a run that was not counted, the fact tells why.

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use crate::answer::{Answer, Column, Unit};
+use crate::answer::{Answer, Column};
 use crate::ask::Ask;
 use crate::ask::reply::{Change, Reply};
 use crate::context::Settings;
@@ -17,20 +17,12 @@ use super::{Command, Completion, Group, Subject};
 pub const KEYS: [&str; 3] = ["format", "threads", "rows"];
 
 pub(super) const COMMAND: Command = Command {
-    name: "set",
-    aliases: &[],
-    group: Group::Session,
     arguments: "[format table|json|csv | threads N | rows N]",
-    about: "Changes a setting; without words, lists them",
-    details: "`format` is how answers are printed. `rows` is the length of a page. `threads` is the largest number of \
-              threads.",
     example: "set format csv",
-    flags: &[],
     subject: Subject::Session,
     touches: Touches::SESSION,
-    asks_for_totals: None,
     completion: Completion::Settings,
-    run,
+    ..Command::new("set", include_str!("../../verbs/set.md"), Group::Session, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -71,7 +63,7 @@ fn described(settings: &Settings, state: &State) -> Answer {
     let threads = state.context.workspace.threads();
     let threads = threads.map_or("one per core".to_owned(), |threads| threads.to_string());
     Answer::default()
-        .fact(Column::new("format", "format", Unit::Text), format)
-        .fact(Column::new("threads", "threads", Unit::Text), threads)
-        .fact(Column::new("rows", "rows", Unit::Number), settings.rows)
+        .fact(Column::text("format"), format)
+        .fact(Column::text("threads"), threads)
+        .fact(Column::number("rows"), settings.rows)
 }

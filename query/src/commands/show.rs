@@ -2,32 +2,21 @@
 
 use barrow_analyzer::{ObjectId, SnapshotId, objects, outgoing_page};
 
-use crate::answer::{Audience, Column, Table, Unit, Value};
+use crate::answer::{Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::tables::held;
+use crate::tables::label;
 use crate::tables::references::{self, Wanted};
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "show",
     aliases: &["out", "refs"],
-    group: Group::Objects,
     arguments: "ID [by type | FROM.. | FROM..TO]",
-    about: "The outgoing references of an object, in their order",
-    details: "ID is written as for `info`. `show %3` follows the reference in row 3. References are counted from 0: \
-              `show @123 1000..` begins with number 1000, `show @123 1000..1999` ends with 1999. `by type` adds them \
-              up by the types of their targets: references, different objects, their shallow size, and an example.",
     example: "show @123",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("show", include_str!("../../verbs/show.md"), Group::Objects, run)
 };
 
 /// References that are yet to be shown.
@@ -76,7 +65,7 @@ impl References {
                 references::strength(tables, reference.strength),
                 reference.target.0.into(),
                 Value::text(tables.type_title(target.type_id)),
-                Value::name(tables, target.name),
+                label::name(tables, target.name),
                 lines.get(&target.id).cloned().into(),
                 Value::text(tables.kind_name(tables.type_kind(target.type_id))),
                 target.shallow_bytes.into(),
@@ -101,7 +90,7 @@ impl References {
             answer.goes_on = true;
         } else if left > 0 {
             answer = answer.cut(references::rest_note(ask, COMMAND.name, self.object, self.wanted.from, left));
-            answer = answer.fact(Column::new("more_rows", "", Unit::Count).for_machines(), left);
+            answer = answer.fact(Column::count("more_rows").for_machines(), left);
         }
         let reply = Reply::from(answer).listing_page(ask, listed).skipping(ask.view.skip.is_some());
         Ok(if left > 0 { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
@@ -111,13 +100,13 @@ impl References {
 fn columns() -> Vec<Column> {
     vec![
         Column::row_number(),
-        Column::new("label", "reference", Unit::Text),
-        Column::new("strength", "strength", Unit::Text),
-        Column::new("target", "target", Unit::Object),
-        Column::new("type", "type", Unit::Text),
-        Column::new("name", "name", Unit::Text),
-        Column::new("line", "line", Unit::Text),
-        Column::new("kind", "kind", Unit::Text),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes),
+        Column::text("label").called("reference"),
+        Column::text("strength"),
+        Column::object("target"),
+        Column::text("type"),
+        Column::text("name"),
+        Column::text("line"),
+        Column::text("kind"),
+        Column::bytes("shallow_bytes"),
     ]
 }

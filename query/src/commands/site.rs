@@ -4,34 +4,20 @@ use std::collections::BTreeMap;
 
 use barrow_analyzer::{SiteId, TypeTotals};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::tables::ranking;
 
 use super::snapshot::with_pairs;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more, sites};
+use super::{Command, Group, more, sites};
 
 pub(super) const COMMAND: Command = Command {
-    name: "site",
-    aliases: &[],
-    group: Group::Snapshots,
     arguments: "ID",
-    about: "One allocation site: its objects, and the chain of calls to it",
-    details: "ID is a number from `sites` or `info`. The first line of the chain is the site itself. Each further \
-              line is the place that called the function of the line above. Retained is the sum of the retained sizes \
-              of the site's objects, counting nested ones once. For Ruby's objects it also shows in which generations \
-              they were allocated.",
     example: "site 12",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("site", include_str!("../../verbs/site.md"), Group::Snapshots, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -58,13 +44,13 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let generations = heap.generation_totals(Some(site), &meter)?;
     drop(meter);
     let mut answer = Answer::default()
-        .of_snapshot(heap.snapshot())
-        .fact(Column::new("site", "site", Unit::Number), site.0)
-        .fact(Column::new("allocated_at", "place", Unit::Text), details.as_ref().and_then(|site| site.title()))
-        .fact(Column::new("objects", "objects", Unit::Count), sum.objects)
-        .fact(Column::new("shallow_bytes", "shallow", Unit::Bytes), sum.heap_bytes)
-        .fact(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes), sum.unmanaged_bytes)
-        .fact(Column::new("retained_bytes", "≥ retained", Unit::Bytes), retained);
+        .of_snapshot(heap.snapshot().0)
+        .fact(Column::number("site"), site.0)
+        .fact(Column::text("allocated_at").called("place"), details.as_ref().and_then(|site| site.title()))
+        .fact(Column::count("objects"), sum.objects)
+        .fact(Column::bytes("shallow_bytes"), sum.heap_bytes)
+        .fact(Column::bytes("unmanaged_bytes"), sum.unmanaged_bytes)
+        .fact(Column::bytes("retained_bytes").called("≥ retained"), retained);
     let Some(details) = details else {
         return Ok(answer.note("the recording has its number only").at_least().into());
     };
@@ -92,10 +78,10 @@ fn by_generation(totals: &BTreeMap<Option<u64>, TypeTotals>) -> Table {
         [generation.map_or(Value::None, Value::from)].into_iter().chain(counts).collect()
     });
     let columns = vec![
-        Column::new("generation", "generation", Unit::Number),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes),
-        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+        Column::number("generation"),
+        Column::count("objects"),
+        Column::bytes("shallow_bytes"),
+        Column::bytes("unmanaged_bytes"),
     ];
     Table { key: "generations", audience: Audience::Everyone, columns, rows: rows.collect() }
 }

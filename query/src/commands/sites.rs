@@ -4,33 +4,20 @@ use std::collections::BTreeMap;
 
 use barrow_analyzer::{GroupRetained, Heap, Progress, SiteId, TypeTotals};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::language::request::Request;
 use crate::tables::ranking::{self, Order};
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Completion, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "sites",
-    aliases: &[],
-    group: Group::Snapshots,
     arguments: "[N] [by size|count|unmanaged|retained]",
-    about: "The places in the program whose objects hold most",
-    details: "A row for each allocation site: function, file and line as far as the recording knows them, and the \
-              total size of its objects. `by retained` adds the sum of the retained sizes of these objects, counting \
-              nested ones once. `site 12` describes one site. N is 15 by default; `histogram by site` lists all \
-              sites.",
     example: "sites 10 by count",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
     completion: Completion::Rankings,
-    run,
+    ..Command::new("sites", include_str!("../../verbs/sites.md"), Group::Snapshots, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -77,12 +64,12 @@ pub(super) fn answer(heap: &Heap, order: Order, progress: &dyn Progress) -> Resu
         rows.push(cells);
     }
     let mut columns = place_columns();
-    columns.push(Column::new("objects", "objects", Unit::Count));
-    columns.push(Column::new("shallow_bytes", "shallow", Unit::Bytes));
-    columns.push(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes));
-    columns.extend(is_retained.then_some(Column::new("retained_bytes", "≥ retained", Unit::Bytes)));
-    columns.push(Column::new("share", "share", Unit::Share).for_people());
-    let answer = Answer::default().of_snapshot(heap.snapshot()).table(Table {
+    columns.push(Column::count("objects"));
+    columns.push(Column::bytes("shallow_bytes"));
+    columns.push(Column::bytes("unmanaged_bytes"));
+    columns.extend(is_retained.then_some(Column::bytes("retained_bytes").called("≥ retained")));
+    columns.push(Column::share("share").for_people());
+    let answer = Answer::default().of_snapshot(heap.snapshot().0).table(Table {
         key: "rows",
         audience: Audience::Everyone,
         columns,
@@ -94,11 +81,11 @@ pub(super) fn answer(heap: &Heap, order: Order, progress: &dyn Progress) -> Resu
 /// The columns of [`about`].
 pub(super) fn place_columns() -> Vec<Column> {
     vec![
-        Column::new("site", "site", Unit::Number),
-        Column::new("function", "function", Unit::Text),
-        Column::new("file", "file", Unit::Text),
-        Column::new("line", "line", Unit::Number),
-        Column::new("column", "column", Unit::Number),
+        Column::number("site"),
+        Column::text("function"),
+        Column::text("file"),
+        Column::number("line"),
+        Column::number("column"),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! `snapshot`: selects one.
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::{Change, Reply};
 use crate::error::QueryError;
@@ -8,22 +8,15 @@ use crate::flags::SnapshotName;
 use crate::language::selection;
 use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Completion, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "snapshot",
     aliases: &["use"],
-    group: Group::Snapshots,
     arguments: "[N | last]",
-    about: "Selects the snapshot that questions are about, and describes it",
-    details: "Without an argument it describes the selected snapshot. In the beginning the last one is selected.",
     example: "snapshot 0",
-    flags: &[],
-    subject: Subject::Recording,
     touches: Touches::RECORDING.with(Touches::SESSION),
-    asks_for_totals: None,
     completion: Completion::Snapshots,
-    run,
+    ..Command::new("snapshot", include_str!("../../verbs/snapshot.md"), Group::Snapshots, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -38,14 +31,14 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     };
     let info = recording.snapshot(selection::one(named.unwrap_or(ask.selected), &ask.snapshots()?)?)?;
     let answer = Answer::default()
-        .of_snapshot(info.id)
-        .fact(Column::new("label", "label", Unit::Text), info.label)
-        .fact(Column::new("gc_number", "collection", Unit::Number), info.gc_number)
-        .fact(Column::new("time_ns", "time", Unit::Duration), info.time_ns)
-        .fact(Column::new("objects", "objects", Unit::Count), info.totals.objects)
-        .fact(Column::new("references", "references", Unit::Count), info.totals.references)
-        .fact(Column::new("roots", "roots", Unit::Count), info.totals.roots)
-        .fact(Column::new("stored_bytes", "stored", Unit::Bytes), info.stored_bytes)
+        .of_snapshot(info.id.0)
+        .fact(Column::text("label"), info.label)
+        .fact(Column::number("gc_number").called("collection"), info.gc_number)
+        .fact(Column::duration("time_ns"), info.time_ns)
+        .fact(Column::count("objects"), info.totals.objects)
+        .fact(Column::count("references"), info.totals.references)
+        .fact(Column::count("roots"), info.totals.roots)
+        .fact(Column::bytes("stored_bytes"), info.stored_bytes)
         .exact();
     let reply = Reply::aside(with_pairs(answer, "key_values", info.key_values));
     Ok(named.map(Change::Selected).into_iter().fold(reply, Reply::changing))
@@ -53,10 +46,10 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 
 /// Adds what the recorder noted: an object for machines, a table for people.
 pub(super) fn with_pairs(answer: Answer, key: &'static str, pairs: Vec<(String, String)>) -> Answer {
-    let columns = vec![Column::new("key", "key", Unit::Text), Column::new("value", "value", Unit::Text)];
+    let columns = vec![Column::text("key"), Column::text("value")];
     let rows = pairs.iter().map(|(key, value)| vec![Value::text(key), Value::text(value)]).collect();
     let record = pairs.into_iter().map(|(key, value)| (key, Value::Text(value))).collect();
-    answer.fact(Column::new(key, "", Unit::Nested).for_machines(), Value::Record(record)).table(Table {
+    answer.fact(Column::nested(key).for_machines(), Value::Record(record)).table(Table {
         key,
         audience: Audience::People,
         columns,

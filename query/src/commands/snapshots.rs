@@ -1,27 +1,15 @@
 //! `snapshots`: what the recording holds.
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "snapshots",
     aliases: &["ls"],
-    group: Group::Snapshots,
-    arguments: "",
-    about: "The snapshots of the recording, with the selected one marked",
-    details: "`stored` is the size of a snapshot in the file.",
-    example: "snapshots",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("snapshots", include_str!("../../verbs/snapshots.md"), Group::Snapshots, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -43,14 +31,14 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
     let none = rows.is_empty();
     let columns = vec![
-        Column::new("selected", "", Unit::Text).for_people(),
-        Column::new("snapshot", "snapshot", Unit::Number),
-        Column::new("label", "label", Unit::Text),
-        Column::new("gc_number", "collection", Unit::Number),
-        Column::new("time_ns", "time", Unit::Duration),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("blocks", "blocks", Unit::Count),
-        Column::new("stored_bytes", "stored", Unit::Bytes),
+        Column::text("selected").called("").for_people(),
+        Column::number("snapshot"),
+        Column::text("label"),
+        Column::number("gc_number").called("collection"),
+        Column::duration("time_ns"),
+        Column::count("objects"),
+        Column::count("blocks"),
+        Column::bytes("stored_bytes"),
     ];
     let answer =
         Answer::default().table(Table { key: "snapshots", audience: Audience::Everyone, columns, rows }).exact();

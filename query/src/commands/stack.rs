@@ -2,34 +2,18 @@
 
 use barrow_analyzer::{FrameRoots, Recording, SnapshotId, Tables, ThreadRoots, Threads};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::touches::Touches;
+use crate::tables::ranking;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "stack",
-    aliases: &[],
-    group: Group::Alive,
     arguments: "THREAD",
-    about: "The frames of a thread, and what each of them retains",
-    details: "THREAD is a name or a number from `threads`. The innermost frame comes first. `roots` counts the local \
-              variables of a frame, as far as the runtime tells of them, and `retained` is what would be freed without \
-              them. Frames of the same function at the same line are one row, because the labels of their roots are the \
-              same; `frames` counts them. The row whose `part` is `thread` is about the thread's object, with its thread \
-              locals, and about roots of no frame. What several rows hold only together is the row `shared`, so that the \
-              sum is what the thread retains, as `threads` tells it. Without a recorded stack only frames with roots are \
-              known.",
     example: "stack main",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("stack", include_str!("../../verbs/stack.md"), Group::Alive, run)
 };
 
 /// What is between the label of a thread and that of one of its frames.
@@ -54,11 +38,11 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let rows = rows(&stack, &found, thread, tables);
     let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(is_exact), rows };
     let mut answer = Answer::default()
-        .of_snapshot(snapshot)
-        .fact(Column::new("thread", "thread", Unit::Text), label)
-        .fact(Column::new("frames", "frames", Unit::Count), stack.len())
-        .fact(Column::new("roots", "roots", Unit::Count), thread.roots)
-        .fact(Column::new("retained_bytes", "retained", Unit::Bytes), thread.retained.bytes)
+        .of_snapshot(snapshot.0)
+        .fact(Column::text("thread"), label)
+        .fact(Column::count("frames"), stack.len())
+        .fact(Column::count("roots"), thread.roots)
+        .fact(Column::bytes("retained_bytes"), thread.retained.bytes)
         .table(table);
     if stack.is_empty() {
         answer = answer.note("the stack was not recorded: these are the frames that labels of roots name");
@@ -139,11 +123,11 @@ fn rows(stack: &[(String, usize)], found: &[FrameRoots], thread: &ThreadRoots, t
 
 fn columns(is_exact: bool) -> Vec<Column> {
     vec![
-        Column::new("part", "part", Unit::Text),
-        Column::new("frame", "frame", Unit::Text),
-        Column::new("frames", "frames", Unit::Count).secondary(),
-        Column::new("roots", "roots", Unit::Count),
-        Column::new("retained_bytes", if is_exact { "retained" } else { "≥ retained" }, Unit::Bytes),
-        Column::new("share", "share", Unit::Share).for_people(),
+        Column::text("part"),
+        Column::text("frame"),
+        Column::count("frames").secondary(),
+        Column::count("roots"),
+        ranking::retained_column(is_exact),
+        Column::share("share").for_people(),
     ]
 }

@@ -2,31 +2,19 @@
 
 use barrow_analyzer::{TextPattern, TextTotals};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::touches::Touches;
+use crate::tables::label;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "strings",
     aliases: &["texts"],
-    group: Group::Objects,
     arguments: "[/REGEX/ | GLOB]",
-    about: "The texts of the program, with the objects that have each",
-    details: "A row for each text or name of objects in the snapshot, as far as the recording holds them: which \
-              objects have it and their total size, the largest first. `/REGEX/` matches anywhere; a pattern with `*` \
-              and `?` matches whole texts. Names of types and frames are left out. `find name = \"…\"` lists the \
-              objects of one text; `dups` shows what equal texts waste.",
     example: "strings /^http/",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("strings", include_str!("../../verbs/strings.md"), Group::Objects, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -46,7 +34,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let tables = heap.recording().tables()?;
     let rows = found.iter().map(|one| {
         vec![
-            Value::name(tables, Some(one.text)),
+            label::name(tables, Some(one.text)),
             one.type_id.map(|type_id| tables.type_name(type_id)).into(),
             one.objects.into(),
             one.heap_bytes.into(),
@@ -57,11 +45,11 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: ask.context.collect(rows)? };
     let sum = |of: fn(&TextTotals) -> u64| found.iter().map(of).fold(0, u64::wrapping_add);
     let mut answer = Answer::default()
-        .of_snapshot(snapshot)
-        .fact(Column::new("texts", "texts", Unit::Count), found.len())
-        .fact(Column::new("objects", "objects", Unit::Count), sum(|one| one.objects))
-        .fact(Column::new("shallow_bytes", "shallow", Unit::Bytes), sum(|one| one.heap_bytes))
-        .fact(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes), sum(|one| one.unmanaged_bytes))
+        .of_snapshot(snapshot.0)
+        .fact(Column::count("texts"), found.len())
+        .fact(Column::count("objects"), sum(|one| one.objects))
+        .fact(Column::bytes("shallow_bytes"), sum(|one| one.heap_bytes))
+        .fact(Column::bytes("unmanaged_bytes"), sum(|one| one.unmanaged_bytes))
         .table(table)
         .exact();
     if found.is_empty() {
@@ -76,10 +64,10 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 
 fn columns() -> Vec<Column> {
     vec![
-        Column::new("text", "text", Unit::Text),
-        Column::new("type", "type", Unit::Text),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes),
-        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+        Column::text("text"),
+        Column::text("type"),
+        Column::count("objects"),
+        Column::bytes("shallow_bytes"),
+        Column::bytes("unmanaged_bytes"),
     ]
 }

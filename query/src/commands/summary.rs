@@ -4,7 +4,6 @@ use barrow_analyzer::{
     Recording, SnapshotId, SnapshotInfo, Source, Summary, Tables, by_kind, summary, verified_summaries,
 };
 
-use crate::answer::series;
 use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
 use crate::arguments::Arguments;
@@ -16,31 +15,21 @@ use crate::session::state::State;
 use crate::sources::importing::{losses_of, notes_of};
 use crate::sources::opening::OpenFile;
 use crate::tables::process_summary;
+use crate::tables::series;
 use crate::tables::trials::summary as trial_summary;
 
 use super::histogram::kind_columns;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Completion, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "summary",
     aliases: &["overview"],
-    group: Group::Snapshots,
     arguments: "[all | every K | N..M | last] [--verify]",
-    about: "Totals: objects, sizes, references, roots; of processes; of trials",
-    details: "Without an argument it is about the selected snapshot. `all` prints a row for every snapshot. With at \
-              least three snapshots, it also draws a line of each total from its least value to its greatest. The \
-              numbers are the recorder's own statistics. With `--verify` the objects are decoded, counted and \
-              compared. Of a recording of processes it tells the time from start to end, processor time, the most \
-              memory that they held at one time, and how many failed; of trials, what ran and what was measured.",
     example: "summary all",
     flags: &["--verify"],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
     asks_for_totals: Some(|arguments| !arguments.flags.verify),
     completion: Completion::Snapshots,
-    run,
+    ..Command::new("summary", include_str!("../../verbs/summary.md"), Group::Snapshots, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -116,7 +105,7 @@ fn lines(summaries: &[Summary]) -> Answer {
     }
     let mut line = |heading, of: fn(&Summary) -> u64| {
         let values: Vec<f64> = summaries.iter().map(|summary| of(summary) as f64).collect();
-        let column = Column::new("", heading, Unit::Text).for_people();
+        let column = Column::shown(heading, Unit::Text);
         answer = std::mem::take(&mut answer).fact(column, series::spark(&values));
     };
     line("objects", |summary| summary.totals.objects);
@@ -157,7 +146,7 @@ fn source_notes(answer: Answer, summaries: &[Summary], elapsed: Option<std::time
 fn of_one(recording: &Recording, tables: &Tables, summary: &Summary, is_partial: bool) -> Result<Answer, QueryError> {
     let info = recording.snapshot(summary.snapshot)?;
     let totals = &summary.totals;
-    let fact = |heading, unit| Column::new("", heading, unit).for_people();
+    let fact = |heading, unit| Column::shown(heading, unit);
     let rows = summary.kinds.iter().map(|kind| {
         vec![
             Value::text(tables.kind_name(kind.kind)),
@@ -201,20 +190,20 @@ fn rows(
 
 fn columns() -> Vec<Column> {
     vec![
-        Column::new("snapshot", "snapshot", Unit::Number),
-        Column::new("label", "label", Unit::Text).secondary(),
-        Column::new("gc_number", "collection", Unit::Number).secondary(),
-        Column::new("time_ns", "time", Unit::Duration),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("objects_change", "Δ objects", Unit::Count).for_people(),
-        Column::new("heap_bytes", "shallow", Unit::Bytes),
-        Column::new("heap_bytes_change", "Δ shallow", Unit::Bytes).for_people(),
-        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes).secondary(),
-        Column::new("references", "references", Unit::Count),
-        Column::new("roots", "roots", Unit::Count).secondary(),
-        Column::new("kinds", "kinds", Unit::Nested).for_machines(),
-        Column::new("source", "source", Unit::Text).for_machines(),
-        Column::new("exactness", "exactness", Unit::Text).for_machines(),
+        Column::number("snapshot"),
+        Column::text("label").secondary(),
+        Column::number("gc_number").called("collection").secondary(),
+        Column::duration("time_ns"),
+        Column::count("objects"),
+        Column::count("objects_change").called("Δ objects").for_people(),
+        Column::bytes("heap_bytes").called("shallow"),
+        Column::bytes("heap_bytes_change").called("Δ shallow").for_people(),
+        Column::bytes("unmanaged_bytes").secondary(),
+        Column::count("references"),
+        Column::count("roots").secondary(),
+        Column::nested("kinds").for_machines(),
+        Column::text("source").for_machines(),
+        Column::text("exactness").for_machines(),
     ]
 }
 

@@ -2,34 +2,21 @@
 
 use barrow_analyzer::{AgeCount, Survival};
 
-use crate::answer::series;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::tables::lifelines;
+use crate::tables::series;
 use crate::tables::type_counts;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, trend};
+use super::{Command, Completion, Group, trend};
 
 pub(super) const COMMAND: Command = Command {
-    name: "survival",
-    aliases: &[],
-    group: Group::Series,
     arguments: "TYPE | [KIND] EXPR",
-    about: "What share of new objects still exists after 1, 2, 3 … snapshots",
-    details: "Of the objects that match in a snapshot: how many are gone in the next, by age. Objects of the first \
-              snapshot are left out, because their age is unknown. Objects that still exist at the end count for as \
-              long as they were seen (Kaplan and Meier 1958). A curve that stays at the top is of objects that never \
-              die. `help born` says how objects are identified.",
     example: "survival type ~ /Session/",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
     completion: Completion::Expressions,
-    run,
+    ..Command::new("survival", include_str!("../../verbs/survival.md"), Group::Series, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -67,11 +54,11 @@ fn curve(ages: &[AgeCount]) -> Vec<Step> {
 
 fn table(curve: &[Step], is_exact: bool) -> Table {
     let columns = vec![
-        Column::new("age", "age", Unit::Number),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("died", "died", Unit::Count),
-        Column::new("surviving", "surviving", Unit::Share),
-        Column::new("exactness", "", Unit::Text).for_machines(),
+        Column::number("age"),
+        Column::count("objects"),
+        Column::count("died"),
+        Column::share("surviving"),
+        Column::text("exactness").for_machines(),
     ];
     let as_known = |value: Value| if is_exact { value } else { value.estimated() };
     let cells = |(age, (found, surviving)): (usize, &Step)| {

@@ -4,31 +4,19 @@ use std::sync::Arc;
 
 use barrow_analyzer::{CountBounds, Lives};
 
-use crate::answer::{Column, Unit};
+use crate::answer::Column;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::tables::lifelines;
 use crate::tables::type_counts::TypeCounts;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "survived",
-    aliases: &[],
-    group: Group::Series,
     arguments: "N",
-    about: "Objects that already existed N snapshots before, by type",
-    details: "This is about the selected snapshot. Afterwards `$_` is the set of these objects. `help born` says how \
-              objects are identified.",
     example: "survived 2",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("survived", include_str!("../../verbs/survived.md"), Group::Series, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -49,7 +37,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let counts = TypeCounts::of(&recording, [first, snapshot], lives.origin())?;
     let rule = if least <= place { CountBounds::stayed } else { |_: &[u64]| CountBounds::default() };
     let answer =
-        lifelines::by_type(ask, &set, &counts, rule)?.fact(Column::new("least_age", "at least", Unit::Number), least);
+        lifelines::by_type(ask, &set, &counts, rule)?.fact(Column::number("least_age").called("at least"), least);
     let answer = lifelines::with_origin(answer, lives.origin(), lives.confidence());
     Ok(more::first_page(ask, answer, ask.page_rows()).with_last(Arc::new(set)))
 }

@@ -5,36 +5,18 @@ use std::cmp::Reverse;
 use barrow_analyzer::{Heap, Recording, SnapshotId, Tables, Thread, ThreadChange, ThreadRoots, Threads};
 
 use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::touches::Touches;
+use crate::tables::ranking;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "threads",
-    aliases: &[],
-    group: Group::Alive,
     arguments: "[by cpu|allocated|objects|retained]",
-    about: "The threads of the program: what each does, allocates and holds",
-    details: "Counters are those of the runtime since the thread began. `+` marks the change since the previous \
-              snapshot, if that has threads too; for a thread that began in between it is the whole value. Threads \
-              are sorted by what they used since the previous snapshot: by processor time by default, by allocated \
-              bytes if that is unknown. `roots` counts the roots whose label names the thread. `retained` is what \
-              would be freed without these roots and without the thread's object: all that the stack and the object \
-              with its thread locals hold, alone or together. `object` is the only root of the category `thread` that \
-              has the thread's label. It counts as freed although others refer to it, such as a pool or its group. If \
-              a recording has no threads, they are taken from the labels of its roots: `thread 7`, or labels of the \
-              category `thread`. `roots` lists roots one by one.",
     example: "threads by allocated",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("threads", include_str!("../../verbs/threads.md"), Group::Alive, run)
 };
 
 /// What ranks.
@@ -161,11 +143,11 @@ fn answer(
     let columns = columns(is_exact).into_iter().enumerate().map(column).collect();
     let ended = before.map(|before| threads.ended_since(&before.threads));
     let mut answer = Answer::default()
-        .of_snapshot(heap.snapshot())
-        .fact(Column::new("threads", "threads", Unit::Count), rows.len())
-        .fact(Column::new("since_snapshot", "", Unit::Number).for_machines(), before.map(|before| before.snapshot.0))
-        .fact(Column::new("elapsed_ns", "", Unit::Duration).for_machines(), elapsed_ns)
-        .fact(Column::new("ended", "", Unit::Count).for_machines(), ended)
+        .of_snapshot(heap.snapshot().0)
+        .fact(Column::count("threads"), rows.len())
+        .fact(Column::number("since_snapshot").for_machines(), before.map(|before| before.snapshot.0))
+        .fact(Column::duration("elapsed_ns").for_machines(), elapsed_ns)
+        .fact(Column::count("ended").for_machines(), ended)
         .table(Table { key: "rows", audience: Audience::Everyone, columns, rows: cells });
     if let Some(before) = before {
         let elapsed = elapsed_ns.map_or_else(String::new, |elapsed| format!(", {} before", units::duration(elapsed)));
@@ -185,21 +167,21 @@ fn answer(
 
 fn columns(is_exact: bool) -> Vec<Column> {
     vec![
-        Column::new("thread", "thread", Unit::Number),
-        Column::new("name", "name", Unit::Text),
-        Column::new("state", "state", Unit::Text),
-        Column::new("cpu_time_ns", "cpu", Unit::Duration),
-        Column::new("cpu_time_since_ns", "+ cpu", Unit::Duration),
-        Column::new("cpu_load", "load", Unit::Share),
-        Column::new("allocated_bytes", "allocated", Unit::Bytes),
-        Column::new("allocated_since_bytes", "+ allocated", Unit::Bytes),
-        Column::new("allocated_objects", "objects", Unit::Count),
-        Column::new("allocated_since_objects", "+ objects", Unit::Count),
-        Column::new("is_new", "", Unit::Text).for_machines(),
-        Column::new("roots", "roots", Unit::Count),
-        Column::new("retained_bytes", if is_exact { "retained" } else { "≥ retained" }, Unit::Bytes),
-        Column::new("object", "object", Unit::Object),
-        Column::new("attributes", "", Unit::Nested).for_machines(),
+        Column::number("thread"),
+        Column::text("name"),
+        Column::text("state"),
+        Column::duration("cpu_time_ns").called("cpu"),
+        Column::duration("cpu_time_since_ns").called("+ cpu"),
+        Column::share("cpu_load").called("load"),
+        Column::bytes("allocated_bytes"),
+        Column::bytes("allocated_since_bytes").called("+ allocated"),
+        Column::count("allocated_objects").called("objects"),
+        Column::count("allocated_since_objects").called("+ objects"),
+        Column::text("is_new").for_machines(),
+        Column::count("roots"),
+        ranking::retained_column(is_exact),
+        Column::object("object"),
+        Column::nested("attributes").for_machines(),
     ]
 }
 

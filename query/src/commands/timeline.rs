@@ -5,7 +5,7 @@ use std::sync::Arc;
 use barrow_analyzer::{ProcessLog, ProcessRow, Recording};
 use barrow_processes::{Evaluation, Rules, TimeRange, Timeline, started_ns};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
+use crate::answer::{Answer, Audience, Column, Table, Value, units};
 use crate::ask::Ask;
 use crate::ask::PIECE_ROWS;
 use crate::ask::reply::Reply;
@@ -15,34 +15,14 @@ use crate::session::listed::Listed;
 use crate::session::state::State;
 use crate::tables::timeline_lines::{self, Drawing};
 use crate::tables::timeline_rows;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "timeline",
-    aliases: &[],
-    group: Group::Processes,
     arguments: "[SCHEMA] [from TIME] [to TIME] [--width N] [--classes FILE]",
-    about: "What began and ended, drawn with time from top to bottom",
-    details: "Each process is a block, which begins with its name and ends with how long it ran. Lines lead to a process \
-              from the one that started it. There is a line only where something happens, with its time in minutes and \
-              seconds; the class of a process is written down its block. The end of a block tells the processor time, an \
-              exit status other than 0, and `interrupted!` if a signal ended the process or if it was still running when \
-              the recording ended. Processor time is in seconds, in user mode (`0.0020u`) and in the system \
-              (`0.0010s`). Where the recording tells when it began, the date and the time of day, in UTC, stand before \
-              the first event and before the first one of each later minute. Of several hosts, the name of a process \
-              is followed by that of its host. `from 10s to 1.5min` draws a part. The drawing is as wide as the terminal, or has 80 \
-              columns, or N. Processes that have no room beside those that run at the same time are left out: `+3` at \
-              the end of a line counts them, and the last line says how many they were. JSON and CSV have a row for each \
-              event: `begin`, `execute`, `end` and `interrupted`, and `run` for what runs when the part begins.",
     example: "timeline from 10s to 20s",
     flags: &["--width", "--classes"],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("timeline", include_str!("../../verbs/timeline.md"), Group::Processes, run)
 };
 
 /// The width without a terminal, in characters.
@@ -203,7 +183,7 @@ impl Pages {
 
     fn table(&self, rows: Vec<Vec<Value>>) -> Table {
         let columns = match self.drawing {
-            Some(_) => vec![Column::new("line", "     time processes", Unit::Text)],
+            Some(_) => vec![Column::text("line").called("     time processes")],
             None => timeline_rows::columns(),
         };
         Table { key: "rows", audience: Audience::Everyone, columns, rows }

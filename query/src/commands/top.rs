@@ -6,7 +6,7 @@ use barrow_analyzer::{
     Heap, KindId, Largest, ObjectDetails, ObjectId, ObjectSet, Progress, SnapshotId, Tables, TypeId, objects,
 };
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::PIECE_ROWS;
 use crate::ask::reply::Reply;
@@ -14,33 +14,18 @@ use crate::error::QueryError;
 use crate::language::kinds::{Kinds, leading_kind};
 use crate::language::request::Request;
 use crate::tables::found;
+use crate::tables::label;
 use crate::tables::ranking::{self, Order};
 use crate::tables::type_series;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more, sites};
+use super::{Command, Completion, Group, more, sites};
 
 pub(super) const COMMAND: Command = Command {
-    name: "top",
-    aliases: &[],
-    group: Group::Snapshots,
     arguments: "[N] [KIND] [EXPR] [by size|count|unmanaged|retained]",
-    about: "The types that hold most, or the objects that retain most",
-    details: "KIND is a kind of the recording, like `objects` or `frames`. `all` or no KIND means all kinds, and \
-              `sites` means the places where objects were allocated. With EXPR only matching objects count, for \
-              instance those of the set `$_`. The words may come in any order. `by size` ranks types by shallow size, \
-              and `by unmanaged` by the bytes outside the heap. `by retained` ranks single objects by what would be \
-              freed with them; `top types by retained` ranks types. N is 15 by default; at the prompt `| COMMAND` and \
-              `> FILE` get all rows. With at least three snapshots, each type has a line of its values in all of \
-              them, from the least to the greatest. The line is scaled so that a full bar is at least 20 % of the \
-              largest value. There is no line with `by retained`.",
     example: "top 10 objects by retained",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
     asks_for_totals: Some(super::asks_for_totals),
     completion: Completion::Rankings,
-    run,
+    ..Command::new("top", include_str!("../../verbs/top.md"), Group::Snapshots, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -182,7 +167,7 @@ impl Retaining {
             retaining_table(recording.tables()?, details.iter().zip(bytes), |at| ask.row_number(first + at), &self);
         let listed = ids.into_iter().map(|id| (self.snapshot, id)).collect();
         self.shown += details.len();
-        let mut answer = Answer::default().of_snapshot(self.snapshot).table(table).with_exactness(self.is_exact);
+        let mut answer = Answer::default().of_snapshot(self.snapshot.0).table(table).with_exactness(self.is_exact);
         answer.all_rows = Some(self.objects.len() as u64);
         answer.goes_on = self.shown < self.objects.len();
         let goes_on = answer.goes_on;
@@ -202,7 +187,7 @@ fn retaining_table<'a>(
             number(at),
             object.id.0.into(),
             Value::text(tables.type_title(object.type_id)),
-            Value::name(tables, object.name),
+            label::name(tables, object.name),
             Value::text(tables.kind_name(tables.type_kind(object.type_id))),
             object.shallow_bytes.into(),
             object.unmanaged_bytes.into(),
@@ -212,14 +197,14 @@ fn retaining_table<'a>(
     });
     let columns = vec![
         Column::row_number(),
-        Column::new("object", "object", Unit::Object),
-        Column::new("type", "type", Unit::Text),
-        Column::new("name", "name", Unit::Text),
-        Column::new("kind", "kind", Unit::Text).secondary(),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes),
-        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes).secondary(),
-        Column::new("retained_bytes", if *is_exact { "retained" } else { "≥ retained" }, Unit::Bytes),
-        Column::new("share", "share", Unit::Share).for_people(),
+        Column::object("object"),
+        Column::text("type"),
+        Column::text("name"),
+        Column::text("kind").secondary(),
+        Column::bytes("shallow_bytes"),
+        Column::bytes("unmanaged_bytes").secondary(),
+        ranking::retained_column(*is_exact),
+        Column::share("share").for_people(),
     ];
     Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.collect() }
 }

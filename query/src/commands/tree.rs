@@ -10,27 +10,15 @@ use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::flags::Least;
 use crate::tables::process_text;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "tree",
     aliases: &["pstree"],
-    group: Group::Processes,
     arguments: "[PID] [--depth N] [--min SHARE]",
-    about: "The tree of processes, with what each used alone and in all",
-    details: "`total` is the processor time of a process with all that it started, `own` that without. Those that used \
-              most come first. Processes with less than --min of the whole are one row with those beside them: 1% \
-              unless told. Where no processor time was recorded, the tree is ordered by the time from start to end. A \
-              process has a line for each program that it executed. Processes belong to the program that started them.",
     example: "tree --depth 3",
     flags: &["--depth", "--min"],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("tree", include_str!("../../verbs/tree.md"), Group::Processes, run)
 };
 
 /// Processes with less than this share of the whole are not shown one by one.
@@ -86,18 +74,18 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 }
 
 fn columns(has_cpu: bool) -> Vec<Column> {
-    let share = Column::new("share", "share", Unit::Share);
+    let share = Column::share("share");
     vec![
-        Column::new("total_ns", "total", Unit::Duration),
+        Column::duration("total_ns"),
         if has_cpu { share } else { Column { audience: Audience::Machines, ..share } },
-        Column::new("own_ns", "own", Unit::Duration),
-        Column::new("wall_ns", "wall", Unit::Duration),
-        Column::new("level", "", Unit::Number).for_machines(),
-        Column::new("process", "", Unit::Text).for_machines(),
-        Column::new("image", "", Unit::Number).for_machines(),
-        Column::new("images", "", Unit::Count).for_machines(),
-        Column::new("command", "", Unit::Text).for_machines(),
-        Column::new("", "process", Unit::Text).for_people(),
+        Column::duration("own_ns"),
+        Column::duration("wall_ns"),
+        Column::number("level").for_machines(),
+        Column::text("process").for_machines(),
+        Column::number("image").for_machines(),
+        Column::count("images").for_machines(),
+        Column::text("command").for_machines(),
+        Column::shown("process", Unit::Text),
     ]
 }
 

@@ -2,8 +2,7 @@
 
 use barrow_analyzer::{Expression, Judgement, KindId, Moment, SnapshotId, TypeId, trend, without_repeated};
 
-use crate::answer::series;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
@@ -13,29 +12,16 @@ use crate::language::selection;
 use crate::session::state::State;
 use crate::tables::found;
 use crate::tables::growth_series;
+use crate::tables::series;
 use crate::tables::type_path;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Completion, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "trend",
-    aliases: &[],
-    group: Group::Series,
     arguments: "[A..B] TYPE | [KIND] EXPR",
-    about: "A type or an expression over the snapshots: count, sizes, a chart",
-    details: "TYPE is the name of a type, in quotes if it has blanks. Otherwise the words are an expression, see \
-              `help expressions`. It shows for every snapshot from A to B (default: all) the objects, their sizes, \
-              and what would be freed with all of them together. The chart and the trend are of that last value. The \
-              chart begins at zero. The trend is judged as `growth` judges paths, by the order of snapshots; `growth` \
-              looks at all paths at once.",
     example: "trend type ~ /Session/",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
     completion: Completion::Expressions,
-    run,
+    ..Command::new("trend", include_str!("../../verbs/trend.md"), Group::Series, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -54,12 +40,12 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let retained: Vec<u64> = moments.iter().map(|moment| moment.retained_bytes).collect();
     let (judged, is_repeated) = without_repeated(&recording, &snapshots)?;
     let judgement = Judgement::of(&retained[..judged.len()].iter().map(|&bytes| bytes as f64).collect::<Vec<_>>());
-    let mut answer = Answer::default().fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::PER);
+    let mut answer = Answer::default().fact(Column::text("slope_per").for_machines(), series::PER);
     for (column, cell) in series::trend_columns().into_iter().zip(series::trend_cells(&judgement)) {
         answer = answer.fact(column.for_machines(), cell);
     }
     let per_second = apart.map_or(Value::None, |apart| Value::Rate(judgement.trend.slope / apart));
-    answer = answer.fact(Column::new("slope_bytes_per_second", "", Unit::Bytes).for_machines(), per_second);
+    answer = answer.fact(Column::bytes("slope_bytes_per_second").for_machines(), per_second);
     let is_exact = moments.iter().all(|moment| moment.is_exact);
     answer = found::said(answer.table(table(ask, &snapshots, &moments)?), is_exact);
     answer = found::with_gaps(answer, ask, &expression)?;
@@ -134,13 +120,13 @@ fn moments(
 fn table(state: &State, snapshots: &[SnapshotId], moments: &[Moment]) -> Result<Table, QueryError> {
     let recording = state.recording()?;
     let columns = vec![
-        Column::new("snapshot", "snapshot", Unit::Number),
-        Column::new("label", "label", Unit::Text),
-        Column::new("time_ns", "time", Unit::Duration),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes),
-        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
-        Column::new("retained_bytes", "retained", Unit::Bytes),
+        Column::number("snapshot"),
+        Column::text("label"),
+        Column::duration("time_ns"),
+        Column::count("objects"),
+        Column::bytes("shallow_bytes"),
+        Column::bytes("unmanaged_bytes"),
+        Column::bytes("retained_bytes"),
     ];
     let mut rows = Vec::new();
     for (&snapshot, moment) in snapshots.iter().zip(moments) {

@@ -10,27 +10,14 @@ use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::tables::ranking::{self, Order};
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, count, more};
+use super::{Command, Group, count, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "unreachable",
     aliases: &["garbage"],
-    group: Group::Alive,
     arguments: "[by type]",
-    about: "Objects that no root reaches over references that retain",
-    details: "How many there are and their size, or that of each type. Afterwards `$_` is the set of these objects. \
-              They are garbage that was not collected yet, or something that the recorder did not report keeps them \
-              alive. Where the runtime has a remembered set, as MoarVM does, a note counts what only that set refers \
-              to: a minor collection keeps it, and a full one frees it.",
     example: "unreachable by type",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("unreachable", include_str!("../../verbs/unreachable.md"), Group::Alive, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {

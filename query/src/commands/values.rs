@@ -6,33 +6,20 @@ use barrow_statistics::Modes;
 use barrow_trials::{MetricId, Series, Trials};
 
 use crate::answer::measured::measured;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::session::listed::Listed;
 use crate::tables::trials::{STATISTICS_BYTES, metric_of, runs, variant_of};
-use crate::touches::Touches;
 
 use super::more::OnDemand;
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "values",
-    aliases: &[],
-    group: Group::Trials,
     arguments: "METRIC [PROGRAM] [mode N]",
-    about: "Every value of a metric, with its run, iteration and seed",
-    details: "Values are in the order in which they were recorded. `mode N` keeps those of one mode, as `modes` numbers \
-              them, with the layout of each run: `barrow trial --replay RUN FILE` repeats it. Values of failed runs and \
-              of warm-ups do not count and are not listed.",
     example: "values wall mode 2",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("values", include_str!("../../verbs/values.md"), Group::Trials, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -58,17 +45,17 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         None => Series::of_metric(&trials, id),
     };
     let metric = metric_of(&trials, id);
-    let name = Column::new("variant", "program", Unit::Text);
+    let name = Column::text("variant").called("program");
     let mut columns = vec![
         if series.len() > 1 { name } else { name.for_machines() },
-        Column::new("run", "run", Unit::Number),
-        Column::new("iteration", "iteration", Unit::Number),
-        Column::new("seed", "seed", Unit::Number),
-        Column::new("value", "value", Unit::Number),
+        Column::number("run"),
+        Column::number("iteration"),
+        Column::number("seed"),
+        Column::number("value"),
     ];
     if mode.is_some() {
-        columns.push(Column::new("knobs", "", Unit::Nested).for_machines());
-        columns.push(Column::new("layout", "layout", Unit::Text));
+        columns.push(Column::nested("knobs").for_machines());
+        columns.push(Column::text("layout"));
     }
     let mut places = Vec::new();
     for series in &series {
@@ -83,8 +70,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     drop(series);
     let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: Vec::new() };
     let answer = Answer::default()
-        .fact(Column::new("metric", "metric", Unit::Text), metric.name.as_str())
-        .fact(Column::new("unit", "unit", Unit::Text).for_machines(), metric.unit.as_str());
+        .fact(Column::text("metric"), metric.name.as_str())
+        .fact(Column::text("unit").for_machines(), metric.unit.as_str());
     let answer = match (places.is_empty(), mode) {
         (true, Some(mode)) => answer.note(format!("there is no mode {mode}; `modes {}` lists them", metric.name)),
         (true, None) => answer.note("no run that counts has a value"),

@@ -5,32 +5,17 @@ use std::time::Duration;
 use barrow_analyzer::{Problem, Verification, verify};
 
 use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Outcome, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Outcome, Table, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group};
 
 /// How many problems people are shown.
 const SHOWN_PROBLEMS: usize = 20;
 
-pub(super) const COMMAND: Command = Command {
-    name: "verify",
-    aliases: &[],
-    group: Group::File,
-    arguments: "",
-    about: "Decodes every block, checks every checksum and every id",
-    details: "The exit code is 1 if anything is wrong. `repair` saves what is whole.",
-    example: "verify",
-    flags: &[],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
-};
+pub(super) const COMMAND: Command = Command::new("verify", include_str!("../../verbs/verify.md"), Group::File, run);
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let recording = ask.recording()?;
@@ -41,7 +26,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let damaged = ask.file().is_some_and(|file| file.damage.is_some());
     let sound = verification.problems.is_empty() && !damaged;
     let mut answer = Answer::default()
-        .fact(Column::new("sound", "", Unit::Text).for_machines(), Value::Flag(sound))
+        .fact(Column::text("sound").for_machines(), Value::Flag(sound))
         .table(snapshots(&verification));
     answer = problems(answer, &verification.problems);
     answer = answer.note(verdict(&verification, damaged)).note(rate(&verification, elapsed)).exact();
@@ -51,13 +36,13 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 
 fn snapshots(verification: &Verification) -> Table {
     let columns = vec![
-        Column::new("snapshot", "snapshot", Unit::Number),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("references", "references", Unit::Count),
-        Column::new("roots", "roots", Unit::Count),
-        Column::new("blocks", "blocks", Unit::Count),
-        Column::new("problems", "problems", Unit::Count).for_machines(),
-        Column::new("result", "result", Unit::Text).for_people(),
+        Column::number("snapshot"),
+        Column::count("objects"),
+        Column::count("references"),
+        Column::count("roots"),
+        Column::count("blocks"),
+        Column::count("problems").for_machines(),
+        Column::text("result").for_people(),
     ];
     let rows = verification.snapshots.iter().map(|snapshot| {
         vec![
@@ -78,11 +63,7 @@ fn snapshots(verification: &Verification) -> Table {
 
 /// All of them for machines, the first for people.
 fn problems(answer: Answer, problems: &[Problem]) -> Answer {
-    let columns = vec![
-        Column::new("snapshot", "snapshot", Unit::Number),
-        Column::new("offset", "offset", Unit::Number),
-        Column::new("problem", "problem", Unit::Text),
-    ];
+    let columns = vec![Column::number("snapshot"), Column::number("offset"), Column::text("problem")];
     let row = |problem: &Problem| {
         vec![problem.snapshot.map(|snapshot| snapshot.0).into(), problem.offset.into(), Value::text(&problem.message)]
     };

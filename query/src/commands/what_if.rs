@@ -13,37 +13,14 @@ use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::session::state::State;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::{Command, Group};
 
 pub(super) const COMMAND: Command = Command {
-    name: "what-if",
-    aliases: &[],
-    group: Group::Processes,
     arguments: "[-j N] [--memory SIZE] [--slots CLASS=N] [CLASS FACTORx] [--classes FILE]",
-    about: "Time and memory with other slots (-j), or with a faster class",
-    details: "Replays the recorded tree: jobs of make, ninja, cargo and other programs that run several at a time \
-              begin when one of N slots is free and the files that they name are there; scripts start theirs one after \
-              the other. Cores are shared by jobs that need more than all of them. `compiler 2x` lets programs of a \
-              class need half of their processor time. `--slots linker=1` lets no more than one job of a class run at \
-              a time, as a pool of ninja does; a job has the class of the image in it that needs most processor time. \
-              Both classes are those of any schema. All results are estimates. `peak` is what the jobs hold as \
-              sampled, with what processes of a program share once. It may be as little as the low end, which is what \
-              surely runs together with its average, and as much as the high end, with all that run at a time at their \
-              peaks and nothing shared: the fewer samples there are, the wider it is. `--memory 8G` looks for the \
-              largest N whose high end is no more. `replayed` is the same estimate for the slots that were recorded, \
-              beside what was recorded: so far they are wrong at least. How long jobs waited for a processor is left \
-              out where it was recorded: a replay is of a machine that does nothing else. A recording with -j1 says \
-              little about what can run at the same time: jobs that need results of others without naming their files \
-              start too early.",
     example: "what-if -j 8",
     flags: &["-j", "--memory", "--slots", "--classes"],
-    subject: Subject::Recording,
-    touches: Touches::RECORDING,
-    asks_for_totals: None,
-    completion: Completion::Nothing,
-    run,
+    ..Command::new("what-if", include_str!("../../verbs/what-if.md"), Group::Processes, run)
 };
 
 /// The most slots that are tried.
@@ -226,30 +203,30 @@ impl Question<'_> {
         let [peak, low, high] = chosen.map_or([Value::None, Value::None, Value::None], Choice::memory);
         let replayed_peak = self.as_recorded.memory.map(|memory| memory.likely);
         Answer::default()
-            .fact(Column::new("slots", "slots", Unit::Count), chosen.map(|choice| choice.slots))
-            .fact(Column::new("wall_ns", "wall", Unit::Duration), estimate(chosen.map(|choice| choice.outcome.wall_ns)))
-            .fact(Column::new("peak_bytes", "peak", Unit::Bytes), peak)
-            .fact(Column::new("peak_low_bytes", "peak, low end", Unit::Bytes), low)
-            .fact(Column::new("peak_high_bytes", "peak, high end", Unit::Bytes), high)
-            .fact(Column::new("recorded_slots", "recorded slots", Unit::Count), recorded.recorded_slots())
-            .fact(Column::new("recorded_wall_ns", "recorded wall", Unit::Duration), was)
-            .fact(Column::new("replayed_wall_ns", "replayed wall", Unit::Duration), estimate(Some(is)))
-            .fact(Column::new("", "error", Unit::Text).for_people(), self.error(was, is))
-            .fact(Column::new("recorded_peak_bytes", "recorded peak", Unit::Bytes), sampled.map(|peak| peak.bytes))
-            .fact(Column::new("replayed_peak_bytes", "replayed peak", Unit::Bytes), estimate(replayed_peak))
-            .fact(Column::new("cores", "cores", Unit::Count), recorded.cores())
-            .fact(Column::new("jobs", "jobs", Unit::Count), recorded.jobs())
+            .fact(Column::count("slots"), chosen.map(|choice| choice.slots))
+            .fact(Column::duration("wall_ns"), estimate(chosen.map(|choice| choice.outcome.wall_ns)))
+            .fact(Column::bytes("peak_bytes"), peak)
+            .fact(Column::bytes("peak_low_bytes").called("peak, low end"), low)
+            .fact(Column::bytes("peak_high_bytes").called("peak, high end"), high)
+            .fact(Column::count("recorded_slots"), recorded.recorded_slots())
+            .fact(Column::duration("recorded_wall_ns"), was)
+            .fact(Column::duration("replayed_wall_ns"), estimate(Some(is)))
+            .fact(Column::shown("error", Unit::Text), self.error(was, is))
+            .fact(Column::bytes("recorded_peak_bytes"), sampled.map(|peak| peak.bytes))
+            .fact(Column::bytes("replayed_peak_bytes"), estimate(replayed_peak))
+            .fact(Column::count("cores"), recorded.cores())
+            .fact(Column::count("jobs"), recorded.jobs())
     }
 
     fn table(&self, choices: &[Choice], chosen: Option<&Choice>) -> Table {
         let columns = vec![
-            Column::new("slots", "-j", Unit::Number),
-            Column::new("wall_ns", "wall", Unit::Duration),
-            Column::new("peak_bytes", "peak", Unit::Bytes),
-            Column::new("peak_low_bytes", "low end", Unit::Bytes),
-            Column::new("peak_high_bytes", "high end", Unit::Bytes),
-            Column::new("used_slots", "used slots", Unit::Count),
-            Column::new("", "", Unit::Text).for_people(),
+            Column::number("slots").called("-j"),
+            Column::duration("wall_ns"),
+            Column::bytes("peak_bytes"),
+            Column::bytes("peak_low_bytes").called("low end"),
+            Column::bytes("peak_high_bytes").called("high end"),
+            Column::count("used_slots"),
+            Column::shown("", Unit::Text),
         ];
         let rows = choices.iter().map(|choice| {
             let marks = [
@@ -273,9 +250,9 @@ impl Question<'_> {
     /// The classes that hold the memory when most is held.
     fn at_peak(&self, choice: &Choice, schema: &Schema) -> Table {
         let columns = vec![
-            Column::new("class", "at the peak", Unit::Text),
-            Column::new("processes", "at once", Unit::Count),
-            Column::new("bytes", "memory", Unit::Bytes),
+            Column::text("class").called("at the peak"),
+            Column::count("processes").called("at once"),
+            Column::bytes("bytes").called("memory"),
         ];
         // Of what processes share, each has a part.
         let holders = self.plan.at_peak(self.tree, choice.slots, &choice.outcome);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use barrow_analyzer::{SnapshotId, TypeTotals};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::{Change, Reply};
@@ -14,24 +14,14 @@ use crate::session::state::State;
 use crate::tables::found;
 use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, more};
+use super::{Command, Completion, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    name: "without",
-    aliases: &[],
-    group: Group::Alive,
     arguments: "[KIND] EXPR | references NAME [from EXPR] | clear",
-    about: "What would be freed if these objects or references were gone",
-    details: "Every later question excludes them, and what they alone kept alive, until `without clear`. A second \
-              `without` excludes more. NAME is the name of references, a glob pattern or `/regex/`. Without an \
-              argument it lists what is excluded.",
     example: "without type = \"Cache\"",
-    flags: &[],
-    subject: Subject::Recording,
     touches: Touches::RECORDING.with(Touches::SESSION),
-    asks_for_totals: None,
     completion: Completion::Expressions,
-    run,
+    ..Command::new("without", include_str!("../../verbs/without.md"), Group::Alive, run)
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -85,20 +75,20 @@ pub(super) fn by_type(
         ]
     });
     let columns = vec![
-        Column::new("type", "type", Unit::Text),
-        Column::new("kind", "kind", Unit::Text),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes),
-        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+        Column::text("type"),
+        Column::text("kind"),
+        Column::count("objects"),
+        Column::bytes("shallow_bytes"),
+        Column::bytes("unmanaged_bytes"),
     ];
     let bytes = sum(|row| row.heap_bytes).wrapping_add(sum(|row| row.unmanaged_bytes));
     let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.collect() };
     Ok(Answer::default()
-        .of_snapshot(snapshot)
-        .fact(Column::new("objects", "objects", Unit::Count), sum(|row| row.objects))
-        .fact(Column::new("shallow_bytes", "shallow", Unit::Bytes), sum(|row| row.heap_bytes))
-        .fact(Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes), sum(|row| row.unmanaged_bytes))
-        .fact(Column::new("retained_bytes", "together", Unit::Bytes), bytes)
+        .of_snapshot(snapshot.0)
+        .fact(Column::count("objects"), sum(|row| row.objects))
+        .fact(Column::bytes("shallow_bytes"), sum(|row| row.heap_bytes))
+        .fact(Column::bytes("unmanaged_bytes"), sum(|row| row.unmanaged_bytes))
+        .fact(Column::bytes("retained_bytes").called("together"), bytes)
         .table(table)
         .note(format!("{} {what}", crate::answer::units::size(bytes))))
 }

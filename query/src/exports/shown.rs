@@ -10,12 +10,9 @@ pub(super) fn columns_for_people(table: &Table) -> Vec<usize> {
 /// A table for tests: a row with this program, a unit that only machines read, and 1,234 runs.
 #[cfg(test)]
 pub(super) fn sample(program: &str) -> Table {
-    use crate::answer::{Audience, Column, Unit, Value};
-    let columns = vec![
-        Column::new("variant", "program", Unit::Text),
-        Column::new("unit", "unit", Unit::Text).for_machines(),
-        Column::new("runs", "runs", Unit::Count),
-    ];
+    use crate::answer::{Audience, Column, Value};
+    let columns =
+        vec![Column::text("variant").called("program"), Column::text("unit").for_machines(), Column::count("runs")];
     let rows = vec![vec![Value::text(program), Value::None, Value::Number(1234)]];
     Table { key: "rows", audience: Audience::Everyone, columns, rows }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use barrow_trials::{Better, Series, Trials};
 
 use crate::answer::measured::measured;
-use crate::answer::{Answer, Audience, Check, Column, Table, Unit, Value, csv, json};
+use crate::answer::{Answer, Audience, Check, Column, Table, Value, csv, json};
 use crate::ask::PIECE_ROWS;
 use crate::flags::ExportFormat;
 use crate::tables::trials::presentation::{Presentation, parameter_column, parameter_names, parameters};
@@ -48,7 +48,7 @@ pub(crate) fn write(
 /// A row for each value that counts, some at a time.
 fn values(trials: &Trials, check: Check<'_>, out: &mut dyn Write) -> io::Result<()> {
     let columns = ["metric", "unit", "direction", "variant", "run", "iteration", "seed", "value"];
-    let mut columns = columns.map(|key| Column::new(key, key, Unit::Text)).to_vec();
+    let mut columns = columns.map(|key| Column::text(key)).to_vec();
     let names = parameter_names(trials);
     columns.extend(names.iter().map(|name| parameter_column(name)));
     let table = |rows| {

@@ -6,7 +6,18 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::answer::TimeUnit;
+/// A unit of times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TimeUnit {
+    /// ns
+    Nanosecond,
+    /// µs
+    Microsecond,
+    /// ms
+    Millisecond,
+    /// s
+    Second,
+}
 
 /// Flags of `trial` and of questions about trials.
 #[derive(Debug, Clone, Default, Args)]

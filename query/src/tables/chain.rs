@@ -13,10 +13,10 @@ use std::ops::Range;
 use barrow_analyzer::{Heap, KindRole, ObjectId, Path, PathOptions, Silent, Step, TypeId, objects};
 
 use crate::answer::Value;
-use crate::answer::label;
 use crate::answer::units;
 use crate::error::QueryError;
 use crate::progress::Meter;
+use crate::tables::label;
 
 /// Objects of one type in a row that are shown one by one; of more, the first and the last.
 const LONGEST_RUN: usize = 4;

@@ -31,12 +31,12 @@ impl Totalled<'_> {
 /// for at least half of the time, `-` where they ran for less, `.` where none did. The last row is about all of them.
 pub(crate) fn when(of: &Totalled<'_>, shares: &[Vec<f64>], of_all: &[f64]) -> Table {
     let columns = vec![
-        Column::new("class", "class", Unit::Text),
-        Column::new("processes", "processes", Unit::Count),
-        Column::new("running_ns", "running", Unit::Duration),
-        Column::new("span_ns", "span", Unit::Duration),
-        Column::new("span_share", "%", Unit::Share),
-        Column::new("", "from first to last", Unit::Text),
+        Column::text("class"),
+        Column::count("processes"),
+        Column::duration("running_ns"),
+        Column::duration("span_ns"),
+        Column::share("span_share").called("%"),
+        Column::text("").called("from first to last"),
     ];
     let rows = of.totals.iter().enumerate().map(|(at, class)| {
         vec![
@@ -88,18 +88,18 @@ pub(crate) fn used(of: &Totalled<'_>, measure: Measure) -> Table {
     let waiting = |class: &ClassTotals| class.waiting_ns.exclusive.sum().value();
     let has_waiting = measure != Measure::Waiting && of.totals.iter().any(|class| waiting(class).is_some());
     let mut columns = vec![
-        Column::new("class", "class", Unit::Text),
-        Column::new("own", name, unit),
-        Column::new("own_share", "%", Unit::Share),
-        Column::new("all", "with started", unit),
-        Column::new("all_share", "%", Unit::Share),
-        Column::new("minimum", "minimum", unit).secondary(),
-        Column::new("mean", "mean", unit),
-        Column::new("maximum", "maximum", unit),
-        Column::new("peak", "peak", Unit::Bytes),
+        Column::text("class"),
+        Column::new("own", unit).called(name),
+        Column::share("own_share").called("%"),
+        Column::new("all", unit).called("with started"),
+        Column::share("all_share").called("%"),
+        Column::new("minimum", unit).secondary(),
+        Column::new("mean", unit),
+        Column::new("maximum", unit),
+        Column::bytes("peak"),
     ];
     if has_waiting {
-        columns.push(Column::new("waiting", "waiting", Unit::Duration));
+        columns.push(Column::duration("waiting"));
     }
     let whole = of.totals.iter().fold(0u64, |sum, class| sum.saturating_add(own(class, measure).unwrap_or(0)));
     let rows = of.totals.iter().enumerate().map(|(at, class)| {
@@ -211,11 +211,11 @@ pub(crate) fn histogram(
 ) -> (Table, Option<String>) {
     let unit = if measure == Measure::Memory { Unit::Bytes } else { Unit::Duration };
     let columns = vec![
-        Column::new("class", "class", Unit::Text),
-        Column::new("from", "from", unit),
-        Column::new("to", "to", unit),
-        Column::new("processes", "processes", Unit::Count),
-        Column::new("", "", Unit::Text).for_people(),
+        Column::text("class"),
+        Column::new("from", unit),
+        Column::new("to", unit),
+        Column::count("processes"),
+        Column::shown("", Unit::Text),
     ];
     let most = values.iter().flatten().copied().max();
     let scale = if is_logarithmic { Scale::Logarithmic } else { Scale::Linear(most.unwrap_or(0)) };
@@ -312,7 +312,7 @@ fn fields(fields: &[(&str, Option<u64>)]) -> Value {
 
 /// A flat table of one schema, for CSV.
 pub(crate) fn flat(of: &Totalled<'_>) -> Table {
-    let number = |key, unit| Column::new(key, key, unit);
+    let number = |key, unit| Column::new(key, unit);
     let columns = vec![
         number("class", Unit::Text),
         number("processes", Unit::Count),

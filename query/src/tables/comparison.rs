@@ -127,7 +127,7 @@ pub(crate) fn answer(sides: [&Compared; 2], diff: &Diff<'_>, choice: Choice<'_>)
         ("shallow_bytes", change(|amounts| amounts.heap_bytes)),
         ("unmanaged_bytes", change(|amounts| amounts.unmanaged_bytes)),
     ]);
-    let fact = |key, unit| Column::new(key, "", unit).for_machines();
+    let fact = |key, unit| Column::new(key, unit).for_machines();
     Answer::default()
         .fact(fact("before", Unit::Nested), side(sides[0], &diff.before))
         .fact(fact("after", Unit::Nested), side(sides[1], &diff.after))
@@ -183,12 +183,12 @@ fn totals(sides: [&Compared; 2], diff: &Diff<'_>) -> Table {
         key: "totals",
         audience: Audience::People,
         columns: vec![
-            Column::new("side", "", Unit::Text),
-            Column::new("file", "file", Unit::Text),
-            Column::new("snapshot", "snapshot", Unit::Number),
-            Column::new("objects", "objects", Unit::Count),
-            Column::new("shallow_bytes", "shallow", Unit::Bytes),
-            Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+            Column::text("side").called(""),
+            Column::text("file"),
+            Column::number("snapshot"),
+            Column::count("objects"),
+            Column::bytes("shallow_bytes"),
+            Column::bytes("unmanaged_bytes"),
         ],
         rows: vec![row("before", sides[0], &diff.before), row("after", sides[1], &diff.after), changes],
     }
@@ -196,8 +196,8 @@ fn totals(sides: [&Compared; 2], diff: &Diff<'_>) -> Table {
 
 fn changed(rows: &[Row<'_>], choice: Choice<'_>) -> Table {
     let by_type = choice.grouping == Grouping::Type;
-    let mut columns = if by_type { type_columns(rows) } else { vec![Column::new("kind", "kind", Unit::Text)] };
-    columns.extend(AMOUNT_COLUMNS);
+    let mut columns = if by_type { type_columns(rows) } else { vec![Column::text("kind")] };
+    columns.extend(amount_columns());
     let cells = |row: &Row<'_>| {
         let mut cells = vec![Value::text(&row.title)];
         if by_type {
@@ -215,29 +215,27 @@ fn type_columns(rows: &[Row<'_>]) -> Vec<Column> {
     let several_kinds = rows.iter().any(|row| row.kind != rows[0].kind);
     let mut seen = HashSet::new();
     let look_alikes = !rows.iter().all(|row| seen.insert((&row.title, row.kind)));
-    vec![
-        Column::new("type", "type", Unit::Text),
-        shown(Column::new("kind", "kind", Unit::Text), several_kinds),
-        shown(Column::new("layout", "layout", Unit::Text), look_alikes),
-    ]
+    vec![Column::text("type"), shown(Column::text("kind"), several_kinds), shown(Column::text("layout"), look_alikes)]
 }
 
-const AMOUNT_COLUMNS: [Column; 13] = [
-    Column::new("objects_before", "objects before", Unit::Count).secondary(),
-    Column::new("objects_after", "after", Unit::Count).secondary(),
-    Column::new("objects_change", "Δ objects", Unit::Count),
-    Column::new("shallow_bytes_before", "", Unit::Bytes).for_machines(),
-    Column::new("shallow_bytes_after", "", Unit::Bytes).for_machines(),
-    Column::new("shallow_bytes_change", "Δ shallow", Unit::Bytes),
-    Column::new("unmanaged_bytes_before", "", Unit::Bytes).for_machines(),
-    Column::new("unmanaged_bytes_after", "", Unit::Bytes).for_machines(),
-    Column::new("unmanaged_bytes_change", "Δ unmanaged", Unit::Bytes).secondary(),
-    Column::new("retained_bytes_before", "", Unit::Bytes).for_machines(),
-    Column::new("retained_bytes_after", "", Unit::Bytes).for_machines(),
-    Column::new("retained_bytes_change", "Δ retained", Unit::Bytes),
-    // Text, but this unit is aligned to the right.
-    Column::new("relative", "relative", Unit::Share).for_people(),
-];
+fn amount_columns() -> [Column; 13] {
+    [
+        Column::count("objects_before").secondary(),
+        Column::count("objects_after").called("after").secondary(),
+        Column::count("objects_change").called("Δ objects"),
+        Column::bytes("shallow_bytes_before").for_machines(),
+        Column::bytes("shallow_bytes_after").for_machines(),
+        Column::bytes("shallow_bytes_change").called("Δ shallow"),
+        Column::bytes("unmanaged_bytes_before").for_machines(),
+        Column::bytes("unmanaged_bytes_after").for_machines(),
+        Column::bytes("unmanaged_bytes_change").called("Δ unmanaged").secondary(),
+        Column::bytes("retained_bytes_before").for_machines(),
+        Column::bytes("retained_bytes_after").for_machines(),
+        Column::bytes("retained_bytes_change").called("Δ retained"),
+        // Text, but this unit is aligned to the right.
+        Column::share("relative").for_people(),
+    ]
+}
 
 fn amount_cells(before: &Amounts, after: &Amounts, measure: Measure) -> [Value; 13] {
     let retained = before.retained_bytes.zip(after.retained_bytes);

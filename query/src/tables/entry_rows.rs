@@ -2,7 +2,7 @@
 
 use barrow_analyzer::{Entry, EntryKey, Heap, Held, ObjectId, Progress};
 
-use crate::answer::{Column, Unit, Value};
+use crate::answer::{Column, Value};
 use crate::error::QueryError;
 
 use super::held;
@@ -30,18 +30,18 @@ impl EntryRows {
             }
         }
         let value_cells = cells(heap, &values, progress)?;
-        let key_column = Column::new("key", "key", held::unit(&key_cells));
+        let key_column = Column::new("key", held::unit(&key_cells));
         let columns = vec![
             match entries.iter().any(|entry| entry.key != EntryKey::None) {
                 true if entries.iter().all(|entry| matches!(entry.key, EntryKey::Index(_))) => {
-                    Column::new("key", "index", Unit::Number)
+                    Column::number("key").called("index")
                 }
                 true => key_column,
                 false => key_column.for_machines(),
             },
-            Column::new("key_object", "", Unit::Object).for_machines(),
-            Column::new("value", "value", held::unit(&value_cells)),
-            Column::new("value_object", "", Unit::Object).for_machines(),
+            Column::object("key_object").for_machines(),
+            Column::new("value", held::unit(&value_cells)),
+            Column::object("value_object").for_machines(),
         ];
         let (keys, values): (Vec<_>, Vec<_>) = (keys.iter().map(object).collect(), values.iter().map(object).collect());
         let objects = values.iter().zip(&keys).map(|(value, key)| value.or(*key)).collect();

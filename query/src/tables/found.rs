@@ -7,7 +7,7 @@ use barrow_analyzer::{
 };
 
 use crate::answer::visible;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::error::QueryError;
@@ -15,6 +15,7 @@ use crate::language::kinds::leading_kind;
 use crate::language::names;
 use crate::session::state::State;
 use crate::tables::held;
+use crate::tables::label;
 
 /// Where to read on after a mistake.
 pub(crate) const EXPRESSIONS: &str = "`help expressions` lists what can be asked";
@@ -220,21 +221,21 @@ pub(crate) fn table(ask: &Ask, heap: &Heap, objects: &[ObjectDetails]) -> Result
     let mut lines = held::lines_of(heap, objects, &ask.meter())?;
     let columns = vec![
         Column::row_number(),
-        Column::new("object", "object", Unit::Object),
-        Column::new("type", "type", Unit::Text),
-        Column::new("name", "name", Unit::Text),
-        Column::new("line", "line", Unit::Text),
-        Column::new("kind", "kind", Unit::Text).secondary(),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes),
-        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes).secondary(),
-        Column::new("references", "references", Unit::Count),
+        Column::object("object"),
+        Column::text("type"),
+        Column::text("name"),
+        Column::text("line"),
+        Column::text("kind").secondary(),
+        Column::bytes("shallow_bytes"),
+        Column::bytes("unmanaged_bytes").secondary(),
+        Column::count("references"),
     ];
     let rows = objects.iter().enumerate().map(|(at, object)| {
         vec![
             number(at),
             object.id.0.into(),
             Value::text(tables.type_title(object.type_id)),
-            Value::name(tables, object.name),
+            label::name(tables, object.name),
             lines.remove(&object.id).into(),
             Value::text(tables.kind_name(tables.type_kind(object.type_id))),
             object.shallow_bytes.into(),

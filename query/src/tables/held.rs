@@ -8,8 +8,9 @@ use barrow_analyzer::{
 };
 
 use crate::answer::text::text;
-use crate::answer::{Absence, Unit, Value, label};
+use crate::answer::{Absence, Unit, Value};
 use crate::error::QueryError;
+use crate::tables::label;
 
 /// What an object stands for.
 pub(crate) struct Meaning {

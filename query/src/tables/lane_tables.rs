@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use barrow_processes::{Block, Blocks, ClassUse, ImageId, LabelId, Lanes, Memory, ProcessTree, Schema, Sum, Window};
 
 use super::process_text::time;
-use crate::answer::{Audience, Column, Table, Unit, Value, units};
+use crate::answer::{Audience, Column, Table, Value, units};
 
 /// What the estimates are.
 pub(crate) const ESTIMATE: &str = "cpu and waiting are estimates: processes that ran partly in this time count with that \
@@ -67,22 +67,22 @@ impl<'a> Drawn<'a> {
     /// A row for each block.
     pub(crate) fn blocks(&self, key: &'static str, blocks: &Blocks) -> Table {
         let columns = vec![
-            Column::new("lane", "lane", Unit::Number),
-            Column::new("from_ns", "from", Unit::Duration),
-            Column::new("to_ns", "to", Unit::Duration),
-            Column::new("class", "class", Unit::Text),
-            Column::new("rank", "", Unit::Number),
-            Column::new("class_ns", "of the class", Unit::Duration),
-            Column::new("running_ns", "running", Unit::Duration),
-            Column::new("critical_ns", "critical", Unit::Duration),
-            Column::new("spans", "spans", Unit::Count),
-            Column::new("process", "process", Unit::Text),
-            Column::new("image", "image", Unit::Number),
-            Column::new("program", "program", Unit::Text),
-            Column::new("unit", "unit", Unit::Text),
+            Column::number("lane"),
+            Column::duration("from_ns"),
+            Column::duration("to_ns"),
+            Column::text("class"),
+            Column::number("rank").called(""),
+            Column::duration("class_ns").called("of the class"),
+            Column::duration("running_ns"),
+            Column::duration("critical_ns"),
+            Column::count("spans"),
+            Column::text("process"),
+            Column::number("image"),
+            Column::text("program"),
+            Column::text("unit"),
             // Of all of the image, not only in this block: the system does not tell when it waited.
-            Column::new("image_waiting_ns", "", Unit::Duration),
-            Column::new("image_wall_ns", "", Unit::Duration),
+            Column::duration("image_waiting_ns").called(""),
+            Column::duration("image_wall_ns").called(""),
         ];
         let rows = blocks.blocks.iter().map(|block| self.block(block)).collect();
         Table { key, audience: Audience::Machines, columns, rows }
@@ -119,9 +119,9 @@ impl<'a> Drawn<'a> {
     /// The memory of all processes over time, and that of the first classes.
     pub(crate) fn memory(&self, memory: &[Memory]) -> Table {
         let columns = vec![
-            Column::new("time_ns", "time", Unit::Duration),
-            Column::new("bytes", "memory", Unit::Bytes),
-            Column::new("class_bytes", "", Unit::Nested),
+            Column::duration("time_ns"),
+            Column::bytes("bytes").called("memory"),
+            Column::nested("class_bytes").called(""),
         ];
         let first = &self.ranked[..self.ranked.len().min(CLASSES_OF_MEMORY)];
         let rows = memory.iter().map(|at| {
@@ -134,15 +134,15 @@ impl<'a> Drawn<'a> {
     /// What the classes did in the window, that first which ran longest in it.
     pub(crate) fn classes(&self) -> Table {
         let columns = vec![
-            Column::new("mark", "", Unit::Text).for_people(),
-            Column::new("class", "class", Unit::Text),
-            Column::new("rank", "", Unit::Number).for_machines(),
-            Column::new("images", "processes", Unit::Count),
-            Column::new("running_ns", "running", Unit::Duration),
-            Column::new("running_share", "share", Unit::Share),
-            Column::new("cpu_ns", "cpu", Unit::Duration),
-            Column::new("waiting_ns", "waiting", Unit::Duration),
-            Column::new("peak_bytes", "peak together", Unit::Bytes),
+            Column::text("mark").called("").for_people(),
+            Column::text("class"),
+            Column::number("rank").for_machines(),
+            Column::count("images").called("processes"),
+            Column::duration("running_ns"),
+            Column::share("running_share").called("share"),
+            Column::duration("cpu_ns"),
+            Column::duration("waiting_ns"),
+            Column::bytes("peak_bytes").called("peak together"),
         ];
         let mut present: Vec<LabelId> =
             self.ranked.iter().copied().filter(|label| self.classes[label.index()].images > 0).collect();
@@ -196,11 +196,7 @@ impl<'a> Drawn<'a> {
 
     /// A line for the critical path and for each lane: in each of `cells` the mark of the class that ran longest.
     pub(crate) fn picture(&self, path: &Blocks, blocks: &Blocks, cells: usize) -> Table {
-        let columns = vec![
-            Column::new("lane", "lane", Unit::Text),
-            Column::new("running_ns", "running", Unit::Duration),
-            Column::new("picture", "", Unit::Text),
-        ];
+        let columns = vec![Column::text("lane"), Column::duration("running_ns"), Column::text("picture").called("")];
         let cells = cells.clamp(1, 1000);
         let row = |name: String, of_lane: &[Block]| {
             let running = of_lane.iter().fold(0u64, |sum, block| sum.saturating_add(block.running_ns));

@@ -5,13 +5,13 @@ use barrow_analyzer::{
     TypeIdentity, Verdict,
 };
 
-use crate::answer::series;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::tables::growth_series;
 use crate::tables::lifelines;
+use crate::tables::series;
 use crate::tables::type_counts;
 use crate::tables::type_path;
 
@@ -67,9 +67,11 @@ pub(crate) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Answer, QueryEr
         let (one, other) = (one.rank(), other.rank());
         other.0.cmp(&one.0).then(other.1.total_cmp(&one.1))
     });
-    let answer = Answer::default()
-        .fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::PER)
-        .table(table(&growth, &leaks, turnovers.origin));
+    let answer = Answer::default().fact(Column::text("slope_per").for_machines(), series::PER).table(table(
+        &growth,
+        &leaks,
+        turnovers.origin,
+    ));
     let answer = match leaks.first() {
         None => answer.note(format!(
             "nothing grows; `growth` lists all paths of {}",
@@ -100,13 +102,13 @@ fn turnover_of(tables: &Tables, turnover: &[Turnover], part: GrowthPart<'_>) -> 
 
 fn table(growth: &Growth<'_>, leaks: &[Leak], origin: SerialOrigin) -> Table {
     let mut columns = vec![
-        Column::new("path", "", Unit::Text).for_machines(),
-        Column::new("shown_path", "path", Unit::Text).for_people(),
-        Column::new("last_retained_bytes", "retained", Unit::Bytes),
-        Column::new("last_objects", "objects", Unit::Count),
-        Column::new("type_born", "born of type", Unit::Count),
-        Column::new("type_left", "still there", Unit::Share),
-        Column::new("type_born_exactness", "", Unit::Text).for_machines(),
+        Column::text("path").for_machines(),
+        Column::text("shown_path").called("path").for_people(),
+        Column::bytes("last_retained_bytes").called("retained"),
+        Column::count("last_objects").called("objects"),
+        Column::count("type_born").called("born of type"),
+        Column::share("type_left").called("still there"),
+        Column::text("type_born_exactness").for_machines(),
     ];
     columns.extend(type_counts::bounds_columns(["type_born_low", "type_born_high"]));
     columns.extend(series::trend_columns());

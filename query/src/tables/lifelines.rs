@@ -3,7 +3,7 @@
 use barrow_analyzer::{Between, CountBounds, ObjectSet, SerialOrigin, SnapshotId};
 
 use crate::answer::units;
-use crate::answer::{Answer, Column, Table, Unit, Value};
+use crate::answer::{Answer, Column, Table, Value};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::error::QueryError;
@@ -20,8 +20,8 @@ pub(crate) fn with_origin(answer: Answer, origin: SerialOrigin, confidence: Opti
         SerialOrigin::Matched => ("matched", Some("by matching snapshots")),
     };
     let answer = answer
-        .fact(Column::new("serials", "", Unit::Text).for_machines(), name)
-        .fact(Column::new("matching_confidence", "", Unit::Share).for_machines(), confidence.map(Value::Share));
+        .fact(Column::text("serials").for_machines(), name)
+        .fact(Column::share("matching_confidence").for_machines(), confidence.map(Value::Share));
     match known_again {
         None => answer.exact(),
         Some(how) => {
@@ -92,7 +92,7 @@ pub(crate) fn by_type(ask: &Ask, set: &ObjectSet, counts: &TypeCounts, rule: Rul
         let types = units::counted(others, "other type");
         answer = answer.note(format!("{types} may have such objects, too: matching found none, counts allow some"));
     }
-    let answer = answer.fact(Column::new("other_types_possible", "", Unit::Count).for_machines(), others);
+    let answer = answer.fact(Column::count("other_types_possible").for_machines(), others);
     Ok(answer)
 }
 
@@ -111,7 +111,7 @@ fn mark(table: &mut Table, bounds: &[CountBounds]) {
         cells.splice(objects..objects, [type_counts::range(bounds), low, high, exactness]);
     }
     let [low, high] = type_counts::bounds_columns(["objects_low", "objects_high"]);
-    let range = Column::new("range", "between", Unit::Text).for_people();
-    let exactness = Column::new("exactness", "", Unit::Text).for_machines();
+    let range = Column::text("range").called("between").for_people();
+    let exactness = Column::text("exactness").for_machines();
     table.columns.splice(objects..objects, [range, low, high, exactness]);
 }

@@ -44,7 +44,7 @@ pub(crate) fn answer(state: &State, [before, after]: [&Compared; 2]) -> Result<A
     rows.retain(has_changed);
     rows.sort_by_key(|row| (Reverse(size(&row[1]).abs_diff(size(&row[0]))), Reverse(size(&row[1]) + size(&row[0]))));
     let note = note(&between, unchanged);
-    let fact = |key, unit| Column::new(key, "", unit).for_machines();
+    let fact = |key, unit| Column::new(key, unit).for_machines();
     let answer = Answer::default()
         .fact(fact("before", Unit::Number), before.snapshot.0)
         .fact(fact("after", Unit::Number), after.snapshot.0)
@@ -113,16 +113,16 @@ fn table(side: &Compared, rows: &[[TypeTotals; 3]], counts: &TypeCounts) -> Resu
 
 fn columns() -> Vec<Column> {
     let mut columns = vec![
-        Column::new("type", "type", Unit::Text),
-        Column::new("kind", "kind", Unit::Text),
-        Column::new("objects_stayed", "stayed", Unit::Count),
-        Column::new("objects_died", "died", Unit::Count),
-        Column::new("objects_born", "born", Unit::Count),
-        Column::new("objects_change", "Δ objects", Unit::Count),
-        Column::new("shallow_bytes_died", "shallow died", Unit::Bytes),
-        Column::new("shallow_bytes_born", "born", Unit::Bytes),
-        Column::new("unmanaged_bytes_died", "unmanaged died", Unit::Bytes),
-        Column::new("unmanaged_bytes_born", "born", Unit::Bytes),
+        Column::text("type"),
+        Column::text("kind"),
+        Column::count("objects_stayed").called("stayed"),
+        Column::count("objects_died").called("died"),
+        Column::count("objects_born").called("born"),
+        Column::count("objects_change").called("Δ objects"),
+        Column::bytes("shallow_bytes_died").called("shallow died"),
+        Column::bytes("shallow_bytes_born").called("born"),
+        Column::bytes("unmanaged_bytes_died").called("unmanaged died"),
+        Column::bytes("unmanaged_bytes_born").called("born"),
     ];
     let bounds = [
         ["objects_died_low", "objects_died_high"],
@@ -130,6 +130,6 @@ fn columns() -> Vec<Column> {
         ["objects_stayed_low", "objects_stayed_high"],
     ];
     columns.extend(bounds.into_iter().flat_map(type_counts::bounds_columns));
-    columns.push(Column::new("exactness", "", Unit::Text).for_machines());
+    columns.push(Column::text("exactness").for_machines());
     columns
 }

@@ -44,7 +44,7 @@ pub(crate) fn answer(state: &State, sides: [&Compared; 2], arguments: &Arguments
         ];
         Value::Record(fields.map(|(key, value)| (key.to_owned(), value)).into())
     };
-    let fact = |key, unit| Column::new(key, "", unit).for_machines();
+    let fact = |key, unit| Column::new(key, unit).for_machines();
     Ok(Answer::default()
         .fact(fact("before", Unit::Nested), side(0))
         .fact(fact("after", Unit::Nested), side(1))
@@ -87,14 +87,14 @@ fn changed(growth: &Growth<'_>) -> (Vec<usize>, u64) {
 
 fn table(growth: &Growth<'_>, rows: &[usize]) -> Table {
     let columns = vec![
-        Column::new("path", "", Unit::Text).for_machines(),
-        Column::new("shown_path", "path", Unit::Text).for_people(),
-        Column::new("objects_before", "objects before", Unit::Count).secondary(),
-        Column::new("objects_after", "after", Unit::Count).secondary(),
-        Column::new("objects_change", "Δ objects", Unit::Count),
-        Column::new("retained_bytes_before", "retained before", Unit::Bytes).secondary(),
-        Column::new("retained_bytes_after", "after", Unit::Bytes),
-        Column::new("retained_bytes_change", "Δ retained", Unit::Bytes),
+        Column::text("path").for_machines(),
+        Column::text("shown_path").called("path").for_people(),
+        Column::count("objects_before").secondary(),
+        Column::count("objects_after").called("after").secondary(),
+        Column::count("objects_change").called("Δ objects"),
+        Column::bytes("retained_bytes_before").called("retained before").secondary(),
+        Column::bytes("retained_bytes_after").called("after"),
+        Column::bytes("retained_bytes_change").called("Δ retained"),
     ];
     let cells = |&node: &usize| {
         let found = &growth.nodes()[node];

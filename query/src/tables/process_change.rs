@@ -2,7 +2,7 @@
 
 use barrow_processes::{SideUse, UseChange};
 
-use crate::answer::{Audience, Column, Table, Unit, Value};
+use crate::answer::{Audience, Column, Table, Value};
 
 /// A change of less than this share is none that a word is worth.
 const LITTLE: f64 = 0.05;
@@ -12,16 +12,16 @@ const LITTLE_NS: u64 = 10_000_000;
 /// A row for each class or command.
 pub(crate) fn table(heading: &'static str, key: &'static str, changes: &[UseChange]) -> Table {
     let columns = vec![
-        Column::new("change", "", Unit::Text),
-        Column::new("processes_before", "before", Unit::Count).secondary(),
-        Column::new("processes_after", "after", Unit::Count).secondary(),
-        Column::new("cpu_before_ns", "cpu", Unit::Duration),
-        Column::new("cpu_after_ns", "→ cpu", Unit::Duration),
-        Column::new("wall_before_ns", "wall", Unit::Duration).secondary(),
-        Column::new("wall_after_ns", "→ wall", Unit::Duration).secondary(),
-        Column::new("peak_before_bytes", "peak", Unit::Bytes),
-        Column::new("peak_after_bytes", "→ peak", Unit::Bytes),
-        Column::new(key, heading, Unit::Text),
+        Column::text("change").called(""),
+        Column::count("processes_before").called("before").secondary(),
+        Column::count("processes_after").called("after").secondary(),
+        Column::duration("cpu_before_ns").called("cpu"),
+        Column::duration("cpu_after_ns").called("→ cpu"),
+        Column::duration("wall_before_ns").called("wall").secondary(),
+        Column::duration("wall_after_ns").called("→ wall").secondary(),
+        Column::bytes("peak_before_bytes").called("peak"),
+        Column::bytes("peak_after_bytes").called("→ peak"),
+        Column::text(key).called(heading),
     ];
     let rows = changes.iter().map(|change| {
         let of = |side: Option<SideUse>, of: fn(&SideUse) -> Option<u64>| -> Value {

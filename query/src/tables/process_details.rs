@@ -38,40 +38,40 @@ pub(crate) fn answer(
         .collect();
     let heap = process.heap.map(|uuid| uuid.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
     let mut answer = Answer::default()
-        .fact(Column::new("process", "process", Unit::Text), tree.name(id))
-        .fact(Column::new("host", "host", Unit::Text), process.host.map(|host| tree.text(host)))
-        .fact(Column::new("class", "class", Unit::Text), classes.first().class(process.last_image))
-        .fact(Column::new("command", "command", Unit::Text), shell::line(tree.arguments(last)))
-        .fact(Column::new("executable", "executable", Unit::Text), tree.executable(last))
-        .fact(Column::new("directory", "directory", Unit::Text), tree.directory(last))
-        .fact(Column::new("started_ns", "start", Unit::Duration), process_text::time(process.began_ns))
-        .fact(Column::new("ended_ns", "end", Unit::Duration), {
+        .fact(Column::text("process"), tree.name(id))
+        .fact(Column::text("host"), process.host.map(|host| tree.text(host)))
+        .fact(Column::text("class"), classes.first().class(process.last_image))
+        .fact(Column::text("command"), shell::line(tree.arguments(last)))
+        .fact(Column::text("executable"), tree.executable(last))
+        .fact(Column::text("directory"), tree.directory(last))
+        .fact(Column::duration("started_ns").called("start"), process_text::time(process.began_ns))
+        .fact(Column::duration("ended_ns").called("end"), {
             process.end.map_or(Value::None, |end| process_text::time(end.time_ns))
         })
-        .fact(Column::new("", "exit", Unit::Text).for_people(), exit(process))
-        .fact(Column::new("exit_code", "", Unit::Number).for_machines(), process.end.and_then(|end| end.exit_status))
-        .fact(Column::new("signal", "", Unit::Number).for_machines(), process.end.and_then(|end| end.signal))
-        .fact(Column::new("user_ns", "user", Unit::Duration), sum(|used| used.user_ns))
-        .fact(Column::new("system_ns", "system", Unit::Duration), sum(|used| used.system_ns))
-        .fact(Column::new("", "cpu is", Unit::Text).for_people(), process_summary::cpu_limits(tree))
-        .fact(Column::new("waiting_ns", "waiting", Unit::Duration), sum(|used| used.waiting_ns))
-        .fact(Column::new("with_started_cpu_ns", "cpu with started", Unit::Duration), inclusive.cpu_ns())
-        .fact(Column::new("peak_bytes", "peak", Unit::Bytes), last.used.peak_bytes)
-        .fact(Column::new("minor_faults", "minor faults", Unit::Count), sum(|used| used.minor_faults))
-        .fact(Column::new("major_faults", "major faults", Unit::Count), sum(|used| used.major_faults))
-        .fact(Column::new("read_bytes", "read", Unit::Bytes), sum(|used| used.read_bytes))
-        .fact(Column::new("written_bytes", "written", Unit::Bytes), sum(|used| used.written_bytes))
-        .fact(Column::new("voluntary_switches", "waited", Unit::Count), sum(|used| used.voluntary_switches))
-        .fact(Column::new("involuntary_switches", "interrupted", Unit::Count), sum(|used| used.involuntary_switches));
+        .fact(Column::shown("exit", Unit::Text), exit(process))
+        .fact(Column::number("exit_code").for_machines(), process.end.and_then(|end| end.exit_status))
+        .fact(Column::number("signal").for_machines(), process.end.and_then(|end| end.signal))
+        .fact(Column::duration("user_ns"), sum(|used| used.user_ns))
+        .fact(Column::duration("system_ns"), sum(|used| used.system_ns))
+        .fact(Column::shown("cpu is", Unit::Text), process_summary::cpu_limits(tree))
+        .fact(Column::duration("waiting_ns"), sum(|used| used.waiting_ns))
+        .fact(Column::duration("with_started_cpu_ns").called("cpu with started"), inclusive.cpu_ns())
+        .fact(Column::bytes("peak_bytes"), last.used.peak_bytes)
+        .fact(Column::count("minor_faults"), sum(|used| used.minor_faults))
+        .fact(Column::count("major_faults"), sum(|used| used.major_faults))
+        .fact(Column::bytes("read_bytes"), sum(|used| used.read_bytes))
+        .fact(Column::bytes("written_bytes"), sum(|used| used.written_bytes))
+        .fact(Column::count("voluntary_switches").called("waited"), sum(|used| used.voluntary_switches))
+        .fact(Column::count("involuntary_switches").called("interrupted"), sum(|used| used.involuntary_switches));
     if let Some(before) = process.before_exec {
         answer = answer
-            .fact(Column::new("executed_ns", "executed", Unit::Duration), process_text::time(before.until_ns))
-            .fact(Column::new("before_exec_peak_bytes", "peak before exec", Unit::Bytes), before.peak_bytes);
+            .fact(Column::duration("executed_ns"), process_text::time(before.until_ns))
+            .fact(Column::bytes("before_exec_peak_bytes").called("peak before exec"), before.peak_bytes);
     }
     let is_noted = |key| tree.text(key) != FILE_MEMORY;
     for &(key, value) in process.attributes.iter().filter(|&&(key, _)| is_noted(key)) {
         let pair = format!("{}: {}", tree.text(key), tree.text(value));
-        answer = answer.fact(Column::new("", "noted", Unit::Text).for_people(), pair);
+        answer = answer.fact(Column::shown("noted", Unit::Text), pair);
     }
     let noted = process.attributes.iter().filter(|&&(key, _)| is_noted(key));
     let noted = noted.map(|&(key, value)| (tree.text(key).to_owned(), Value::text(tree.text(value))));
@@ -79,16 +79,15 @@ pub(crate) fn answer(
     let of_files = process.attributes.iter().filter(|&&(key, _)| !is_noted(key));
     let of_files = of_files.filter_map(|&(_, value)| tree.text(value).parse::<u64>().ok()).max();
     answer = answer
-        .fact(Column::new("file_memory_bytes", "memory of files", Unit::Bytes), of_files)
-        .fact(Column::new("attributes", "", Unit::Nested).for_machines(), Value::Record(noted.collect()))
-        .fact(Column::new("heap", "heap recording", Unit::Text), heap)
+        .fact(Column::bytes("file_memory_bytes").called("memory of files"), of_files)
+        .fact(Column::nested("attributes").for_machines(), Value::Record(noted.collect()))
+        .fact(Column::text("heap").called("heap recording"), heap)
         .fact(
-            Column::new("children_count", "children", Unit::Count),
+            Column::count("children_count").called("children"),
             tree.knowledge().starters.then_some(children.len() as u64),
         );
     if process.heap.is_some() {
-        answer = answer
-            .fact(Column::new("", "asked by", Unit::Text).for_people(), format!("heap {} summary", tree.name(id)));
+        answer = answer.fact(Column::shown("asked by", Unit::Text), format!("heap {} summary", tree.name(id)));
     }
     let ancestors = std::iter::successors(process.parent, |&parent| tree.process(parent).parent);
     let ancestors: Vec<ProcessId> = ancestors.take(MOST_ANCESTORS).collect();
@@ -112,7 +111,7 @@ fn exit(process: &Process) -> String {
 }
 
 fn relatives(tree: &ProcessTree, key: &'static str, heading: &'static str, processes: &[ProcessId]) -> Table {
-    let columns = vec![Column::new("process", heading, Unit::Text), Column::new("command", "command", Unit::Text)];
+    let columns = vec![Column::text("process").called(heading), Column::text("command")];
     let rows = processes.iter().map(|&id| {
         let image = tree.image(tree.process(id).last_image);
         vec![tree.name(id).into(), process_text::command(tree, image).into()]

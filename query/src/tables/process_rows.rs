@@ -37,7 +37,7 @@ impl Rows<'_> {
     ) -> Result<Table, QueryError> {
         let mut columns = columns();
         let by = self.by.filter(|by| !SHOWN.contains(&by.name()));
-        columns.extend(by.map(|by| Column::new(by.name(), by.name(), unit(by.quantity()))));
+        columns.extend(by.map(|by| Column::new(by.name(), unit(by.quantity())).called(by.name())));
         let units = self.units.of(self.tree, images)?;
         let rows = images.iter().zip(units).enumerate().map(|(at, (&id, unit))| {
             let mut row = self.row(number(at), id, unit);
@@ -107,31 +107,31 @@ fn unit(quantity: Quantity) -> Unit {
 fn columns() -> Vec<Column> {
     vec![
         Column::row_number(),
-        Column::new("process", "process", Unit::Text),
-        Column::new("image", "", Unit::Number).for_machines(),
-        Column::new("class", "class", Unit::Text),
-        Column::new("parent", "", Unit::Text).for_machines(),
-        Column::new("host", "", Unit::Text).for_machines(),
-        Column::new("executable", "", Unit::Text).for_machines(),
-        Column::new("directory", "", Unit::Text).for_machines(),
-        Column::new("forked", "", Unit::Text).for_machines(),
-        Column::new("started_ns", "began", Unit::Duration).secondary(),
-        Column::new("ended_ns", "", Unit::Duration).for_machines(),
-        Column::new("wall_ns", "wall", Unit::Duration),
-        Column::new("cpu_ns", "cpu", Unit::Duration).for_people(),
-        Column::new("user_ns", "", Unit::Duration).for_machines(),
-        Column::new("system_ns", "", Unit::Duration).for_machines(),
-        Column::new("waiting_ns", "waiting", Unit::Duration).secondary(),
-        Column::new("peak_bytes", "memory", Unit::Bytes),
-        Column::new("minor_faults", "", Unit::Count).for_machines(),
-        Column::new("major_faults", "", Unit::Count).for_machines(),
-        Column::new("read_bytes", "reads", Unit::Bytes).secondary(),
-        Column::new("written_bytes", "writes", Unit::Bytes).secondary(),
-        Column::new("exit_code", "", Unit::Number).for_machines(),
-        Column::new("signal", "", Unit::Number).for_machines(),
-        Column::new("exit", "exit", Unit::Text).for_people(),
-        Column::new("unit", "unit", Unit::Text),
-        Column::new("arguments", "", Unit::Nested).for_machines(),
-        Column::new("command_line", "arguments", Unit::Text),
+        Column::text("process"),
+        Column::number("image").for_machines(),
+        Column::text("class"),
+        Column::text("parent").for_machines(),
+        Column::text("host").for_machines(),
+        Column::text("executable").for_machines(),
+        Column::text("directory").for_machines(),
+        Column::text("forked").for_machines(),
+        Column::duration("started_ns").called("began").secondary(),
+        Column::duration("ended_ns").for_machines(),
+        Column::duration("wall_ns"),
+        Column::duration("cpu_ns").for_people(),
+        Column::duration("user_ns").for_machines(),
+        Column::duration("system_ns").for_machines(),
+        Column::duration("waiting_ns").secondary(),
+        Column::bytes("peak_bytes").called("memory"),
+        Column::count("minor_faults").for_machines(),
+        Column::count("major_faults").for_machines(),
+        Column::bytes("read_bytes").called("reads").secondary(),
+        Column::bytes("written_bytes").called("writes").secondary(),
+        Column::number("exit_code").for_machines(),
+        Column::number("signal").for_machines(),
+        Column::text("exit").for_people(),
+        Column::text("unit"),
+        Column::nested("arguments").for_machines(),
+        Column::text("command_line").called("arguments"),
     ]
 }

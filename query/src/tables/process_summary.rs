@@ -88,10 +88,10 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
         ("out_of_memory", out_of_memory.into()),
     ];
     let record = record.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-    let people = |heading, unit| Column::new("", heading, unit).for_people();
+    let people = |heading, unit| Column::shown(heading, unit);
     let some = |count: Option<u64>| count.filter(|&count| count > 0);
     let mut answer = answer
-        .fact(Column::new("processes", "", Unit::Nested).for_machines(), Value::Record(record))
+        .fact(Column::nested("processes").for_machines(), Value::Record(record))
         .fact(people("command", Unit::Text), fact("command"))
         .fact(people("processes", Unit::Count), processes)
         .fact(people("programs", Unit::Count), programs)

@@ -3,7 +3,7 @@
 use barrow_analyzer::{GroupRetained, Heap, ObjectSet, Progress, Tables, TypeId, TypeIdentity, TypeTotals};
 
 use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::error::QueryError;
 use crate::language::kinds::Kinds;
 use crate::sources::counted::CountedSnapshot;
@@ -173,7 +173,7 @@ pub(crate) fn answer(
     let several = types.iter().any(|row| kind_of(row) != kind_of(&types[0]));
     let columns = columns(several, order == Order::Retained);
     let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.collect() };
-    let answer = Answer::default().of_snapshot(heap.snapshot()).table(table).note(whole_note(types));
+    let answer = Answer::default().of_snapshot(heap.snapshot().0).table(table).note(whole_note(types));
     Ok(match order {
         Order::Retained => answer.at_least().note(AT_LEAST),
         _ => answer.exact(),
@@ -181,18 +181,18 @@ pub(crate) fn answer(
 }
 
 fn columns(several_kinds: bool, retained: bool) -> Vec<Column> {
-    let kind = Column::new("kind", "kind", Unit::Text);
+    let kind = Column::text("kind");
     let mut columns = vec![
-        Column::new("rank", "#", Unit::Number).for_people(),
-        Column::new("type", "type", Unit::Text),
+        Column::number("rank").called("#").for_people(),
+        Column::text("type"),
         if several_kinds { kind } else { kind.for_machines() },
-        Column::new("layout", "layout", Unit::Text).secondary(),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes),
-        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes),
+        Column::text("layout").secondary(),
+        Column::count("objects"),
+        Column::bytes("shallow_bytes"),
+        Column::bytes("unmanaged_bytes"),
     ];
-    columns.extend(retained.then_some(Column::new("retained_bytes", "≥ retained", Unit::Bytes)));
-    columns.push(Column::new("share", "share", Unit::Share).for_people());
+    columns.extend(retained.then_some(Column::bytes("retained_bytes").called("≥ retained")));
+    columns.push(Column::share("share").for_people());
     columns
 }
 
@@ -215,4 +215,8 @@ fn sums_note(types: &[RankedType], sign: &str) -> String {
         units::size(sum(|totals| totals.heap_bytes)),
         units::size(sum(|totals| totals.unmanaged_bytes)),
     )
+}
+/// The column of retained sizes; inexact ones are lower bounds.
+pub(crate) fn retained_column(is_exact: bool) -> Column {
+    Column::bytes("retained_bytes").called(if is_exact { "retained" } else { "≥ retained" })
 }

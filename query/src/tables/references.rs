@@ -2,7 +2,7 @@
 
 use barrow_analyzer::{Heap, Label, ObjectId, SnapshotId, StrengthId, Tables, TypeReferences};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value};
 use crate::ask::Ask;
 use crate::command::Command;
 use crate::error::QueryError;
@@ -93,9 +93,9 @@ pub(crate) fn object(state: &State, name: &str) -> Result<(SnapshotId, ObjectId)
 /// An answer about an object with `total` references.
 pub(crate) fn about(snapshot: SnapshotId, object: ObjectId, total: u64) -> Answer {
     Answer::default()
-        .of_snapshot(snapshot)
-        .fact(Column::new("object", "object", Unit::Object), object.0)
-        .fact(Column::new("references", "references", Unit::Count), total)
+        .of_snapshot(snapshot.0)
+        .fact(Column::object("object"), object.0)
+        .fact(Column::count("references"), total)
         .exact()
 }
 
@@ -133,12 +133,12 @@ pub(crate) fn by_type(
 fn type_columns() -> Vec<Column> {
     vec![
         Column::row_number(),
-        Column::new("type", "type", Unit::Text),
-        Column::new("kind", "kind", Unit::Text).secondary(),
-        Column::new("references", "references", Unit::Count),
-        Column::new("objects", "objects", Unit::Count),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes),
-        Column::new("example", "example", Unit::Object),
+        Column::text("type"),
+        Column::text("kind").secondary(),
+        Column::count("references"),
+        Column::count("objects"),
+        Column::bytes("shallow_bytes"),
+        Column::object("example"),
     ]
 }
 

@@ -22,6 +22,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::process_text::signal;
 use crate::answer::{units, visible};
+use crate::tables::date;
 
 /// Characters before the first column: a time.
 const GUTTER: usize = 10;
@@ -262,7 +263,7 @@ impl Clock {
     fn changed(&mut self, time_ns: i64) -> Vec<String> {
         let Some(now_ns) = self.start_ns.checked_add_signed(time_ns) else { return Vec::new() };
         // `2026-11-21 03:29:30 UTC`
-        let now = units::date(now_ns);
+        let now = date::date(now_ns);
         let mut words = now.split(' ').map(str::to_owned);
         let (date, time) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         let (old_date, old_time) = self.told.clone().unwrap_or_default();

@@ -3,27 +3,27 @@
 use barrow_analyzer::Tables;
 use barrow_processes::{Event, Happening, cpu_ns};
 
-use crate::answer::{Column, Unit, Value};
+use crate::answer::{Column, Value};
 
 use super::process_text::time;
 
 /// The columns of the rows.
 pub(crate) fn columns() -> Vec<Column> {
     vec![
-        Column::new("time_ns", "time", Unit::Duration),
-        Column::new("unix_ns", "unix_ns", Unit::Number),
-        Column::new("event", "event", Unit::Text),
-        Column::new("process", "process", Unit::Text),
-        Column::new("host", "host", Unit::Text),
-        Column::new("parent", "parent", Unit::Text),
-        Column::new("class", "class", Unit::Text),
-        Column::new("column", "column", Unit::Number),
-        Column::new("wall_ns", "wall", Unit::Duration),
-        Column::new("cpu_ns", "cpu", Unit::Duration),
-        Column::new("user_ns", "user", Unit::Duration),
-        Column::new("system_ns", "system", Unit::Duration),
-        Column::new("exit_code", "exit", Unit::Number),
-        Column::new("signal", "signal", Unit::Number),
+        Column::duration("time_ns"),
+        Column::number("unix_ns").called("unix_ns"),
+        Column::text("event"),
+        Column::text("process"),
+        Column::text("host"),
+        Column::text("parent"),
+        Column::text("class"),
+        Column::number("column"),
+        Column::duration("wall_ns"),
+        Column::duration("cpu_ns"),
+        Column::duration("user_ns"),
+        Column::duration("system_ns"),
+        Column::number("exit_code").called("exit"),
+        Column::number("signal"),
     ]
 }
 

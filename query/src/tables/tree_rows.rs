@@ -2,29 +2,30 @@
 
 use barrow_analyzer::{Heap, Holder, objects};
 
-use crate::answer::{Column, Unit, Value, label};
+use crate::answer::{Column, Unit, Value};
 use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::session::listed::Listed;
+use crate::tables::label;
 use crate::tables::tree_walk::TreeLine;
 
 /// The columns of a row for a place.
 pub(crate) fn columns() -> Vec<Column> {
     vec![
         Column::row_number(),
-        Column::new("depth", "depth", Unit::Number).for_machines(),
-        Column::new("object", "object", Unit::Object),
-        Column::new("", "type", Unit::Text).for_people(),
-        Column::new("type", "type", Unit::Text).for_machines(),
-        Column::new("name", "name", Unit::Text).for_machines(),
-        Column::new("roots", "", Unit::Text).for_machines(),
-        Column::new("kind", "kind", Unit::Text).secondary(),
-        Column::new("shallow_bytes", "shallow", Unit::Bytes).secondary(),
-        Column::new("unmanaged_bytes", "unmanaged", Unit::Bytes).secondary(),
-        Column::new("retained_objects", "retains objects", Unit::Count),
-        Column::new("retained_bytes", "retained", Unit::Bytes),
-        Column::new("left_out", "smaller ones", Unit::Count),
-        Column::new("left_out_bytes", "they retain", Unit::Bytes).secondary(),
+        Column::number("depth").for_machines(),
+        Column::object("object"),
+        Column::shown("type", Unit::Text),
+        Column::text("type").for_machines(),
+        Column::text("name").for_machines(),
+        Column::text("roots").for_machines(),
+        Column::text("kind").secondary(),
+        Column::bytes("shallow_bytes").secondary(),
+        Column::bytes("unmanaged_bytes").secondary(),
+        Column::count("retained_objects").called("retains objects"),
+        Column::bytes("retained_bytes"),
+        Column::count("left_out").called("smaller ones"),
+        Column::bytes("left_out_bytes").called("they retain").secondary(),
     ]
 }
 
@@ -59,7 +60,7 @@ pub(crate) fn rows(heap: &Heap, ask: &Ask, lines: &[TreeLine]) -> Result<(Vec<Ve
             object.map(|object| object.id.0).into(),
             Value::Text(format!("{}{title}", "  ".repeat((line.depth as usize).min(60)))),
             Value::Text(object.map_or(title, |object| tables.type_title(object.type_id))),
-            Value::name(tables, object.and_then(|object| object.name)),
+            label::name(tables, object.and_then(|object| object.name)),
             group.into(),
             object.map(|object| tables.kind_name(tables.type_kind(object.type_id))).into(),
             object.map(|object| object.shallow_bytes).into(),

@@ -17,7 +17,7 @@ pub(crate) mod surroundings;
 
 use barrow_trials::{Metric, MetricId, Series, Trials, Variant, VariantId};
 
-use crate::answer::{Column, Unit, Value};
+use crate::answer::{Column, Value};
 use crate::error::QueryError;
 
 /// A series that a question names.
@@ -76,10 +76,10 @@ impl<'t> Named<'t> {
     pub(crate) fn facts(&self) -> [(Column, Value); 4] {
         let metric = self.metric();
         [
-            (Column::new("metric", "metric", Unit::Text), metric.name.as_str().into()),
-            (Column::new("unit", "unit", Unit::Text).for_machines(), metric.unit.as_str().into()),
-            (Column::new("variant", "program", Unit::Text), self.variant().name.as_str().into()),
-            (Column::new("runs", "runs", Unit::Count), self.series.run_count().into()),
+            (Column::text("metric"), metric.name.as_str().into()),
+            (Column::text("unit").for_machines(), metric.unit.as_str().into()),
+            (Column::text("variant").called("program"), self.variant().name.as_str().into()),
+            (Column::count("runs"), self.series.run_count().into()),
         ]
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use barrow_analyzer::{CountBounds, Recording, SerialOrigin, SnapshotId, TypeId};
 
 use crate::answer::units;
-use crate::answer::{Column, Unit, Value};
+use crate::answer::{Column, Value};
 use crate::error::QueryError;
 
 /// A number of objects between which bounds: [`CountBounds::born`] or its siblings.
@@ -60,7 +60,7 @@ impl TypeCounts {
 
 /// Columns that say between which numbers another one is, for machines.
 pub(crate) fn bounds_columns([low, high]: [&'static str; 2]) -> [Column; 2] {
-    [low, high].map(|key| Column::new(key, "", Unit::Count).for_machines())
+    [low, high].map(|key| Column::count(key).for_machines())
 }
 
 /// Their cells.

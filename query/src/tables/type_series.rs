@@ -4,11 +4,12 @@ use std::collections::HashMap;
 
 use barrow_analyzer::TypeId;
 
-use crate::answer::{Answer, Column, Unit, Value, series};
+use crate::answer::{Answer, Column, Value};
 use crate::error::QueryError;
 use crate::flags::Format;
 use crate::session::state::State;
 use crate::tables::ranking::{Order, RankedType};
+use crate::tables::series;
 
 /// Adds the column where statistics tell it: a line for people, or numbers for a program that draws them.
 ///
@@ -32,10 +33,10 @@ pub(crate) fn add(state: &State, types: &[RankedType], order: Order, answer: &mu
     let values = types.iter().map(|row| by_type.get(&row.type_id()).unwrap_or(&none));
     let (column, cells): (Column, Vec<Value>) = if settings.with_series {
         let numbers = values.map(|values| Value::List(values.iter().map(|&value| value.into()).collect()));
-        (Column::new("series", "series", Unit::Nested).for_machines(), numbers.collect())
+        (Column::nested("series").for_machines(), numbers.collect())
     } else {
         let lines = values.map(|values| Value::text(line(values)));
-        (Column::new("series", "series", Unit::Text).for_people().secondary(), lines.collect())
+        (Column::text("series").for_people().secondary(), lines.collect())
     };
     for table in &mut answer.tables {
         table.columns.push(column.clone());

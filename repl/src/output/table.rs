@@ -224,17 +224,17 @@ mod tests {
     #[test]
     fn numbers_stand_to_the_right_and_empty_columns_stay_out() {
         let columns = vec![
-            Column::new("type", "type", Unit::Text),
-            Column::new("label", "label", Unit::Text),
-            Column::new("objects", "objects", Unit::Count),
-            Column::new("objects_change", "Δ objects", Unit::Count).for_people(),
+            Column::text("type"),
+            Column::text("label"),
+            Column::count("objects"),
+            Column::count("objects_change").called("Δ objects").for_people(),
         ];
         let rows = vec![
             vec![Value::text("Int"), Value::None, Value::Number(1234), Value::Change(-5)],
             vec![Value::text("Long name"), Value::None, Value::Number(7), Value::Change(0)],
         ];
         let answer = Answer::default()
-            .fact(Column::new("snapshot", "snapshot", Unit::Number), 1u64)
+            .fact(Column::number("snapshot"), 1u64)
             .table(Table { key: "rows", audience: Audience::Everyone, columns, rows })
             .note("a note");
         let mut out = Vec::new();

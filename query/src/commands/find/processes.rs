@@ -5,7 +5,7 @@ use std::sync::Arc;
 use barrow_processes::{Amounts, Classes, Expression, ImageId, ImageSet, ProcessTree};
 
 use crate::answer::units;
-use crate::answer::{Answer, Column, Unit, Value};
+use crate::answer::{Answer, Column, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::command::Command;
@@ -82,7 +82,7 @@ impl Found {
         };
         self.shown = end;
         let left = self.images.len() - end;
-        let complete = Column::new("complete", "", Unit::Text).for_machines();
+        let complete = Column::text("complete").for_machines();
         let mut answer = Answer::default().fact(complete, Value::Flag(left == 0 || is_whole)).table(table).exact();
         answer.goes_on = is_whole && left > 0;
         answer.all_rows = Some(self.images.len() as u64).filter(|_| is_whole);

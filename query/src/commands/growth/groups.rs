@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use barrow_analyzer::{AnalyzerError, Expression, FALSE_ALARMS, GroupKey, Judgement, KindId, SnapshotId, Verdict};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value, series, units};
+use crate::answer::{Answer, Audience, Column, Table, Value, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
@@ -13,6 +13,7 @@ use crate::language::request::Request;
 use crate::language::selection;
 use crate::session::state::State;
 use crate::tables::ranking::Order;
+use crate::tables::series;
 use crate::tables::{found, group_keys, growth_series, type_path};
 
 use crate::commands::more;
@@ -79,12 +80,12 @@ pub(super) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryErr
         other.0.0.cmp(&one.0.0).then(other.0.1.total_cmp(&one.0.1)).then(other.1.total_cmp(&one.1))
     });
     let mut answer = Answer::default()
-        .fact(Column::new("snapshots", "snapshots", Unit::Nested), numbers(&snapshots))
-        .fact(Column::new("slope_per", "", Unit::Text).for_machines(), series::PER)
-        .fact(Column::new("confidence", "", Unit::Share).for_machines(), Value::Share(1.0 - FALSE_ALARMS))
-        .fact(Column::new("groups", "groups", Unit::Count), all)
-        .fact(Column::new("small_groups", "", Unit::Count).for_machines(), small)
-        .fact(Column::new("unchanged_groups", "", Unit::Count).for_machines(), unchanged)
+        .fact(Column::nested("snapshots"), numbers(&snapshots))
+        .fact(Column::text("slope_per").for_machines(), series::PER)
+        .fact(Column::share("confidence").for_machines(), Value::Share(1.0 - FALSE_ALARMS))
+        .fact(Column::count("groups"), all)
+        .fact(Column::count("small_groups").for_machines(), small)
+        .fact(Column::count("unchanged_groups").for_machines(), unchanged)
         .table(table(&asked, &judged))
         .note(verdict(&judged, snapshots.len()));
     for (count, why) in [(small, "were always small (`--min`)"), (unchanged, "hardly changed")] {
@@ -174,12 +175,12 @@ fn table(asked: &Asked, judged: &[(Judgement, GroupSeries)]) -> Table {
         _ => ("shallow_bytes", "first_shallow_bytes", "last_shallow_bytes"),
     };
     columns.extend([
-        Column::new(key, "", Unit::Nested).for_machines(),
-        Column::new("objects", "", Unit::Nested).for_machines(),
-        Column::new(first, "first", Unit::Bytes).secondary(),
-        Column::new(last, "last", Unit::Bytes),
-        Column::new("last_objects", "objects", Unit::Count).secondary(),
-        Column::new("series", "series", Unit::Text).for_people().secondary(),
+        Column::nested(key).for_machines(),
+        Column::nested("objects").for_machines(),
+        Column::bytes(first).called("first").secondary(),
+        Column::bytes(last).called("last"),
+        Column::count("last_objects").called("objects").secondary(),
+        Column::text("series").for_people().secondary(),
     ]);
     columns.extend(series::trend_columns());
     Table { key: "rows", audience: Audience::Everyone, columns, rows }

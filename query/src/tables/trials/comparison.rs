@@ -6,7 +6,7 @@ use barrow_statistics::{
 use barrow_trials::{Better, Metric, Series};
 
 use crate::answer::measured::{difference, measured, text};
-use crate::answer::{Audience, Column, Table, Unit, Value, units};
+use crate::answer::{Audience, Column, Table, Value, units};
 use crate::tables::trials::dependence;
 
 /// A change that is less does not matter, unless told otherwise.
@@ -199,28 +199,28 @@ fn pair_verdict(all: ComparisonVerdict, pair: ComparisonVerdict) -> ComparisonVe
 /// A row for each metric of each second program; and for people, one for each mode where there are several.
 pub(crate) fn tables(rows: &[Compared<'_>]) -> Vec<Table> {
     let has_several = has_several(rows);
-    let variant = Column::new("variant", "B", Unit::Text);
+    let variant = Column::text("variant").called("B");
     let columns = vec![
         if has_several { variant } else { variant.for_machines() },
-        Column::new("metric", "metric", Unit::Text),
-        Column::new("unit", "unit", Unit::Text).for_machines(),
-        Column::new("verdict", "B is", Unit::Text),
-        Column::new("about", "in", Unit::Text),
-        Column::new("headline", "", Unit::Text).for_machines(),
-        Column::new("median_a", "median A", Unit::Number),
-        Column::new("median_b", "median B", Unit::Number),
-        Column::new("shift_share", "change", Unit::Number).for_people(),
-        Column::new("shift_share_low", "from", Unit::Number).for_people(),
-        Column::new("shift_share_high", "to", Unit::Number).for_people(),
-        Column::new("shift", "shift", Unit::Number).secondary(),
-        Column::new("shift_low", "from", Unit::Number).for_machines(),
-        Column::new("shift_high", "to", Unit::Number).for_machines(),
-        Column::new("threshold", "matters from", Unit::Share).secondary(),
-        Column::new("weight_limit", "", Unit::Share).for_machines(),
-        Column::new("smallest_detectable", "could see", Unit::Number).secondary(),
-        Column::new("runs_needed", "", Unit::Count).for_machines(),
-        Column::new("depends_on_order", "", Unit::Text).for_machines(),
-        Column::new("modes", "", Unit::Nested).for_machines(),
+        Column::text("metric"),
+        Column::text("unit").for_machines(),
+        Column::text("verdict").called("B is"),
+        Column::text("about").called("in"),
+        Column::text("headline").for_machines(),
+        Column::number("median_a").called("median A"),
+        Column::number("median_b").called("median B"),
+        Column::number("shift_share").called("change").for_people(),
+        Column::number("shift_share_low").called("from").for_people(),
+        Column::number("shift_share_high").called("to").for_people(),
+        Column::number("shift").secondary(),
+        Column::number("shift_low").for_machines(),
+        Column::number("shift_high").for_machines(),
+        Column::share("threshold").called("matters from").secondary(),
+        Column::share("weight_limit").for_machines(),
+        Column::number("smallest_detectable").called("could see").secondary(),
+        Column::count("runs_needed").for_machines(),
+        Column::text("depends_on_order").for_machines(),
+        Column::nested("modes").for_machines(),
     ];
     let main = Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.iter().map(row).collect() };
     let several: Vec<&Compared<'_>> = rows.iter().filter(|row| row.comparison.modes.len() > 1).collect();
@@ -304,16 +304,16 @@ fn record(of: &Compared<'_>, pair: &ModePair) -> Value {
 /// A row for each pair of modes. Narrow terminals leave out intervals.
 fn by_mode(rows: &[&Compared<'_>]) -> Table {
     let columns = vec![
-        Column::new("metric", "metric", Unit::Text),
-        Column::new("a", "A", Unit::Number),
-        Column::new("b", "B", Unit::Number),
-        Column::new("verdict", "B is", Unit::Text),
-        Column::new("location_change", "location", Unit::Number),
-        Column::new("location_low", "from", Unit::Number).secondary(),
-        Column::new("location_high", "to", Unit::Number).secondary(),
-        Column::new("weight_change", "weight", Unit::Text),
-        Column::new("weight_low", "from", Unit::Text).secondary(),
-        Column::new("weight_high", "to", Unit::Text).secondary(),
+        Column::text("metric"),
+        Column::number("a").called("A"),
+        Column::number("b").called("B"),
+        Column::text("verdict").called("B is"),
+        Column::number("location_change").called("location"),
+        Column::number("location_low").called("from").secondary(),
+        Column::number("location_high").called("to").secondary(),
+        Column::text("weight_change").called("weight"),
+        Column::text("weight_low").called("from").secondary(),
+        Column::text("weight_high").called("to").secondary(),
     ];
     let points = |share: f64| format!("{:+.0}", share * 100.0);
     let rows = rows.iter().flat_map(|of| {

@@ -14,11 +14,11 @@ pub(crate) fn table(series: &Series, modes: &Modes, unit: &str) -> Table {
     let bins = bins(&series.sample(), modes);
     let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
     let columns = vec![
-        Column::new("from", "from", Unit::Number),
-        Column::new("to", "to", Unit::Number),
-        Column::new("values", "values", Unit::Count),
-        Column::new("mode", "mode", Unit::Number),
-        Column::new("", "", Unit::Text).for_people(),
+        Column::number("from"),
+        Column::number("to"),
+        Column::count("values"),
+        Column::number("mode"),
+        Column::shown("", Unit::Text),
     ];
     let rows = bins.iter().map(|bin| {
         // The longest bar may stand for many values, but no value has no bar.

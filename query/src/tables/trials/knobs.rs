@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use barrow_statistics::{KnobValues, Sample, Share, knob_shares};
 use barrow_trials::{KnobColumn, Series, Trials, knob_columns};
 
-use crate::answer::{Audience, Column, Table, Unit, Value};
+use crate::answer::{Audience, Column, Table, Value};
 
 /// A share is found if chance gives one as large less often than this.
 const SIGNIFICANT: f64 = 0.01;
@@ -52,11 +52,11 @@ pub(crate) fn table(trials: &Trials, series: &Series, shares: &[(KnobColumn, Sha
     let limit = SIGNIFICANT / shares.len().max(1) as f64;
     let settings = Settings::of(trials, series);
     let columns = vec![
-        Column::new("knob", "knob", Unit::Text),
-        Column::new("share", "of the spread", Unit::Share),
-        Column::new("p_value", "p", Unit::Number),
-        Column::new("modulus", "modulo", Unit::Number),
-        Column::new("settings", "", Unit::Nested).for_machines(),
+        Column::text("knob"),
+        Column::share("share").called("of the spread"),
+        Column::number("p_value").called("p"),
+        Column::number("modulus").called("modulo"),
+        Column::nested("settings").for_machines(),
     ];
     let rows = shares.iter().map(|(column, share)| {
         let p_value = Value::Measured { value: share.p_value, text: format!("{:.3}", share.p_value) };

@@ -3,21 +3,21 @@
 use barrow_statistics::{Modes, ModesVerdict};
 
 use crate::answer::measured::measured;
-use crate::answer::{Audience, Column, Table, Unit, Value};
+use crate::answer::{Audience, Column, Table, Value};
 
 /// A row for each mode, numbered from 1; with intervals, if runs are independent.
 pub(crate) fn table(modes: &Modes, unit: &str, has_intervals: bool) -> Table {
     let columns = vec![
-        Column::new("mode", "mode", Unit::Number),
-        Column::new("location", "location", Unit::Number),
-        Column::new("low", "from", Unit::Number),
-        Column::new("high", "to", Unit::Number),
-        Column::new("location_low", "location from", Unit::Number).for_machines(),
-        Column::new("location_high", "location to", Unit::Number).for_machines(),
-        Column::new("values", "values", Unit::Count),
-        Column::new("weight", "weight", Unit::Share),
-        Column::new("weight_low", "weight from", Unit::Share),
-        Column::new("weight_high", "weight to", Unit::Share),
+        Column::number("mode"),
+        Column::number("location"),
+        Column::number("low").called("from"),
+        Column::number("high").called("to"),
+        Column::number("location_low").for_machines(),
+        Column::number("location_high").for_machines(),
+        Column::count("values"),
+        Column::share("weight"),
+        Column::share("weight_low").called("weight from"),
+        Column::share("weight_high").called("weight to"),
     ];
     let value = |value| measured(value, unit);
     let end = |value| if has_intervals { value } else { Value::None };

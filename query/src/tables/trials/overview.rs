@@ -5,7 +5,7 @@ use barrow_trials::{MetricId, Series, Trials};
 use rayon::prelude::*;
 
 use crate::answer::measured::measured;
-use crate::answer::{Audience, Column, Table, Unit, Value};
+use crate::answer::{Audience, Column, Table, Value};
 use crate::context::Context;
 use crate::error::QueryError;
 
@@ -36,23 +36,23 @@ pub(crate) fn require(context: &Context, trials: &Trials, metrics: &[MetricId]) 
 }
 
 fn columns(trials: &Trials) -> Vec<Column> {
-    let variant = Column::new("variant", "program", Unit::Text);
+    let variant = Column::text("variant").called("program");
     let variant = if trials.variants().len() > 1 { variant } else { variant.for_machines() };
     vec![
-        Column::new("metric", "metric", Unit::Text),
+        Column::text("metric"),
         variant,
-        Column::new("unit", "unit", Unit::Text).for_machines(),
-        Column::new("runs", "runs", Unit::Count),
-        Column::new("values", "values", Unit::Count).secondary(),
-        Column::new("median", "median", Unit::Number),
-        Column::new("quartile_low", "25 %", Unit::Number).secondary(),
-        Column::new("quartile_high", "75 %", Unit::Number).secondary(),
-        Column::new("minimum", "minimum", Unit::Number),
-        Column::new("maximum", "maximum", Unit::Number),
-        Column::new("modes", "modes", Unit::Count),
-        Column::new("layout_matters", "layout matters", Unit::Text),
-        Column::new("bin_counts", "", Unit::Nested).for_machines(),
-        Column::new("bin_modes", "", Unit::Nested).for_machines(),
+        Column::text("unit").for_machines(),
+        Column::count("runs"),
+        Column::count("values").secondary(),
+        Column::number("median"),
+        Column::number("quartile_low").called("25 %").secondary(),
+        Column::number("quartile_high").called("75 %").secondary(),
+        Column::number("minimum"),
+        Column::number("maximum"),
+        Column::count("modes"),
+        Column::text("layout_matters"),
+        Column::nested("bin_counts").for_machines(),
+        Column::nested("bin_modes").for_machines(),
     ]
 }
 

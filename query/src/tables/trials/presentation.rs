@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use barrow_trials::{Series, Trials, Variant};
 
 use crate::answer::measured;
-use crate::answer::{Column, Table, TimeUnit, Unit, Value};
+use crate::answer::{Column, Table, Unit, Value};
 use crate::error::QueryError;
-use crate::flags::{SortBy, TrialFlags};
+use crate::flags::{SortBy, TimeUnit, TrialFlags};
 
 use super::variant_of;
 
@@ -57,7 +57,7 @@ impl<'t> Presentation<'t> {
                     && !text.ends_with('%')
                 {
                     let sign = if text.starts_with('+') { "+" } else { "" };
-                    *text = format!("{sign}{}", measured::time_in(*value, unit));
+                    *text = format!("{sign}{}", time_in(*value, unit));
                 }
             }
         }
@@ -90,7 +90,7 @@ impl<'t> Presentation<'t> {
             ratio.map(|ratio| Value::text(format!("{ratio:.3}"))).into()
         };
         let cells: Vec<Value> = table.rows.iter().map(relative).collect();
-        table.columns.push(Column::new("relative", "relative", Unit::Number));
+        table.columns.push(Column::number("relative"));
         table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
         table
     }
@@ -182,4 +182,16 @@ fn number(value: &Value) -> Option<f64> {
         Value::Measured { value, .. } => Some(*value),
         _ => None,
     }
+}
+
+/// Nanoseconds in this unit.
+fn time_in(nanoseconds: f64, unit: TimeUnit) -> String {
+    let (size, name) = match unit {
+        TimeUnit::Nanosecond => (1.0, "ns"),
+        TimeUnit::Microsecond => (1e3, "µs"),
+        TimeUnit::Millisecond => (1e6, "ms"),
+        TimeUnit::Second => (1e9, "s"),
+    };
+    let sign = if nanoseconds < 0.0 { "-" } else { "" };
+    format!("{sign}{} {name}", measured::significant(nanoseconds.abs() / size))
 }

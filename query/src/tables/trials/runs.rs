@@ -3,7 +3,7 @@
 use barrow_trials::{Knob, Run, RunId, Trials};
 
 use crate::answer::measured::measured;
-use crate::answer::{Audience, Column, Table, Unit, Value};
+use crate::answer::{Audience, Column, Table, Value};
 
 use super::variant_of;
 
@@ -12,19 +12,19 @@ const OUTPUT: usize = 60;
 
 /// The table of runs, without rows.
 pub(crate) fn table(trials: &Trials) -> Table {
-    let variant = Column::new("variant", "program", Unit::Text);
+    let variant = Column::text("variant").called("program");
     let columns = vec![
-        Column::new("run", "run", Unit::Number),
+        Column::number("run"),
         if trials.variants().len() > 1 { variant } else { variant.for_machines() },
-        Column::new("time_ns", "began", Unit::Duration).secondary(),
-        Column::new("wall", "wall", Unit::Number),
-        Column::new("seed", "seed", Unit::Number).secondary(),
-        Column::new("state", "state", Unit::Text),
-        Column::new("exit_status", "exit", Unit::Number),
-        Column::new("signal", "signal", Unit::Number).secondary(),
-        Column::new("knobs", "", Unit::Nested).for_machines(),
-        Column::new("layout", "layout", Unit::Text),
-        Column::new("output", "output", Unit::Text),
+        Column::duration("time_ns").called("began").secondary(),
+        Column::number("wall"),
+        Column::number("seed").secondary(),
+        Column::text("state"),
+        Column::number("exit_status").called("exit"),
+        Column::number("signal").secondary(),
+        Column::nested("knobs").for_machines(),
+        Column::text("layout"),
+        Column::text("output"),
     ];
     Table { key: "rows", audience: Audience::Everyone, rows: Vec::new(), columns }
 }

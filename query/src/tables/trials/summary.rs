@@ -10,7 +10,7 @@ const FACTS: [&str; 9] =
 
 /// Adds what ran, how often, and on which machine.
 pub(crate) fn add(answer: Answer, trials: &Trials, facts: &[(String, String)]) -> Answer {
-    let people = |heading, unit| Column::new("", heading, unit).for_people();
+    let people = |heading, unit| Column::shown(heading, unit);
     let mut answer = answer;
     for name in FACTS {
         if let Some((_, value)) = facts.iter().find(|(key, _)| key == name) {
@@ -22,11 +22,11 @@ pub(crate) fn add(answer: Answer, trials: &Trials, facts: &[(String, String)]) -
         }
     }
     let columns = vec![
-        Column::new("variant", "program", Unit::Text),
-        Column::new("runs", "runs", Unit::Count),
-        Column::new("failed_runs", "failed", Unit::Count),
-        Column::new("warmup_runs", "warm-ups", Unit::Count),
-        Column::new("command", "command", Unit::Text),
+        Column::text("variant").called("program"),
+        Column::count("runs"),
+        Column::count("failed_runs").called("failed"),
+        Column::count("warmup_runs").called("warm-ups"),
+        Column::text("command"),
     ];
     // For each program the runs that count, those that failed, and the warm-ups.
     let mut counts = vec![[0_usize; 3]; trials.variants().len()];
@@ -48,10 +48,7 @@ pub(crate) fn add(answer: Answer, trials: &Trials, facts: &[(String, String)]) -
     let metrics: Vec<&str> = trials.metrics().iter().map(|metric| metric.name.as_str()).collect();
     let table = Table { key: "programs", audience: Audience::Everyone, rows: rows.collect(), columns };
     answer
-        .fact(
-            Column::new("metrics", "metrics", Unit::Text),
-            Value::List(metrics.into_iter().map(Value::from).collect()),
-        )
+        .fact(Column::text("metrics"), Value::List(metrics.into_iter().map(Value::from).collect()))
         .table(table)
         .note("`trials` tells what was measured")
 }

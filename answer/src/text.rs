@@ -1,6 +1,6 @@
 //! Values as people read them, in one line.
 
-use super::{BETWEEN_STEPS, Unit, Value, shortened, units, visible};
+use crate::{BETWEEN_STEPS, Unit, Value, units, visible};
 
 /// A value of this unit: hidden characters are written out, estimates have a `~`, and nothing is empty.
 #[must_use]
@@ -39,6 +39,22 @@ pub fn quoted(text: &str, most: usize) -> String {
     format!("\"{}\"", shortened(text, most))
 }
 
+/// The first `most` characters of a text, in which hidden characters are escaped.
+#[must_use]
+pub fn shortened(text: &str, most: usize) -> String {
+    let (mut shown, mut length) = (String::new(), 0);
+    for c in text.chars() {
+        let escaped = if c == '\'' { "'".to_owned() } else { c.escape_debug().to_string() };
+        length += escaped.chars().count();
+        if length > most {
+            shown.push('…');
+            break;
+        }
+        shown.push_str(&escaped);
+    }
+    shown
+}
+
 fn number_text(number: u64, unit: Unit) -> String {
     match unit {
         Unit::Count => units::grouped(number),
@@ -47,5 +63,17 @@ fn number_text(number: u64, unit: Unit) -> String {
         Unit::Address => format!("{number:#x}"),
         Unit::Duration => units::duration(number),
         Unit::Text | Unit::Number | Unit::Share | Unit::Nested => number.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_titles_are_escaped_and_cut() {
+        assert_eq!(shortened("it's \"so\"\n", 40), r#"it's \"so\"\n"#);
+        assert_eq!(shortened(&"\u{1b}".repeat(9), 40), format!("{}…", r"\u{1b}".repeat(6)));
+        assert_eq!(shortened(&"x".repeat(40), 40), "x".repeat(40));
     }
 }

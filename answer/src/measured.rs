@@ -1,21 +1,6 @@
 //! Measured numbers as people read them, in the units of their metrics.
 
-use clap::ValueEnum;
-
-use super::{Value, units};
-
-/// A unit of times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TimeUnit {
-    /// ns
-    Nanosecond,
-    /// µs
-    Microsecond,
-    /// ms
-    Millisecond,
-    /// s
-    Second,
-}
+use crate::{Value, units};
 
 /// Significant digits.
 const DIGITS: i32 = 4;
@@ -23,18 +8,18 @@ const DIGITS: i32 = 4;
 const LEAST_NS: f64 = 1e-3;
 
 /// A measured number of this unit.
-pub(crate) fn measured(value: f64, unit: &str) -> Value {
+pub fn measured(value: f64, unit: &str) -> Value {
     Value::Measured { value, text: text(value, unit) }
 }
 
 /// A difference of measured numbers, with its sign.
-pub(crate) fn difference(value: f64, unit: &str) -> Value {
+pub fn difference(value: f64, unit: &str) -> Value {
     let sign = if value > 0.0 { "+" } else { "" };
     Value::Measured { value, text: format!("{sign}{}", text(value, unit)) }
 }
 
 /// A number with its unit: `19.32 ns`, `8.5 MiB`, `1,234`, `3.5 MB/s`.
-pub(crate) fn text(value: f64, unit: &str) -> String {
+pub fn text(value: f64, unit: &str) -> String {
     let magnitude = value.abs();
     let sign = if value < 0.0 { "-" } else { "" };
     match unit {
@@ -61,20 +46,8 @@ fn time(nanoseconds: f64) -> String {
     }
 }
 
-/// Nanoseconds in this unit.
-pub(crate) fn time_in(nanoseconds: f64, unit: TimeUnit) -> String {
-    let (size, name) = match unit {
-        TimeUnit::Nanosecond => (1.0, "ns"),
-        TimeUnit::Microsecond => (1e3, "µs"),
-        TimeUnit::Millisecond => (1e6, "ms"),
-        TimeUnit::Second => (1e9, "s"),
-    };
-    let sign = if nanoseconds < 0.0 { "-" } else { "" };
-    format!("{sign}{} {name}", significant(nanoseconds.abs() / size))
-}
-
 /// A number of four significant digits; a whole one has all of its digits.
-fn significant(magnitude: f64) -> String {
+pub fn significant(magnitude: f64) -> String {
     if magnitude.fract() == 0.0 && magnitude < 1e15 {
         return units::grouped(magnitude as u64);
     }
@@ -114,8 +87,6 @@ mod tests {
         for (value, unit, expected) in texts {
             assert_eq!(text(value, unit), expected);
         }
-        assert_eq!(time_in(1_234_567.0, TimeUnit::Second), "0.001235 s");
-        assert_eq!(time_in(-1_234_567.0, TimeUnit::Nanosecond), "-1,234,567 ns");
         let Value::Measured { text, .. } = difference(2.5, "ns") else { panic!() };
         assert_eq!(text, "+2.500 ns");
     }

@@ -6,9 +6,9 @@
 
 use std::io::{self, Write};
 
-use crate::answer::Check;
-use crate::answer::visible;
-use crate::answer::{Answer, BETWEEN_STEPS, Table, Unit, Value};
+use crate::Check;
+use crate::visible;
+use crate::{Answer, BETWEEN_STEPS, Table, Unit, Value};
 
 /// The first piece of an answer, with the header. `check` is called before each row and may stop the drawing there.
 ///
@@ -100,7 +100,7 @@ fn harmless(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::{Audience, Column};
+    use crate::{Audience, Column};
 
     #[test]
     fn fields_are_quoted_when_they_must_be() {
@@ -124,10 +124,10 @@ mod tests {
     #[test]
     fn the_header_names_units_and_nested_values_stay_out() {
         let columns = vec![
-            Column::new("type", "type", Unit::Text),
-            Column::new("kinds", "", Unit::Nested).for_machines(),
-            Column::new("heap_bytes", "shallow", Unit::Bytes),
-            Column::new("share", "share", Unit::Share).for_people(),
+            Column::text("type"),
+            Column::nested("kinds").for_machines(),
+            Column::bytes("heap_bytes").called("shallow"),
+            Column::share("share").for_people(),
             Column::named(".\x1b[31m=1".to_owned(), Unit::Number),
         ];
         let rows = vec![vec![

@@ -14,7 +14,7 @@ pub fn line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 /// The beginning of the same, with not many more than `most` characters.
-pub(crate) fn beginning<'a>(words: impl IntoIterator<Item = &'a str>, most: usize) -> String {
+pub fn beginning<'a>(words: impl IntoIterator<Item = &'a str>, most: usize) -> String {
     let mut left = most;
     let taken = words.into_iter().take_while(|word| {
         let is_room = left > 0;

@@ -3,7 +3,7 @@
 use barrow_analyzer::{Judgement, Reason, Recording, SURE_POINTS, SnapshotId, Verdict};
 
 use crate::answer::units;
-use crate::answer::{Column, Unit, Value};
+use crate::answer::{Column, Value};
 use crate::error::QueryError;
 
 /// Fewer snapshots are no series: their numbers say more than a drawing.
@@ -142,16 +142,16 @@ fn cell(verdict: Verdict) -> Value {
 /// The columns of a judged series of bytes.
 pub(crate) fn trend_columns() -> [Column; 10] {
     [
-        Column::new("slope_bytes", "per snapshot", Unit::Bytes),
-        Column::new("slope_interval", "95 % interval", Unit::Text).for_people().secondary(),
-        Column::new("slope_low_bytes", "", Unit::Bytes).for_machines(),
-        Column::new("slope_high_bytes", "", Unit::Bytes).for_machines(),
-        Column::new("lasting_slope_bytes", "", Unit::Bytes).for_machines(),
-        Column::new("p_value", "", Unit::Number).for_machines(),
-        Column::new("lasts", "", Unit::Text).for_machines(),
-        Column::new("grows", "", Unit::Text).for_machines(),
-        Column::new("verdict", "", Unit::Text).for_machines(),
-        Column::new("shown_verdict", "grows", Unit::Text).for_people(),
+        Column::bytes("slope_bytes").called("per snapshot"),
+        Column::text("slope_interval").called("95 % interval").for_people().secondary(),
+        Column::bytes("slope_low_bytes").for_machines(),
+        Column::bytes("slope_high_bytes").for_machines(),
+        Column::bytes("lasting_slope_bytes").for_machines(),
+        Column::number("p_value").for_machines(),
+        Column::text("lasts").for_machines(),
+        Column::text("grows").for_machines(),
+        Column::text("verdict").for_machines(),
+        Column::text("shown_verdict").called("grows").for_people(),
     ]
 }
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use crate::answer::visible;
-use crate::answer::{Absence, Answer, BETWEEN_STEPS, Column, Table, Value};
+use crate::visible;
+use crate::{Absence, Answer, BETWEEN_STEPS, Column, Table, Value};
 
 use super::Check;
 
@@ -141,7 +141,7 @@ fn value(value: &Value) -> String {
 
 /// A string of JSON. Beyond what JSON demands, hidden characters are escaped: the value is the same, and a
 /// terminal that shows it is not misled.
-pub(crate) fn string(text: &str) -> String {
+pub fn string(text: &str) -> String {
     let string = serde_json::Value::from(text).to_string();
     if !string.contains(visible::is_hidden) {
         return string;
@@ -162,7 +162,7 @@ pub(crate) fn string(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::{Audience, Unit};
+    use crate::Audience;
 
     fn drawn(answer: &Answer) -> String {
         let mut out = Vec::new();
@@ -172,18 +172,10 @@ mod tests {
 
     #[test]
     fn keys_keep_their_order() {
-        let columns = vec![
-            Column::new("type", "type", Unit::Text),
-            Column::new("share", "share", Unit::Share).for_people(),
-            Column::new("shallow_bytes", "shallow", Unit::Bytes),
-        ];
+        let columns = vec![Column::text("type"), Column::share("share").for_people(), Column::bytes("shallow_bytes")];
         let rows = vec![vec![Value::text("Foo\n"), Value::Share(0.5), Value::Number(u64::MAX)]];
         let table = Table { key: "rows", audience: Audience::Everyone, columns, rows };
-        let answer = Answer::default()
-            .fact(Column::new("snapshot", "snapshot", Unit::Number), 2u64)
-            .table(table)
-            .note("for people")
-            .exact();
+        let answer = Answer::default().fact(Column::number("snapshot"), 2u64).table(table).note("for people").exact();
         assert_eq!(
             drawn(&answer),
             "{\"schema_version\":1,\"file\":\"a \\\"b\\\".barrow\",\"snapshot\":2,\"rows\":[\n\
@@ -204,7 +196,7 @@ mod tests {
     fn nested_values_are_json() {
         let fields = vec![("a \"kind\"".to_owned(), Value::None), ("b".to_owned(), Value::Change(-1))];
         let nested = Value::List(vec![Value::Record(fields), Value::Flag(true), Value::Share(0.25)]);
-        let text = drawn(&Answer::default().fact(Column::new("x", "", Unit::Text), nested));
+        let text = drawn(&Answer::default().fact(Column::text("x").called(""), nested));
         let parsed: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(parsed["x"], serde_json::json!([{ "a \"kind\"": null, "b": -1 }, true, 0.25]));
     }

@@ -1,6 +1,13 @@
-//! Names of references as people read them.
+//! Names of references and objects as people read them.
 
 use barrow_analyzer::{KindRole, Label, Root, StrengthId, StringId, Tables, TypeId};
+
+use crate::answer::{Value, shortened};
+
+/// An object's own name or text, if it has one.
+pub(crate) fn name(tables: &Tables, name: Option<StringId>) -> Value {
+    name.map_or(Value::None, |name| Value::name_of(tables.string(name)))
+}
 
 /// A name, or a place like `[3]`; nothing if the runtime does not say.
 pub(crate) fn text(tables: &Tables, label: Label) -> Option<String> {
@@ -51,33 +58,5 @@ pub(crate) fn object(tables: &Tables, type_id: TypeId, name: Option<StringId>) -
         // Where classes have no names, their type is what they represent.
         None if role == KindRole::Type && !title.eq_ignore_ascii_case(kind) => format!("{kind} {title}"),
         None => title,
-    }
-}
-
-/// The first `most` characters of a text, in which hidden characters are escaped.
-#[must_use]
-pub fn shortened(text: &str, most: usize) -> String {
-    let (mut shown, mut length) = (String::new(), 0);
-    for c in text.chars() {
-        let escaped = if c == '\'' { "'".to_owned() } else { c.escape_debug().to_string() };
-        length += escaped.chars().count();
-        if length > most {
-            shown.push('…');
-            break;
-        }
-        shown.push_str(&escaped);
-    }
-    shown
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_in_titles_are_escaped_and_cut() {
-        assert_eq!(shortened("it's \"so\"\n", 40), r#"it's \"so\"\n"#);
-        assert_eq!(shortened(&"\u{1b}".repeat(9), 40), format!("{}…", r"\u{1b}".repeat(6)));
-        assert_eq!(shortened(&"x".repeat(40), 40), "x".repeat(40));
     }
 }

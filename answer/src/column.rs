@@ -1,0 +1,141 @@
+//! Columns: the names and units of values.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use crate::{Audience, visible};
+
+/// The name and the unit of a value.
+#[derive(Debug, Clone, Serialize)]
+pub struct Column {
+    /// Its name for machines, unit included: `shallow_bytes`.
+    pub key: Cow<'static, str>,
+    /// Its name for people: `shallow`.
+    pub heading: Cow<'static, str>,
+    /// What it counts.
+    pub unit: Unit,
+    /// Its readers.
+    pub audience: Audience,
+    /// Whether a narrow terminal may leave it out.
+    pub is_secondary: bool,
+}
+
+impl Column {
+    /// A column for everyone. People read the key without its unit and with blanks, `empty_bytes` as `empty`, unless
+    /// [`Column::called`] gives another heading.
+    pub fn new(key: &'static str, unit: Unit) -> Self {
+        let suffix = match unit {
+            Unit::Bytes => "_bytes",
+            Unit::Duration => "_ns",
+            _ => "",
+        };
+        let heading = key.strip_suffix(suffix).unwrap_or(key);
+        let heading = if heading.contains('_') { heading.replace('_', " ").into() } else { Cow::Borrowed(heading) };
+        Column { key: Cow::Borrowed(key), heading, unit, audience: Audience::Everyone, is_secondary: false }
+    }
+
+    /// A column of texts.
+    pub fn text(key: &'static str) -> Self {
+        Column::new(key, Unit::Text)
+    }
+
+    /// A column of numbers that name something.
+    pub fn number(key: &'static str) -> Self {
+        Column::new(key, Unit::Number)
+    }
+
+    /// A column of counts.
+    pub fn count(key: &'static str) -> Self {
+        Column::new(key, Unit::Count)
+    }
+
+    /// A column of bytes; its key ends with `_bytes`.
+    pub fn bytes(key: &'static str) -> Self {
+        Column::new(key, Unit::Bytes)
+    }
+
+    /// A column of nanoseconds; its key ends with `_ns`.
+    pub fn duration(key: &'static str) -> Self {
+        Column::new(key, Unit::Duration)
+    }
+
+    /// A column of objects.
+    pub fn object(key: &'static str) -> Self {
+        Column::new(key, Unit::Object)
+    }
+
+    /// A column of parts of a whole.
+    pub fn share(key: &'static str) -> Self {
+        Column::new(key, Unit::Share)
+    }
+
+    /// A column of lists or records, which only JSON shows.
+    pub fn nested(key: &'static str) -> Self {
+        Column::new(key, Unit::Nested)
+    }
+
+    /// A column for people that machines have in another form, so it has no key.
+    pub fn shown(heading: impl Into<Cow<'static, str>>, unit: Unit) -> Self {
+        Column::new("", unit).called(heading).for_people()
+    }
+
+    /// A column whose name comes from the recording, such as that of a field.
+    pub fn named(name: String, unit: Unit) -> Self {
+        let heading = visible::cell(&name).into_owned().into();
+        Column { key: name.into(), heading, ..Column::new("", unit) }
+    }
+
+    /// The numbers of rows that list objects: `%3` names the object of row 3.
+    pub fn row_number() -> Self {
+        Column::number("row").called("%").for_people()
+    }
+
+    /// Sets the name for people.
+    #[must_use]
+    pub fn called(self, heading: impl Into<Cow<'static, str>>) -> Self {
+        Column { heading: heading.into(), ..self }
+    }
+
+    /// Lets a narrow terminal leave it out.
+    #[must_use]
+    pub fn secondary(self) -> Self {
+        Column { is_secondary: true, ..self }
+    }
+
+    /// Hides it from machines.
+    #[must_use]
+    pub fn for_people(self) -> Self {
+        Column { audience: Audience::People, ..self }
+    }
+
+    /// Hides it from people; it needs no heading.
+    #[must_use]
+    pub fn for_machines(self) -> Self {
+        Column { audience: Audience::Machines, heading: Cow::Borrowed(""), ..self }
+    }
+}
+
+/// What a number counts, so how people read it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// No number.
+    Text,
+    /// A number that names something: printed as it is.
+    Number,
+    /// Things: `1,234`.
+    Count,
+    /// Bytes: `12.3 MiB`.
+    Bytes,
+    /// An object: `@123`.
+    Object,
+    /// Where an object lived: `0x7f00`.
+    Address,
+    /// Nanoseconds: `1.50 s`.
+    Duration,
+    /// A part of a whole: `12.3 %`.
+    Share,
+    /// A [`Value::List`] or [`Value::Record`].
+    Nested,
+}

@@ -1,0 +1,190 @@
+//! What a command answers: data that knows its units. [`json`] and [`csv`] draw it for machines.
+//!
+//! ```text
+//! Answer ┬ facts    heading: value                one per line, or a key of the JSON object
+//!        ├ tables   columns (key, unit) × rows    a table, an array of objects, a CSV file
+//!        └ notes    sentences                     for people only
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod column;
+pub mod csv;
+pub mod json;
+pub mod measured;
+pub mod shell;
+mod table;
+pub mod text;
+pub mod units;
+mod value;
+pub mod visible;
+
+pub use column::{Column, Unit};
+pub use table::Table;
+pub use text::shortened;
+pub use value::{Absence, BETWEEN_STEPS, Value};
+
+use serde::Serialize;
+
+/// Called before each row that is drawn; an error stops the drawing there.
+pub type Check<'c> = &'c (dyn Fn() -> std::io::Result<()> + 'c);
+
+/// The answer to one question.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Answer {
+    /// Single values, in their order.
+    pub facts: Vec<Fact>,
+    /// Tables, in their order.
+    pub tables: Vec<Table>,
+    /// Sentences for people, printed last, a line each.
+    pub notes: Vec<String>,
+    /// What JSON says of the numbers, if not each row says it.
+    pub exactness: Option<&'static str>,
+    /// What the exit code tells.
+    pub outcome: Outcome,
+    /// What is left out, and how to get it: for stderr where notes are not printed.
+    pub cut: Option<String>,
+    /// Further rows of its last table follow, as the answers of `more`: too many to be in memory at once.
+    pub goes_on: bool,
+    /// How many rows its last table has with those that follow, where that is known.
+    pub all_rows: Option<u64>,
+    /// What a dump had lost: a sentence for stderr, and an exit code of its own.
+    pub lost: Option<String>,
+}
+
+/// How a question ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Answered.
+    #[default]
+    Answered,
+    /// `verify` found damage.
+    DamageFound,
+    /// An assertion is false.
+    False,
+    /// An assertion is not false, and could not be judged.
+    Undecided,
+    /// `repair` saved everything that was committed, however damaged the rest of the file is.
+    Saved,
+    /// `repair` saved a part of what was committed.
+    Lost,
+    /// `repair` found nothing that it could save.
+    NothingKept,
+}
+
+/// The readers of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Audience {
+    /// Tables, JSON and CSV.
+    Everyone,
+    /// Tables: what machines can work out themselves, and what differs from run to run.
+    People,
+    /// JSON and CSV: what people see in another form.
+    Machines,
+}
+
+impl Audience {
+    /// Whether machines see it: JSON and CSV.
+    #[must_use]
+    pub fn has_machines(self) -> bool {
+        self != Audience::People
+    }
+
+    /// Whether people see it: tables.
+    #[must_use]
+    pub fn has_people(self) -> bool {
+        self != Audience::Machines
+    }
+}
+
+/// A single value.
+#[derive(Debug, Clone, Serialize)]
+pub struct Fact {
+    /// What it is called, and counted in.
+    pub column: Column,
+    /// The value.
+    pub value: Value,
+}
+
+impl Answer {
+    /// An answer that is words of our own, in lines: what `help` and `set` say.
+    pub fn text(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let machines = Column::text("text").for_machines();
+        Answer {
+            facts: vec![Fact { column: machines, value: Value::Text(text.clone()) }],
+            notes: text.lines().map(str::to_owned).collect(),
+            ..Answer::default()
+        }
+    }
+
+    /// Adds a fact.
+    pub fn fact(mut self, column: Column, value: impl Into<Value>) -> Self {
+        self.facts.push(Fact { column, value: value.into() });
+        self
+    }
+
+    /// Adds the number of the snapshot that the answer is about.
+    pub fn of_snapshot(self, snapshot: u32) -> Self {
+        self.fact(Column::number("snapshot"), snapshot)
+    }
+
+    /// Adds a table.
+    pub fn table(mut self, table: Table) -> Self {
+        self.tables.push(table);
+        self
+    }
+
+    /// Adds a note about what is left out of an answer, which machines find on stderr.
+    pub fn cut(mut self, note: String) -> Self {
+        self.cut = Some(note.clone());
+        self.note(note)
+    }
+
+    /// Adds a note: one line, whatever a name in it holds.
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Adds notes that belong together, a line each.
+    pub fn lines(mut self, lines: impl IntoIterator<Item = String>) -> Self {
+        self.notes.extend(lines);
+        self
+    }
+
+    /// Retained sizes are lower bounds; the rest is exact.
+    pub fn at_least(mut self) -> Self {
+        self.exactness = Some("lower bound");
+        self
+    }
+
+    /// Retained sizes as exact as the dominator tree they come from.
+    pub fn with_exactness(self, is_exact: bool) -> Self {
+        if is_exact {
+            return self.exact();
+        }
+        self.at_least().note(
+            "retained sizes are lower bounds (≥): ephemerons keep objects alive that are freed with their source or \
+             with their key, and a dominator tree has room for one of them; `retained @ID` is exact",
+        )
+    }
+
+    /// It is not exact, in these words; `why` is for people.
+    pub fn inexact(mut self, exactness: &'static str, why: &str) -> Self {
+        self.exactness = Some(exactness);
+        self.note(why)
+    }
+
+    /// Every number in it is exact.
+    pub fn exact(mut self) -> Self {
+        self.exactness = Some("exact");
+        self
+    }
+}
+
+#[doc = include_str!("../README.md")]
+#[cfg(doctest)]
+struct Readme;

@@ -1,0 +1,170 @@
+//! Values of cells and facts.
+
+use serde::Serialize;
+
+/// Characters of an object's own text that an answer repeats.
+const LONGEST_NAME: usize = 4096;
+
+/// What is between the steps of a [`Value::Path`].
+pub const BETWEEN_STEPS: &str = " › ";
+
+/// A value; its column says what it counts. It serialises with its kind: `{"kind":"estimate","value":7}`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", content = "value", rename_all = "snake_case")]
+pub enum Value {
+    /// Not recorded, or does not apply.
+    None,
+    /// Text.
+    Text(String),
+    /// An object's own name or text: whole for machines and in facts, the beginning of it in tables.
+    Name(String),
+    /// A line to read instead of an object, as one line.
+    Line(String),
+    /// A path from the roots, step by step: whole, but at a terminal that is too narrow.
+    Path(Vec<String>),
+    /// A number.
+    Number(u64),
+    /// A number that a program holds, with its sign.
+    Signed(i64),
+    /// A number that is about right.
+    Estimate(u64),
+    /// A signed difference.
+    Change(i64),
+    /// Between 0 and 1.
+    Share(f64),
+    /// A share that is about right.
+    EstimatedShare(f64),
+    /// A number that need not be whole: so much per something, or a chance.
+    Rate(f64),
+    /// A measured number, and the same for people: columns of trials hold values of several units.
+    Measured {
+        /// The number.
+        value: f64,
+        /// With its unit.
+        text: String,
+    },
+    /// Yes or no.
+    Flag(bool),
+    /// What a field of an object holds: true or false.
+    Truth(bool),
+    /// The object that a field holds, and how people name it.
+    Object {
+        /// Its number in the snapshot.
+        id: u32,
+        /// `@12 java.util.HashMap`.
+        text: String,
+    },
+    /// Why a field of an object has no value to show.
+    Absent(Absence),
+    /// Values in order; machines only.
+    List(Vec<Value>),
+    /// Values by name; machines only.
+    Record(Vec<(String, Value)>),
+}
+
+/// Why a field of an object has no value to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Absence {
+    /// Objects of its type have no such field.
+    Missing,
+    /// It was not recorded.
+    Unknown,
+    /// It holds nothing.
+    Null,
+}
+
+impl Absence {
+    /// In one word; nothing of a field that is missing.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Absence::Missing => "",
+            Absence::Unknown => "unknown",
+            Absence::Null => "null",
+        }
+    }
+}
+
+impl Value {
+    /// Text, owned.
+    pub fn text(text: impl Into<String>) -> Self {
+        Value::Text(text.into())
+    }
+
+    /// The own name or text of an object. Of a long one its beginning, and how long it is.
+    pub fn name_of(text: &str) -> Self {
+        match text.char_indices().nth(LONGEST_NAME) {
+            None => Value::Name(text.to_owned()),
+            Some((end, _)) => Value::Name(format!("{}… ({} characters)", &text[..end], text.chars().count())),
+        }
+    }
+
+    /// The difference between two counts, as far as 63 bits go.
+    pub fn change(before: u64, after: u64) -> Self {
+        let difference = i128::from(after) - i128::from(before);
+        Value::Change(difference.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
+    }
+
+    /// The same number or share, marked as an estimate.
+    pub fn estimated(self) -> Self {
+        match self {
+            Value::Number(number) => Value::Estimate(number),
+            Value::Share(share) => Value::EstimatedShare(share),
+            other => other,
+        }
+    }
+
+    /// `part` of `whole`; of nothing there is no share.
+    pub fn share(part: u64, whole: u64) -> Self {
+        if whole == 0 { Value::None } else { Value::Share(part as f64 / whole as f64) }
+    }
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Value::None, Into::into)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Value::Number(number)
+    }
+}
+
+impl From<u32> for Value {
+    fn from(number: u32) -> Self {
+        Value::Number(number.into())
+    }
+}
+
+impl From<usize> for Value {
+    fn from(number: usize) -> Self {
+        Value::Number(number as u64)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Value::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Value::Text(text)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Self {
+        Value::Flag(flag)
+    }
+}
+
+impl From<Vec<Value>> for Value {
+    fn from(values: Vec<Value>) -> Self {
+        Value::List(values)
+    }
+}
