@@ -1,11 +1,8 @@
-//! Draws answers: [`table`] for people, JSON and CSV for machines.
-
-mod fit;
-mod path;
-mod table;
+//! Draws answers: [`barrow_present`] for people, JSON and CSV for machines.
 
 use std::io::{self, Write};
 
+use barrow_present::Style;
 use barrow_query::answer::{csv, json};
 use barrow_query::{Answer, Format};
 
@@ -25,6 +22,10 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
+    fn style(self) -> Style {
+        Style { width: self.width, has_colour: self.colour }
+    }
+
     fn source(self) -> json::Source<'a> {
         json::Source { file: self.file, damage: self.damage }
     }
@@ -43,14 +44,15 @@ pub(crate) struct Drawing<'a> {
     context: Context<'a>,
     /// Pieces that were drawn.
     pieces: usize,
-    table: table::Progress,
+    table: barrow_present::Drawing<'static>,
     json: json::Progress,
 }
 
 impl<'a> Drawing<'a> {
     /// Draws nothing yet.
     pub(crate) fn new(format: Format, context: Context<'a>) -> Self {
-        Drawing { format, context, pieces: 0, table: table::Progress::default(), json: json::Progress::default() }
+        let table = barrow_present::Drawing::new(context.style(), &interrupt::check);
+        Drawing { format, context, pieces: 0, table, json: json::Progress::default() }
     }
 
     /// Draws the next piece.
@@ -58,8 +60,7 @@ impl<'a> Drawing<'a> {
         let is_first = self.pieces == 0;
         self.pieces += 1;
         match (self.format, is_first) {
-            (Format::Table, true) => table::begin(answer, &mut self.table, self.context, out),
-            (Format::Table, false) => table::go_on(answer, &mut self.table, self.context, out),
+            (Format::Table, _) => self.table.piece(answer, out),
             (Format::Json, true) => json::begin(answer, &mut self.json, self.context.source(), &interrupt::check, out),
             (Format::Json, false) => json::go_on(answer, &mut self.json, &interrupt::check, out),
             (Format::Csv, true) => csv::begin(answer, &interrupt::check, out),
@@ -70,7 +71,7 @@ impl<'a> Drawing<'a> {
     /// Draws what comes after all rows.
     pub(crate) fn end(self, out: &mut dyn Write) -> io::Result<()> {
         match self.format {
-            Format::Table => table::end(&self.table, self.context, out),
+            Format::Table => self.table.end(out),
             Format::Json => json::end(&self.json, out),
             Format::Csv => Ok(()),
         }

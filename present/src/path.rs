@@ -2,11 +2,11 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use barrow_query::answer::{BETWEEN_STEPS, visible};
+use barrow_answer::{BETWEEN_STEPS, visible};
 
 /// A path in at most `room` characters, if that can be: its root's end, its own end and every step with a name of its own
 /// stay; of the others those are left out first that repeat a step, then those in the middle.
-pub(super) fn fitted(steps: &[String], room: usize) -> String {
+pub(crate) fn fitted(steps: &[String], room: usize) -> String {
     let clean: Vec<String> = steps.iter().map(|step| visible::cell(step).into_owned()).collect();
     let mut kept: Vec<usize> = (0..clean.len()).collect();
     loop {

@@ -4,7 +4,7 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Blanks between two columns.
-pub(super) const GAP: usize = 2;
+pub(crate) const GAP: usize = 2;
 /// A text is not cut below this width while a column can be left out instead.
 const WIDE_TEXT: usize = 40;
 /// A text is never cut below this width.
@@ -12,18 +12,18 @@ const NARROW_TEXT: usize = 12;
 
 /// A column as it would be drawn with room for everything.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
+pub(crate) struct Wanted {
     /// The width of its widest cell, the heading included.
-    pub(super) width: usize,
+    pub(crate) width: usize,
     /// Whether its cells may be cut. Numbers never are.
-    pub(super) is_text: bool,
+    pub(crate) is_text: bool,
     /// Whether it may be left out.
-    pub(super) is_secondary: bool,
+    pub(crate) is_secondary: bool,
 }
 
 /// The width of each column, so that all are at most `room` wide together; `None` for one that is left out. A table
 /// that cannot be that narrow comes as narrow as it can be.
-pub(super) fn widths(columns: &[Wanted], room: usize) -> Vec<Option<usize>> {
+pub(crate) fn widths(columns: &[Wanted], room: usize) -> Vec<Option<usize>> {
     let mut widths: Vec<Option<usize>> = columns.iter().map(|column| Some(column.width)).collect();
     shrink(columns, &mut widths, room, WIDE_TEXT);
     for at in (0..columns.len()).rev().filter(|&at| columns[at].is_secondary) {
@@ -59,7 +59,7 @@ fn shrink(columns: &[Wanted], widths: &mut [Option<usize>], room: usize, least: 
 }
 
 /// A text of at most `width`: a longer one loses its middle, since a path begins with its root and ends with its holder.
-pub(super) fn cut(text: &str, width: usize) -> String {
+pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }

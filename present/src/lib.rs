@@ -1,0 +1,16 @@
+//! Draws answers for people: facts as aligned lines, tables that fit a terminal, then notes.
+//!
+//! An answer too long for memory is drawn in pieces: the widths of columns are those of the first piece, and further
+//! rows are drawn by the same code.
+
+#![forbid(unsafe_code)]
+
+mod fit;
+mod path;
+mod table;
+
+pub use table::{Drawing, Style};
+
+#[doc = include_str!("../README.md")]
+#[cfg(doctest)]
+struct Readme;
