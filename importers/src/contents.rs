@@ -1,18 +1,19 @@
-//! How much of the contents of objects is recorded.
+//! Limits on the recorded contents of objects.
 
 use barrow_writer::MAX_TEXT_BYTES;
 
-/// How much of the contents of objects is recorded: what strings say, and the values of numbers where a dump shows them.
+/// The extent to which contents of objects are recorded: the characters of strings, and the values of numbers where a
+/// dump has them.
 ///
-/// Names are no contents: those of classes, functions, fields and threads are always recorded.
+/// Names are not contents: those of classes, functions, fields and threads are always recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contents {
-    /// All that is in the dump. What takes more than [`MAX_TEXT_BYTES`], 1 MiB, is shortened.
+    /// Everything in the dump. Texts of more than [`MAX_TEXT_BYTES`], 1 MiB, are shortened.
     All,
-    /// The same, but texts of more bytes are shortened, and of arrays of numbers only the first
-    /// [`Contents::FIRST_ELEMENTS`] elements are recorded.
+    /// Texts of more than this number of bytes are shortened, and only the first [`Contents::FIRST_ELEMENTS`]
+    /// elements of arrays of numbers are recorded.
     Texts(usize),
-    /// None.
+    /// No contents.
     None,
 }
 
@@ -23,13 +24,13 @@ impl Default for Contents {
 }
 
 impl Contents {
-    /// The least that [`Contents::Texts`] accepts, in bytes: what a shortened text ends with must fit.
+    /// The smallest limit that [`Contents::Texts`] accepts, in bytes: the ending of a shortened text must fit.
     pub const LEAST_TEXT_BYTES: usize = 128;
 
-    /// How many elements of an array of numbers are recorded unless all are.
+    /// Number of elements recorded of an array of numbers, unless all are.
     pub const FIRST_ELEMENTS: usize = 64;
 
-    /// How many elements of an array of numbers are recorded.
+    /// Number of elements recorded of an array of numbers.
     pub(crate) fn most_elements(self) -> usize {
         match self {
             Contents::All => usize::MAX,

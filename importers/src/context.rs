@@ -1,4 +1,4 @@
-//! What every importer works with.
+//! The context that every importer works with.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -15,9 +15,9 @@ use crate::error::{Damage, ImportError, Stop};
 use crate::options::ImportOptions;
 use barrow_progress::Progress;
 
-/// The most sites that are remembered, about 80 bytes each: as many as a hash table holds before it grows. When it is full,
-/// all are forgotten. Equal sites that come later get new numbers, which costs space in the file and makes their objects
-/// look changed from one dump to the next.
+/// Maximum number of remembered sites, about 80 bytes each: as many as a hash table holds before it grows. Above it,
+/// all are forgotten. Equal sites that come later get new numbers, which costs space in the file and makes their
+/// objects look changed from one dump to the next.
 const MAX_SITES: usize = (1 << 20) / 8 * 7;
 
 /// The pages of a mapped dump.
@@ -26,7 +26,7 @@ pub(crate) trait Pages: Sync {
     fn release(&self, bytes: Range<usize>);
 }
 
-/// What every importer works with: the recording, the options of the user, and the declarations of
+/// The context that every importer works with: the recording, the options of the user, and the declarations of
 /// earlier dumps of the same series.
 #[derive(Clone)]
 pub(crate) struct Context<'w> {
@@ -37,7 +37,7 @@ pub(crate) struct Context<'w> {
     /// The pages of the dump, if it is mapped.
     pub(crate) pages: Option<&'w dyn Pages>,
     pub(crate) options: &'w ImportOptions,
-    /// Whether it ends before its end, as the stream that it was unpacked from says.
+    /// Whether the dump is truncated, according to the stream that it was unpacked from.
     pub(crate) is_cut: bool,
     /// The label and time of the snapshot, for a dump that holds one snapshot.
     pub(crate) info: SnapshotInfo,
@@ -73,15 +73,15 @@ pub(crate) fn check_cancelled(progress: &dyn Progress) -> Result<(), ImportError
 pub(crate) struct Outcome {
     /// The snapshots that were committed.
     pub(crate) snapshots: Vec<Totals>,
-    /// How many processes were announced.
+    /// Number of announced processes.
     pub(crate) processes: u64,
-    /// How many measured values were announced.
+    /// Number of announced measured values.
     pub(crate) values: u64,
-    /// How many runs they are of.
+    /// Number of runs that these values belong to.
     pub(crate) runs: u64,
     /// Sentences for the user.
     pub(crate) notes: Vec<String>,
-    /// Whether it reached the end of the dump.
+    /// `Ok` if the import reached the end of the dump.
     pub(crate) end: Result<(), Stop>,
 }
 
@@ -92,7 +92,7 @@ impl Default for Outcome {
 }
 
 impl Outcome {
-    /// The reason for which an importer ends whose only snapshot holds everything before the damage.
+    /// The [`Stop`] of an importer whose only snapshot holds everything before the damage.
     pub(crate) fn cut(&self, damage: Damage) -> Stop {
         if self.snapshots.is_empty() { damage.into() } else { Stop::Partial(damage) }
     }
@@ -146,28 +146,28 @@ struct SiteKey {
 }
 
 impl Declared {
+    /// Returns the shared copy of a text, as the recording stores it.
+    fn text(&mut self, text: &str) -> Arc<str> {
+        let text = Shortened::default().shorten(text, MAX_TEXT_BYTES);
+        if let Some(known) = self.texts.get(&*text) {
+            return Arc::clone(known);
+        }
+        let text: Arc<str> = text.into();
+        self.texts.insert(Arc::clone(&text));
+        text
+    }
+
     /// The key by which equal types are found.
     fn type_key(&mut self, description: &TypeDescription<'_>) -> TypeKey {
-        let mut text = |text: &str| {
-            // As the recording stores it.
-            let text = Shortened::default().shorten(text, MAX_TEXT_BYTES);
-            match self.texts.get(&*text) {
-                Some(known) => Arc::clone(known),
-                None => {
-                    let text: Arc<str> = text.into();
-                    self.texts.insert(Arc::clone(&text));
-                    text
-                }
-            }
-        };
+        let attributes = description.attributes.iter();
         TypeKey {
             kind: description.kind,
-            name: text(description.name),
-            layout: description.layout.map(&mut text),
+            name: self.text(description.name),
+            layout: description.layout.map(|layout| self.text(layout)),
             base: description.base,
-            file: description.file.map(&mut text),
+            file: description.file.map(|file| self.text(file)),
             line: description.line,
-            attributes: description.attributes.iter().map(|&(key, value)| (text(key), text(value))).collect(),
+            attributes: attributes.map(|&(key, value)| (self.text(key), self.text(value))).collect(),
         }
     }
 }
@@ -199,7 +199,7 @@ impl<'w> Vocabulary<'w> {
         Ok(strength)
     }
 
-    /// The type of this description. Takes some memory for each: meant for types, not for objects.
+    /// Declares the type of this description. Each takes some memory: meant for types, not for objects.
     pub(crate) fn declare_type(&self, description: &TypeDescription<'_>) -> Result<TypeId, ImportError> {
         let declared = &mut *self.lock();
         let key = declared.type_key(description);
@@ -231,12 +231,11 @@ impl<'w> Vocabulary<'w> {
 
     /// The site of this description.
     pub(crate) fn site(&self, description: &SiteDescription<'_>) -> Result<SiteId, ImportError> {
-        let optional = |text: Option<&str>| text.map(|text| self.string(text)).transpose();
         let attributes = description.attributes.iter();
         let attributes = attributes.map(|&(key, value)| Ok((self.string(key)?, self.string(value)?)));
         let key = SiteKey {
-            function: optional(description.function)?,
-            file: optional(description.file)?,
+            function: self.optional_string(description.function)?,
+            file: self.optional_string(description.file)?,
             line: description.line,
             column: description.column,
             caller: description.caller,
@@ -254,7 +253,7 @@ impl<'w> Vocabulary<'w> {
         Ok(site)
     }
 
-    /// The metric of this description. Of two with the same name and unit, the first holds.
+    /// The metric of this description. The first description of a name and unit counts.
     pub(crate) fn metric(&self, described: &MetricDescription<'_>) -> Result<MetricId, ImportError> {
         let metrics = &mut self.lock().metrics;
         let key = (described.name.to_owned(), described.unit.to_owned());
@@ -296,6 +295,10 @@ impl<'w> Vocabulary<'w> {
         Ok(self.writer.string(text)?)
     }
 
+    fn optional_string(&self, text: Option<&str>) -> Result<Option<StringId>, ImportError> {
+        text.map(|text| self.string(text)).transpose()
+    }
+
     fn lock(&self) -> MutexGuard<'_, Declared> {
         // Rows are inserted after they were declared: a panic in between leaves the maps right.
         self.declared.lock().unwrap_or_else(PoisonError::into_inner)
@@ -308,21 +311,22 @@ pub(crate) mod tests {
     use barrow_progress::Silent;
     use barrow_writer::Options;
 
+    /// Declares a site of `main.rb`.
+    fn site(context: &Context<'_>, line: u32, caller: Option<SiteId>, generation: &str) -> SiteId {
+        let attributes = [("generation", generation)];
+        let (function, file, line) = (Some("run"), Some("main.rb"), Some(line));
+        let description = SiteDescription { function, file, line, column: None, caller, attributes: &attributes };
+        context.vocabulary.site(&description).unwrap()
+    }
+
     #[test]
     fn equal_sites_are_declared_once() {
         with_context(|context| {
-            let site = |line, caller, generation: &str| {
-                let attributes = [("generation", generation)];
-                let (function, file) = (Some("run"), Some("main.rb"));
-                let description =
-                    SiteDescription { function, file, line, column: None, caller, attributes: &attributes };
-                context.vocabulary.site(&description).unwrap()
-            };
-            let first = site(Some(1), None, "1");
-            let others = [site(Some(2), None, "1"), site(Some(1), Some(first), "1"), site(Some(1), None, "2")];
+            let first = site(context, 1, None, "1");
+            let others = [site(context, 2, None, "1"), site(context, 1, Some(first), "1"), site(context, 1, None, "2")];
             assert!(!others.contains(&first));
-            assert_eq!(site(Some(1), None, "1"), first);
-            assert_eq!(site(Some(1), Some(first), "1"), others[1]);
+            assert_eq!(site(context, 1, None, "1"), first);
+            assert_eq!(site(context, 1, Some(first), "1"), others[1]);
         });
     }
 

@@ -1,4 +1,4 @@
-//! What a count of a dump by type returns.
+//! Results of counting a dump by type.
 
 use barrow_writer::{SnapshotInfo, Totals, TypeId};
 
@@ -9,42 +9,42 @@ use crate::error::Loss;
 pub struct TypeCount {
     /// The type, as the writer knows it.
     pub type_id: TypeId,
-    /// How many there are.
+    /// Number of objects.
     pub objects: u64,
     /// Their shallow sizes, summed.
     pub heap_bytes: u64,
-    /// What they take outside of the heap, summed.
+    /// Bytes that they take outside of the heap, summed.
     pub unmanaged_bytes: u64,
 }
 
-/// What a dump holds, by type.
+/// The contents of a dump, counted by type.
 #[derive(Debug)]
 pub struct Counted {
     /// The types with objects, by id.
     pub totals: Vec<TypeCount>,
-    /// Sentences for the user: what an import would say of these numbers.
+    /// Notes for the user on these numbers, as an import would add them.
     pub notes: Vec<String>,
     /// Set if the dump is cut or damaged.
     pub lost: Option<Loss>,
 }
 
-/// What a snapshot of a dump holds.
+/// The contents of one snapshot of a dump, counted.
 #[derive(Debug)]
 pub struct CountedSnapshot {
     /// Its time and label.
     pub info: SnapshotInfo,
-    /// What an import of it would commit.
+    /// The totals that an import of it would commit.
     pub totals: Totals,
     /// The types with objects, by id.
     pub types: Vec<TypeCount>,
 }
 
-/// What a dump of several snapshots holds.
+/// The contents of a dump of several snapshots, counted.
 #[derive(Debug)]
 pub struct CountedSnapshots {
-    /// Those that an import would commit.
+    /// The snapshots that an import would commit.
     pub snapshots: Vec<CountedSnapshot>,
-    /// Sentences for the user: where the dump contradicts itself without harm.
+    /// Notes for the user: harmless contradictions in the dump.
     pub notes: Vec<String>,
     /// Set if the dump is cut or damaged.
     pub lost: Option<Loss>,

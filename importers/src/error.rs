@@ -1,11 +1,11 @@
-//! Everything that can end an import early.
+//! Errors and damage that end an import early.
 
 use barrow_writer::WriterError;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Why a dump could not be imported.
+/// The reason for which a dump could not be imported.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
@@ -14,15 +14,15 @@ pub enum ImportError {
     Open {
         /// The dump.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A compressed dump cannot be unpacked, since the temporary file cannot be written.
     #[error("cannot unpack into {}: {source}", folder.display())]
     Unpack {
-        /// Where the temporary file was to be.
+        /// The folder for the temporary file.
         folder: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A compressed dump holds more than it may unpack to.
@@ -32,7 +32,7 @@ pub enum ImportError {
     UnpacksToMore {
         /// The length of the compressed file.
         packed_bytes: u64,
-        /// How much it may unpack to, in bytes.
+        /// The limit of unpacked bytes.
         limit: u64,
     },
     /// The disk has no room for what a compressed dump holds.
@@ -44,14 +44,14 @@ pub enum ImportError {
     NoRoom {
         /// Where the temporary file is.
         folder: PathBuf,
-        /// How much was unpacked, in bytes.
+        /// Number of bytes unpacked.
         unpacked_bytes: u64,
-        /// How much is free, in bytes.
+        /// Number of free bytes.
         free: u64,
-        /// How much stays free, in bytes.
+        /// Number of bytes that must stay free.
         reserve: u64,
     },
-    /// The first bytes are those of no known format.
+    /// The first bytes match no known format.
     #[error("not a dump that can be imported: it begins with {}", found.escape_ascii())]
     Unrecognised {
         /// The first bytes, at most sixteen.
@@ -63,12 +63,12 @@ pub enum ImportError {
         /// The version's digits.
         found: String,
     },
-    /// A file of another kind that is known all the same.
+    /// A file of another known kind, which cannot be imported.
     #[error("{found}; {instead}")]
     OtherKind {
-        /// What it is.
+        /// The kind of the file.
         found: &'static str,
-        /// What can be imported instead.
+        /// Advice on a file to import instead.
         instead: &'static str,
     },
     /// A dump of a newer version of our script for CPython.
@@ -80,7 +80,7 @@ pub enum ImportError {
     /// The dump is cut or damaged before the end of its first snapshot.
     #[error("no whole snapshot: {damage}")]
     NoWholeSnapshot {
-        /// What is wrong, and where.
+        /// The damage, with its offset.
         damage: Damage,
     },
     /// The dump is whole and empty.
@@ -92,7 +92,7 @@ pub enum ImportError {
     /// The log is cut or damaged before the end of its first record.
     #[error("no process: {damage}")]
     NoWholeProcess {
-        /// What is wrong, and where.
+        /// The damage, with its offset.
         damage: Damage,
     },
     /// The log is whole and empty.
@@ -104,7 +104,7 @@ pub enum ImportError {
     /// The file of measured values is cut or damaged before the end of its first value.
     #[error("no value: {damage}")]
     NoWholeValue {
-        /// What is wrong, and where.
+        /// The damage, with its offset.
         damage: Damage,
     },
     /// The file of measured values holds none that can be used.
@@ -116,13 +116,13 @@ pub enum ImportError {
     /// Several logs are to become one recording, but do not say when they began.
     #[error("this {format} does not say when it began, so it cannot be joined with others; import it alone")]
     NoTime {
-        /// What it is.
+        /// The name of the format.
         format: &'static str,
     },
     /// The dumps of a series have different formats.
     #[error("this is a {found}, but the series began with a {expected}")]
     MixedFormats {
-        /// The format of the dumps before.
+        /// The format of the earlier dumps.
         expected: &'static str,
         /// The format of this one.
         found: &'static str,
@@ -130,13 +130,13 @@ pub enum ImportError {
     /// The dump holds more than a recording can.
     #[error("the dump holds {objects} objects; a snapshot has at most 4,294,967,294")]
     TooManyObjects {
-        /// How many it holds.
+        /// Number of objects in the dump.
         objects: u64,
     },
     /// The system refuses to start threads.
     #[error("cannot start threads: {message}")]
     Threads {
-        /// What the system said.
+        /// The error of the system.
         message: String,
     },
     /// [`Progress::cancelled`](crate::Progress::cancelled) returned true.
@@ -147,7 +147,7 @@ pub enum ImportError {
     Writer(#[from] WriterError),
 }
 
-/// What is wrong with the bytes of a dump; offsets count from its start.
+/// A defect in the bytes of a dump; offsets count from the start of the dump.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Damage {
@@ -156,25 +156,25 @@ pub enum Damage {
     Ends {
         /// The dump's length in bytes.
         length: u64,
-        /// What is cut.
+        /// The part that is cut.
         inside: &'static str,
     },
-    /// All parts are whole, but the one that is written last is missing.
+    /// All parts are whole, but the last one to be written is missing.
     #[error("the dump ends at byte {length} without {missing}, as after a kill")]
     Unfinished {
         /// The dump's length in bytes.
         length: u64,
-        /// What should have followed.
+        /// The missing part.
         missing: &'static str,
     },
     /// The bytes at an offset are not what the format requires there.
     #[error("{found} at byte {offset}, expected {expected}")]
     Unexpected {
-        /// What is there, in readable form.
+        /// The content at the offset, in readable form.
         found: String,
-        /// Where.
+        /// The offset.
         offset: u64,
-        /// What the format requires there.
+        /// The requirement of the format.
         expected: &'static str,
     },
     /// A number is too large.
@@ -182,7 +182,7 @@ pub enum Damage {
     OutOfRange {
         /// The name of the field.
         what: &'static str,
-        /// Where it is, or where the column starts that it is in.
+        /// Its offset, or that of the column that holds it.
         offset: u64,
         /// Its value.
         value: u64,
@@ -194,57 +194,57 @@ pub enum Damage {
     UnknownKind {
         /// The kind.
         kind: u64,
-        /// Where the collectable is, or where the column of kinds starts.
+        /// The offset of the collectable, or of the column of kinds.
         offset: u64,
     },
     /// Two numbers that must agree do not.
     #[error("{what} at byte {offset}: {expected} expected, {found} found")]
     Mismatch {
-        /// What the numbers count.
+        /// The quantity that both numbers give.
         what: &'static str,
-        /// Where that part of the dump starts.
+        /// The offset of that part of the dump.
         offset: u64,
-        /// What the rest of the dump says.
+        /// The number that follows from the rest of the dump.
         expected: u64,
-        /// What is there.
+        /// The number found.
         found: u64,
     },
-    /// Measured values are no numbers, or infinite.
+    /// Measured values that are not finite numbers.
     #[error("{}: {first}", no_numbers(*count))]
     NoNumbers {
-        /// How many there are.
+        /// Number of such values.
         count: u64,
-        /// Which is the first of them.
+        /// Description of the first one.
         first: String,
     },
-    /// Measured values that nothing can have, such as a time below 0.
+    /// Impossible measured values, such as a time below 0.
     #[error("{}: {first}", impossible(*count))]
     Impossible {
-        /// How many there are.
+        /// Number of such values.
         count: u64,
-        /// What the first of them is.
+        /// Description of the first one.
         first: String,
     },
-    /// Parts of a log are torn, or are no part of one. What precedes and follows them was imported.
+    /// Parts of a log that are torn or do not belong there. Everything before and after them was imported.
     #[error("{} left out, {bytes} bytes in all; the first is at byte {offset}: {reason}", left_out(*count, what))]
     LeftOut {
-        /// What they should have been, in the singular.
+        /// The expected part, in the singular.
         what: &'static str,
-        /// How many there are.
+        /// Number of parts left out.
         count: u64,
-        /// Their length, in bytes.
+        /// Their total length in bytes.
         bytes: u64,
-        /// Where the first of them is.
+        /// The offset of the first one.
         offset: u64,
-        /// What is wrong with the first of them.
+        /// The defect of the first one.
         reason: String,
     },
-    /// Parts were left out, and then the dump ends early.
+    /// Parts were left out, and the dump ends early.
     #[error("{left_out}; {end}")]
     LeftOutAndEnds {
-        /// What was left out.
+        /// The parts left out.
         left_out: Box<Damage>,
-        /// How the dump ends.
+        /// The damage at the end.
         end: Box<Damage>,
     },
     /// A compressed part does not decompress.
@@ -252,25 +252,25 @@ pub enum Damage {
     Decompress {
         /// The column or table.
         what: &'static str,
-        /// Where it starts.
+        /// Its offset.
         offset: u64,
-        /// What zstd said.
+        /// The error of zstd.
         message: String,
     },
     /// A compressed dump does not unpack to its end.
     #[error("the {packing} stream is cut or damaged after {unpacked_bytes} unpacked bytes: {message}")]
     Unpack {
-        /// How it is compressed.
+        /// The compression format.
         packing: &'static str,
-        /// How much was unpacked before, in bytes.
+        /// Number of bytes unpacked before the damage.
         unpacked_bytes: u64,
-        /// What the decompressor said.
+        /// The error of the decompressor.
         message: String,
     },
-    /// Unpacking of a compressed dump ended early, because the unpacked bytes are no dump.
+    /// Unpacking of a compressed dump ended early, because the unpacked bytes do not form a dump.
     #[error("what it unpacks to is no dump after byte {unpacked_bytes} at the latest; unpacking ended there")]
     Screened {
-        /// How much was unpacked, in bytes.
+        /// Number of bytes unpacked.
         unpacked_bytes: u64,
     },
     /// Text that is not valid JSON.
@@ -278,54 +278,55 @@ pub enum Damage {
     Json {
         /// The table or metadata.
         what: &'static str,
-        /// Where it starts.
+        /// Its offset.
         offset: u64,
-        /// What the parser said.
+        /// The error of the parser.
         message: String,
     },
     /// Objects and references are whole, but names or other details of them are damaged.
     #[error("{damage}; objects and references are whole, {names} of their names are there")]
     Incomplete {
-        /// What is wrong, and where.
+        /// The damage, with its offset.
         damage: Box<Damage>,
-        /// How many strings were there.
+        /// Number of strings that were read.
         names: u64,
     },
-    /// The snapshot holds something that a recording cannot.
+    /// The snapshot cannot be represented in a recording.
     #[error("it cannot be recorded: {message}")]
     Unrecordable {
-        /// What the writer said.
+        /// The error of the writer.
         message: String,
     },
 }
 
-/// What was lost of a dump that is cut or damaged.
+/// Damage to a dump, and the part that was imported nevertheless.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loss {
-    /// What is wrong, and where.
+    /// The damage, with its offset.
     pub damage: Damage,
     /// The snapshot it is in, counted from 0; `None` if it is in none.
     pub snapshot: Option<u64>,
-    /// What was imported.
+    /// The part that was imported.
     pub kept: Kept,
-    /// Whether the last of them holds only the objects before the damage.
+    /// Whether the last imported snapshot is partial: it holds only the objects before the damage.
     pub is_last_partial: bool,
 }
 
 impl Loss {
-    /// The last of the imported snapshots holds everything before the damage.
+    /// A loss after which the last imported snapshot holds everything before the damage.
     pub(crate) fn partial(damage: Damage, kept: Kept) -> Self {
         Loss { damage, snapshot: None, kept, is_last_partial: true }
     }
 }
 
 impl Damage {
-    /// The same, where the dump ends early as well.
+    /// Combines this damage with `end`, the early end of the same dump.
     pub(crate) fn and_ends(self, end: Damage) -> Damage {
         Damage::LeftOutAndEnds { left_out: Box::new(self), end: Box::new(end) }
     }
 
-    /// The same of a dump whose stream ends as `stream` says: that is why the dump ends early, if it does.
+    /// Combines this damage with that of the stream that the dump was unpacked from, which explains an early end of
+    /// the dump.
     pub(crate) fn and_stream(self, stream: Damage) -> Damage {
         match self {
             Damage::Ends { .. } | Damage::Unfinished { .. } => stream,
@@ -335,7 +336,7 @@ impl Damage {
     }
 }
 
-/// How much of a damaged dump was imported.
+/// Number of snapshots, processes or values imported from a damaged dump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
     /// Snapshots of a heap.
@@ -395,16 +396,16 @@ impl fmt::Display for Loss {
 /// The reason for which an importer ends early.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// The dump is bad from here on; the number is that of the snapshot, if it is in one.
+    /// The dump is bad from here on. The number is that of the snapshot, if the damage is inside one.
     Damage(Damage, Option<u64>),
-    /// The dump is bad from here on; everything before is in the last snapshot, which was committed.
+    /// The dump is bad from here on; the last snapshot, which was committed, holds everything before.
     Partial(Damage),
     /// The import has failed.
     Import(ImportError),
 }
 
 impl Stop {
-    /// The same, inside snapshot `number`.
+    /// Adds the number of the snapshot to damage that has none.
     pub(crate) fn in_snapshot(self, number: u64) -> Stop {
         match self {
             Stop::Damage(damage, None) => Stop::Damage(damage, Some(number)),
@@ -426,7 +427,7 @@ impl From<ImportError> for Stop {
 }
 
 impl From<WriterError> for Stop {
-    /// What the writer refuses because of the dump's numbers is damage; everything else is a failure.
+    /// Values that the writer refuses are damage of the dump; everything else is a failure.
     fn from(error: WriterError) -> Self {
         match error {
             WriterError::Format(_)

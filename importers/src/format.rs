@@ -9,7 +9,7 @@ use crate::intake::screen::{Screen, Text};
 use crate::options::FormatOptions;
 use crate::values::measurements::ReadFile;
 
-/// A row of the table of importers: everything that other modules need to know of a format.
+/// A row of the table of importers: the facts that other modules need about a format.
 pub(crate) struct Importer {
     /// A short unique name, for code.
     pub(crate) key: &'static str,
@@ -21,31 +21,32 @@ pub(crate) struct Importer {
     pub(crate) sample: &'static str,
     /// Whether a dump with these first bytes is of this format. At most one row says yes.
     pub(crate) recognises: fn(first_bytes: &[u8]) -> bool,
-    /// Why a dump that no row recognises is not imported, if it is a relative of this format.
+    /// Explains why a dump that no row recognises is not imported, if it is of a related format.
     pub(crate) rejects: Option<Reject>,
     /// The screen of a dump with these first bytes; `None` if they show that it is damaged.
     pub(crate) screen: fn(first_bytes: &[u8]) -> Option<Box<dyn Screen>>,
     /// Imports a dump.
     pub(crate) import: fn(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError>,
-    /// Reads a file of measured values, if that is what it is.
+    /// Reads a file of measured values, if the format holds such.
     pub(crate) read: Option<ReadFile>,
-    /// Counts a dump by type, if that is much faster than an import; `None` if it is not for this one.
+    /// Counts a dump by type, for formats where that is much faster than an import. Returns `None` for dumps that it
+    /// cannot count.
     pub(crate) totals: Option<Count>,
     /// Counts the snapshots of a dump by type, without an import, if a dump can hold several.
     pub(crate) snapshots: Option<CountSnapshots>,
     /// Whether all threads of the import announce objects. Otherwise one does, which leaves the others to the writer.
     pub(crate) announces_on_all_threads: bool,
-    /// When a dump with these first bytes was taken, or a log began, in nanoseconds since 1970, if those of this format say
-    /// so.
+    /// Reads the time at which a dump was taken or a log began, in nanoseconds since 1970, from its first bytes, for
+    /// formats that store it there.
     pub(crate) taken_ns: Option<ReadTime>,
-    /// What its files hold.
+    /// The kind of data in its files.
     pub(crate) holds: Holds,
     /// Options that only this format has.
     pub(crate) options: &'static [FormatOption],
 }
 
 impl Importer {
-    /// What the rows of all formats of measured values have in common. It recognises nothing.
+    /// The values shared by the rows of all formats of measured values. It recognises nothing.
     pub(crate) const OF_VALUES: Importer = Importer {
         key: "",
         name: "",
@@ -75,20 +76,20 @@ type ReadTime = fn(first_bytes: &[u8]) -> Option<u64>;
 pub struct FormatOption {
     /// Its name: that of the flag, without dashes.
     pub name: &'static str,
-    /// What its value consists of.
+    /// The syntax of its value, for the help.
     pub value: &'static str,
-    /// What it does, in a sentence.
+    /// Its effect, in a sentence.
     pub help: &'static str,
     /// A value that it accepts.
     pub example: &'static str,
     /// Parses a value and adds it to the options.
     ///
     /// # Errors
-    /// A sentence that says what values there are.
+    /// A sentence that lists the valid values.
     pub set: fn(text: &str, options: &mut FormatOptions) -> Result<(), String>,
 }
 
-/// What files of a format hold.
+/// The kind of data in the files of a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holds {
     /// Snapshots of a heap.
@@ -129,7 +130,7 @@ impl Format {
         self.0.announces_on_all_threads
     }
 
-    /// What its files hold. If that is processes, the recording should begin when the log does:
+    /// The kind of data in its files. If that is processes, the recording should begin when the log does:
     /// [`Options::created_ns`](barrow_writer::Options::created_ns) of [`taken_ns`](crate::taken_ns).
     #[must_use]
     pub fn holds(self) -> Holds {

@@ -7,26 +7,26 @@ use crate::error::{ImportError, Kept, Loss, Stop};
 use crate::format::{Format, Holds};
 use crate::table::{recognise, unrecognised};
 
-/// What came of an import.
+/// The result of an import.
 #[derive(Debug)]
 pub struct Imported {
-    /// What the dump was.
+    /// The format of the dump.
     pub format: Format,
     /// The snapshots in the recording, as the writer counted them.
     pub snapshots: Vec<Totals>,
-    /// How many processes are in the recording, if it was a log of processes.
+    /// Number of processes in the recording, if the dump was a log of processes.
     pub processes: u64,
-    /// How many measured values are in the recording, if it was a file of such.
+    /// Number of measured values in the recording, if the dump was a file of such.
     pub values: u64,
-    /// How many runs these values are of.
+    /// Number of runs that these values belong to.
     pub runs: u64,
-    /// Set if the dump is cut or damaged: where, and what was lost.
+    /// Set if the dump is cut or damaged: the damage, and the loss.
     pub lost: Option<Loss>,
-    /// Sentences for the user: where the dump contradicts itself without harm.
+    /// Notes for the user: harmless contradictions in the dump.
     pub notes: Vec<String>,
 }
 
-/// Imports a dump; says what was lost of it.
+/// Imports a dump. The result describes any loss.
 pub(crate) fn import_dump(dump: &[u8], context: &Context<'_>) -> Result<Imported, ImportError> {
     let format = recognise(dump).ok_or_else(|| unrecognised(dump))?;
     let before = context.vocabulary.shortened();
@@ -41,7 +41,7 @@ pub(crate) fn import_dump(dump: &[u8], context: &Context<'_>) -> Result<Imported
 }
 
 impl Imported {
-    /// What is in the recording.
+    /// The amount of data in the recording.
     pub(crate) fn kept(&self) -> Kept {
         match self.format.holds() {
             Holds::Snapshots => Kept::Snapshots(self.snapshots.len() as u64),
@@ -51,7 +51,7 @@ impl Imported {
     }
 }
 
-/// What a dump lost, of which `kept` was imported.
+/// The loss of a dump of which `kept` was imported.
 ///
 /// # Errors
 /// Those of the system, and dumps without any whole snapshot, process or value.
@@ -71,7 +71,7 @@ pub(crate) fn lost(end: Result<(), Stop>, kept: Kept, dump: &[u8]) -> Result<Opt
     }
 }
 
-/// What the user should know of texts that were too long.
+/// Note on texts that were shortened.
 fn shortened_note(before: Shortened, after: Shortened) -> Option<String> {
     let (texts, bytes) = (after.texts - before.texts, after.bytes - before.bytes);
     (texts > 0).then(|| {

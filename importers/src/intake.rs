@@ -1,4 +1,4 @@
-//! What a dump passes through before it is read: mapped, unpacked, recognised by its first bytes.
+//! The path of a dump before it is read: it is mapped, unpacked, recognised by its first bytes.
 
 pub(crate) mod cursor;
 pub(crate) mod dump;

@@ -1,4 +1,4 @@
-//! Turns foreign heap dumps, logs of processes, and values of benchmarks into barrow recordings.
+//! Imports foreign heap dumps, logs of processes, and values of benchmarks into barrow recordings.
 //!
 //! ```text
 //!   dump ──recognise──▶ row of the table ──▶ a folder per format ──▶ barrow_writer::Writer
@@ -6,8 +6,8 @@
 //!     └── mapped, never read whole    └── one snapshot's references in memory, nothing else grows
 //! ```
 //!
-//! An importer announces to the writer what the dump says, in the dump's own words. Of a dump that is
-//! cut or damaged it imports the snapshots up to the damage and says what was lost.
+//! An importer announces the contents of the dump to the writer, with the dump's own terms. If a dump is cut or
+//! damaged, it imports the snapshots up to the damage and reports the loss.
 //!
 //! ```
 //! use barrow_importers::{Silent, import_bytes};
@@ -31,11 +31,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! In reading order: `table` (one row per format), `format` (what a row says), and the formats: `heaps` (`hprof` for JVMs,
-//! `moarvm`, `python` and `ruby` with `json_lines`, `v8`), `processes` (logs of builds, with `process_logs`), `values` (results
-//! of benchmarks, with `measurements`). They use `context` (what every importer works with), `contents` (how much of objects
-//! is recorded) and `intake::cursor` (a position in a dump). `importing` and `series` call them. Before that, `intake` maps a
-//! file, and turns a compressed dump into one.
+//! In reading order: `table` (one row per format), `format` (the columns of a row), and the formats: `heaps` (`hprof`
+//! for JVMs, `moarvm`, `python` and `ruby` with `json_lines`, `v8`), `processes` (logs of builds, with
+//! `process_logs`), `values` (results of benchmarks, with `measurements`). They use `context` (shared by all
+//! importers), `contents` (the extent to which contents of objects are recorded) and `intake::cursor` (a position in
+//! a dump). `importing` and `series` call them. Before that, `intake` maps a file, and unpacks a compressed dump.
 
 #![deny(unsafe_code)]
 
@@ -93,9 +93,9 @@ pub fn import(
     Series::new(writer, options, progress).import_as(source, SnapshotInfo::default())
 }
 
-/// Counts what the dump at `source` holds, in a fraction of the time an import takes; declares its types.
-/// `None` for formats, compressed dumps, and dumps of several heaps or with objects that are dumped twice, where there is
-/// no way that is much faster.
+/// Counts the objects of the dump at `source`, in a fraction of the time of an import, and declares its types.
+/// Returns `None` if there is no much faster way: for some formats, compressed dumps, and dumps of several heaps or
+/// with objects that are dumped twice.
 ///
 /// # Errors
 /// As for [`import`].
@@ -113,9 +113,9 @@ pub fn totals(
     totals(dump.bytes(), &context)
 }
 
-/// Counts what each snapshot of the dump at `source` holds, in a fraction of the time an import takes, and with the
-/// same checks; declares its types. `None` for compressed dumps, and for formats whose dumps hold one snapshot: see
-/// [`totals`].
+/// Counts the objects of each snapshot of the dump at `source`, in a fraction of the time of an import and with the
+/// same checks, and declares its types. Returns `None` for compressed dumps, and for formats whose dumps hold one
+/// snapshot: see [`totals`].
 ///
 /// # Errors
 /// As for [`import`].

@@ -12,14 +12,14 @@ use crate::contents::Contents;
 /// Options of an import.
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
-    /// Threads that read the dump, for formats that several threads can read.
+    /// Number of threads that read the dump, for formats that several threads can read.
     pub threads: NonZero<usize>,
     /// The folder in which compressed dumps are unpacked, into temporary files without a name.
     pub folder: PathBuf,
-    /// The most bytes that a compressed dump may unpack to. `None` means 1 GiB or 10,000 times its length, whichever is
-    /// more. With any value, some room is left on the disk.
+    /// Maximum number of bytes that a compressed dump may unpack to. `None` means 1 GiB or 10,000 times its length,
+    /// whichever is more. With any value, some space is left on the disk.
     pub max_unpacked: Option<u64>,
-    /// How much of the contents of objects is recorded.
+    /// The extent to which contents of objects are recorded.
     pub contents: Contents,
     /// Options that only some formats have.
     pub of_formats: FormatOptions,

@@ -1,8 +1,8 @@
-//! Files that are no dumps, and that people take for one: what they are, and where the dump is.
+//! Files that are mistaken for dumps: their kinds, and advice on what to import instead.
 
 use crate::error::ImportError;
 
-/// What files begin with, what they are, and what can be imported instead.
+/// The first bytes of files, their kinds, and advice on what to import instead.
 const BEGINNINGS: [(&[u8], &str, &str); 4] = [
     (b"7z\xbc\xaf\x27\x1c", "this is a 7-Zip archive", "unpack it and import what it holds"),
     (
@@ -22,10 +22,10 @@ const BEGINNINGS: [(&[u8], &str, &str); 4] = [
     ),
 ];
 
-/// The mark of tar archives, and where it is.
+/// The mark of tar archives, with its offset.
 const TAR: (usize, &[u8]) = (257, b"ustar");
 
-/// Which known kind of other file begins so.
+/// The error for files of another known kind with these first bytes.
 pub(crate) fn other_kind(first_bytes: &[u8]) -> Option<ImportError> {
     if first_bytes.get(TAR.0..).is_some_and(|rest| rest.starts_with(TAR.1)) {
         let (found, instead) = ("this is a tar archive", "unpack it and import what it holds");

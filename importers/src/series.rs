@@ -7,7 +7,7 @@ use std::path::Path;
 use barrow_writer::{SnapshotInfo, Writer};
 
 use crate::context::{Context, Vocabulary};
-use crate::error::{Damage, ImportError, Loss};
+use crate::error::{ImportError, Loss};
 use crate::format::{Format, Holds};
 use crate::importing::{Imported, import_dump};
 use crate::intake::dump;
@@ -17,20 +17,20 @@ use crate::processes::kleknev::{self, ClockOffsets};
 use crate::table::recognise;
 use barrow_progress::Progress;
 
-/// When a dump was taken, or a log of processes began, in nanoseconds since 1970, if it says so itself.
+/// The time at which a dump was taken, or a log of processes began, in nanoseconds since 1970, if it is in the file.
 ///
-/// The file's own times are never asked: a copy, a download or an unpacked archive has others.
+/// The file's own times are ignored: a copy, a download or an unpacked archive has others.
 ///
 /// # Errors
-/// The system's.
+/// Those of the system.
 pub fn taken_ns(source: &Path) -> io::Result<Option<u64>> {
     Ok(format_and_time(source)?.1)
 }
 
-/// When a log of processes began, as [`taken_ns`] says, by the clock that the options give its first host.
+/// The time at which a log of processes began, like [`taken_ns`], by the clock that the options give its first host.
 ///
 /// # Errors
-/// The system's.
+/// Those of the system.
 pub fn began_ns(source: &Path, options: &ImportOptions) -> io::Result<Option<u64>> {
     let began_ns = taken_ns(source)?;
     let Some(offsets) = options.of_formats.get::<ClockOffsets>() else { return Ok(began_ns) };
@@ -38,22 +38,22 @@ pub fn began_ns(source: &Path, options: &ImportOptions) -> io::Result<Option<u64
     Ok(began_ns.map(|began_ns| began_ns.saturating_add_signed(offsets.of(host.as_deref()))))
 }
 
-/// The format of a dump, and when it was taken.
+/// The format and time of a dump.
 fn format_and_time(source: &Path) -> io::Result<(Option<Format>, Option<u64>)> {
     let first_bytes = first_bytes(&mut File::open(source)?)?;
     let format = recognise(&first_bytes);
     Ok((format, format.and_then(|format| format.0.taken_ns?(&first_bytes))))
 }
 
-/// Imports dumps of one format, one after the other, into one recording. Types and names that several
-/// of them have are the same there.
+/// Imports dumps of one format, one after the other, into one recording. Equal types and names of several of them are
+/// the same in the recording.
 pub struct Series<'w> {
     writer: &'w Writer,
     options: &'w ImportOptions,
     progress: &'w dyn Progress,
     vocabulary: Vocabulary<'w>,
     format: Option<Format>,
-    /// When the first that says so was taken.
+    /// The time of the first dump that has one.
     start_ns: Option<u64>,
 }
 
@@ -64,16 +64,15 @@ impl<'w> Series<'w> {
         Series { writer, options, progress, vocabulary, format: None, start_ns: None }
     }
 
-    /// Imports the next dump, which may be compressed; its snapshot is labelled with the file's name. Snapshots get the
-    /// order in which this is called, and a time only if the dump says when it was taken and that is not before the
-    /// first.
+    /// Imports the next dump, which may be compressed; its snapshot is labelled with the file's name. Snapshots are
+    /// in the order of the calls, and have a time only if the dump has one that is not before the first.
     ///
     /// # Errors
     /// [`ImportError`], among them [`ImportError::MixedFormats`]; the writer then holds the snapshots that
     /// were whole.
     pub fn import(&mut self, source: &Path) -> Result<Imported, ImportError> {
-        let open = |error| ImportError::Open { path: source.to_path_buf(), source: error };
-        let (format, taken_ns) = format_and_time(source).map_err(open)?;
+        let (format, taken_ns) =
+            format_and_time(source).map_err(|error| ImportError::Open { path: source.to_path_buf(), source: error })?;
         if let Some(format) = format.filter(|format| format.holds() == Holds::Processes && taken_ns.is_none()) {
             return Err(ImportError::NoTime { format: format.0.name });
         }
@@ -98,19 +97,22 @@ impl<'w> Series<'w> {
         let context = Context { info, is_cut: damage.is_some(), ..pages.context(source, writer, options, vocabulary) };
         let imported = import_dump(dump.bytes(), &context);
         let Some(damage) = damage else { return imported };
-        // Where unpacking was ended, the dump does not end.
-        let with_stream = |found: Damage| found.and_stream(damage.clone());
+        // The dump does not end where unpacking was ended.
         let mut imported = imported.map_err(|error| match error {
             ImportError::NoWholeSnapshot { damage: found } => {
-                ImportError::NoWholeSnapshot { damage: with_stream(found) }
+                ImportError::NoWholeSnapshot { damage: found.and_stream(damage.clone()) }
             }
-            ImportError::NoWholeProcess { damage: found } => ImportError::NoWholeProcess { damage: with_stream(found) },
-            ImportError::NoWholeValue { damage: found } => ImportError::NoWholeValue { damage: with_stream(found) },
+            ImportError::NoWholeProcess { damage: found } => {
+                ImportError::NoWholeProcess { damage: found.and_stream(damage.clone()) }
+            }
+            ImportError::NoWholeValue { damage: found } => {
+                ImportError::NoWholeValue { damage: found.and_stream(damage.clone()) }
+            }
             other => other,
         })?;
         let kept = imported.kept();
         imported.lost = Some(match imported.lost.take() {
-            Some(lost) => Loss { damage: with_stream(lost.damage), ..lost },
+            Some(lost) => Loss { damage: lost.damage.and_stream(damage), ..lost },
             None => Loss { damage, snapshot: None, kept, is_last_partial: false },
         });
         Ok(imported)

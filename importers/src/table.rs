@@ -43,7 +43,8 @@ pub fn recognise(first_bytes: &[u8]) -> Option<Format> {
     FORMATS.iter().copied().find(|format| (format.0.recognises)(first_bytes))
 }
 
-/// What a file that begins so is, if it is of a known kind that cannot be imported; and what can be imported instead.
+/// The kind of a file with these first bytes, if it is known and cannot be imported, with advice on what to import
+/// instead.
 #[must_use]
 pub fn named_otherwise(first_bytes: &[u8]) -> Option<String> {
     match unrecognised(first_bytes) {
@@ -52,7 +53,7 @@ pub fn named_otherwise(first_bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// Why `dump`, which no importer recognises, is not imported.
+/// The error for `dump`, which no importer recognises.
 pub(crate) fn unrecognised(dump: &[u8]) -> ImportError {
     let rejected = FORMATS.iter().find_map(|format| format.0.rejects?(dump)).or_else(|| other_kind(dump));
     rejected.unwrap_or_else(|| ImportError::Unrecognised { found: dump.iter().take(16).copied().collect() })

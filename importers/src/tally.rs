@@ -20,7 +20,7 @@ impl Tally {
         Tally { objects: 1, heap_bytes, unmanaged_bytes }
     }
 
-    /// Adds others. The importer has made sure that all sizes together fit.
+    /// Adds another tally. The importer ensures that the sum of all sizes fits.
     pub(crate) fn add(&mut self, other: Tally) {
         self.objects += other.objects;
         self.heap_bytes += other.heap_bytes;
@@ -28,22 +28,23 @@ impl Tally {
     }
 }
 
-/// The counts by type, in the order of their numbers. A type may come more than once.
+/// The counts by type, in the order of their numbers. A type may occur repeatedly.
 pub(crate) fn by_type(tallies: impl IntoIterator<Item = (TypeId, Tally)>) -> Vec<TypeCount> {
     let mut sums: BTreeMap<u32, Tally> = BTreeMap::new();
     for (type_id, tally) in tallies {
         sums.entry(type_id.0).or_default().add(tally);
     }
-    let count = |(id, Tally { objects, heap_bytes, unmanaged_bytes })| TypeCount {
+    let counts = sums.into_iter().map(|(id, Tally { objects, heap_bytes, unmanaged_bytes })| TypeCount {
         type_id: TypeId(id),
         objects,
         heap_bytes,
         unmanaged_bytes,
-    };
-    sums.into_iter().map(count).collect()
+    });
+    counts.collect()
 }
 
-/// What became of counting a dump of `length` bytes with one snapshot; `lost` is what an import would have lost.
+/// The result of counting a dump of `length` bytes with one snapshot; `lost` is the damage that an import would
+/// report.
 pub(crate) fn counted(
     totals: Result<Vec<TypeCount>, Stop>,
     lost: Option<Damage>,
