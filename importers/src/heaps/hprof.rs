@@ -4,13 +4,13 @@
 //!   records      names · classes by serial · stack frames and traces · heap dump segments
 //!   segments     roots · classes with fields · instances · arrays        values as they are in memory
 //!
-//!   first pass   what is where: classes, chunks of objects, addresses ──▶ numbers      all threads
+//!   first pass   locations of classes and objects, addresses ──▶ numbers               all threads
 //!   second pass  fields and elements that refer to something ──▶ writer                all threads
 //! ```
 //!
-//! Two passes are necessary. Which bytes of an instance are references is described by its class, which may follow later in
-//! the dump, and references are addresses. The first pass reads only the head of each object. The second reads what a string
-//! says from its array, wherever that is.
+//! Two passes are necessary. The class of an instance determines which of its bytes are references, and it may follow
+//! later in the dump; references are addresses. The first pass reads only the head of each object. The second reads
+//! the characters of a string from its array, wherever that is.
 
 mod addresses;
 mod announce;
@@ -69,7 +69,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     options: &[OBJECT_LAYOUT],
 };
 
-/// The layout of objects, which is otherwise found from the dump.
+/// The layout of objects. By default it is derived from the dump.
 const OBJECT_LAYOUT: FormatOption = FormatOption {
     name: "object-layout",
     value: "REFERENCE,HEADER,ARRAY_BASE,ALIGNMENT",
@@ -93,14 +93,15 @@ fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     })
 }
 
-/// When the dump that begins so was taken, in nanoseconds since 1970, if it says that.
+/// The time at which a dump with these first bytes was taken, in nanoseconds since 1970, if the header has one.
 fn taken_ns(first_bytes: &[u8]) -> Option<u64> {
     let taken_ms = Header::parse(first_bytes).ok()?.time_ms;
     if taken_ms == 0 { None } else { taken_ms.checked_mul(1_000_000) }
 }
 
-/// Counts the objects of each type and their bytes, without importing any; declares the types. `None` for files of
-/// several heap dumps, and if objects are dumped twice or contradict their class: those must be told apart.
+/// Counts the objects of each type and their bytes without importing them, and declares the types. Returns `None` for
+/// files of several heap dumps, and if objects are dumped twice or contradict their class: an import must distinguish
+/// those.
 fn totals(dump: &[u8], context: &Context<'_>) -> Result<Option<Counted>, ImportError> {
     let header = Header::parse(dump).map_err(|damage| ImportError::NoWholeSnapshot { damage })?;
     context.pool()?.install(|| match header.id_bytes {
@@ -155,7 +156,7 @@ fn import_with<const ID: usize>(
         let is_one = number == 1 && !heaps.has_more();
         let before = outcome.notes.len();
         if outline.objects() > 0 {
-            // Roots may be missing of a damaged dump.
+            // Roots may be missing from a damaged dump.
             let boot_classes = if heaps.damage.is_none() { roots::add_boot_classes(&mut outline) } else { 0 };
             if boot_classes > 0 {
                 outcome.notes.push(format!(
@@ -172,8 +173,9 @@ fn import_with<const ID: usize>(
             }
         }
         if !is_one {
-            let of_heap = |note: &mut String| *note = format!("heap dump {number}: {note}");
-            outcome.notes[before..].iter_mut().for_each(of_heap);
+            for note in &mut outcome.notes[before..] {
+                *note = format!("heap dump {number}: {note}");
+            }
         }
         heaps.done(outline);
     }
@@ -184,7 +186,7 @@ fn import_with<const ID: usize>(
     Ok(outcome)
 }
 
-/// What sizes rest on, where the dump does not tell it.
+/// Note on the assumed object layout, if the dump does not determine it.
 fn assumed_layout(outline: &Outline<'_>) -> Option<String> {
     let layout = &outline.layout;
     (!outline.is_layout_found)

@@ -1,17 +1,17 @@
-//! From addresses to object numbers, in about two bytes an object.
+//! A map from addresses to object numbers, in about two bytes per object.
 //!
 //! ```text
-//!   address ──▶ page of 4 KiB ──▶ bitmap of its 512 places ──▶ how many objects live below: the rank
-//!   rank ──▶ number        the same where the dump is in the order of addresses; else one column
+//!   address ──▶ page of 4 KiB ──▶ bitmap of its 512 places ──▶ number of objects below: the rank
+//!   rank ──▶ number        the same if the dump is in the order of addresses; otherwise a column
 //! ```
 //!
-//! Objects live at multiples of eight. The few things whose identifiers are not, and classes, which are
-//! numbered before everything else, are in a hash table.
+//! Objects live at multiples of eight. The few identifiers that are not, and classes, which are numbered before
+//! everything else, are in a hash table.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Addresses by page: the page's number, and a bit for every place.
+/// A page of addresses: its number, and a bit for each place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Page {
     number: u64,
@@ -19,7 +19,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// How many addresses it holds.
+    /// Number of addresses in the page.
     fn count(&self) -> u64 {
         self.places.iter().map(|word| u64::from(word.count_ones())).sum()
     }
@@ -29,7 +29,7 @@ impl Page {
 #[derive(Debug, Default)]
 pub(super) struct Collector {
     pages: Vec<Page>,
-    /// The last address, while all were ascending; then `None`.
+    /// The last address.
     ascending: Option<u64>,
     first: Option<u64>,
     is_ascending: bool,
@@ -40,7 +40,7 @@ impl Collector {
         Collector { is_ascending: true, ..Self::default() }
     }
 
-    /// The same, to be numbered one by one.
+    /// Marks the addresses as unordered, so that each object's number must be set.
     pub(super) fn unordered(mut collected: Vec<Collector>) -> Vec<Collector> {
         collected.iter_mut().for_each(|collector| collector.is_ascending = false);
         collected
@@ -76,21 +76,21 @@ fn place(address: u64) -> (u64, usize, u64) {
     (address >> 12, (address >> 9 & 7) as usize, 1 << (address >> 3 & 63))
 }
 
-/// From addresses to object numbers.
+/// A map from addresses to object numbers.
 #[derive(Debug)]
 pub(super) struct Addresses {
     directory: Directory,
     pages: Vec<Page>,
-    /// How many addresses are below each page.
+    /// Number of addresses below each page.
     below: Vec<u32>,
     /// The number of the first object with a place.
     first_number: u32,
-    /// Numbers by rank, unless they are the same.
+    /// Numbers by rank, unless the two are equal.
     order: Option<Vec<AtomicU32>>,
     others: HashMap<u64, u32, foldhash::fast::RandomState>,
 }
 
-/// The pages by number, and whether all addresses were ascending.
+/// Merges the collected pages in the order of their numbers. Also returns whether all addresses were ascending.
 fn merge(collected: Vec<Collector>) -> (Vec<Page>, bool) {
     let mut last = None;
     let mut is_ascending = true;
@@ -115,19 +115,19 @@ fn merge(collected: Vec<Collector>) -> (Vec<Page>, bool) {
     (pages, is_ascending)
 }
 
-/// From the numbers of pages to their index.
+/// A map from the numbers of pages to their indexes.
 #[derive(Debug)]
 enum Directory {
-    /// One entry for each page number from the first on: index + 1, or 0.
+    /// One entry for each page number from `first` on: index + 1, or 0.
     Flat { first: u64, indexes: Vec<u32> },
-    /// Pages far apart are searched for.
+    /// Pages too far apart for a table: binary search.
     Sparse,
 }
 
 impl Addresses {
-    /// From what was collected, in the order of the dump. Objects with a place are numbered from
-    /// `first_number` on, in that order; what has none is in `others`. If the result is not
-    /// [`is_ordered`](Self::is_ordered), each object must be [`set`](Self::set).
+    /// Builds the map of addresses collected in the order of the dump. Objects with a place are numbered from
+    /// `first_number` on, in that order; the rest are in `others`. If the result is not
+    /// [`is_ordered`](Self::is_ordered), the number of each object must be [`set`](Self::set).
     pub(super) fn new(
         collected: Vec<Collector>,
         first_number: u32,
@@ -141,7 +141,7 @@ impl Addresses {
         addresses
     }
 
-    /// The same, if only those in `others` have numbers.
+    /// Builds a map in which only the addresses in `others` have numbers.
     pub(super) fn without_numbers(
         collected: Vec<Collector>,
         others: HashMap<u64, u32, foldhash::fast::RandomState>,
@@ -160,17 +160,17 @@ impl Addresses {
         Addresses { directory: Directory::new(&pages), pages, below, first_number: 0, order: None, others }
     }
 
-    /// Each number must be set.
+    /// Forgets the numbers of objects with a place: each must be set.
     fn forget_numbers(&mut self) {
         self.order = Some((0..self.placed_count()).map(|_| AtomicU32::new(u32::MAX)).collect());
     }
 
-    /// How many addresses have a place.
+    /// Number of addresses with a place.
     pub(super) fn placed_count(&self) -> u64 {
         self.pages.last().map_or(0, |page| u64::from(self.below[self.below.len() - 1]) + page.count())
     }
 
-    /// Forgets all numbers: each must be set. Those without a place are in `others`.
+    /// Forgets all numbers: each must be set, except those without a place, which are in `others`.
     pub(super) fn renumber(&mut self, others: HashMap<u64, u32, foldhash::fast::RandomState>) {
         self.forget_numbers();
         self.others = others;
@@ -201,12 +201,12 @@ impl Addresses {
         }
     }
 
-    /// The number of what was told apart from the others: a class.
+    /// The number of a class or another address in `others`.
     pub(super) fn other(&self, address: u64) -> Option<u32> {
         self.others.get(&address).copied()
     }
 
-    /// How many objects with a place live below an address, if one is there.
+    /// Number of objects with a place below an address; `None` if no object is there.
     #[inline(always)]
     pub(super) fn rank(&self, address: u64) -> Option<u32> {
         if !has_place(address) {

@@ -1,4 +1,4 @@
-//! The second pass: every object with its references, to the writer, by all threads.
+//! The second pass: all threads announce objects with their references to the writer.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,7 +17,7 @@ use super::stacks::Sites;
 use super::texts::{OwnArrays, Texts};
 use super::values;
 
-/// Chunks that one thread announces in one go.
+/// Number of chunks that a job announces.
 const JOB_CHUNKS: usize = 16;
 
 /// Announces the objects of a dump.
@@ -28,16 +28,16 @@ pub(super) struct Announcer<'o, 'a, const ID: usize> {
     labels: Labels,
     primitive_arrays: [PrimitiveArrays; 12],
     class_type: TypeId,
-    /// `java.lang.Class`, as classes name it.
+    /// The object number of `java.lang.Class`, to which classes refer.
     class_of_classes: Option<u64>,
-    /// Of objects whose class the dump does not hold.
+    /// The type of objects whose class is not in the dump.
     unknown_type: TypeId,
     sites: Sites,
     /// `None` if no texts are recorded.
     texts: Option<Texts<'o, 'a, ID>>,
-    /// The arrays of strings.
+    /// The arrays that hold the characters of strings.
     string_arrays: Option<OwnArrays>,
-    /// `None` if it is not recorded what arrays hold.
+    /// `None` if contents of arrays are not recorded.
     arrays: Option<ArrayReader>,
     missing: AtomicU64,
     odd_instances: AtomicU64,
@@ -55,15 +55,15 @@ struct PrimitiveArrays {
     type_id: TypeId,
     /// The field with their length, if that is recorded.
     length: Option<FieldId>,
-    /// The field with the value that all elements of one have, if that is recorded.
+    /// The field with the value shared by all elements, if that is recorded.
     same_elements: Option<FieldId>,
-    /// The fields with all elements, and with the first elements, if they are recorded.
+    /// The fields with all elements, and with only the first elements, if they are recorded.
     elements: Option<[FieldId; 2]>,
-    /// Their class, as they name it. The dump knows it by its name only.
+    /// The object number of their class, which is found by its name.
     class: Option<u64>,
 }
 
-/// The names of references that are no fields.
+/// The names of references that are not fields.
 struct Labels {
     class: StringId,
     superclass: StringId,
@@ -72,42 +72,42 @@ struct Labels {
     protection_domain: StringId,
 }
 
-/// What was left out, because the dump does not hold it or it is too long.
+/// Counts of data left out, because it is not in the dump or too long.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LeftOut {
     pub(super) references: u64,
-    /// Instances whose class the dump does not hold, or whose fields are not as long as it says.
+    /// Instances whose class is not in the dump, or whose fields have another length than their class says.
     pub(super) odd_instances: u64,
-    /// Texts of which the beginning was recorded.
+    /// Texts of which only the beginning was recorded.
     pub(super) shortened_texts: u64,
     pub(super) texts: u64,
 }
 
-/// The texts that one thread reads.
+/// The texts read by a job.
 #[derive(Debug, Default)]
 struct JobTexts {
-    /// The last one.
+    /// The text read last.
     text: String,
-    /// Those that are in no sum yet: their bytes, how many were shortened, how many are not in the dump.
+    /// Counts not added to those of the announcer yet: bytes, shortened texts, texts not in the dump.
     bytes: u64,
     shortened: u64,
     missing: u64,
-    /// There are too many; no more are read.
+    /// Whether the texts of all jobs exceed the limit; then no more are read.
     are_too_many: bool,
 }
 
-/// A thread adds the bytes of its texts to those of the others when they are so many.
+/// A job adds the bytes of its texts to the shared sum once they reach this number.
 const COUNTED_TEXT_BYTES: u64 = 1 << 20;
 
-/// Announces what one thread goes over.
+/// The announcement of some chunks by one thread.
 struct Job<'s, 'o, 'a, const ID: usize> {
     announcer: &'s Announcer<'o, 'a, ID>,
     shard: Shard<'s>,
-    /// References to what the dump does not hold.
+    /// Number of references to objects that are not in the dump.
     missing: u64,
     odd_instances: u64,
     texts: JobTexts,
-    /// The threads that are not announced yet, of those that the chunk at hand may hold.
+    /// The threads that the current chunk may hold and that are not announced yet.
     threads: &'s [(u64, StringId)],
 }
 
@@ -119,8 +119,10 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
         context: &'o Context<'o>,
     ) -> Result<Self, ImportError> {
         let vocabulary = context.vocabulary;
-        let named = |(number, name): (u32, &str)| Ok((u64::from(number), vocabulary.string(name)?));
-        let mut threads = roots.thread_objects().map(named).collect::<Result<Vec<_>, ImportError>>()?;
+        let mut threads = Vec::new();
+        for (number, name) in roots.thread_objects() {
+            threads.push((u64::from(number), vocabulary.string(name)?));
+        }
         threads.sort_unstable_by_key(|&(number, _)| number);
         let unknown_type = classes.unknown_type()?;
         let none =
@@ -166,7 +168,7 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
         })
     }
 
-    /// Announces everything, on all threads of the current pool; what had to be left out.
+    /// Announces everything on all threads of the current pool. Returns the counts of data left out.
     pub(super) fn announce(&self, snapshot: &Snapshot<'_>) -> Result<LeftOut, Stop> {
         self.context.progress.begin("importing", self.outline.dump.len() as u64, "bytes");
         self.job(snapshot, |job| job.announce_classes())?;
@@ -248,7 +250,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
         result
     }
 
-    /// The name of an object that is a thread. Objects are asked about in the order of their numbers.
+    /// The name of an object that is a thread. Must be called in the order of object numbers.
     #[inline]
     fn name_of_thread(&mut self, number: u64) -> Option<StringId> {
         while let [(thread, name), rest @ ..] = self.threads
@@ -264,7 +266,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
 
     #[inline]
     fn announce_object(&mut self, number: u64, address: u64, part: Part<'_>) -> Result<(), Stop> {
-        let &Announcer { outline, classes, ref primitive_arrays, ref sites, unknown_type, .. } = self.announcer;
+        let &Announcer { outline, classes, ref sites, unknown_type, .. } = self.announcer;
         let mut object = Object::new(unknown_type, 0);
         object.address = Some(address).filter(|&address| address != 0);
         match part {
@@ -324,30 +326,42 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
             }
             Part::PrimitiveArray { trace, element, count, elements, .. } => {
                 object.site = sites.of(trace);
-                let arrays = primitive_arrays[element.code() as usize];
-                object.type_id = arrays.type_id;
                 object.shallow_bytes = outline.layout.array_bytes(element, count.into());
-                let same = arrays.same_elements.zip(values::of_all(element, elements));
-                let contents = match same {
-                    Some(_) => None,
-                    None => self.contents(number, element, elements)?,
-                };
-                if let Some((Read::Text { .. }, text)) = contents {
-                    object.name = Some(text);
-                }
-                self.shard.object(number, &object)?;
-                self.length(arrays.length, count.into())?;
-                if let Some((field, value)) = same {
-                    self.shard.value(field, value)?;
-                }
-                if let (Some([all, first]), Some((Read::Elements { are_all }, text))) = (arrays.elements, contents) {
-                    self.shard.value(if are_all { all } else { first }, Value::Text(text))?;
-                }
-                self.class_reference(arrays.class)?;
+                self.primitive_array(number, object, element, count, elements)?;
             }
             _ => {}
         }
         Ok(())
+    }
+
+    #[inline]
+    fn primitive_array(
+        &mut self,
+        number: u64,
+        mut object: Object,
+        element: FieldType,
+        count: u32,
+        elements: &[u8],
+    ) -> Result<(), Stop> {
+        let arrays = self.announcer.primitive_arrays[element.code() as usize];
+        object.type_id = arrays.type_id;
+        let same = arrays.same_elements.zip(values::of_all(element, elements));
+        let contents = match same {
+            Some(_) => None,
+            None => self.contents(number, element, elements)?,
+        };
+        if let Some((Read::Text { .. }, text)) = contents {
+            object.name = Some(text);
+        }
+        self.shard.object(number, &object)?;
+        self.length(arrays.length, count.into())?;
+        if let Some((field, value)) = same {
+            self.shard.value(field, value)?;
+        }
+        if let (Some([all, first]), Some((Read::Elements { are_all }, text))) = (arrays.elements, contents) {
+            self.shard.value(if are_all { all } else { first }, Value::Text(text))?;
+        }
+        self.class_reference(arrays.class)
     }
 
     /// Announces the length of an array.
@@ -359,7 +373,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
         Ok(())
     }
 
-    /// What an array holds; `None` if that is not recorded.
+    /// Reads the contents of an array; `None` if they are not recorded.
     fn contents(&mut self, number: u64, kind: FieldType, elements: &[u8]) -> Result<Option<(Read, StringId)>, Stop> {
         let Announcer { string_arrays, arrays, context, .. } = self.announcer;
         let is_of_string = string_arrays.as_ref().is_some_and(|arrays| arrays.contain(number));
@@ -371,12 +385,12 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
         Ok(Some((found, context.vocabulary.string(&read.text)?)))
     }
 
-    /// What a string of some class says.
+    /// Reads the characters of a string of class `class`.
     fn text(&mut self, texts: &Texts<'_, '_, ID>, class: usize, fields: &[u8]) -> Result<Option<StringId>, Stop> {
         let read = &mut self.texts;
         if read.bytes >= COUNTED_TEXT_BYTES {
             let bytes = std::mem::take(&mut read.bytes);
-            // Relaxed: a sum, which may be late by what other threads are at.
+            // Relaxed: a sum, which may lack recent additions of other threads.
             let all = self.announcer.text_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
             read.are_too_many = all > texts.most_bytes();
         }
@@ -389,7 +403,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
         Ok(text.transpose()?)
     }
 
-    /// The reference of an object to its class, if it names that.
+    /// Announces the reference of an object to its class, if it has one.
     #[inline]
     fn class_reference(&mut self, class: Option<u64>) -> Result<(), Stop> {
         if let Some(class) = class {
@@ -399,7 +413,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
         Ok(())
     }
 
-    /// A reference to what lives at an address; 0 is none.
+    /// Announces a reference to the object at an address; 0 means none.
     #[inline]
     fn reference(&mut self, label: Label, strength: StrengthId, address: u64) -> Result<(), Stop> {
         if address == 0 {

@@ -1,7 +1,7 @@
-//! What arrays of numbers and characters hold.
+//! Contents of arrays of numbers and characters.
 //!
 //! ```text
-//!   the array of a string ──────────────────────▶ nothing: the string says it
+//!   the array of a string ──────────────────────▶ nothing: the string has the text
 //!   all elements equal ─────────────────────────▶ that element, as the field `every`
 //!   characters, or bytes of UTF-8, of a text ───▶ the text, as that of a string
 //!   otherwise ──────────────────────────────────▶ its elements, as the field `contents`, or some as `first`
@@ -17,19 +17,19 @@ use super::records::FieldType;
 use super::texts::{append, utf16_characters};
 use super::values::value;
 
-/// Fewer bytes are numbers, even if they could be characters.
+/// Fewer bytes are recorded as numbers, even if they could be characters.
 const LEAST_TEXT_BYTES: usize = 4;
 
-/// Reads what arrays hold, in words.
+/// Reads the contents of arrays as text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ArrayReader {
-    /// The most bytes of what is read.
+    /// Maximum length of the result, in bytes.
     longest: usize,
-    /// Of an array that holds no text, this many elements are read.
+    /// Maximum number of elements read from an array that is not a text.
     most_elements: usize,
 }
 
-/// What was read of an array.
+/// The contents read from an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Read {
     /// A text, or its beginning.
@@ -45,7 +45,7 @@ impl ArrayReader {
         Some(ArrayReader { longest, most_elements })
     }
 
-    /// Writes what an array with these elements holds to `out`, which is empty.
+    /// Writes the contents of an array with these elements to `out`, which is empty.
     pub(super) fn read(&self, kind: FieldType, elements: &[u8], out: &mut String) -> Read {
         let text = match kind {
             FieldType::Byte => self.utf8(elements, out),
@@ -58,7 +58,7 @@ impl ArrayReader {
         Read::Elements { are_all: self.elements(kind, elements, out) }
     }
 
-    /// Reads bytes as UTF-8; `None` if they are no text.
+    /// Reads bytes as UTF-8; `None` if they are not a text. Returns whether the text is whole.
     fn utf8(&self, bytes: &[u8], out: &mut String) -> Option<bool> {
         let used = without_zeros(bytes, 1);
         if used.len() < LEAST_TEXT_BYTES {
@@ -73,7 +73,7 @@ impl ArrayReader {
         Some(self.text(text.chars(), bytes.len(), zeros, out))
     }
 
-    /// Reads UTF-16; `None` if that is no text.
+    /// Reads UTF-16; `None` if it is not a text. Returns whether the text is whole.
     fn utf16(&self, bytes: &[u8], out: &mut String) -> Option<bool> {
         let used = without_zeros(bytes, 2);
         let mut characters = utf16_characters(used, u16::from_be_bytes);
@@ -84,9 +84,9 @@ impl ArrayReader {
         Some(self.text(characters, bytes.len() / 2, (bytes.len() - used.len()) / 2, out))
     }
 
-    /// Writes a text that `zeros` follow, the unused part of a buffer; whether all of it.
+    /// Writes a text followed by `zeros`, the unused part of a buffer. Returns whether the text is whole.
     fn text(&self, characters: impl Iterator<Item = char>, length: usize, zeros: usize, out: &mut String) -> bool {
-        /// Room for how many zeros there are.
+        /// Bytes reserved for the number of zeros.
         const ZEROS_BYTES: usize = 32;
         let room = if zeros == 0 { self.longest } else { self.longest - ZEROS_BYTES };
         let is_whole = append(characters.map(Ok), length, room, out);
@@ -96,7 +96,7 @@ impl ArrayReader {
         is_whole
     }
 
-    /// Writes elements, as many as there is room for; whether these are all. Bytes are written in hexadecimal.
+    /// Writes the elements that fit, bytes in hexadecimal. Returns whether these are all.
     fn elements(&self, kind: FieldType, elements: &[u8], out: &mut String) -> bool {
         for (at, element) in elements.chunks_exact(usize::from(kind.bytes(0))).enumerate() {
             if at == self.most_elements {
@@ -128,7 +128,7 @@ fn without_zeros(bytes: &[u8], width: usize) -> &[u8] {
     &bytes[..used.next_multiple_of(width).min(bytes.len())]
 }
 
-/// Whether a character is in no text.
+/// Whether a character never occurs in a text.
 fn is_control(character: char) -> bool {
     character.is_control() && !matches!(character, '\t' | '\n' | '\r' | '\u{c}')
 }

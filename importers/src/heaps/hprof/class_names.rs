@@ -1,4 +1,4 @@
-//! Names of classes, which each writer of dumps spells in its own way.
+//! Names of classes, whose spelling depends on the writer of the dump.
 //!
 //! ```text
 //!   HotSpot            java/lang/String     [Ljava/lang/String;    [I       as the JVM has them
@@ -10,14 +10,24 @@
 
 use std::borrow::Cow;
 
-/// A class's name as the language writes it, `java.lang.String` or `int[][]`, whoever wrote the dump.
+/// Converts the name of a class to the spelling of the language, `java.lang.String` or `int[][]`.
 pub(super) fn readable(name: Cow<'_, str>) -> Cow<'_, str> {
     if !name.starts_with('[') && !name.contains(['/', '+']) {
         return name;
     }
-    let element = name.trim_start_matches('[');
+    let mut element = name.trim_start_matches('[');
     let dimensions = name.len() - element.len();
-    let primitive = |code| match code {
+    if dimensions > 0 {
+        let class = element.strip_prefix('L').and_then(|element| element.strip_suffix(';'));
+        element = class.or_else(|| primitive(element)).unwrap_or(element);
+    }
+    // Hidden classes, those of lambdas for instance, have a `+` that the JVM shows as `/`.
+    (element.replace('/', ".").replace("+0x", "/0x") + &"[]".repeat(dimensions)).into()
+}
+
+/// The primitive type with this code in the name of an array.
+fn primitive(code: &str) -> Option<&'static str> {
+    match code {
         "Z" => Some("boolean"),
         "C" => Some("char"),
         "F" => Some("float"),
@@ -27,15 +37,7 @@ pub(super) fn readable(name: Cow<'_, str>) -> Cow<'_, str> {
         "I" => Some("int"),
         "J" => Some("long"),
         _ => None,
-    };
-    let element = if dimensions == 0 {
-        element
-    } else {
-        let class = element.strip_prefix('L').and_then(|element| element.strip_suffix(';'));
-        class.or_else(|| primitive(element)).unwrap_or(element)
-    };
-    // Hidden classes, those of lambdas for instance, have a `+` that the JVM shows as `/`.
-    (element.replace('/', ".").replace("+0x", "/0x") + &"[]".repeat(dimensions)).into()
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Classes: which fields refer to something, how long instances are, and the types in the recording.
+//! Classes: fields that are references, sizes of instances, and types in the recording.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,13 +18,13 @@ use super::outline::{Count, Outline};
 use super::records::{ClassPart, FieldType, Header};
 use super::values::{self, ValueField, encoding};
 
-/// A chain of superclasses that is longer is none.
+/// Longer chains of superclasses are cut.
 const MAX_SUPERCLASSES: usize = 1000;
 
 /// A field of an instance that refers to something.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReferenceField {
-    /// Where it is among the values of the fields.
+    /// Its offset in the values of the fields.
     pub(super) offset: usize,
     pub(super) label: Label,
     pub(super) strength: StrengthId,
@@ -33,17 +33,17 @@ pub(super) struct ReferenceField {
 /// The name of a field that the dump does not name.
 pub(super) const UNKNOWN_FIELD: &str = "<unknown field>";
 
-/// What is derived from a class when its first instance comes.
+/// Facts about the instances of a class, derived at the first instance.
 #[derive(Debug)]
 pub(super) struct Instances {
-    /// How long their fields are in the dump.
+    /// Length of their fields in the dump, in bytes.
     pub(super) field_bytes: usize,
     pub(super) references: Vec<ReferenceField>,
     /// Empty if no contents are recorded.
     pub(super) values: Vec<ValueField>,
     pub(super) shallow_bytes: u64,
     pub(super) type_id: TypeId,
-    /// Their class, as they name it, see [`Classes::named`].
+    /// The object number of their class, see [`Classes::named`].
     pub(super) class: Option<u64>,
 }
 
@@ -68,22 +68,22 @@ struct Strengths {
 /// The classes of a dump, by number.
 pub(super) struct Classes<'o, 'a, const ID: usize> {
     outline: &'o Outline<'a>,
-    /// As the language writes them, or the address where the dump does not name a class.
+    /// In the spelling of the language; the address of a class that the dump does not name.
     names: Vec<Cow<'o, str>>,
     vocabulary: &'o Vocabulary<'o>,
     kinds: Kinds,
     strengths: Strengths,
     packing: Packing,
     runtime: Runtime,
-    /// Classes that the JVM itself holds: their instances do not.
+    /// Classes that the JVM itself keeps alive: references from their instances are not recorded.
     is_held: Vec<bool>,
-    /// Classes whose superclasses are not to be followed.
+    /// Classes whose superclasses are not followed, since they form a circle.
     is_circular: Vec<bool>,
     instances: Vec<OnceLock<Instances>>,
     arrays: Vec<OnceLock<(TypeId, Option<FieldId>)>>,
-    /// Whether it is recorded what fields hold.
+    /// Whether values of fields are recorded.
     has_values: bool,
-    /// The number of `java.lang.Object`, which arrays and classes are, too.
+    /// The number of `java.lang.Object`, the superclass of arrays and classes.
     object: OnceLock<Option<usize>>,
 }
 
@@ -115,16 +115,15 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
                 *is_held = true;
             }
         }
-        let name = |class: &ClassPart<'_>| {
+        let names = outline.classes.iter().map(|class| {
             let name = outline.names.class_name(class.address);
             name.unwrap_or_else(|| format!("<class at {:#x}>", class.address).into())
-        };
-        let names: Vec<Cow<'o, str>> = outline.classes.iter().map(name).collect();
-        let has = |class: &str| names.iter().any(|name| name == class);
-        // Since JDK 14: nearly the versions that pack fields anew, which are those from 15 on.
-        let is_recent = has("java.lang.Record");
+        });
+        let names: Vec<Cow<'o, str>> = names.collect();
+        // Since JDK 14. The packing of fields changed in JDK 15, nearly the same version.
+        let is_recent = names.iter().any(|name| name == "java.lang.Record");
         // Since JDK 8 the superclass of methods, which the JVM itself loads.
-        let is_8_or_later = has("java.lang.reflect.Executable");
+        let is_8_or_later = names.iter().any(|name| name == "java.lang.reflect.Executable");
         let runtime = if header.is_of_android() { Runtime::Art } else { Runtime::HotSpot { is_8_or_later } };
         let classes = Classes {
             outline,
@@ -151,7 +150,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         (number < self.instances.len()).then_some(number)
     }
 
-    /// The name of a class as the language writes it, or its address.
+    /// The name of a class in the spelling of the language, or its address.
     pub(super) fn name(&self, number: usize) -> &str {
         &self.names[number]
     }
@@ -161,7 +160,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         self.names.iter().position(|of_class| of_class == name)
     }
 
-    /// What is to know of the instances of a class. `field_bytes` is how long one of them is in the dump.
+    /// Facts about the instances of a class. `field_bytes` is the length of the fields of one of them in the dump.
     pub(super) fn instances(&self, number: usize, field_bytes: usize) -> Result<&Instances, ImportError> {
         if let Some(instances) = self.instances[number].get() {
             return Ok(instances);
@@ -178,27 +177,27 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         Ok(self.instances[number].get_or_init(|| instances))
     }
 
-    /// How long the fields of an instance are in the dump.
+    /// Length of the fields of an instance in the dump, in bytes.
     fn field_bytes(&self, number: usize) -> usize {
-        let of_class = |number: usize| self.outline.classes[number].fields::<ID>();
-        self.chain(number).flat_map(of_class).map(|(_, kind)| usize::from(kind.bytes(ID as u8))).sum()
+        let fields = self.chain(number).flat_map(|number| self.outline.classes[number].fields::<ID>());
+        fields.map(|(_, kind)| usize::from(kind.bytes(ID as u8))).sum()
     }
 
-    /// Whether the counted instances are as long as their classes say.
+    /// Whether the counted instances have the lengths that follow from their classes.
     pub(super) fn are_as_long_as_counted(&self) -> bool {
         self.outline.counts.instances.iter().all(|(&class, count)| {
             self.number(class).is_some_and(|number| self.field_bytes(number) as u64 * count.objects == count.bytes)
         })
     }
 
-    /// The class as its objects name it; `None` if the JVM itself holds it. Another one lives as long as its objects,
-    /// arrays among them, and may be unloaded when they are gone.
+    /// The object number of a class, for references from its objects; `None` if the JVM itself keeps the class alive.
+    /// Other classes live as long as their objects and arrays, and may be unloaded after them.
     #[inline]
     pub(super) fn named(&self, number: usize) -> Option<u64> {
         (!self.is_held[number]).then_some(number as u64)
     }
 
-    /// The class of this name, which no two loaders define, as its objects name it.
+    /// The same for the class of this name, which no two loaders define.
     pub(super) fn named_by(&self, name: &str) -> Option<u64> {
         self.named(self.find(name)?)
     }
@@ -216,11 +215,13 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
 
     /// The field with the length of arrays of this type, if that is recorded.
     pub(super) fn length_field(&self, array_type: TypeId) -> Result<Option<FieldId>, ImportError> {
-        let length = || self.vocabulary.field(array_type, "length", Encoding::Unsigned, false);
-        self.has_values.then(length).transpose()
+        if !self.has_values {
+            return Ok(None);
+        }
+        self.vocabulary.field(array_type, "length", Encoding::Unsigned, false).map(Some)
     }
 
-    /// The static fields of a class that are no references, and what they hold.
+    /// The static fields of a class that are not references, with their values.
     pub(super) fn static_values(
         &self,
         class: &ClassPart<'_>,
@@ -239,9 +240,11 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
     /// The size of a class object: the `own_bytes` of `java.lang.Class`, followed by the static fields.
     pub(super) fn class_bytes(&self, class: &ClassPart<'_>, own_bytes: u64) -> u64 {
         let layout = &self.outline.layout;
-        let is_field = |name| !self.outline.names.text(name).is_some_and(|name| name.starts_with('<'));
-        // HotSpot lists what classes hold elsewhere among their static fields: `<resolved_references>`.
-        let statics = class.statics::<ID>().filter(|&(name, ..)| is_field(name)).map(|(_, kind, _)| kind);
+        // Among the static fields, HotSpot lists data that classes hold elsewhere: `<resolved_references>`.
+        let statics = class
+            .statics::<ID>()
+            .filter(|&(name, ..)| !self.outline.names.text(name).is_some_and(|name| name.starts_with('<')));
+        let statics = statics.map(|(_, kind, _)| kind);
         layout.aligned(own_bytes + layout::static_bytes(statics, layout))
     }
 
@@ -264,17 +267,17 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         self.object.get_or_init(|| self.find("java.lang.Object")).map(|number| self.declare(number)).transpose()
     }
 
-    /// The type of objects whose class the dump does not hold.
+    /// The type of objects whose class is not in the dump.
     pub(super) fn unknown_type(&self) -> Result<TypeId, ImportError> {
         self.vocabulary.declare_type(&TypeDescription::new(self.kinds.instance, "<unknown class>"))
     }
 
-    /// The type of arrays whose class the dump does not hold.
+    /// The type of arrays whose class is not in the dump.
     pub(super) fn unknown_array_type(&self) -> Result<TypeId, ImportError> {
         self.vocabulary.declare_type(&TypeDescription::new(self.kinds.array, "<unknown class>[]"))
     }
 
-    /// The type of the arrays of such elements.
+    /// The type of arrays of these elements.
     pub(super) fn primitive_array_type(&self, element: FieldType) -> Result<TypeId, ImportError> {
         let name = format!("{}[]", element.name());
         self.declare_array(self.kinds.primitive_array, &name, &conventions::OF_PRIMITIVE_ARRAYS)
@@ -287,27 +290,31 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         self.vocabulary.declare_type(&description)
     }
 
-    /// The field with the value that all elements of such an array have, if that is recorded.
+    /// The field with the value shared by all elements of an array, if that is recorded.
     pub(super) fn same_elements_field(
         &self,
         array_type: TypeId,
         element: FieldType,
     ) -> Result<Option<FieldId>, ImportError> {
-        let field = || self.vocabulary.field(array_type, conventions::SAME_ELEMENTS, encoding(element), true);
-        self.has_values.then(field).transpose()
+        if !self.has_values {
+            return Ok(None);
+        }
+        self.vocabulary.field(array_type, conventions::SAME_ELEMENTS, encoding(element), true).map(Some)
     }
 
-    /// The fields with all elements and with the first elements of an array, in words, if they are recorded.
+    /// The fields with all elements and with the first elements of an array, as text, if they are recorded.
     pub(super) fn elements_fields(&self, array_type: TypeId) -> Result<Option<[FieldId; 2]>, ImportError> {
-        let field = |name, is_optional| self.vocabulary.field(array_type, name, Encoding::Text, is_optional);
-        let fields = || Ok([field(conventions::ALL_ELEMENTS, false)?, field(conventions::FIRST_ELEMENTS, true)?]);
-        self.has_values.then(fields).transpose()
+        if !self.has_values {
+            return Ok(None);
+        }
+        let all = self.vocabulary.field(array_type, conventions::ALL_ELEMENTS, Encoding::Text, false)?;
+        let first = self.vocabulary.field(array_type, conventions::FIRST_ELEMENTS, Encoding::Text, true)?;
+        Ok(Some([all, first]))
     }
 
-    /// What was counted by class, by type.
+    /// The counts by class, summed by type.
     pub(super) fn totals(&self) -> Result<Vec<TypeCount>, ImportError> {
         let mut totals: BTreeMap<TypeId, Count> = BTreeMap::new();
-        let mut add = |type_id: TypeId, count: Count| totals.entry(type_id).or_default().add(count);
         let counts = &self.outline.counts;
         for (&class, &Count { objects, bytes }) in &counts.instances {
             let (type_id, bytes) = match self.number(class) {
@@ -315,38 +322,42 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
                     let shallow_bytes = self.fields(number).instance_bytes(&self.outline.layout);
                     (self.declare(number)?, shallow_bytes * objects)
                 }
-                // Such instances are imported, not counted: see `are_as_long_as_counted`.
+                // Dumps with such instances are imported instead: see `are_as_long_as_counted`.
                 None => (self.unknown_type()?, bytes),
             };
-            add(type_id, Count { objects, bytes });
+            totals.entry(type_id).or_default().add(Count { objects, bytes });
         }
         for (&class, &count) in &counts.object_arrays {
-            let number = self.number(class);
-            add(number.map_or_else(|| self.unknown_array_type(), |number| Ok(self.array_type(number)?.0))?, count);
+            let type_id = match self.number(class) {
+                Some(number) => self.array_type(number)?.0,
+                None => self.unknown_array_type()?,
+            };
+            totals.entry(type_id).or_default().add(count);
         }
         for &(element, count) in &counts.primitive_arrays {
-            add(self.primitive_array_type(element)?, count);
+            totals.entry(self.primitive_array_type(element)?).or_default().add(count);
         }
         let own_class_bytes = self.own_class_bytes();
         for class in &self.outline.classes {
-            add(self.class_type()?, Count { objects: 1, bytes: self.class_bytes(class, own_class_bytes) });
+            let bytes = self.class_bytes(class, own_class_bytes);
+            totals.entry(self.class_type()?).or_default().add(Count { objects: 1, bytes });
         }
-        let row = |(type_id, Count { objects, bytes: heap_bytes })| TypeCount {
+        let totals = totals.into_iter().map(|(type_id, Count { objects, bytes: heap_bytes })| TypeCount {
             type_id,
             objects,
             heap_bytes,
             unmanaged_bytes: 0,
-        };
-        Ok(totals.into_iter().map(row).collect())
+        });
+        Ok(totals.collect())
     }
 
-    /// A class and its superclasses, itself first.
+    /// A class, followed by its superclasses.
     pub(super) fn chain(&self, number: usize) -> impl Iterator<Item = usize> {
-        let above = |&number: &usize| self.superclass(number).filter(|_| !self.is_circular[number]);
-        std::iter::successors(Some(number), above).take(MAX_SUPERCLASSES)
+        let superclass = move |&number: &usize| self.superclass(number).filter(|_| !self.is_circular[number]);
+        std::iter::successors(Some(number), superclass).take(MAX_SUPERCLASSES)
     }
 
-    /// Which classes have superclasses that go in a circle, as damage can make them: those are unknown.
+    /// Marks the classes whose chain of superclasses ends in a circle, as damage can cause.
     fn circular(&self) -> Vec<bool> {
         let count = self.outline.classes.len();
         let (mut known, mut seen_from) = (vec![None; count], vec![usize::MAX; count]);
@@ -372,10 +383,10 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         self.number(self.outline.classes[number].superclass)
     }
 
-    /// The fields of instances in their order: those of the class, then those of its superclasses.
+    /// The fields of instances in order: those of the class, then those of its superclasses.
     pub(super) fn all_fields(&self, number: usize) -> impl Iterator<Item = (Option<Cow<'o, str>>, FieldType)> {
-        let of_class = |number: usize| self.outline.classes[number].fields::<ID>();
-        self.chain(number).flat_map(of_class).map(|(name, kind)| (self.outline.names.text(name), kind))
+        let fields = self.chain(number).flat_map(|number| self.outline.classes[number].fields::<ID>());
+        fields.map(|(name, kind)| (self.outline.names.text(name), kind))
     }
 
     fn fields(&self, number: usize) -> Fields {
@@ -390,18 +401,19 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
                 .collect();
             let has = |field: &str| declared.iter().any(|(name, _)| name == field);
             let hidden = self.runtime.hidden_fields(class, has);
-            let of = |contended: bool| {
-                let is_one =
-                    |(name, _): &&(Cow<'_, str>, FieldType)| self.runtime.is_contended(class, name, has) == contended;
-                declared.iter().filter(is_one).map(|&(_, kind)| kind).collect::<Vec<_>>()
-            };
-            fields.add(of(false).into_iter().chain(hidden.iter().copied()), layout, self.packing);
-            fields.add_apart(&of(true), layout, self.packing);
+            let (mut packed, mut apart) = (Vec::new(), Vec::new());
+            for (name, kind) in &declared {
+                let is_contended = self.runtime.is_contended(class, name, has);
+                if is_contended { &mut apart } else { &mut packed }.push(*kind);
+            }
+            packed.extend_from_slice(hidden);
+            fields.add(packed.into_iter(), layout, self.packing);
+            fields.add_apart(&apart, layout, self.packing);
         }
         fields
     }
 
-    /// The fields that refer to something: first those of the class, then those of its superclasses.
+    /// The fields that are references: first those of the class, then those of its superclasses.
     fn references(&self, number: usize, field_bytes: usize) -> Result<Vec<ReferenceField>, ImportError> {
         let mut references = Vec::new();
         let mut offset = 0;
@@ -423,8 +435,8 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         Ok(references)
     }
 
-    /// Declares all fields of the instances, in the same order. Returns those that are no references. `types` are those of the
-    /// class and of its superclasses.
+    /// Declares all fields of the instances, in the same order, and returns those that are not references. `types`
+    /// are the types of the class and of its superclasses.
     fn values(&self, number: usize, types: &[TypeId]) -> Result<Vec<ValueField>, ImportError> {
         let mut values = Vec::new();
         let mut offset = 0;
@@ -432,7 +444,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
             for (name, kind) in self.outline.classes[declaring].fields::<ID>() {
                 let name = self.outline.names.text(name).unwrap_or(UNKNOWN_FIELD.into());
                 let bytes = usize::from(kind.bytes(ID as u8));
-                // A truth in a number has the value of the last byte.
+                // A boolean stored in a number is the last byte.
                 let is_truth = kind == FieldType::Int && conventions::is_truth(self.name(declaring), &name);
                 let (kind, at) = if is_truth { (FieldType::Boolean, offset + bytes - 1) } else { (kind, offset) };
                 let field = self.vocabulary.field(type_id, &name, encoding(kind), false)?;
@@ -445,16 +457,16 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         Ok(values)
     }
 
-    /// How strongly a `java.lang.ref.Reference` refers.
+    /// The strength of the referent of a `java.lang.ref.Reference`.
     fn strength(&self, number: usize) -> StrengthId {
-        let of_name = |name: &str| match name {
+        let strength = self.chain(number).find_map(|number| match self.name(number) {
             "java.lang.ref.SoftReference" => Some(self.strengths.soft),
             "java.lang.ref.PhantomReference" => Some(self.strengths.phantom),
             // The second one is Android's.
             "java.lang.ref.FinalReference" | "java.lang.ref.FinalizerReference" => Some(self.strengths.finalizer),
             _ => None,
-        };
-        self.chain(number).find_map(|number| of_name(self.name(number))).unwrap_or(self.strengths.weak)
+        });
+        strength.unwrap_or(self.strengths.weak)
     }
 
     /// The type of a class's instances.
@@ -462,7 +474,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         Ok(self.declare_chain(number)?[0])
     }
 
-    /// Declares the types of a class's instances and of its superclasses', which come after it.
+    /// Declares the types of the instances of a class and of its superclasses, in this order.
     fn declare_chain(&self, number: usize) -> Result<Vec<TypeId>, ImportError> {
         let chain: Vec<usize> = self.chain(number).collect();
         let mut types = Vec::with_capacity(chain.len());
@@ -480,7 +492,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         Ok(types)
     }
 
-    /// The class of a class's loader; `None` for the JVM's own.
+    /// The name of the class of a class's loader; `None` for the JVM's own loader.
     fn loader_name(&self, number: usize) -> Option<String> {
         let loader = self.outline.addresses.number(self.outline.classes[number].loader)?;
         match self.outline.object::<ID>(loader)? {
@@ -490,18 +502,18 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
     }
 }
 
-/// What lays out the objects.
+/// The runtime that laid out the objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Runtime {
     HotSpot {
         is_8_or_later: bool,
     },
-    /// Android's, whose classes declare all fields that there are.
+    /// That of Android, whose classes declare all their fields.
     Art,
 }
 
 impl Runtime {
-    /// Fields that HotSpot adds to some classes and that no dump lists, for a class that declares what `has` says.
+    /// Fields that HotSpot adds to a class and that no dump lists. `has` tells whether the class declares a field.
     fn hidden_fields(self, class: &str, has: impl Fn(&str) -> bool) -> &'static [FieldType] {
         use FieldType::{Boolean, Int, Long, Reference, Short};
         let Runtime::HotSpot { is_8_or_later } = self else { return &[] };
@@ -510,9 +522,9 @@ impl Runtime {
             // Source file and lock; before JDK 25 protection domain and signers, in place of the lock.
             "java.lang.Class" if has("signers") => &[Long, Long, Int, Int, Reference, Reference],
             "java.lang.Class" => &[Long, Long, Int, Int, Reference, Reference, Reference],
-            // Since JDK 19: what debuggers and the flight recorder know of it.
+            // Since JDK 19: data for debuggers and the flight recorder.
             "java.lang.Thread" if has("holder") => &[Long, Int, Short, Boolean],
-            // The data of a loader came with the metaspace.
+            // Loaders refer to their data since the metaspace was introduced.
             "java.lang.ClassLoader" if !is_8_or_later => &[],
             "java.lang.invoke.ResolvedMethodName" if !has("vmholder") => &[Long, Reference],
             "java.lang.ClassLoader"
@@ -525,7 +537,7 @@ impl Runtime {
         }
     }
 
-    /// Whether a field is marked `@Contended`, which no dump says. HotSpot pads such a field on both sides.
+    /// Whether a field is marked `@Contended`, which dumps do not record. HotSpot pads such a field on both sides.
     fn is_contended(self, class: &str, field: &str, has: impl Fn(&str) -> bool) -> bool {
         if self == Runtime::Art {
             return false;

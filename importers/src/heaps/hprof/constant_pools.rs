@@ -1,16 +1,17 @@
-//! The constant pools of a dump that does not say which objects they are, as those of `jhsdb jmap`.
+//! The constant pools of a dump that does not mark them as roots, as dumps of `jhsdb jmap`.
 //!
-//! Of each class HotSpot keeps what its constant pool refers to, such as string literals, in an `Object[]` that only the
-//! class knows, outside of the heap:
+//! For each class, HotSpot keeps the objects to which its constant pool refers, such as string literals, in an
+//! `Object[]` that only the class refers to, from outside of the heap:
 //!
 //! ```text
 //!   class Jobs (metaspace) ──▶ Object[]   "started"   null   MethodType   CallSite
 //! ```
 //!
-//! In the dump nothing refers to such an array, so it is known by that and by what it holds. Garbage may look alike.
+//! In the dump nothing refers to such an array, so it is recognised by that and by its contents. Garbage may look
+//! alike.
 //!
-//! Where classes come from an archive, as those of the JDK usually do (class data sharing), their pools and some objects of
-//! the JDK are in another `Object[]` that only the JVM knows:
+//! If classes come from an archive, as those of the JDK usually do (class data sharing), their pools and some objects
+//! of the JDK are in another `Object[]`, to which only the JVM refers:
 //!
 //! ```text
 //!   archive (metaspace) ──▶ Object[]   Object[] "started" …   Object[] …   ArchivedModuleGraph   Short[]
@@ -28,21 +29,21 @@ use super::classes::Classes;
 use super::outline::{Chunk, Outline, for_each_object};
 use super::records::{FieldType, Part, id};
 
-/// What a constant pool holds: objects of these classes, and of those that are derived from them.
+/// Classes whose instances, and those of their subclasses, constant pools refer to.
 const CONSTANTS: [&str; 4] =
     ["java.lang.String", "java.lang.invoke.MethodType", "java.lang.invoke.MethodHandle", "java.lang.invoke.CallSite"];
 
 /// Class files have constants up to this number (JVMS 4.1).
 const MOST_CONSTANTS: usize = u16::MAX as usize;
 
-/// The array of an archive refers to as many objects at least: a JVM that prints a line has 198.
+/// Minimum number of objects in the array of an archive: a JVM that prints a line has 198.
 const LEAST_ARCHIVED: usize = 32;
 
 /// Addresses of arrays.
 type Arrays = HashSet<u64, RandomState>;
 
-/// The addresses of the arrays that look like constant pools and that nothing refers to, ascending. Two passes over the
-/// dump, on all threads of the current pool.
+/// Returns the addresses of the arrays that look like constant pools and to which nothing refers, in ascending order.
+/// Makes two passes over the dump, on all threads of the current pool.
 pub(super) fn find<const ID: usize>(
     outline: &Outline<'_>,
     classes: &Classes<'_, '_, ID>,
@@ -85,18 +86,17 @@ impl<const ID: usize> Search<'_, '_, '_, ID> {
         add: impl Fn(&Chunk<'_>, &mut Arrays) -> Result<(), ImportError> + Sync,
     ) -> Result<Arrays, ImportError> {
         context.progress.begin("looking for constant pools", self.outline.dump.len() as u64, "bytes");
-        let of_chunk = |chunk: &Chunk<'_>| {
+        let of_chunks = self.outline.chunks.par_iter().map(|chunk| {
             context.check_cancelled()?;
             let mut found = Arrays::default();
             add(chunk, &mut found)?;
             context.progress.advance(chunk.bytes.len() as u64);
             Ok(found)
-        };
-        let both = |mut one: Arrays, other: Arrays| {
+        });
+        of_chunks.try_reduce(Arrays::default, |mut one, other| {
             one.extend(other);
             Ok(one)
-        };
-        self.outline.chunks.par_iter().map(of_chunk).try_reduce(Arrays::default, both)
+        })
     }
 
     /// Adds the arrays of a chunk that hold nothing but constants, and those that mostly hold such arrays.
@@ -109,7 +109,8 @@ impl<const ID: usize> Search<'_, '_, '_, ID> {
         Ok(())
     }
 
-    /// What an `Object[]` refers to.
+    /// The addresses to which an `Object[]` refers; `None` for other objects and for arrays longer than constant
+    /// pools.
     fn elements<'p>(&self, part: &Part<'p>) -> Option<impl Iterator<Item = u64> + use<'p, ID>> {
         let Part::ObjectArray { class, elements, .. } = *part else { return None };
         let is_one = class == self.array_class && elements.len() / ID <= MOST_CONSTANTS;
@@ -142,26 +143,25 @@ impl<const ID: usize> Search<'_, '_, '_, ID> {
         self.classes.number(class).is_some_and(|number| self.is_constant[number])
     }
 
-    /// Adds those that an object of a chunk refers to.
+    /// Adds the arrays of `alike` to which an object of a chunk refers.
     fn add_referred_to(&self, chunk: &Chunk<'_>, alike: &Arrays, found: &mut Arrays) -> Result<(), ImportError> {
         let mut result = Ok(());
-        let mut add = |address: u64| {
-            if alike.contains(&address) {
-                found.insert(address);
-            }
-        };
         for_each_object::<ID>(chunk, |_, part| match part {
             Part::Instance { class, fields, .. } => {
                 let Some(number) = self.classes.number(class) else { return };
                 match self.classes.instances(number, fields.len()) {
                     Ok(instances) => {
                         let places = instances.references.iter().map(|field| field.offset);
-                        places.filter_map(|at| fields.get(at..at + ID)).for_each(|value| add(id::<ID>(value)));
+                        let addresses = places.filter_map(|at| fields.get(at..at + ID)).map(id::<ID>);
+                        found.extend(addresses.filter(|address| alike.contains(address)));
                     }
                     Err(error) => result = Err(error),
                 }
             }
-            Part::ObjectArray { elements, .. } => elements.chunks_exact(ID).for_each(|value| add(id::<ID>(value))),
+            Part::ObjectArray { elements, .. } => {
+                let addresses = elements.chunks_exact(ID).map(id::<ID>);
+                found.extend(addresses.filter(|address| alike.contains(address)));
+            }
             _ => {}
         });
         result

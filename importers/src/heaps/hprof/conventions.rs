@@ -1,8 +1,8 @@
-//! What well-known classes of the JVM's libraries say of their instances, as attributes of their types.
+//! Attributes of the types of well-known classes of the JVM's libraries.
 
 use super::interfaces;
 
-/// Classes whose instances stand for what their field `value` holds. Those of `java.lang` never change.
+/// Classes whose instances represent the value of their field `value`. Those of `java.lang` never change.
 const STAND_FOR_VALUES: [&str; 11] = [
     "java.lang.Boolean",
     "java.lang.Byte",
@@ -22,7 +22,7 @@ pub(super) fn is_truth(class: &str, field: &str) -> bool {
     (class, field) == ("java.util.concurrent.atomic.AtomicBoolean", "value")
 }
 
-/// Classes whose instances are called by what a field refers to.
+/// Classes whose instances have the name to which a field refers.
 const NAMED_BY: [(&str, &str); 6] = [
     ("java.io.File", "path"),
     ("java.lang.Enum", "name"),
@@ -32,9 +32,9 @@ const NAMED_BY: [(&str, &str); 6] = [
     ("java.util.regex.Pattern", "pattern"),
 ];
 
-/// How instances of classes read, as templates.
+/// Templates for the text of instances.
 const READS_AS: [(&str, &str); 40] = [
-    // Loaders and versions of modules are not told of those of the JDK.
+    // Loaders and versions of the JDK's own modules are omitted.
     (
         "java.lang.StackTraceElement",
         "[{?.format=0}{.classLoaderName}/[{.moduleName}[@{.moduleVersion}]]/\
@@ -78,7 +78,7 @@ const READS_AS: [(&str, &str); 40] = [
     ("java.time.ZoneRegion", "{.id}"),
     ("java.time.ZonedDateTime", "{.dateTime}{.offset}[{?.zone=.offset}|\\[{.zone}\\]]"),
     ("java.util.Currency", "{.currencyCode}"),
-    // A date whose fields were set has them in `cdate`, until it is asked for its time.
+    // A date whose fields were set keeps them in `cdate` until its time is read.
     ("java.util.Date", "{.fastTime:ms}{?.cdate.normalized}"),
     (
         "java.util.Locale",
@@ -102,11 +102,11 @@ const READS_AS: [(&str, &str); 40] = [
 /// A class whose instances hold elements.
 struct Collection {
     class: &'static str,
-    /// Where the number of elements is.
+    /// Path of the number of elements.
     elements: &'static str,
-    /// Where the number of slots for them is; empty without slots.
+    /// Path of the number of slots for them; empty without slots.
     slots: &'static str,
-    /// Where the slots are in which chains of entries begin; empty if they are none.
+    /// Path of the slots in which chains of entries begin; empty if there are none.
     hash_table: &'static str,
 }
 
@@ -116,7 +116,7 @@ impl Collection {
     }
 }
 
-/// Those of the JDK and of Android. Their subclasses are like them.
+/// The collections of the JDK and of Android. Subclasses have the same fields.
 const COLLECTIONS: [Collection; 37] = [
     Collection::new("android.util.ArrayMap", ".mSize", ".mHashes.length", ""),
     Collection::new("android.util.ArraySet", ".mSize", ".mHashes.length", ""),
@@ -132,7 +132,7 @@ const COLLECTIONS: [Collection; 37] = [
     Collection::new("java.util.HashMap", ".size", ".table.length", ".table"),
     Collection::new("java.util.HashSet", ".map.size", ".map.table.length", ""),
     Collection::new("java.util.Hashtable", ".count", ".table.length", ".table"),
-    // Keys and values take turns.
+    // Keys and values alternate.
     Collection::new("java.util.IdentityHashMap", ".size", "", ""),
     Collection::new("java.util.ImmutableCollections$ListN", ".elements.length", "", ""),
     Collection::new("java.util.ImmutableCollections$MapN", ".size", "", ""),
@@ -163,16 +163,16 @@ const COLLECTIONS: [Collection; 37] = [
     Collection::new("java.util.jar.Attributes", ".map.size", ".map.table.length", ""),
 ];
 
-/// Where the entries of collections and of their nodes are, in the JDK from 8 on and in Android. Subclasses are like
-/// them.
+/// Paths of the entries of collections and of their nodes, in the JDK from 8 on and in Android. Subclasses have the
+/// same paths.
 const ENTRIES: [(&str, &str); 110] = [
     ("android.util.ArrayMap", ".mArray[=]"),
     ("android.util.ArraySet", ".mArray[]="),
-    // Values that were deleted are placeholders. The keys are in an array of numbers.
+    // Deleted values are placeholders. The keys are in an array of numbers.
     ("android.util.SparseArray", ".mValues[]="),
     ("java.lang.ThreadLocal$ThreadLocalMap", ".table[]"),
     ("java.lang.ThreadLocal$ThreadLocalMap$Entry", ".referent=.value"),
-    // Of any list: those of an array are known.
+    // Of any list; only those backed by an array can be read.
     ("java.util.AbstractList$SubList", "=.root.elementData[.offset,.size] =.root.a[.offset,.size]"),
     ("java.util.AbstractMap$1", ".this$0="),
     ("java.util.ArrayDeque", "=.elements[.head]"),
@@ -283,19 +283,19 @@ const ENTRIES: [(&str, &str); 110] = [
     ("java.util.concurrent.LinkedBlockingQueue", ".head.next"),
     ("java.util.concurrent.LinkedBlockingQueue$Node", "=.item .next"),
     ("java.util.concurrent.LinkedTransferQueue", ".head"),
-    // What was taken leaves null or the node itself.
+    // A removed item leaves null or the node itself.
     ("java.util.concurrent.LinkedTransferQueue$DualNode", "=.item? .next"),
     ("java.util.concurrent.LinkedTransferQueue$Node", "=.item? .next"),
     ("java.util.concurrent.PriorityBlockingQueue", "=.queue[]"),
     ("java.util.jar.Attributes", ".map"),
 ];
 
-/// The attributes of arrays: they have as many elements as their length says, and hold them themselves.
+/// The attributes of arrays, which hold their elements themselves: as many as their length.
 pub(super) const OF_ARRAYS: [(&str, &str); 3] = [("elements", ".length"), ("slots", ".length"), ("entries", "=[]")];
 
-/// The field with the value that all elements of an array have.
+/// The field with the value shared by all elements of an array.
 pub(super) const SAME_ELEMENTS: &str = "every";
-/// The fields with the elements of an array, in words: all of them, or the first ones.
+/// The fields with the elements of an array, as text: all of them, or the first ones.
 pub(super) const ALL_ELEMENTS: &str = "contents";
 pub(super) const FIRST_ELEMENTS: &str = "first";
 
@@ -303,7 +303,7 @@ pub(super) const FIRST_ELEMENTS: &str = "first";
 pub(super) const OF_PRIMITIVE_ARRAYS: [(&str, &str); 4] =
     [OF_ARRAYS[0], OF_ARRAYS[1], ("same elements", SAME_ELEMENTS), ("all elements", ALL_ELEMENTS)];
 
-/// The attributes of a class's type. `has_values` says whether it is recorded what fields hold.
+/// The attributes of a class's type. `has_values` tells whether values of fields are recorded.
 pub(super) fn of_class(name: &str, has_values: bool) -> Vec<(&'static str, &'static str)> {
     let mut attributes = Vec::new();
     if name == "java.lang.String" {

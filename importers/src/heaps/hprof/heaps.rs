@@ -5,9 +5,9 @@
 //!   names, classes │ SEGMENT … SEGMENT · DUMP END │ names, classes │ SEGMENT … SEGMENT · DUMP END …
 //! ```
 //!
-//! The JVM's `hprof` agent writes a heap dump at each signal and one at exit, all into one file. What it has named before
-//! one dump it does not name again before the next. A heap dump without any class of those before is the rest of the one
-//! before: some writers end the dump whenever other records come between.
+//! The JVM's `hprof` agent writes a heap dump at each signal and one at exit, all into one file. Names and classes
+//! written before one dump are not written again before the next. A heap dump that has no class in common with the
+//! one before continues it: some writers end the dump whenever other records come between.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::OnceLock;
@@ -25,8 +25,8 @@ use super::places::{Places, Records, Segment};
 use super::records::{Header, record, tag};
 use super::recovery::{Recovered, recover};
 
-/// Goes from record to record by their lengths, and reads those before the end of the first heap dump; `None` if that
-/// leads to none.
+/// Goes from record to record by their lengths, and adds those before the end of the first heap dump to `names`.
+/// Returns `None` if a length leads to no record.
 fn find<'a, const ID: usize>(
     dump: &'a [u8],
     start: usize,
@@ -36,7 +36,7 @@ fn find<'a, const ID: usize>(
     let mut places = Places::new();
     let mut offset = start;
     while let Some(record) = record(dump, offset).ok()? {
-        // The length of a class tells whether it is one.
+        // The length of a class record is fixed; another one is damage.
         let is_class = record.tag != tag::LOAD_CLASS || record.body.len() == 8 + 2 * ID;
         if (record.body.len() as u64) < record.length || !is_class {
             return None;
@@ -58,11 +58,11 @@ fn find<'a, const ID: usize>(
     Some(places)
 }
 
-/// The most heap dumps of one file. For each, the names and classes of the file are gone over: a file of nothing but tiny
-/// dumps would take hours. The JVM's agent writes one for each signal.
+/// Maximum number of heap dumps in one file. Each takes a pass over the names and classes of the file: a file of
+/// nothing but tiny dumps would take hours. The JVM's agent writes one for each signal.
 const MOST_HEAPS: u32 = 1000;
 
-/// Sub-records that a damaged dump holds in parts, put together.
+/// Sub-records that a damaged dump holds in parts, joined.
 #[derive(Debug, Default)]
 pub(super) struct Joined(OnceLock<Vec<Vec<u8>>>);
 
@@ -73,18 +73,18 @@ pub(super) struct Heaps<'a> {
     layout: (ObjectLayout, bool),
     purpose: Purpose,
     records: VecDeque<Records>,
-    /// What is in each job, and the heap dump it is of.
+    /// The outline of each job, and the number of its heap dump.
     found: VecDeque<(u32, JobOutline<'a>)>,
-    /// How many heap dumps were given out.
+    /// Number of heap dumps returned.
     given: u32,
-    /// What is missing or wrong.
+    /// The damage to the file, if any.
     pub(super) damage: Option<Damage>,
-    /// Sentences for the user.
+    /// Notes for the user.
     pub(super) notes: Vec<String>,
 }
 
 impl<'a> Heaps<'a> {
-    /// Looks through the whole file, on all threads of the current pool.
+    /// Scans the whole file, on all threads of the current pool.
     pub(super) fn read<const ID: usize>(
         dump: &'a [u8],
         header: &Header<'_>,
@@ -122,7 +122,7 @@ impl<'a> Heaps<'a> {
         Ok(heaps)
     }
 
-    /// Finds what is in the segments; whether all are whole.
+    /// Reads the outlines of the segments. Returns whether all are whole.
     fn look<const ID: usize>(&mut self, segments: &[Segment<'a>], context: &Context<'_>) -> Result<bool, ImportError> {
         if context.options.of_formats.get::<ObjectLayout>().is_none() {
             self.layout = find_layout::<ID>(segments);
@@ -154,9 +154,7 @@ impl<'a> Heaps<'a> {
             let mut dumped: HashSet<u64, RandomState> = HashSet::default();
             let mut last = 0;
             while let Some(&(next, _)) = self.found.front() {
-                let classes =
-                    |(_, job): &(u32, JobOutline<'_>)| job.classes.iter().map(|class| class.address).collect();
-                dumped.extend(jobs[last..].iter().flat_map::<Vec<u64>, _>(classes));
+                dumped.extend(jobs[last..].iter().flat_map(|(_, job)| job.classes.iter().map(|class| class.address)));
                 last = jobs.len();
                 let of_next = self.found.iter().take_while(|&&(of, _)| of == next);
                 if of_next.flat_map(|(_, job)| &job.classes).any(|class| dumped.contains(&class.address)) {
@@ -176,7 +174,7 @@ impl<'a> Heaps<'a> {
         Outline::new::<ID>(self.dump, names, self.layout, self.purpose, jobs).map(Some)
     }
 
-    /// Leaves out all heap dumps that follow.
+    /// Drops the remaining heap dumps, which is damage.
     fn leave_rest_out(&mut self) {
         let Some(&(last, _)) = self.found.back() else { return };
         self.found.clear();
@@ -197,12 +195,12 @@ impl<'a> Heaps<'a> {
         !self.found.is_empty()
     }
 
-    /// The names that were too long.
+    /// The names that were shortened.
     pub(super) fn shortened(&self) -> Shortened {
         self.names.shortened()
     }
 
-    /// The dump at hand is done; what was named for it counts for the next.
+    /// Ends the current heap dump. Its names and classes remain valid for the next one.
     pub(super) fn done(&mut self, outline: Outline<'a>) {
         self.names = outline.names;
         self.names.were_dumped(&outline.classes[..outline.dumped_classes]);

@@ -1,6 +1,6 @@
-//! Interfaces of collections that classes of the JDK implement: dumps do not tell.
+//! Interfaces of collections that classes of the JDK implement, which dumps do not record.
 
-/// Interfaces, and the classes that implement them though none of their superclasses does. JDK 17 and 25 have these.
+/// Interfaces, and the classes that implement them although none of their superclasses does, in JDK 17 and 25.
 const IMPLEMENTED: [(&str, &[&str]); 20] = [
     (
         "java.util.Collection",
@@ -157,7 +157,7 @@ const IMPLEMENTED: [(&str, &[&str]); 20] = [
     ("java.util.concurrent.ConcurrentMap", &["java.util.concurrent.ConcurrentHashMap"]),
 ];
 
-/// The interfaces that a class implements and that none of its superclasses does, as far as known, separated by blanks.
+/// The known interfaces that a class implements and none of its superclasses does, separated by spaces.
 pub(super) fn of_class(name: &str) -> Option<&'static str> {
     IMPLEMENTED.iter().find(|(_, classes)| classes.contains(&name)).map(|&(interfaces, _)| interfaces)
 }

@@ -1,12 +1,12 @@
-//! How the JVM lays out objects, which a dump does not say: found out from where objects live.
+//! The layout of objects in the JVM. Dumps do not record it, so it is derived from the addresses of objects.
 //!
 //! ```text
 //!   object   mark word · class pointer · fields, packed                 up to the alignment
 //!   array    mark word · class pointer · length u4 · elements           up to the alignment
 //! ```
 //!
-//! Right after an array usually comes the next object. So the addresses of neighbours tell how long an
-//! array of a known number of elements is, and that tells how wide references and headers are.
+//! The next object usually follows an array directly. So the distance of neighbours is the size of an array whose
+//! number of elements is known, which determines the widths of references and headers.
 //!
 //! Sources: HotSpot's `arrayOop.hpp`, `fieldLayoutBuilder.cpp` (from JDK 15 on) and the
 //! `classFileParser.cpp` of the versions before.
@@ -16,7 +16,7 @@ use std::str::FromStr;
 
 use super::records::{FieldType, Part, Parts};
 
-/// How objects are laid out in a JVM's memory.
+/// The layout of objects in a JVM's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ObjectLayout {
     /// A reference in a field or an array: 4 (32 bits, or compressed) or 8.
@@ -35,7 +35,7 @@ impl ObjectLayout {
         ObjectLayout { reference_bytes, header_bytes, array_base_bytes, alignment_bytes: 8 }
     }
 
-    /// The layouts there are, by how wide identifiers are, the most usual first.
+    /// The possible layouts for a width of identifiers, the most common first.
     fn candidates(id_bytes: u8) -> &'static [ObjectLayout] {
         const NARROW: &[ObjectLayout] = &[ObjectLayout::new(4, 8, 12)];
         const WIDE: &[ObjectLayout] = &[
@@ -63,7 +63,7 @@ impl ObjectLayout {
         self.aligned(base + count * element_bytes)
     }
 
-    /// The size of an instance with so many bytes of fields.
+    /// The size of an instance with `field_bytes` of fields.
     pub(super) fn instance_bytes(&self, field_bytes: u64) -> u64 {
         self.aligned(u64::from(self.header_bytes) + field_bytes)
     }
@@ -101,16 +101,16 @@ impl FromStr for ObjectLayout {
     }
 }
 
-/// Collects evidence of how objects are laid out.
+/// Collects evidence of the layout of objects.
 #[derive(Debug, Default)]
 pub(super) struct Evidence {
-    /// Type and number of elements of arrays, and how far away the next object lives.
+    /// Element type and length of arrays, with the distance to the next object.
     arrays: Vec<(FieldType, u32, u64)>,
     /// The bits set in any address.
     address_bits: u64,
 }
 
-/// Arrays that are enough to decide.
+/// Number of arrays that suffices to decide.
 const ENOUGH_ARRAYS: usize = 20_000;
 
 impl Evidence {
@@ -139,8 +139,8 @@ impl Evidence {
         }
     }
 
-    /// The layout that explains most, and whether there was anything to explain. Without neighbours, addresses alone do
-    /// not tell the alignment: objects may be far apart.
+    /// The layout that explains most arrays, and whether it explains any. Without neighbours, addresses alone do not
+    /// determine the alignment: objects may be far apart.
     pub(super) fn decide(&self, id_bytes: u8) -> (ObjectLayout, bool) {
         let alignment_bytes = match self.address_bits {
             0 => 8,
@@ -151,9 +151,8 @@ impl Evidence {
         let mut best = (ObjectLayout::candidates(id_bytes)[0], 0);
         for candidate in ObjectLayout::candidates(id_bytes) {
             let layout = ObjectLayout { alignment_bytes, ..*candidate };
-            let fits =
-                |&&(element, count, bytes): &&(FieldType, u32, u64)| layout.array_bytes(element, count.into()) == bytes;
-            let votes = self.arrays.iter().filter(fits).count();
+            let arrays = self.arrays.iter();
+            let votes = arrays.filter(|array| layout.array_bytes(array.0, array.1.into()) == array.2).count();
             if votes > best.1 {
                 best = (layout, votes);
             }
@@ -162,33 +161,33 @@ impl Evidence {
     }
 }
 
-/// Where the fields of a class end, and what was left free before.
+/// The end of the fields of a class, and the gaps before it.
 #[derive(Debug, Clone)]
 pub(super) struct Fields {
     end: u64,
-    /// Start and length of free places, of which later fields may take some.
+    /// Start and length of gaps, which later fields may fill.
     gaps: Vec<(u64, u64)>,
 }
 
 /// HotSpot's `ContendedPaddingWidth`.
 const CONTENDED_PADDING_BYTES: u64 = 128;
 
-/// How fields are packed.
+/// The algorithm that packs fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packing {
     /// Up to JDK 14: gaps are filled within a class, and only before its 8-byte fields.
     Classic,
-    /// From JDK 15 on: also gaps that superclasses have left.
+    /// From JDK 15 on: gaps of superclasses are filled as well.
     Gaps,
 }
 
 impl Fields {
-    /// Those of a class without fields and superclass.
+    /// The fields of a class without fields and superclass.
     pub(super) fn none(layout: &ObjectLayout) -> Self {
         Fields { end: layout.header_bytes.into(), gaps: Vec::new() }
     }
 
-    /// Adds the fields that a class declares: how many there are of each width.
+    /// Adds the fields that a class declares, of which only the widths matter.
     pub(super) fn add(&mut self, fields: impl Iterator<Item = FieldType>, layout: &ObjectLayout, packing: Packing) {
         // Primitive fields of 8, 4, 2 and 1 bytes.
         let (mut primitives, mut references) = ([0_u32; 4], 0);
@@ -228,7 +227,7 @@ impl Fields {
         layout.aligned(self.end)
     }
 
-    /// Fills what is free before 8-byte fields, the widest first.
+    /// Fills the gap before 8-byte fields, the widest fields first.
     fn fill_before_wide(&mut self, primitives: &mut [u32; 4], references: &mut u32, reference_bytes: u64) {
         let wide_start = self.end.next_multiple_of(8);
         for (at, bytes) in [(1, 4), (2, 2), (3, 1)] {
@@ -244,10 +243,14 @@ impl Fields {
         self.end = wide_start;
     }
 
-    /// Places a field in the smallest gap it fits, or at the end.
+    /// Places a field in the smallest gap that it fits, or at the end.
     fn place(&mut self, bytes: u64) {
-        let fits = |&(start, length): &(u64, u64)| start.next_multiple_of(bytes) + bytes <= start + length;
-        let best = self.gaps.iter().enumerate().filter(|(_, gap)| fits(gap)).min_by_key(|(_, gap)| gap.1);
+        let fitting = self
+            .gaps
+            .iter()
+            .enumerate()
+            .filter(|(_, (start, length))| start.next_multiple_of(bytes) + bytes <= start + length);
+        let best = fitting.min_by_key(|(_, gap)| gap.1);
         let (start, length) = match best.map(|(at, _)| at) {
             Some(at) => self.gaps.swap_remove(at),
             None => {
@@ -262,7 +265,7 @@ impl Fields {
     }
 }
 
-/// What static fields take: references first, then the widest. Gaps stay.
+/// The size of static fields: references come first, then the widest. Gaps stay.
 pub(super) fn static_bytes(fields: impl Iterator<Item = FieldType>, layout: &ObjectLayout) -> u64 {
     let mut by_width = [0_u64; 4];
     let mut end = 0;

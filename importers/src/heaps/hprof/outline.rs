@@ -1,4 +1,4 @@
-//! The first pass over a heap dump: what is where, and which object lives at which address.
+//! The first pass over a heap dump: finds its parts, and the address of each object.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -16,24 +16,24 @@ use super::layout::{Evidence, ObjectLayout};
 use super::places::{Records, Segment};
 use super::records::{ClassPart, FieldType, Part, Parts, Root, id, record, tag};
 
-/// A table by identifiers or serials.
+/// A map with identifiers or serials as keys.
 pub(super) type Table<K, V> = HashMap<K, V, RandomState>;
 
-/// Objects in a chunk, and about how many bytes of the dump.
+/// Maximum number of objects in a chunk, and roughly its maximum length in bytes of the dump.
 const CHUNK_OBJECTS: u32 = 1 << 14;
 const CHUNK_BYTES: usize = 1 << 30;
-/// One place is remembered for this many objects of a chunk.
+/// The place of one in this number of objects of a chunk is remembered.
 const STEP: u32 = 32;
-/// Bytes of the dump that a thread goes over at once.
+/// Bytes of the dump per job of a thread.
 const JOB_BYTES: usize = 16 << 20;
-/// Places of the dump that are looked at for the object layout, and how much of each.
+/// Number of places of the dump examined for the object layout, and bytes of each.
 const SAMPLES: usize = 16;
 const SAMPLE_BYTES: usize = 1 << 20;
 
-/// Names in class files have at most this many bytes, so that no JVM has longer ones.
+/// Maximum length of names in class files, and thus in a JVM.
 const MAX_NAME_BYTES: usize = u16::MAX as usize;
 
-/// What the first pass is for.
+/// The purpose of the first pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// Numbers of all objects.
@@ -48,11 +48,11 @@ pub(super) struct Chunk<'a> {
     pub(super) bytes: &'a [u8],
     /// The number of its first object.
     pub(super) first_number: u32,
-    /// Its objects, without classes and without those that are left out.
+    /// Number of its objects, without classes and without those left out.
     pub(super) objects: u32,
-    /// Where every [`STEP`]th of them begins, from the start of the chunk on.
+    /// Offset of every [`STEP`]th of them in the chunk.
     places: Vec<u32>,
-    /// Where the objects begin that are left out, since another one before has the same address.
+    /// Offsets of the objects left out, since an earlier one has the same address.
     repeated: Vec<u32>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Chunk<'a> {
         Chunk { bytes: &[], first_number: 0, objects: 0, places: Vec::new(), repeated: Vec::new() }
     }
 
-    /// Another object begins at this place, less than [`CHUNK_BYTES`] after the start.
+    /// Adds an object that begins at this place, less than [`CHUNK_BYTES`] after the start.
     fn push(&mut self, place: usize) {
         if self.objects.is_multiple_of(STEP) {
             self.places.push(place as u32);
@@ -69,7 +69,7 @@ impl<'a> Chunk<'a> {
         self.objects += 1;
     }
 
-    /// The object that comes `before` others after a place, if some of the chunk are left out.
+    /// The object after `before` others from a place on, if objects of the chunk are left out.
     #[cold]
     fn unrepeated<const ID: usize>(&self, place: usize, mut before: u32) -> Option<Part<'a>> {
         let mut parts = Parts::<ID>::new(&self.bytes[place..]);
@@ -85,12 +85,12 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// Hands over its objects with their addresses and where they begin, also those that are left out.
+    /// Visits its objects with their addresses and offsets, including those left out.
     fn for_each_of_all<const ID: usize>(&self, mut visit: impl FnMut(u64, Part<'a>, usize)) {
         let mut parts = Parts::<ID>::new(self.bytes);
         loop {
             let place = parts.offset();
-            // The chunk was read before: there is no damage in it.
+            // The chunk was read before, so it has no damage.
             let Ok(Some(part)) = parts.next() else { return };
             if let Some(address) = part.object() {
                 visit(address, part, place);
@@ -105,7 +105,7 @@ pub(super) struct StackFrame {
     pub(super) method: u64,
     pub(super) source: u64,
     pub(super) class_serial: u32,
-    /// Positive, or why there is none.
+    /// Positive; otherwise a code for the reason why there is none.
     pub(super) line: i32,
 }
 
@@ -113,20 +113,20 @@ pub(super) struct StackFrame {
 #[derive(Debug, Default)]
 pub(super) struct Names<'a> {
     strings: Table<u64, &'a [u8]>,
-    /// Names that are too long, shortened once: a damaged dump may name any number of classes so.
+    /// Names that are too long, shortened once: in a damaged dump any number of classes may have such a name.
     long: Table<u64, String>,
     shortened: Shortened,
     /// The name of each class, by its address.
     classes: Table<u64, u64>,
     class_serials: Table<u32, u64>,
-    /// The classes that an earlier dump of the file holds, or that were unloaded: a dump without them leaves out nothing.
+    /// Classes that were in an earlier dump of the file, or were unloaded: a dump without them is complete.
     gone: HashSet<u64, RandomState>,
     frames: Table<u64, StackFrame>,
-    /// For each stack trace the identifiers of its frames.
+    /// The identifiers of the frames of each stack trace.
     traces: Table<u32, &'a [u8]>,
 }
 
-/// Objects and their bytes.
+/// Number of objects and their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) objects: u64,
@@ -149,33 +149,35 @@ pub(super) struct Counts {
     pub(super) primitive_arrays: Vec<(FieldType, Count)>,
 }
 
-/// What a heap dump holds and where.
+/// The contents of a heap dump, and their places.
 #[derive(Debug)]
 pub(super) struct Outline<'a> {
     /// The whole file.
     pub(super) dump: &'a [u8],
     pub(super) names: Names<'a>,
     pub(super) layout: ObjectLayout,
-    /// Whether anything told the layout.
+    /// Whether the layout was derived from the dump or given.
     pub(super) is_layout_found: bool,
     pub(super) classes: Vec<ClassPart<'a>>,
-    /// How many of them are dumped: the first ones.
+    /// Number of dumped classes, which come first.
     pub(super) dumped_classes: usize,
     pub(super) roots: Vec<Root>,
     pub(super) chunks: Vec<Chunk<'a>>,
     pub(super) addresses: Addresses,
     pub(super) counts: Counts,
-    /// How many objects and classes have the address of another one. Unless they are only counted, they are left out.
+    /// Number of objects and classes with the address of another one. They are left out, unless objects are only
+    /// counted.
     pub(super) repeated: u64,
 }
 
-/// What a job finds.
+/// The contents of the segments of a job.
 pub(super) struct JobOutline<'a> {
     chunks: Vec<Chunk<'a>>,
     pub(super) classes: Vec<ClassPart<'a>>,
     roots: Vec<Root>,
     collector: Collector,
-    /// Objects whose address has no place: the address, the chunk here and the place in it.
+    /// Objects whose address has no place: the address, the number of the chunk in this job, and the object's index
+    /// in it.
     odd: Vec<(u64, usize, u32)>,
     counts: Counts,
     /// Whether all segments are whole.
@@ -183,7 +185,7 @@ pub(super) struct JobOutline<'a> {
 }
 
 impl<'a> Outline<'a> {
-    /// Of what the jobs found, one after the other.
+    /// Combines the results of the jobs, in their order.
     pub(super) fn new<const ID: usize>(
         dump: &'a [u8],
         names: Names<'a>,
@@ -219,8 +221,8 @@ impl<'a> Outline<'a> {
         Ok(outline)
     }
 
-    /// Leaves out classes that are dumped again. Adds those that are loaded and not linked: they are not dumped, but
-    /// others refer to them.
+    /// Drops repeated classes. Adds classes that are loaded but not linked: they are not dumped, but other objects
+    /// refer to them.
     fn complete_classes(&mut self) {
         let mut dumped: HashSet<u64, RandomState> = self.classes.iter().map(|class| class.address).collect();
         let repeated = self.classes.len() - dumped.len();
@@ -230,8 +232,8 @@ impl<'a> Outline<'a> {
             self.classes.retain(|class| dumped.insert(class.address));
         }
         self.dumped_classes = self.classes.len();
-        let is_missing = |address: &u64| !dumped.contains(address) && !self.names.gone.contains(address);
-        let mut others: Vec<u64> = self.names.classes.keys().copied().filter(is_missing).collect();
+        let mut others: Vec<u64> = self.names.classes.keys().copied().collect();
+        others.retain(|address| !dumped.contains(address) && !self.names.gone.contains(address));
         others.sort_unstable();
         self.classes.extend(others.into_iter().map(ClassPart::undumped));
     }
@@ -253,7 +255,7 @@ impl<'a> Outline<'a> {
             return Err(ImportError::TooManyObjects { objects });
         }
         let first_number = self.classes.len() as u32 + odd.len() as u32;
-        // With odd addresses in between numbers do not follow ranks.
+        // If odd addresses come between, numbers do not follow ranks.
         let collectors = if odd.is_empty() { collectors } else { Collector::unordered(collectors) };
         let others = self.number_others(odd);
         let distinct_count = others.len() as u64;
@@ -261,10 +263,11 @@ impl<'a> Outline<'a> {
             Purpose::Numbers => Addresses::new(collectors, first_number, others),
             Purpose::Totals => Addresses::without_numbers(collectors, others),
         };
-        let is_object = |class: &&ClassPart<'_>| self.addresses.rank(class.address).is_some();
+        let repeated_classes =
+            self.classes.iter().filter(|class| self.addresses.rank(class.address).is_some()).count() as u64;
         let repeated = placed_count - self.addresses.placed_count()
             + (u64::from(first_number) - distinct_count)
-            + self.classes.iter().filter(is_object).count() as u64;
+            + repeated_classes;
         self.repeated += repeated;
         if purpose == Purpose::Totals {
             return Ok(());
@@ -285,8 +288,8 @@ impl<'a> Outline<'a> {
         Ok(())
     }
 
-    /// Numbers the chunks; the numbers of classes, and of objects whose address has no place. Of several with one
-    /// address, the first counts. Where objects are only counted, there are no chunks, and they have no numbers.
+    /// Numbers the chunks. Returns the numbers of classes, and of objects whose address has no place; of several with
+    /// one address, the first counts. If objects are only counted, there are no chunks, and objects have no numbers.
     fn number_others(&mut self, odd: &[(u64, usize, u32)]) -> Table<u64, u32> {
         let mut next = self.classes.len() as u32;
         for chunk in &mut self.chunks {
@@ -302,7 +305,7 @@ impl<'a> Outline<'a> {
         others
     }
 
-    /// Of the objects with one address, keeps the first; a class comes before all objects.
+    /// Keeps only the first object with each address; classes come before all objects.
     fn leave_out_repeated<const ID: usize>(&mut self) {
         let mut seen = Seen::new(&self.addresses, self.classes.iter().map(|class| class.address));
         let mut odd = Vec::new();
@@ -327,12 +330,12 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// How many objects there are, classes included.
+    /// Number of objects, classes included.
     pub(super) fn objects(&self) -> u32 {
         self.chunks.last().map_or(self.classes.len() as u32, |chunk| chunk.first_number + chunk.objects)
     }
 
-    /// What the dump says of the object with this number; `None` for a class. Goes past up to 31 other objects.
+    /// Reads the object with this number; `None` for a class. Skips up to 31 other objects.
     pub(super) fn object<const ID: usize>(&self, number: u32) -> Option<Part<'a>> {
         let chunk = self.chunks.partition_point(|chunk| chunk.first_number <= number).checked_sub(1)?;
         let chunk = &self.chunks[chunk];
@@ -343,7 +346,7 @@ impl<'a> Outline<'a> {
         }
         let mut parts = Parts::<ID>::new(&chunk.bytes[place..]);
         let mut before = at % STEP;
-        // The chunk was read before: there is no damage in it.
+        // The chunk was read before, so it has no damage.
         while let Ok(Some(part)) = parts.next() {
             match part {
                 Part::Instance { .. } | Part::ObjectArray { .. } | Part::PrimitiveArray { .. } if before == 0 => {
@@ -357,14 +360,14 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// Hands over the objects of a chunk, with their addresses.
+/// Visits the objects of a chunk, with their addresses.
 pub(super) fn for_each_object<'a, const ID: usize>(chunk: &Chunk<'a>, mut visit: impl FnMut(u64, Part<'a>)) {
     let mut repeated = chunk.repeated.iter().map(|&place| place as usize);
     let mut next_repeated = repeated.next();
     let mut parts = Parts::<ID>::new(chunk.bytes);
     loop {
         let place = parts.offset();
-        // The chunk was read before: there is no damage in it.
+        // The chunk was read before, so it has no damage.
         let Ok(Some(part)) = parts.next() else { return };
         match part {
             Part::Instance { address, .. }
@@ -381,7 +384,7 @@ pub(super) fn for_each_object<'a, const ID: usize>(chunk: &Chunk<'a>, mut visit:
     }
 }
 
-/// The addresses that were seen.
+/// A set of addresses.
 struct Seen<'s> {
     addresses: &'s Addresses,
     placed: Vec<bool>,
@@ -389,7 +392,7 @@ struct Seen<'s> {
 }
 
 impl<'s> Seen<'s> {
-    /// Those of `classes`.
+    /// The set of the addresses of `classes`.
     fn new(addresses: &'s Addresses, classes: impl Iterator<Item = u64>) -> Self {
         let placed = vec![false; addresses.placed_count() as usize];
         let mut seen = Seen { addresses, placed, others: HashSet::default() };
@@ -399,7 +402,7 @@ impl<'s> Seen<'s> {
         seen
     }
 
-    /// Whether an address is new.
+    /// Adds an address. Returns whether it is new.
     fn insert(&mut self, address: u64) -> bool {
         match self.addresses.rank(address) {
             Some(rank) => !std::mem::replace(&mut self.placed[rank as usize], true),
@@ -470,7 +473,7 @@ impl<'a> JobOutline<'a> {
         self.end_chunk(&mut chunk, &bytes[start..parts.offset()]);
     }
 
-    /// Adds a chunk, unless it is empty, and begins another one.
+    /// Adds a chunk, unless it is empty, and begins the next one.
     fn end_chunk(&mut self, chunk: &mut Chunk<'a>, bytes: &'a [u8]) {
         let full = std::mem::replace(chunk, Chunk::new());
         if full.objects > 0 {
@@ -524,7 +527,7 @@ impl Counts {
     }
 }
 
-/// Looks at some places of the dump.
+/// Derives the object layout from some places of the dump.
 pub(super) fn find_layout<const ID: usize>(segments: &[Segment<'_>]) -> (ObjectLayout, bool) {
     let mut evidence = Evidence::default();
     let step = segments.len().div_ceil(SAMPLES).max(1);
@@ -535,18 +538,18 @@ pub(super) fn find_layout<const ID: usize>(segments: &[Segment<'_>]) -> (ObjectL
     evidence.decide(ID as u8)
 }
 
-/// Consecutive segments of one heap dump for one job each.
+/// Divides segments into jobs: consecutive segments of one heap dump.
 pub(super) fn group<'s, 'a>(segments: &'s [Segment<'a>]) -> Vec<&'s [Segment<'a>]> {
     let mut jobs = Vec::new();
     let mut rest = segments;
     while let Some(first) = rest.first() {
-        let mut bytes = 0;
-        let fits = |segment: &&Segment<'_>| {
-            let fits = segment.heap == first.heap && bytes < JOB_BYTES;
-            bytes += segment.bytes.len();
-            fits
-        };
-        let count = rest.iter().take_while(fits).count();
+        let (mut bytes, mut count) = (0, 0);
+        for segment in rest.iter().take_while(|segment| segment.heap == first.heap) {
+            if bytes >= JOB_BYTES {
+                break;
+            }
+            (bytes, count) = (bytes + segment.bytes.len(), count + 1);
+        }
         let (job, others) = rest.split_at(count);
         jobs.push(job);
         rest = others;
@@ -555,7 +558,7 @@ pub(super) fn group<'s, 'a>(segments: &'s [Segment<'a>]) -> Vec<&'s [Segment<'a>
 }
 
 impl<'a> Names<'a> {
-    /// Adds what these records say. What is defined again has its new meaning from now on.
+    /// Adds the contents of these records. Later definitions replace earlier ones.
     pub(super) fn read<const ID: usize>(&mut self, dump: &'a [u8], records: &Records) {
         let mut offset = records.start;
         while offset < records.end
@@ -566,19 +569,17 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// These classes were dumped: if a later dump does not hold them, they are gone.
+    /// Notes that these classes were dumped: those missing from a later dump are gone.
     pub(super) fn were_dumped(&mut self, classes: &[ClassPart<'_>]) {
         self.gone.extend(classes.iter().map(|class| class.address));
     }
 
-    /// A record that is too short for its tag says nothing.
+    /// Adds a record. One that is too short for its tag is ignored.
     #[inline(always)]
     pub(super) fn add<const ID: usize>(&mut self, record_tag: u8, body: &'a [u8]) -> Option<()> {
-        let id_at = |at: usize| body.get(at..at + ID).map(id::<ID>);
-        let u32_at = |at: usize| body.get(at..at + 4).map(BigEndian::read_u32);
         match record_tag {
             tag::STRING => {
-                let (id, text) = (id_at(0)?, &body[ID..]);
+                let (id, text) = (id_at::<ID>(body, 0)?, &body[ID..]);
                 self.strings.insert(id, text);
                 if text.len() > MAX_NAME_BYTES {
                     let text = String::from_utf8_lossy(text);
@@ -586,28 +587,29 @@ impl<'a> Names<'a> {
                 }
             }
             tag::LOAD_CLASS => {
-                self.class_serials.insert(u32_at(0)?, id_at(4)?);
-                self.classes.insert(id_at(4)?, id_at(8 + ID)?);
-                self.gone.remove(&id_at(4)?);
+                let class = id_at::<ID>(body, 4)?;
+                self.class_serials.insert(u32_at(body, 0)?, class);
+                self.classes.insert(class, id_at::<ID>(body, 8 + ID)?);
+                self.gone.remove(&class);
             }
             tag::UNLOAD_CLASS => {
-                let class = *self.class_serials.get(&u32_at(0)?)?;
+                let class = *self.class_serials.get(&u32_at(body, 0)?)?;
                 self.gone.insert(class);
             }
             tag::STACK_FRAME => {
-                let (class_serial, line) = (u32_at(4 * ID)?, u32_at(4 * ID + 4)? as i32);
-                let frame = StackFrame { method: id_at(ID)?, source: id_at(3 * ID)?, class_serial, line };
-                self.frames.insert(id_at(0)?, frame);
+                let (class_serial, line) = (u32_at(body, 4 * ID)?, u32_at(body, 4 * ID + 4)? as i32);
+                let (method, source) = (id_at::<ID>(body, ID)?, id_at::<ID>(body, 3 * ID)?);
+                self.frames.insert(id_at::<ID>(body, 0)?, StackFrame { method, source, class_serial, line });
             }
             tag::STACK_TRACE => {
-                self.traces.insert(u32_at(0)?, body.get(12..)?);
+                self.traces.insert(u32_at(body, 0)?, body.get(12..)?);
             }
             _ => {}
         }
         Some(())
     }
 
-    /// The text with this identifier; what is no UTF-8 in it is replaced.
+    /// The text with this identifier; invalid UTF-8 in it is replaced.
     pub(super) fn text(&self, id: u64) -> Option<Cow<'_, str>> {
         let bytes = *self.strings.get(&id)?;
         if bytes.len() > MAX_NAME_BYTES {
@@ -616,12 +618,12 @@ impl<'a> Names<'a> {
         Some(String::from_utf8_lossy(bytes))
     }
 
-    /// The names that were too long.
+    /// Names that were shortened.
     pub(super) fn shortened(&self) -> Shortened {
         self.shortened
     }
 
-    /// The name of a class as the language writes it: `java.lang.String`, `int[]`.
+    /// The name of a class in the spelling of the language: `java.lang.String`, `int[]`.
     pub(super) fn class_name(&self, class: u64) -> Option<Cow<'_, str>> {
         self.text(*self.classes.get(&class)?).map(class_names::readable)
     }
@@ -631,14 +633,24 @@ impl<'a> Names<'a> {
         self.class_serials.get(&serial).copied()
     }
 
-    /// The frames of a stack trace with their identifiers, the innermost first.
+    /// The frames of a stack trace with their identifiers, innermost first.
     pub(super) fn frames<const ID: usize>(&self, trace: u32) -> impl Iterator<Item = (u64, &StackFrame)> {
         let ids = self.traces.get(&trace).copied().unwrap_or_default();
         ids.chunks_exact(ID).map(id::<ID>).filter_map(|frame| Some((frame, self.frames.get(&frame)?)))
     }
 
-    /// The serials of the stack traces that there are.
+    /// The serials of all stack traces.
     pub(super) fn traces(&self) -> impl Iterator<Item = u32> {
         self.traces.keys().copied()
     }
+}
+
+#[inline]
+fn id_at<const ID: usize>(body: &[u8], at: usize) -> Option<u64> {
+    body.get(at..at + ID).map(id::<ID>)
+}
+
+#[inline]
+fn u32_at(body: &[u8], at: usize) -> Option<u32> {
+    body.get(at..at + 4).map(BigEndian::read_u32)
 }
