@@ -1,34 +1,34 @@
-//! Where the records of a file are, and of which heap dump.
+//! Places of the records of a file, and the heap dumps that they belong to.
 
 use crate::error::Damage;
 
 use super::records::tag;
 
-/// Sub-records that follow each other.
+/// Consecutive sub-records.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Segment<'a> {
     pub(super) bytes: &'a [u8],
-    /// The heap dump it is of, counted from 0.
+    /// The number of its heap dump, counted from 0.
     pub(super) heap: u32,
 }
 
-/// Records that follow each other and are not of the heap.
+/// Consecutive records outside of the heap.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Records {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// The heap dump they precede, or are in.
+    /// The heap dump that they precede or are in.
     pub(super) heap: u32,
 }
 
-/// Where everything is in a file.
+/// The places of segments and other records in a file.
 #[derive(Debug, Default)]
 pub(super) struct Places<S> {
     pub(super) segments: Vec<S>,
     pub(super) records: Vec<Records>,
-    /// The heap dump that comes next, or that has begun.
+    /// The current heap dump, or the next one.
     pub(super) heap: u32,
-    /// Whether that one has begun with segments, and has not ended.
+    /// Whether the current heap dump has begun with segments and has not ended.
     is_open: bool,
 }
 
@@ -37,7 +37,7 @@ impl<S> Places<S> {
         Places { segments: Vec::new(), records: Vec::new(), heap: 0, is_open: false }
     }
 
-    /// A record of the heap with this tag begins; the heap dump that its segments are of.
+    /// Begins a heap record with this tag. Returns the heap dump of its segments.
     pub(super) fn begin(&mut self, heap_tag: u8) -> u32 {
         if heap_tag == tag::HEAP_DUMP {
             self.end_heap();
@@ -46,14 +46,14 @@ impl<S> Places<S> {
         self.heap
     }
 
-    /// The record has ended.
+    /// Ends a heap record with this tag.
     pub(super) fn end(&mut self, heap_tag: u8) {
         if heap_tag == tag::HEAP_DUMP {
             self.end_heap();
         }
     }
 
-    /// Another record is between these places.
+    /// Adds a record between these places that does not belong to the heap.
     pub(super) fn other(&mut self, record_tag: u8, start: usize, end: usize) {
         if record_tag == tag::HEAP_DUMP_END {
             self.end_heap();
@@ -69,7 +69,7 @@ impl<S> Places<S> {
         self.heap += u32::from(std::mem::take(&mut self.is_open));
     }
 
-    /// What is missing at the end, if the dump ends at `length`.
+    /// The damage of a dump of `length` bytes that lacks its end.
     pub(super) fn missing(&self, length: usize) -> Option<Damage> {
         let missing = "the record that ends a heap dump";
         self.is_open.then_some(Damage::Unfinished { length: length as u64, missing })

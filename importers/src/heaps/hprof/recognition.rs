@@ -1,16 +1,18 @@
-//! How the first bytes of a file show that it is a heap dump of a JVM, or another dump of a JVM.
+//! Recognises heap dumps of JVMs, and related dumps, by their first bytes.
 
 use crate::error::ImportError;
 use crate::intake::first_bytes::FIRST_BYTES;
 
 use super::records::MAGIC;
 
-/// What follows the version in what the HPROF agent (JDK 8 and before) writes as text. In a heap dump it is a zero byte.
+/// The bytes after the version in text written by the HPROF agent (JDK 8 and before). Heap dumps have a zero byte
+/// there.
 const OF_TEXT: &[u8] = b", created ";
-/// A text of Java's `DataOutput.writeUTF`, with which dumps of OpenJ9 begin: two bytes with its length, and its characters.
+/// The beginning of dumps of OpenJ9, a text of Java's `DataOutput.writeUTF`: two bytes with the length, then the
+/// characters.
 const OF_PHD: &[u8] = b"\0\x12portable heap dump";
 
-/// What heap dumps are made with, for files of the kinds that hold too little.
+/// Advice for files that hold too little.
 const INSTEAD_OF_TEXT: &str = "binary heap dumps can be imported: `-agentlib:hprof=heap=dump,format=b`, or `jcmd PID \
                                GC.heap_dump FILE`";
 const INSTEAD_OF_PHD: &str = "of JVMs, HPROF heap dumps can be imported";
@@ -20,7 +22,7 @@ pub(super) fn recognises(first_bytes: &[u8]) -> bool {
     first_bytes.starts_with(MAGIC) && !is_text(first_bytes)
 }
 
-/// Says which other dump it is, if that is known.
+/// The error for related dumps that cannot be imported.
 pub(super) fn rejects(first_bytes: &[u8]) -> Option<ImportError> {
     if is_text(first_bytes) {
         let found = "a profile that the JVM's HPROF agent wrote as text";
@@ -30,7 +32,7 @@ pub(super) fn rejects(first_bytes: &[u8]) -> Option<ImportError> {
     first_bytes.starts_with(OF_PHD).then_some(ImportError::OtherKind { found, instead: INSTEAD_OF_PHD })
 }
 
-/// Whether the agent wrote it as text.
+/// Whether the HPROF agent wrote the file as text.
 fn is_text(first_bytes: &[u8]) -> bool {
     let first_bytes = first_bytes.get(..FIRST_BYTES).unwrap_or(first_bytes);
     let Some(rest) = first_bytes.strip_prefix(MAGIC) else { return false };

@@ -1,4 +1,4 @@
-//! The records of an HPROF dump: what its bytes say, one record after the other.
+//! The records of an HPROF dump, read one after the other.
 //!
 //! ```text
 //!   "JAVA PROFILE 1.0.2\0" · identifier bytes u4 · time u8          all integers big-endian
@@ -13,7 +13,7 @@ use byteorder::{BigEndian, ByteOrder};
 
 use crate::error::Damage;
 
-/// What every dump begins with.
+/// The first bytes of every dump.
 pub(super) const MAGIC: &[u8] = b"JAVA PROFILE ";
 
 /// The tags of records.
@@ -28,10 +28,10 @@ pub(super) mod tag {
     pub(crate) const HEAP_DUMP_END: u8 = 0x2c;
 }
 
-/// How long the head of a record is: tag, time and length.
+/// Length of the head of a record: tag, time and length.
 pub(super) const RECORD_HEAD_BYTES: usize = 9;
 
-/// Whether there are records with this tag.
+/// Whether a record can have this tag.
 pub(super) fn is_record(tag: u8) -> bool {
     matches!(tag, 0x01..=0x07 | 0x0a..=0x0e | tag::HEAP_DUMP_SEGMENT | 0x2c)
 }
@@ -49,13 +49,13 @@ pub(super) fn begins_object(tag: u8) -> bool {
 /// The first fields of a dump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header<'a> {
-    /// "1.0.2", say.
+    /// Such as "1.0.2".
     pub(super) version: &'a str,
     /// 4 or 8.
     pub(super) id_bytes: u8,
-    /// When the dump was taken, in milliseconds since 1970.
+    /// The time of the dump, in milliseconds since 1970.
     pub(super) time_ms: u64,
-    /// How long these fields are.
+    /// Length of the header in bytes.
     pub(super) length: usize,
 }
 
@@ -87,14 +87,14 @@ impl<'a> Header<'a> {
     }
 }
 
-/// A record, or as much of it as is there.
+/// A record, cut at the end of the dump.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record<'a> {
     pub(super) tag: u8,
-    /// Where its body starts.
+    /// The offset of its body.
     pub(super) body_offset: usize,
     pub(super) body: &'a [u8],
-    /// How long the body should be, in bytes.
+    /// Full length of the body, in bytes.
     pub(super) length: u64,
 }
 
@@ -115,8 +115,8 @@ pub(super) fn record(dump: &[u8], offset: usize) -> Result<Option<Record<'_>>, D
     let length = u64::from(BigEndian::read_u32(rest.get(5..RECORD_HEAD_BYTES).ok_or(ends)?));
     let body_offset = offset + RECORD_HEAD_BYTES;
     let after = &rest[RECORD_HEAD_BYTES..];
-    // HotSpot before 6u25 wrote 0 where a length has more than 32 bits; later ones write it last, so that it is
-    // missing if they are killed.
+    // HotSpot before 6u25 wrote 0 for lengths of more than 32 bits. Later versions write the length last, so it is
+    // missing after a kill.
     let begins_heap = after.first().is_some_and(|&tag| begins_object(tag));
     let is_all = length == 0 && (rest[0] == tag::HEAP_DUMP || rest[0] == tag::HEAP_DUMP_SEGMENT && begins_heap);
     let length = if is_all { after.len() as u64 } else { length };
@@ -124,7 +124,7 @@ pub(super) fn record(dump: &[u8], offset: usize) -> Result<Option<Record<'_>>, D
     Ok(Some(Record { tag: rest[0], body_offset, body, length }))
 }
 
-/// Threads are roots with this tag.
+/// The tag of roots that are threads.
 pub(super) const THREAD: u8 = 0x08;
 
 /// The type of a field, or of the elements of an array.
@@ -172,7 +172,7 @@ impl FieldType {
         }
     }
 
-    /// How many bytes a value takes, in the dump and, but for references, in the JVM.
+    /// Number of bytes of a value in the dump and, except for references, in the JVM.
     pub(super) fn bytes(self, reference_bytes: u8) -> u8 {
         match self {
             FieldType::Reference => reference_bytes,
@@ -183,7 +183,7 @@ impl FieldType {
         }
     }
 
-    /// Its name in the language.
+    /// Its name in Java.
     pub(super) fn name(self) -> &'static str {
         match self {
             FieldType::Reference => "object",
@@ -199,7 +199,7 @@ impl FieldType {
     }
 }
 
-/// Why something is a root.
+/// A root of the heap, and the reason why it is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Root {
     /// The tag of the sub-record.
@@ -207,11 +207,11 @@ pub(super) struct Root {
     pub(super) object: u64,
     /// The serial of its thread.
     pub(super) thread: Option<u32>,
-    /// The frame of the thread's stack it is in, or for a thread the serial of its stack trace.
+    /// The number of the frame in the thread's stack; for a thread, the serial of its stack trace.
     pub(super) place: Option<u32>,
 }
 
-/// What a sub-record of a heap dump says.
+/// A sub-record of a heap dump.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Part<'a> {
     Root(Root),
@@ -235,12 +235,12 @@ pub(super) enum Part<'a> {
         count: u32,
         elements: &'a [u8],
     },
-    /// Nothing on the heap: Android's names of heaps.
+    /// No object: a name of a heap, in dumps of Android.
     Other,
 }
 
 impl Part<'_> {
-    /// The address of an object that is no class.
+    /// The address of an object that is not a class.
     #[inline]
     pub(super) fn object(&self) -> Option<u64> {
         match *self {
@@ -252,7 +252,7 @@ impl Part<'_> {
     }
 }
 
-/// A class as it is dumped.
+/// The dump of a class.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClassPart<'a> {
     pub(super) address: u64,
@@ -291,13 +291,13 @@ impl<'a> ClassPart<'a> {
     }
 }
 
-/// An identifier; `bytes` are at least as many as it takes.
+/// Reads an identifier from the beginning of `bytes`, which must be long enough.
 #[inline]
 pub(super) fn id<const ID: usize>(bytes: &[u8]) -> u64 {
     if ID == 4 { BigEndian::read_u32(bytes).into() } else { BigEndian::read_u64(bytes) }
 }
 
-/// Goes over sub-records.
+/// Iterates over sub-records.
 #[derive(Debug, Clone)]
 pub(super) struct Parts<'a, const ID: usize> {
     bytes: &'a [u8],
@@ -305,20 +305,20 @@ pub(super) struct Parts<'a, const ID: usize> {
 }
 
 impl<'a, const ID: usize> Parts<'a, ID> {
-    /// Those in these bytes.
+    /// The sub-records in these bytes.
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Parts { bytes, at: 0 }
     }
 
-    /// Where in the bytes the next one starts.
+    /// The offset of the next one.
     pub(super) fn offset(&self) -> usize {
         self.at
     }
 
-    /// The next one; `None` at the end.
+    /// The next sub-record; `None` at the end.
     ///
     /// # Errors
-    /// [`Bad`]; the place then stays where the bad one starts.
+    /// [`Bad`]; the offset then remains at the bad one.
     #[inline(always)]
     pub(super) fn next(&mut self) -> Result<Option<Part<'a>>, Bad> {
         let rest = &self.bytes[self.at..];
@@ -328,20 +328,19 @@ impl<'a, const ID: usize> Parts<'a, ID> {
         Ok(Some(part))
     }
 
-    /// The one that these bytes begin with, and how long it is.
+    /// The sub-record at the beginning of these bytes, and its length.
     #[cold]
     pub(super) fn first(bytes: &'a [u8]) -> Result<(Part<'a>, usize), Bad> {
         let (&tag, rest) = bytes.split_first().ok_or(Bad::Short)?;
         Self::part(tag, rest).map(|(part, length)| (part, 1 + length))
     }
 
-    /// What a sub-record says, and how long it is without its tag.
+    /// Parses a sub-record. Also returns its length without the tag.
     #[inline]
     fn part(tag: u8, rest: &'a [u8]) -> Result<(Part<'a>, usize), Bad> {
-        let fixed = |length: usize| rest.get(..length).ok_or(Bad::Short);
         match tag {
             0x21 => {
-                let head = fixed(2 * ID + 8)?;
+                let head = fixed(rest, 2 * ID + 8)?;
                 let start = 2 * ID + 8;
                 let end = start + BigEndian::read_u32(&head[2 * ID + 4..]) as usize;
                 let fields = rest.get(start..end).ok_or(Bad::Short)?;
@@ -349,7 +348,7 @@ impl<'a, const ID: usize> Parts<'a, ID> {
                 Ok((Part::Instance { address, trace, class: id::<ID>(&head[ID + 4..]), fields }, end))
             }
             0x22 => {
-                let head = fixed(2 * ID + 8)?;
+                let head = fixed(rest, 2 * ID + 8)?;
                 let start = 2 * ID + 8;
                 let end = start + BigEndian::read_u32(&head[ID + 4..]) as usize * ID;
                 let elements = rest.get(start..end).ok_or(Bad::Short)?;
@@ -358,7 +357,7 @@ impl<'a, const ID: usize> Parts<'a, ID> {
             }
             // 0xc3 is Android's, of arrays whose elements were left out.
             0x23 | 0xc3 => {
-                let head = fixed(ID + 9)?;
+                let head = fixed(rest, ID + 9)?;
                 let (address, trace) = (id::<ID>(head), BigEndian::read_u32(&head[ID..]));
                 let (count, code) = (BigEndian::read_u32(&head[ID + 4..]), head[ID + 8]);
                 let element = FieldType::new(code).filter(|&kind| kind != FieldType::Reference);
@@ -370,7 +369,7 @@ impl<'a, const ID: usize> Parts<'a, ID> {
             }
             0x20 => Self::class(rest),
             // Android: u4 heap, id name.
-            0xfe => fixed(4 + ID).map(|head| (Part::Other, head.len())),
+            0xfe => fixed(rest, 4 + ID).map(|head| (Part::Other, head.len())),
             _ => Self::root(tag, rest),
         }
     }
@@ -384,59 +383,65 @@ impl<'a, const ID: usize> Parts<'a, ID> {
             0x01 => ID / 4,
             _ => return Err(Bad::Tag),
         };
-        let head = rest.get(..ID + 4 * numbers).ok_or(Bad::Short)?;
-        let number = |at: usize| (at < numbers && tag != 0x01).then(|| BigEndian::read_u32(&head[ID + 4 * at..]));
-        let root = Root { tag, object: id::<ID>(head), thread: number(0), place: number(1) };
+        let head = fixed(rest, ID + 4 * numbers)?;
+        let count = if tag == 0x01 { 0 } else { numbers };
+        let mut numbers = head[ID..].chunks_exact(4).take(count).map(BigEndian::read_u32);
+        let root = Root { tag, object: id::<ID>(head), thread: numbers.next(), place: numbers.next() };
         Ok((Part::Root(root), head.len()))
     }
 
     fn class(rest: &'a [u8]) -> Result<(Part<'a>, usize), Bad> {
-        let head = rest.get(..7 * ID + 8).ok_or(Bad::Short)?;
-        let other = |number: usize| id::<ID>(&head[ID + 4 + number * ID..]);
+        let head = fixed(rest, 7 * ID + 8)?;
+        let [superclass, loader, signers, protection_domain] =
+            std::array::from_fn(|number| id::<ID>(&head[ID + 4 + number * ID..]));
         let mut at = head.len();
-        let u16_at = |at: usize| rest.get(at..at + 2).map(BigEndian::read_u16).ok_or(Bad::Short);
-        let skip_value = |at: usize| {
-            let code = *rest.get(at).ok_or(Bad::Short)?;
-            let kind = FieldType::new(code).ok_or(Bad::Type(code))?;
-            let end = at + 1 + usize::from(kind.bytes(ID as u8));
-            if end <= rest.len() { Ok(end) } else { Err(Bad::Short) }
-        };
-        let constants = u16_at(at)?;
+        let constants = count_at(rest, at)?;
         at += 2;
         for _ in 0..constants {
-            at = skip_value(at + 2)?;
+            at = end_of_value::<ID>(rest, at + 2)?;
         }
-        let statics = u16_at(at)?;
+        let statics = count_at(rest, at)?;
         at += 2;
         let statics_start = at;
         for _ in 0..statics {
-            at = skip_value(at + ID)?;
+            at = end_of_value::<ID>(rest, at + ID)?;
         }
         let statics = &rest[statics_start..at];
-        let fields = u16_at(at)?;
+        let fields = count_at(rest, at)?;
         at += 2;
         let end = at + usize::from(fields) * (ID + 1);
         let fields = rest.get(at..end).ok_or(Bad::Short)?;
         if let Some(field) = fields.chunks_exact(ID + 1).find(|field| FieldType::new(field[ID]).is_none()) {
             return Err(Bad::Type(field[ID]));
         }
-        let class = ClassPart {
-            address: id::<ID>(head),
-            superclass: other(0),
-            loader: other(1),
-            signers: other(2),
-            protection_domain: other(3),
-            statics,
-            fields,
-        };
+        let address = id::<ID>(head);
+        let class = ClassPart { address, superclass, loader, signers, protection_domain, statics, fields };
         Ok((Part::Class(class), end))
     }
 }
 
-/// Why there is no sub-record.
+/// The first `length` bytes of a sub-record.
+#[inline]
+fn fixed(rest: &[u8], length: usize) -> Result<&[u8], Bad> {
+    rest.get(..length).ok_or(Bad::Short)
+}
+
+fn count_at(rest: &[u8], at: usize) -> Result<u16, Bad> {
+    rest.get(at..at + 2).map(BigEndian::read_u16).ok_or(Bad::Short)
+}
+
+/// The end of a value that follows its type at `at`.
+fn end_of_value<const ID: usize>(rest: &[u8], at: usize) -> Result<usize, Bad> {
+    let code = *rest.get(at).ok_or(Bad::Short)?;
+    let kind = FieldType::new(code).ok_or(Bad::Type(code))?;
+    let end = at + 1 + usize::from(kind.bytes(ID as u8));
+    if end <= rest.len() { Ok(end) } else { Err(Bad::Short) }
+}
+
+/// The reason why bytes are not a sub-record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bad {
-    /// It goes on after the last byte.
+    /// It continues after the last byte.
     Short,
     Tag,
     Type(u8),

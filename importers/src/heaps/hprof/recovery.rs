@@ -1,19 +1,19 @@
-//! Finds what is whole in a file whose records do not follow each other.
+//! Recovers the intact parts of a file whose records do not follow each other.
 //!
 //! ```text
-//!   a record whose tag or length is wrong      the next place where a plausible record, or sub-record, begins
-//!   a sub-record that goes on after its record   the record is longer than it says, or the next one holds the rest:
-//!                                                the place after it tells which
+//!   a record with a wrong tag or length        the next place where a plausible record, or sub-record, begins
+//!   a sub-record that extends past its record  the record is longer than it says, or the next one holds the rest:
+//!                                                the bytes after it decide
 //!   an unknown sub-record, padding             the next plausible sub-record of the segment, or the end of the segment
 //! ```
 //!
-//! Nothing is made up: a sub-record is plausible only if its class is known, its fields are as long as those of the class,
-//! and its stack trace is known. One that is found by search must be followed by another one, or by the end of the segment.
-//! What is skipped is counted, with its place.
+//! Nothing is invented: a sub-record is plausible only if its class is known, its fields are as long as those of the
+//! class, and its stack trace is known. One found by search must be followed by another one, or by the end of the
+//! segment. Skipped parts are counted, with their places.
 //!
-//! Time is linear: each byte is tried once as the beginning of a record, once of a sub-record, and once more if the
-//! sub-record that holds it turns out to have a wrong length. Each try looks at a few heads. Only classes are longer, and
-//! sub-records that are put together: those have a budget.
+//! The time is linear: each byte is tried once as the beginning of a record, once of a sub-record, and once more if
+//! the sub-record that holds it turns out to have a wrong length. Each try reads a few heads. Only classes and joined
+//! sub-records take longer: those have a budget.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,39 +27,39 @@ use super::outline::Table;
 use super::places::{Places, Segment};
 use super::records::{Bad, ClassPart, Part, Parts, RECORD_HEAD_BYTES, id, is_heap, is_record, record, tag};
 
-/// So many heads that follow each other are records.
+/// Number of consecutive heads that are accepted as records.
 const ENOUGH_RECORDS: usize = 3;
-/// Sub-records that are looked at to find out whether they are some.
+/// Maximum number of sub-records examined to decide whether bytes are sub-records.
 const MOST_PARTS: usize = 8;
-/// So many of them must be objects or classes, since roots have little that tells them from other bytes.
+/// Number of them that must be objects or classes, since roots are hard to tell from other bytes.
 const ENOUGH_OBJECTS: usize = 2;
-/// So many of them show that a dump is damaged, and not cut.
+/// Number of objects that show that a dump is damaged, not cut.
 const MANY_OBJECTS: usize = 4;
-/// Superclasses that are followed to know how long instances are. Those of real programs are fewer.
+/// Maximum number of superclasses followed for the length of instances. Real programs have fewer.
 const MOST_SUPERCLASSES: usize = 64;
-/// A class takes at most this many bytes in tries that fail.
+/// Maximum number of bytes of a class in tries that fail.
 const CLASS_BYTES: usize = 1 << 16;
-/// Bytes that tries to read classes and to put sub-records together may take, for each byte of the dump.
+/// Bytes that tries to read classes and to join sub-records may take, for each byte of the dump.
 const EFFORT: u64 = 16;
-/// What it takes to look for a sub-record at one more place, as much as copying so many bytes.
+/// The cost of one more place in the search for a sub-record, in bytes copied.
 const TRY_EFFORT: u64 = 8;
-/// A sub-record that is put together has at most this many bytes: more would have to be in memory.
+/// Maximum length of all joined sub-records, which are kept in memory.
 const MOST_JOINED_BYTES: usize = 256 << 20;
-/// Bytes of padding between a name and the next record.
+/// Maximum number of bytes of padding between a name and the next record.
 const MOST_PADDING: usize = 4096;
-/// Places of the dump that have a note each.
+/// Maximum number of notes, one for each place of the dump.
 const MOST_NOTES: u64 = 10;
 
-/// What is whole in a file.
+/// The intact parts of a file.
 pub(super) struct Recovered {
     pub(super) places: Places<Piece>,
-    /// Sub-records that are in parts in the dump.
+    /// Sub-records that the dump holds in parts, joined.
     pub(super) joined: Vec<Vec<u8>>,
     pub(super) damage: Option<Damage>,
     pub(super) notes: Vec<String>,
 }
 
-/// Sub-records that follow each other without damage.
+/// Consecutive sub-records without damage.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Piece {
     place: Place,
@@ -69,7 +69,7 @@ pub(super) struct Piece {
 #[derive(Debug, Clone, Copy)]
 enum Place {
     Between(usize, usize),
-    /// The sub-record with this number that was put together.
+    /// The number of a joined sub-record.
     Joined(usize),
 }
 
@@ -84,7 +84,7 @@ impl Piece {
     }
 }
 
-/// Looks for everything that is whole from `start` on.
+/// Finds all intact parts from `start` on.
 pub(super) fn recover<const ID: usize>(
     dump: &[u8],
     start: usize,
@@ -108,13 +108,13 @@ pub(super) fn recover<const ID: usize>(
     Ok(recovery.end())
 }
 
-/// What tells sub-records from other bytes.
+/// Facts that distinguish sub-records from other bytes.
 #[derive(Debug, Default)]
 struct Known {
     loaded: HashSet<u64, RandomState>,
-    /// Of each class that was dumped, its superclass and how long the fields are that it declares.
+    /// For each dumped class, its superclass and the length of the fields that it declares.
     classes: Table<u64, (u64, usize)>,
-    /// How long instances are, where that is known.
+    /// Length of instances, if known.
     instances: HashMap<u64, usize, RandomState>,
     traces: HashSet<u32, RandomState>,
     /// The bits that are set in the address of any class or object.
@@ -132,7 +132,7 @@ impl Known {
         self.classes.contains_key(&class) || self.loaded.contains(&class)
     }
 
-    /// Whether there can be an object here. Roots may refer to those that come later.
+    /// Whether an object can live at this address. Roots may refer to objects that come later.
     fn is_address(&self, address: u64) -> bool {
         self.is_aligned(address) && address <= self.highest_address
     }
@@ -141,7 +141,7 @@ impl Known {
         address != 0 && address.trailing_zeros() >= self.address_bits.trailing_zeros()
     }
 
-    /// How long the fields of an instance are; `None` if a class is missing.
+    /// Length of the fields of an instance; `None` if a class is missing.
     fn instance_bytes(&mut self, class: u64) -> Option<usize> {
         if let Some(&bytes) = self.instances.get(&class) {
             return Some(bytes);
@@ -164,21 +164,19 @@ impl Known {
         self.classes.entry(class.address).or_insert((class.superclass, bytes));
     }
 
-    /// Whether a sub-record says nothing that contradicts what is known.
+    /// Whether a sub-record is consistent with the known facts.
     fn is_plausible(&mut self, part: &Part<'_>) -> bool {
-        // Without stack traces, HotSpot writes 1, which it defines, and others 0.
-        let is_trace = |known: &Known, trace: u32| trace <= 1 || known.traces.contains(&trace);
         match *part {
             Part::Instance { address, trace, class, fields } => {
                 address != 0
-                    && is_trace(self, trace)
+                    && self.is_trace(trace)
                     && self.has_class(class)
                     && self.instance_bytes(class).is_none_or(|bytes| bytes == fields.len())
             }
             Part::ObjectArray { address, trace, class, .. } => {
-                address != 0 && is_trace(self, trace) && self.has_class(class)
+                address != 0 && self.is_trace(trace) && self.has_class(class)
             }
-            Part::PrimitiveArray { address, trace, .. } => address != 0 && is_trace(self, trace),
+            Part::PrimitiveArray { address, trace, .. } => address != 0 && self.is_trace(trace),
             Part::Class(class) => {
                 self.loaded.contains(&class.address) && (class.superclass == 0 || self.has_class(class.superclass))
             }
@@ -186,14 +184,19 @@ impl Known {
             Part::Other => true,
         }
     }
+
+    /// Whether a stack trace is known. Without traces, HotSpot writes 1, which it defines; other runtimes write 0.
+    fn is_trace(&self, trace: u32) -> bool {
+        trace <= 1 || self.traces.contains(&trace)
+    }
 }
 
-/// What was left out.
+/// The parts left out.
 #[derive(Debug, Default)]
 struct Skipped {
     count: u64,
     bytes: u64,
-    /// Where the first part begins, and what is wrong with it.
+    /// The offset of the first part, and its defect.
     first: Option<(u64, String)>,
 }
 
@@ -202,13 +205,13 @@ struct Skipped {
 struct Head {
     tag: u8,
     body: usize,
-    /// Where it should end: after the end of the dump if that is cut.
+    /// The end that its length gives: after the end of the dump if that is cut.
     end: usize,
-    /// It has no length, and goes on as far as there are sub-records.
+    /// Whether it has no length, and extends to its last sub-record.
     is_open: bool,
 }
 
-/// Something plausible.
+/// A plausible place to continue.
 #[derive(Debug, Clone, Copy)]
 enum Found {
     Record(usize),
@@ -226,7 +229,7 @@ struct Recovery<'a, 'c, const ID: usize> {
     has_heap: bool,
     effort: u64,
     skipped: Skipped,
-    /// Set if the dump ends inside something.
+    /// Set if the dump ends inside a record or sub-record.
     cut: Option<Damage>,
     notes: Vec<String>,
     note_count: u64,
@@ -262,7 +265,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         Ok(())
     }
 
-    /// Where to go on if no known record begins at `at`.
+    /// The place to continue at if no known record begins at `at`.
     fn between_records(&mut self, at: usize) -> usize {
         if self.has_heap && self.are_parts(at, self.dump.len()) {
             let heap = self.places.begin(tag::HEAP_DUMP_SEGMENT);
@@ -283,7 +286,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         self.go_on(at, None)
     }
 
-    /// Where a record of unknown kind ends, if a known one follows.
+    /// The end of a record of unknown kind, if a known one follows.
     fn end_of_unknown(&mut self, at: usize) -> Option<usize> {
         let head = self.dump.get(at..at + RECORD_HEAD_BYTES)?;
         let is_unknown = head[0] != 0 && !is_record(head[0]);
@@ -291,8 +294,8 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         (is_unknown && end <= self.dump.len() && self.are_records(end, ENOUGH_RECORDS)).then_some(end)
     }
 
-    /// Whether a name can end at `at`: what follows is another one, perhaps after padding, or sub-records. Where that
-    /// is not so, its length is wrong, and what it says would be cut or have something added.
+    /// Whether a name can end at `at`: another record, perhaps after padding, or sub-records follow. Otherwise its
+    /// length is wrong, so that the text would be cut or extended.
     fn may_end_record(&mut self, at: usize) -> bool {
         let zeros = self.dump[at..].iter().take(MOST_PADDING).take_while(|&&byte| byte == 0).count();
         self.head(at).is_some()
@@ -302,7 +305,8 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
             || self.has_heap && self.are_parts(at, self.dump.len())
     }
 
-    /// Skips to the next plausible record or sub-record. `cut` is what the dump is cut in if there is none.
+    /// Skips to the next plausible record or sub-record. If there is none and the dump may be cut, `cut` is the part
+    /// that is cut.
     fn go_on(&mut self, at: usize, cut: Option<&'static str>) -> usize {
         match self.search(at + 1, self.dump.len(), self.dump.len()) {
             Some(Found::Record(next) | Found::Part(next)) => {
@@ -320,7 +324,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         }
     }
 
-    /// Reads the sub-records of a record; where the next record begins.
+    /// Reads the sub-records of a record. Returns the offset of the next record.
     fn parts(&mut self, head: &Head, heap: u32) -> usize {
         let &Head { mut body, mut end, mut is_open, .. } = head;
         let (mut start, mut at, mut last) = (body, body, None);
@@ -341,7 +345,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
                 let next = at + length;
                 let is_past = !is_open && next > end;
                 if is_past && self.are_records(end, ENOUGH_RECORDS) {
-                    // The record ends where it says, and this one with the next record, if at all.
+                    // The record has the right length; this sub-record continues in the next record, if at all.
                 } else {
                     if is_past {
                         is_open = true;
@@ -352,7 +356,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
                     continue;
                 }
             }
-            // A record may say that it is shorter than it is, or longer.
+            // A record may be shorter or longer than its length says.
             if !is_open && at < end && self.ends_open(at) {
                 break;
             }
@@ -373,7 +377,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
                 Err(Bad::Tag) => format!("no sub-record begins with {:#04x} there", self.dump[at]),
                 _ => "the sub-record that begins there fits neither its class nor what follows".to_owned(),
             };
-            // What was read last is not as long as it says, if something begins inside it.
+            // If something begins inside the sub-record read last, that one has a wrong length.
             let bad = match next {
                 Some(Found::Part(next) | Found::Record(next)) if next < at => from - 1,
                 _ => at,
@@ -401,7 +405,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         at
     }
 
-    /// Says that a record is not as long as it says.
+    /// Notes that a record has another length than it says.
     fn note_length(&mut self, head: &Head, body: usize, at: usize, end: usize) {
         let (record, said, real) = (head.body - RECORD_HEAD_BYTES, end - body, at - body);
         if body == head.body && at > end && (at - end).is_multiple_of(1 << 32) {
@@ -415,17 +419,13 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         }
     }
 
-    /// Puts a sub-record together that begins at `at` and goes on in the segment whose record begins at `end`: where the
-    /// next one begins, and where the segment ends that holds it.
+    /// Joins a sub-record that begins at `at` and continues in the segment whose record begins at `end`. Returns the
+    /// offset of the next sub-record, and the end of the segment that holds it.
     fn join(&mut self, at: usize, end: usize, heap: u32, start: usize) -> Option<(usize, usize)> {
         if at >= end || end >= self.dump.len() {
             return None;
         }
-        let segment = |this: &Self, at: usize| {
-            let head = this.head(at).filter(|head| head.tag == tag::HEAP_DUMP_SEGMENT && !head.is_open);
-            head.filter(|head| head.end <= this.dump.len())
-        };
-        let mut next = segment(self, end)?;
+        let mut next = self.whole_segment(end)?;
         let room = MOST_JOINED_BYTES.saturating_sub(self.joined_bytes);
         if end - at > room {
             return None;
@@ -436,7 +436,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
             match Parts::<ID>::first(&bytes) {
                 Ok((part, length)) if length > end - at => {
                     let end_of_part = from - (bytes.len() - length);
-                    // The search below begins where the last segment does.
+                    // The search below begins at the start of the last segment.
                     if end_of_part < next.body || !self.known.is_plausible(&part) {
                         return None;
                     }
@@ -446,7 +446,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
                 }
                 Err(Bad::Short) => {
                     if from == next.end {
-                        next = segment(self, next.end)?;
+                        next = self.whole_segment(next.end)?;
                         from = next.body;
                     }
                     let more = bytes.len().max(256).min(next.end - from);
@@ -475,7 +475,13 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         Some((from, next.end))
     }
 
-    /// Whether what is between two places of a segment can be sub-records, of which the last may go on after it.
+    /// The head of the segment at `at`, if it has a length and is not cut.
+    fn whole_segment(&self, at: usize) -> Option<Head> {
+        let head = self.head(at)?;
+        (head.tag == tag::HEAP_DUMP_SEGMENT && !head.is_open && head.end <= self.dump.len()).then_some(head)
+    }
+
+    /// Whether the bytes between two places of a segment can be sub-records, of which the last may continue after it.
     fn may_fill(&mut self, mut at: usize, end: usize) -> bool {
         for _ in 0..ENOUGH_OBJECTS {
             match Parts::<ID>::first(&self.dump[at..end]) {
@@ -487,7 +493,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         true
     }
 
-    /// Whether the sub-records of a record go on at `at`, where they should end.
+    /// Whether the sub-records of a record continue at `at`, where they should end.
     fn go_on_after_end(&mut self, at: usize) -> bool {
         let Ok((part, length)) = Parts::<ID>::first(&self.dump[at..]) else { return false };
         let next = at + length;
@@ -495,9 +501,9 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
             || self.known.is_plausible(&part) && (self.are_records(next, 2) || self.are_parts(next, self.dump.len()))
     }
 
-    /// Whether a sub-record of a record that ends at `end` is one, and ends at `next`.
+    /// Whether a sub-record of a record that ends at `end` is real, and ends at `next`.
     fn accepts(&mut self, part: &Part<'_>, next: usize, end: usize) -> bool {
-        // Roots have little that is known, and may come before all objects.
+        // Roots have few known properties, and may come before all objects.
         matches!(part, Part::Root(_)) || self.known.is_plausible(part) || next == end || self.are_parts(next, end)
     }
 
@@ -525,8 +531,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         }
     }
 
-    /// The next place from `from` on, and before `limit`, where something plausible begins. Sub-records may end a
-    /// segment at `end`.
+    /// The next place in `from..limit` where something plausible begins. Sub-records may end a segment at `end`.
     fn search(&mut self, from: usize, limit: usize, end: usize) -> Option<Found> {
         let limit = limit.min(self.dump.len());
         (from..limit).find_map(|at| {
@@ -541,8 +546,8 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         })
     }
 
-    /// Where sub-records begin inside what looks like a record of another kind. Objects of one size hold numbers that look
-    /// like heads of names at equal distances; names, frames and traces hold no objects.
+    /// The offset of sub-records inside bytes that look like a record of another kind. Objects of one size hold
+    /// numbers that look like heads of names at equal distances; names, frames and traces hold no objects.
     fn part_inside(&mut self, at: usize, limit: usize, end: usize) -> Option<usize> {
         let head = self.head(at).filter(|head| self.has_heap && !is_heap(head.tag))?;
         for at in at..head.end.min(limit) {
@@ -554,9 +559,9 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         None
     }
 
-    /// Whether a dump that seems to be cut goes on where something was found. It takes more to believe that than where it
-    /// is sure that bytes are damaged: few bytes before the end look like an object, or a comma with zeros behind it like
-    /// the last record.
+    /// Whether a dump that seems to be cut continues at a place found. This needs more evidence than after certain
+    /// damage: a few bytes before the end can look like an object, and a comma followed by zeros like the last
+    /// record.
     fn goes_on(&mut self, found: Found) -> bool {
         let body = match found {
             Found::Part(at) => Some(at),
@@ -580,10 +585,10 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         true
     }
 
-    /// The record at `at`, if its length is one that its tag can have. That of a heap, and that of the last record, is
-    /// not known before it is read.
+    /// The record at `at`, if its tag allows its length. The length of a heap record, or of the last record, is not
+    /// known before it is read.
     fn head(&self, at: usize) -> Option<Head> {
-        // Each byte of what is skipped is asked: what is no record needs no words.
+        // Called for each skipped byte: only records need an error message.
         self.dump.get(at).filter(|&&tag| is_record(tag))?;
         let found = record(self.dump, at).ok()??;
         let (length, body) = (found.length as usize, found.body);
@@ -608,20 +613,22 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         })
     }
 
-    /// Whether records begin at `at`: `count` of them, or as many as there are.
+    /// Whether records begin at `at`: `count` of them, or fewer if the dump ends.
     fn are_records(&mut self, mut at: usize, count: usize) -> bool {
         for _ in 0..count {
             if at == self.dump.len() {
                 return true;
             }
             let Some(head) = self.head(at) else { return false };
-            // What follows the head of a heap tells more than its length, which may be wrong.
+            // The bytes after the head of a heap record are better evidence than its length, which may be wrong.
             if is_heap(head.tag) && self.are_parts(head.body, head.end) {
                 return true;
             }
+            if head.end > self.dump.len() || head.is_open {
+                return false;
+            }
             // A segment may begin with the rest of a sub-record, a whole dump does not.
-            let begins_wrong = |body: &[u8]| head.tag == tag::HEAP_DUMP && Parts::<ID>::first(body).is_err();
-            if head.end > self.dump.len() || head.is_open || begins_wrong(&self.dump[head.body..head.end]) {
+            if head.tag == tag::HEAP_DUMP && Parts::<ID>::first(&self.dump[head.body..head.end]).is_err() {
                 return false;
             }
             at = head.end;
@@ -633,14 +640,14 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         true
     }
 
-    /// Whether sub-records of a record without a known end are followed by other records at `at`. Some tags of records
-    /// are also those of roots.
+    /// Whether other records follow at `at`, after the sub-records of a record without a known end. Some tags of
+    /// records are also those of roots.
     fn ends_open(&mut self, at: usize) -> bool {
         let is_record_only = matches!(self.dump[at], 0x0a..=0x0e | tag::HEAP_DUMP_SEGMENT | tag::HEAP_DUMP_END);
         if is_record_only { self.are_records(at, 2) } else { self.are_records(at, ENOUGH_RECORDS) }
     }
 
-    /// Whether sub-records begin at `at`. `end` is where their segment may end.
+    /// Whether sub-records begin at `at`. Their segment may end at `end`.
     fn are_parts(&mut self, mut at: usize, end: usize) -> bool {
         let (mut objects, mut are_roots_known) = (0, true);
         for count in 0..MOST_PARTS {
@@ -668,11 +675,11 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
             }
             at += length;
         }
-        // Only roots, so many that they are no other bytes.
+        // Only roots, and more than chance would make of other bytes.
         true
     }
 
-    /// Whether the class at `at` is worth a try, which may take long.
+    /// Whether to try reading the class at `at`, which may take long.
     fn may_be_class(&mut self, at: usize) -> bool {
         let class = self.dump.get(at + 1..at + 1 + ID).map(id::<ID>);
         if !class.is_some_and(|class| self.known.loaded.contains(&class)) {
@@ -684,14 +691,14 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         is_left
     }
 
-    /// The sub-records between two places are whole.
+    /// Adds the intact sub-records between two places.
     fn piece(&mut self, start: usize, end: usize, heap: u32) {
         if start < end {
             self.places.segments.push(Piece { place: Place::Between(start, end), heap });
         }
     }
 
-    /// Leaves out what is between two places. Zeros are padding.
+    /// Leaves out the bytes between two places. Zeros are padding.
     fn skip(&mut self, start: usize, end: usize, reason: &dyn Fn() -> String) {
         let bytes = (end - start) as u64;
         if self.dump[start..end].iter().all(|&byte| byte == 0) {

@@ -1,4 +1,4 @@
-//! Why objects are alive: the roots, with the thread and the frame they are in.
+//! The roots, with their categories, threads and frames.
 
 use barrow_writer::{Shard, Snapshot, StringId, ThreadDescription};
 
@@ -7,11 +7,11 @@ use crate::error::{ImportError, Stop};
 
 use super::classes::Classes;
 use super::outline::{Outline, Table};
-use super::records::{ClassPart, FieldType, Part, Root, THREAD, id};
+use super::records::{FieldType, Part, Root, THREAD, id};
 use super::stacks::frame_text;
 use super::texts::Texts;
 
-/// Names of threads are shown up to this length.
+/// Maximum length of the names of threads, in bytes.
 const MAX_NAME_BYTES: usize = 256;
 
 /// A thread.
@@ -22,35 +22,37 @@ struct Thread {
     trace: Option<u32>,
 }
 
-/// The tag of classes that the JVM itself holds.
+/// The tag of classes that the JVM itself keeps alive.
 const STICKY_CLASS: u8 = 0x05;
 
-/// What a root is called that holds what constants of classes refer to. No dump has such roots.
+/// The category of roots for the constants of classes. No dump has such roots.
 const CONSTANT_POOL: &str = "constant pool";
 
-/// Adds the classes of the boot loader, which nothing unloads, to the roots of a dump that names no sticky class; how many.
-/// `jhsdb jmap` writes none. A dump without the boot loader's first class holds no heap of a whole JVM.
+/// Adds the classes of the boot loader, which are never unloaded, to the roots of a dump without sticky classes.
+/// Returns their number. `jhsdb jmap` writes no sticky classes. A dump without the boot loader's first class is not
+/// the heap of a whole JVM.
 pub(super) fn add_boot_classes(outline: &mut Outline<'_>) -> usize {
-    let is_boot = |class: &&ClassPart<'_>| class.loader == 0;
-    let mut names = outline.classes.iter().filter(is_boot).map(|class| outline.names.class_name(class.address));
-    if outline.roots.iter().any(|root| root.tag == STICKY_CLASS)
-        || !names.any(|name| name.as_deref() == Some("java.lang.Object"))
-    {
+    if outline.roots.iter().any(|root| root.tag == STICKY_CLASS) {
         return 0;
     }
-    let root = |class: &ClassPart<'_>| Root { tag: STICKY_CLASS, object: class.address, thread: None, place: None };
-    let before = outline.roots.len();
-    outline.roots.extend(outline.classes.iter().filter(is_boot).map(root));
-    outline.roots.len() - before
+    let boot_classes = outline.classes.iter().filter(|class| class.loader == 0);
+    let boot_classes: Vec<u64> = boot_classes.map(|class| class.address).collect();
+    let mut names = boot_classes.iter().map(|&class| outline.names.class_name(class));
+    if !names.any(|name| name.as_deref() == Some("java.lang.Object")) {
+        return 0;
+    }
+    let roots = boot_classes.iter().map(|&object| Root { tag: STICKY_CLASS, object, thread: None, place: None });
+    outline.roots.extend(roots);
+    boot_classes.len()
 }
 
-/// Gives names to roots.
+/// The roots of a heap dump, with their names.
 pub(super) struct Roots<'o, 'a, const ID: usize> {
     outline: &'o Outline<'a>,
     classes: &'o Classes<'o, 'a, ID>,
     /// By serial.
     threads: Table<u32, Thread>,
-    /// The addresses of arrays that are taken for constant pools.
+    /// The addresses of arrays taken as constant pools.
     constant_pools: &'o [u64],
 }
 
@@ -68,7 +70,7 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
         roots
     }
 
-    /// Announces the roots; how many lead to nothing in the dump.
+    /// Announces the roots. Returns the number of those that lead to nothing in the dump.
     pub(super) fn announce(&self, snapshot: &Snapshot<'_>, context: &Context<'_>) -> Result<u64, Stop> {
         let mut shard = snapshot.shard();
         let mut missing = 0;
@@ -96,7 +98,7 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
         Ok(())
     }
 
-    /// The numbers of the objects that are threads, each with the name of its thread.
+    /// The numbers of the objects that are threads, each with the thread's name.
     pub(super) fn thread_objects(&self) -> impl Iterator<Item = (u32, &str)> {
         let roots = self.outline.roots.iter().filter(|root| root.tag == THREAD);
         roots.filter_map(|root| {
@@ -126,7 +128,7 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
         Ok(())
     }
 
-    /// The thread and, if it is known, the frame a root is in.
+    /// The name of a root's thread and, if known, its frame.
     fn label(&self, root: &Root, context: &Context<'_>) -> Result<Option<StringId>, ImportError> {
         let Some(serial) = root.thread else { return Ok(None) };
         let Some(thread) = self.threads.get(&serial) else { return Ok(None) };
@@ -177,7 +179,7 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
     }
 }
 
-/// What a root of this tag is called.
+/// The category of roots with this tag.
 fn category(tag: u8) -> &'static str {
     match tag {
         0x01 => "JNI global",
@@ -198,7 +200,7 @@ fn category(tag: u8) -> &'static str {
     }
 }
 
-/// Whether a root of this tag keeps anything alive: Android marks what it found unreachable.
+/// Whether a root with this tag keeps anything alive. Android marks objects that it found unreachable.
 fn holds(tag: u8) -> bool {
     tag != 0x90
 }

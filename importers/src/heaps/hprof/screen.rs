@@ -7,18 +7,19 @@ use crate::intake::screen::Screen;
 
 /// Follows the records of an HPROF dump by their lengths.
 pub(crate) struct RecordHeads {
-    /// How many bytes are left until the head of the next record.
+    /// Number of bytes before the head of the next record.
     skip: u64,
-    /// The beginning of a head whose end has not come yet.
+    /// The part of a head that has arrived.
     head: Vec<u8>,
-    /// A segment without a length has begun: it is the rest of the dump, or empty.
+    /// Whether a segment without a length has begun: it is the rest of the dump, or empty.
     is_open: bool,
-    /// A segment has begun that is not empty. Its length may be wrong, so that everything after it may be of the dump.
+    /// Whether a segment that is not empty has begun. Its length may be wrong, so all bytes after it may belong to
+    /// the dump.
     has_heap: bool,
 }
 
 impl RecordHeads {
-    /// The first record comes after `header` bytes.
+    /// A screen whose first record comes after `header` bytes.
     fn after(header: usize) -> Self {
         RecordHeads {
             skip: header as u64,
@@ -34,13 +35,13 @@ impl RecordHeads {
         Some(Box::new(RecordHeads::after(header.length)))
     }
 
-    /// The rest is not screened.
+    /// Screens nothing of the rest.
     fn skip_all(&mut self) {
         self.skip = u64::MAX;
         self.head.clear();
     }
 
-    /// The head of a record is whole.
+    /// Handles the whole head of a record.
     fn end_head(&mut self) {
         self.skip = BigEndian::read_u32(&self.head[5..RECORD_HEAD_BYTES]).into();
         self.is_open = self.skip == 0 && is_heap(self.head[0]);

@@ -1,4 +1,4 @@
-//! Stack frames: as text, and as allocation sites where the dump says where objects were allocated.
+//! Stack frames: as text, and as allocation sites if the dump has allocation stacks.
 
 use std::collections::HashSet;
 
@@ -10,10 +10,10 @@ use crate::error::ImportError;
 use super::outline::{Names, Outline, StackFrame, Table};
 use super::records::THREAD;
 
-/// A frame that has no line since it is of native code.
+/// The line of a frame of native code.
 const NATIVE: i32 = -3;
 
-/// What a frame says, in words.
+/// A frame as text.
 struct Described {
     /// Class and method.
     function: String,
@@ -34,7 +34,7 @@ impl Described {
     }
 }
 
-/// `java.lang.Object.wait(Object.java:338)`.
+/// A frame in Java's notation, such as `java.lang.Object.wait(Object.java:338)`.
 pub(super) fn frame_text(names: &Names<'_>, frame: &StackFrame) -> String {
     let Described { function, file, line } = Described::new(names, frame);
     match (file, line) {
@@ -50,8 +50,8 @@ pub(super) fn frame_text(names: &Names<'_>, frame: &StackFrame) -> String {
 pub(super) struct Sites(Table<u32, SiteId>);
 
 impl Sites {
-    /// Declares a site for each stack trace of the dump that has frames and is not the stack of a thread.
-    /// Traces that begin alike share their callers.
+    /// Declares a site for each stack trace of the dump that has frames and is not the stack of a thread. Traces with
+    /// the same outer frames share their callers.
     pub(super) fn declare<const ID: usize>(outline: &Outline<'_>, context: &Context<'_>) -> Result<Self, ImportError> {
         let of_thread = outline.roots.iter().filter(|root| root.tag == THREAD).filter_map(|root| root.place);
         let of_threads: HashSet<u32> = of_thread.collect();

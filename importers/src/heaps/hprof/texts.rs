@@ -1,4 +1,4 @@
-//! What strings say, and what they are built with. The characters are in an array elsewhere in the dump.
+//! The texts of strings and string builders. The characters are in an array elsewhere in the dump.
 //!
 //! ```text
 //!   java.lang.String   value ──▶ byte[]             coder 0: Latin-1, 1: UTF-16       since JDK 9
@@ -19,34 +19,35 @@ use super::classes::Classes;
 use super::outline::{Outline, for_each_object};
 use super::records::{FieldType, Part, id};
 
-/// All texts together have at most this many bytes for each byte of the dump, and so many more. In a heap of nothing but
-/// strings that share their arrays, these may have 800 bytes on average. What goes beyond is no real dump.
+/// The total length of all texts is at most the first number of bytes for each byte of the dump, plus the second. In
+/// a heap of nothing but strings that share their arrays, these may have 800 bytes on average. No real dump has more.
 const MOST_FOR_EACH_BYTE: u64 = 16;
 const MOST_BESIDE: u64 = 64 << 20;
 
 const STRING: &str = "java.lang.String";
 
-/// Room for what says that characters are left out.
+/// Bytes reserved for the mark of omitted characters.
 const MARK_BYTES: usize = 64;
 
-/// Reads the texts of strings and of what they are built with.
+/// Reads the texts of strings and string builders.
 pub(super) struct Texts<'o, 'a, const ID: usize> {
     outline: &'o Outline<'a>,
     /// Those of `java.lang.String` first.
     fields: Vec<TextFields>,
-    /// Two bytes of UTF-16 in a `byte[]` are in the order of the machine.
+    /// Whether UTF-16 in a `byte[]` is big-endian; it has the byte order of the machine.
     is_big_endian: bool,
     longest: usize,
 }
 
-/// Where the fields of a class of texts are among the values of an instance.
+/// Offsets of the fields of a class of texts in the values of an instance.
 #[derive(Debug, Clone, Copy)]
 struct TextFields {
     /// The number of the class.
     class: usize,
     value: usize,
     coder: Option<usize>,
-    /// The field with the number of characters, if there may be more in the array, and that with the first one's index.
+    /// If the text may be a part of the array: the field with the index of the first character, and that with their
+    /// number.
     part: Option<(Option<usize>, usize)>,
 }
 
@@ -59,7 +60,7 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
         if fields.first().is_none_or(|fields| classes.name(fields.class) != STRING) {
             return None;
         }
-        // How far the first of two bytes is shifted: 8 where the high one comes first.
+        // The shift of the first of two bytes: 8 if the high byte comes first.
         let is_big_endian = classes.find("java.lang.StringUTF16").is_some_and(|number| {
             let mut statics = outline.classes[number].statics::<ID>();
             statics.any(|(name, _, value)| {
@@ -69,7 +70,7 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
         Some(Texts { outline, fields, is_big_endian, longest })
     }
 
-    /// The fields of a class of texts, its own and those of its superclasses.
+    /// Finds the fields of a class of texts, its own and those of its superclasses.
     fn find(classes: &Classes<'_, 'a, ID>, class: usize) -> Option<TextFields> {
         let (mut value, mut coder, mut offset, mut count) = (None, None, None, None);
         let mut at = 0;
@@ -95,13 +96,13 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
         self.fields.iter().any(|fields| fields.class == class)
     }
 
-    /// How many bytes all texts of the dump may have together.
+    /// Maximum total length of the texts of the dump, in bytes.
     pub(super) fn most_bytes(&self) -> u64 {
         self.outline.dump.len() as u64 * MOST_FOR_EACH_BYTE + MOST_BESIDE
     }
 
-    /// Writes what an instance of a class of texts with these fields says to `text`, which is empty. Whether that is all
-    /// of it; `None` if its array is not in the dump.
+    /// Writes the text of an instance with these fields to `text`, which is empty. Returns whether it is whole;
+    /// `None` if its array is not in the dump.
     pub(super) fn read(&self, class: usize, fields: &[u8], text: &mut String) -> Option<bool> {
         let of_class = self.fields.iter().find(|fields| fields.class == class)?;
         let value = id::<ID>(fields.get(of_class.value..of_class.value + ID)?);
@@ -111,12 +112,8 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
         let elements = match of_class.part {
             Some((offset, count)) => {
                 let width = if is_wide { 2 } else { usize::from(element.bytes(ID as u8)) };
-                let place = |at: usize| {
-                    let place = i32::from_be_bytes(fields.get(at..at + 4)?.try_into().ok()?);
-                    usize::try_from(place).ok()?.checked_mul(width)
-                };
-                let offset = offset.map_or(Some(0), place)?;
-                elements.get(offset..)?.get(..place(count)?)?
+                let offset = offset.map_or(Some(0), |offset| int_at(fields, offset))?.checked_mul(width)?;
+                elements.get(offset..)?.get(..int_at(fields, count)?.checked_mul(width)?)?
             }
             None => elements,
         };
@@ -129,10 +126,11 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
         }
     }
 
-    /// Whether an instance of a class of texts has no array at all: its field is null, so it has no characters.
+    /// Whether an instance of a class of texts has no array: its field is null, so it has no characters.
     pub(super) fn has_none(&self, class: usize, fields: &[u8]) -> bool {
-        let value = |of_class: &TextFields| fields.get(of_class.value..of_class.value + ID).map(id::<ID>);
-        self.fields.iter().find(|fields| fields.class == class).and_then(value) == Some(0)
+        let of_class = self.fields.iter().find(|fields| fields.class == class);
+        let value = of_class.and_then(|of_class| fields.get(of_class.value..of_class.value + ID));
+        value.is_some_and(|value| id::<ID>(value) == 0)
     }
 
     fn latin1(&self, bytes: &[u8], text: &mut String) -> bool {
@@ -150,7 +148,7 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
         append(utf16_characters(bytes, unit), bytes.len() / 2, self.longest, text)
     }
 
-    /// The arrays of strings, by number: their contents are what the strings say. All threads of the current pool look.
+    /// Finds the arrays of strings, whose contents are the texts of the strings, on all threads of the current pool.
     pub(super) fn arrays(&self, context: &Context<'_>) -> Result<OwnArrays, ImportError> {
         let outline = self.outline;
         context.progress.begin("finding the arrays of strings", outline.dump.len() as u64, "bytes");
@@ -175,7 +173,7 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
     }
 }
 
-/// A set of arrays.
+/// A set of arrays, by object number.
 pub(super) struct OwnArrays(Vec<AtomicU64>);
 
 impl OwnArrays {
@@ -185,14 +183,20 @@ impl OwnArrays {
     }
 }
 
-/// The characters of UTF-16; half of a pair of surrogates is an error.
+/// The value of an `int` field that is not negative.
+fn int_at(fields: &[u8], at: usize) -> Option<usize> {
+    let value = i32::from_be_bytes(fields.get(at..at + 4)?.try_into().ok()?);
+    usize::try_from(value).ok()
+}
+
+/// Decodes UTF-16; an unpaired surrogate is an error.
 pub(super) fn utf16_characters(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> impl Iterator<Item = Result<char, u16>> {
     let units = bytes.chunks_exact(2).map(move |pair| unit(pair.try_into().expect("2 bytes")));
     char::decode_utf16(units).map(|character| character.map_err(|lone| lone.unpaired_surrogate()))
 }
 
-/// Adds characters, as many as there is room for in `longest` bytes; whether all are added. `length` is what Java says of the
-/// text. Half of a pair of surrogates is written as `\uD83D`.
+/// Appends the characters that fit in `longest` bytes. Returns whether these are all. `length` is the length of the
+/// text in Java. An unpaired surrogate is written as `\uD83D`.
 pub(super) fn append(
     characters: impl Iterator<Item = Result<char, u16>>,
     length: usize,

@@ -1,28 +1,28 @@
-//! What fields hold that are no references.
+//! Values of fields that are not references.
 
 use barrow_writer::{Encoding, FieldId, Value};
 use byteorder::{BigEndian, ByteOrder};
 
 use super::records::FieldType;
 
-/// A field of an instance that holds a number.
+/// A field of an instance that is not a reference.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ValueField {
-    /// Where it is among the values of the fields.
+    /// Its offset in the values of the fields.
     pub(super) offset: usize,
     pub(super) kind: FieldType,
     pub(super) field: FieldId,
 }
 
 impl ValueField {
-    /// What it holds in an instance with these fields; `None` if the dump does not say.
+    /// Its value in an instance with these fields; `None` if the dump lacks it.
     #[inline]
     pub(super) fn value(&self, fields: &[u8]) -> Option<Value> {
         value(self.kind, fields.get(self.offset..)?)
     }
 }
 
-/// How values of a field are recorded.
+/// The encoding of the values of a field.
 pub(super) fn encoding(kind: FieldType) -> Encoding {
     match kind {
         FieldType::Reference => Encoding::Reference,
@@ -34,7 +34,7 @@ pub(super) fn encoding(kind: FieldType) -> Encoding {
     }
 }
 
-/// The value that `bytes` begin with; `None` if that is a reference, or if they are too few.
+/// The value at the beginning of `bytes`; `None` for references, or if there are too few bytes.
 #[inline]
 pub(super) fn value(kind: FieldType, bytes: &[u8]) -> Option<Value> {
     let bytes = bytes.get(..usize::from(kind.bytes(0)))?;
@@ -51,7 +51,7 @@ pub(super) fn value(kind: FieldType, bytes: &[u8]) -> Option<Value> {
     })
 }
 
-/// The value that all elements of an array have, which are at least two; `None` if some differ.
+/// The value shared by all elements of an array of two or more; `None` if some differ.
 #[inline]
 pub(super) fn of_all(kind: FieldType, elements: &[u8]) -> Option<Value> {
     let (width, length) = (usize::from(kind.bytes(0)), elements.len());
