@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   dump   {"address":"0x10", …}\n{"address":"0x38", …}\n …      divided into chunks of lines
-//!   survey  every chunk, in parallel: which lines are objects, and where they live
+//!   survey  every chunk, in parallel: the lines that are objects, and their addresses
 //!             ▼ rows in file order, Addresses: from an address to a row
 //!   announce  every chunk, in parallel, with a shard for each thread
 //! ```
 //!
-//! Beneath it: [`Scanner`] (the JSON of one line), [`Addresses`], [`DeclaredTypes`], [`Strings`], [`Tallies`].
+//! Used by it: [`Scanner`] (the JSON of one line), [`Addresses`], [`DeclaredTypes`], [`Strings`], [`Tallies`].
 
 mod addresses;
 mod declared;
@@ -33,34 +33,34 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// A map for keys that a dump holds by the million.
+/// A map for millions of keys.
 pub(crate) type FastMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
-/// About how much one thread reads at a time, in bytes. Every chunk begins a block of the recording, which is
-/// large enough for that with a few hundred bytes an object.
+/// Approximate number of bytes that a thread reads at a time. Every chunk begins a block of the recording; at a few
+/// hundred bytes per object, a chunk fills a block well.
 const CHUNK_BYTES: usize = 8 << 20;
 
-/// The lines of a dump, divided for threads: a chunk has the lines that begin in its bytes. Where its first line begins
-/// is looked up when the chunk is read, since a glance at a place of the dump can map megabytes of it.
+/// The lines of a dump, divided for threads: a chunk has the lines that begin in its bytes. Its first line is located
+/// when the chunk is read, since touching a place of the dump can map megabytes of it.
 pub(crate) struct Lines<'d> {
     dump: &'d [u8],
     chunk_bytes: usize,
-    /// Where the first line begins.
+    /// The offset of the first line.
     start: usize,
-    /// Where the last whole line ends.
+    /// The end of the last whole line.
     end: usize,
-    /// What is cut off at the end.
+    /// The damage at the end, if the dump is cut.
     cut: Option<Damage>,
     left_out: LeftOutLines,
 }
 
-/// Lines that are no JSON, or no object.
+/// Lines that are not JSON objects.
 #[derive(Default)]
 struct LeftOutLines {
-    /// Where they begin, ascending.
+    /// Their offsets, ascending.
     offsets: Vec<u64>,
     bytes: u64,
-    /// What is wrong with the first one.
+    /// The defect of the first one.
     reason: String,
 }
 
@@ -73,7 +73,7 @@ impl LeftOutLines {
         self.bytes += text.len() as u64;
     }
 
-    /// Adds later ones.
+    /// Adds the lines of a later chunk.
     fn extend(&mut self, later: LeftOutLines) {
         if self.offsets.is_empty() {
             self.reason = later.reason;
@@ -83,7 +83,7 @@ impl LeftOutLines {
     }
 }
 
-/// A dump with more lines that are none is no dump: real ones have had two. Each takes 8 bytes.
+/// Maximum number of bad lines, 8 bytes each. A file with more is not a dump: real ones have had two.
 const MOST_LEFT_OUT: usize = 1 << 20;
 
 impl<'d> Lines<'d> {
@@ -107,24 +107,24 @@ impl<'d> Lines<'d> {
         Lines { dump, chunk_bytes, start: 0, end, cut, left_out: LeftOutLines::default() }
     }
 
-    /// Those from one place to another, at both of which a line begins. What is cut off belongs to the last ones.
+    /// The lines between two places at which a line begins. The damage at the end belongs to the last part.
     pub(crate) fn part(&self, start: usize, end: Option<usize>) -> Self {
         let cut = if end.is_none() { self.cut.clone() } else { None };
         Lines { start, end: end.unwrap_or(self.end), cut, left_out: LeftOutLines::default(), ..*self }
     }
 
-    /// How many chunks there are.
+    /// Number of chunks.
     fn chunks(&self) -> usize {
         (self.end - self.start).div_ceil(self.chunk_bytes)
     }
 
-    /// The bytes of a chunk, which begin and end anywhere.
+    /// The range of a chunk, which may begin and end inside a line.
     fn bytes_of(&self, chunk: usize) -> Range<usize> {
         let start = self.start.saturating_add(chunk.saturating_mul(self.chunk_bytes)).min(self.end);
         start..start.saturating_add(self.chunk_bytes).min(self.end)
     }
 
-    /// Where the first line of a chunk begins; at or after the end of the chunk if it has none.
+    /// The offset of the first line of a chunk; at or after the end of the chunk if it has none.
     fn first_line(&self, bytes: &Range<usize>) -> usize {
         if bytes.start == self.start {
             return self.start;
@@ -134,7 +134,7 @@ impl<'d> Lines<'d> {
         memchr::memchr(b'\n', text).map_or(bytes.end, |newline| bytes.start + newline)
     }
 
-    /// Hands over the lines of one chunk that are not blank, and where each begins.
+    /// Visits the lines of one chunk that are not blank, with their offsets.
     pub(crate) fn for_each_line<E>(
         &self,
         chunk: usize,
@@ -159,8 +159,8 @@ impl<'d> Lines<'d> {
         !self.left_out.offsets.is_empty() && self.left_out.offsets.binary_search(&offset).is_ok()
     }
 
-    /// Reads the dump. Where a line ends that, those that `check` refuses are left out and the dump is read again: so a
-    /// sound dump is read once, and checking costs it nothing. `check` has a worker of its own for each thread.
+    /// Reads the dump. If a line ends that, those that `check` refuses are left out and the dump is read again: a
+    /// sound dump is read once, without the cost of checks. Each thread has its own worker for `check`.
     pub(crate) fn read<T, W: Default>(
         &mut self,
         context: &Context<'_>,
@@ -199,7 +199,7 @@ impl<'d> Lines<'d> {
         read(self)
     }
 
-    /// What was not read: lines that are no objects, and what is cut off at the end.
+    /// The damage: lines left out, and a cut at the end.
     pub(crate) fn lost(&self) -> Option<Damage> {
         let LeftOutLines { offsets, bytes, reason } = &self.left_out;
         let Some(&offset) = offsets.first() else { return self.cut.clone() };
@@ -211,7 +211,7 @@ impl<'d> Lines<'d> {
         })
     }
 
-    /// The first line that is not blank, and where it begins.
+    /// The first line that is not blank, with its offset.
     pub(crate) fn first(&self) -> Option<(&'d [u8], u64)> {
         let mut first = None;
         let _ = self.for_each_line(0, |text, offset| {
@@ -221,20 +221,20 @@ impl<'d> Lines<'d> {
         first
     }
 
-    /// Where a line begins that is at `offset`.
+    /// The line that begins at `offset`.
     pub(crate) fn line_at(&self, offset: u64) -> &'d [u8] {
         let rest = usize::try_from(offset).ok().and_then(|offset| self.dump.get(offset..)).unwrap_or_default();
         let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
         &rest[..length]
     }
 
-    /// How long the dump is, in bytes.
+    /// Length of the dump in bytes.
     pub(crate) fn length(&self) -> u64 {
         self.dump.len() as u64
     }
 
-    /// Visits every chunk on as many threads as the user wants, each with a worker of its own, and
-    /// returns what became of the chunks, in their order. The error is that of the first bad chunk.
+    /// Visits every chunk on the number of threads set by the user, each with a worker of its own. Returns the
+    /// results of the chunks, in their order. The error is that of the first bad chunk.
     pub(crate) fn in_parallel<W, T: Send>(
         &self,
         phase: &str,
@@ -261,7 +261,7 @@ impl<'d> Lines<'d> {
                 finish(worker)
             });
             if let Err(stop) = end {
-                // After all chunks: what is wrong with one of them comes first.
+                // After all chunks: an error of one of them takes precedence.
                 crew.report(usize::MAX, Err(stop));
             }
         };
@@ -285,12 +285,13 @@ struct Crew<T> {
 }
 
 impl<T> Crew<T> {
-    /// The next chunk. After a failure none: those before it are taken already, as they go in order.
+    /// The next chunk; `None` after a failure. Chunks are taken in order, so those before the failure are taken
+    /// already.
     fn next_of(&self, chunks: usize) -> Option<usize> {
         if self.has_failed.load(Ordering::Relaxed) {
             return None;
         }
-        // Relaxed: each number is given out once, and nothing else depends on it.
+        // Relaxed: each number is returned once, and nothing else depends on it.
         let next = self.next.fetch_add(1, Ordering::Relaxed);
         (next < chunks).then_some(next)
     }
@@ -303,14 +304,14 @@ impl<T> Crew<T> {
     }
 }
 
-/// Adds sizes; together they must fit an `i64`, as any sizes in one address space do.
+/// Adds sizes; the sum must fit an `i64`, like all sizes in one address space.
 pub(crate) fn add_bytes(sum: u64, size: u64, offset: u64) -> Result<u64, Damage> {
     let limit = i64::MAX as u64;
     let out_of_range = Damage::OutOfRange { what: "the size of an object", offset, value: size, limit };
     sum.checked_add(size).filter(|&sum| sum <= limit).ok_or(out_of_range)
 }
 
-/// The number of each chunk's first object; then how many objects there are.
+/// The number of the first object of each chunk, followed by the number of all objects.
 pub(crate) fn first_rows<T>(objects: &[Vec<T>]) -> Vec<u64> {
     let mut next = 0;
     let mut rows = vec![0];
@@ -321,7 +322,7 @@ pub(crate) fn first_rows<T>(objects: &[Vec<T>]) -> Vec<u64> {
     rows
 }
 
-/// Address and kind of a line that begins as lines of objects do.
+/// Address and kind of an object's line, if its first fields have the usual form.
 pub(crate) fn beginning(text: &[u8]) -> Option<(u64, &[u8])> {
     const ADDRESS: &[u8] = b"{\"address\":";
     const KIND: &[u8] = b", \"type\":\"";
@@ -331,7 +332,7 @@ pub(crate) fn beginning(text: &[u8]) -> Option<(u64, &[u8])> {
     (rest[length] == b'"').then_some((address, &rest[..length]))
 }
 
-/// The beginning of a line, for people.
+/// The beginning of a line, for messages.
 pub(crate) fn excerpt(line: &[u8]) -> String {
     format!("\"{}\"", line.iter().take(40).copied().collect::<Vec<_>>().escape_ascii())
 }

@@ -1,4 +1,4 @@
-//! From an address to the row of the object that lives there.
+//! A map from addresses to the rows of objects.
 //!
 //! ```text
 //!   address ─ shift ─▶ slot = page · 512 + bit
@@ -8,10 +8,10 @@
 //!                                      row = order[rank], or rank itself if the dump is in that order
 //! ```
 //!
-//! Slots are as small as all addresses allow: 8 bytes for Ruby, 16 for CPython. A page has an entry of 72
-//! bytes, so densely filled heaps take one or two bytes an object, and four more where the dump does not go
-//! through each page from front to back. A dump with a single object on each page takes about a hundred
-//! bytes for each, less than a line is wide in all dumps but made-up ones.
+//! Slots are as small as the alignment of all addresses allows: 8 bytes for Ruby, 16 for CPython. A page has an entry
+//! of 72 bytes, so densely filled heaps take one or two bytes per object, and four more if the dump is not in the
+//! order of addresses on each page. A dump with a single object on each page takes about a hundred bytes for each,
+//! less than the length of a line in all real dumps.
 
 use super::FastMap;
 
@@ -19,33 +19,33 @@ use super::FastMap;
 #[derive(Debug, Clone, Copy, Default)]
 struct Page {
     bits: [u64; 8],
-    /// Objects on the pages before.
+    /// Number of objects on earlier pages.
     first: u32,
 }
 
 const PAGE_BITS: u32 = 9;
 
-/// Where each object's row is.
+/// A map from addresses to rows.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
     shift: u32,
     pages: FastMap<u64, u32>,
     lines: Vec<Page>,
-    /// From rank to row, unless they are the same.
+    /// Rows by rank, unless the two are equal.
     order: Option<Vec<u32>>,
-    /// Objects that are announced at an address which another one before them has.
+    /// Number of objects at the address of an earlier one.
     pub(crate) repeated: u64,
 }
 
 impl Addresses {
-    /// Enters all addresses. Beyond 2^32 objects rows are wrong: the writer refuses that many.
+    /// Builds the map. With more than 2^32 objects, rows are wrong: the writer refuses such a dump.
     pub(crate) fn new(surveyed: &[Vec<u64>]) -> Self {
-        let all = || surveyed.iter().flatten().copied();
-        let shift = all().fold(0, |bits, address| bits | address).trailing_zeros().min(12);
+        let all = surveyed.iter().flatten().copied();
+        let shift = all.clone().fold(0, |bits, address| bits | address).trailing_zeros().min(12);
         let mut addresses = Addresses { shift, ..Addresses::default() };
-        addresses.set_bits(all());
+        addresses.set_bits(all.clone());
         addresses.count_ranks();
-        addresses.find_order(all());
+        addresses.find_order(all);
         addresses
     }
 
@@ -81,7 +81,7 @@ impl Addresses {
         }
     }
 
-    /// Notes at which row each rank is, if that differs anywhere.
+    /// Stores the row of each rank, if any differs.
     fn find_order(&mut self, all: impl Iterator<Item = u64> + Clone) {
         let in_order = (0_u32..).zip(all.clone()).all(|(row, address)| self.rank(address) == Some(row));
         if in_order {
@@ -90,7 +90,7 @@ impl Addresses {
         let mut order = vec![u32::MAX; all.clone().count()];
         for (row, address) in (0_u32..).zip(all) {
             let rank = self.rank(address).and_then(|rank| order.get_mut(rank as usize));
-            // The first object of an address has it.
+            // The first object at an address counts.
             if let Some(rank) = rank.filter(|rank| **rank == u32::MAX) {
                 *rank = row;
             }
@@ -119,7 +119,7 @@ impl Addresses {
     }
 }
 
-/// Which word of its page a slot is in, and which bit of that word it is.
+/// The word of a slot in its page, and its bit in that word.
 fn place(slot: u64) -> (usize, u64) {
     ((slot >> 6 & 7) as usize, 1 << (slot & 63))
 }

@@ -5,7 +5,7 @@ use crate::context::Vocabulary;
 use crate::error::{ImportError, Stop};
 use barrow_writer::{FieldId, Shard, TypeId, Value};
 
-/// Types, by what tells them apart in a dump.
+/// Types, by their keys in a dump.
 #[derive(Debug, Default)]
 pub(crate) struct DeclaredTypes {
     places: FastMap<Box<[u8]>, usize>,
@@ -13,7 +13,7 @@ pub(crate) struct DeclaredTypes {
 }
 
 impl DeclaredTypes {
-    /// The type with this key, declared when it is first met.
+    /// The type with this key, declared at its first use.
     pub(crate) fn of(
         &mut self,
         key: &[u8],
@@ -39,8 +39,8 @@ pub(crate) struct DeclaredType {
 }
 
 impl DeclaredType {
-    /// Announces what a field of the object announced last holds. The type declares the field with its first value;
-    /// it is unknown for objects without one. Values of one field have one encoding.
+    /// Announces the value of a field of the object announced last. The type declares the field with its first value;
+    /// it is unknown for objects without one. All values of a field must have the same encoding.
     pub(crate) fn announce(
         &mut self,
         name: &'static str,

@@ -1,18 +1,18 @@
 //! The JSON of one line, read field by field without building anything.
 //!
-//! It reads what `serde_json` reads, but is not strict about strings: they may hold any bytes, since runtimes
-//! write names of files as they are. Nothing is copied unless a string has escapes.
+//! It accepts the JSON that `serde_json` accepts, but is not strict about strings: they may hold any bytes, since
+//! runtimes write names of files unchanged. Nothing is copied unless a string has escapes.
 
 use crate::error::Damage;
 use std::borrow::Cow;
 
-/// How deep values that are skipped may nest.
+/// Maximum nesting of skipped values.
 const MAX_DEPTH: u32 = 100;
 
 /// A string between its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Text<'a> {
-    /// As it is written.
+    /// The bytes in the dump.
     pub(crate) raw: &'a [u8],
     has_escapes: bool,
 }
@@ -24,7 +24,7 @@ impl<'a> Text<'a> {
         Text { raw: text.as_bytes(), has_escapes: false }
     }
 
-    /// What it says; bytes that are not UTF-8 become U+FFFD.
+    /// Decodes the text; bytes that are not UTF-8 become U+FFFD.
     pub(crate) fn decode(self) -> Cow<'a, str> {
         if self.has_escapes {
             String::from_utf8_lossy(&self.unescape()).into_owned().into()
@@ -33,13 +33,13 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// [`Text::decode`] of about this many bytes. If the text is longer, its end says how long it was.
+    /// [`Text::decode`] of about this many bytes. The end of a longer text gives its length.
     pub(crate) fn decode_first(self, limit: usize) -> Cow<'a, str> {
         if self.raw.len() <= limit {
             return self.decode();
         }
         let mut end = limit;
-        // Not inside of an escape, nor of a character.
+        // Not inside an escape or a character.
         if self.has_escapes {
             let escape = self.raw[..end].iter().rposition(|&byte| byte == b'\\').unwrap_or(0);
             if end - escape < 12 {
@@ -78,13 +78,9 @@ impl<'a> Text<'a> {
 
 /// The character of `\uXXXX`, or of two such escapes that are a surrogate pair, and their length.
 fn unicode_escape(text: &[u8]) -> (char, usize) {
-    let unit = |at: usize| {
-        let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        digits.iter().try_fold(0, |value, &digit| Some(value << 4 | char::from(digit).to_digit(16)?))
-    };
-    let Some(first) = unit(0) else { return (char::REPLACEMENT_CHARACTER, 2) };
+    let Some(first) = utf16_unit(text, 0) else { return (char::REPLACEMENT_CHARACTER, 2) };
     if (0xd800..0xdc00).contains(&first)
-        && let Some(second @ 0xdc00..0xe000) = unit(6)
+        && let Some(second @ 0xdc00..0xe000) = utf16_unit(text, 6)
     {
         let value = 0x10000 + ((first - 0xd800) << 10 | (second - 0xdc00));
         return (char::from_u32(value).unwrap_or(char::REPLACEMENT_CHARACTER), 12);
@@ -92,12 +88,18 @@ fn unicode_escape(text: &[u8]) -> (char, usize) {
     (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6)
 }
 
+/// The unit of an escape `\uXXXX` at `at`.
+fn utf16_unit(text: &[u8], at: usize) -> Option<u32> {
+    let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
+    digits.iter().try_fold(0, |value, &digit| Some(value << 4 | char::from(digit).to_digit(16)?))
+}
+
 /// A place in a line.
 #[derive(Debug, Clone)]
 pub(crate) struct Scanner<'a> {
     line: &'a [u8],
     position: usize,
-    /// Where the line is in the dump.
+    /// The offset of the line in the dump.
     offset: u64,
 }
 
@@ -129,7 +131,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The line ends here.
+    /// Checks that the line ends here.
     pub(crate) fn end(&mut self) -> Result<(), Damage> {
         match self.next() {
             None => Ok(()),
@@ -168,12 +170,12 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads a string, or skips a value that is none.
+    /// Reads a string, or skips a value of another type.
     pub(crate) fn text(&mut self) -> Result<Option<Text<'a>>, Damage> {
         if self.peek() == Some(b'"') { self.string().map(Some) } else { self.skip().map(|()| None) }
     }
 
-    /// Reads an unsigned integer, or skips a value that is none.
+    /// Reads an unsigned integer, or skips another value.
     pub(crate) fn integer(&mut self) -> Result<Option<u64>, Damage> {
         let Some(b'0'..=b'9') = self.peek() else { return self.skip().map(|()| None) };
         let start = self.position;
@@ -197,7 +199,7 @@ impl<'a> Scanner<'a> {
         self.skip().map(|()| is_true)
     }
 
-    /// Reads an address, or skips a value that is none.
+    /// Reads an address, or skips another value.
     #[inline]
     pub(crate) fn address(&mut self) -> Result<Option<u64>, Damage> {
         if self.peek() != Some(b'"') {
@@ -210,7 +212,7 @@ impl<'a> Scanner<'a> {
         self.string().map(|_| None)
     }
 
-    /// Reads an array of addresses into `out`; a value that is no array is skipped.
+    /// Reads an array of addresses into `out`, or skips a value of another type.
     #[inline]
     pub(crate) fn addresses(&mut self, out: &mut Vec<u64>) -> Result<(), Damage> {
         self.array(|scanner| match scanner.address()? {
@@ -222,7 +224,7 @@ impl<'a> Scanner<'a> {
         })
     }
 
-    /// Reads an array: `element` must read each of its values. A value that is no array is skipped.
+    /// Reads an array: `element` must read each of its values. A value of another type is skipped.
     #[inline]
     pub(crate) fn array(&mut self, mut element: impl FnMut(&mut Self) -> Result<(), Damage>) -> Result<(), Damage> {
         if self.peek() != Some(b'[') {
@@ -247,11 +249,11 @@ impl<'a> Scanner<'a> {
         self.skip_within(MAX_DEPTH)
     }
 
-    /// Skips any value, at once if it is an object written like the one in `last`, which becomes this one.
+    /// Skips any value, quickly if it is an object with the same bytes as `last`. Otherwise its bytes replace `last`.
     pub(crate) fn skip_again(&mut self, last: &mut Vec<u8>) -> Result<(), Damage> {
         let start = self.place();
         let rest = self.line.get(start..).unwrap_or_default();
-        // Whatever follows, the object ends here.
+        // The closing brace ends the object, whatever follows.
         if last.ends_with(b"}") && rest.starts_with(last) {
             self.position += last.len();
             return Ok(());
@@ -287,9 +289,9 @@ impl<'a> Scanner<'a> {
     }
 
     fn number(&mut self) -> Result<(), Damage> {
-        let is_of_number = |byte: &&u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
         let rest = self.line.get(self.position..).unwrap_or_default();
-        let length = rest.iter().take_while(is_of_number).count();
+        let length =
+            rest.iter().take_while(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')).count();
         if serde_json::from_slice::<f64>(&rest[..length]).is_err() {
             return Err(self.unexpected("a number"));
         }
@@ -297,7 +299,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Where the next character is that is not white space.
+    /// The position of the next character that is not white space.
     pub(crate) fn place(&mut self) -> usize {
         while let Some(b' ' | b'\t' | b'\r') = self.line.get(self.position) {
             self.position += 1;
@@ -344,7 +346,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Reads `"0x…"` at `start` of `line`, and returns the number with where it ends.
+/// Reads `"0x…"` at `start` of `line`. Returns the number and the position after it.
 #[inline]
 pub(crate) fn quoted_address(line: &[u8], start: usize) -> Option<(u64, usize)> {
     let digits = line.get(start..)?.strip_prefix(b"\"0x")?;

@@ -2,15 +2,15 @@
 
 use crate::intake::screen::Screen;
 
-/// Lines that do not begin as objects, and bytes of 0, that a dump may have: real ones have had two, and an import leaves
-/// such lines out.
+/// Maximum number of lines that do not begin as objects, and of zero bytes: real dumps have had two, and an import
+/// leaves such lines out.
 const MOST_WRONG: usize = 256;
 
-/// Admits text in which lines are blank or begin as JSON objects, but for some.
+/// Admits text whose lines are blank or begin as JSON objects, with few exceptions.
 pub(crate) struct LineStarts {
     /// Whether the next byte begins a line.
     begins_line: bool,
-    /// Lines that do not, and bytes of 0.
+    /// Number of other lines, and of zero bytes.
     wrong: usize,
 }
 
@@ -23,10 +23,10 @@ impl LineStarts {
 
 impl Screen for LineStarts {
     fn admits(&mut self, bytes: &[u8]) -> bool {
-        let is_wrong = |byte: u8| byte != b'{' && !byte.is_ascii_whitespace();
         let first = bytes.first().filter(|_| self.begins_line);
         let later = memchr::memchr_iter(b'\n', bytes).filter_map(|newline| bytes.get(newline + 1));
-        let lines = first.into_iter().chain(later).filter(|&&first| is_wrong(first)).count();
+        let firsts = first.into_iter().chain(later);
+        let lines = firsts.filter(|&&byte| byte != b'{' && !byte.is_ascii_whitespace()).count();
         self.wrong += lines + memchr::memchr_iter(0, bytes).count();
         self.begins_line = bytes.last() == Some(&b'\n');
         self.wrong <= MOST_WRONG

@@ -1,11 +1,11 @@
-//! Several dumps in one file, as a program writes them that appends each to the one before: they are a series.
+//! Several dumps in one file, from a program that appends each to the one before: they are a series.
 
 use super::Lines;
 use crate::context::Outcome;
 use crate::error::{Damage, Stop};
 
-/// Imports the dumps that begin at `starts`, one after the other, with `import`, which returns what its dump misses.
-/// `missing` is what a dump lacks that gives no snapshot.
+/// Imports the dumps that begin at `starts`, in order. `import` returns the part that its dump lacks. `missing` names
+/// the part that a dump without a snapshot lacks.
 pub(crate) fn import_each<'d>(
     lines: &Lines<'d>,
     starts: &[usize],
@@ -26,14 +26,15 @@ pub(crate) fn import_each<'d>(
         };
         let is_empty = outcome.snapshots.len() == imported;
         let without_objects = is_empty.then(|| Damage::Unfinished { length: part.length(), missing });
-        // The first loss is that of the whole; the others are notes.
+        // The first loss is reported as that of the whole file, the others as notes.
         match part.lost().or(end.err()).or(without_objects) {
             of_part @ Some(_) if lost.is_none() => lost = of_part,
             Some(further) => outcome.notes.push(further.to_string()),
             None => {}
         }
-        let of_part = |note: &mut String| *note = format!("heap dump {}: {note}", number + 1);
-        outcome.notes[before..].iter_mut().for_each(of_part);
+        for note in &mut outcome.notes[before..] {
+            *note = format!("heap dump {}: {note}", number + 1);
+        }
     }
     outcome.end = lost.map_or(Ok(()), |lost| Err(outcome.cut(lost)));
 }

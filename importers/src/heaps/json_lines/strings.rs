@@ -1,4 +1,4 @@
-//! The numbers of strings that one thread meets again and again.
+//! The numbers of strings that occur repeatedly in the part of one thread.
 
 use super::FastMap;
 use super::Text;
@@ -8,7 +8,7 @@ use barrow_writer::StringId;
 
 /// Names are cut after about this many bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 256;
-/// The most strings that are kept. At this number all are forgotten, which only costs time.
+/// Maximum number of kept strings. When full, all are forgotten, which only costs time.
 const MAX_KEPT: usize = 1 << 15;
 
 /// Strings as they are written in the dump, with their numbers.

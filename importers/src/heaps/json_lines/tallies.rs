@@ -6,7 +6,7 @@ use crate::error::{Damage, Stop};
 use crate::tally::{Tally, by_type};
 use barrow_writer::TypeId;
 
-/// Tallies by type. `K` is what a line says of its type; the types are declared when all lines were read.
+/// Tallies by type. `K` describes a type as its lines do; the types are declared after all lines were read.
 #[derive(Debug)]
 pub(crate) struct Tallies<K> {
     /// By the key of the type.
@@ -22,10 +22,11 @@ impl<K> Default for Tallies<K> {
 }
 
 impl<K> Tallies<K> {
-    /// Adds an object, whose line is at `offset`. `describe` says what its type is, if it is the first with this `key`.
+    /// Adds an object, whose line is at `offset`. `describe` describes its type; it is called for the first object
+    /// with this `key`.
     ///
     /// # Errors
-    /// If the sizes of all objects are too many bytes.
+    /// If the sizes of all objects exceed the limit.
     pub(crate) fn add(
         &mut self,
         key: &[u8],
@@ -44,7 +45,7 @@ impl<K> Tallies<K> {
         Ok(())
     }
 
-    /// Adds those of another thread.
+    /// Adds the tallies of another thread.
     ///
     /// # Errors
     /// As for [`Tallies::add`].
