@@ -1,4 +1,4 @@
-//! MoarVM heap dumps: what their three formats share.
+//! MoarVM heap dumps: the parts shared by the three formats.
 //!
 //! ```text
 //!   tables, for the whole dump          one snapshot
@@ -10,9 +10,9 @@
 //!
 //! A collectable (MoarVM's word for anything on its heap, and for its groups of roots) becomes an
 //! object with the collectable's number as id. Its references are adjacent in the dump, but not in
-//! the order of collectables. One look checks a snapshot ([`Snapshots`]) and finds where its references are. Another
-//! one announces it ([`Announcer`]). All threads share the collectables of a snapshot in [runs](collectables), and one
-//! of them checks the next snapshot meanwhile.
+//! the order of collectables. One pass checks a snapshot ([`Snapshots`]) and locates its references. Another one
+//! announces it ([`Announcer`]). All threads share the collectables of a snapshot in [runs](collectables), while one
+//! of them checks the next snapshot.
 //!
 //! All kinds of roots but one keep their targets alive. The exception: the inter-generational roots are the remembered set, old
 //! objects that refer to young ones. A minor collection starts from them, since it does not look at other old objects; a

@@ -13,17 +13,17 @@ use barrow_writer::{
     KindId, Object, Shard, StrengthClass, StrengthId, StringId, Totals, TypeDescription, TypeId, Writer,
 };
 
-/// How many collectables are found in memory before the first of them is announced.
+/// Number of collectables read before the first of them is announced.
 const BATCH_COLLECTABLES: usize = 32;
 
-/// Announces snapshots, and knows what was declared for them.
+/// Announces snapshots, and keeps their declarations.
 pub(crate) struct Announcer<'a> {
     writer: &'a Writer,
     vocabulary: &'a Vocabulary<'a>,
     progress: &'a dyn Progress,
     kinds: Vec<KindId>,
     root_category: StringId,
-    /// How strongly the remembered set refers.
+    /// The strength of references of the remembered set.
     remembered: StrengthId,
     /// The string table's rows in the recording.
     names: Vec<StringId>,
@@ -34,7 +34,7 @@ pub(crate) struct Announcer<'a> {
 }
 
 impl<'a> Announcer<'a> {
-    /// Declares what every MoarVM dump has.
+    /// Declares the kinds and names that every MoarVM dump has.
     pub(crate) fn new(context: &Context<'a>) -> Result<Self, ImportError> {
         let &Context { writer, vocabulary, progress, .. } = context;
         let kinds = KINDS.iter().map(|(name, role)| vocabulary.kind(name, *role)).collect::<Result<_, _>>()?;
@@ -52,8 +52,7 @@ impl<'a> Announcer<'a> {
         })
     }
 
-    /// Declares the strings and types of a snapshot that came since the last one. Types come in the order of their first
-    /// objects.
+    /// Declares the strings and types that are new in a snapshot. Types come in the order of their first objects.
     pub(crate) fn declare(&mut self, census: &Census, tables: &Tables<'_>) -> Result<(), ImportError> {
         for text in tables.strings().iter().skip(self.names.len()) {
             self.names.push(self.writer.string(text)?);
@@ -126,14 +125,15 @@ impl<'a> Announcer<'a> {
         shard.finish()?;
         let runs = Runs::new(collectables.runs()?);
         let (bytes, count) = (u128::from(collectables.unreported_bytes()), u128::from(census.objects().max(1)));
-        // The bytes up to a collectable, as if all took the same.
-        let reported = |number: u64| (bytes * u128::from(number) / count) as u64;
         on_all_threads(|| {
             let mut shard = snapshot.shard();
             while let Some((first, run)) = runs.next()? {
                 check_cancelled(self.progress)?;
                 self.announce_run(&mut shard, first, &run, &references)?;
-                self.progress.advance(reported(first + run.len() as u64) - reported(first));
+                let end = first + run.len() as u64;
+                // As if all collectables took the same number of bytes.
+                let [before, after] = [first, end].map(|number| (bytes * u128::from(number) / count) as u64);
+                self.progress.advance(after - before);
             }
             Ok(shard.finish()?)
         })?;
@@ -197,7 +197,7 @@ impl<'a> Announcer<'a> {
     }
 }
 
-/// References that take more than this are not held for two snapshots at once, in bytes.
+/// Maximum bytes of references that are held for two snapshots at once.
 const READ_AHEAD_BYTES: u64 = 64 << 20;
 
 /// Announces all snapshots. While one is announced, a thread reads and checks the next one.

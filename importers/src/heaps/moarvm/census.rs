@@ -1,4 +1,4 @@
-//! What a snapshot holds, counted from its collectables by all threads. The same look checks them.
+//! The census of a snapshot: counts of its collectables, made by all threads. The same pass checks them.
 
 use super::collectables::{Collectable, Collectables, Run, Runs, on_all_threads};
 use super::kinds::{KINDS, Kind, ROOT};
@@ -7,7 +7,7 @@ use crate::context::check_cancelled;
 use crate::error::{Damage, Stop};
 use barrow_progress::Progress;
 
-/// What a snapshot holds.
+/// The counts of a snapshot.
 #[derive(Debug, Default)]
 pub(crate) struct Census {
     /// By [`Kind`], then by row of the type or frame table; groups of roots have the row 0.
@@ -64,12 +64,12 @@ impl Census {
         match Census::by_all_threads(collectables, reference_count, tables, progress) {
             Ok(Some(census)) => Ok(census),
             Err(Stop::Import(error)) => Err(Stop::Import(error)),
-            // What is wrong first is found in the order of the dump.
+            // The first defect is found in the order of the dump.
             _ => Census::in_order(collectables, reference_count, tables, progress),
         }
     }
 
-    /// `None` if the sums say that something is wrong.
+    /// Counts on all threads; `None` if the sums show a defect.
     fn by_all_threads<C: Collectables>(
         collectables: &C,
         reference_count: u64,
@@ -169,7 +169,7 @@ impl Census {
         &self.roots
     }
 
-    /// How many collectables there are.
+    /// Number of collectables.
     pub(crate) fn objects(&self) -> u64 {
         self.of_types().map(|(.., of_type)| of_type.objects).sum()
     }
@@ -183,7 +183,7 @@ impl Census {
         Counts { heap_bytes: self.sums.heap_bytes, unmanaged_bytes: self.sums.unmanaged_bytes, ..counts }
     }
 
-    /// What the user should know of a snapshot whose columns hold `reference_count` references.
+    /// Notes for the user on a snapshot whose columns hold `reference_count` references.
     pub(crate) fn notes(&self, number: u64, reference_count: u64) -> Vec<String> {
         let mut notes = Vec::new();
         if self.roots.is_empty() {
@@ -197,7 +197,7 @@ impl Census {
     }
 }
 
-/// A type's first collectable.
+/// Enters the first collectable of a type.
 #[cold]
 fn enter<'c>(
     of_types: &'c mut Vec<OfType>,
@@ -229,23 +229,22 @@ impl OfType {
     }
 }
 
-/// Sizes together must fit an `i64`, as any sizes in one address space do.
+/// The sum of sizes must fit an `i64`, like all sizes in one address space.
 const MAX_BYTES: u64 = i64::MAX as u64;
 
 impl Sums {
     /// Adds a collectable. All its references must be there, and no two collectables may share one.
     #[inline]
     fn add(&mut self, collectable: &Collectable, reference_count: u64) -> Result<(), Damage> {
-        let too_large = |what, value, limit| Damage::OutOfRange { what, offset: collectable.offset, value, limit };
         if collectable.reference_count > 0 {
             let end = collectable.first_reference.saturating_add(collectable.reference_count);
             if end > reference_count {
-                return Err(too_large("the end of a collectable's references", end, reference_count));
+                return Err(too_large("the end of a collectable's references", collectable, end, reference_count));
             }
             let left = reference_count - self.references;
             if collectable.reference_count > left {
                 let value = collectable.reference_count;
-                return Err(too_large("the number of a collectable's references", value, left));
+                return Err(too_large("the number of a collectable's references", collectable, value, left));
             }
             self.references += collectable.reference_count;
         }
@@ -254,7 +253,7 @@ impl Sums {
         {
             *sum = sum.saturating_add(size);
             if *sum > MAX_BYTES {
-                return Err(too_large("the size of a collectable", size, MAX_BYTES));
+                return Err(too_large("the size of a collectable", collectable, size, MAX_BYTES));
             }
         }
         Ok(())
@@ -266,8 +265,13 @@ impl Sums {
         self.unmanaged_bytes = self.unmanaged_bytes.saturating_add(other.unmanaged_bytes);
     }
 
-    /// Whether collectables that were added one by one could have these sums.
+    /// Whether sums of collectables without defects can have these values.
     fn is_possible(&self, reference_count: u64) -> bool {
         self.references <= reference_count && self.heap_bytes <= MAX_BYTES && self.unmanaged_bytes <= MAX_BYTES
     }
+}
+
+#[cold]
+fn too_large(what: &'static str, collectable: &Collectable, value: u64, limit: u64) -> Damage {
+    Damage::OutOfRange { what, offset: collectable.offset, value, limit }
 }

@@ -10,9 +10,9 @@ use crate::error::Stop;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
-/// The most collectables of a run: as many as a block of the recording has.
+/// Maximum number of collectables of a run, as in a block of the recording.
 const MOST_COLLECTABLES: usize = 1 << 16;
-/// The fewest, but for the last run. Smaller blocks are compressed less well.
+/// Minimum number, except for the last run. Smaller blocks compress less well.
 const FEWEST_COLLECTABLES: usize = 1 << 15;
 
 /// The lengths of the runs of a snapshot. The last ones are shorter, so that threads end at about the same time.
@@ -23,7 +23,7 @@ pub(crate) struct RunLengths {
 }
 
 impl RunLengths {
-    /// Those of `count` collectables for the threads of the current pool.
+    /// The lengths for `count` collectables and the threads of the current pool.
     pub(crate) fn of(count: usize) -> Self {
         RunLengths { left: count, threads: rayon::current_num_threads() }
     }
@@ -40,7 +40,7 @@ impl Iterator for RunLengths {
     }
 }
 
-/// Something on MoarVM's heap, or a group of roots, as the dump has it.
+/// An object on MoarVM's heap, or a group of roots, as dumped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Collectable {
     /// Its offset in the dump, or that of its columns.
@@ -53,30 +53,30 @@ pub(crate) struct Collectable {
     pub(crate) size: u64,
     /// Bytes elsewhere that it owns.
     pub(crate) unmanaged: u64,
-    /// Its first reference; means nothing without references.
+    /// The index of its first reference; meaningless without references.
     pub(crate) first_reference: u64,
-    /// How many references it has.
+    /// Number of its references.
     pub(crate) reference_count: u64,
 }
 
-/// The collectables of one snapshot, wherever they are.
+/// The collectables of one snapshot.
 pub(crate) trait Collectables: Send + Sync {
-    /// Collectables that follow each other.
+    /// Consecutive collectables.
     type Run: Run;
 
-    /// The bytes of the dump that they take, as far as they were not reported as read.
+    /// Bytes of the dump that they take and that were not reported as read yet.
     fn unreported_bytes(&self) -> u64;
 
     /// All of them, in runs of [`RunLengths`].
     fn runs(&self) -> Result<impl Iterator<Item = Result<Self::Run, Stop>> + Send, Stop>;
 }
 
-/// Collectables that follow each other.
+/// Consecutive collectables.
 pub(crate) trait Run: Send {
-    /// How many there are.
+    /// Number of collectables.
     fn len(&self) -> usize;
 
-    /// Hands them over one by one.
+    /// Visits them in order.
     fn for_each(&self, visit: impl FnMut(&Collectable) -> Result<(), Stop>) -> Result<(), Stop>;
 }
 
@@ -90,7 +90,7 @@ impl Run for Vec<Collectable> {
     }
 }
 
-/// Hands out runs, each with the number of its first collectable. Threads share it.
+/// Distributes runs among threads, each with the number of its first collectable.
 pub(crate) struct Runs<I> {
     next: Mutex<(u64, I)>,
 }
@@ -102,7 +102,7 @@ impl<R: Run, I: Iterator<Item = Result<R, Stop>>> Runs<I> {
 
     /// The next run; `None` at the end.
     pub(crate) fn next(&self) -> Result<Option<(u64, R)>, Stop> {
-        // A panic while a run was made leaves an iterator that can be asked again.
+        // A panic while a run was made leaves a usable iterator.
         let (number, runs) = &mut *self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(run) = runs.next().transpose()? else { return Ok(None) };
         let first = *number;

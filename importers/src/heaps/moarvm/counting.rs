@@ -1,4 +1,4 @@
-//! Counts the snapshots of a dump without importing them: the first of an import's two looks.
+//! Counts the snapshots of a dump without importing them: the first of an import's two passes.
 
 use super::announcer::Announcer;
 use super::collectables::Collectables;
@@ -10,8 +10,8 @@ use crate::error::{ImportError, Kept, Stop};
 use crate::importing::lost;
 use barrow_writer::Totals;
 
-/// Counts the snapshots that `find` finds, on all threads. They are checked as in an import, so that what is counted is
-/// what an import would commit.
+/// Counts the snapshots that `find` finds, on all threads. They are checked as in an import, so that the counts are
+/// those that an import would commit.
 pub(crate) fn count<'a, S: Snapshots<'a>>(
     dump: &[u8],
     context: &Context<'a>,
@@ -35,7 +35,7 @@ pub(crate) fn count<'a, S: Snapshots<'a>>(
     Ok(CountedSnapshots { snapshots: counted, notes, lost })
 }
 
-/// The counts of a snapshot; declares its types.
+/// Counts a snapshot, and declares its types.
 fn snapshot<C, R>(
     checked: &Checked<C, R>,
     announcer: &mut Announcer<'_>,
@@ -52,7 +52,7 @@ fn snapshot<C, R>(
         types.push(TypeCount { type_id, objects, heap_bytes, unmanaged_bytes: of_type.unmanaged_bytes });
     }
     types.sort_unstable_by_key(|count| count.type_id);
-    // Rows of a table that are equal are one type.
+    // Equal rows of a table are one type.
     types.dedup_by(|row, before| {
         let is_same = row.type_id == before.type_id;
         if is_same {

@@ -25,7 +25,7 @@ use std::borrow::Cow;
 /// Finds all snapshots of a dump, and reads the tables.
 ///
 /// # Errors
-/// Those of the system. What is wrong with the dump comes after the snapshots before it.
+/// Those of the system. Damage to the dump is reported after the snapshots before it.
 pub(crate) fn snapshots<'a>(dump: &'a [u8], reading: &mut Reading<'a>) -> Result<TextSnapshots<'a>, Stop> {
     let mut snapshots = Vec::new();
     let end = match find_lines(dump, &mut snapshots, reading) {
@@ -35,15 +35,21 @@ pub(crate) fn snapshots<'a>(dump: &'a [u8], reading: &mut Reading<'a>) -> Result
     Ok(TextSnapshots { dump, count: snapshots.len() as u64, left: snapshots.into_iter(), number: 0, end })
 }
 
-/// The snapshots of a dump, as far as they have been read.
+/// The snapshots of a dump that were found.
 pub(crate) struct TextSnapshots<'a> {
     dump: &'a [u8],
     count: u64,
     left: std::vec::IntoIter<SnapshotLines<'a>>,
     /// The number of the next one.
     number: u64,
-    /// Why no more were found.
+    /// The reason why no more were found.
     end: Result<(), Stop>,
+}
+
+impl TextSnapshots<'_> {
+    fn take_end(&mut self) -> Result<(), Stop> {
+        std::mem::replace(&mut self.end, Ok(()))
+    }
 }
 
 impl<'a> Snapshots<'a> for TextSnapshots<'a> {
@@ -51,13 +57,12 @@ impl<'a> Snapshots<'a> for TextSnapshots<'a> {
     type References = ReferenceRows;
 
     fn next(&mut self, reading: &mut Reading<'a>) -> Next<Self::Collectables, Self::References> {
-        let mut end = || std::mem::replace(&mut self.end, Ok(()));
-        let Some(lines) = self.left.next() else { return end().map(|()| None) };
+        let Some(lines) = self.left.next() else { return self.take_end().map(|()| None) };
         let number = self.number;
         self.number += 1;
         let SnapshotLines { collectables: Some(collectables), references: Some(references), .. } = lines else {
-            // The last snapshot before the damage misses what the damage took.
-            end().map_err(|stop| stop.in_snapshot(number))?;
+            // The last snapshot before the damage lacks what was damaged.
+            self.take_end().map_err(|stop| stop.in_snapshot(number))?;
             return Err(lines.incomplete(self.dump, self.number == self.count).in_snapshot(number));
         };
         let references = read_references(references, collectables.count(), reading);
@@ -88,7 +93,7 @@ fn read_references(
     Ok(references)
 }
 
-/// The lines of one snapshot, as far as they have been found.
+/// The lines of one snapshot that were found.
 struct SnapshotLines<'a> {
     offset: u64,
     collectables: Option<TextRows<'a, 6>>,
@@ -96,7 +101,7 @@ struct SnapshotLines<'a> {
 }
 
 impl SnapshotLines<'_> {
-    /// Why a snapshot without damage is not whole.
+    /// The reason why a snapshot without damage is incomplete.
     fn incomplete(&self, dump: &[u8], is_last: bool) -> Stop {
         if is_last {
             return Damage::Ends { length: dump.len() as u64, inside: "a snapshot, before its last line" }.into();
@@ -127,7 +132,7 @@ fn find_lines<'a>(
     Ok(())
 }
 
-/// Reads a table or notes a line of a snapshot; returns how many bytes are left for later.
+/// Reads a table, or notes a line of a snapshot. Returns the number of bytes left for later.
 fn read_line<'a>(
     line: &'a [u8],
     offset: u64,
@@ -140,11 +145,6 @@ fn read_line<'a>(
     let value = value.strip_prefix(b":").unwrap_or(value);
     let text = value.trim_ascii_start();
     let text_offset = offset + (line.len() - text.len()) as u64;
-    let unexpected = |expected| Damage::Unexpected {
-        found: format!("\"{}\"", key.iter().take(20).copied().collect::<Vec<_>>().escape_ascii()),
-        offset,
-        expected,
-    };
     match (key, snapshots.last_mut()) {
         (b"strings", _) => read_strings(text, text_offset, reading)?,
         (b"types", _) => TextRows::<2>::new(text, text_offset).for_each_row(|row, offset| {
@@ -167,10 +167,17 @@ fn read_line<'a>(
             let rows = snapshot.references.insert(TextRows::new(text, text_offset));
             return Ok(rows.text.len());
         }
-        (b"collectables" | b"references", _) => return Err(unexpected("one such line after each line snapshot").into()),
-        _ => return Err(unexpected("the key of a line").into()),
+        (b"collectables" | b"references", _) => {
+            return Err(unexpected(key, offset, "one such line after each line snapshot").into());
+        }
+        _ => return Err(unexpected(key, offset, "the key of a line").into()),
     }
     Ok(0)
+}
+
+fn unexpected(key: &[u8], offset: u64, expected: &'static str) -> Damage {
+    let key: Vec<u8> = key.iter().take(20).copied().collect();
+    Damage::Unexpected { found: format!("\"{}\"", key.escape_ascii()), offset, expected }
 }
 
 /// Reads a JSON array of strings.
@@ -196,7 +203,7 @@ fn u32_of(value: u64, offset: u64) -> Result<u32, Damage> {
 #[derive(Clone, Copy)]
 pub(crate) struct TextRows<'a, const N: usize> {
     text: &'a [u8],
-    /// Where the text is in the dump.
+    /// The offset of the text in the dump.
     offset: u64,
 }
 
@@ -209,7 +216,7 @@ impl<'a, const N: usize> TextRows<'a, N> {
         self.offset + self.text.len() as u64
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     fn count(&self) -> u64 {
         if self.text.is_empty() {
             return 0;
@@ -217,7 +224,7 @@ impl<'a, const N: usize> TextRows<'a, N> {
         1 + memchr::memchr_iter(b';', self.text).count() as u64
     }
 
-    /// Hands over each row and where it is.
+    /// Visits each row with its offset.
     fn for_each_row(&self, mut visit: impl FnMut([u64; N], u64) -> Result<(), Stop>) -> Result<(), Stop> {
         let mut position = 0;
         while position < self.text.len() {
@@ -237,7 +244,7 @@ impl<'a, const N: usize> TextRows<'a, N> {
         Ok(())
     }
 
-    /// Reads an integer and returns where it ends.
+    /// Reads an integer. Returns it with the position after it.
     #[inline]
     fn integer(&self, start: usize) -> Result<(u64, usize), Damage> {
         let mut position = start;
@@ -260,7 +267,7 @@ impl<'a, const N: usize> TextRows<'a, N> {
     }
 }
 
-/// Parses a row of `N` integers.
+/// Describes rows of `N` integers, for errors.
 fn rows_of(columns: usize) -> &'static str {
     match columns {
         2 => "rows of 2 integers of 64 bits",
@@ -289,7 +296,7 @@ impl<'a> Collectables for TextRows<'a, 6> {
     }
 }
 
-/// Collectables that follow each other.
+/// Consecutive collectables.
 pub(crate) struct TextRun<'a> {
     rows: TextRows<'a, 6>,
     length: usize,

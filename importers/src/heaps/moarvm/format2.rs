@@ -15,11 +15,11 @@
 //!                  then the sizes of three table chunks, u64 each, and the number of snapshots u64
 //! ```
 //!
-//! What is written differs from what was meant. The fields of `type` and `fram` are u64 made of u32:
-//! their high halves are whatever was in memory, so only the low halves count. The u64 of `strs` is the
-//! number of strings in some builds and the number of the first string in others, so it is ignored. Some
-//! builds write the tables' new rows after each snapshot, others all of them at the end: so the chunks
-//! are scanned first, all tables are read, and then come the snapshots.
+//! The contents differ from the intended format. The fields of `type` and `fram` are u64 made of u32: their high
+//! halves are random memory, so only the low halves count. The u64 of `strs` is the number of strings in some builds
+//! and the number of the first string in others, so it is ignored. Some builds write the new rows of the tables after
+//! each snapshot, others all of them at the end: so the chunks are scanned first, all tables are read, and then come
+//! the snapshots.
 
 mod records;
 
@@ -34,19 +34,19 @@ use records::{MAX_REFERENCE_BYTES, MIN_REFERENCE_BYTES, ReferenceRecords, end_of
 
 /// The bytes of a collectable.
 const COLLECTABLE_BYTES: u64 = 28;
-/// What `refs` gives as its record size, though records vary.
+/// The record size in `refs`, although records vary.
 const REFERENCE_SIZE_FIELD: u64 = 17;
 const TYPE_BYTES: u64 = 16;
 const FRAME_BYTES: u64 = 32;
 /// Tag, count and record size.
 const CHUNK_HEADER_BYTES: u64 = 20;
-/// A snapshot in the index, and also everything in the index besides snapshots.
+/// Length of a snapshot in the index, and of everything in the index besides snapshots.
 const INDEX_ENTRY_BYTES: u64 = 32;
 
 /// Finds all snapshots of a dump, and reads the tables.
 ///
 /// # Errors
-/// Those of the system. What is wrong with the dump comes after the snapshots before it.
+/// Those of the system. Damage to the dump is reported after the snapshots before it.
 pub(crate) fn snapshots<'a>(dump: &'a [u8], reading: &mut Reading<'a>) -> Result<BinarySnapshots<'a>, Stop> {
     let mut scan = Scan { dump, index: Index::at_end(dump), snapshots: Vec::new(), collectables: None };
     let end = match scan.run(reading) {
@@ -56,13 +56,13 @@ pub(crate) fn snapshots<'a>(dump: &'a [u8], reading: &mut Reading<'a>) -> Result
     Ok(BinarySnapshots { dump, snapshots: scan.snapshots, number: 0, end })
 }
 
-/// The snapshots of a dump, as far as they have been read.
+/// The snapshots of a dump that were found.
 pub(crate) struct BinarySnapshots<'a> {
     dump: &'a [u8],
     snapshots: Vec<SnapshotChunks<'a>>,
     /// The number of the next one.
     number: u64,
-    /// Why no more were found.
+    /// The reason why no more were found.
     end: Result<(), Stop>,
 }
 
@@ -80,13 +80,13 @@ impl<'a> Snapshots<'a> for BinarySnapshots<'a> {
     }
 }
 
-/// Whether these bytes begin as a chunk does, or as the index of a dump without any.
+/// Whether these bytes begin a chunk.
 pub(super) fn begins_chunk(bytes: &[u8]) -> bool {
     let tags: [&[u8]; 5] = [b"coll", b"refs", b"strs", b"type", b"fram"];
     tags.iter().any(|tag| bytes.starts_with(tag))
 }
 
-/// Records of a `coll` chunk that follow each other.
+/// Consecutive records of a `coll` chunk.
 #[derive(Clone, Copy)]
 pub(crate) struct CollectableRecords<'a> {
     offset: u64,
@@ -142,13 +142,13 @@ fn collectable(record: &[u8; COLLECTABLE_BYTES as usize], offset: u64) -> Collec
     }
 }
 
-/// Where a snapshot is in the dump.
+/// The chunks of a snapshot in the dump.
 struct SnapshotChunks<'a> {
     collectables: CollectableRecords<'a>,
     reference_count: u64,
-    /// Where the first record of `refs` is.
+    /// The offset of the first record of `refs`.
     references_offset: usize,
-    /// Where the next chunk is.
+    /// The offset of the next chunk.
     references_end: usize,
 }
 
@@ -174,12 +174,12 @@ impl<'a> SnapshotChunks<'a> {
     }
 }
 
-/// The chunks of a dump as far as they have been found.
+/// The chunks of a dump that were found.
 struct Scan<'a> {
     dump: &'a [u8],
     index: Option<Index<'a>>,
     snapshots: Vec<SnapshotChunks<'a>>,
-    /// A `coll` chunk whose `refs` chunk has not come yet.
+    /// A `coll` chunk without its `refs` chunk so far.
     collectables: Option<CollectableRecords<'a>>,
 }
 
@@ -199,11 +199,13 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Whether the index is next, and nothing else.
+    /// Whether the dump ends here with its index.
     fn is_end(&self, cursor: &Cursor<'a>) -> Result<bool, Stop> {
         let snapshot_count = self.snapshots.len() as u64;
-        let at_index = |index: &Index<'_>| index.offset == cursor.offset() && index.snapshot_count == snapshot_count;
-        if self.collectables.is_none() && self.index.as_ref().is_some_and(at_index) {
+        if self.collectables.is_none()
+            && let Some(index) = &self.index
+            && (index.offset, index.snapshot_count) == (cursor.offset(), snapshot_count)
+        {
             return Ok(true);
         }
         if !cursor.rest().is_empty() {
@@ -248,14 +250,14 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Why there is no chunk here.
+    /// The reason why there is no chunk here.
     fn no_chunk(&self, cursor: &Cursor<'_>) -> Damage {
         let expected = if self.collectables.is_some() { "the chunk refs" } else { "a chunk, or the index" };
         let rest = cursor.rest();
         if rest.len() < 4 {
             return Damage::Ends { length: self.dump.len() as u64, inside: "a chunk's tag" };
         }
-        // What is written last is the index; if it begins here, it has been cut.
+        // The index is written last; if it begins here, it has been cut.
         if let Some(first) = self.snapshots.first()
             && rest.starts_with(&(first.collectables.records.len() as u64 + CHUNK_HEADER_BYTES).to_le_bytes()[..4])
         {
@@ -329,7 +331,7 @@ fn strings<'a>(cursor: &mut Cursor<'a>, reading: &mut Reading<'a>) -> Result<(),
     Ok(())
 }
 
-/// Whether the chunk `type` begins here; no string is as long as the tag would say, if it were a length.
+/// Whether the chunk `type` begins here. No string is as long as the tag would be as a length.
 fn is_type_chunk(rest: &[u8]) -> bool {
     rest.first_chunk::<{ CHUNK_HEADER_BYTES as usize }>()
         .is_some_and(|header| header.starts_with(b"type") && LittleEndian::read_u64(&header[12..20]) == TYPE_BYTES)
@@ -357,12 +359,12 @@ fn frames<'a>(cursor: &mut Cursor<'a>, reading: &mut Reading<'a>) -> Result<(), 
     Ok(())
 }
 
-/// The half of a table's u64 that was written on purpose.
+/// The half of a table's u64 that has a meaning.
 fn low_half(record: &[u8], field: usize) -> u32 {
     LittleEndian::read_u32(&record[field..field + 4])
 }
 
-/// What the end of a whole dump says about its snapshots.
+/// The index at the end of a whole dump, which describes its snapshots.
 struct Index<'a> {
     offset: u64,
     snapshot_count: u64,
@@ -381,7 +383,7 @@ impl<'a> Index<'a> {
         Some(Index { offset: offset as u64, snapshot_count, entries: dump.get(offset..)? })
     }
 
-    /// Where the `refs` chunk of a snapshot ends, if the index is right about it.
+    /// The end of the `refs` chunk of a snapshot, if the index is right about it.
     fn references_end(&self, dump: &[u8], snapshot: u64, chunk_offset: u64, reference_count: u64) -> Option<usize> {
         if snapshot >= self.snapshot_count {
             return None;

@@ -12,9 +12,9 @@
 //!   toc                 count u64 · (name, start u64, end u64)* · the toc's own position u64
 //! ```
 //!
-//! Tables in brackets hold only what is new, and are missing if nothing is. A process that is killed
-//! leaves no last toc; everything can be found without one by walking the sections, which is what
-//! happens here. The length of a zstd frame is not stored: zstd finds it from the frame's blocks.
+//! Tables in brackets hold only new rows, and are missing if there are none. A process that is killed leaves no last
+//! toc, so sections are found by walking them. The length of a zstd frame is not stored: zstd finds it from the
+//! frame's blocks.
 //!
 //! Columns are decompressed a batch at a time, side by side; only the references are kept.
 
@@ -33,15 +33,15 @@ use column::{Batch, Column, ColumnReader, check_density, read_all, read_strings}
 use meta::{FileMeta, SnapshotMeta};
 use section::{Content, Section};
 
-/// How many tables of contents follow the last snapshot of a whole dump: its own two and the final two.
+/// Number of tables of contents after the last snapshot of a whole dump: its own two and the final two.
 const FINAL_CONTENTS: u32 = 4;
 
-/// Whether these bytes begin as a section does.
+/// Whether these bytes begin a section.
 pub(super) fn begins_section(bytes: &[u8]) -> bool {
     bytes.first_chunk().is_some_and(section::is_name)
 }
 
-/// The snapshots of a dump. What the dump says of itself becomes facts of the recording.
+/// The snapshots of a dump. The metadata of the dump becomes facts of the recording.
 pub(crate) fn snapshots<'a>(dump: &'a [u8], writer: &'a Writer, reading: &Reading<'_>) -> ColumnSnapshots<'a> {
     let cursor = Cursor::new(dump, HEADER_BYTES);
     reading.progress.advance(cursor.offset());
@@ -60,7 +60,7 @@ pub(crate) struct ColumnSnapshots<'a> {
     contents_since_snapshot: u32,
     /// The number of the next snapshot.
     number: u64,
-    /// Why there are no more sections, once that is so.
+    /// The reason why there are no more sections, if so.
     end: Option<Result<(), Stop>>,
 }
 
@@ -130,7 +130,7 @@ impl<'a> ColumnSnapshots<'a> {
         Ok(None)
     }
 
-    /// Reads the tables of the sections so far, and the snapshot if there is one; no sections are left then.
+    /// Reads the tables of the sections so far, and the snapshot if there is one. No sections remain.
     fn finish(&mut self, reading: &mut Reading<'a>) -> Result<Option<CheckedColumns<'a>>, Stop> {
         let group = std::mem::take(&mut self.group);
         let number = self.number;
@@ -146,7 +146,7 @@ impl<'a> ColumnSnapshots<'a> {
         let (number, in_snapshot) = (self.number, self.group.meta.is_some());
         let checked = match self.group.is_whole().then(|| self.finish(reading)) {
             Some(Ok(checked)) => checked,
-            // The cut itself is the better explanation for what is missing.
+            // The cut itself explains best what is missing.
             Some(Err(Stop::Damage(..))) | None => None,
             Some(Err(stop)) => return Err(stop),
         };
@@ -197,7 +197,7 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
-    /// Reads a table of `N` columns as rows; none if the dump has nothing new for it.
+    /// Reads a table of `N` columns as rows; empty if the dump has no new rows.
     fn read_table<const N: usize>(&self, names: [Content; N]) -> Result<Vec<[u32; N]>, Damage> {
         if names.iter().all(|&name| self.columns[name as usize].is_none()) {
             return Ok(Vec::new());
@@ -294,7 +294,7 @@ impl CollectableColumns<'_> {
         Content::ReferenceCount,
     ];
 
-    /// How many collectables there are, from the first column alone.
+    /// Number of collectables, according to the first column alone.
     fn count(&self) -> Result<u64, Damage> {
         let compressed = self.columns.iter().map(|column| column.frame.len()).sum::<usize>();
         let kinds = &self.columns[0];
@@ -332,13 +332,13 @@ impl Collectables for CollectableColumns<'_> {
     }
 }
 
-/// The columns as they are decompressed side by side.
+/// The columns, decompressed side by side.
 struct CollectableRows<'a> {
     columns: [Column<'a>; 6],
     readers: Vec<ColumnReader<'a>>,
     batches: [Batch; 6],
     lengths: RunLengths,
-    /// The first row of the batches that is in no run yet.
+    /// The first row of the batches that has not been in a run.
     next_row: usize,
     /// Rows that were decompressed.
     done: u64,
@@ -362,7 +362,7 @@ impl CollectableRows<'_> {
         Ok(Some(run))
     }
 
-    /// Whether there are rows that are in no run yet.
+    /// Whether there are rows that have not been in a run.
     fn rest(&mut self) -> Result<bool, Stop> {
         if self.next_row < self.batches[0].len() {
             return Ok(true);

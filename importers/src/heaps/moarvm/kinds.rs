@@ -27,11 +27,11 @@ pub(crate) struct Kind(u8);
 pub(crate) const OBJECT: Kind = Kind(0);
 /// The type itself, as a value.
 pub(crate) const TYPE_OBJECT: Kind = Kind(1);
-/// What all objects of a type share.
+/// The part shared by all objects of a type.
 pub(crate) const STABLE: Kind = Kind(2);
 /// A call frame.
 pub(crate) const FRAME: Kind = Kind(3);
-/// Where the collector starts from: it refers to all other kinds of roots.
+/// The roots of the collector: refers to all other kinds of roots.
 pub(crate) const ROOT: Kind = Kind(8);
 /// The remembered set: old objects that refer to young ones, for minor collections.
 pub(super) const INTER_GENERATIONAL_ROOTS: Kind = Kind(9);

@@ -1,4 +1,4 @@
-//! What reads a dump: the tables so far, and each snapshot once it is checked.
+//! The state of reading a dump: its tables so far, and each checked snapshot.
 
 use super::census::Census;
 use super::collectables::Collectables;
@@ -9,10 +9,10 @@ use crate::error::{ImportError, Stop};
 use barrow_progress::Progress;
 use barrow_writer::SnapshotInfo;
 
-/// After how many records [`Progress::cancelled`] is asked.
+/// Number of records between two checks for cancellation.
 pub(crate) const RECORDS_PER_QUESTION: u64 = 1 << 16;
 
-/// What is known of a dump while its snapshots are read.
+/// The part of a dump that is known while its snapshots are read.
 pub(crate) struct Reading<'a> {
     pub(crate) progress: &'a dyn Progress,
     pub(crate) tables: Tables<'a>,
@@ -27,10 +27,10 @@ pub(crate) trait Snapshots<'a>: Send {
     fn next(&mut self, reading: &mut Reading<'a>) -> Next<Self::Collectables, Self::References>;
 }
 
-/// The next snapshot, if there is one.
+/// The next snapshot; `None` after the last one.
 pub(crate) type Next<C, R> = Result<Option<Checked<C, R>>, Stop>;
 
-/// A snapshot in which everything that is referred to exists.
+/// A snapshot whose references and types all exist.
 pub(crate) struct Checked<C, R> {
     /// Its number in the dump.
     pub(crate) number: u64,
@@ -38,7 +38,7 @@ pub(crate) struct Checked<C, R> {
     pub(crate) collectables: C,
     pub(crate) references: R,
     pub(crate) census: Census,
-    /// Sentences for the user.
+    /// Notes for the user.
     pub(crate) notes: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The references of one snapshot. Formats that cannot look at them twice hold them in memory, in 8 bytes each:
+//! The references of one snapshot. Formats that can be read only once hold them in memory, in 8 bytes each:
 //!
 //! ```text
 //!   target u32 │ label u32 = value << 2 | kind      kind 0 unknown, 1 index, 2 name, 3 large index
@@ -16,37 +16,37 @@ const MAX_INDEX: u64 = u64::MAX >> 6;
 /// The first value that does not fit beside a kind.
 const LARGE: u64 = 1 << 30;
 
-/// MoarVM's numbers for what a reference's description is.
+/// MoarVM's numbers for the kinds of descriptions of references.
 const UNKNOWN: u8 = 0;
 const INDEX: u8 = 1;
 const NAME: u8 = 2;
 /// Ours: `value` is a place in [`ReferenceRows::large`].
 const LARGE_INDEX: u8 = 3;
 
-/// One reference; its position tells its source.
+/// One reference; its position determines its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reference {
-    /// The number of the collectable it points to.
+    /// The number of its target collectable.
     target: u32,
     label: u32,
 }
 
-/// The references of a snapshot, checked, wherever they are.
+/// The references of a snapshot, checked, in memory or in the dump.
 pub(crate) trait References: Send + Sync {
-    /// How many there are.
+    /// Number of references.
     fn len(&self) -> u64;
 
-    /// What they take in memory, in bytes.
+    /// Bytes that they take in memory.
     fn memory_bytes(&self) -> u64;
 
-    /// Where the first reference of a collectable is. Places do not depend on each other, so a processor waits for the
-    /// memory of several at once.
+    /// The place of the first reference of a collectable. Places do not depend on each other, so the processor can
+    /// load several at once.
     ///
     /// # Errors
     /// A dump that changed since it was checked.
     fn place(&self, collectable: &Collectable) -> Result<usize, Damage>;
 
-    /// Hands over label and target of `count` references from a place on, given the recording's ids of the strings.
+    /// Visits label and target of `count` references from a place on. `names` are the recording's ids of the strings.
     fn for_each_from(
         &self,
         place: usize,
@@ -56,11 +56,11 @@ pub(crate) trait References: Send + Sync {
     ) -> Result<(), Stop>;
 }
 
-/// What the references of a snapshot may refer to.
+/// The limits of the references of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
     collectable_count: u64,
-    /// What the value of a description must stay below, by its kind; no other kinds are known.
+    /// The first invalid value of a description, by its kind; no other kinds are known.
     values: [u64; 4],
 }
 
@@ -71,12 +71,11 @@ impl Limits {
     /// [`Damage::OutOfRange`] for more than a recording can hold.
     pub(crate) fn new(collectable_count: u64, string_count: u64, offset: u64) -> Result<Self, Damage> {
         let limit = u64::from(u32::MAX);
-        let too_many = |what, value, limit| Damage::OutOfRange { what, offset, value, limit };
         if collectable_count > limit {
-            return Err(too_many("the number of collectables", collectable_count, limit));
+            return Err(out_of_range("the number of collectables", offset, collectable_count, limit));
         }
         if string_count > LARGE {
-            return Err(too_many("the number of strings", string_count, LARGE));
+            return Err(out_of_range("the number of strings", offset, string_count, LARGE));
         }
         Ok(Limits { collectable_count, values: [u64::MAX, MAX_INDEX + 1, string_count, 0] })
     }
@@ -96,18 +95,21 @@ impl Limits {
 
     #[cold]
     fn refuse(&self, kind: u8, value: u64, target: u64, offset: u64) -> Damage {
-        let out_of_range = |what, value, limit| Damage::OutOfRange { what, offset, value, limit };
         if target >= self.collectable_count {
-            return out_of_range("the target of a reference", target, self.collectable_count);
+            return out_of_range("the target of a reference", offset, target, self.collectable_count);
         }
         let limit = self.values[usize::from(kind.min(3))];
         match kind {
-            INDEX => out_of_range("the index of a reference", value, limit),
-            NAME => out_of_range("the name of a reference", value, limit),
-            UNKNOWN => out_of_range("the description of a reference", value, limit),
-            _ => out_of_range("the kind of a reference's description", kind.into(), NAME.into()),
+            INDEX => out_of_range("the index of a reference", offset, value, limit),
+            NAME => out_of_range("the name of a reference", offset, value, limit),
+            UNKNOWN => out_of_range("the description of a reference", offset, value, limit),
+            _ => out_of_range("the kind of a reference's description", offset, kind.into(), NAME.into()),
         }
     }
+}
+
+fn out_of_range(what: &'static str, offset: u64, value: u64, limit: u64) -> Damage {
+    Damage::OutOfRange { what, offset, value, limit }
 }
 
 /// The label of a reference that was checked.
@@ -148,7 +150,7 @@ impl ReferenceRows {
     #[inline]
     pub(crate) fn push(&mut self, kind: u8, value: u64, target: u64, offset: u64) -> Result<(), Damage> {
         self.limits.check(kind, value, target, offset)?;
-        // Without a description there is no value either.
+        // Without a description there is no value.
         let value = if kind == UNKNOWN { 0 } else { value };
         let label = if value < LARGE {
             (value as u32) << 2 | u32::from(kind)
@@ -159,7 +161,7 @@ impl ReferenceRows {
         Ok(())
     }
 
-    /// Appends a large index to their list, and returns its place there.
+    /// Appends a large index to the list, and returns its place there.
     #[cold]
     fn push_large(&mut self, value: u64, offset: u64) -> Result<u32, Damage> {
         let place = self.large.len() as u64;

@@ -5,7 +5,7 @@ use super::kinds::{FRAME, Kind};
 use crate::error::Damage;
 use std::borrow::Cow;
 
-/// Tables as far as they have been read.
+/// The tables read so far.
 #[derive(Debug, Default)]
 pub(crate) struct Tables<'a> {
     strings: Vec<Cow<'a, str>>,
@@ -39,14 +39,14 @@ impl<'a> Tables<'a> {
         self.strings.push(Cow::Owned(text));
     }
 
-    /// The text of a string as a recording can hold it; counts what had to be changed.
+    /// The text of a string as a recording can hold it. Counts escaped strings.
     fn recordable<'b>(&mut self, bytes: &'b [u8]) -> Cow<'b, str> {
         let text = escape_invalid(bytes, "\\x");
         self.escaped_strings += u64::from(matches!(text, Cow::Owned(_)));
         text
     }
 
-    /// Remembers that a string was escaped elsewhere.
+    /// Counts strings that were escaped elsewhere.
     pub(crate) fn count_escaped(&mut self, strings: u64) {
         self.escaped_strings += strings;
     }
@@ -72,33 +72,29 @@ impl<'a> Tables<'a> {
     /// [`Damage::OutOfRange`] with the number that does not exist.
     #[inline]
     pub(crate) fn check_type(&self, kind: Kind, collectable: &Collectable) -> Result<(), Damage> {
-        let out_of_range = |what, value, limit: usize| Damage::OutOfRange {
-            what,
-            offset: collectable.offset,
-            value,
-            limit: limit as u64,
-        };
         let index = usize::try_from(collectable.type_index).unwrap_or(usize::MAX);
         let largest_string = if kind.is_root() {
             return Ok(());
         } else if kind == FRAME {
-            let limit = self.frames.len();
             let &[name, cuid, _, file] = self
                 .frames
                 .get(index)
-                .ok_or_else(|| out_of_range("the frame of a collectable", collectable.type_index, limit))?;
+                .ok_or_else(|| unknown("the frame of a collectable", collectable, self.frames.len()))?;
             name.max(cuid).max(file)
         } else {
-            let limit = self.types.len();
             let &[layout, name] = self
                 .types
                 .get(index)
-                .ok_or_else(|| out_of_range("the type of a collectable", collectable.type_index, limit))?;
+                .ok_or_else(|| unknown("the type of a collectable", collectable, self.types.len()))?;
             layout.max(name)
         };
         if largest_string as usize >= self.strings.len() {
-            let what = "the name of a collectable's type";
-            return Err(out_of_range(what, largest_string.into(), self.strings.len()));
+            return Err(Damage::OutOfRange {
+                what: "the name of a collectable's type",
+                offset: collectable.offset,
+                value: largest_string.into(),
+                limit: self.strings.len() as u64,
+            });
         }
         Ok(())
     }
@@ -119,12 +115,19 @@ impl<'a> Tables<'a> {
         self.strings.get(index as usize).map_or("", |text| text)
     }
 
-    /// What the user should know of the tables.
+    /// Notes for the user on the tables.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let escaped = self.escaped_strings;
-        let note = || format!("{escaped} strings are not UTF-8; their invalid bytes are written as \\xNN");
-        (escaped > 0).then(note).into_iter().collect()
+        match self.escaped_strings {
+            0 => Vec::new(),
+            escaped => vec![format!("{escaped} strings are not UTF-8; their invalid bytes are written as \\xNN")],
+        }
     }
+}
+
+/// The damage if a collectable's row in a table of `rows` does not exist.
+#[cold]
+fn unknown(what: &'static str, collectable: &Collectable, rows: usize) -> Damage {
+    Damage::OutOfRange { what, offset: collectable.offset, value: collectable.type_index, limit: rows as u64 }
 }
 
 /// The text of `bytes`, where each byte that is not UTF-8 is written as `prefix` and two digits.

@@ -1,4 +1,4 @@
-//! The records of references where they are in the dump, and how one of them is found.
+//! The records of references in the dump, with an index of their places.
 //!
 //! ```text
 //!   records   ┊·····┊···┊·····┊···········┊···┊·····┊···┊···┊·····┊ …     4, 6, 10 or 18 bytes each
@@ -16,17 +16,17 @@ use crate::heaps::moarvm::references::{Limits, References, label};
 use barrow_writer::{Label, StringId};
 use byteorder::{ByteOrder, LittleEndian};
 
-/// The most that a reference can take: letter, kind and two u64.
+/// Maximum length of a reference: letter, kind and two u64.
 pub(super) const MAX_REFERENCE_BYTES: usize = 18;
-/// The least that a reference can take: letter, kind and two u8.
+/// Minimum length of a reference: letter, kind and two u8.
 pub(super) const MIN_REFERENCE_BYTES: u64 = 4;
 
-/// Every this many references have a place.
+/// One in this number of references has a place.
 const REFERENCES_PER_PLACE: usize = 4;
-/// Every this many references have a base; as many of the longest take less than 64 KiB.
+/// One in this number of references has a base; as many of the longest take less than 64 KiB.
 const REFERENCES_PER_BASE: usize = 2048;
 
-/// By letter: the bytes of a reference's description, and of its target; 0 for no letter at all.
+/// By letter: the bytes of a reference's description, and of its target; 0 for bytes that are not a letter.
 const WIDTHS: [u8; 256] = {
     let mut widths = [0; 256];
     widths[b'0' as usize] = 1;
@@ -44,7 +44,7 @@ struct Record {
     kind: u8,
     value: u64,
     target: u64,
-    /// Where the next one is.
+    /// The offset of the next one.
     next: usize,
 }
 
@@ -53,7 +53,7 @@ struct Record {
 fn record(dump: &[u8], offset: usize) -> Result<Record, Damage> {
     let rest = dump.get(offset..).unwrap_or_default();
     let mut copy = [0; MAX_REFERENCE_BYTES];
-    // The longest record is read whatever the letter: so there is nothing to branch on.
+    // The longest record is read for any letter, which avoids a branch.
     let bytes = rest.first_chunk().unwrap_or_else(|| {
         copy[..rest.len()].copy_from_slice(rest);
         &copy
@@ -69,14 +69,14 @@ fn record(dump: &[u8], offset: usize) -> Result<Record, Damage> {
     Ok(Record { kind: bytes[1], value, target, next: offset + length })
 }
 
-/// Where the record after the one at `offset` is, which may be after the end of the dump.
+/// The offset of the record after the one at `offset`, possibly after the end of the dump.
 #[inline]
 fn skip(dump: &[u8], offset: usize) -> Result<usize, Damage> {
     let width = dump.get(offset).map_or(0, |&letter| usize::from(WIDTHS[usize::from(letter)]));
     if width == 0 { Err(no_reference(dump, offset)) } else { Ok(offset + 2 + 2 * width) }
 }
 
-/// Why there is no reference at `offset`.
+/// The reason why there is no reference at `offset`.
 #[cold]
 fn no_reference(dump: &[u8], offset: usize) -> Damage {
     match dump.get(offset) {
@@ -89,7 +89,7 @@ fn no_reference(dump: &[u8], offset: usize) -> Damage {
     }
 }
 
-/// Steps over `count` references by their letters, and returns where they end.
+/// Steps over `count` references by their letters, and returns the end.
 pub(super) fn end_of_records(dump: &[u8], start: usize, count: u64, reading: &Reading<'_>) -> Result<usize, Stop> {
     let mut offset = start;
     let mut left = count;
@@ -159,7 +159,7 @@ impl<'a> ReferenceRecords<'a> {
         Ok(offset)
     }
 
-    /// Where the record of a reference is.
+    /// The offset of the record of a reference.
     #[inline]
     fn offset(&self, reference: usize) -> Result<usize, Damage> {
         let base = self.bases.get(reference / REFERENCES_PER_BASE);

@@ -5,24 +5,24 @@ use crate::heaps::moarvm::tables::Tables;
 use byteorder::{ByteOrder, LittleEndian};
 use std::io::Read;
 
-/// How many values are decompressed at once.
+/// Number of values decompressed at once.
 const BATCH_VALUES: usize = 4096;
 
-/// The most values that a compressed byte may hold. Real columns have under 200; zstd allows 32 Ki, so
+/// Maximum number of values in a compressed byte. Real columns have under 200; zstd allows 32 Ki, so
 /// without a limit a small damaged dump could fill the memory.
 const MAX_VALUES_PER_BYTE: u64 = 1024;
-/// What a small dump may hold in any case.
+/// The number of values that any small dump may hold.
 const FREE_VALUES: u64 = 1 << 16;
 
 /// Values of a batch.
 pub(super) type Batch = Vec<u64>;
 
-/// A column where it is in the dump.
+/// A column in the dump.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column<'a> {
-    /// What it is called in errors.
+    /// Its name in errors.
     pub(super) what: &'static str,
-    /// Where its section starts.
+    /// The offset of its section.
     pub(super) offset: u64,
     /// 1, 2, 4 or 8.
     pub(super) element_bytes: usize,
@@ -47,7 +47,7 @@ impl<'a> Column<'a> {
         })
     }
 
-    /// The number of its values is not what other columns say.
+    /// The damage if the number of its values differs from other columns.
     pub(super) fn mismatch(&self, expected: u64, found: u64) -> Damage {
         Damage::Mismatch { what: self.what, offset: self.offset, expected, found }
     }
@@ -65,7 +65,7 @@ pub(super) struct ColumnReader<'a> {
 }
 
 impl ColumnReader<'_> {
-    /// Replaces `batch` by the next values; none are left if it is empty then.
+    /// Replaces `batch` by the next values; it is empty at the end.
     pub(super) fn read(&mut self, batch: &mut Batch) -> Result<(), Damage> {
         batch.clear();
         let filled = self.fill()?;
@@ -124,7 +124,7 @@ pub(super) fn read_all(column: &Column<'_>) -> Result<Vec<u64>, Damage> {
 /// Reads the section `strings` into the tables.
 pub(super) fn read_strings(column: &Column<'_>, tables: &mut Tables<'_>) -> Result<(), Damage> {
     let mut reader = column.reader()?;
-    // Lengths and texts as they come; what is complete leaves.
+    // Lengths and texts as read; complete ones are removed.
     let mut pending = Vec::new();
     let mut total = 0;
     loop {
@@ -141,7 +141,7 @@ pub(super) fn read_strings(column: &Column<'_>, tables: &mut Tables<'_>) -> Resu
     if pending.is_empty() { Ok(()) } else { Err(column.mismatch(0, pending.len() as u64)) }
 }
 
-/// Hands over the complete strings at the start of `bytes`, and returns how many bytes they took.
+/// Adds the complete strings at the start of `bytes`. Returns their length.
 fn split_strings(bytes: &[u8], tables: &mut Tables<'_>) -> usize {
     let mut done = 0;
     while let Some((length, rest)) = bytes.get(done..).and_then(|rest| rest.split_first_chunk::<4>()) {

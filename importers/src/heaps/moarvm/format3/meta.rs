@@ -1,4 +1,4 @@
-//! What format 3 says about the file and about each snapshot, in JSON.
+//! The metadata of the file and of each snapshot in format 3, in JSON.
 
 use crate::error::{Damage, ImportError};
 use crate::heaps::moarvm::census::Counts;
@@ -40,7 +40,7 @@ impl FileMeta {
 /// The section `snapmeta`.
 #[derive(Debug)]
 pub(super) struct SnapshotMeta {
-    /// Where the section is.
+    /// The offset of the section.
     pub(super) offset: u64,
     /// Microseconds of the clock of [`FileMeta::start_time`].
     snap_time: Option<u64>,
@@ -48,7 +48,7 @@ pub(super) struct SnapshotMeta {
     totals: Vec<(&'static str, u64)>,
 }
 
-/// MoarVM's own totals of a snapshot, as it names them.
+/// MoarVM's own totals of a snapshot, by its names.
 const TOTALS: [&str; 6] =
     ["total_heap_size", "total_objects", "total_typeobjects", "total_stables", "total_frames", "total_refs"];
 
@@ -63,7 +63,7 @@ impl SnapshotMeta {
         })
     }
 
-    /// What the recording says about the snapshot.
+    /// The description of the snapshot in the recording.
     pub(super) fn info(&self, file: &FileMeta) -> SnapshotInfo {
         let elapsed = self.snap_time.zip(file.start_time).and_then(|(now, start)| now.checked_sub(start));
         SnapshotInfo {
@@ -74,7 +74,7 @@ impl SnapshotMeta {
         }
     }
 
-    /// Where MoarVM's totals differ from what is in the dump.
+    /// Notes on totals of MoarVM that differ from the contents of the dump.
     ///
     /// `total_heap_size` includes unmanaged memory. `total_frames` leaves out the frames that MoarVM
     /// finds by walking a thread's call stack, each of which the call stack roots refer to.

@@ -4,7 +4,7 @@ use super::column::Column;
 use crate::error::Damage;
 use crate::intake::cursor::Cursor;
 
-/// What a section is, as far as an importer needs it.
+/// A section, with the parts that an importer needs.
 pub(super) enum Section<'a> {
     FileMeta {
         json: &'a [u8],
@@ -42,7 +42,7 @@ pub(super) enum Content {
     TopScores,
 }
 
-/// By [`Content`]: the name in the dump, padded with NUL, and what it holds.
+/// By [`Content`]: the name in the dump, padded with NUL, and its description.
 const NAMES: [(&[u8; 8], Content, &str); Content::COUNT] = [
     (b"colkind\0", Content::Kind, "the column of kinds"),
     (b"colsize\0", Content::Size, "the column of sizes"),
@@ -78,7 +78,7 @@ impl Content {
         Content::Target,
     ];
 
-    /// What it is called in errors.
+    /// Its name in errors.
     pub(super) fn meaning(self) -> &'static str {
         NAMES[self as usize].2
     }
@@ -98,12 +98,12 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Whether there are sections of this name.
+/// Whether a section can have this name.
 pub(super) fn is_name(name: &[u8; 8]) -> bool {
     [b"filemeta", b"snapmeta", b"toc\0\0\0\0\0"].contains(&name) || NAMES.iter().any(|(known, ..)| *known == name)
 }
 
-/// Reads a length and as many bytes of JSON, without the NUL at their end.
+/// Reads a length and that number of bytes of JSON, without the NUL at their end.
 fn json<'a>(cursor: &mut Cursor<'a>, inside: &'static str) -> Result<&'a [u8], Damage> {
     let length = cursor.u64(inside)?;
     let text = cursor.take(length, inside)?;
@@ -149,7 +149,7 @@ fn frame<'a>(cursor: &mut Cursor<'a>, inside: &'static str) -> Result<&'a [u8], 
     }
     match zstd::zstd_safe::find_frame_compressed_size(rest) {
         Ok(length) => cursor.take(length as u64, inside),
-        // Its blocks lead beyond the end: that is how a cut frame looks, and a damaged one too.
+        // Its blocks extend beyond the end: the frame is cut or damaged.
         Err(_) => Err(Damage::Ends { length: cursor.offset() + rest.len() as u64, inside }),
     }
 }
