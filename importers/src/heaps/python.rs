@@ -7,8 +7,8 @@
 //!   {"barrow":"end", "objects":1}                                                    last
 //! ```
 //!
-//! In reading order: `line` (the fields), `types`, `announcer` (one thread's lines become objects), `counting` (only how
-//! many objects of each type there are).
+//! In reading order: `line` (the fields), `types`, `announcer` (announces the objects of one thread's lines),
+//! `counting` (only counts objects by type).
 
 mod announcer;
 mod attributes;
@@ -28,7 +28,7 @@ use barrow_writer::{KindId, StrengthClass, StrengthId, StringId, TypeId};
 use line::{Line, References};
 use std::sync::Mutex;
 
-/// What our script for CPython writes.
+/// The dumps of our script for CPython.
 pub(crate) const IMPORTER: Importer = Importer {
     key: "python",
     name: "CPython heap dump (recorders/python/dump_heap.py)",
@@ -49,10 +49,10 @@ pub(crate) const IMPORTER: Importer = Importer {
 
 /// The first field's value, which names the format.
 const NAME: &[u8] = b"python-heap";
-/// The version of the script's format that is known.
+/// The supported version of the script's format.
 const VERSION: u64 = 1;
 
-/// Imports a dump: one snapshot, or one for each of several that were written one after the other.
+/// Imports a dump: one snapshot, or one for each of several dumps in the file.
 fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     let mut outcome = Outcome::default();
     let mut lines = Lines::new(dump);
@@ -70,11 +70,11 @@ fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     Ok(outcome)
 }
 
-/// What lines are of.
+/// The dumps of a file.
 enum Dumps {
-    /// One dump, and whether its lines are all that were written.
+    /// One dump. The result is an error if it lacks its end.
     One(Result<(), Damage>),
-    /// Several, and where each begins. Nothing was imported.
+    /// Several, with their offsets. Nothing was imported.
     Several(Vec<usize>),
 }
 
@@ -96,7 +96,7 @@ fn import_part(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome) 
     announce_all(lines, Survey::of(lines, context)?, context, outcome)
 }
 
-/// Imports the objects of one dump. The inner result is whether its lines are all that were written.
+/// Imports the objects of one dump. The inner result is an error if the dump lacks its end.
 fn announce_all(
     lines: &Lines<'_>,
     survey: Survey,
@@ -117,7 +117,7 @@ fn announce_all(
     if count == 0 {
         return Ok(whole);
     }
-    // Eight bytes an object that are not needed any more.
+    // Eight bytes per object that are not needed any more.
     drop(found);
     let known = SharedTables {
         vocabulary: context.vocabulary,
@@ -149,7 +149,7 @@ fn announce_all(
     Ok(whole)
 }
 
-/// The first line of a dump, if its version is known.
+/// Reads the first line of a dump, and checks its version.
 fn header(text: &[u8], offset: u64) -> Result<Line<'_>, Stop> {
     let line = Line::read(text, offset, &mut References::default())?;
     match line.version.unwrap_or(0) {
@@ -158,7 +158,7 @@ fn header(text: &[u8], offset: u64) -> Result<Line<'_>, Stop> {
     }
 }
 
-/// Reads the first line: what it says of the program becomes facts.
+/// Reads the first line, and adds the facts of the program to the recording.
 fn write_facts(lines: &Lines<'_>, context: &Context<'_>) -> Result<(), Stop> {
     let Some((text, offset)) = lines.first() else { return Ok(()) };
     let line = header(text, offset)?;
@@ -170,7 +170,7 @@ fn write_facts(lines: &Lines<'_>, context: &Context<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Whether the last line is there, and its count is right.
+/// Checks that the last line is there, and that its count is right.
 fn check_end(end: Option<DumpEnd>, count: u64, lines: &Lines<'_>) -> Result<(), Damage> {
     match end {
         None => Err(Damage::Unfinished { length: lines.length(), missing: "its last line" }),
@@ -181,13 +181,13 @@ fn check_end(end: Option<DumpEnd>, count: u64, lines: &Lines<'_>) -> Result<(), 
     }
 }
 
-/// How many objects the last line counts, and its offset.
+/// Number of objects according to the last line, and the line's offset.
 type DumpEnd = (u64, u64);
 
-/// The address of a type, and what is known of it.
+/// The address of a type, and its description.
 type NamedType = (u64, Class);
 
-/// What instances of a type are called, and the addresses of its base and of its further ones.
+/// The name of a type, as its instances show it, and the addresses of its base and further bases.
 #[derive(Debug)]
 struct Class {
     name: Box<str>,
@@ -195,35 +195,31 @@ struct Class {
     further_bases: Vec<u64>,
 }
 
-/// What the line at `offset` says of the end, if it is the last one and begins as no object does.
+/// The end of the dump that the line at `offset` gives, if it is the last one and does not begin as an object.
 fn end_of(line: &Line<'_>, text: &[u8], offset: u64) -> Option<DumpEnd> {
     let is_end = line.barrow.is_some_and(|text| text.raw == b"end") && beginning(text).is_none();
     line.objects.filter(|_| is_end).map(|objects| (objects, offset))
 }
 
-/// The type that a line is of.
+/// The type that a line describes.
 fn type_of(line: &Line<'_>) -> Option<NamedType> {
-    let address = line.address.filter(|_| line.kind == b"type");
-    let class = || Class {
-        name: name_of_type(line).into_boxed_str(),
-        base: line.base,
-        further_bases: line.further_bases.clone(),
-    };
-    address.map(|address| (address, class()))
+    let address = line.address.filter(|_| line.kind == b"type")?;
+    let name = name_of_type(line).into_boxed_str();
+    Some((address, Class { name, base: line.base, further_bases: line.further_bases.clone() }))
 }
 
-/// Whether the line is the first one of a dump.
+/// Whether a line is the first one of a dump.
 fn is_header(line: &Line<'_>, text: &[u8]) -> bool {
     line.barrow.is_some_and(|text| text.raw == NAME) && beginning(text).is_none()
 }
 
-/// What the first pass finds.
+/// The results of the first pass.
 #[derive(Debug, Default)]
 struct Survey {
-    /// Of the objects, in their order, by chunk.
+    /// The addresses of the objects, in their order, by chunk.
     addresses: Vec<Vec<u64>>,
     classes: Vec<NamedType>,
-    /// Where dumps begin.
+    /// Offsets of the dumps.
     headers: Vec<usize>,
     end: Option<DumpEnd>,
 }
@@ -242,8 +238,8 @@ impl Survey {
     }
 }
 
-/// Finds the addresses of one chunk's objects, its types and its end. Lines of types are read at once: they are all over
-/// the dump, and a second look at each would map most of it.
+/// Finds the addresses of one chunk's objects, its types and its end. Lines of types are read immediately: they are
+/// spread over the dump, and a second visit to each would map most of it.
 fn survey(lines: &Lines<'_>, chunk: usize) -> Result<Survey, Stop> {
     let mut addresses = Vec::new();
     let mut found = Survey::default();
@@ -262,13 +258,13 @@ fn survey(lines: &Lines<'_>, chunk: usize) -> Result<Survey, Stop> {
         }
         Ok::<_, Stop>(())
     })?;
-    // As many bytes again could be reserved.
+    // Frees the unused capacity, up to half of the memory.
     addresses.shrink_to_fit();
     found.addresses.push(addresses);
     Ok(found)
 }
 
-/// What the instances of each class are called, and what it is derived from.
+/// The names and bases of types.
 #[derive(Debug, Default)]
 struct Classes {
     by_address: FastMap<u64, Class>,
@@ -277,7 +273,7 @@ struct Classes {
 }
 
 impl Classes {
-    /// The types by address. Of several at one address the first counts.
+    /// Indexes types by address. Of several at one address, the first counts.
     fn new(types: impl IntoIterator<Item = NamedType>) -> Self {
         let mut by_address = FastMap::default();
         for (address, class) in types {
@@ -290,12 +286,13 @@ impl Classes {
         self.by_address.get(&class).map(|class| &*class.name)
     }
 
-    /// A class and those that it is derived from by its base, the nearest first, with their addresses.
+    /// A class and its chain of bases, the nearest first, with their addresses.
     fn line(&self, class: u64) -> impl Iterator<Item = (u64, &Class)> {
-        /// A chain of bases that is longer goes in circles.
+        /// Longer chains of bases are cycles.
         const MOST_BASES: usize = 100;
-        let of = |class: u64| Some((class, self.by_address.get(&class)?));
-        std::iter::successors(of(class), move |(_, class)| of(class.base?)).take(MOST_BASES)
+        let first = self.by_address.get_key_value(&class);
+        let chain = std::iter::successors(first, |(_, class)| self.by_address.get_key_value(&class.base?));
+        chain.map(|(&address, class)| (address, class)).take(MOST_BASES)
     }
 
     /// The names of a class's further bases: the first hundred, more than programs have.
@@ -304,14 +301,14 @@ impl Classes {
     }
 }
 
-/// The module and qualified name of a type; without the module where Python leaves it out.
+/// The module and qualified name of a type; without the module if Python omits it.
 fn name_of_type(line: &Line<'_>) -> String {
-    let decode = |text: crate::heaps::json_lines::Text<'_>| text.decode_first(MAX_NAME_BYTES).into_owned();
-    let (module, name) = (line.module.map(decode).unwrap_or_default(), line.name.map(decode).unwrap_or_default());
+    let [module, name] = [line.module, line.name]
+        .map(|text| text.map(|text| text.decode_first(MAX_NAME_BYTES).into_owned()).unwrap_or_default());
     if module.is_empty() || module == "builtins" { name } else { format!("{module}.{name}") }
 }
 
-/// Names and strengths that every dump has.
+/// Names and strengths shared by all dumps.
 struct ReferenceNames {
     class: StringId,
     referent: StringId,

@@ -6,12 +6,12 @@
 //!   {"address":"0x7f10", "type":"STRING", "class":"0x7f38", "value":"…", …}       everything in a slot
 //! ```
 //!
-//! Each object is a line, in the order of the heap's pages; references are addresses, without names. What
-//! becomes of each field is in `docs/imports.md`.
+//! Each object is a line, in the order of the heap's pages; references are addresses, without names.
+//! `docs/imports.md` lists the use of each field.
 //!
-//! In reading order: `line` (the fields), `classes` and `shapes` (what objects refer to by address or number and
-//! must be known before them), `groups` (several dumps in one file), `types`, `sites`, `values`, `announcer` (one thread's
-//! lines become objects), `counting` (only how many objects of each type there are).
+//! In reading order: `line` (the fields), `classes` and `shapes` (objects refer to them by address or number, so they
+//! must be known before), `groups` (several dumps in one file), `types`, `sites`, `values`, `announcer` (announces
+//! the objects of one thread's lines), `counting` (only counts objects by type).
 
 mod announcer;
 mod classes;
@@ -35,7 +35,7 @@ use line::{Line, Reading};
 use shapes::Shapes;
 use sites::Sites;
 
-/// What Ruby's `ObjectSpace.dump_all` writes.
+/// The dumps of Ruby's `ObjectSpace.dump_all`.
 pub(crate) const IMPORTER: Importer = Importer {
     key: "ruby",
     name: "Ruby heap dump (ObjectSpace.dump_all)",
@@ -66,7 +66,7 @@ fn recognises(first_bytes: &[u8]) -> bool {
 /// A slot that holds no object; written by `dump_all(full: true)`.
 const FREE_SLOT: &[u8] = b"NONE";
 
-/// Imports a dump: one snapshot, or one for each of several that were written one after the other.
+/// Imports a dump: one snapshot, or one for each of several dumps in the file.
 fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     let mut outcome = Outcome::default();
     let mut lines = Lines::new(dump);
@@ -88,13 +88,14 @@ fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     Ok(outcome)
 }
 
-/// Whether a line is an object or a group of roots. Ruby up to 3.1 writes names that are not ASCII in a way that is no JSON.
+/// Checks that a line is an object or a group of roots. Ruby up to 3.1 writes names that are not ASCII as invalid
+/// JSON.
 fn check_line(reading: &mut Reading, text: &[u8], offset: u64) -> Result<(), Stop> {
     let line = Line::read(text, offset, reading)?;
     if line.address.is_none() && line.root.is_none() { Err(unexpected(text, offset)) } else { Ok(()) }
 }
 
-/// Imports the lines of one dump. If they are those of several, imports nothing and returns where each begins.
+/// Imports the lines of one dump. If there are several, imports nothing and returns their offsets.
 fn import_one(lines: &Lines<'_>, context: &Context<'_>, outcome: &mut Outcome) -> Result<Vec<usize>, Stop> {
     let survey = Survey::of(lines, context)?;
     if survey.starts.len() > 1 {
@@ -113,16 +114,16 @@ fn announce_all(lines: &Lines<'_>, survey: Survey, context: &Context<'_>, outcom
     if first_rows.last().is_none_or(|&count| count == 0) {
         return Ok(());
     }
-    // Eight bytes an object that are not needed any more.
+    // Eight bytes per object that are not needed any more.
     drop(survey.addresses);
-    let at = |offset: &u64| (lines.line_at(*offset), *offset);
+    let shape_lines = survey.shapes.iter().map(|&offset| (lines.line_at(offset), offset));
     let known = SharedTables {
         vocabulary: context.vocabulary,
         contents: context.options.contents,
         words: &ReferenceNames::new(context.vocabulary)?,
         addresses: &addresses,
         classes: &Classes::new(survey.classes),
-        shapes: &Shapes::new(survey.shapes.iter().map(at), &addresses, context.vocabulary)?,
+        shapes: &Shapes::new(shape_lines, &addresses, context.vocabulary)?,
         sites: &Sites::new(context.vocabulary),
     };
     let snapshot = context.writer.begin_snapshot(context.info.clone())?;
@@ -144,15 +145,15 @@ fn announce_all(lines: &Lines<'_>, survey: Survey, context: &Context<'_>, outcom
     Ok(())
 }
 
-/// What the first pass finds.
+/// The results of the first pass.
 #[derive(Debug, Default)]
 struct Survey {
-    /// Of the objects, in their order, by chunk.
+    /// The addresses of the objects, in their order, by chunk.
     addresses: Vec<Vec<u64>>,
     classes: Vec<ClassLine>,
-    /// Where the lines of shapes begin.
+    /// Offsets of the lines of shapes.
     shapes: Vec<u64>,
-    /// Where each dump begins, if there are several.
+    /// Offset of each dump, if there are several.
     starts: Vec<usize>,
 }
 
@@ -172,7 +173,7 @@ impl Survey {
     }
 }
 
-/// What it finds in one chunk.
+/// The results of the first pass for one chunk.
 #[derive(Debug, Default)]
 struct ChunkSurvey {
     addresses: Vec<u64>,
@@ -181,8 +182,8 @@ struct ChunkSurvey {
     groups: Groups,
 }
 
-/// Finds the objects of one chunk, the classes, and which lines are shapes. Lines of classes are read at once: they are
-/// all over the dump, and a second look at each would map most of it.
+/// Finds the objects of one chunk, the classes, and the lines of shapes. Lines of classes are read immediately: they
+/// are spread over the dump, and a second visit to each would map most of it.
 fn survey(lines: &Lines<'_>, chunk: usize) -> Result<ChunkSurvey, Stop> {
     let mut found = ChunkSurvey::default();
     let mut reading = Reading::default();
@@ -191,7 +192,7 @@ fn survey(lines: &Lines<'_>, chunk: usize) -> Result<ChunkSurvey, Stop> {
             Some((address, kind)) => (Some(address), kind),
             None => {
                 let line = Line::read(text, offset, &mut reading)?;
-                // What is neither is refused later.
+                // Other lines are refused later.
                 if line.address.is_none() && line.root.is_some() {
                     found.groups.add(false, offset);
                 }
@@ -213,12 +214,12 @@ fn survey(lines: &Lines<'_>, chunk: usize) -> Result<ChunkSurvey, Stop> {
         }
         Ok(())
     })?;
-    // As many bytes again could be reserved.
+    // Frees the unused capacity, up to half of the memory.
     found.addresses.shrink_to_fit();
     Ok(found)
 }
 
-/// The names of references that the fields tell.
+/// The names of references in fields of their own.
 struct ReferenceNames {
     class: StringId,
     superclass: StringId,

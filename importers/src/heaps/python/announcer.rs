@@ -1,4 +1,4 @@
-//! What one thread does with its lines: it announces them to a shard.
+//! Announces the lines of one thread to a shard.
 
 use super::attributes::VALUE;
 use super::line::{Line, References};
@@ -10,7 +10,7 @@ use crate::error::{Damage, Stop};
 use crate::heaps::json_lines::{Addresses, DeclaredTypes, MAX_NAME_BYTES, Strings, Text, add_bytes, excerpt};
 use barrow_writer::{Label, Object, Shard, StrengthId, StringId, Value};
 
-/// What all threads share.
+/// The tables shared by all threads.
 #[derive(Clone, Copy)]
 pub(crate) struct SharedTables<'k> {
     pub(crate) vocabulary: &'k Vocabulary<'k>,
@@ -20,7 +20,7 @@ pub(crate) struct SharedTables<'k> {
     pub(crate) classes: &'k Classes,
 }
 
-/// What became of some lines.
+/// Counts of announced lines.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Announced {
     /// References and roots whose target is not in the dump.
@@ -108,8 +108,8 @@ impl<'k, 's> Announcer<'k, 's> {
         let address = Some(address).filter(|&address| address != 0);
         let name = self.name(line)?;
         put_key(line, &mut self.key);
-        let declare = || LineType::of(line).declare(classes, vocabulary, contents.has_values());
-        let declared = self.types.of(&self.key, declare)?;
+        let declared =
+            self.types.of(&self.key, || LineType::of(line).declare(classes, vocabulary, contents.has_values()))?;
         self.shard.object(self.row, &Object { address, name, ..Object::new(declared.type_id, size) })?;
         self.row += 1;
         let fields = [
@@ -164,7 +164,7 @@ impl<'k, 's> Announcer<'k, 's> {
     }
 }
 
-/// The value of a number, which is its name. Whole numbers have one if 64 bits suffice.
+/// The value of a number, which is its name. Integers have one if 64 bits suffice.
 fn number(line: &Line<'_>, classes: &Classes) -> Option<Value> {
     let text = line.name?.raw;
     if !matches!(text.first(), Some(b'-' | b'0'..=b'9' | b'T' | b'F' | b'i' | b'n')) || line.kind != b"object" {
@@ -179,7 +179,7 @@ fn number(line: &Line<'_>, classes: &Classes) -> Option<Value> {
     }
 }
 
-/// The error of a line that is none of an object or of roots.
+/// The error for a line that is neither an object nor roots.
 pub(super) fn unexpected(text: &[u8], offset: u64) -> Stop {
     Damage::Unexpected { found: excerpt(text), offset, expected: "an object with its address, or roots" }.into()
 }

@@ -1,13 +1,13 @@
-//! What built-in types of CPython say of their objects. The recorder of running programs has a link to this file.
+//! Attributes of the built-in types of CPython. The recorder of running programs has a link to this file.
 
-/// The attribute of a type with the name of one that it is derived from, too, besides its base and those of that.
+/// The attribute of a type with the name of a further base: neither its first base nor one of that base's bases.
 pub(crate) const FURTHER_BASES: &str = "implements";
 
 /// The field that holds a number.
 pub(crate) const VALUE: &str = "value";
 
-/// The attributes of a type: numbers stand for what they are, collections have elements and slots, `None` is nothing,
-/// members of an enumeration have a name.
+/// The attributes of a type: numbers represent values, collections have elements and slots, `None` is null, members
+/// of an enumeration have a name.
 pub(crate) fn of_type(name: &str) -> &'static [(&'static str, &'static str)] {
     match name {
         "int" | "float" => &[("value of", VALUE), ("interchangeable", "yes")],

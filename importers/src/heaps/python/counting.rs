@@ -12,7 +12,7 @@ use crate::error::{Damage, ImportError, Stop};
 use crate::heaps::json_lines::{Lines, Tallies};
 use crate::tally::{Tally, counted};
 
-/// Counts a dump as an import of it would. Each line is read whole, so that what ends an import ends this, too. `None` for
+/// Counts a dump as an import of it would. Each line is read whole, so that the same damage ends both. `None` for
 /// several dumps in one file.
 pub(super) fn totals(dump: &[u8], context: &Context<'_>) -> Result<Option<Counted>, ImportError> {
     let mut lines = Lines::new(dump);
@@ -24,7 +24,7 @@ pub(super) fn totals(dump: &[u8], context: &Context<'_>) -> Result<Option<Counte
     counted(totals, lines.lost().or(whole.err()), dump.len() as u64).map(Some)
 }
 
-/// The totals, and whether the lines are all that were written.
+/// The totals, and an error if the dump lacks its end.
 type Counts = (Vec<TypeCount>, Result<(), Damage>);
 
 /// `None` for several dumps.
@@ -64,7 +64,7 @@ fn count(lines: &Lines<'_>, context: &Context<'_>) -> Result<Option<Counts>, Sto
 #[derive(Default)]
 struct Counter {
     tallies: Tallies<LineType>,
-    /// Those of this chunk.
+    /// Those of the current chunk.
     classes: Vec<NamedType>,
     end: Option<DumpEnd>,
     headers: u64,

@@ -6,13 +6,13 @@ use crate::heaps::json_lines::{Scanner, Text};
 /// One line: the header, an object, a group of roots, or the end.
 #[derive(Debug, Default)]
 pub(crate) struct Line<'a> {
-    /// Of the first line and the last: what it is.
+    /// In the first and the last line: the kind of line.
     pub(crate) barrow: Option<Text<'a>>,
     pub(crate) version: Option<u64>,
     pub(crate) python: Option<Text<'a>>,
     pub(crate) pid: Option<u64>,
     pub(crate) is_collected: bool,
-    /// Of the last line: how many objects were written.
+    /// In the last line: number of objects written.
     pub(crate) objects: Option<u64>,
 
     pub(crate) address: Option<u64>,
@@ -22,22 +22,22 @@ pub(crate) struct Line<'a> {
     pub(crate) root: Option<Text<'a>>,
     pub(crate) class: Option<u64>,
     pub(crate) size: Option<u64>,
-    /// Of a container: its elements. Of a string, its characters; of bytes, how many.
+    /// Number of elements of a container, of characters of a string, or of bytes.
     pub(crate) length: Option<u64>,
-    /// How many elements or bytes fit into it.
+    /// Number of elements or bytes that fit into it.
     pub(crate) capacity: Option<u64>,
-    /// What a person would like to see: the value of a string or number, the name of a function.
+    /// A text for people: the value of a string or number, the name of a function.
     pub(crate) name: Option<Text<'a>>,
-    /// Of a type: where it is defined.
+    /// Of a type: the module that defines it.
     pub(crate) module: Option<Text<'a>>,
     pub(crate) base: Option<u64>,
-    /// Of a type: those that it is derived from, too, besides its base and those of that.
+    /// Of a type: its bases, except the first one and that one's bases.
     pub(crate) further_bases: Vec<u64>,
-    /// Of a frame: what is called in it.
+    /// Of a frame: the called function.
     pub(crate) function: Option<Text<'a>>,
     pub(crate) file: Option<Text<'a>>,
     pub(crate) line: Option<u64>,
-    /// How many of the references, from the first on, are elements of a list or tuple.
+    /// Number of references, from the first on, that are elements of a list or tuple.
     pub(crate) elements: u64,
 }
 
@@ -46,12 +46,12 @@ pub(crate) struct Line<'a> {
 pub(crate) struct References<'a> {
     pub(crate) strong: Vec<u64>,
     pub(crate) weak: Vec<u64>,
-    /// Of the references after the elements, as far as there are any.
+    /// Of the references after the elements; may be shorter.
     pub(crate) labels: Vec<Option<Text<'a>>>,
 }
 
 impl<'a> References<'a> {
-    /// Empty ones that use the memory of these.
+    /// Empty references that reuse this memory.
     pub(crate) fn recycled<'b>(mut self) -> References<'b> {
         self.strong.clear();
         self.weak.clear();
@@ -70,7 +70,7 @@ impl<'a> Line<'a> {
         let mut scanner = Scanner::new(text, offset);
         scanner.object(|scanner, key| {
             match key {
-                // If a key occurs twice the first counts, since the survey reads only the first.
+                // If a key occurs twice, the first counts, since the survey reads only the first.
                 b"address" if line.address.is_none() => line.address = scanner.address()?,
                 b"type" if line.kind.is_empty() => line.kind = scanner.text()?.map_or(&b""[..], |text| text.raw),
                 b"class" => line.class = scanner.address()?,

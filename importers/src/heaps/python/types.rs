@@ -1,4 +1,4 @@
-//! The types of objects: what tells them apart in a dump, and how they are declared.
+//! The types of objects: their keys in a dump, and their declaration.
 
 use super::Classes;
 use super::attributes;
@@ -9,19 +9,19 @@ use crate::heaps::json_lines::{MAX_NAME_BYTES, Text};
 use barrow_writer::{KindRole, TypeDescription, TypeId};
 use std::sync::PoisonError;
 
-/// What the line of an object says of its type.
+/// The type of an object, as its line describes it.
 #[derive(Debug)]
 pub(crate) struct LineType {
     kind: String,
     role: KindRole,
     class: Option<u64>,
-    /// Of a frame: what is called in it.
+    /// Of a frame: the called function.
     function: Option<String>,
     file: Option<String>,
     line: Option<u32>,
 }
 
-/// Puts into `key` what tells the type of a line from others.
+/// Writes the key by which the type of a line is found to `key`.
 #[inline]
 pub(crate) fn put_key(line: &Line<'_>, key: &mut Vec<u8>) {
     key.clear();
@@ -39,7 +39,6 @@ pub(crate) fn put_key(line: &Line<'_>, key: &mut Vec<u8>) {
 impl LineType {
     /// The type of a line.
     pub(crate) fn of(line: &Line<'_>) -> Self {
-        let decode = |text: Text<'_>| text.decode_first(MAX_NAME_BYTES).into_owned();
         LineType {
             kind: String::from_utf8_lossy(line.kind).into_owned(),
             role: match line.kind {
@@ -54,7 +53,7 @@ impl LineType {
         }
     }
 
-    /// Declares it. With `has_values`, numbers stand for what they are.
+    /// Declares it. With `has_values`, numbers have attributes for their values.
     pub(crate) fn declare(
         &self,
         classes: &Classes,
@@ -95,4 +94,8 @@ impl LineType {
         }
         Ok(base.expect("a class is in its own line"))
     }
+}
+
+fn decode(text: Text<'_>) -> String {
+    text.decode_first(MAX_NAME_BYTES).into_owned()
 }

@@ -1,4 +1,4 @@
-//! What one thread does with its lines: it announces them to a shard.
+//! Announces the lines of one thread to a shard.
 
 use super::classes::Classes;
 use super::line::{Line, Reading};
@@ -13,10 +13,10 @@ use crate::error::{Damage, Stop};
 use crate::heaps::json_lines::{Addresses, DeclaredTypes, Strings, Text, add_bytes, excerpt};
 use barrow_writer::{Label, Object, Shard, StrengthId, StringId, Value};
 
-/// What a slot takes where the dump does not say: Ruby 2.7 to 3.1 have slots of one size.
+/// Size of a slot in dumps that lack it: Ruby 2.7 to 3.1 have slots of one size.
 const SLOT_BYTES: u64 = 40;
 
-/// What all threads share.
+/// The tables shared by all threads.
 #[derive(Clone, Copy)]
 pub(crate) struct SharedTables<'k> {
     pub(crate) vocabulary: &'k Vocabulary<'k>,
@@ -28,14 +28,14 @@ pub(crate) struct SharedTables<'k> {
     pub(crate) sites: &'k Sites<'k>,
 }
 
-/// What became of some lines.
+/// Counts of announced lines.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Announced {
     /// References and roots whose target is not in the dump.
     pub(crate) lost_references: u64,
     /// Slots without an object.
     pub(crate) free_slots: u64,
-    /// Objects of which the dump tells no size.
+    /// Objects whose size is not in the dump.
     pub(crate) unsized_objects: u64,
     /// Sizes of objects, summed, in bytes.
     pub(crate) bytes: u64,
@@ -50,7 +50,7 @@ impl Announced {
         Ok(())
     }
 
-    /// What the user should know.
+    /// Notes for the user.
     pub(crate) fn notes(&self, repeated_addresses: u64) -> Vec<String> {
         let sentences = [
             (self.lost_references, "references lead to addresses that are not in the dump and were left out"),
@@ -65,7 +65,7 @@ impl Announced {
     }
 }
 
-/// What sizes rest on, where the dump does not tell them.
+/// Note on assumed sizes, if the dump lacks any.
 pub(super) fn assumed_sizes(unsized_objects: u64) -> Option<String> {
     let count = unsized_objects;
     (count > 0).then(|| format!("objects of which the dump tells no size, counted with {SLOT_BYTES} B each: {count}"))
@@ -139,7 +139,7 @@ impl<'k, 's> Announcer<'k, 's> {
         self.rows.clear();
         self.rows.extend(found);
         self.announced.lost_references += (references.len() - self.rows.len()) as u64;
-        // Ruby names what it has marked, which may be the same object again and again.
+        // Ruby lists each marking, so an object may occur repeatedly.
         self.rows.sort_unstable();
         self.rows.dedup();
         for &row in &self.rows {
@@ -184,8 +184,8 @@ impl<'k, 's> Announcer<'k, 's> {
         self.references(line, references)
     }
 
-    /// What a string or symbol says, what a class is called, the variable that a shape adds, the method of a
-    /// method entry.
+    /// The name of an object: the text of a string or symbol, the name of a class, the variable that a shape adds,
+    /// the method of a method entry.
     fn name(&mut self, line: &Line<'_>, address: u64) -> Result<Option<StringId>, Stop> {
         if matches!(line.kind, b"CLASS" | b"MODULE") {
             let name = self.known.classes.own_name(address);
@@ -199,8 +199,8 @@ impl<'k, 's> Announcer<'k, 's> {
         Ok(name.map(|text| self.strings.id(text)).transpose()?)
     }
 
-    /// Up to Ruby 3.1 the `class` of an imemo is whatever it keeps in that word, and `references` leaves that
-    /// out: a reference if it is an object, but not to a class. Call caches do not keep theirs alive.
+    /// Up to Ruby 3.1 the `class` of an imemo is whatever value is in that word, and `references` omits it: a
+    /// reference if it is an object, but not to a class. Call caches do not keep theirs alive.
     fn imemo_references(&mut self, line: &Line<'_>, references: &[u64]) -> Result<(), Stop> {
         if let Some(row) = line.class.and_then(|address| self.known.addresses.row(address)) {
             let is_cache = line.imemo_type.is_some_and(|imemo_type| imemo_type.raw == b"callcache");
@@ -210,14 +210,14 @@ impl<'k, 's> Announcer<'k, 's> {
         references.iter().try_for_each(|&address| self.reference(Label::Unknown, address))
     }
 
-    /// Announces the references of an object: `class` and shape, then those that `references` lists. Superclass and
-    /// default proc are among these; they are given their name there.
+    /// Announces the references of an object: `class` and shape, then those in `references`. Superclass and default
+    /// proc are among the latter, and get their names there.
     fn references(&mut self, line: &Line<'_>, references: &[u64]) -> Result<(), Stop> {
         let words = self.known.words;
         let mut class = line.class.map(|address| (words.class, address));
         let mut superclass = line.superclass.map(|address| (words.superclass, address));
         let mut default = line.default.map(|address| (words.default, address));
-        // What is not among the references comes first.
+        // Those that are not in `references` come first.
         for field in [&mut class, &mut superclass, &mut default] {
             if let Some((name, address)) = *field
                 && !references.contains(&address)
@@ -265,8 +265,8 @@ impl<'k, 's> Announcer<'k, 's> {
     }
 }
 
-/// What an object takes in its slot and elsewhere, in bytes. `memsize` counts both. Shapes live in a table
-/// of their own, outside of all slots.
+/// Bytes of an object in its slot and elsewhere. `memsize` is the sum. Shapes live in a table of their own, outside
+/// of all slots.
 pub(super) fn sizes(line: &Line<'_>) -> (u64, u64) {
     match (line.kind, line.slot_size, line.memsize) {
         (b"SHAPE", _, memsize) => (0, memsize.unwrap_or(0)),
@@ -276,12 +276,12 @@ pub(super) fn sizes(line: &Line<'_>) -> (u64, u64) {
     }
 }
 
-/// Whether the dump tells what an object takes; it does not for those that wait for their finalizer (`ZOMBIE`).
+/// Whether the dump has the size of an object; it lacks those of objects that wait for their finalizer (`ZOMBIE`).
 pub(super) fn has_size(line: &Line<'_>) -> bool {
     line.kind == b"SHAPE" || line.slot_size.is_some() || line.memsize.is_some()
 }
 
-/// The error of a line that is none of an object or of roots.
+/// The error for a line that is neither an object nor roots.
 pub(super) fn unexpected(text: &[u8], offset: u64) -> Stop {
     Damage::Unexpected { found: excerpt(text), offset, expected: "an object with its address, or roots" }.into()
 }

@@ -1,9 +1,9 @@
-//! The classes of a dump, found before the objects: what their instances are called.
+//! The classes of a dump, found before the objects, with the names that their instances show.
 
 use super::line::Line;
 use crate::heaps::json_lines::{FastMap, MAX_NAME_BYTES, Text};
 
-/// How many superclasses are looked at. Real chains have dozens.
+/// Maximum number of superclasses followed. Real chains have dozens.
 const MAX_CHAIN: usize = 1000;
 
 /// A class, module or included module.
@@ -13,10 +13,10 @@ struct Class {
     real_class_name: Option<Box<str>>,
     superclass: Option<u64>,
     kind: ClassKind,
-    /// Of a singleton class: the class or module it belongs to, if it belongs to one.
+    /// Of a singleton class: its class or module, if it belongs to one.
     attached: Option<u64>,
-    /// Of a class without name and superclass: its references. Ruby 3.0 writes neither the superclass nor that a class
-    /// is a singleton class.
+    /// Of a class without name and superclass: its references. Ruby 3.0 writes neither the superclass nor whether a
+    /// class is a singleton class.
     references: Vec<u64>,
 }
 
@@ -29,7 +29,7 @@ enum ClassKind {
     Included,
 }
 
-/// What the line of a class says.
+/// A class as its line describes it.
 #[derive(Debug)]
 pub(crate) struct ClassLine {
     address: u64,
@@ -48,10 +48,9 @@ impl ClassLine {
             b"CLASS" => ClassKind::Class,
             _ => return None,
         };
-        let boxed = |text: Text<'_>| text.decode_first(4 * MAX_NAME_BYTES).into_owned().into_boxed_str();
         let class = Class {
-            name: line.name.map(boxed),
-            real_class_name: line.real_class_name.map(boxed),
+            name: line.name.map(decode),
+            real_class_name: line.real_class_name.map(decode),
             superclass: line.superclass,
             kind,
             attached: None,
@@ -65,6 +64,10 @@ impl ClassLine {
     }
 }
 
+fn decode(text: Text<'_>) -> Box<str> {
+    text.decode_first(4 * MAX_NAME_BYTES).into_owned().into_boxed_str()
+}
+
 /// All classes by address.
 #[derive(Debug, Default)]
 pub(crate) struct Classes {
@@ -72,7 +75,7 @@ pub(crate) struct Classes {
 }
 
 impl Classes {
-    /// The classes of these lines. Of several at one address the first counts.
+    /// Indexes the classes of these lines. Of several at one address, the first counts.
     pub(crate) fn new(lines: impl IntoIterator<Item = ClassLine>) -> Self {
         let mut classes = Classes::default();
         let mut of_classes = FastMap::default();
@@ -83,12 +86,11 @@ impl Classes {
             classes.by_address.entry(address).or_insert(class);
         }
         classes.find_singletons(&of_classes);
-        let is_class = |address| match classes.by_address.get(address) {
-            Some(class) => matches!(class.kind, ClassKind::Class | ClassKind::Module),
-            None => false,
-        };
-        let mut attached: Vec<(u64, u64)> =
-            of_classes.iter().filter(|(address, _)| is_class(address)).map(|(&address, &of)| (of, address)).collect();
+        let mut attached: Vec<(u64, u64)> = of_classes.iter().map(|(&address, &of)| (of, address)).collect();
+        attached.retain(|(_, address)| {
+            let class = classes.by_address.get(address);
+            class.is_some_and(|class| matches!(class.kind, ClassKind::Class | ClassKind::Module))
+        });
         attached.sort_unstable();
         for (singleton, attached) in attached {
             if let Some(class) = classes.by_address.get_mut(&singleton)
@@ -100,24 +102,17 @@ impl Classes {
         classes
     }
 
-    /// Finds out which classes of Ruby 3.0 are singleton classes, and the superclass of those: the first class that the
-    /// garbage collector marks for it. A class that is none has a singleton class of its own from its beginning, which
-    /// refers to it; the singleton class of an object has the one of the object's class.
+    /// Finds the singleton classes of Ruby 3.0, and their superclass: the first class that the garbage collector marks
+    /// for them.
     fn find_singletons(&mut self, of_classes: &FastMap<u64, u64>) {
-        let refers =
-            |from: &u64, to: u64| self.by_address.get(from).is_some_and(|class| class.references.contains(&to));
-        let is_singleton = |address: u64, class: &Class| {
-            let belongs = class.references.iter().any(|of| of_classes.get(of) == Some(&address) && *of != address);
-            belongs || !of_classes.get(&address).is_some_and(|of| *of != address && refers(of, address))
-        };
-        let unnamed = self.by_address.iter().filter(|(_, class)| !class.references.is_empty());
-        let singletons: Vec<(u64, Option<u64>)> = unnamed
-            .filter(|&(&address, class)| is_singleton(address, class))
-            .map(|(&address, class)| {
-                let is_class = |of: &&u64| **of != address && self.by_address.contains_key(of);
-                (address, class.references.iter().find(is_class).copied())
-            })
-            .collect();
+        let mut singletons = Vec::new();
+        for (&address, class) in self.by_address.iter().filter(|(_, class)| !class.references.is_empty()) {
+            if self.is_singleton(address, class, of_classes) {
+                let mut references = class.references.iter().copied();
+                let superclass = references.find(|of| *of != address && self.by_address.contains_key(of));
+                singletons.push((address, superclass));
+            }
+        }
         for (address, superclass) in singletons {
             if let Some(class) = self.by_address.get_mut(&address) {
                 (class.kind, class.superclass) = (ClassKind::Singleton, superclass);
@@ -125,8 +120,18 @@ impl Classes {
         }
     }
 
-    /// What `obj.class` answers for an object whose class is at `address`: singleton classes and included
-    /// modules are passed over. `None` if the dump does not have the class.
+    /// Whether a class of Ruby 3.0 is a singleton class. Other classes have a singleton class of their own from the
+    /// beginning, which refers to them; the singleton class of an object has the one of the object's class.
+    fn is_singleton(&self, address: u64, class: &Class, of_classes: &FastMap<u64, u64>) -> bool {
+        if class.references.iter().any(|of| of_classes.get(of) == Some(&address) && *of != address) {
+            return true;
+        }
+        let Some(own) = of_classes.get(&address).filter(|own| **own != address) else { return true };
+        !self.by_address.get(own).is_some_and(|own| own.references.contains(&address))
+    }
+
+    /// The answer of `obj.class` for an object whose class is at `address`: skips singleton classes and included
+    /// modules. `None` if the dump lacks the class.
     pub(crate) fn name_of_instances(&self, address: u64) -> Option<String> {
         let mut next = Some(address);
         let mut real_class_name = None;
@@ -142,7 +147,7 @@ impl Classes {
         real_class_name.map(str::to_owned)
     }
 
-    /// What the class at `address` calls itself, as its `inspect` does.
+    /// The name of the class at `address`, as its `inspect` returns it.
     pub(crate) fn own_name(&self, address: u64) -> Option<String> {
         self.by_address.get(&address).map(|class| self.name(address, class))
     }

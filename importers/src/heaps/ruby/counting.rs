@@ -15,7 +15,7 @@ use crate::error::{ImportError, Stop};
 use crate::heaps::json_lines::{Lines, Tallies};
 use crate::tally::{Tally, counted};
 
-/// Counts a dump as an import of it would. Each line is read whole, so that what ends an import ends this, too. `None` for
+/// Counts a dump as an import of it would. Each line is read whole, so that the same damage ends both. `None` for
 /// several dumps in one file.
 pub(super) fn totals(dump: &[u8], context: &Context<'_>) -> Result<Option<Counted>, ImportError> {
     let mut lines = Lines::new(dump);
@@ -38,7 +38,7 @@ fn count(
     unsized_objects: &AtomicU64,
     context: &Context<'_>,
 ) -> Result<(Vec<TypeCount>, Vec<usize>), Stop> {
-    // What is counted before a damaged line is found is counted again.
+    // Objects counted before a damaged line is found are counted again.
     unsized_objects.store(0, Ordering::Relaxed);
     let all: Mutex<Tallies<LineType>> = Mutex::default();
     let chunks = lines.in_parallel(
@@ -71,7 +71,7 @@ fn count(
 #[derive(Default)]
 struct Counter {
     tallies: Tallies<LineType>,
-    /// Those of this chunk.
+    /// Those of the current chunk.
     classes: Vec<ClassLine>,
     groups: Groups,
     unsized_objects: u64,

@@ -1,16 +1,16 @@
-//! Several dumps in one file, as a program writes them that appends each to the one before.
+//! Several dumps in one file, from a program that appends each to the one before.
 //!
 //! ```text
 //!   ROOT ROOT object object …   ROOT ROOT object object …
 //!   └ Ruby writes the roots before all objects: so these begin another dump
 //! ```
 
-/// Roots and objects in turns.
+/// Alternating groups of roots and objects.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
-    /// Where the first line is, and whether it is an object.
+    /// The offset of the first line, and whether it is an object.
     first: Option<(u64, bool)>,
-    /// Where roots follow objects.
+    /// The offsets of roots that follow objects.
     roots_after_objects: Vec<u64>,
     /// Whether the last line is an object.
     ends_with_object: bool,
@@ -26,7 +26,7 @@ impl Groups {
         self.ends_with_object = is_object;
     }
 
-    /// Adds the lines that follow.
+    /// Adds the lines of the next chunk.
     pub(super) fn append(&mut self, next: Groups) {
         let Some((offset, is_object)) = next.first else { return };
         self.add(is_object, offset);
@@ -34,8 +34,8 @@ impl Groups {
         self.ends_with_object = next.ends_with_object;
     }
 
-    /// Where each dump begins, of which the last may be cut before its objects. Lines that begin with an object are no such
-    /// series, and neither are roots alone.
+    /// The offsets of the dumps, of which the last may be cut before its objects. Empty for lines that begin with an
+    /// object, and for roots alone.
     pub(super) fn starts(self) -> Vec<usize> {
         match self.first {
             Some((start, false)) if self.ends_with_object || !self.roots_after_objects.is_empty() => {

@@ -16,23 +16,23 @@ pub(crate) struct Line<'a> {
     pub(crate) superclass: Option<u64>,
     /// Of a hash: its default proc.
     pub(crate) default: Option<u64>,
-    /// Of a class: what it is called.
+    /// Of a class: its name.
     pub(crate) name: Option<Text<'a>>,
-    /// Of a singleton class: the class of what it belongs to.
+    /// Of a singleton class: the class of its object.
     pub(crate) real_class_name: Option<Text<'a>>,
     pub(crate) is_singleton: bool,
-    /// Of a `DATA`: the C structure it wraps.
+    /// Of a `DATA`: the C structure that it wraps.
     pub(crate) structure: Option<Text<'a>>,
-    /// Of an `IMEMO`: what it is to the virtual machine.
+    /// Of an `IMEMO`: its role in the virtual machine.
     pub(crate) imemo_type: Option<Text<'a>>,
     /// Of an `IMEMO` that is a method entry: the method.
     pub(crate) method_id: Option<Text<'a>>,
-    /// What a string, symbol or float says.
+    /// The text of a string, symbol or float.
     pub(crate) value: Option<Text<'a>>,
-    /// Of an array: its elements. Of a hash, where it is called `size`: its entries.
+    /// Number of elements of an array, or of entries of a hash, where the key is `size`.
     pub(crate) length: Option<u64>,
     pub(crate) string: StringFields<'a>,
-    /// Of an `OBJECT`: how many instance variables it has.
+    /// Of an `OBJECT`: number of instance variables.
     pub(crate) ivars: Option<u64>,
     pub(crate) shape_id: Option<u64>,
     pub(crate) shape: Shape<'a>,
@@ -41,15 +41,15 @@ pub(crate) struct Line<'a> {
     pub(crate) site: Site<'a>,
 }
 
-/// Of a string or symbol, apart from what it says.
+/// Of a string or symbol, apart from its text.
 #[derive(Debug, Default)]
 pub(crate) struct StringFields<'a> {
     pub(crate) bytes: Option<u64>,
-    /// Only if that differs from `bytes`, and of strings that are neither embedded nor shared.
+    /// Absent if equal to `bytes`, and for embedded or shared strings.
     pub(crate) capacity: Option<u64>,
     pub(crate) is_embedded: bool,
     pub(crate) is_shared: bool,
-    /// Of a string: none is `ASCII-8BIT`.
+    /// Of a string; absent for `ASCII-8BIT`.
     pub(crate) encoding: Option<Text<'a>>,
     pub(crate) code_range: Option<Text<'a>>,
 }
@@ -63,19 +63,19 @@ pub(crate) struct Shape<'a> {
     pub(crate) edge_name: Option<Text<'a>>,
 }
 
-/// Where an object was allocated, if that was traced.
+/// The place where an object was allocated, if that was traced.
 #[derive(Debug, Default)]
 pub(crate) struct Site<'a> {
     pub(crate) file: Option<Text<'a>>,
     pub(crate) line: Option<u64>,
     pub(crate) method: Option<Text<'a>>,
-    /// The collection since the process began, which says when.
+    /// Number of the collection since the process began, which gives the time.
     pub(crate) generation: Option<u64>,
-    /// All but the generation, as it is written.
+    /// All but the generation, as bytes of the dump.
     pub(crate) written: &'a [u8],
 }
 
-/// What one line after the other is read with.
+/// State kept from one line to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     /// The references of the last line.
@@ -95,7 +95,7 @@ impl<'a> Line<'a> {
         let mut site_start = None;
         scanner.object(|scanner, key| {
             match key {
-                // If a key occurs twice the first counts, since the survey reads only the first.
+                // If a key occurs twice, the first counts, since the survey reads only the first.
                 b"address" if line.address.is_none() => line.address = scanner.address()?,
                 b"type" if line.kind.is_empty() => line.kind = scanner.text()?.map_or(&b""[..], |text| text.raw),
                 b"class" => line.class = scanner.address()?,

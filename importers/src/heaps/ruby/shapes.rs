@@ -1,4 +1,4 @@
-//! Ruby's shapes (3.2 to 3.4): which instance variables an object has, in which order.
+//! Ruby's shapes (3.2 to 3.4): the instance variables of an object, in their order.
 //!
 //! ```text
 //!   id 3  T_OBJECT
@@ -20,7 +20,7 @@ struct Shape {
     parent_id: Option<u64>,
     /// The instance variable that it adds.
     variable: Option<StringId>,
-    /// What every object begins with, which says nothing about it.
+    /// Whether it is a root, which every object begins with.
     is_root: bool,
 }
 
@@ -43,21 +43,21 @@ impl Shapes {
             let (Some(id), Some(row)) = (line.shape.id, line.address.and_then(|address| addresses.row(address))) else {
                 continue;
             };
-            let is_type = |name: &[u8]| line.shape.shape_type.is_some_and(|shape_type| shape_type.raw == name);
-            let variable = line.shape.edge_name.filter(|_| is_type(b"IVAR"));
+            let shape_type = line.shape.shape_type.map_or(&b""[..], |shape_type| shape_type.raw);
+            let variable = line.shape.edge_name.filter(|_| shape_type == b"IVAR");
             let variable = variable.map(|name| vocabulary.string(&name.decode_first(MAX_NAME_BYTES)));
             let shape = Shape {
                 row,
                 parent_id: line.shape.parent_id,
                 variable: variable.transpose()?,
-                is_root: is_type(b"ROOT"),
+                is_root: shape_type == b"ROOT",
             };
             by_id.entry(id).or_insert(shape);
         }
         Ok(Shapes { by_id })
     }
 
-    /// The row of a shape that says something about its objects.
+    /// The row of a shape, unless it is a root.
     pub(crate) fn row(&self, id: u64) -> Option<u32> {
         self.by_id.get(&id).filter(|shape| !shape.is_root).map(|shape| shape.row)
     }
@@ -66,7 +66,7 @@ impl Shapes {
     pub(crate) fn variables(&self, id: u64, count: usize, out: &mut Vec<StringId>) -> bool {
         out.clear();
         let mut next = self.by_id.get(&id);
-        // Shapes without a variable come between the others. A cycle of parents ends when it has too many.
+        // Shapes without a variable come between the others. The limit ends a cycle of parents.
         for _ in 0..2 * count + 16 {
             let Some(shape) = next else { break };
             out.extend(shape.variable);

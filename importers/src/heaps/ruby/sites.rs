@@ -1,4 +1,4 @@
-//! Allocation sites: file, line and method, declared once for each that differs, and once for each generation.
+//! Allocation sites: file, line and method, declared once for each combination and generation.
 
 use super::line::Site;
 use crate::context::Vocabulary;
@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 /// The sites of one place, by the generation that their objects were allocated in.
 type Generations = FastMap<Option<u64>, SiteId>;
 
-/// The sites that all threads have met, by their place as it is written in the dump.
+/// The sites of all threads, by their place as written in the dump.
 pub(crate) struct Sites<'w> {
     vocabulary: &'w Vocabulary<'w>,
     declared: Mutex<FastMap<Box<[u8]>, Generations>>,
@@ -27,8 +27,8 @@ impl<'w> Sites<'w> {
         match declared.entry(site.written.into()).or_default().entry(site.generation) {
             Entry::Occupied(entry) => Ok(*entry.get()),
             Entry::Vacant(entry) => {
-                let decode = |text: Text<'_>| text.decode_first(4 * MAX_NAME_BYTES).into_owned();
-                let (file, method) = (site.file.map(decode), site.method.map(decode));
+                let [file, method] = [site.file, site.method]
+                    .map(|text: Option<Text<'_>>| text.map(|text| text.decode_first(4 * MAX_NAME_BYTES).into_owned()));
                 let generation = site.generation.map(|generation| generation.to_string());
                 let attributes: Vec<(&str, &str)> = generation.iter().map(|text| ("generation", &**text)).collect();
                 let id = self.vocabulary.site(&SiteDescription {
@@ -44,7 +44,7 @@ impl<'w> Sites<'w> {
     }
 }
 
-/// The most sites that a thread remembers. At this number all are forgotten, which only costs time.
+/// Maximum number of sites that a thread remembers. When full, all are forgotten, which only costs time.
 const MAX_MET: usize = 1 << 16;
 
 /// The sites that one thread has met.

@@ -1,4 +1,4 @@
-//! The types of objects: what tells them apart in a dump, and how they are declared.
+//! The types of objects: their keys in a dump, and their declaration.
 
 use super::classes::Classes;
 use super::line::Line;
@@ -7,7 +7,7 @@ use crate::error::ImportError;
 use crate::heaps::json_lines::{MAX_NAME_BYTES, Text};
 use barrow_writer::{KindRole, TypeDescription, TypeId};
 
-/// What the line of an object says of its type.
+/// The type of an object, as its line describes it.
 #[derive(Debug)]
 pub(crate) struct LineType {
     /// In lower case.
@@ -16,16 +16,16 @@ pub(crate) struct LineType {
     class: Option<u64>,
     /// The C structure that it wraps.
     structure: Option<String>,
-    /// What an imemo or a shape is.
+    /// The type of an imemo or shape.
     word: Option<String>,
 }
 
-/// The class of an object. Of an imemo the field is no class.
+/// The class of an object. The field of an imemo is not a class.
 fn class_of(line: &Line<'_>) -> Option<u64> {
     line.class.filter(|_| line.kind != b"IMEMO")
 }
 
-/// Puts into `key` what tells the type of a line from others.
+/// Writes the key by which the type of a line is found to `key`.
 #[inline]
 pub(crate) fn put_key(line: &Line<'_>, key: &mut Vec<u8>) {
     key.clear();
@@ -40,7 +40,6 @@ pub(crate) fn put_key(line: &Line<'_>, key: &mut Vec<u8>) {
 impl LineType {
     /// The type of a line.
     pub(crate) fn of(line: &Line<'_>) -> Self {
-        let decode = |text: Text<'_>| text.decode_first(MAX_NAME_BYTES).into_owned();
         LineType {
             kind: String::from_utf8_lossy(line.kind).to_lowercase(),
             role: match line.kind {
@@ -53,7 +52,7 @@ impl LineType {
         }
     }
 
-    /// Declares it. With `has_values`, arrays and hashes say how many elements they have.
+    /// Declares it. With `has_values`, arrays and hashes have an attribute for their number of elements.
     pub(crate) fn declare(
         &self,
         classes: &Classes,
@@ -72,4 +71,8 @@ impl LineType {
         let description = TypeDescription { attributes, ..TypeDescription::new(kind, name) };
         vocabulary.declare_type(&TypeDescription { layout: structure, ..description })
     }
+}
+
+fn decode(text: Text<'_>) -> String {
+    text.decode_first(MAX_NAME_BYTES).into_owned()
 }
