@@ -1,4 +1,4 @@
-//! V8 heap snapshots, as Node.js, Deno and Chrome write them, and Julia.
+//! V8 heap snapshots, written by Node.js, Deno and Chrome, and by Julia.
 //!
 //! ```text
 //!   {"snapshot": meta …, "nodes": [ node node … ], "edges": [ edge edge … ], …, "strings": [ … ]}
@@ -8,16 +8,16 @@
 //!
 //! The text is mapped and read more than once, because the first node needs strings, which come last:
 //!
-//! 1. [`Layout`]: where the parts are. Commas and quotes are counted on all threads, so that any number and string is
-//!    found.
-//! 2. The nodes are checked and divided into units, and the strings are entered into the recording: threads decode them,
-//!    and take turns to number them in their order.
+//! 1. [`Layout`]: locates the parts. Commas and quotes are counted on all threads, so that any number or string can
+//!    be located.
+//! 2. The nodes are checked and divided into units, and the strings are entered into the recording: threads decode
+//!    them, and take turns to number them in their order.
 //! 3. [`Announcer`]: nodes and their edges are announced, unit by unit, on all threads.
 //!
-//! The graph is not held in memory. An import needs 4 bytes for each string, 4 for each node if the dump has locations, a bit for
-//! each node if the dump says which are attached to a document, and the memory of the writer; 8 bytes for each string
-//! among the nodes, and for a time 40 for each concatenated one: at most 64 MiB, otherwise their texts are unknown. A node
-//! becomes an object of the same number; its id becomes the serial.
+//! The graph is not held in memory. An import needs 4 bytes for each string, 4 for each node if the dump has
+//! locations, a bit for each node if the dump tells which nodes are attached to a document, and the memory of the
+//! writer; 8 bytes for each string among the nodes, and temporarily 40 for each concatenated one: at most 64 MiB,
+//! otherwise their texts are unknown. A node becomes an object of the same number; its id becomes the serial.
 
 mod announce;
 mod classes;
@@ -130,41 +130,46 @@ fn import_snapshot(dump: &[u8], context: &Context<'_>, outcome: &mut Outcome) ->
     end.map_err(|damage| Stop::Partial(incomplete(&layout, damage)))
 }
 
-/// Needed before objects are announced: strings, locations and units, on several threads.
+/// The strings, units and locations, which are needed before objects are announced.
 type Prepared = (Names, Result<Locations, Damage>, Units);
 
 fn prepare(layout: &Layout<'_>, wanted: &WeakMapNodes, context: &Context<'_>) -> Result<Prepared, Stop> {
-    let Layout { meta, nodes, edges, .. } = layout;
+    let Layout { nodes, edges, .. } = layout;
     let locations = layout.locations.as_ref().map_or(0, Numbers::byte_count);
     let bytes = nodes.byte_count() + locations + layout.strings.range().len() as u64;
     context.progress.begin("reading nodes and strings", bytes, "bytes");
-    let record_names = || Names::record(&layout.strings, None, context);
-    let read_others = |context: &Context<'_>| -> Result<_, Stop> {
-        Ok((divide(meta, nodes, edges, wanted, context)?, Locations::read(layout, context)?))
-    };
     if !context.options.contents.has_values() {
-        let (units, located) = read_others(context)?;
+        let (units, located) = read_others(layout, wanted, context)?;
         context.progress.begin("looking for names", edges.byte_count(), "bytes");
         let kept = StructureNames::find(layout, &units.units, context)?;
         return Ok((Names::record(&layout.strings, Some(&kept), context)?, located, units));
     }
-    // Strings are numbered in turns, which leaves time for the rest.
+    // Strings are numbered in turns, which leaves time for the other parts.
     let Some(threads) = NonZero::new(context.options.threads.get() - 1) else {
-        let (units, locations) = read_others(context)?;
-        return Ok((record_names()?, locations, units));
+        let (units, locations) = read_others(layout, wanted, context)?;
+        return Ok((Names::record(&layout.strings, None, context)?, locations, units));
     };
     let options = ImportOptions { threads, ..context.options.clone() };
     std::thread::scope(|scope| {
-        let names = scope.spawn(record_names);
-        let others = read_others(&Context { options: &options, ..context.clone() });
+        let names = scope.spawn(|| Names::record(&layout.strings, None, context));
+        let others = read_others(layout, wanted, &Context { options: &options, ..context.clone() });
         let names = names.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        // The nodes come first in the dump, and so does what is wrong with them.
+        // The nodes come first in the dump, and so do their errors.
         let (units, locations) = others?;
         Ok((names?, locations, units))
     })
 }
 
-/// Differences between the description and the nodes and edges that are there.
+fn read_others(
+    layout: &Layout<'_>,
+    wanted: &WeakMapNodes,
+    context: &Context<'_>,
+) -> Result<(Units, Result<Locations, Damage>), Stop> {
+    let units = divide(&layout.meta, &layout.nodes, &layout.edges, wanted, context)?;
+    Ok((units, Locations::read(layout, context)?))
+}
+
+/// Notes on differences between the description and the actual nodes and edges.
 fn contradictions(layout: &Layout<'_>) -> Vec<String> {
     let Layout { meta, nodes, edges, .. } = layout;
     let counts = [
@@ -179,13 +184,13 @@ fn contradictions(layout: &Layout<'_>) -> Vec<String> {
         .collect()
 }
 
-/// How many nodes and edges are of types that the description does not name.
+/// Notes on nodes and edges of types that the description does not name.
 fn unnamed_notes(counts: [(&'static str, u64); 2]) -> impl Iterator<Item = String> {
     let counts = counts.into_iter().filter(|&(_, count)| count > 0);
     counts.map(|(what, count)| format!("{what} of a type that the snapshot does not name: {count}"))
 }
 
-/// What was not read after the end of the snapshot.
+/// Note on bytes after the end of the snapshot, which are not read.
 fn rest(layout: &Layout<'_>) -> Option<String> {
     let rest = layout.rest?;
     let what = if recognition::recognises(&layout.dump[rest..]) { "another snapshot" } else { "something else" };

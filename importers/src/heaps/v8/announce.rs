@@ -1,4 +1,4 @@
-//! From nodes and edges to objects and references.
+//! Converts nodes and edges to objects and references.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,7 +37,7 @@ pub(crate) struct DumpTables<'c, 'a> {
 pub(crate) struct Announcer<'c, 'a> {
     context: &'c Context<'c>,
     known: DumpTables<'c, 'a>,
-    /// By type of node: what is special about it.
+    /// By type of node: its special treatment.
     special: Vec<SpecialNode>,
     /// By type of edge.
     edges: Vec<EdgeKind>,
@@ -48,11 +48,11 @@ pub(crate) struct Announcer<'c, 'a> {
     value: StringId,
     /// The empty string.
     empty: StringId,
-    /// The name of references from numbers to what they are in text.
+    /// The name of references from numbers to their texts.
     number: Option<StringId>,
-    /// What constants of the language are called: each leads first to its text.
+    /// The name of nodes of constants of the language. Each refers first to its text.
     oddball: Option<StringId>,
-    /// The texts of those that programs see, `false` and `true` first.
+    /// The texts of the constants that programs see, `false` and `true` first.
     constants: [Option<StringId>; 4],
     /// Allocation sites for the positions of functions.
     sites: Mutex<HashMap<SourcePositionId, SiteId>>,
@@ -63,7 +63,7 @@ pub(crate) struct Announcer<'c, 'a> {
     unnamed_edges: AtomicU64,
 }
 
-/// What is special about the nodes of a type.
+/// The special treatment of nodes of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SpecialNode {
     Nothing,
@@ -75,9 +75,9 @@ enum SpecialNode {
     Text,
     /// It has no text, or none that is recorded.
     Nameless,
-    /// A string that it leads to says which number it is.
+    /// A number, whose text is a string that it refers to.
     Number,
-    /// Of constants such as `true`, the first string that they lead to says which it is.
+    /// Constants such as `true`: the first string that they refer to is their text.
     Hidden,
     /// Of a type that the snapshot does not name.
     Unnamed,
@@ -100,7 +100,7 @@ impl SpecialNode {
     }
 }
 
-/// How edges of one type are announced.
+/// The labels and strengths of references from edges of one type.
 #[derive(Debug, Clone, Copy)]
 struct EdgeKind {
     labels: Labels,
@@ -113,10 +113,10 @@ struct EdgeKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Labels {
     Index,
-    /// A name or an index: the snapshot does not say.
+    /// A name or an index: the snapshot does not tell which.
     Unknown,
     Name,
-    /// A name, which may be a number or, of an internal edge, tell of an entry of a WeakMap.
+    /// A name, which may be a number or, for an internal edge, that of an entry of a WeakMap.
     AnyName,
 }
 
@@ -134,11 +134,11 @@ struct Worker<'s> {
     value: Option<FieldId>,
 }
 
-/// A type, and the name of its objects where the type does not say it.
+/// A type, and the name of its objects if the type does not have it.
 type TypeAndName = (TypeId, Option<StringId>);
 
 impl<'c, 'a> Announcer<'c, 'a> {
-    /// Declares what every dump of this description has.
+    /// Declares the names and strengths of every dump with this description.
     pub(crate) fn new(context: &'c Context<'c>, known: DumpTables<'c, 'a>) -> Result<Self, ImportError> {
         let layout = known.types.layout;
         let vocabulary = context.vocabulary;
@@ -186,24 +186,28 @@ impl<'c, 'a> Announcer<'c, 'a> {
         let mut shard = snapshot.shard();
         shard.root(self.context.vocabulary.string("root")?, None, 0)?;
         shard.finish()?;
-        let begin = || {
-            let shard = snapshot.shard();
-            Ok(Worker {
-                shard,
-                types: HashMap::default(),
-                last: None,
-                sites: HashMap::default(),
-                of_table: Vec::new(),
-                times: HashMap::default(),
-                value: None,
-            })
-        };
-        let work = |worker: &mut Worker<'_>, unit: usize| self.unit(worker, &units[unit]);
-        for_each_unit(self.context, units.len(), begin, work, |worker| Ok(worker.shard.finish()?))?;
+        for_each_unit(
+            self.context,
+            units.len(),
+            || {
+                let shard = snapshot.shard();
+                Ok(Worker {
+                    shard,
+                    types: HashMap::default(),
+                    last: None,
+                    sites: HashMap::default(),
+                    of_table: Vec::new(),
+                    times: HashMap::default(),
+                    value: None,
+                })
+            },
+            |worker: &mut Worker<'_>, unit| self.unit(worker, &units[unit]),
+            |worker| Ok(worker.shard.finish()?),
+        )?;
         Ok(snapshot.commit()?)
     }
 
-    /// How many nodes and edges are of types that the snapshot does not name.
+    /// Numbers of nodes and edges of types that the snapshot does not name.
     pub(crate) fn unnamed(&self) -> [(&'static str, u64); 2] {
         [("nodes", &self.unnamed_nodes), ("edges", &self.unnamed_edges)]
             .map(|(what, count)| (what, count.load(Ordering::Relaxed)))
@@ -229,7 +233,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
             object.serial = Some(node.id).filter(|&id| id != 0);
             object.name = name;
             object.site = self.site(worker, &node, row)?;
-            // Before anything else: a text can name any node as a table, also one that is described below.
+            // Checked first: a text can name any node as a table, even one handled below.
             let is_table = next_table == Some(row);
             if is_table {
                 next_table = tables.next();
@@ -275,7 +279,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
         Ok(())
     }
 
-    /// Announces a node that a string describes to which it leads, with its references.
+    /// Announces a node with its references, one of which leads to a string that describes it.
     #[cold]
     fn described(
         &self,
@@ -327,7 +331,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
         Ok(())
     }
 
-    /// The number that a string says.
+    /// Parses the number in a string.
     fn number(&self, name: u64) -> Option<f64> {
         match self.known.names.get(name)? {
             Name::Special(_, Special::Number(number)) => Some(number.into()),
@@ -335,7 +339,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
         }
     }
 
-    /// Announces when the object announced last was allocated, if that is known.
+    /// Announces the allocation time of the object announced last, if known.
     #[inline]
     fn time(&self, worker: &mut Worker<'_>, node: &Node, type_id: TypeId) -> Result<(), Stop> {
         let Some(time) = self.known.samples.allocated_us(node.id) else { return Ok(()) };
@@ -360,28 +364,29 @@ impl<'c, 'a> Announcer<'c, 'a> {
         })
     }
 
-    /// What an edge of `node` is; and the row of the key, if it leads from a table to a value.
+    /// Converts an edge of `node` to a reference. Also returns the row of the key, if the edge leads from a table to
+    /// a value.
     #[inline(always)]
     fn reference(&self, edge: &Edge, node: &Node, row: u64, offset: u64) -> Result<(Reference, Option<u64>), Stop> {
         let kind = &self.edges[edge.type_ as usize];
         let target = self.known.types.layout.row(edge.to_node, offset)?;
         let strength = if row == 0 { kind.from_root } else { kind.strength };
-        let plain = |label| Ok((Reference { label, strength, target }, None));
+        let unnamed = Reference { label: Label::Unknown, strength, target };
         match kind.labels {
-            Labels::Index => return plain(Label::Index(edge.name_or_index)),
+            Labels::Index => return Ok((unnamed.with_label(Label::Index(edge.name_or_index)), None)),
             Labels::Unknown => {
                 self.unnamed_edges.fetch_add(1, Ordering::Relaxed);
-                return plain(Label::Unknown);
+                return Ok((unnamed, None));
             }
             Labels::Name | Labels::AnyName => {}
         }
         if let Some(name) = self.known.names.plain(edge.name_or_index) {
-            return plain(Label::Name(name));
+            return Ok((unnamed.with_label(Label::Name(name)), None));
         }
-        self.special_reference(edge, kind, node, Reference { label: Label::Unknown, strength, target }, offset)
+        self.special_reference(edge, kind, node, unnamed, offset)
     }
 
-    /// The reference of an edge whose name is more than a name, or lost.
+    /// The reference of an edge whose name is lost or more than a name.
     fn special_reference(
         &self,
         edge: &Edge,
@@ -390,24 +395,28 @@ impl<'c, 'a> Announcer<'c, 'a> {
         unnamed: Reference,
         offset: u64,
     ) -> Result<(Reference, Option<u64>), Stop> {
-        let plain = |label| Ok((Reference { label, ..unnamed }, None));
-        match (self.name(edge.name_or_index, offset)?, kind.labels) {
-            (Some(Name::Plain(name)), _) => plain(Label::Name(name)),
-            (Some(Name::Special(_, Special::Number(index))), Labels::AnyName) => plain(Label::Index(index.into())),
+        let mut key = None;
+        let reference = match (self.name(edge.name_or_index, offset)?, kind.labels) {
+            (Some(Name::Plain(name)), _) => unnamed.with_label(Label::Name(name)),
+            (Some(Name::Special(_, Special::Number(index))), Labels::AnyName) => {
+                unnamed.with_label(Label::Index(index.into()))
+            }
             (Some(Name::Special(_, Special::EntryName(pair))), Labels::AnyName)
                 if unnamed.strength == StrengthId::STRONG =>
             {
-                let label = Label::Name(self.value);
+                let mut reference = unnamed.with_label(Label::Name(self.value));
                 match self.known.entries.value_edge(pair, node.id) {
-                    Some(ValueEdge::Table(key)) => Ok((Reference { label, ..unnamed }, Some(key))),
-                    Some(ValueEdge::Key) => Ok((Reference { label, strength: self.key_of_value, ..unnamed }, None)),
-                    None => plain(label),
+                    Some(ValueEdge::Table(row)) => key = Some(row),
+                    Some(ValueEdge::Key) => reference.strength = self.key_of_value,
+                    None => {}
                 }
+                reference
             }
-            (Some(Name::Special(Some(name), _)), _) => plain(Label::Name(name)),
-            (Some(Name::Special(None, _)), _) => plain(Label::Name(self.rare_name(edge.name_or_index)?)),
-            (None, _) => plain(Label::Unknown),
-        }
+            (Some(Name::Special(Some(name), _)), _) => unnamed.with_label(Label::Name(name)),
+            (Some(Name::Special(None, _)), _) => unnamed.with_label(Label::Name(self.rare_name(edge.name_or_index)?)),
+            (None, _) => unnamed,
+        };
+        Ok((reference, key))
     }
 
     /// The string of this number; `None` if it is lost.
@@ -422,7 +431,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
         }
     }
 
-    /// The name of something whose name was thought to tell of an entry of a WeakMap.
+    /// The name of an object whose name looks like that of an entry of a WeakMap.
     #[cold]
     fn rare_name(&self, index: u64) -> Result<StringId, ImportError> {
         self.context.vocabulary.string(&self.known.types.text(index))
@@ -450,7 +459,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
         }
     }
 
-    /// The name of an object whose type does not say it.
+    /// The name of an object whose type does not have it.
     #[inline]
     fn own_name(&self, index: u64, offset: u64) -> Result<Option<StringId>, Stop> {
         Ok(match self.name(index, offset)? {
@@ -460,7 +469,8 @@ impl<'c, 'a> Announcer<'c, 'a> {
         })
     }
 
-    /// Where an object was allocated, if the program tracked allocations; for a function, its position in the source.
+    /// The allocation site of an object, if the program tracked allocations; for a function, its position in the
+    /// source.
     #[inline]
     fn site(&self, worker: &mut Worker<'_>, node: &Node, row: u64) -> Result<Option<SiteId>, ImportError> {
         if node.trace_node_id != 0

@@ -1,17 +1,17 @@
-//! What DevTools calls the constructor of a node: the types of the recording.
+//! The types of the recording: the constructors of nodes, named as in DevTools.
 
 use std::borrow::Cow;
 
-/// How the types of nodes of one kind are named.
+/// The way in which types of nodes are named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// All by one name.
+    /// One name for all.
     Fixed(String),
-    /// By the node's name: a constructor's, or that of something native.
+    /// The node's name: that of a constructor or of a native object.
     Named,
-    /// Likewise, and by the place of the constructor: many have the same name.
+    /// The same, and the place of the constructor: many have the same name.
     Placed,
-    /// By the node's name: a group of roots.
+    /// The node's name: a group of roots.
     Group,
 }
 

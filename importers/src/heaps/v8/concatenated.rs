@@ -1,4 +1,4 @@
-//! What concatenated strings say: their nodes have no text, but lead to the two strings that they consist of.
+//! The texts of concatenated strings: their nodes have no text, but refer to the two strings that they consist of.
 //!
 //! ```text
 //!   (concatenated string) ─ first ──▶ (concatenated string) ─ first ──▶ "user "
@@ -6,10 +6,11 @@
 //!                         └ second ─▶ " has left"
 //! ```
 //!
-//! Programs append to strings again and again, so the left side may be a million parts deep, and each step is alive as
-//! a part of the next one: all texts together could take the square of what the dump takes. So those of steps end at a
-//! *limit*, with `…`: the longest at which all texts together do not take too much. Where the first part alone is longer
-//! than that, the step has the same text: that of its *source*. What is part of no other string has its whole text.
+//! Programs append to strings repeatedly, so the left side may be a million parts deep, and each step is alive as a
+//! part of the next one: all texts together could take the square of the dump's size. So the texts of steps end at a
+//! *limit*, with `…`: the longest for which all texts together keep to a budget. If the first part alone is longer
+//! than that, the step has the same text: that of its *source*. A string that is not part of another one has its
+//! whole text.
 
 mod outlines;
 
@@ -25,16 +26,16 @@ use crate::error::Stop;
 use crate::heaps::json_lines::FastMap;
 use barrow_writer::StringId;
 
-/// How many strings are processed at a time.
+/// Number of strings processed at a time.
 const UNIT_STRINGS: usize = 1 << 13;
-/// The most flat texts that a thread remembers.
+/// Maximum number of flat texts that a thread remembers.
 const MAX_REMEMBERED: usize = 1 << 10;
-/// The longest text that it remembers, in bytes.
+/// Maximum length of a remembered text, in bytes.
 const MAX_REMEMBERED_BYTES: usize = 1 << 12;
-/// The most flat texts whose extents a thread remembers.
+/// Maximum number of flat texts whose extents a thread remembers.
 const MAX_REMEMBERED_EXTENTS: usize = 1 << 16;
 
-/// What the concatenated strings of a dump say, by row.
+/// The texts of the concatenated strings of a dump, by row.
 #[derive(Debug, Default)]
 pub(crate) struct Concatenated {
     rows: Vec<u32>,
@@ -45,7 +46,7 @@ pub(crate) struct Concatenated {
 const NO_TEXT: StringId = StringId(u32::MAX);
 
 impl Concatenated {
-    /// Reads the texts, on all threads. Takes 8 bytes for each string, and for the time being 65.
+    /// Reads the texts, on all threads. Takes 8 bytes for each string, and temporarily 65.
     pub(crate) fn read(
         layout: &Layout<'_>,
         names: &Names,
@@ -70,7 +71,7 @@ impl Concatenated {
         Ok(Concatenated { rows, texts })
     }
 
-    /// What the concatenated string in a row says, if that is known.
+    /// The text of the concatenated string in a row, if known.
     #[inline]
     pub(crate) fn text(&self, row: u64) -> Option<StringId> {
         let place = self.rows.binary_search_by_key(&row, |&row| row.into()).ok()?;
@@ -78,18 +79,18 @@ impl Concatenated {
     }
 }
 
-/// How much all texts together may cost, in bytes.
+/// The total cost that all texts may have, in bytes.
 fn budget(layout: &Layout<'_>) -> u64 {
     (layout.dump.len() as u64).saturating_mul(4).saturating_add(64 << 20)
 }
 
-/// What finds the parts.
+/// The tables in which parts are looked up.
 struct Known<'k, 'a> {
     layout: &'k Layout<'a>,
     names: &'k Names,
     flat: &'k FlatStrings,
     nodes: &'k [NodeEdges],
-    /// Those of the references to the parts.
+    /// The labels of the references to the parts.
     labels: [Option<StringId>; 2],
     longest: usize,
 }
@@ -98,21 +99,25 @@ impl Known<'_, '_> {
     /// The parts of all strings.
     fn joined(&self, context: &Context<'_>) -> Result<Vec<Joined>, Stop> {
         let all = Mutex::new(vec![[Part::Unknown; 2]; self.nodes.len()]);
-        let work = |found: &mut (Vec<Joined>, FastMap<u32, Extent>), unit: usize| {
-            let (parts, extents) = found;
-            let first = unit * UNIT_STRINGS;
-            let last = self.nodes.len().min(first + UNIT_STRINGS);
-            parts.clear();
-            self.add_parts(&self.nodes[first..last], parts, extents)?;
-            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-            all[first..last].copy_from_slice(parts);
-            Ok(())
-        };
-        for_each_unit(context, self.nodes.len().div_ceil(UNIT_STRINGS), || Ok(Default::default()), work, |_| Ok(()))?;
+        for_each_unit(
+            context,
+            self.nodes.len().div_ceil(UNIT_STRINGS),
+            || Ok((Vec::new(), FastMap::default())),
+            |(parts, extents), unit| {
+                let first = unit * UNIT_STRINGS;
+                let last = self.nodes.len().min(first + UNIT_STRINGS);
+                parts.clear();
+                self.add_parts(&self.nodes[first..last], parts, extents)?;
+                let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+                all[first..last].copy_from_slice(parts);
+                Ok(())
+            },
+            |_| Ok(()),
+        )?;
         Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Adds the parts of the strings that these nodes are.
+    /// Adds the parts of the strings of these nodes.
     fn add_parts(
         &self,
         nodes: &[NodeEdges],
@@ -157,12 +162,12 @@ impl Known<'_, '_> {
     }
 }
 
-/// Puts the texts together.
+/// Assembles the texts.
 struct Texts<'k, 'a> {
     layout: &'k Layout<'a>,
     joined: &'k [Joined],
     outlines: &'k Outlines,
-    /// The sources if steps end at their limit.
+    /// The sources, given that steps end at their limit.
     cut: &'k [u32],
     limits: Limits,
 }
@@ -171,26 +176,30 @@ impl Texts<'_, '_> {
     /// The texts of the strings that are sources.
     fn assemble(&self, context: &Context<'_>) -> Result<Vec<StringId>, Stop> {
         let all = Mutex::new(vec![NO_TEXT; self.joined.len()]);
-        let work = |reading: &mut Reading, unit: usize| {
-            let first = unit * UNIT_STRINGS;
-            let last = self.joined.len().min(first + UNIT_STRINGS);
-            let mut texts = Vec::new();
-            for place in (first..last).filter(|&place| self.cut[place] as usize == place) {
-                context.check_cancelled()?;
-                if self.read(place, reading) {
-                    texts.push((place, context.vocabulary.string(&reading.text)?));
+        for_each_unit(
+            context,
+            self.joined.len().div_ceil(UNIT_STRINGS),
+            || Ok(Reading::default()),
+            |reading, unit| {
+                let first = unit * UNIT_STRINGS;
+                let last = self.joined.len().min(first + UNIT_STRINGS);
+                let mut texts = Vec::new();
+                for place in (first..last).filter(|&place| self.cut[place] as usize == place) {
+                    context.check_cancelled()?;
+                    if self.read(place, reading) {
+                        texts.push((place, context.vocabulary.string(&reading.text)?));
+                    }
                 }
-            }
-            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-            texts.into_iter().for_each(|(place, text)| all[place] = text);
-            Ok(())
-        };
-        let units = self.joined.len().div_ceil(UNIT_STRINGS);
-        for_each_unit(context, units, || Ok(Reading::default()), work, |_| Ok(()))?;
+                let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+                texts.into_iter().for_each(|(place, text)| all[place] = text);
+                Ok(())
+            },
+            |_| Ok(()),
+        )?;
         Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Reads the text of a source; whether it is known.
+    /// Reads the text of a source. Returns whether it is known.
     fn read(&self, place: usize, reading: &mut Reading) -> bool {
         let Reading { text, waiting, remembered } = reading;
         text.clear();
@@ -201,7 +210,7 @@ impl Texts<'_, '_> {
             None => (self.limits.steps, self.cut),
         };
         let mut goes_on = false;
-        // Each part has a character at least, and parts end where there are enough of these.
+        // Each part has at least one character, and reading ends at the limit.
         while !goes_on
             && text.len() <= limit
             && let Some(part) = waiting.pop()
@@ -229,7 +238,7 @@ impl Texts<'_, '_> {
     }
 }
 
-/// What one thread reads texts with.
+/// State of one thread that reads texts.
 #[derive(Default)]
 struct Reading {
     text: String,

@@ -1,6 +1,6 @@
 //! Counts the objects of a dump by type, without strings that name no type and without announcing anything.
 //!
-//! Nodes and edges are read as an import reads them, so that what ends an import ends this, too.
+//! Nodes and edges are read as in an import, so that the same damage ends both.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -35,7 +35,7 @@ pub(super) fn totals(dump: &[u8], context: &Context<'_>) -> Result<Counted, Impo
     Ok(Counted { notes, ..counted(totals, lost, dump.len() as u64)? })
 }
 
-/// The totals, and whether all of the dump is there.
+/// The totals, and an error if the dump is incomplete.
 fn count(
     dump: &[u8],
     notes: &mut Vec<String>,
@@ -57,12 +57,14 @@ fn count(
     let types = Types::new(context, &layout, (locations.unwrap_or_default(), traces, detached))?;
     let unnamed_edges = AtomicU64::new(0);
     let tallies = Counter::new(&types).count(&divided.units, &unnamed_edges, context)?;
-    let is_unnamed = |type_: u64| layout.meta.nodes.types.get(type_ as usize).is_some_and(|name| name == UNNAMED);
-    let unnamed_nodes = tallies.iter().filter(|((type_, ..), _)| is_unnamed(*type_)).map(|(_, tally)| tally.objects);
+    let unnamed = tallies
+        .iter()
+        .filter(|((type_, ..), _)| layout.meta.nodes.types.get(*type_ as usize).is_some_and(|name| name == UNNAMED));
+    let unnamed_nodes = unnamed.map(|(_, tally)| tally.objects);
     let unnamed = [("nodes", unnamed_nodes.sum()), ("edges", unnamed_edges.into_inner())];
     notes.extend(super::unnamed_notes(unnamed));
     let mut tallies: Vec<(TypeKey, Tally)> = tallies.into_iter().collect();
-    // The same numbers of types for any number of threads: those of places depend on it.
+    // The same numbers of types for any number of threads, on which the numbers of places depend.
     tallies.sort_unstable_by_key(|&((type_, name, place, is_detached), _)| {
         (
             type_,
@@ -76,13 +78,13 @@ fn count(
     Ok((totals, end.map_err(|damage| super::incomplete(&layout, damage))))
 }
 
-/// What the second number of an edge is.
+/// The meaning of the second number of an edge.
 #[derive(Debug, Clone, Copy)]
 enum EdgeKind {
     Indexed,
     /// The number of a string.
     Named,
-    /// Nobody knows: the snapshot does not name its type.
+    /// Unknown: the snapshot does not name the type.
     Unnamed,
 }
 
@@ -98,40 +100,44 @@ struct Counter<'t, 'a> {
 impl<'t, 'a> Counter<'t, 'a> {
     fn new(types: &'t Types<'t, 'a>) -> Self {
         let layout = types.layout;
-        let kind = |name: &String| match name.as_str() {
+        let edges = layout.meta.edges.types.iter().map(|name| match name.as_str() {
             UNNAMED => EdgeKind::Unnamed,
             name if has_name(name) => EdgeKind::Named,
             _ => EdgeKind::Indexed,
-        };
-        let edges = layout.meta.edges.types.iter().map(kind).collect();
+        });
+        let edges = edges.collect();
         let strings = if layout.end.is_ok() { layout.strings.len() as u64 } else { u64::MAX };
         Counter { types, edges, strings }
     }
 
-    /// The nodes of all units, on all threads. Adds to `unnamed_edges` the edges of the type without a name.
+    /// Counts the nodes of all units, on all threads. Adds the edges of the type without a name to `unnamed_edges`.
     fn count(&self, units: &[Unit], unnamed_edges: &AtomicU64, context: &Context<'_>) -> Result<Tallies, Stop> {
         let all: Mutex<Tallies> = Mutex::default();
-        let work = |tallies: &mut Tallies, unit: usize| {
-            let mut unnamed = 0;
-            let read = self.unit(tallies, &units[unit], &mut unnamed)?;
-            // Relaxed: a sum, read when all threads have ended.
-            unnamed_edges.fetch_add(unnamed, Ordering::Relaxed);
-            for bytes in read {
-                context.progress.advance(bytes.len() as u64);
-                context.release(bytes);
-            }
-            Ok(())
-        };
-        let finish = |tallies: Tallies| {
-            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-            tallies.into_iter().for_each(|(key, tally)| all.entry(key).or_default().add(tally));
-            Ok(())
-        };
-        for_each_unit(context, units.len(), || Ok(Tallies::default()), work, finish)?;
+        for_each_unit(
+            context,
+            units.len(),
+            || Ok(Tallies::default()),
+            |tallies, unit| {
+                let mut unnamed = 0;
+                let read = self.unit(tallies, &units[unit], &mut unnamed)?;
+                // Relaxed: a sum, read when all threads have ended.
+                unnamed_edges.fetch_add(unnamed, Ordering::Relaxed);
+                for bytes in read {
+                    context.progress.advance(bytes.len() as u64);
+                    context.release(bytes);
+                }
+                Ok(())
+            },
+            |tallies| {
+                let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+                tallies.into_iter().for_each(|(key, tally)| all.entry(key).or_default().add(tally));
+                Ok(())
+            },
+        )?;
         Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Counts one unit. Returns where its nodes and edges are.
+    /// Counts one unit. Returns the ranges of its nodes and edges.
     fn unit(&self, tallies: &mut Tallies, unit: &Unit, unnamed: &mut u64) -> Result<[Range<usize>; 2], Damage> {
         let layout = self.types.layout;
         let mut nodes = Nodes::new(&layout.nodes, &layout.meta.nodes, unit.first_node);
@@ -155,12 +161,12 @@ impl<'t, 'a> Counter<'t, 'a> {
             }
         }
         tallies.entry(last.0).or_default().add(last.1);
-        // The first key of a unit was that of no node.
+        // The first key of a unit belongs to no node.
         tallies.retain(|_, tally| tally.objects > 0);
         Ok([nodes_start..nodes.offset() as usize, edges_start..edges.offset() as usize])
     }
 
-    /// Whether the type of the edge has no name. Fails where an import does that meets this edge.
+    /// Whether the type of the edge has no name. Fails where an import fails.
     #[inline(always)]
     fn check(&self, edge: &Edge, offset: u64) -> Result<bool, Damage> {
         let kind = self.edges[edge.type_ as usize];

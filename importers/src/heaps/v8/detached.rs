@@ -1,8 +1,8 @@
-//! Nodes of documents that hang in no document any more.
+//! Nodes that are no longer part of a document.
 //!
-//! Chrome tells of some native nodes whether they are attached. What those hold is as attached as they
-//! are, by DevTools' rules (`propagateDOMState` in its `HeapSnapshot.ts`): first everything native that
-//! attached nodes lead to is attached, then what detached nodes lead to is detached.
+//! Chrome records for some native nodes whether they are attached. The nodes that those lead to have the same state,
+//! by DevTools' rules (`propagateDOMState` in its `HeapSnapshot.ts`): first everything native that attached nodes
+//! lead to is attached, then everything that detached nodes lead to is detached.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ use super::parallel::for_each_unit;
 use crate::context::Context;
 use crate::error::Stop;
 
-/// As the dump has it; 0 is "unknown".
+/// The states in the dump; 0 is "unknown".
 const ATTACHED: u8 = 1;
 const DETACHED: u8 = 2;
 /// The number of native nodes that are processed at a time.
@@ -25,8 +25,8 @@ pub(crate) struct Detached {
 }
 
 impl Detached {
-    /// Finds them among the native nodes. Takes, for the time being, a byte for each node and 8 bytes for
-    /// each edge of a native one.
+    /// Finds them among the native nodes. Takes, temporarily, a byte for each node and 8 bytes for each edge of a
+    /// native one.
     pub(crate) fn find(layout: &Layout<'_>, natives: &[NodeEdges], context: &Context<'_>) -> Result<Detached, Stop> {
         if natives.is_empty() {
             return Ok(Detached::default());
@@ -54,10 +54,10 @@ impl Detached {
         self.bits.get((row / 64) as usize).is_some_and(|word| word >> (row % 64) & 1 != 0)
     }
 
-    /// The states go along the edges, which are pairs of rows in ascending order.
+    /// Propagates the states along the edges, which are pairs of rows in ascending order.
     fn propagate(natives: &[NodeEdges], edges: &[(u32, u32)], node_count: u64) -> Detached {
         let count = usize::try_from(node_count).unwrap_or(usize::MAX);
-        // Whether the state of a node can still be found out.
+        // Whether the state of a node can still be determined.
         let mut is_open = vec![false; count];
         let mut detached = Detached { bits: vec![0; count.div_ceil(64)] };
         let mut known = [Vec::new(), Vec::new()];
@@ -85,7 +85,7 @@ impl Detached {
     }
 }
 
-/// Where native nodes lead: pairs of rows.
+/// The edges of native nodes, as pairs of rows.
 fn edges_of(natives: &[NodeEdges], layout: &Layout<'_>, found: &mut Vec<(u32, u32)>) -> Result<(), Stop> {
     let Layout { meta, .. } = layout;
     let leads: Vec<bool> =

@@ -8,9 +8,9 @@
 //!                value
 //! ```
 //!
-//! The value is alive as long as table *and* key are. A recording says so: the table's edge
-//! becomes an ephemeron, which follows the table's weak reference to the key, and the key's edge
-//! retains nothing by itself. DevTools ignores the table's edge and lets the key alone retain the value.
+//! The value is alive as long as table *and* key are. In a recording, the table's edge becomes an ephemeron, which
+//! follows the table's weak reference to the key, and the key's edge retains nothing by itself. DevTools ignores the
+//! table's edge and lets the key alone retain the value.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -39,7 +39,7 @@ impl EntryName {
         let table = memchr::memmem::rfind(rest, BEFORE_TABLE)?;
         let table_id = number(rest[table + BEFORE_TABLE.len()..].strip_suffix(b")")?)?;
         let ends = memchr::memmem::find_iter(rest, BEFORE_VALUE);
-        // A name can hold anything: the key is the first that looks like one, as in DevTools.
+        // A name can hold anything: the first possible key counts, as in DevTools.
         let key = ends.filter_map(|end| last_id(&rest[..end])).next()?;
         let _value = last_id(rest[..table].strip_suffix(b")")?)?;
         Some(EntryName { key, table: table_id })
@@ -55,10 +55,10 @@ fn number(digits: &[u8]) -> Option<u64> {
     if digits.iter().all(u8::is_ascii_digit) { str::from_utf8(digits).ok()?.parse().ok() } else { None }
 }
 
-/// All entries that the strings tell of.
+/// All entries that the strings name.
 pub(crate) fn entry_names(strings: &[u8]) -> impl Iterator<Item = EntryName> {
     memchr::memmem::find_iter(strings, BEFORE_TABLE).filter_map(|found| {
-        // The end of a string, which each string has once: so nothing is looked at again and again.
+        // The end of a string, which each string has once: so no text is searched repeatedly.
         let after = &strings[found + BEFORE_TABLE.len()..];
         let digits = after.iter().take_while(|byte| byte.is_ascii_digit()).count();
         after[digits..].starts_with(b")\"").then_some(())?;
@@ -84,7 +84,7 @@ fn opening_quote(strings: &[u8]) -> Option<usize> {
 #[derive(Default)]
 pub(crate) struct WeakMapNodes {
     rows: HashMap<u64, AtomicU64>,
-    /// A bit for some of the id's: most nodes are seen here not to be wanted.
+    /// A bit for some of the ids, which excludes most nodes quickly.
     filter: Vec<u64>,
     tables: HashSet<u64>,
 }
@@ -113,19 +113,19 @@ impl WeakMapNodes {
         wanted
     }
 
-    /// A node has this id and row.
+    /// Notes that a node has this id and row.
     #[inline]
     pub(crate) fn see(&self, id: u64, row: u64) {
         let (word, bit) = filter_bit(id, self.filter.len());
         if self.filter.get(word).is_some_and(|word| word & bit != 0)
             && let Some(seen) = self.rows.get(&id)
         {
-            // Relaxed: read after the threads have ended. Of several nodes with one id the first counts.
+            // Relaxed: read after the threads have ended. Of several nodes with one id, the first counts.
             seen.fetch_min(row, Ordering::Relaxed);
         }
     }
 
-    /// What was found.
+    /// The rows that were found.
     pub(crate) fn into_entries(self) -> Entries {
         let rows = self.rows.into_iter().map(|(id, row)| (id, row.into_inner()));
         let rows: HashMap<u64, u64> = rows.filter(|&(_, row)| row != UNSEEN).collect();
@@ -135,7 +135,7 @@ impl WeakMapNodes {
     }
 }
 
-/// Where the filter has the bit of an id, in `words` words, a power of two.
+/// The word and bit of an id in the filter of `words` words, a power of two.
 #[inline]
 fn filter_bit(id: u64, words: usize) -> (usize, u64) {
     // Ids of one kind are all odd or all even; a multiplication spreads them.
@@ -143,7 +143,7 @@ fn filter_bit(id: u64, words: usize) -> (usize, u64) {
     ((spread >> 6) as usize & words.wrapping_sub(1), 1 << (spread & 63))
 }
 
-/// The nodes that entries of WeakMaps are about.
+/// The nodes that belong to entries of WeakMaps.
 #[derive(Default)]
 pub(crate) struct Entries {
     /// By id.
@@ -167,7 +167,7 @@ impl Entries {
         self.tables[self.tables.partition_point(|&table| table < row)..].iter().copied()
     }
 
-    /// What an edge with this name is for the node it comes from; `None` if it is no half of an entry.
+    /// The meaning of an edge with this name for its source; `None` if it is not half of an entry.
     pub(crate) fn value_edge(&self, pair: EntryName, source_id: u64) -> Option<ValueEdge> {
         let (&key, _) = (self.rows.get(&pair.key)?, self.rows.get(&pair.table)?);
         if source_id == pair.table {
@@ -178,15 +178,15 @@ impl Entries {
     }
 }
 
-/// The references of a table in the order that ephemerons need: each follows the weak reference to its
-/// key. A value without such a reference is retained strongly.
+/// Announces the references of a table in the order that ephemerons need: each follows the weak reference to its key.
+/// A value without such a reference is retained strongly.
 pub(crate) fn ordered(
     references: &[(Reference, Option<u64>)],
     weak: StrengthId,
     ephemeron: StrengthId,
     mut announce: impl FnMut(Reference) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
-    // By row of the key: where its weak references are, which wait for the values; the first comes last.
+    // By row of the key: its weak references, which wait for the values; the first comes last.
     let mut waiting: HashMap<u64, Vec<usize>> = HashMap::new();
     for key in references.iter().filter_map(|&(_, key)| key) {
         waiting.entry(key).or_default();

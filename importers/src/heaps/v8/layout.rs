@@ -1,4 +1,4 @@
-//! Where the parts of a dump are.
+//! The layout of a dump: the places of its parts.
 //!
 //! ```text
 //!   {"snapshot": {"meta": …, "node_count": …},      ◀ description
@@ -16,7 +16,7 @@ use super::strings::{Strings, expect, skip_space, string_end};
 use crate::context::Context;
 use crate::error::{Damage, Stop};
 
-/// The parts of a dump, as far as they are there.
+/// The parts of a dump that were found.
 pub(crate) struct Layout<'a> {
     pub(crate) dump: &'a [u8],
     pub(crate) meta: Meta,
@@ -28,9 +28,9 @@ pub(crate) struct Layout<'a> {
     /// The text of the tree of allocation traces.
     pub(crate) trace_tree: Option<Range<usize>>,
     pub(crate) strings: Strings<'a>,
-    /// Where something follows the snapshot.
+    /// The offset of other bytes after the snapshot.
     pub(crate) rest: Option<usize>,
-    /// Why not all of the dump was found.
+    /// The reason why the dump is incomplete.
     pub(crate) end: Result<(), Damage>,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Layout<'a> {
     /// Finds the parts of a dump.
     ///
     /// # Errors
-    /// Damage if description, nodes and edges are not all whole; whatever else ends an import.
+    /// Damage if description, nodes and edges are not all whole; other errors that end an import.
     pub(crate) fn find(dump: &'a [u8], context: &Context<'_>) -> Result<Layout<'a>, Stop> {
         let mut found = LayoutParts::default();
         let (rest, end) = match found.walk(dump, context) {
@@ -59,31 +59,28 @@ impl<'a> Layout<'a> {
             Err(Stop::Damage(damage, _)) => (None, Err(damage)),
             Err(stop) => return Err(stop),
         };
-        let missing = |part: &'static str| match &end {
-            Ok(()) => Damage::Unfinished { length: dump.len() as u64, missing: part },
-            Err(damage) => damage.clone(),
-        };
-        let meta = found.meta.ok_or_else(|| missing("\"snapshot\""))?;
-        let nodes = found.nodes.ok_or_else(|| missing("\"nodes\""))?;
-        let edges = found.edges.ok_or_else(|| missing("\"edges\""))?;
+        let meta = found.meta.ok_or_else(|| missing(dump, "\"snapshot\"", &end))?;
+        let nodes = found.nodes.ok_or_else(|| missing(dump, "\"nodes\"", &end))?;
+        let edges = found.edges.ok_or_else(|| missing(dump, "\"edges\"", &end))?;
         nodes.check_whole()?;
         edges.check_whole()?;
-        let end = if found.strings.is_none() && end.is_ok() { Err(missing("\"strings\"")) } else { end };
+        let end = if found.strings.is_none() && end.is_ok() { Err(missing(dump, "\"strings\"", &end)) } else { end };
         let LayoutParts { locations, functions, samples, trace_tree, strings, .. } = found;
         let strings = strings.unwrap_or_else(|| Strings::none(dump));
         Ok(Layout { dump, meta, nodes, edges, locations, functions, samples, trace_tree, strings, rest, end })
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub(crate) fn node_count(&self) -> u64 {
         self.nodes.len() / self.meta.nodes.count as u64
     }
 
-    /// The row of the node that begins at this number of the nodes' array; an edge at `offset` leads to it.
+    /// The row of the node that begins at this index of the nodes' array. `offset` is that of an edge to it, for
+    /// errors.
     #[inline(always)]
     pub(crate) fn row(&self, to_node: u64, offset: u64) -> Result<u64, Damage> {
         let fields = self.meta.nodes.count;
-        // The division of smaller numbers is faster.
+        // Division of smaller numbers is faster.
         let row = match (u32::try_from(to_node), u32::try_from(fields)) {
             (Ok(to_node), Ok(fields)) => u64::from(to_node / fields),
             _ => to_node / fields as u64,
@@ -96,8 +93,21 @@ impl<'a> Layout<'a> {
     }
 }
 
+/// The damage of a dump without a part, given how the search for parts ended.
+fn missing(dump: &[u8], part: &'static str, end: &Result<(), Damage>) -> Damage {
+    match end {
+        Ok(()) => Damage::Unfinished { length: dump.len() as u64, missing: part },
+        Err(damage) => damage.clone(),
+    }
+}
+
+fn numbers<'a>(dump: &'a [u8], at: usize, what: &'static str, context: &Context<'_>) -> Result<Numbers<'a>, Stop> {
+    expect(dump, at, b'[', "an array")?;
+    Numbers::count(dump, what, at + 1, context)
+}
+
 impl<'a> LayoutParts<'a> {
-    /// Finds all parts. Returns where the snapshot ends.
+    /// Finds all parts. Returns the end of the snapshot.
     fn walk(&mut self, dump: &'a [u8], context: &Context<'_>) -> Result<usize, Stop> {
         let mut at = skip_space(dump, if dump.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 });
         expect(dump, at, b'{', "an object")?;
@@ -120,17 +130,15 @@ impl<'a> LayoutParts<'a> {
 
     /// Finds the end of the part that starts at `at`.
     fn part(&mut self, dump: &'a [u8], name: &[u8], at: usize, context: &Context<'_>) -> Result<usize, Stop> {
-        let numbers = |what| -> Result<Numbers<'a>, Stop> {
-            expect(dump, at, b'[', "an array")?;
-            Numbers::count(dump, what, at + 1, context)
-        };
-        // What is cut is kept, too: how far it goes is checked where it matters.
+        // Cut arrays are kept, too: they are checked where they are used.
         let kept = match name {
-            b"nodes" => self.nodes.insert(numbers("the nodes")?),
-            b"edges" => self.edges.insert(numbers("the edges")?),
-            b"locations" => self.locations.insert(numbers("the locations")?),
-            b"trace_function_infos" => self.functions.insert(numbers("the functions of allocation traces")?),
-            b"samples" => self.samples.insert(numbers("the samples")?),
+            b"nodes" => self.nodes.insert(numbers(dump, at, "the nodes", context)?),
+            b"edges" => self.edges.insert(numbers(dump, at, "the edges", context)?),
+            b"locations" => self.locations.insert(numbers(dump, at, "the locations", context)?),
+            b"trace_function_infos" => {
+                self.functions.insert(numbers(dump, at, "the functions of allocation traces", context)?)
+            }
+            b"samples" => self.samples.insert(numbers(dump, at, "the samples", context)?),
             b"strings" => {
                 expect(dump, at, b'[', "an array")?;
                 let (strings, found) = Strings::find(dump, at + 1, context)?;
@@ -152,7 +160,7 @@ impl<'a> LayoutParts<'a> {
     }
 }
 
-/// After the value that starts at `at`.
+/// The offset after the value that starts at `at`.
 fn value_end(dump: &[u8], at: usize) -> Result<usize, Damage> {
     let mut depth = 0_usize;
     let mut at = at;
@@ -161,7 +169,7 @@ fn value_end(dump: &[u8], at: usize) -> Result<usize, Damage> {
         match byte {
             b'"' => at = string_end(dump, at + 1)?,
             b'[' | b'{' => depth += 1,
-            // The end of what it is part of: a number or a word ends before it.
+            // The end of the enclosing value: a number or a word ends before it.
             b']' | b'}' | b',' if depth == 0 => return Ok(at),
             b']' | b'}' => depth -= 1,
             _ => {}

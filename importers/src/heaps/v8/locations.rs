@@ -1,4 +1,4 @@
-//! Where the program says that functions and the constructors of objects are.
+//! The places of functions and of the constructors of objects in the program's source.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -34,14 +34,14 @@ pub(crate) struct Locations {
 /// The number of a place, from 1; 0 is "none".
 pub(crate) type SourcePositionId = u32;
 
-/// How many locations a thread reads at a time.
+/// Number of locations that a thread reads at a time.
 const UNIT_LOCATIONS: u64 = 1 << 16;
 
 impl Locations {
     /// Reads the locations of a dump, on all threads.
     ///
     /// # Errors
-    /// If the user cancels. Damage is the inner error; the locations before it are lost, too, which only makes types
+    /// If the user cancels. Damage is the inner error; the locations before it are dropped, which only makes types
     /// coarser.
     pub(crate) fn read(layout: &Layout<'_>, context: &Context<'_>) -> Result<Result<Locations, Damage>, Stop> {
         let (Some(numbers), Some(fields)) = (&layout.locations, &layout.meta.locations) else {
@@ -53,7 +53,7 @@ impl Locations {
         let nodes = NodeCount { nodes: layout.node_count(), fields: layout.meta.nodes.count as u64 };
         let mut read = read_all(numbers, fields, nodes, context);
         if let Ok((_, true)) = read {
-            // Of several locations of one node the last counts: one thread finds it.
+            // Of several locations of one node, the last counts: one thread finds it.
             let options = ImportOptions { threads: NonZero::<usize>::MIN, ..context.options.clone() };
             read = read_all(numbers, fields, nodes, &Context { options: &options, ..context.clone() });
         }
@@ -77,7 +77,7 @@ impl Locations {
     }
 }
 
-/// The nodes that locations may name.
+/// The range of nodes that locations can refer to.
 #[derive(Clone, Copy)]
 struct NodeCount {
     nodes: u64,
@@ -101,7 +101,7 @@ impl Places {
     }
 }
 
-/// Reads all locations; and whether a node has several.
+/// Reads all locations. Also returns whether a node has several.
 fn read_all(
     numbers: &Numbers<'_>,
     fields: &LocationFields,
@@ -114,43 +114,48 @@ fn read_all(
     }
     let of_node: Vec<AtomicU32> = (0..nodes.nodes).map(|_| AtomicU32::new(0)).collect();
     let places: Mutex<Places> = Mutex::default();
-    // Each thread remembers the places that it has met.
-    let begin = || Ok(HashMap::<SourcePosition, SourcePositionId>::new());
-    let work = |met: &mut HashMap<SourcePosition, SourcePositionId>, unit: usize| {
-        let first = unit as u64 * UNIT_LOCATIONS;
-        let mut reader = numbers.from(first * fields.count as u64);
-        let start = reader.offset();
-        let mut record = [0; MAX_FIELDS];
-        let record = &mut record[..fields.count];
-        // Many neighbours have one place. No place has this number.
-        let mut last = (SourcePosition::default(), 0);
-        for _ in first..count.min(first + UNIT_LOCATIONS) {
-            let offset = reader.offset();
-            reader.record(record)?;
-            let node = record[fields.object_index] / nodes.fields;
-            let place = SourcePosition {
-                script_id: record[fields.script_id],
-                line: record[fields.line],
-                column: record[fields.column],
-            };
-            let entry = usize::try_from(node).ok().and_then(|node| of_node.get(node));
-            let Some(entry) = entry else {
-                let (what, limit) = ("the node of a location", nodes.nodes);
-                return Err(Damage::OutOfRange { what, offset, value: node, limit }.into());
-            };
-            if place != last.0 || last.1 == 0 {
-                let number = || places.lock().unwrap_or_else(PoisonError::into_inner).number(place);
-                last = (place, *met.entry(place).or_insert_with(number));
-            }
-            // Relaxed: read after the threads have ended.
-            entry.store(last.1, Ordering::Relaxed);
-        }
-        context.progress.advance(reader.offset() - start);
-        context.release(start as usize..reader.offset() as usize);
-        Ok(())
-    };
     let units = usize::try_from(count.div_ceil(UNIT_LOCATIONS)).unwrap_or(usize::MAX);
-    for_each_unit(context, units, begin, work, |_| Ok(()))?;
+    for_each_unit(
+        context,
+        units,
+        // Each thread remembers its places.
+        || Ok(HashMap::<SourcePosition, SourcePositionId>::new()),
+        |met, unit| {
+            let first = unit as u64 * UNIT_LOCATIONS;
+            let mut reader = numbers.from(first * fields.count as u64);
+            let start = reader.offset();
+            let mut record = [0; MAX_FIELDS];
+            let record = &mut record[..fields.count];
+            // Many neighbours have one place. No place has this number.
+            let mut last = (SourcePosition::default(), 0);
+            for _ in first..count.min(first + UNIT_LOCATIONS) {
+                let offset = reader.offset();
+                reader.record(record)?;
+                let node = record[fields.object_index] / nodes.fields;
+                let place = SourcePosition {
+                    script_id: record[fields.script_id],
+                    line: record[fields.line],
+                    column: record[fields.column],
+                };
+                let Some(entry) = usize::try_from(node).ok().and_then(|node| of_node.get(node)) else {
+                    let (what, limit) = ("the node of a location", nodes.nodes);
+                    return Err(Damage::OutOfRange { what, offset, value: node, limit }.into());
+                };
+                if place != last.0 || last.1 == 0 {
+                    let number = met
+                        .entry(place)
+                        .or_insert_with(|| places.lock().unwrap_or_else(PoisonError::into_inner).number(place));
+                    last = (place, *number);
+                }
+                // Relaxed: read after the threads have ended.
+                entry.store(last.1, Ordering::Relaxed);
+            }
+            context.progress.advance(reader.offset() - start);
+            context.release(start as usize..reader.offset() as usize);
+            Ok(())
+        },
+        |_| Ok(()),
+    )?;
     let Places { places, .. } = places.into_inner().unwrap_or_else(PoisonError::into_inner);
     let located = of_node.iter().filter(|place| place.load(Ordering::Relaxed) != 0).count() as u64;
     Ok((Locations { of_node, places }, located < count))

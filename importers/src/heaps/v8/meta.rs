@@ -1,4 +1,4 @@
-//! What a snapshot says of itself: its fields, their order and their types.
+//! The description of a snapshot: its fields, their order and their types.
 //!
 //! V8 has added fields and types over the years; nothing here depends on their positions.
 
@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::error::Damage;
 
-/// The last type of nodes and of edges: all numbers that the snapshot gives no name. V8 has added types before their names.
+/// The last type of nodes and of edges: all numbers that the snapshot does not name. V8 has added types before their
+/// names.
 pub(crate) const UNNAMED: &str = "unnamed type";
 
 /// The most fields of a record.
@@ -27,12 +28,12 @@ pub(crate) struct Meta {
     pub(crate) sample_fields: Vec<String>,
     /// The fields of a trace node, by name.
     pub(crate) trace_fields: Vec<String>,
-    /// How many nodes and edges the snapshot claims to have.
+    /// Numbers of nodes and edges according to the description.
     pub(crate) node_count: Option<u64>,
     pub(crate) edge_count: Option<u64>,
 }
 
-/// Where the fields of a node are, and the names of the types.
+/// The indexes of the fields of a node, and the names of the types.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NodeFields {
     pub(crate) count: usize,
@@ -43,12 +44,12 @@ pub(crate) struct NodeFields {
     pub(crate) edge_count: usize,
     pub(crate) trace_node_id: Option<usize>,
     pub(crate) detachedness: Option<usize>,
-    /// How many fields there are if they are the first of V8's, in V8's order; else 0.
+    /// Number of fields if they are the first of V8's, in V8's order; otherwise 0.
     pub(crate) usual: usize,
     pub(crate) types: Vec<String>,
 }
 
-/// Where the fields of an edge are, and the names of the types.
+/// The indexes of the fields of an edge, and the names of the types.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EdgeFields {
     pub(crate) count: usize,
@@ -60,7 +61,7 @@ pub(crate) struct EdgeFields {
     pub(crate) types: Vec<String>,
 }
 
-/// Where the fields of a location are.
+/// The indexes of the fields of a location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LocationFields {
     pub(crate) count: usize,
@@ -70,7 +71,7 @@ pub(crate) struct LocationFields {
     pub(crate) column: usize,
 }
 
-/// Where the fields of a function of the allocation traces are.
+/// The indexes of the fields of a function of the allocation traces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FunctionFields {
     pub(crate) count: usize,
@@ -87,42 +88,42 @@ impl Meta {
     /// # Errors
     /// [`Damage::Json`] if it is none, or lacks a field without which there are no objects.
     pub(crate) fn read(text: &[u8], offset: u64) -> Result<Meta, Damage> {
-        let damage = |message: String| Damage::Json { what: "the snapshot's description", offset, message };
-        let snapshot: Value = serde_json::from_slice(text).map_err(|error| damage(error.to_string()))?;
-        let lacks = |name: &str| {
-            damage(format!("it has no {name}; snapshots of Node.js, Deno, Chrome and Julia have, and can be read"))
-        };
-        let meta = snapshot.get("meta").ok_or_else(|| lacks("meta"))?;
+        let snapshot: Value = serde_json::from_slice(text).map_err(|error| damage(offset, error.to_string()))?;
+        let meta = snapshot.get("meta").ok_or_else(|| lacks(offset, "meta"))?;
         let node_fields = names(meta, "node_fields");
         let edge_fields = names(meta, "edge_fields");
         for fields in [&node_fields, &edge_fields] {
             if fields.len() > MAX_FIELDS {
-                return Err(damage(format!("{} fields in a record, the limit is {MAX_FIELDS}", fields.len())));
+                let count = fields.len();
+                return Err(damage(offset, format!("{count} fields in a record, the limit is {MAX_FIELDS}")));
             }
         }
-        let node = |name: &str| place(&node_fields, name).ok_or_else(|| lacks(&format!("node field `{name}`")));
-        let edge = |name: &str| place(&edge_fields, name).ok_or_else(|| lacks(&format!("edge field `{name}`")));
+        let required = ["type", "name", "id", "self_size", "edge_count"];
+        let [type_, name, id, self_size, edge_count] = places(&node_fields, "node", required, offset)?;
         let nodes = NodeFields {
             count: node_fields.len(),
-            type_: node("type")?,
-            name: node("name")?,
-            id: node("id")?,
-            self_size: node("self_size")?,
-            edge_count: node("edge_count")?,
+            type_,
+            name,
+            id,
+            self_size,
+            edge_count,
             trace_node_id: place(&node_fields, "trace_node_id"),
             detachedness: place(&node_fields, "detachedness"),
             usual: usual_fields(&node_fields),
-            types: types(meta, "node_types", node("type")?).ok_or_else(|| lacks("node types"))?,
+            types: types(meta, "node_types", type_).ok_or_else(|| lacks(offset, "node types"))?,
         };
+        let [type_, name_or_index, to_node] =
+            places(&edge_fields, "edge", ["type", "name_or_index", "to_node"], offset)?;
         let edges = EdgeFields {
             count: edge_fields.len(),
-            type_: edge("type")?,
-            name_or_index: edge("name_or_index")?,
-            to_node: edge("to_node")?,
+            type_,
+            name_or_index,
+            to_node,
             is_usual: edge_fields == V8_EDGE_FIELDS,
-            types: types(meta, "edge_types", edge("type")?).ok_or_else(|| lacks("edge types"))?,
+            types: types(meta, "edge_types", type_).ok_or_else(|| lacks(offset, "edge types"))?,
         };
-        let number = |key| snapshot.get(key).and_then(Value::as_u64);
+        let [node_count, edge_count] =
+            ["node_count", "edge_count"].map(|key| snapshot.get(key).and_then(Value::as_u64));
         Ok(Meta {
             nodes,
             edges,
@@ -130,13 +131,35 @@ impl Meta {
             functions: function_fields(&names(meta, "trace_function_info_fields")),
             sample_fields: names(meta, "sample_fields"),
             trace_fields: names(meta, "trace_node_fields"),
-            node_count: number("node_count"),
-            edge_count: number("edge_count"),
+            node_count,
+            edge_count,
         })
     }
 }
 
-/// How many fields a node has, if they are V8's.
+fn damage(offset: u64, message: String) -> Damage {
+    Damage::Json { what: "the snapshot's description", offset, message }
+}
+
+fn lacks(offset: u64, name: &str) -> Damage {
+    damage(offset, format!("it has no {name}; snapshots of Node.js, Deno, Chrome and Julia have, and can be read"))
+}
+
+/// The indexes of the required fields of a record.
+fn places<const N: usize>(
+    fields: &[String],
+    record: &str,
+    required: [&str; N],
+    offset: u64,
+) -> Result<[usize; N], Damage> {
+    let mut places = [0; N];
+    for (at, name) in places.iter_mut().zip(required) {
+        *at = place(fields, name).ok_or_else(|| lacks(offset, &format!("{record} field `{name}`")))?;
+    }
+    Ok(places)
+}
+
+/// Number of fields of a node, if they are V8's; otherwise 0.
 fn usual_fields(fields: &[String]) -> usize {
     let is_usual = V8_NODE_FIELDS.get(..fields.len()).is_some_and(|usual| fields == usual);
     if is_usual { fields.len() } else { 0 }

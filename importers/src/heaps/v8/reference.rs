@@ -12,7 +12,15 @@ pub(crate) struct Reference {
     pub(crate) target: u64,
 }
 
-/// Whether edges of a type have a name: the number of a string. Others have an index, or it is unknown what.
+impl Reference {
+    /// The same reference with another label.
+    #[inline(always)]
+    pub(crate) fn with_label(self, label: Label) -> Self {
+        Reference { label, ..self }
+    }
+}
+
+/// Whether edges of a type have a name: the number of a string. Others have an index, or an unknown number.
 pub(crate) fn has_name(edge_type: &str) -> bool {
     !matches!(edge_type, "element" | "hidden" | UNNAMED)
 }

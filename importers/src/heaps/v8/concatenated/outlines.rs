@@ -1,11 +1,10 @@
-//! What is known of the texts of concatenated strings before they are put together: how long they are, and which are
-//! equal.
+//! The outlines of concatenated strings, found before the texts are assembled: their lengths, and which are equal.
 
-/// What a flat part costs beside its bytes, see [`Outlines::limits`].
+/// The cost of a flat part besides its bytes, see [`Outlines::limits`].
 const COST_OF_PART: u64 = 16;
 
-/// How far a text is known: how many bytes, of which at most some more than the longest text are counted, and whether
-/// it may go on after them.
+/// The known extent of a text: its length in bytes, counted up to slightly more than the longest text, and whether
+/// the text may continue after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Extent(u32);
 
@@ -25,7 +24,7 @@ impl Extent {
         self.0 >= Self::GOES_ON
     }
 
-    /// That of this text, which does not go on, and the other after it.
+    /// The extent of this text, which is whole, followed by another one.
     fn then(self, other: Extent) -> Extent {
         Extent::new(self.bytes() as usize + other.bytes() as usize, other.goes_on())
     }
@@ -45,12 +44,12 @@ pub(super) enum Part {
 /// The two parts of a concatenated string.
 pub(super) type Joined = [Part; 2];
 
-/// What is known of the texts before they are put together.
+/// The outlines of the texts, found before they are assembled.
 pub(super) struct Outlines {
-    /// For each concatenated string the one whose text it has; [`UNKNOWN`] if that is not known.
+    /// For each concatenated string, the string whose text it has; [`UNKNOWN`] if that is not known.
     pub(super) sources: Vec<u32>,
     extents: Vec<Extent>,
-    /// Of how many flat parts it consists, from 1; or [`NEW`] or [`OPEN`].
+    /// Number of flat parts that it consists of, from 1; or [`NEW`] or [`OPEN`].
     parts: Vec<u32>,
     /// Whether it is part of another.
     is_part: Vec<bool>,
@@ -97,17 +96,13 @@ impl Outlines {
         found
     }
 
-    /// The outline of a string whose parts have theirs.
+    /// Adds the outline of a string whose parts have theirs.
     fn finish(&mut self, place: usize, parts: Joined) {
-        let source_of = |part| match part {
-            Part::Joined(part) => self.sources[part as usize],
-            _ => place as u32,
-        };
         let nothing = Extent::default();
         let (source, extent) = match parts.map(|part| self.extent(part)) {
-            [Some(first), _] if first.goes_on() => (source_of(parts[0]), first),
-            [Some(first), Some(second)] if second == nothing => (source_of(parts[0]), first),
-            [Some(first), Some(second)] if first == nothing => (source_of(parts[1]), second),
+            [Some(first), _] if first.goes_on() => (self.source(parts[0], place), first),
+            [Some(first), Some(second)] if second == nothing => (self.source(parts[0], place), first),
+            [Some(first), Some(second)] if first == nothing => (self.source(parts[1], place), second),
             [Some(first), Some(second)] => (place as u32, first.then(second)),
             _ => (UNKNOWN, nothing),
         };
@@ -126,7 +121,15 @@ impl Outlines {
         self.order.push(place as u32);
     }
 
-    /// That of a part, if its text is known. A part that is still open consists of itself.
+    /// The source of a string at `place` that has the text of this part.
+    fn source(&self, part: Part, place: usize) -> u32 {
+        match part {
+            Part::Joined(part) => self.sources[part as usize],
+            _ => place as u32,
+        }
+    }
+
+    /// The extent of a part, if its text is known. A part that is still open consists of itself.
     fn extent(&self, part: Part) -> Option<Extent> {
         match part {
             Part::Unknown => None,
@@ -135,10 +138,10 @@ impl Outlines {
         }
     }
 
-    /// How long texts may be so that all together keep to the budget.
+    /// The lengths of texts for which all texts together keep to the budget.
     pub(super) fn limits(&self, joined: &[Joined], longest: usize, budget: u64) -> Limits {
         let of_wholes = (0..joined.len()).filter(|&place| self.is_whole(place));
-        // The way to the first flat part leads through all others.
+        // The path to the first flat part passes through all others.
         let cost = of_wholes.map(|place| self.cost(place, longest) + COST_OF_PART * u64::from(self.parts[place]));
         let cost: u64 = cost.sum();
         let mut limits = Limits { steps: longest, wholes: (cost <= budget / 2).then_some(longest) };
@@ -149,31 +152,34 @@ impl Outlines {
         limits
     }
 
-    /// Whether a string is its own source and no part of another.
+    /// Whether a string is its own source and not part of another.
     fn is_whole(&self, place: usize) -> bool {
         !self.is_part[place] && self.sources[place] as usize == place
     }
 
     fn cost_of_steps(&self, joined: &[Joined], limits: &Limits) -> u64 {
-        let is_one = |place: usize| self.sources[place] as usize == place && limits.of(self, place).is_none();
-        let steps = (0..joined.len()).filter(|&place| is_one(place));
-        let own = steps.filter(|&place| self.longer_part(joined[place], limits.steps).is_none());
+        let own = (0..joined.len()).filter(|&place| {
+            self.sources[place] as usize == place
+                && limits.of(self, place).is_none()
+                && self.longer_part(joined[place], limits.steps).is_none()
+        });
         own.map(|place| self.cost(place, limits.steps)).sum()
     }
 
-    /// What a text costs that ends at a limit.
+    /// The cost of a text that ends at a limit.
     fn cost(&self, place: usize, limit: usize) -> u64 {
-        let most = |count: u32| u64::from(count).min(limit as u64);
-        most(self.extents[place].bytes()) + COST_OF_PART * most(self.parts[place])
+        let [bytes, parts] =
+            [self.extents[place].bytes(), self.parts[place]].map(|count| u64::from(count).min(limit as u64));
+        bytes + COST_OF_PART * parts
     }
 
-    /// The first part of a string, if that alone is longer than this.
+    /// The first part of a string, if that alone is longer than `limit`.
     fn longer_part(&self, parts: Joined, limit: usize) -> Option<u32> {
         let Part::Joined(first) = parts[0] else { return None };
         (self.extents[first as usize].bytes() as usize > limit).then_some(first)
     }
 
-    /// The sources of all strings if steps end at their limit.
+    /// The sources of all strings, given that steps end at their limit.
     pub(super) fn cut(&self, limits: &Limits, joined: &[Joined]) -> Vec<u32> {
         let mut cut = self.sources.clone();
         for &place in &self.order {
@@ -190,11 +196,12 @@ impl Outlines {
     }
 }
 
-/// How long texts may be, in bytes.
+/// Maximum lengths of texts, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) steps: usize,
-    /// What is no part of another string; `None` if those would take too much, and are limited as steps are.
+    /// For strings that are not part of another one; `None` if those would exceed the budget, and are limited like
+    /// steps.
     wholes: Option<usize>,
 }
 
