@@ -1,4 +1,4 @@
-//! What the strings of a dump are in the recording.
+//! The strings of a dump in the recording.
 
 use std::borrow::Cow;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::error::{Damage, ImportError, Stop};
 use barrow_writer::{MAX_TEXT_BYTES, Shortened, StringId, Writer};
 
-/// What the strings of a dump are in the recording, by their numbers there.
+/// The strings of a dump in the recording, by their numbers in the dump.
 #[derive(Default)]
 pub(crate) struct Names {
     /// A row of the recording's strings, or [`NUMBER`] and a row of `numbers`, or [`ENTRY`] and one of `entries`.
@@ -26,15 +26,15 @@ pub(crate) struct Names {
     pub(crate) replaced: u64,
 }
 
-/// A string that means something here.
+/// A string with a meaning here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WellKnown {
     /// The names of references from a concatenated string to its parts.
     First,
     Second,
-    /// That of the reference from a number to what it is in text.
+    /// The name of the reference from a number to its text.
     Value,
-    /// What constants of the language are called: each leads first to its text.
+    /// The name of nodes of constants of the language. Each refers first to its text.
     Oddball,
     /// The texts of constants that programs see.
     False,
@@ -66,15 +66,15 @@ pub(crate) enum Special {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Name {
     Plain(StringId),
-    /// The recording has it only if it may name an object, too.
+    /// Only names of objects are strings of the recording.
     Special(Option<StringId>, Special),
 }
 
-/// How many strings a thread decodes at a time. Those of V8 have at most 1,024 characters.
+/// Number of strings that a thread decodes at a time. Those of V8 have at most 1,024 characters.
 const UNIT_STRINGS: usize = 1024;
 /// A unit of more bytes is decoded string by string in its turn.
 const MAX_DECODED_BYTES: usize = 4 << 20;
-/// A thread that waits for its turn looks this often whether the user has cancelled.
+/// Interval at which a thread that waits for its turn checks for cancellation.
 const WAIT: Duration = Duration::from_millis(20);
 
 /// Strings that were decoded and wait for their turn.
@@ -82,7 +82,7 @@ const WAIT: Duration = Duration::from_millis(20);
 struct Decoded {
     /// All texts, concatenated.
     texts: String,
-    /// Where each text ends, and whether it is more than a name.
+    /// The end of each text, and its meaning beyond a name.
     strings: Vec<(usize, Option<Special>)>,
 }
 
@@ -97,7 +97,7 @@ impl Decoded {
     }
 }
 
-/// The names so far, and which unit of strings is next.
+/// The names so far, and the number of the next unit of strings.
 #[derive(Default)]
 struct Turns {
     names: Names,
@@ -106,8 +106,8 @@ struct Turns {
 }
 
 impl Names {
-    /// Enters all strings into the recording, or those to keep: others become empty. Threads decode them; they are
-    /// numbered in their order.
+    /// Enters all strings into the recording, or only those to keep: others become empty. Threads decode them; they
+    /// are numbered in their order.
     pub(crate) fn record(
         strings: &Strings<'_>,
         kept: Option<&StructureNames>,
@@ -117,39 +117,38 @@ impl Names {
         let mut turns = Turns::default();
         turns.names.codes.reserve_exact(strings.len());
         let (turns, changed) = (Mutex::new(turns), Condvar::new());
-        let work = |decoded: &mut Decoded, unit: usize| {
-            let bytes = strings.range_of(unit * UNIT_STRINGS, UNIT_STRINGS);
-            let raw = || {
-                let first = unit * UNIT_STRINGS;
-                let is_kept = move |string| kept.is_none_or(|kept| kept.contains(string));
-                let raw = strings.raw_from(first).take(UNIT_STRINGS).enumerate();
-                raw.map(move |(place, raw)| if is_kept(first + place) { raw } else { b"" })
-            };
-            let is_decoded = bytes.len() <= MAX_DECODED_BYTES;
-            if is_decoded {
-                decoded.decode(raw(), longest);
-            }
-            let mut turns = wait(&turns, &changed, unit, context)?;
-            let added = match is_decoded {
-                true => turns.names.add_decoded(decoded, context.writer),
-                false => raw().try_for_each(|raw| {
-                    turns.names.add(&shortened(&marked(unescaped(raw)), longest), special(raw), context.writer)
-                }),
-            };
-            turns.next += 1;
-            turns.has_failed |= added.is_err();
-            drop(turns);
-            changed.notify_all();
-            context.progress.advance(bytes.len() as u64);
-            context.release(bytes);
-            added
-        };
-        for_each_unit(context, strings.len().div_ceil(UNIT_STRINGS), || Ok(Decoded::default()), work, |_| Ok(()))?;
+        for_each_unit(
+            context,
+            strings.len().div_ceil(UNIT_STRINGS),
+            || Ok(Decoded::default()),
+            |decoded, unit| {
+                let bytes = strings.range_of(unit * UNIT_STRINGS, UNIT_STRINGS);
+                let is_decoded = bytes.len() <= MAX_DECODED_BYTES;
+                if is_decoded {
+                    decoded.decode(raw_of_unit(strings, kept, unit), longest);
+                }
+                let mut turns = wait(&turns, &changed, unit, context)?;
+                let added = match is_decoded {
+                    true => turns.names.add_decoded(decoded, context.writer),
+                    false => raw_of_unit(strings, kept, unit).try_for_each(|raw| {
+                        turns.names.add(&shortened(&marked(unescaped(raw)), longest), special(raw), context.writer)
+                    }),
+                };
+                turns.next += 1;
+                turns.has_failed |= added.is_err();
+                drop(turns);
+                changed.notify_all();
+                context.progress.advance(bytes.len() as u64);
+                context.release(bytes);
+                added
+            },
+            |_| Ok(()),
+        )?;
         Ok(turns.into_inner().unwrap_or_else(PoisonError::into_inner).names)
     }
 
-    /// A well-known string, if the dump has it. The writer may have forgotten that it knows the text: asking it would make
-    /// another string.
+    /// A well-known string, if the dump has it. The writer may have forgotten the text, and would make another
+    /// string.
     pub(crate) fn well_known(&self, string: WellKnown) -> Option<StringId> {
         self.well_known[string as usize]
     }
@@ -219,6 +218,17 @@ impl Names {
     }
 }
 
+/// The strings of a unit; those not kept are empty.
+fn raw_of_unit<'s>(
+    strings: &'s Strings<'_>,
+    kept: Option<&'s StructureNames>,
+    unit: usize,
+) -> impl Iterator<Item = &'s [u8]> {
+    let first = unit * UNIT_STRINGS;
+    let strings = (first..).zip(strings.raw_from(first).take(UNIT_STRINGS));
+    strings.map(move |(number, raw)| if kept.is_none_or(|kept| kept.contains(number)) { raw } else { b"" })
+}
+
 /// Waits until `unit` is next.
 fn wait<'t>(
     turns: &'t Mutex<Turns>,
@@ -226,22 +236,21 @@ fn wait<'t>(
     unit: usize,
     context: &Context<'_>,
 ) -> Result<MutexGuard<'t, Turns>, Stop> {
-    // A thread that panicked or was cancelled never takes its turn, so nobody waits for it.
-    let cancelled = || Stop::from(ImportError::Cancelled);
-    let mut guard = turns.lock().map_err(|_| cancelled())?;
+    // A thread that panicked or was cancelled never takes its turn, so the others must not wait for it.
+    let mut guard = turns.lock().map_err(|_| ImportError::Cancelled)?;
     while guard.next != unit {
         if guard.has_failed {
-            return Err(cancelled());
+            return Err(ImportError::Cancelled.into());
         }
         context.check_cancelled()?;
-        (guard, _) = changed.wait_timeout(guard, WAIT).map_err(|_| cancelled())?;
+        (guard, _) = changed.wait_timeout(guard, WAIT).map_err(|_| ImportError::Cancelled)?;
     }
     Ok(guard)
 }
 
-/// V8 writes at most so many UTF-16 units of a string, so one that has as many may go on.
+/// V8 writes at most this number of UTF-16 units of a string, so a string with exactly as many may be cut.
 pub(crate) const WHOLE_UNITS: usize = 1024;
-/// What a text ends with if it may go on.
+/// The end of a text that may be cut.
 pub(crate) const MARK: char = '…';
 
 /// Whether V8 may have written only the beginning of a string.
@@ -256,13 +265,13 @@ fn marked(mut text: Cow<'_, str>) -> Cow<'_, str> {
     text
 }
 
-/// At most so many bytes of a text.
+/// Shortens a text to at most `longest` bytes.
 pub(crate) fn shortened(text: &str, longest: usize) -> Cow<'_, str> {
     // The writer counts texts that are too long for it.
     if longest >= MAX_TEXT_BYTES { text.into() } else { Shortened::default().shorten(text, longest) }
 }
 
-/// What a string is beside a name.
+/// The meaning of a string beyond a name.
 fn special(raw: &[u8]) -> Option<Special> {
     match raw {
         [b'0'..=b'9', ..] => {

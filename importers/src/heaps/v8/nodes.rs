@@ -13,12 +13,12 @@ use super::parallel::for_each_unit;
 use crate::context::Context;
 use crate::error::{Damage, Stop};
 
-/// How many nodes are read at a time. Several blocks of a recording, so that few are left half full.
+/// Number of nodes read at a time. Several blocks of a recording, so that few are left half full.
 pub(crate) const UNIT_NODES: u64 = 1 << 17;
 
-/// The most strings that are kept with the numbers of their texts, 8 bytes each.
+/// Maximum number of strings that are kept with the numbers of their texts, 8 bytes each.
 const MAX_FLAT_STRINGS: usize = 3 << 20;
-/// The most strings of two parts that are kept, 24 bytes each.
+/// Maximum number of strings of two parts that are kept, 24 bytes each.
 const MAX_CONCATENATED: usize = 1 << 20;
 
 /// A node, as the dump has it.
@@ -56,7 +56,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
         Nodes { reader: numbers.from(first * fields.count as u64), fields, unnamed }
     }
 
-    /// Where the next node is.
+    /// The offset of the next node.
     pub(crate) fn offset(&self) -> u64 {
         self.reader.offset()
     }
@@ -96,15 +96,14 @@ impl<'m, 'a> Nodes<'m, 'a> {
         let fields = self.fields;
         let mut record = [0; MAX_FIELDS];
         self.reader.record(&mut record[..fields.count])?;
-        let optional = |place: Option<usize>| place.map_or(0, |place| record[place]);
         Ok(Node {
             type_: record[fields.type_],
             name: record[fields.name],
             id: record[fields.id],
             self_size: record[fields.self_size],
             edge_count: record[fields.edge_count],
-            trace_node_id: optional(fields.trace_node_id),
-            detachedness: optional(fields.detachedness),
+            trace_node_id: fields.trace_node_id.map_or(0, |place| record[place]),
+            detachedness: fields.detachedness.map_or(0, |place| record[place]),
         })
     }
 }
@@ -118,7 +117,7 @@ pub(crate) struct Edges<'m, 'a> {
     next: u64,
 }
 
-/// The most edges that are skipped by counting commas; for more, a lookup of the offset is faster.
+/// Maximum number of edges skipped by counting commas; for more, a lookup of the offset is faster.
 const EDGES_SKIPPED: u64 = 5000;
 
 impl<'m, 'a> Edges<'m, 'a> {
@@ -139,7 +138,7 @@ impl<'m, 'a> Edges<'m, 'a> {
         self.next = edge;
     }
 
-    /// Where the next edge is.
+    /// The offset of the next edge.
     pub(crate) fn offset(&self) -> u64 {
         self.reader.offset()
     }
@@ -172,7 +171,7 @@ impl<'m, 'a> Edges<'m, 'a> {
 /// The nodes of a dump in units.
 pub(crate) struct Units {
     pub(crate) units: Vec<Unit>,
-    /// The native nodes by row, if any says that it is attached or detached.
+    /// The native nodes by row, if any of them is known to be attached or detached.
     pub(crate) natives: Vec<NodeEdges>,
     /// Strings that consist of two others, by row.
     pub(crate) concatenated: Vec<NodeEdges>,
@@ -181,13 +180,13 @@ pub(crate) struct Units {
     pub(crate) is_whole: bool,
 }
 
-/// A node, and where its edges are.
+/// A node with the place of its edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NodeEdges {
     pub(crate) row: u32,
     pub(crate) edge_count: u32,
     pub(crate) first_edge: u64,
-    /// 0 if the dump does not say.
+    /// 0 if it is unknown.
     pub(crate) detachedness: u8,
 }
 
@@ -199,7 +198,7 @@ pub(crate) struct Unit {
     pub(crate) first_edge: u64,
 }
 
-/// How many records an array holds.
+/// Number of records in an array.
 pub(crate) fn record_count(numbers: &Numbers<'_>, fields: usize, what: &'static str) -> Result<u64, Damage> {
     let fields = fields as u64;
     let count = numbers.len() / fields;
@@ -210,8 +209,8 @@ pub(crate) fn record_count(numbers: &Numbers<'_>, fields: usize, what: &'static 
     Err(Damage::Mismatch { what, offset, expected, found: numbers.len() })
 }
 
-/// Divides the nodes into units and checks that their edges are all there, no more and no less. Finds
-/// the rows of the wanted nodes on the way.
+/// Divides the nodes into units, and checks that the number of edges matches. Also finds the rows of the wanted
+/// nodes.
 pub(crate) fn divide(
     meta: &Meta,
     nodes: &Numbers<'_>,
@@ -222,9 +221,8 @@ pub(crate) fn divide(
     let node_count = record_count(nodes, meta.nodes.count, "the numbers of the nodes")?;
     let edge_count = record_count(edges, meta.edges.count, "the numbers of the edges")?;
     let units = usize::try_from(node_count.div_ceil(UNIT_NODES)).unwrap_or(usize::MAX);
-    let type_of =
-        |wanted: &str| meta.nodes.types.iter().position(|name| name == wanted).map_or(u64::MAX, |place| place as u64);
-    let (native, string, concatenated) = (type_of("native"), type_of("string"), type_of("concatenated string"));
+    let (native, string) = (type_number(meta, "native"), type_number(meta, "string"));
+    let concatenated = type_number(meta, "concatenated string");
     let (flat_count, concatenated_count) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let counted = Mutex::new(Vec::new());
     for_each_unit(
@@ -278,14 +276,19 @@ pub(crate) fn divide(
         let (offset, expected) = (edges.offset(), sums.edges);
         return Err(Damage::Mismatch { what: "the edges of all nodes", offset, expected, found: edge_count }.into());
     }
-    // Most snapshots tell of no node whether it is attached.
+    // Most snapshots do not record the states of nodes.
     let natives = if sums.has_states { sums.natives } else { Vec::new() };
     let is_whole = flat_count.into_inner() <= MAX_FLAT_STRINGS && concatenated_count.into_inner() <= MAX_CONCATENATED;
     let (concatenated, flat) = if is_whole { (sums.concatenated, flat) } else { Default::default() };
     Ok(Units { units: divided, natives, concatenated, flat: FlatStrings { units: flat }, is_whole })
 }
 
-/// Gives up what a unit found if that would be too much with what others found.
+/// The number of a type of nodes; `u64::MAX` if the dump has no such type.
+fn type_number(meta: &Meta, wanted: &str) -> u64 {
+    meta.nodes.types.iter().position(|name| name == wanted).map_or(u64::MAX, |number| number as u64)
+}
+
+/// Drops the strings of a unit if all units together have too many.
 fn limit<T>(found: &mut Vec<T>, count: &AtomicUsize, most: usize) {
     // Relaxed: a sum. Once it is too large, nothing of it is used.
     if count.fetch_add(found.len(), Ordering::Relaxed) + found.len() > most {
@@ -294,7 +297,7 @@ fn limit<T>(found: &mut Vec<T>, count: &AtomicUsize, most: usize) {
     found.shrink_to_fit();
 }
 
-/// A number that a recording has room for. None has more rows or strings: the writer will say so.
+/// A number of a row or string. Larger ones are refused by the writer.
 fn number(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
@@ -307,7 +310,7 @@ pub(crate) struct FlatStrings {
 }
 
 impl FlatStrings {
-    /// The number of the string that the node in a row is; `None` if it is none.
+    /// The number of the string in a row; `None` if the node is not a flat string.
     pub(crate) fn name(&self, row: u64) -> Option<u64> {
         let unit = self.units.get(usize::try_from(row / UNIT_NODES).ok()?)?;
         let place = unit.binary_search_by_key(&row, |&(row, _)| row.into()).ok()?;
@@ -345,7 +348,7 @@ impl UnitTotals {
     }
 }
 
-/// Adds sizes; together they must fit an `i64`, as any sizes in one address space do.
+/// Adds sizes; the sum must fit an `i64`, like all sizes in one address space.
 fn add_bytes(sum: u64, size: u64, offset: u64) -> Result<u64, Damage> {
     let limit = i64::MAX as u64;
     let sum = sum.checked_add(size).filter(|&sum| sum <= limit);

@@ -21,13 +21,13 @@ use crate::error::{Damage, Stop};
 const PIECE_BYTES: usize = 256 << 10;
 /// After this many pieces the importer checks for cancellation and for the end of the array.
 const PIECES_PER_UNIT: usize = 16;
-/// The most digits that surely fit a `u64`.
+/// Maximum number of digits that always fit a `u64`.
 const MAX_DIGITS: usize = 19;
 
-/// An array whose numbers have been counted, not looked at.
+/// An array whose numbers were counted, but not read.
 pub(crate) struct Numbers<'a> {
     dump: &'a [u8],
-    /// What it is, for errors.
+    /// Its name in errors.
     what: &'static str,
     /// The first byte after `[`.
     start: usize,
@@ -51,10 +51,10 @@ impl<'a> Numbers<'a> {
         context: &Context<'_>,
     ) -> Result<Numbers<'a>, Stop> {
         let rest = dump.get(start..).unwrap_or_default();
-        // Of a short array only its own bytes are read, by this thread.
+        // Only the bytes of a short array are read, by this thread.
         let is_short = commas_before_end(&rest[..rest.len().min(PIECE_BYTES)]).1.is_some();
         let pieces = if is_short { 1 } else { rest.len().div_ceil(PIECE_BYTES) };
-        // The piece that the array ends in, as far as is known.
+        // The piece in which the array ends, as far as known.
         let last = AtomicUsize::new(pieces);
         let counted = Mutex::new(Vec::new());
         for_each_unit(
@@ -63,10 +63,10 @@ impl<'a> Numbers<'a> {
             || Ok(()),
             |(), unit| {
                 let first = unit * PIECES_PER_UNIT;
-                // Relaxed: a thread that learns of the end late counts some pieces for nothing.
+                // Relaxed: a thread that learns of the end late counts some pieces in vain.
                 let ours = first..(first + PIECES_PER_UNIT).min(pieces);
-                let start_of = |piece: usize| start + rest.len().min(piece * PIECE_BYTES);
-                let bytes = start_of(ours.start)..start_of(ours.end);
+                let bounds = [ours.start, ours.end].map(|piece| start + rest.len().min(piece * PIECE_BYTES));
+                let bytes = bounds[0]..bounds[1];
                 for piece in ours.take_while(|&piece| piece <= last.load(Ordering::Relaxed)) {
                     let offset = piece * PIECE_BYTES;
                     let bytes = &rest[offset..rest.len().min(offset + PIECE_BYTES)];
@@ -102,7 +102,7 @@ impl<'a> Numbers<'a> {
         Ok(numbers)
     }
 
-    /// How many numbers there are.
+    /// Number of numbers in the array.
     pub(crate) fn len(&self) -> u64 {
         self.count
     }
@@ -112,12 +112,12 @@ impl<'a> Numbers<'a> {
         self.end
     }
 
-    /// Where it starts, from the start of the dump.
+    /// The offset of its start in the dump.
     pub(crate) fn offset(&self) -> u64 {
         self.start as u64
     }
 
-    /// How many bytes it takes.
+    /// Its length in bytes.
     pub(crate) fn byte_count(&self) -> u64 {
         (self.end - self.start) as u64
     }
@@ -128,7 +128,7 @@ impl<'a> Numbers<'a> {
         if self.is_whole { Ok(()) } else { Err(Damage::Ends { length, inside: self.what }) }
     }
 
-    /// A reader whose next number is that of `index`.
+    /// A reader whose next number has this index.
     pub(crate) fn from(&self, index: u64) -> Reader<'a> {
         let mut at = self.start;
         if index > 0 {
@@ -149,7 +149,7 @@ fn commas_before_end(bytes: &[u8]) -> (u64, Option<usize>) {
     let mut blocks = bytes.chunks(128);
     let mut before = 0;
     for block in &mut blocks {
-        // Simple enough for the compiler to look at many bytes at once.
+        // Simple enough for the compiler to vectorise.
         let (mut block_commas, mut is_end) = (0_u8, 0_u8);
         for &byte in block {
             block_commas += u8::from(byte == b',');
@@ -174,12 +174,12 @@ pub(crate) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Where the next number is, from the start of the dump.
+    /// The offset of the next number in the dump.
     pub(crate) fn offset(&self) -> u64 {
         self.at as u64
     }
 
-    /// Passes over the next numbers without looking at them; the array has more.
+    /// Skips the next numbers without reading them; the array must have more.
     pub(crate) fn skip(&mut self, numbers: usize) {
         let rest = self.dump.get(self.at..).unwrap_or_default();
         if let Some(before) = numbers.checked_sub(1) {
@@ -199,7 +199,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The next `N` numbers, if all are as V8 writes them; else it stays where it is.
+    /// The next `N` numbers, if all have V8's form; otherwise the position is unchanged.
     #[inline(always)]
     pub(crate) fn quick_array<const N: usize>(&mut self) -> Option<[u64; N]> {
         let mut record = [0; N];
@@ -219,7 +219,7 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    /// The next number with everything that may surround it: spaces, the end of the array.
+    /// Reads the next number with everything that may surround it: spaces, the end of the array.
     #[cold]
     fn next_slowly(&mut self) -> Result<u64, Damage> {
         self.skip_space();
@@ -261,7 +261,7 @@ impl Reader<'_> {
     }
 }
 
-/// The number at `at`, if it is one as V8 writes it, and where the next begins.
+/// The number at `at`, if it has V8's form, and the offset of the next.
 #[inline(always)]
 fn quick_number(dump: &[u8], at: usize) -> Option<(u64, usize)> {
     let word = u64::from_le_bytes(*dump.get(at..)?.first_chunk()?);
@@ -280,8 +280,8 @@ fn quick_number(dump: &[u8], at: usize) -> Option<(u64, usize)> {
             end += 1;
         }
     }
-    // V8 begins a line before the comma of each record. Branches can be foreseen, so that the next
-    // number is begun before this one is known.
+    // V8 begins a line before the comma of each record. These branches are predictable, so the processor starts on
+    // the next number before this one is known.
     match dump.get(end) {
         Some(b',') if digits > 0 => Some((value, end + 1)),
         Some(b'\n') if digits > 0 && dump.get(end + 1) == Some(&b',') => Some((value, end + 2)),
@@ -289,9 +289,8 @@ fn quick_number(dump: &[u8], at: usize) -> Option<(u64, usize)> {
     }
 }
 
-/// The number that the first bytes of `word`, in memory's order, spell, and how many digits it has:
-/// at most eight. All eight bytes are looked at together: their lengths follow no pattern that a
-/// branch predictor could learn.
+/// The number spelled by the first bytes of `word`, in memory's order, and its number of digits: at most eight. All
+/// eight bytes are processed together: their lengths follow no pattern that a branch predictor could learn.
 #[inline]
 fn leading_digits(word: u64) -> (u64, u32) {
     // Digits become 0 to 9; adding 0x76 to anything larger sets the high bit. A carry goes to later

@@ -6,11 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use crate::context::Context;
 use crate::error::Stop;
 
-/// Calls `work` for the units 0 to `units` − 1, on as many threads as the user allows. Each thread has a
-/// state of its own, from `begin` to `finish`, and takes the units in ascending order.
+/// Calls `work` for the units 0 to `units` − 1, on the number of threads set by the user. Each thread has a state of
+/// its own, from `begin` to `finish`, and takes the units in ascending order.
 ///
 /// # Errors
-/// Of all units that fail, the error of the first: the same for any number of threads.
+/// The error of the first of all units that fail: the same for any number of threads.
 pub(crate) fn for_each_unit<S>(
     context: &Context<'_>,
     units: usize,
@@ -18,33 +18,23 @@ pub(crate) fn for_each_unit<S>(
     work: impl Fn(&mut S, usize) -> Result<(), Stop> + Sync,
     finish: impl Fn(S) -> Result<(), Stop> + Sync,
 ) -> Result<(), Stop> {
-    let next = AtomicUsize::new(0);
-    // The first unit that failed, and why. What begins or finishes badly comes after all units.
-    let failed: Mutex<Option<(usize, Stop)>> = Mutex::new(None);
-    let fail = |unit: usize, stop: Stop| {
-        // No unit begins any more. Relaxed: each unit is taken once whatever the order.
-        next.fetch_max(units, Ordering::Relaxed);
-        let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-        if failed.as_ref().is_none_or(|&(first, _)| unit < first) {
-            *failed = Some((unit, stop));
-        }
-    };
+    let queue = Queue { units, next: AtomicUsize::new(0), failed: Mutex::new(None) };
     let run = || {
         let mut state = match begin() {
             Ok(state) => state,
-            Err(stop) => return fail(units, stop),
+            Err(stop) => return queue.fail(units, stop),
         };
         loop {
-            let unit = next.fetch_add(1, Ordering::Relaxed);
+            let unit = queue.next.fetch_add(1, Ordering::Relaxed);
             if unit >= units {
                 break;
             }
             let worked = context.check_cancelled().map_err(Stop::from).and_then(|()| work(&mut state, unit));
             if let Err(stop) = worked {
-                return fail(unit, stop);
+                return queue.fail(unit, stop);
             }
         }
-        finish(state).unwrap_or_else(|stop| fail(units, stop));
+        finish(state).unwrap_or_else(|stop| queue.fail(units, stop));
     };
     let threads = context.options.threads.get().min(units);
     if threads <= 1 {
@@ -57,10 +47,29 @@ pub(crate) fn for_each_unit<S>(
             run();
         });
     }
-    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, stop)| Err(stop))
+    queue.failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, stop)| Err(stop))
 }
 
-/// What `work` answers for the units 0 to `units` − 1, in their order, from as many threads as the user allows.
+/// The units that threads take.
+struct Queue {
+    units: usize,
+    next: AtomicUsize,
+    /// The first unit that failed, with its error. Errors of `begin` and `finish` come after all units.
+    failed: Mutex<Option<(usize, Stop)>>,
+}
+
+impl Queue {
+    fn fail(&self, unit: usize, stop: Stop) {
+        // No further unit begins. Relaxed: each unit is taken once in any order.
+        self.next.fetch_max(self.units, Ordering::Relaxed);
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        if failed.as_ref().is_none_or(|&(first, _)| unit < first) {
+            *failed = Some((unit, stop));
+        }
+    }
+}
+
+/// The results of `work` for the units 0 to `units` − 1, in their order, on the number of threads set by the user.
 ///
 /// # Errors
 /// If the user cancels.
@@ -70,12 +79,17 @@ pub(crate) fn map_units<T: Send>(
     work: impl Fn(usize) -> T + Sync,
 ) -> Result<Vec<T>, Stop> {
     let answers = Mutex::new(Vec::with_capacity(units));
-    let add = |(): &mut (), unit: usize| {
-        let answer = work(unit);
-        answers.lock().unwrap_or_else(PoisonError::into_inner).push((unit, answer));
-        Ok(())
-    };
-    for_each_unit(context, units, || Ok(()), add, |()| Ok(()))?;
+    for_each_unit(
+        context,
+        units,
+        || Ok(()),
+        |(), unit| {
+            let answer = work(unit);
+            answers.lock().unwrap_or_else(PoisonError::into_inner).push((unit, answer));
+            Ok(())
+        },
+        |()| Ok(()),
+    )?;
     let mut answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
     answers.sort_unstable_by_key(|&(unit, _)| unit);
     Ok(answers.into_iter().map(|(_, answer)| answer).collect())

@@ -1,14 +1,14 @@
-//! The quotes of a piece of text, which tell whether the next piece begins inside of a string.
+//! The quotes of a piece of text, which determine whether the next piece begins inside a string.
 //!
-//! A quote after an odd number of backslashes is escaped. Only the backslashes that a piece begins with depend on the piece
-//! before, so pieces are counted independently, and [`Quotes::after`] joins them.
+//! A quote after an odd number of backslashes is escaped. Only the backslashes at the beginning of a piece depend on
+//! the piece before, so pieces are counted independently, and [`Quotes::after`] joins them.
 
 /// The quotes in a piece of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Quotes {
     /// Quotes that are not escaped, if the first byte is not.
     unescaped: u64,
-    /// How many more there are if the first byte is escaped: -1, 0 or 1.
+    /// Difference in their number if the first byte is escaped: -1, 0 or 1.
     more_if_escaped: i64,
     /// Whether the byte after the piece is escaped, if the first byte is not.
     escapes_next: bool,
@@ -16,7 +16,7 @@ pub(crate) struct Quotes {
     is_all_backslashes: bool,
 }
 
-/// What is before a place in the text of an array of strings.
+/// The state before a place in the text of an array of strings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Before {
     /// Quotes that are not escaped.
@@ -30,7 +30,7 @@ impl Quotes {
     pub(crate) fn count(piece: &[u8]) -> Quotes {
         let (mut unescaped, mut is_escaped) = (0, false);
         for block in piece.chunks(128) {
-            // Simple enough for the compiler to look at many bytes at once.
+            // Simple enough for the compiler to vectorise.
             let (mut quotes, mut backslashes) = (0_u8, 0_u8);
             for &byte in block {
                 quotes += u8::from(byte == b'"');
@@ -55,7 +55,7 @@ impl Quotes {
         Quotes { unescaped, more_if_escaped, escapes_next: is_escaped, is_all_backslashes: leading == piece.len() }
     }
 
-    /// What is before the end of the piece, of what is `before` its beginning.
+    /// The state at the end of the piece, given that `before` its beginning.
     pub(crate) fn after(self, before: Before) -> Before {
         let more = if before.is_escaped { self.more_if_escaped } else { 0 };
         Before {

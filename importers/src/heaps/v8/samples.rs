@@ -1,17 +1,17 @@
-//! Samples: when objects were allocated, if the program tracked that.
+//! Samples: the allocation times of objects, if the program tracked them.
 //!
 //! ```text
 //!   "samples": [ timestamp_us, last_assigned_id, timestamp_us, last_assigned_id, … ]
 //! ```
 //!
-//! V8 gives ids in ascending order. An object was allocated between the last sample whose id is smaller than its own
-//! and the next one. The first sample is taken soon after tracking begins: what has an id up to its own may have been
-//! there before.
+//! V8 assigns ids in ascending order. An object was allocated between the last sample whose id is smaller than its
+//! own and the next one. The first sample is taken soon after tracking begins: objects with ids up to its own may be
+//! older.
 
 use super::layout::Layout;
 use crate::error::Damage;
 
-/// The most samples that are read, 16 bytes each. V8 takes 20 a second.
+/// Maximum number of samples read, 16 bytes each. V8 takes 20 a second.
 const MAX_SAMPLES: u64 = 1 << 20;
 
 /// Ids and times in µs since the first sample, both ascending.
@@ -22,9 +22,8 @@ impl Samples {
     /// Reads the samples; none if there are too many, or if they are not in order.
     pub(crate) fn read(layout: &Layout<'_>) -> Result<Samples, Damage> {
         let fields = &layout.meta.sample_fields;
-        let place = |name| fields.iter().position(|field| field == name);
-        let (Some(numbers), Some(time), Some(id)) = (&layout.samples, place("timestamp_us"), place("last_assigned_id"))
-        else {
+        let [time, id] = ["timestamp_us", "last_assigned_id"].map(|name| fields.iter().position(|field| field == name));
+        let (Some(numbers), Some(time), Some(id)) = (&layout.samples, time, id) else {
             return Ok(Samples::default());
         };
         numbers.check_whole()?;
@@ -42,8 +41,8 @@ impl Samples {
         Ok(Samples(if is_in_order { samples } else { Vec::new() }))
     }
 
-    /// The time of the first sample after an object was allocated, in µs; `None` if that is not known, as of what was
-    /// allocated before the first one. Ids of objects that are JavaScript's are odd; others are given in another order.
+    /// The time of the first sample after an object was allocated, in µs; `None` if it is unknown, as for objects
+    /// allocated before the first sample. Objects of JavaScript have odd ids; others have ids in another order.
     #[inline]
     pub(crate) fn allocated_us(&self, id: u64) -> Option<u64> {
         if self.0.is_empty() || id.is_multiple_of(2) {

@@ -1,4 +1,4 @@
-//! The strings of a dump, which come last and which everything else names by number.
+//! The strings of a dump, which come last and to which everything else refers by number.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,19 +9,19 @@ use super::quotes::{Before, Quotes};
 use crate::context::Context;
 use crate::error::{Damage, Stop};
 
-/// How much one thread looks through at a time, in bytes.
+/// Bytes that one thread scans at a time.
 const PIECE_BYTES: usize = 256 << 10;
-/// The most pieces that are looked through together: all are looked at twice while they are in memory.
+/// Maximum number of pieces scanned together: all are scanned twice while they are in memory.
 const MAX_PIECES: usize = 64;
-/// One position is remembered for this many strings.
+/// The position of one in this number of strings is remembered.
 const STEP: usize = 64;
 
 /// The strings of a dump, with its escapes.
 pub(crate) struct Strings<'a> {
     dump: &'a [u8],
-    /// Where every [`STEP`]th string begins, after its quote.
+    /// The position of every [`STEP`]th string, after its quote.
     places: Vec<usize>,
-    /// What strings tell of entries of WeakMaps.
+    /// The entries of WeakMaps that strings name.
     entries: Vec<EntryName>,
     count: usize,
     /// The position after the `]`, or after the last whole string.
@@ -31,20 +31,20 @@ pub(crate) struct Strings<'a> {
 /// The strings that begin in a piece of the array.
 #[derive(Default)]
 struct PieceStrings {
-    /// Where every [`STEP`]th string of the array begins.
+    /// The position of every [`STEP`]th string of the array.
     places: Vec<usize>,
     entries: Vec<EntryName>,
     count: usize,
-    /// After the last of them, or after the `]`.
+    /// The end of the last of them, or of the array.
     end: usize,
-    /// How the array ends, if it ends here.
+    /// The end of the array, if it is in this piece.
     array_end: Option<Result<(), Damage>>,
-    /// Where the next string begins, at its quote.
+    /// The position of the next string's quote.
     next: usize,
 }
 
 impl PieceStrings {
-    /// The strings that begin in `piece`. What is between them and the strings before was read with those.
+    /// The strings that begin in `piece`. Bytes before the first of them belong to the previous piece.
     fn of(dump: &[u8], piece: Range<usize>, before: Before) -> PieceStrings {
         let text = &dump[..piece.end];
         let mut at = piece.start + usize::from(before.is_escaped);
@@ -58,7 +58,7 @@ impl PieceStrings {
         PieceStrings::walk(dump, at + quote, piece.end, before.quotes.div_ceil(2) as usize)
     }
 
-    /// The strings from the quote at `first` on, which is that of string `number`, as far as they begin before `until`.
+    /// The strings that begin before `until`, from the quote at `first` on, which is that of string `number`.
     fn walk(dump: &[u8], first: usize, until: usize, number: usize) -> PieceStrings {
         let mut piece = PieceStrings { end: first, next: first, ..PieceStrings::default() };
         while piece.next < until && piece.array_end.is_none() {
@@ -72,7 +72,7 @@ impl PieceStrings {
         piece
     }
 
-    /// Goes past the next string, and returns the place of the one after it; `None` at the end of the array.
+    /// Skips the next string, and returns the position of the one after it; `None` at the end of the array.
     fn string(&mut self, dump: &[u8], number: usize) -> Result<Option<usize>, Damage> {
         let end = string_end(dump, self.next + 1)?;
         if (number + self.count).is_multiple_of(STEP) {
@@ -93,8 +93,8 @@ impl PieceStrings {
 }
 
 impl<'a> Strings<'a> {
-    /// Finds the strings of the array whose first byte after `[` is at `start`, on all threads. If it is cut or damaged,
-    /// the strings before are there.
+    /// Finds the strings of the array whose first byte after `[` is at `start`, on all threads. If the array is cut
+    /// or damaged, returns the strings before the damage.
     ///
     /// # Errors
     /// If the user cancels.
@@ -125,8 +125,8 @@ impl<'a> Strings<'a> {
         Ok((strings, found))
     }
 
-    /// Goes from string to string, the first of which is at `first`. The beginning is read by this thread: most damaged
-    /// or small arrays end there. Then each window is twice as long as the one before, so that little is read for nothing.
+    /// Scans the strings, the first of which is at `first`. The beginning is read by this thread: most damaged or
+    /// small arrays end there. Then each window is twice as long as the one before, so that little is read in vain.
     fn walk(&mut self, first: usize, piece_bytes: usize, context: &Context<'_>) -> Result<Result<(), Damage>, Stop> {
         let beginning = PieceStrings::walk(self.dump, first, first + piece_bytes, 0);
         let (mut start, mut pieces) = (beginning.next, 1);
@@ -146,11 +146,11 @@ impl<'a> Strings<'a> {
             context.release(window);
             pieces = (pieces * 2).min(MAX_PIECES);
         }
-        // Not reached: the last string finds the end of the dump.
+        // Unreachable: the last string finds the end of the dump.
         Ok(Err(Damage::Ends { length: self.dump.len() as u64, inside: "a string" }))
     }
 
-    /// The strings that begin in a window, by piece. `before` goes from its beginning to its end.
+    /// The strings that begin in a window, by piece. Moves `before` from its beginning to its end.
     fn window(
         &self,
         window: &Range<usize>,
@@ -166,7 +166,7 @@ impl<'a> Strings<'a> {
         map_units(context, pieces.len(), |piece| PieceStrings::of(self.dump, pieces[piece].clone(), befores[piece]))
     }
 
-    /// Adds the strings of the next piece. Returns how the array ends, if it does.
+    /// Adds the strings of the next piece. Returns the end of the array, if it is in the piece.
     fn add(&mut self, piece: PieceStrings) -> Option<Result<(), Damage>> {
         self.places.extend(piece.places);
         self.entries.extend(piece.entries);
@@ -182,35 +182,36 @@ impl<'a> Strings<'a> {
         Strings { dump, places: Vec::new(), entries: Vec::new(), count: 0, end: dump.len() }
     }
 
-    /// How many there are.
+    /// Number of strings.
     pub(crate) fn len(&self) -> usize {
         self.count
     }
 
-    /// After the last byte.
+    /// The position after the last byte.
     pub(crate) fn end(&self) -> usize {
         self.end
     }
 
-    /// Where they are.
+    /// The range of the strings.
     pub(crate) fn range(&self) -> Range<usize> {
         self.places.first().copied().unwrap_or(self.end)..self.end
     }
 
-    /// Where `count` strings are, from string `first` on: both are multiples of [`STEP`].
+    /// The range of `count` strings, from string `first` on: both are multiples of [`STEP`].
     pub(crate) fn range_of(&self, first: usize, count: usize) -> Range<usize> {
-        let place = |index: usize| self.places.get(index / STEP).copied().unwrap_or(self.end);
-        place(first)..place(first + count)
+        let [start, end] =
+            [first, first + count].map(|index| self.places.get(index / STEP).copied().unwrap_or(self.end));
+        start..end
     }
 
-    /// The text of a string. Takes a while: meant for names of types.
+    /// The text of a string. Slow: meant for names of types.
     pub(crate) fn text(&self, index: usize) -> Option<Cow<'a, str>> {
         self.raw(index).map(unescaped)
     }
 
-    /// Its first `bytes` bytes, and some more if it has more.
+    /// The first `bytes` bytes of a string, and possibly some more.
     pub(crate) fn beginning(&self, index: usize, bytes: usize) -> Option<Cow<'a, str>> {
-        // A byte takes at most six, `\u0001`; and what the end cuts through lies behind the first `bytes`.
+        // A byte takes at most six, `\u0001`; the character that the end cuts lies behind the first `bytes`.
         let most = (bytes + 8).saturating_mul(6);
         self.raw(index).map(|raw| unescaped(&raw[..raw.len().min(most)]))
     }
@@ -220,7 +221,7 @@ impl<'a> Strings<'a> {
         raw.nth(index % STEP).filter(|_| index < self.count)
     }
 
-    /// The entries of WeakMaps that strings tell of.
+    /// The entries of WeakMaps that strings name.
     pub(crate) fn entries(&self) -> &[EntryName] {
         &self.entries
     }
@@ -241,8 +242,8 @@ impl<'a> Strings<'a> {
     }
 }
 
-/// Decodes a JSON string. V8 writes half of a surrogate pair where a JavaScript string has one, and
-/// invalid UTF-8 may occur in any dump: both become U+FFFD.
+/// Decodes a JSON string. V8 writes an unpaired surrogate as it is, and invalid UTF-8 may occur in any dump: both
+/// become U+FFFD.
 pub(crate) fn unescaped(raw: &[u8]) -> Cow<'_, str> {
     if memchr::memchr(b'\\', raw).is_none() {
         return String::from_utf8_lossy(raw);
@@ -260,7 +261,7 @@ pub(crate) fn unescaped(raw: &[u8]) -> Cow<'_, str> {
             Some(b'f') => ('\u{c}', 1),
             Some(b'u') => unicode_escape(rest),
             Some(&other) if other.is_ascii() => (char::from(other), 1),
-            // The first byte of a character: it follows as it is.
+            // The first byte of a character, which is copied later.
             _ => ('\\', 0),
         };
         text.push(escaped);
@@ -270,25 +271,26 @@ pub(crate) fn unescaped(raw: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The character of `uXXXX` or `uXXXX\uXXXX`, and how long that is.
+/// The character of `uXXXX` or `uXXXX\uXXXX`, and its length.
 fn unicode_escape(rest: &[u8]) -> (char, usize) {
-    let unit = |at: usize| {
-        let digits = rest.get(at..at + 5)?.strip_prefix(b"u")?;
-        if !digits.iter().all(u8::is_ascii_hexdigit) {
-            return None;
-        }
-        u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
-    };
-    let Some(first) = unit(0) else { return (char::REPLACEMENT_CHARACTER, 1) };
+    let Some(first) = utf16_unit(rest, 0) else { return (char::REPLACEMENT_CHARACTER, 1) };
     if let Some(character) = char::from_u32(first.into()) {
         return (character, 5);
     }
-    let second = if rest.get(5) == Some(&b'\\') { unit(6) } else { None };
+    let second = if rest.get(5) == Some(&b'\\') { utf16_unit(rest, 6) } else { None };
     let pair = char::decode_utf16([Some(first), second].into_iter().flatten()).next();
     match pair {
         Some(Ok(character)) => (character, 11),
         _ => (char::REPLACEMENT_CHARACTER, 5),
     }
+}
+
+fn utf16_unit(text: &[u8], at: usize) -> Option<u16> {
+    let digits = text.get(at..at + 5)?.strip_prefix(b"u")?;
+    if !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
 }
 
 /// The closing quote of the string whose first byte is at `start`.

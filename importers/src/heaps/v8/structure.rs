@@ -1,7 +1,7 @@
-//! Which strings of a dump name the structure of the program: they remain where contents are left out.
+//! The strings of a dump that name the structure of the program. They are recorded even without contents.
 //!
-//! Names and texts are in one list, so what a string is depends on where its number is: in an edge that has a name, in a
-//! node whose name is no text, or only in others.
+//! Names and texts are in one list, so the meaning of a string depends on its uses: in an edge that has a name, in a
+//! node whose name is not a text, or only in others.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,9 +12,9 @@ use super::reference::has_name;
 use crate::context::Context;
 use crate::error::Stop;
 
-/// Whether the names of nodes of this type say what a program is made of: functions, scripts, parts of V8. Those of other
-/// types are texts, are not known, or name the type of the object, which remains in any case: an element's type is `<div>`,
-/// and its attributes are texts.
+/// Whether the names of nodes of this type describe the structure of a program: functions, scripts, parts of V8.
+/// Those of other types are texts, are unknown, or name the type of the object, which is recorded in any case: an
+/// element's type is `<div>`, and its attributes are texts.
 pub(crate) fn is_structure(node_type: &str) -> bool {
     matches!(
         node_type,
@@ -28,7 +28,7 @@ pub(crate) fn is_structure(node_type: &str) -> bool {
 pub(crate) struct StructureNames(Vec<AtomicU64>);
 
 impl StructureNames {
-    /// Looks through all nodes and edges, on all threads.
+    /// Examines all nodes and edges, on all threads.
     ///
     /// # Errors
     /// Damage of nodes and edges, and if the user cancels.
@@ -38,29 +38,32 @@ impl StructureNames {
         let names = StructureNames(std::iter::repeat_with(AtomicU64::default).take(words).collect());
         let nodes_named: Vec<bool> = meta.nodes.types.iter().map(|name| is_structure(name)).collect();
         let edges_named: Vec<bool> = meta.edges.types.iter().map(|name| has_name(name)).collect();
-        let is_named =
-            |types: &[bool], type_: u64| usize::try_from(type_).is_ok_and(|type_| types.get(type_) == Some(&true));
-        let look_through = |(): &mut (), unit: usize| {
-            let unit = &units[unit];
-            let mut of_nodes = Nodes::new(nodes, &meta.nodes, unit.first_node);
-            let mut of_edges = Edges::new(edges, &meta.edges, unit.first_edge);
-            let start = of_edges.offset();
-            for _ in 0..unit.nodes {
-                let node = of_nodes.next()?;
-                if is_named(&nodes_named, node.type_) {
-                    names.keep(node.name);
-                }
-                for _ in 0..node.edge_count {
-                    let edge = of_edges.next()?;
-                    if is_named(&edges_named, edge.type_) {
-                        names.keep(edge.name_or_index);
+        for_each_unit(
+            context,
+            units.len(),
+            || Ok(()),
+            |(), unit| {
+                let unit = &units[unit];
+                let mut of_nodes = Nodes::new(nodes, &meta.nodes, unit.first_node);
+                let mut of_edges = Edges::new(edges, &meta.edges, unit.first_edge);
+                let start = of_edges.offset();
+                for _ in 0..unit.nodes {
+                    let node = of_nodes.next()?;
+                    if is_named(&nodes_named, node.type_) {
+                        names.keep(node.name);
+                    }
+                    for _ in 0..node.edge_count {
+                        let edge = of_edges.next()?;
+                        if is_named(&edges_named, edge.type_) {
+                            names.keep(edge.name_or_index);
+                        }
                     }
                 }
-            }
-            context.progress.advance(of_edges.offset().saturating_sub(start));
-            Ok(())
-        };
-        for_each_unit(context, units.len(), || Ok(()), look_through, |()| Ok(()))?;
+                context.progress.advance(of_edges.offset().saturating_sub(start));
+                Ok(())
+            },
+            |()| Ok(()),
+        )?;
         Ok(names)
     }
 
@@ -74,9 +77,14 @@ impl StructureNames {
         let word = usize::try_from(string / 64).ok().and_then(|word| self.0.get(word));
         let Some(word) = word else { return };
         let bit = 1 << (string % 64);
-        // Most are there already. Relaxed: read after the threads have ended.
+        // Most are set already. Relaxed: read after the threads have ended.
         if word.load(Ordering::Relaxed) & bit == 0 {
             word.fetch_or(bit, Ordering::Relaxed);
         }
     }
+}
+
+#[inline]
+fn is_named(types: &[bool], type_: u64) -> bool {
+    usize::try_from(type_).is_ok_and(|type_| types.get(type_) == Some(&true))
 }

@@ -1,4 +1,4 @@
-//! Allocation traces: which calls led to the allocation of an object, if the program tracked them.
+//! Allocation traces: the calls that led to the allocation of an object, if the program tracked them.
 //!
 //! ```text
 //!   "trace_function_infos": [ function_id, name, script_name, script_id, line, column, … ]
@@ -15,10 +15,10 @@ use crate::context::Context;
 use crate::error::{Damage, Stop};
 use barrow_writer::{SiteDescription, SiteId};
 
-/// More numbers than a trace node has fields: the tree is none.
+/// Maximum number of fields of a trace node.
 const MAX_NUMBERS: usize = 32;
 
-/// The sites that allocated, and what scripts are called.
+/// The sites of allocations, and the names of scripts.
 #[derive(Default)]
 pub(crate) struct Traces {
     /// By id of the trace node.
@@ -31,7 +31,7 @@ pub(crate) struct Traces {
 #[derive(Debug, Clone, Copy)]
 struct Function {
     name: u64,
-    /// 0 for what is in no script.
+    /// 0 if it is in no script.
     script_id: u64,
     /// Counted from 1; 0 if unknown.
     line: u64,
@@ -39,8 +39,8 @@ struct Function {
 }
 
 impl Traces {
-    /// Declares a site for every node of the tree but its root. Of a damaged tree there are those before
-    /// the damage, which is returned, too.
+    /// Declares a site for every node of the tree except its root. For a damaged tree, declares those before the
+    /// damage, and also returns the damage.
     pub(crate) fn declare(layout: &Layout<'_>, context: &Context<'_>) -> Result<(Traces, Result<(), Damage>), Stop> {
         let mut traces = Traces::default();
         let functions = match traces.functions(layout) {
@@ -89,13 +89,13 @@ impl Traces {
     fn tree(&mut self, layout: &Layout<'_>, functions: &[Function], context: &Context<'_>) -> Result<(), Stop> {
         let Some(range) = layout.trace_tree.clone() else { return Ok(()) };
         let fields = &layout.meta.trace_fields;
-        let place = |name| fields.iter().position(|field| field == name);
-        let (Some(id), Some(function)) = (place("id"), place("function_info_index")) else { return Ok(()) };
+        let [id, function] = ["id", "function_info_index"].map(|name| fields.iter().position(|field| field == name));
+        let (Some(id), Some(function)) = (id, function) else { return Ok(()) };
         if fields.last().is_none_or(|last| last != "children") || fields.len() > MAX_NUMBERS {
             return Ok(());
         }
         let mut tree = Tree { dump: layout.dump, at: range.start, end: range.end };
-        // For each list that is open, the caller of the nodes in it.
+        // For each open list, the caller of its nodes.
         let mut callers: Vec<Option<SiteId>> = Vec::new();
         let mut record = Vec::with_capacity(fields.len());
         while let Some(token) = tree.next() {
@@ -105,7 +105,7 @@ impl Traces {
                 Token::Open if callers.is_empty() => callers.push(None),
                 Token::Open if record.len() + 1 == fields.len() => {
                     let caller = callers.last().copied().flatten();
-                    // The root is no call.
+                    // The root is not a call.
                     let is_root = callers.len() == 1;
                     let function = usize::try_from(record[function]).ok().and_then(|index| functions.get(index));
                     let site = match function {
@@ -132,19 +132,20 @@ impl Traces {
     ) -> Result<SiteId, Stop> {
         let name = text(&layout.strings, function.name);
         let file = (function.script_id != 0).then(|| self.script(function.script_id, &layout.strings));
-        let number = |number: u64| u32::try_from(number).ok().filter(|&number| number > 0);
+        let [line, column] =
+            [function.line, function.column].map(|number| u32::try_from(number).ok().filter(|&number| number > 0));
         Ok(context.vocabulary.site(&SiteDescription {
             function: Some(name.as_deref().unwrap_or("(anonymous)")),
             file: file.as_deref(),
-            line: number(function.line),
-            column: number(function.column),
+            line,
+            column,
             caller,
             attributes: &[],
         })?)
     }
 }
 
-/// A string that is there and not empty.
+/// A string, if it is there and not empty.
 fn text(strings: &Strings<'_>, index: u64) -> Option<String> {
     let text = strings.text(usize::try_from(index).ok()?)?;
     (!text.is_empty()).then(|| text.into_owned())
@@ -165,7 +166,7 @@ enum Token {
 }
 
 impl Tree<'_> {
-    /// The next token and where it is.
+    /// The next token, with its offset.
     fn next(&mut self) -> Option<Result<(usize, Token), Damage>> {
         let text = self.dump.get(self.at..self.end).unwrap_or_default();
         let start = self.at + text.iter().position(|&byte| byte != b',' && !byte.is_ascii_whitespace())?;

@@ -1,4 +1,4 @@
-//! The types of objects: what tells them apart in a dump, and how they are declared.
+//! The types of objects: their keys in a dump, and their declaration.
 
 use std::borrow::Cow;
 
@@ -19,10 +19,10 @@ const LOST: &str = "(name lost)";
 /// The field that holds a number, `true` or `false`.
 pub(crate) const VALUE: &str = "value";
 
-/// What tells types apart: the type of the node, its name, its constructor's place, whether it is detached.
+/// The key of a type: the type of the node, its name, its constructor's place, whether it is detached.
 pub(crate) type TypeKey = (u64, u64, SourcePositionId, bool);
 
-/// The parts of a dump that tell the types of its nodes.
+/// The parts of a dump that determine the types of its nodes.
 pub(crate) struct Types<'c, 'a> {
     context: &'c Context<'c>,
     pub(crate) layout: &'c Layout<'a>,
@@ -31,7 +31,7 @@ pub(crate) struct Types<'c, 'a> {
     detached: Detached,
     /// By type of node.
     classes: Vec<Class>,
-    /// Of the types that the snapshot names. The one without a name is a kind of few recordings.
+    /// Of the types that the snapshot names. The type without a name is a kind of few recordings.
     kinds: Vec<KindId>,
 }
 
@@ -52,7 +52,7 @@ impl<'c, 'a> Types<'c, 'a> {
         Ok(Types { context, layout, locations, traces, detached, classes, kinds })
     }
 
-    /// The class of the node at `row`, and what tells its type.
+    /// The class of the node at `row`, and the key of its type.
     #[inline(always)]
     pub(crate) fn key(&self, node: &Node, row: u64) -> (&Class, TypeKey) {
         let class = &self.classes[node.type_ as usize];
@@ -111,7 +111,7 @@ impl<'c, 'a> Types<'c, 'a> {
     }
 }
 
-/// A line or column counted from 1, of one counted from 0.
+/// Converts a line or column counted from 0 to one counted from 1.
 pub(crate) fn from_one(number: u64) -> Option<u32> {
     u32::try_from(number.checked_add(1)?).ok()
 }
