@@ -26,10 +26,10 @@ impl<'a> Cursor<'a> {
         self.dump.get(self.offset..).unwrap_or_default()
     }
 
-    /// The next `length` bytes, which are part of `inside`.
+    /// The next `length` bytes, which belong to `inside`.
     ///
     /// # Errors
-    /// [`Damage::Ends`] if fewer are there.
+    /// [`Damage::Ends`] if there are fewer.
     pub(crate) fn take(&mut self, length: u64, inside: &'static str) -> Result<&'a [u8], Damage> {
         let ends = Damage::Ends { length: self.dump.len() as u64, inside };
         let Ok(length) = usize::try_from(length) else { return Err(ends) };

@@ -24,8 +24,8 @@ pub(crate) enum Dump {
 }
 
 impl Dump {
-    /// Opens and maps a file; if it is compressed, its unpacked bytes. The damage says where unpacking had to end;
-    /// the bytes before it are there.
+    /// Opens and maps a file, or the unpacked bytes of a compressed one. If unpacking had to end early, also returns
+    /// the damage; the bytes before it are there.
     ///
     /// # Errors
     /// [`ImportError::Open`], and those of [`unpack`].
@@ -34,7 +34,7 @@ impl Dump {
         options: &ImportOptions,
         progress: &dyn Progress,
     ) -> Result<(Dump, Option<Damage>), ImportError> {
-        let open = |source| ImportError::Open { path: path.to_path_buf(), source };
+        let open = open_error(path);
         let mut file = File::open(path).map_err(open)?;
         let length = file.metadata().map_err(open)?.len();
         let (packing, first_bytes) = Packing::of(&mut file).map_err(open)?;
@@ -51,7 +51,7 @@ impl Dump {
     /// # Errors
     /// [`ImportError::Open`].
     pub(crate) fn open_plain(path: &Path) -> Result<Option<Dump>, ImportError> {
-        let open = |source| ImportError::Open { path: path.to_path_buf(), source };
+        let open = open_error(path);
         let mut file = File::open(path).map_err(open)?;
         let (packing, _) = Packing::of(&mut file).map_err(open)?;
         if packing.is_some() { Ok(None) } else { Dump::map(&file).map(Some).map_err(open) }
@@ -84,17 +84,17 @@ impl Dump {
         }
     }
 
-    /// Other systems take no such advice: they decide alone which pages stay.
+    /// Other systems accept no such advice: they decide alone which pages stay.
     #[cfg(not(unix))]
     #[expect(clippy::unused_self, reason = "it is called on every system")]
     fn release(&self, _bytes: Range<usize>) {}
 }
 
-/// All pages are given back whenever this much of the dump was read, in bytes, unless the importer does that itself.
+/// All pages are released whenever this number of bytes was read, unless the importer releases them itself.
 const RELEASE_BYTES: u64 = 64 << 20;
 
-/// Watches how far an import is and gives read pages back, so that a dump larger than memory does
-/// not push out everything else.
+/// Watches the progress of an import and releases read pages, so that a dump larger than memory does not displace
+/// everything else.
 pub(crate) struct Releasing<'d> {
     dump: &'d Dump,
     inner: &'d dyn Progress,
@@ -106,7 +106,7 @@ impl<'d> Releasing<'d> {
         Releasing { dump, inner, since_release: AtomicU64::new(0) }
     }
 
-    /// What an importer works with that reads the dump, which is the file at `source` and whole.
+    /// The context of an importer that reads the whole dump, which is the file at `source`.
     pub(crate) fn context<'w>(
         &'w self,
         source: &'w Path,
@@ -137,7 +137,7 @@ impl Progress for Releasing<'_> {
 
     fn advance(&self, steps: u64) {
         self.inner.advance(steps);
-        // Relaxed: giving pages back a little earlier or later, or twice, changes nothing.
+        // Relaxed: releasing pages slightly earlier or later, or twice, changes nothing.
         if self.since_release.fetch_add(steps, Ordering::Relaxed) + steps >= RELEASE_BYTES {
             self.since_release.store(0, Ordering::Relaxed);
             self.dump.release(0..self.dump.bytes().len());
@@ -147,6 +147,10 @@ impl Progress for Releasing<'_> {
     fn cancelled(&self) -> bool {
         self.inner.cancelled()
     }
+}
+
+fn open_error(path: &Path) -> impl Fn(io::Error) -> ImportError + Copy {
+    move |source| ImportError::Open { path: path.to_path_buf(), source }
 }
 
 #[expect(unsafe_code, reason = "mapping a file is unsafe: another process could change it")]

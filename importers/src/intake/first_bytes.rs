@@ -1,18 +1,18 @@
-//! The first bytes of a dump, which tell its format.
+//! The first bytes of a dump, which determine its format.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
 
 use crate::intake::packing::Packing;
 
-/// How many of a dump's first bytes are read to recognise its format.
+/// Number of bytes of a dump that are read to recognise its format.
 pub(crate) const FIRST_BYTES: usize = 4096;
 
 /// Reads the first 4096 bytes of a dump, unpacked if it is compressed. There are fewer if the dump is shorter or its
 /// compressed form is damaged.
 ///
 /// # Errors
-/// The system's, or that nothing can be unpacked.
+/// Those of the system, or if nothing can be unpacked.
 pub fn first_bytes(file: &mut File) -> io::Result<Vec<u8>> {
     let (packing, mut bytes) = Packing::of(file)?;
     match packing {
@@ -25,7 +25,7 @@ pub fn first_bytes(file: &mut File) -> io::Result<Vec<u8>> {
             let packed = packing.packed(file.try_clone()?, Vec::new())?;
             bytes.clear();
             let unpacked = packing.reader(packed)?.take(FIRST_BYTES as u64).read_to_end(&mut bytes);
-            // What was read before damage may be recognised; an import reports the damage.
+            // The bytes before damage may be recognised; an import reports the damage.
             if let Err(error) = unpacked
                 && bytes.is_empty()
             {

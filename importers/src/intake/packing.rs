@@ -1,4 +1,4 @@
-//! How a file is compressed, if it is.
+//! The compression of a file, if any.
 
 mod zip_member;
 
@@ -9,9 +9,9 @@ use liblzma::stream::{self, CONCATENATED, Stream};
 
 use self::zip_member::ZipMember;
 
-/// Memory that unpacking xz may take: more than any of its presets asks for (`xz -9` 65 MiB).
+/// Maximum memory for unpacking xz: more than any of its presets needs (`xz -9` 65 MiB).
 const XZ_MEMORY_BYTES: u64 = 256 << 20;
-/// Bytes that tell how a file is compressed.
+/// Number of bytes that identify the compression of a file.
 const FIRST_BYTES: u64 = 6;
 
 /// A general compression around a dump.
@@ -25,17 +25,17 @@ pub(crate) enum Packing {
     Zip(ZipMember),
 }
 
-/// Whether a file that begins so is a zip archive: only its end tells what it holds.
+/// Whether a file with these first bytes is a zip archive, whose contents only its end lists.
 #[must_use]
 pub fn is_archive(first_bytes: &[u8]) -> bool {
     matches!(first_bytes, [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..])
 }
 
 impl Packing {
-    /// What a file's first bytes say, and these bytes, which are read from the file.
+    /// The compression of a file, and its first bytes, which are read from the file.
     ///
     /// # Errors
-    /// The system's; a zip archive that does not hold exactly one file that can be unpacked.
+    /// Those of the system; a zip archive that does not hold exactly one file that can be unpacked.
     pub(crate) fn of(file: &mut File) -> io::Result<(Option<Packing>, Vec<u8>)> {
         let mut first_bytes = Vec::new();
         file.by_ref().take(FIRST_BYTES).read_to_end(&mut first_bytes)?;
@@ -61,7 +61,7 @@ impl Packing {
         }
     }
 
-    /// The packed bytes of a file of which `first_bytes` were read. All but archives may be pipes.
+    /// The packed bytes of a file of which `first_bytes` were read. Files other than archives may be pipes.
     pub(crate) fn packed(self, mut file: File, first_bytes: Vec<u8>) -> io::Result<Box<dyn Read>> {
         if let Packing::Zip(member) = self {
             file.seek(SeekFrom::Start(member.start))?;
@@ -70,7 +70,7 @@ impl Packing {
         Ok(Box::new(io::Cursor::new(first_bytes).chain(file)))
     }
 
-    /// Why unpacking ended.
+    /// The reason why unpacking ended.
     pub(crate) fn cause(self, error: &io::Error) -> String {
         let of_xz = error.get_ref().and_then(|error| error.downcast_ref());
         match of_xz {
@@ -79,13 +79,13 @@ impl Packing {
         }
     }
 
-    /// The error of a file of which nothing could be unpacked.
+    /// The error for a file of which nothing could be unpacked.
     pub(crate) fn nothing(self, cause: &str) -> io::Error {
         let what = format!("this is packed by {}, and nothing of it can be unpacked: {cause}", self.name());
         io::Error::new(io::ErrorKind::InvalidData, what)
     }
 
-    /// What `packed` holds.
+    /// Unpacks `packed`.
     pub(crate) fn reader<'r>(self, packed: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
         Ok(match self {
             Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(packed)),

@@ -1,8 +1,8 @@
 //! Screens: cheap checks of a dump while it is unpacked.
 //!
-//! An importer reads a dump only after all of it has been unpacked. A few kilobytes can unpack to gigabytes that are no
-//! dump, so the bytes are screened on their way to the temporary file. Each format names its screen in its row of the
-//! table; a screen checks only what costs next to nothing.
+//! An importer reads a dump only after all of it has been unpacked. A few kilobytes can unpack to gigabytes that are
+//! not a dump, so the bytes are screened on their way to the temporary file. Each format names its screen in its row
+//! of the table; a screen makes only cheap checks.
 
 /// Screens the unpacked bytes of one dump, piece by piece.
 pub(crate) trait Screen {
@@ -10,7 +10,7 @@ pub(crate) trait Screen {
     fn admits(&mut self, bytes: &[u8]) -> bool;
 }
 
-/// Admits any text: bytes other than 0. Text contains no byte of 0, and JSON escapes it.
+/// Admits any text: bytes other than 0. Text contains no zero byte, and JSON escapes it.
 pub(crate) struct Text;
 
 impl Screen for Text {

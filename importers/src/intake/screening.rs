@@ -12,7 +12,7 @@ pub(crate) enum Screening {
     Beginning(Vec<u8>),
     /// The format is known, and screens the rest.
     Recognised(Box<dyn Screen>),
-    /// It is no dump, or damaged.
+    /// The bytes are not a dump, or damaged.
     Refused,
 }
 

@@ -1,4 +1,4 @@
-//! Compressed dumps are unpacked into a temporary file without a name, since importers go over a dump more than once.
+//! Compressed dumps are unpacked into a temporary file without a name, since importers read a dump more than once.
 //! The file vanishes with the process, however that ends.
 //!
 //! ```text
@@ -17,21 +17,21 @@ use crate::intake::screening::Screening;
 use crate::options::ImportOptions;
 use barrow_progress::Progress;
 
-/// The bytes that are unpacked between two checks for cancellation.
+/// Number of bytes unpacked between two checks for cancellation.
 const UNPACK_BYTES: usize = 1 << 20;
-/// A dump may unpack to this many times its length. Dumps are known to shrink to a hundredth; gzip cannot do better
-/// than to a thousandth, and zstd only where nearly all of a heap is zeros.
+/// A dump may unpack to this multiple of its length. Dumps are known to shrink to a hundredth; gzip cannot do better
+/// than a thousandth, and zstd only if nearly all of a heap is zeros.
 const MOST_TIMES: u64 = 10_000;
 /// Any dump may unpack to this many bytes.
 const LEAST_LIMIT_BYTES: u64 = 1 << 30;
-/// The room that stays free on a disk, in bytes; on a small disk, a twentieth of it.
+/// Bytes that stay free on a disk; on a small disk, a twentieth of it.
 #[cfg(unix)]
 const RESERVE_BYTES: u64 = 1 << 30;
-/// The free room on the disk is checked again after this many bytes.
+/// The free space of the disk is checked again after this number of bytes.
 const ROOM_STEP_BYTES: u64 = 16 << 20;
 
-/// Unpacks `packed`, which is in the file at `path` of `packed_bytes`, into a temporary file in the folder of the options.
-/// The damage says where unpacking had to end; the file holds the bytes before it.
+/// Unpacks `packed`, which is in the file at `path` of `packed_bytes`, into a temporary file in the folder of the
+/// options. If unpacking had to end early, also returns the damage; the file holds the bytes before it.
 ///
 /// # Errors
 /// [`ImportError::Open`] if there are none, [`ImportError::Unpack`], [`ImportError::UnpacksToMore`], [`ImportError::NoRoom`], [`ImportError::Cancelled`].
@@ -70,7 +70,7 @@ pub(crate) fn unpack(
         limits.admit(unpacked_bytes + read as u64, &unpacked)?;
         unpacked.write_all(&bytes[..read]).map_err(failed)?;
         unpacked_bytes += read as u64;
-        // Refused bytes are written, too: the importer describes what is wrong with them.
+        // Refused bytes are written, too: the importer describes their defect.
         if !screening.admits(&bytes[..read]) {
             return Ok((unpacked, Some(Damage::Screened { unpacked_bytes })));
         }
@@ -82,7 +82,7 @@ struct Limits<'o> {
     packed_bytes: u64,
     options: &'o ImportOptions,
     most_bytes: u64,
-    /// The file may grow to this length before the disk is checked again, in bytes.
+    /// Length that the file may reach before the disk is checked again, in bytes.
     room_until: u64,
 }
 
@@ -92,7 +92,7 @@ impl<'o> Limits<'o> {
         Limits { packed_bytes, options, most_bytes: options.max_unpacked.unwrap_or(usual), room_until: 0 }
     }
 
-    /// Whether there may be `bytes` in the file.
+    /// Checks that the file may grow to `bytes`.
     fn admit(&mut self, bytes: u64, file: &File) -> Result<(), ImportError> {
         if bytes > self.most_bytes {
             return Err(ImportError::UnpacksToMore { packed_bytes: self.packed_bytes, limit: self.most_bytes });
@@ -110,16 +110,16 @@ impl<'o> Limits<'o> {
     }
 }
 
-/// The room on a disk.
+/// The space on a disk.
 struct Room {
-    /// Bytes that are free.
+    /// Free bytes.
     free: u64,
-    /// Bytes that stay free.
+    /// Bytes that must stay free.
     reserve: u64,
 }
 
 impl Room {
-    /// Around a file; `None` where the system does not say.
+    /// The space on the disk of a file; `None` if the system does not tell.
     #[cfg(unix)]
     fn around(file: &File) -> Option<Self> {
         let disk = rustix::fs::fstatvfs(file).ok()?;
@@ -133,7 +133,7 @@ impl Room {
     }
 }
 
-/// Reports how much of a compressed file was read.
+/// Reports progress in the compressed file.
 struct Watched<'p, R> {
     inner: R,
     progress: &'p dyn Progress,

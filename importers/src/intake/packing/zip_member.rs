@@ -8,32 +8,32 @@ use flate2::Crc;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
-/// Names that an error lists.
+/// Maximum number of names that an error lists.
 const LISTED: usize = 3;
-/// Characters of such a name.
+/// Maximum number of characters of such a name.
 const NAME_CHARACTERS: usize = 60;
-/// Entries that are looked at: an archive of a dump holds one.
+/// Maximum number of entries examined: an archive of a dump holds one.
 const MOST_ENTRIES: usize = 10_000;
-/// The head of a file in an archive, before its name.
+/// Length of the head of a file in an archive, before its name.
 const HEAD_BYTES: usize = 30;
 
-/// Where the only file of an archive is, and how it is packed.
+/// The place of the only file of an archive, and its compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ZipMember {
     /// Its first packed byte in the archive.
     pub(super) start: u64,
     packed_bytes: u64,
     is_deflated: bool,
-    /// The checksum of what it holds. `None` if the archive has no directory that can be read.
+    /// The checksum of its contents. `None` if the archive has no readable directory.
     checksum: Option<u32>,
 }
 
 impl ZipMember {
-    /// The only file of an archive. Folders do not count. Of an archive without its directory, which is at its
-    /// end, the file that it begins with.
+    /// The only file of an archive, apart from folders. In an archive without its directory, which is at its end, the
+    /// first file.
     ///
     /// # Errors
-    /// There is none, there are several, it is encrypted or packed otherwise than by deflate, or the archive is damaged.
+    /// There is no file, there are several, it is encrypted or not packed by deflate, or the archive is damaged.
     pub(super) fn only(file: &File) -> io::Result<Self> {
         let mut archive = match ZipArchive::new(file) {
             Err(error) => return Self::first(file, error),
@@ -81,7 +81,7 @@ impl ZipMember {
         }
     }
 
-    /// The file that an archive without its directory begins with.
+    /// The first file of an archive without its directory.
     fn first(mut file: &File, error: ZipError) -> io::Result<Self> {
         let mut at = 0;
         for _ in 0..MOST_ENTRIES {
@@ -90,16 +90,17 @@ impl ZipMember {
             if file.read_exact(&mut head).is_err() || !head.starts_with(b"PK\x03\x04") {
                 break;
             }
-            let number = |at: usize| LittleEndian::read_u16(&head[at..]);
+            let name_length = LittleEndian::read_u16(&head[26..]);
             let mut name = Vec::new();
-            file.take(number(26).into()).read_to_end(&mut name)?;
-            let start = at + HEAD_BYTES as u64 + u64::from(number(26)) + u64::from(number(28));
+            file.take(name_length.into()).read_to_end(&mut name)?;
+            let extra_length = LittleEndian::read_u16(&head[28..]);
+            let start = at + HEAD_BYTES as u64 + u64::from(name_length) + u64::from(extra_length);
             if name.ends_with(b"/") {
                 at = start + u64::from(LittleEndian::read_u32(&head[18..]));
                 continue;
             }
-            let (flags, method) = (number(6), number(8));
-            // Deflate knows its own end. Where that of a stored file is, only the directory says for sure.
+            let (flags, method) = (LittleEndian::read_u16(&head[6..]), LittleEndian::read_u16(&head[8..]));
+            // Deflate marks its own end. The end of a stored file is only known from the directory.
             let is_readable = flags & 1 == 0 && method == 8;
             let member = ZipMember { start, packed_bytes: u64::MAX, is_deflated: true, checksum: None };
             return is_readable.then_some(member).ok_or_else(|| damaged(error));
@@ -107,7 +108,7 @@ impl ZipMember {
         Err(damaged(error))
     }
 
-    /// What the file holds. `packed` begins with its first packed byte.
+    /// Unpacks the file. `packed` begins with its first packed byte.
     pub(super) fn reader<'r>(self, packed: impl Read + 'r) -> Box<dyn Read + 'r> {
         let packed = packed.take(self.packed_bytes);
         match self.is_deflated {
