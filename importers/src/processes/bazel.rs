@@ -7,11 +7,11 @@
 //!     {"cat":"general information","name":"subprocess.run","ph":"X","ts":682288,"dur":81394,"tid":416}, …
 //! ```
 //!
-//! Times are microseconds since Bazel began the command. An action becomes a process; what Bazel ran for it says when. What
-//! becomes of each field is in `docs/imports.md`.
+//! Times are microseconds since Bazel began the command. An action becomes a process, and Bazel's subprocesses give
+//! its times. `docs/imports.md` lists the use of each field.
 //!
-//! In reading order: `profile` (its head, and the places of its events), `event` (an event), `actions` (which processes
-//! belong to which actions), `announcer`.
+//! In reading order: `profile` (its head, and the places of its events), `event` (an event), `actions` (the parts of
+//! each action), `announcer`.
 
 mod actions;
 mod announcer;

@@ -1,4 +1,4 @@
-//! Logs of Kleknev, the wrapper around a shell, and of `barrow-sh`, which writes the same with more in it.
+//! Logs of Kleknev, the wrapper around a shell, and of `barrow-sh`, which writes an extended form.
 //!
 //! ```text
 //!   <kleknevMagicNumber />
@@ -6,12 +6,12 @@
 //!   <e> pid, wallTime, hostName, exitStatus, resourceUsage </e>           it ends
 //! ```
 //!
-//! Records are in the order in which wrappers wrote them. A process is what a wrapper ran, with all that it started and
-//! waited for. What becomes of each element is in `docs/imports.md`.
+//! Records are in the order in which wrappers wrote them. A process is the program of a wrapper, with all children
+//! that it waited for. `docs/imports.md` lists the use of each element.
 //!
-//! In reading order: `records` (where each begins and ends), `elements` (what is in one), `escapes`, `record` (its
-//! fields), `usage` (what was used, children included or not), `running` (wrappers that have not ended), `clocks` (how far those of hosts are apart),
-//! `offsets` (what the user says of them), `announcer`.
+//! In reading order: `records` (the places of records), `elements` (the elements of one), `escapes`, `record` (its
+//! fields), `usage` (resources used, children included or not), `running` (wrappers that have not ended), `clocks`
+//! (the differences of the hosts' clocks), `offsets` (those given by the user), `announcer`.
 
 mod announcer;
 mod clocks;
@@ -33,7 +33,7 @@ use records::{Part, Records};
 
 pub use offsets::ClockOffsets;
 
-/// What the wrapper writes first, but for the space before the end.
+/// The beginning of a log, up to the space before the end of the tag.
 const MAGIC: &[u8] = b"<kleknevMagicNumber";
 
 /// Kleknev's logs.
@@ -55,8 +55,8 @@ pub(crate) const IMPORTER: Importer = Importer {
     options: &[],
 };
 
-/// When the first record was written, in nanoseconds since 1970. If that record is longer than the first bytes, the
-/// fields before its arguments are there all the same.
+/// The time at which the first record was written, in nanoseconds since 1970. If the record is longer than the first
+/// bytes, these still hold the fields before its arguments.
 fn taken_ns(first_bytes: &[u8]) -> Option<u64> {
     let body = &first_bytes[memchr::memmem::find(first_bytes, b"<e>")?..];
     elements::Elements::new(&body[b"<e>".len()..]).find_map(|element| record::wall_ns(&element.ok()?))

@@ -1,4 +1,4 @@
-//! Which parts belong to which actions: those that ran on the thread of the action, while it ran.
+//! The parts of each action: those that ran on the thread of the action, while it ran.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,11 +9,11 @@ use super::event::{Action, Event, Phase, Span};
 pub(super) struct Actions {
     pub(super) actions: Vec<Action>,
     phases: Vec<(Span, Phase)>,
-    /// How many events Bazel merged with others.
+    /// Number of events that Bazel merged with others.
     pub(super) merged: u64,
 }
 
-/// How long the parts of each kind took together, in microseconds. Parts of one kind that overlap count once.
+/// The total duration of the parts of each kind, in microseconds. Overlapping parts of one kind count once.
 pub(super) type PhaseTimes = BTreeMap<Phase, i128>;
 
 impl Actions {
@@ -26,12 +26,12 @@ impl Actions {
         }
     }
 
-    /// The parts of each action.
+    /// The durations of the parts of each action.
     pub(super) fn phase_times(&self) -> Vec<PhaseTimes> {
         let mut by_thread: HashMap<u64, Vec<(Span, Phase)>> = HashMap::new();
         self.phases.iter().for_each(|phase| by_thread.entry(phase.0.thread).or_default().push(*phase));
         by_thread.values_mut().for_each(|phases| phases.sort_by_key(|(span, _)| span.start_us));
-        let times = |action: &Action| {
+        let times = self.actions.iter().map(|action| {
             let mut times = PhaseTimes::new();
             let mut ends: BTreeMap<Phase, i64> = BTreeMap::new();
             let phases = by_thread.get(&action.span.thread).map(Vec::as_slice).unwrap_or_default();
@@ -44,8 +44,8 @@ impl Actions {
                 *end = span.end_us.max(*end);
             }
             times
-        };
-        self.actions.iter().map(times).collect()
+        });
+        times.collect()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::error::Stop;
 use crate::processes::process_logs::{Clock, Moment, moments, saturated};
 
-/// How many processes were announced, and notes.
+/// Number of announced processes, and notes.
 type Announced = (u64, Vec<String>);
 
 /// Announces all actions in the order of time. There are no process ids, so processes are numbered from 1.
@@ -30,10 +30,12 @@ pub(super) fn announce(
     // Without the time of day, times count from the beginning of the command.
     let offset_ns =
         started_ns.map_or(0, |started_ns| Clock::new(writer.created_ns()).since_created_ns(started_ns.into()));
-    let time_ns = |us: i64| saturated(i128::from(offset_ns) + i128::from(us) * 1000);
     let phase_times = actions.phase_times();
-    let span = |action: &Action| (time_ns(action.span.start_us), time_ns(action.span.end_us));
-    let spans: Vec<(i64, i64)> = actions.actions.iter().map(span).collect();
+    let spans = actions.actions.iter().map(|action| {
+        let bounds_us = [action.span.start_us, action.span.end_us];
+        bounds_us.map(|us| saturated(i128::from(offset_ns) + i128::from(us) * 1000)).into()
+    });
+    let spans: Vec<(i64, i64)> = spans.collect();
     let mut begun: Vec<Option<ProcessId>> = vec![None; spans.len()];
     let mut pid = 0;
     for moment in moments(&spans) {
@@ -41,7 +43,7 @@ pub(super) fn announce(
             Moment::Begin(at) => {
                 pid += 1;
                 let action = &actions.actions[at];
-                // Before version 5 there is no mnemonic.
+                // Versions before 5 have no mnemonic.
                 let executable = Some(action.mnemonic.as_deref().unwrap_or(&action.description));
                 let program = ProgramDescription { executable, ..ProgramDescription::default() };
                 let described =

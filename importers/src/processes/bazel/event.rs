@@ -2,19 +2,19 @@
 
 use serde_json::{Map, Value};
 
-/// An event that takes time, or of another kind.
+/// An event that takes time, or one of another kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Event {
-    /// Bazel processes an action.
+    /// An action that Bazel processes.
     Action(Action),
     /// A part of an action.
     Phase(Phase, Span),
-    /// Bazel was told to keep few events (`--slim_profile`): this stands for several.
+    /// Several events that Bazel merged, since it was to keep few (`--slim_profile`).
     Merged(u64),
     Other,
 }
 
-/// What an action does, or waits for, in a part of its time.
+/// The activity of an action, or the reason why it waits, in a part of its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
     /// Bazel runs a process on this machine.
@@ -32,7 +32,7 @@ pub(super) enum Phase {
 }
 
 impl Phase {
-    /// The phase of an event, by its name and category: descriptions in Bazel's `ProfilerTask.java`.
+    /// The phase of an event, by its name and category: those are in Bazel's `ProfilerTask.java`.
     fn of(name: &str, category: &str) -> Option<Phase> {
         if name == "subprocess.run" {
             return Some(Phase::Run);
@@ -67,7 +67,7 @@ impl Phase {
     }
 }
 
-/// When, on which of Bazel's threads.
+/// A span of time on one of Bazel's threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) thread: u64,
@@ -87,7 +87,7 @@ impl Span {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Action {
     pub(super) span: Span,
-    /// What it does, in a few words.
+    /// A short description.
     pub(super) description: String,
     /// The target that it belongs to.
     pub(super) target: Option<String>,
@@ -101,19 +101,19 @@ impl Event {
     /// Parses an event.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The defect of the event.
     pub(super) fn parse(bytes: &[u8]) -> Result<Event, String> {
         let event: Map<String, Value> = serde_json::from_slice(bytes).map_err(|_| "no event".to_owned())?;
-        let text = |key: &str| event.get(key).and_then(Value::as_str);
-        if text("ph") != Some("X") {
+        if text(&event, "ph") != Some("X") {
             return Ok(Event::Other);
         }
-        let name = text("name").unwrap_or_default();
-        let is_action = text("cat") == Some("action processing");
+        let name = text(&event, "name").unwrap_or_default();
+        let category = text(&event, "cat").unwrap_or_default();
+        let is_action = category == "action processing";
         if let Some(merged) = merged(name) {
             return Ok(Event::Merged(merged));
         }
-        let phase = Phase::of(name, text("cat").unwrap_or_default());
+        let phase = Phase::of(name, category);
         if !is_action && phase.is_none() {
             return Ok(Event::Other);
         }
@@ -121,18 +121,25 @@ impl Event {
         if let Some(phase) = phase {
             return Ok(Event::Phase(phase, span));
         }
-        let argument = |key: &str| event.get("args").and_then(|arguments| owned(arguments.get(key)));
         Ok(Event::Action(Action {
             span,
             description: name.to_owned(),
-            target: argument("target"),
-            mnemonic: argument("mnemonic"),
+            target: argument(&event, "target"),
+            mnemonic: argument(&event, "mnemonic"),
             output: owned(event.get("out")),
         }))
     }
 }
 
-/// `merged 12 events`
+fn text<'e>(event: &'e Map<String, Value>, key: &str) -> Option<&'e str> {
+    event.get(key)?.as_str()
+}
+
+fn argument(event: &Map<String, Value>, key: &str) -> Option<String> {
+    owned(event.get("args")?.get(key))
+}
+
+/// The number in a name such as `merged 12 events`.
 fn merged(name: &str) -> Option<u64> {
     name.strip_prefix("merged ")?.strip_suffix(" events")?.parse().ok()
 }

@@ -1,18 +1,18 @@
-//! The head of a profile, and where its events are.
+//! The head of a profile, and the places of its events.
 
 use serde_json::{Map, Value};
 
-/// Objects in an event are not deeper than this; deeper ones are no event.
+/// Maximum depth of objects in an event.
 const MOST_DEPTH: u32 = 64;
 
-/// What a profile says of itself.
+/// The description of a profile at its beginning.
 #[derive(Debug, Clone)]
 pub(super) struct Head {
     other_data: Map<String, Value>,
 }
 
 impl Head {
-    /// The head of what begins so, if that is a profile of Bazel.
+    /// The head in these first bytes, if they are those of a profile of Bazel.
     pub(super) fn parse(first_bytes: &[u8]) -> Option<Head> {
         let text = first_bytes.trim_ascii_start().strip_prefix(b"{")?.trim_ascii_start();
         let text = text.strip_prefix(b"\"otherData\"")?.trim_ascii_start().strip_prefix(b":")?;
@@ -24,8 +24,8 @@ impl Head {
         is_of_bazel.then_some(Head { other_data })
     }
 
-    /// When the command began, in nanoseconds since 1970. Versions 6 and 7 call that `profile_finish_ts`, and give whole
-    /// seconds.
+    /// The time at which the command began, in nanoseconds since 1970. Versions 6 and 7 name it `profile_finish_ts`,
+    /// and give whole seconds.
     pub(super) fn started_ns(&self) -> Option<u64> {
         let time = ["profile_start_ts", "profile_finish_ts"].iter().find_map(|key| self.other_data.get(*key))?;
         time.as_u64()?.checked_mul(1_000_000)
@@ -77,8 +77,8 @@ impl<'d> Iterator for Items<'d> {
     fn next(&mut self) -> Option<Item<'d>> {
         let at = self.at.take()?;
         let rest = &self.profile[at..];
-        let is_between = |byte: &u8| byte.is_ascii_whitespace() || *byte == b',';
-        let offset = at + rest.iter().position(|byte| !is_between(byte)).unwrap_or(rest.len());
+        let is_event = |byte: &u8| !byte.is_ascii_whitespace() && *byte != b',';
+        let offset = at + rest.iter().position(is_event).unwrap_or(rest.len());
         let text = &self.profile[offset..];
         if text.starts_with(b"]") {
             return None;
@@ -89,7 +89,7 @@ impl<'d> Iterator for Items<'d> {
     }
 }
 
-/// The length of the object at the beginning, if it has an end. What is no object ends before the next one.
+/// The length of the object at the beginning, if it has an end. Other bytes end before the next object.
 fn object_length(text: &[u8]) -> Option<usize> {
     if !text.starts_with(b"{") {
         return memchr::memchr2(b'{', b']', text).filter(|&length| length > 0);

@@ -13,11 +13,11 @@ use crate::context::{Context, Outcome};
 use crate::error::{ImportError, Stop};
 use crate::processes::process_logs::{Clock, LeftOut, Reading, readable};
 
-/// Attributes of wrappers that began others: what the log says they used, those others included.
+/// Attributes of wrappers that began others: their resources according to the log, children included.
 const USER: &str = "user_ns including children";
 const SYSTEM: &str = "system_ns including children";
 
-/// Hosts whose clocks a note is about, each.
+/// Maximum number of hosts with a note on their clocks.
 const MOST_NOTED: usize = 8;
 
 /// The process that began another, and its wrapper if that still runs.
@@ -30,13 +30,13 @@ pub(super) struct Announcer<'c, 'w> {
     reading: Reading<'c, 'w>,
     wrappers: Wrappers,
     hosts: HashMap<String, u32>,
-    /// What the user says of the clocks of hosts.
+    /// The offsets of hosts' clocks given by the user.
     offsets: ClockOffsets,
     clocks: Clocks,
     processes: u64,
-    /// Wrappers that used less than those that they began.
+    /// Number of wrappers that used less than those that they began.
     less_than_children: u64,
-    /// Whether the log holds what only barrow-sh writes.
+    /// Whether the log has a field that only barrow-sh writes.
     is_of_barrow_sh: bool,
     pub(super) left_out: LeftOut,
 }
@@ -59,7 +59,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
         })
     }
 
-    /// All of the log before `at` was read.
+    /// Reports that the log before `at` was read.
     pub(super) fn reached(&mut self, at: usize) -> Result<(), ImportError> {
         self.reading.reached(at)
     }
@@ -81,8 +81,9 @@ impl<'c, 'w> Announcer<'c, 'w> {
                 if self.end(key, time_ns, end, used)? {
                     return Ok(());
                 }
-                let reason = || format!("the end of process {}, of which no beginning is there", record.pid);
-                self.left_out.add(offset, bytes, reason);
+                self.left_out.add(offset, bytes, || {
+                    format!("the end of process {}, of which no beginning is there", record.pid)
+                });
                 Ok(())
             }
         }
@@ -135,7 +136,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
         Ok((Some(process), None))
     }
 
-    /// Whether the process that ends had begun.
+    /// Ends a process. Returns whether it had begun.
     fn end(&mut self, key: Key, time_ns: i64, end: ProcessEnd, used: Option<Inclusive>) -> Result<bool, Stop> {
         let Some(wrapper) = self.wrappers.end(key, used) else { return Ok(false) };
         let own = used.zip(wrapper.children).map_or_else(Usage::default, |(used, children)| used - children);
@@ -147,7 +148,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
         Ok(true)
     }
 
-    /// Keeps what the log says of a process that began others, which need not be the sum of what all of them used.
+    /// Records the resources of a process that began others, which need not be the sum of those of all of them.
     fn including_children(&self, process: ProcessId, used: &Inclusive) -> Result<(), Stop> {
         let (user, system) = (used.user_ns.to_string(), used.system_ns.to_string());
         Ok(self.context.writer.process_attributes(process, &[(USER, &user), (SYSTEM, &system)])?)
@@ -179,7 +180,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
         Ok(Outcome { processes, notes, end, ..Outcome::default() })
     }
 
-    /// What is to be known of the clocks of hosts.
+    /// Notes for the user on the clocks of hosts.
     fn clock_notes(&self) -> Vec<String> {
         let moved = self.offsets.0.iter().map(|(host, &offset_ns)| match self.hosts.contains_key(host) {
             true => format!("the times of host {} were moved by {}", quoted(host), seconds(offset_ns.into())),
@@ -199,17 +200,16 @@ impl<'c, 'w> Announcer<'c, 'w> {
     }
 }
 
-/// Says that the clock of a host contradicts that of the first one.
+/// Note that the clock of a host contradicts that of the first one.
 fn contradiction(host: &str, first: &str, bounds: Bounds) -> String {
     let hosts = format!("the clocks of hosts {} and {} contradict the order of the log", quoted(first), quoted(host));
     let Some(estimate_ns) = bounds.estimate_ns() else {
         return format!("{hosts}, and no offset makes them fit; times are as they were logged");
     };
-    let bound = |ns: Option<i128>, unknown: &str| ns.map_or_else(|| unknown.to_owned(), seconds);
-    let (least, most) = (bound(bounds.least_ns, "unknown"), bound(bounds.most_ns, "unknown"));
-    // A name that a shell would read as something else is not repeated.
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    let name = if !host.is_empty() && host.chars().all(is_plain) { host } else { "HOST" };
+    let [least, most] = [bounds.least_ns, bounds.most_ns].map(|ns| ns.map_or_else(|| "unknown".to_owned(), seconds));
+    // A name that a shell would interpret is not repeated.
+    let is_plain = !host.is_empty() && host.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+    let name = if is_plain { host } else { "HOST" };
     format!(
         "{hosts}; times are as they were logged. `barrow import --clock {name}={}` would move those of the second host: an \
          estimate, the least that fits is {least}, the most is {most}",

@@ -1,4 +1,4 @@
-//! How far the clocks of hosts are apart, as far as the order of a log tells.
+//! The differences of the clocks of hosts, as far as the order of a log determines them.
 //!
 //! ```text
 //!   record           host  time   true time is between
@@ -7,20 +7,20 @@
 //!   gcc begins       a     1001
 //! ```
 //!
-//! Wrappers append records under a lock, so the log has the true order, whatever clocks say. Each time two hosts follow each
-//! other, that bounds the difference of their clocks.
+//! Wrappers append records under a lock, so the log has the true order, whatever the clocks say. Whenever records of
+//! two hosts follow each other, that bounds the difference of their clocks.
 
 /// A difference that proves nothing, in nanoseconds: a wrapper reads the time before it waits for the lock.
 const UNCERTAIN_NS: i128 = 1_000_000_000;
 
-/// What the order says of the clock of a host: what its times lack to fit those of the first host, in nanoseconds.
+/// The bounds of the number of nanoseconds to add to a host's times, for them to fit those of the first host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Bounds {
     pub(super) least_ns: Option<i128>,
     pub(super) most_ns: Option<i128>,
 }
 
-/// What is known of a host.
+/// The state of a host.
 #[derive(Debug, Clone, Copy)]
 struct Host {
     bounds: Bounds,
@@ -39,7 +39,8 @@ pub(super) struct Clocks {
 }
 
 impl Clocks {
-    /// A host wrote a record at this time of its clock. Hosts are numbered in the order of their first records.
+    /// Notes a record that a host wrote at this time of its clock. Hosts are numbered in the order of their first
+    /// records.
     pub(super) fn take(&mut self, host: u32, time_ns: i128) {
         if host == 0 {
             for host in self.since.drain(..) {
@@ -73,7 +74,7 @@ impl Clocks {
 }
 
 impl Bounds {
-    /// What the times of the host lack, about; `None` if no difference fits all of the log.
+    /// An estimate of the nanoseconds to add to the host's times; `None` if no number fits all of the log.
     pub(super) fn estimate_ns(self) -> Option<i128> {
         match (self.least_ns, self.most_ns) {
             (Some(least_ns), Some(most_ns)) if least_ns > most_ns + UNCERTAIN_NS => None,

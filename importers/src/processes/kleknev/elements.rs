@@ -1,7 +1,7 @@
 //! The elements inside a record.
 //!
-//! Kleknev writes the names of hosts and folders as they are, so a value may hold quotes: it ends where another attribute
-//! or the end of the tag follows.
+//! Kleknev writes the names of hosts and folders without escapes, so a value may hold quotes: it ends where another
+//! attribute or the end of the tag follows.
 
 /// An element: one of attributes, or one of content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub(super) struct Element<'d> {
     pub(super) name: &'d [u8],
     /// Its attributes and the end of its tag, which ends the last value.
     attributes: &'d [u8],
-    /// What is between its tags; empty if it has one tag.
+    /// The bytes between its tags; empty if it has one tag.
     pub(super) content: &'d [u8],
 }
 
@@ -30,7 +30,7 @@ impl<'d> Element<'d> {
     }
 }
 
-/// The elements of a text, one after the other; the error says what is none.
+/// Iterates over the elements of a text. An error holds the text that is not an element.
 #[derive(Debug, Clone)]
 pub(super) struct Elements<'d> {
     rest: &'d [u8],
@@ -41,7 +41,7 @@ impl<'d> Elements<'d> {
         Elements { rest: text }
     }
 
-    /// The next element and what follows it.
+    /// The next element, and the text after it.
     fn read(text: &'d [u8]) -> Option<(Element<'d>, &'d [u8])> {
         let tag = text.strip_prefix(b"<")?;
         let (name, mut rest) = tag.split_at(name_length(tag).filter(|&length| length > 0)?);
@@ -78,7 +78,7 @@ impl<'d> Iterator for Elements<'d> {
     }
 }
 
-/// Where `</name>` is.
+/// The position of `</name>`.
 fn closing(name: &[u8], text: &[u8]) -> Option<usize> {
     memchr::memmem::find_iter(text, b"</").find(|&at| {
         let tag = &text[at + 2..];
@@ -86,7 +86,7 @@ fn closing(name: &[u8], text: &[u8]) -> Option<usize> {
     })
 }
 
-/// The name and value of an attribute, and what follows it.
+/// The name and value of an attribute, and the text after it.
 fn attribute(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let name = &text[..name_length(text).filter(|&length| length > 0)?];
     let value = text[name.len()..].strip_prefix(b"=\"")?;
@@ -94,14 +94,13 @@ fn attribute(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     Some((name, &value[..end], &value[end + 1..]))
 }
 
-/// Whether a quote before this ends a value.
+/// Whether a quote before `after` ends a value.
 fn ends_value(after: &[u8]) -> bool {
     let next = after.trim_ascii_start();
-    let is_attribute = || {
-        next.len() < after.len()
+    next.starts_with(b"/>")
+        || next.starts_with(b">")
+        || next.len() < after.len()
             && name_length(next).is_some_and(|length| length > 0 && next[length..].starts_with(b"=\""))
-    };
-    next.starts_with(b"/>") || next.starts_with(b">") || is_attribute()
 }
 
 /// The length of the name that a text begins with.

@@ -1,9 +1,9 @@
-//! What stands for other bytes in a log.
+//! References to characters in a log.
 
 use std::borrow::Cow;
 
-/// The bytes that a text stands for. References to characters are bytes, which a wrapper may have written as signed ones:
-/// `&#195;` and `&#-61;` are the same. What is no reference stays as it is.
+/// Replaces references to characters by bytes, which a wrapper may have written as signed ones: `&#195;` and `&#-61;`
+/// are the same. Other text is unchanged.
 pub(super) fn unescape(text: &[u8]) -> Cow<'_, [u8]> {
     let Some(first) = memchr::memchr(b'&', text) else { return Cow::Borrowed(text) };
     let mut bytes = text[..first].to_vec();
@@ -18,7 +18,7 @@ pub(super) fn unescape(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(bytes)
 }
 
-/// The byte that a reference at the beginning stands for, and what follows the reference.
+/// The byte of a reference at the beginning, and the text after it.
 fn reference(text: &[u8]) -> Option<(u8, &[u8])> {
     const NAMES: [(&[u8], u8); 5] = [(b"amp", b'&'), (b"lt", b'<'), (b"gt", b'>'), (b"quot", b'"'), (b"apos", b'\'')];
     let inside = text.strip_prefix(b"&")?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// What is added to the times of hosts, in nanoseconds: an option of logs of Kleknev and barrow-sh.
+/// Nanoseconds to add to the times of hosts: an option of logs of Kleknev and barrow-sh.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClockOffsets(pub BTreeMap<String, i64>);
 
@@ -13,7 +13,7 @@ impl ClockOffsets {
     }
 }
 
-/// An offset as `--clock` takes it: `-3599s`, `0.25s`.
+/// An offset in the syntax of `--clock`: `-3599s`, `0.25s`.
 pub(super) fn seconds(ns: i128) -> String {
     let ms = ns.unsigned_abs() / 1_000_000;
     let sign = if ns < 0 && ms > 0 { "-" } else { "" };

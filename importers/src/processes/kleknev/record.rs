@@ -1,14 +1,14 @@
-//! A record: what a wrapper wrote before or after the program it ran.
+//! A record that a wrapper wrote before or after the program that it ran.
 
 use super::elements::{Element, Elements};
 use super::escapes::unescape;
 use super::usage::Inclusive;
 use crate::processes::process_logs::{readable, text};
 
-/// The unit in which the system counts what is read and written.
+/// The unit in which the system counts bytes read and written.
 const BLOCK_BYTES: u64 = 512;
 
-/// What a wrapper wrote.
+/// A record of a wrapper.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) pid: u64,
@@ -18,14 +18,14 @@ pub(super) struct Record {
     pub(super) event: Event,
 }
 
-/// Whether the program begins or ended.
+/// The beginning or the end of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Event {
     Begin { parent: Option<u64>, directory: Option<String>, arguments: Vec<String> },
     End { exit_status: Option<u64>, signal: Option<u64>, used: Option<Inclusive> },
 }
 
-/// The elements of a record; those that are missing are `None`.
+/// The elements of a record; missing ones are `None`.
 #[derive(Default)]
 struct Fields<'d> {
     pid: Option<u64>,
@@ -40,10 +40,10 @@ struct Fields<'d> {
 }
 
 impl Record {
-    /// Parses what is between the tags of a record.
+    /// Parses the text between the tags of a record.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The defect of the record.
     pub(super) fn parse(body: &[u8]) -> Result<Record, String> {
         let mut fields = Fields::default();
         for element in Elements::new(body) {
@@ -56,7 +56,7 @@ impl Record {
         let event = match fields.arguments {
             Some(arguments) => Event::Begin { parent, directory: directory.map(decode), arguments },
             None if exit_status.is_some() || signal.is_some() || used.is_some() => {
-                // A wrapper that was not told better writes a status of 0 as well.
+                // A wrapper that does not know the status writes 0.
                 let exit_status = exit_status.filter(|_| signal.is_none());
                 Event::End { exit_status, signal, used }
             }
@@ -67,7 +67,7 @@ impl Record {
 }
 
 impl<'d> Fields<'d> {
-    /// Elements that are not known are passed over.
+    /// Takes the value of an element. Unknown elements are skipped.
     fn take(&mut self, element: &Element<'d>) -> Result<(), String> {
         match element.name {
             b"pid" => self.pid = Some(number(element, b"value")?),
@@ -85,7 +85,7 @@ impl<'d> Fields<'d> {
     }
 }
 
-/// The time that an element says, in nanoseconds since 1970, if it is a time.
+/// The time of an element, in nanoseconds since 1970, if it is a time.
 pub(super) fn wall_ns(element: &Element<'_>) -> Option<u64> {
     if element.name != b"wallTime" {
         return None;
@@ -94,7 +94,7 @@ pub(super) fn wall_ns(element: &Element<'_>) -> Option<u64> {
     seconds.checked_mul(1_000_000_000)?.checked_add(ns)
 }
 
-/// The host that an element names.
+/// The host in an element.
 pub(super) fn host(element: &Element<'_>) -> Option<String> {
     let is_host = element.name == b"hostName";
     element.attribute(b"name").filter(|_| is_host).map(decode)
@@ -146,10 +146,9 @@ fn used(element: &Element<'_>) -> Result<Inclusive, String> {
             values[at] = value.ok_or_else(|| wrong(element))?;
         }
     }
-    let time = |seconds: u64, us: u64| seconds.saturating_mul(1_000_000_000).saturating_add(us.saturating_mul(1000));
     Ok(Inclusive {
-        user_ns: time(values[0], values[1]),
-        system_ns: time(values[2], values[3]),
+        user_ns: nanoseconds(values[0], values[1]),
+        system_ns: nanoseconds(values[2], values[3]),
         peak_bytes: values[4].saturating_mul(1024),
         minor_faults: values[5],
         major_faults: values[6],
@@ -158,6 +157,10 @@ fn used(element: &Element<'_>) -> Result<Inclusive, String> {
         voluntary_switches: values[9],
         involuntary_switches: values[10],
     })
+}
+
+fn nanoseconds(seconds: u64, us: u64) -> u64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(us.saturating_mul(1000))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Where the records of a log begin and end.
+//! The places of the records of a log.
 
 use memchr::memmem;
 
@@ -10,14 +10,14 @@ const END: &[u8] = b"</e>";
 /// A part of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part<'d> {
-    /// A whole record: what is between its tags.
+    /// The text between the tags of a whole record.
     Record { offset: usize, body: &'d [u8] },
-    /// What is no record, or a record without an end.
+    /// Bytes that are not a record, or a record without an end.
     Torn { offset: usize, bytes: &'d [u8] },
 }
 
 impl Part<'_> {
-    /// Where it ends; of a record, its content.
+    /// Its end; that of a record's content.
     pub(super) fn end(&self) -> usize {
         match self {
             Part::Record { offset, body } => offset + BEGIN.len() + body.len(),
@@ -26,7 +26,7 @@ impl Part<'_> {
     }
 }
 
-/// The records of a log and what is between them, one after the other.
+/// Iterates over the records of a log and the bytes between them.
 #[derive(Debug)]
 pub(super) struct Records<'d> {
     log: &'d [u8],
@@ -38,7 +38,8 @@ impl<'d> Records<'d> {
         Records { log, at: 0 }
     }
 
-    /// Passes what may be between records: blanks, and the magic number, of which there are several if logs were joined.
+    /// Skips bytes allowed between records: blanks, and the magic number, which occurs repeatedly if logs were
+    /// joined.
     fn skip_blanks(&mut self) {
         loop {
             let rest = &self.log[self.at..];
@@ -49,7 +50,7 @@ impl<'d> Records<'d> {
         }
     }
 
-    /// Everything up to the next beginning of a record after `from`, or to the end.
+    /// Takes everything up to the beginning of the next record after `from`, or to the end.
     fn torn(&mut self, from: usize) -> Part<'d> {
         let (offset, rest) = (self.at, &self.log[from..]);
         self.at = memmem::find(rest, BEGIN).map_or(self.log.len(), |next| from + next);
@@ -66,7 +67,7 @@ impl<'d> Iterator for Records<'d> {
         let rest = log.get(offset..).filter(|rest| !rest.is_empty())?;
         let Some(content) = rest.strip_prefix(BEGIN) else { return Some(self.torn(offset)) };
         let begin = offset + BEGIN.len();
-        // A record never holds the beginning of another: the wrapper that wrote it was killed meanwhile.
+        // A record never contains the beginning of another: the wrapper that wrote it was killed.
         let mut from = 0;
         loop {
             let Some(tag) = memchr::memchr(b'<', &content[from..]).map(|found| from + found) else {

@@ -1,4 +1,4 @@
-//! Wrappers by their process id, which the system uses again.
+//! Wrappers by their process id, which the system reuses.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,7 +6,7 @@ use barrow_writer::ProcessId;
 
 use super::usage::Inclusive;
 
-/// As many wrappers that ended are remembered: what they left in the background may begin another.
+/// Number of ended wrappers that are remembered: processes that they left in the background may begin another.
 const MOST_ENDED: usize = 1 << 16;
 
 /// The host of a wrapper, by its number, and its process id.
@@ -18,7 +18,7 @@ pub(super) struct Wrapper {
     pub(super) process: ProcessId,
     /// The wrapper that began it, if that was running.
     pub(super) parent: Option<(Key, ProcessId)>,
-    /// What the wrappers that it began had used when they ended; `None` if one of them does not tell.
+    /// Resources used by the wrappers that it began, when they ended; `None` if one of them is unknown.
     pub(super) children: Option<Inclusive>,
     pub(super) has_children: bool,
 }
@@ -27,7 +27,7 @@ pub(super) struct Wrapper {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ended {
     pub(super) process: ProcessId,
-    /// What it used, unless that is known to the recording already.
+    /// The resources used, unless they are in the recording already.
     pub(super) used: Option<Inclusive>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Wrappers {
 }
 
 impl Wrappers {
-    /// A wrapper begins. An earlier one of the same process id has ended, even if no record says so.
+    /// Adds a wrapper. An earlier one with the same process id has ended, even without a record.
     pub(super) fn begin(&mut self, key: Key, wrapper: Wrapper) {
         self.ended.remove(&key);
         self.running.insert(key, wrapper);
@@ -56,7 +56,7 @@ impl Wrappers {
         self.ended.get_mut(&key)
     }
 
-    /// A wrapper ends, having used this, if that is known; what its parent knows of it changes.
+    /// Ends a wrapper that used these resources, if known, and adds them to its parent's.
     pub(super) fn end(&mut self, key: Key, used: Option<Inclusive>) -> Option<Wrapper> {
         let wrapper = self.running.remove(&key)?;
         if let Some((parent_key, process)) = wrapper.parent

@@ -1,15 +1,15 @@
-//! What a wrapper says was used: by the program it ran, and by all that this waited for.
+//! Resources in a wrapper's record: those of its program, and of all children that the program waited for.
 
 use std::ops::{AddAssign, Sub};
 
 use barrow_writer::Usage;
 
-/// What was used, children included.
+/// Resources used, children included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Inclusive {
     pub(super) user_ns: u64,
     pub(super) system_ns: u64,
-    /// The largest of the processes; 0 if it is not known.
+    /// The largest of the processes; 0 if unknown.
     pub(super) peak_bytes: u64,
     pub(super) minor_faults: u64,
     pub(super) major_faults: u64,
@@ -20,7 +20,7 @@ pub(super) struct Inclusive {
 }
 
 impl Inclusive {
-    /// Each sum, in an order of its own.
+    /// The sums, in a fixed order.
     fn sums(&self) -> [u64; 8] {
         [
             self.user_ns,
@@ -34,7 +34,7 @@ impl Inclusive {
         ]
     }
 
-    /// Whether something that is added up is less than in `children`.
+    /// Whether any of the sums is less than in `children`.
     pub(super) fn is_less_than(&self, children: &Inclusive) -> bool {
         self.sums().iter().zip(children.sums()).any(|(all, children)| *all < children)
     }
@@ -57,24 +57,27 @@ impl AddAssign for Inclusive {
 impl Sub for Inclusive {
     type Output = Usage;
 
-    /// Without what children used. If that is less than what children used, some of them were not waited for, and what is
-    /// left is not known. The peak is that of the largest process: if a child may be that, it is not known without children.
+    /// Subtracts the resources of children. If they used more, some of them were not waited for, and the difference
+    /// is unknown. The peak is that of the largest process: if that may be a child, it is unknown without children.
     fn sub(self, children: Inclusive) -> Usage {
         let is_known = !self.is_less_than(&children);
-        let difference = |all: u64, children: u64| is_known.then(|| all.saturating_sub(children).min(u64::MAX - 1));
         Usage {
-            user_ns: difference(self.user_ns, children.user_ns),
-            system_ns: difference(self.system_ns, children.system_ns),
+            user_ns: difference(is_known, self.user_ns, children.user_ns),
+            system_ns: difference(is_known, self.system_ns, children.system_ns),
             peak_bytes: (self.peak_bytes > children.peak_bytes).then_some(self.peak_bytes.min(u64::MAX - 1)),
-            minor_faults: difference(self.minor_faults, children.minor_faults),
-            major_faults: difference(self.major_faults, children.major_faults),
-            read_bytes: difference(self.read_bytes, children.read_bytes),
-            written_bytes: difference(self.written_bytes, children.written_bytes),
-            voluntary_switches: difference(self.voluntary_switches, children.voluntary_switches),
-            involuntary_switches: difference(self.involuntary_switches, children.involuntary_switches),
+            minor_faults: difference(is_known, self.minor_faults, children.minor_faults),
+            major_faults: difference(is_known, self.major_faults, children.major_faults),
+            read_bytes: difference(is_known, self.read_bytes, children.read_bytes),
+            written_bytes: difference(is_known, self.written_bytes, children.written_bytes),
+            voluntary_switches: difference(is_known, self.voluntary_switches, children.voluntary_switches),
+            involuntary_switches: difference(is_known, self.involuntary_switches, children.involuntary_switches),
             waiting_ns: None,
         }
     }
+}
+
+fn difference(is_known: bool, all: u64, children: u64) -> Option<u64> {
+    is_known.then(|| all.saturating_sub(children).min(u64::MAX - 1))
 }
 
 #[cfg(test)]
