@@ -6,10 +6,10 @@
 //!   start   end      mtime                     output       hash of the command      milliseconds since the build began
 //! ```
 //!
-//! Ninja appends a line for each output when its command has succeeded. What becomes of each field is in
-//! `docs/imports.md`.
+//! Ninja appends a line for each output when its command has succeeded. `docs/imports.md` lists the use of each
+//! field.
 //!
-//! In reading order: `entry` (a line), `builds` (which lines are of one build), `announcer`.
+//! In reading order: `entry` (a line), `builds` (assigns lines to builds), `announcer`.
 
 mod announcer;
 mod builds;
@@ -23,7 +23,7 @@ use crate::processes::process_logs::{LeftOut, Lines, Reading, readable};
 use builds::Builds;
 use entry::Entry;
 
-/// What a log begins with, but for the version.
+/// The beginning of a log, without the version.
 const MAGIC: &[u8] = b"# ninja log v";
 
 /// Logs of ninja.

@@ -1,4 +1,5 @@
-//! Logs of `strace -f` with times, best those of `-ttt`: whole ones, or only of what begins and ends processes.
+//! Logs of `strace -f` with times, preferably those of `-ttt`: of all calls, or only of those that begin and end
+//! processes.
 //!
 //! ```text
 //!   24137 1795429206.866250 execve("/usr/bin/make", ["make", "-j2"], 0x7fff6bb30e98 /* 39 vars */) = 0
@@ -8,11 +9,11 @@
 //!   24138 1795429206.929398 +++ exited with 0 +++
 //! ```
 //!
-//! A child may act before the line that says whose child it is. So the log is read twice: first for who began whom,
-//! then for what happened. What becomes of each line is in `docs/imports.md`.
+//! A child may act before the line that names its parent. So the log is read twice: first for the parents, then for
+//! all events. `docs/imports.md` lists the use of each line.
 //!
-//! In reading order: `line` (who, when and what), `call` (the calls that matter), `quoted` (texts in them), `signals`,
-//! `births` (who began whom), `joined` (logs of one process each), `tasks` (processes and threads that run), `announcer`.
+//! In reading order: `line` (task, time and event), `call` (the relevant calls), `quoted` (texts in them), `signals`,
+//! `births` (the parents), `joined` (logs of one process each), `tasks` (running processes and threads), `announcer`.
 
 mod announcer;
 mod births;
@@ -33,7 +34,7 @@ use announcer::Announcer;
 use births::Births;
 use line::{Line, MESSAGE, Time};
 
-/// As many lines are looked at to recognise a log.
+/// Number of lines examined to recognise a log.
 const FIRST_LINES: usize = 4;
 
 /// Logs of strace.
@@ -69,7 +70,7 @@ fn first_line(first_bytes: &[u8]) -> Option<Line<'_>> {
     Line::parse(lines.find(|line| !line.starts_with(MESSAGE))?).filter(Line::is_of_strace)
 }
 
-/// A log without the times of `-ttt`.
+/// The error for a log without the times of `-ttt`.
 fn rejects(first_bytes: &[u8]) -> Option<ImportError> {
     let line = Lines::new(first_bytes).next()?.text;
     let is_log =

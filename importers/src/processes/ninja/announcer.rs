@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::error::Stop;
 use crate::processes::process_logs::{Moment, moments, saturated, text};
 
-/// How many processes were announced, and notes.
+/// Number of announced processes, and notes.
 type Announced = (u64, Vec<String>);
 
 /// Announces all commands in the order of time. There are no process ids, so processes are numbered from 1.
@@ -17,12 +17,11 @@ pub(super) fn announce(mut builds: Builds<'_>, context: &Context<'_>) -> Result<
     let order = builds.finish();
     context.check_cancelled()?;
     let starts_ms = if order == Order::InTurn { builds.starts_ms() } else { vec![0; builds.count()] };
-    let span = |command: &Command<'_>| {
-        let time_ns =
-            |ms: u64| saturated(i128::from(starts_ms[command.build]) * 1_000_000 + i128::from(ms) * 1_000_000);
-        (time_ns(command.entry.start_ms), time_ns(command.entry.end_ms))
-    };
-    let spans: Vec<(i64, i64)> = builds.commands.iter().map(span).collect();
+    let spans = builds.commands.iter().map(|command| {
+        let bounds_ms = [command.entry.start_ms, command.entry.end_ms];
+        bounds_ms.map(|ms| saturated((i128::from(starts_ms[command.build]) + i128::from(ms)) * 1_000_000)).into()
+    });
+    let spans: Vec<(i64, i64)> = spans.collect();
     let mut begun: Vec<Option<ProcessId>> = vec![None; spans.len()];
     let mut pid = 0;
     for moment in moments(&spans) {
@@ -39,7 +38,7 @@ pub(super) fn announce(mut builds: Builds<'_>, context: &Context<'_>) -> Result<
             }
             Moment::End(at) => {
                 let Some(process) = begun[at] else { continue };
-                // Ninja writes of no command that failed.
+                // Ninja logs no failed command.
                 let end = ProcessEnd { exit_status: Some(0), ..ProcessEnd::default() };
                 writer.end_process(process, spans[at].1, &end)?;
             }
@@ -68,7 +67,7 @@ fn attributes(
     Ok(context.writer.process_attributes(process, &attributes)?)
 }
 
-/// What the user should know of several builds in one log.
+/// Note on several builds in one log.
 fn remark(order: Order, builds: usize) -> Option<String> {
     match order {
         Order::Single => None,

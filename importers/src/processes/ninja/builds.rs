@@ -1,20 +1,20 @@
-//! Which commands are of one build.
+//! Assigns commands to builds.
 //!
-//! Times begin with 0 in each build, and ninja appends commands as they end. So where a command ends before the one on the
-//! line before, or makes an output again, another build begins. But when a log has grown long, ninja writes it anew, in no
-//! order, with only the newest line of each output. Then most "builds" would begin late, or their commands would have
-//! begun at quite other times of day, which shows that they are none. Siso, the builder of Chromium, writes one build in
-//! no order: its times of day fit one build.
+//! Times begin with 0 in each build, and ninja appends commands as they end. So if a command ends before the one on
+//! the line before, or makes an output again, another build begins. But when a log has grown long, ninja rewrites it,
+//! in no order, with only the newest line of each output. Then most "builds" would begin late, or their commands
+//! would have begun at very different times of day, which shows that they are not builds. Siso, the builder of
+//! Chromium, writes one build in no order: its times of day fit one build.
 
 use std::collections::{HashMap, HashSet};
 
 use super::entry::Entry;
 
-/// Commands of what is really a build begin within this part of its time.
+/// The commands of a real build begin within this part of its time.
 const FIRST_PART: u64 = 4;
 
-/// How far the times of day of one build may be apart that are told from its commands: of a command, the time of its
-/// output is that of its begin or of its end, or in between.
+/// Maximum difference between the times of day of one build that follow from its commands: the time of an output is
+/// that at which its command began or ended, or in between.
 const SAME_BUILD_NS: u128 = 2_000_000_000;
 const LIKELY_SAME_BUILD_NS: u128 = 10_000_000_000;
 
@@ -27,7 +27,7 @@ pub(super) struct Command<'d> {
     pub(super) build: usize,
 }
 
-/// A build: from when on commands began, and when the last one ended.
+/// A build: the times at which its first command began and its last one ended.
 #[derive(Debug, Clone, Copy)]
 struct Build {
     first_start_ms: u64,
@@ -40,18 +40,18 @@ pub(super) struct Builds<'d> {
     pub(super) commands: Vec<Command<'d>>,
     builds: Vec<Build>,
     known: HashMap<(usize, u64, u64, &'d [u8]), usize>,
-    /// The outputs of the build that is being read.
+    /// The outputs of the current build.
     outputs: HashSet<&'d [u8]>,
 }
 
-/// What is known of the times of several builds.
+/// The order in time of several builds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     /// There is one build.
     Single,
     /// Each build follows the one before.
     InTurn,
-    /// Ninja wrote the log anew: builds cannot be told apart.
+    /// Ninja rewrote the log: builds cannot be distinguished.
     Mixed,
 }
 
@@ -80,29 +80,29 @@ impl<'d> Builds<'d> {
         }
     }
 
-    /// How many builds there are.
+    /// Number of builds.
     pub(super) fn count(&self) -> usize {
         self.builds.len()
     }
 
-    /// Decides which builds there are, after the last line.
+    /// Decides on the builds, after the last line.
     pub(super) fn finish(&mut self) -> Order {
-        // They take half of the memory, and no line follows.
+        // These take half of the memory, and no line follows.
         (self.known, self.outputs) = (HashMap::new(), HashSet::new());
-        let begins_late = |build: &Build| build.first_start_ms > build.end_ms / FIRST_PART;
         if self.builds.len() < 2 {
             return if self.is_mixed() { self.merge(Order::Mixed) } else { Order::Single };
         }
         if self.is_one() {
             return self.merge(Order::Single);
         }
-        if self.builds.iter().any(begins_late) || self.is_torn() || self.is_mixed() {
+        let begins_late = self.builds.iter().any(|build| build.first_start_ms > build.end_ms / FIRST_PART);
+        if begins_late || self.is_torn() || self.is_mixed() {
             return self.merge(Order::Mixed);
         }
         Order::InTurn
     }
 
-    /// Takes all commands as of one build: lines with the same times and the same command are of one.
+    /// Assigns all commands to one build: lines with the same times and hash belong to one command.
     fn merge(&mut self, order: Order) -> Order {
         let mut known: HashMap<(u64, u64, &[u8]), usize> = HashMap::new();
         let mut merged: Vec<Command<'d>> = Vec::new();
@@ -124,7 +124,7 @@ impl<'d> Builds<'d> {
         order
     }
 
-    /// Whether all commands are of one build by their times of day, and none made an output again.
+    /// Whether all commands belong to one build by their times of day, and none made an output again.
     fn is_one(&self) -> bool {
         let mut outputs = HashSet::new();
         let all = self
@@ -137,7 +137,7 @@ impl<'d> Builds<'d> {
             && BuildStart::nearest(&times, 0.0..=1.0) <= SAME_BUILD_NS
     }
 
-    /// Whether outputs of one command stand apart: ninja writes them together, and all of them again in another build.
+    /// Whether outputs of one command are apart: ninja writes them together, and all of them again in another build.
     fn is_torn(&self) -> bool {
         let mut first: HashMap<(u64, u64, &[u8]), &Command<'_>> = HashMap::new();
         self.commands.iter().any(|command| {
@@ -147,37 +147,36 @@ impl<'d> Builds<'d> {
         })
     }
 
-    /// Whether the commands of a build began at quite different times of day. A rule that keeps the time of an output is no
-    /// sign of that, so half of the commands of a build may have any time.
+    /// Whether the commands of a build began at very different times of day. Rules that keep the time of an output do
+    /// not show that, so half of the commands of a build may have any time.
     fn is_mixed(&self) -> bool {
         let mut of_builds: HashMap<usize, Vec<Option<BuildStart>>> = HashMap::new();
         for command in &self.commands {
             of_builds.entry(command.build).or_default().push(BuildStart::of(&command.entry));
         }
-        let is_mixed = |times: &Vec<Option<BuildStart>>| {
+        of_builds.values().any(|times| {
             let known: Vec<BuildStart> = times.iter().flatten().copied().collect();
-            // Without the times of a few, nothing is known of all.
+            // If some times are missing, nothing is known of all.
             known.len() == times.len()
                 && known.len() > 2
                 && BuildStart::nearest(&known, 0.25..=0.75) > LIKELY_SAME_BUILD_NS
-        };
-        of_builds.values().any(is_mixed)
+        })
     }
 
-    /// When each build begins, in milliseconds, if one follows the other.
+    /// The beginning of each build, in milliseconds, if one follows the other.
     pub(super) fn starts_ms(&self) -> Vec<u64> {
+        let mut starts = Vec::with_capacity(self.builds.len());
         let mut at = 0_u64;
-        let start = |build: &Build| {
-            let start = at;
+        for build in &self.builds {
+            starts.push(at);
             at = at.saturating_add(build.end_ms);
-            start
-        };
-        self.builds.iter().map(start).collect()
+        }
+        starts
     }
 }
 
-/// When a build began by the time of one output, in nanoseconds, if that is the time at which its command began, and if
-/// it is the time at which it ended.
+/// The time at which a build began according to one output, in nanoseconds: if the output's time is that at which its
+/// command began, or at which it ended.
 #[derive(Debug, Clone, Copy)]
 struct BuildStart {
     by_start: i128,
@@ -195,20 +194,23 @@ impl BuildStart {
         } else {
             mtime
         };
-        let at = |ms: u64| mtime_ns - i128::from(ms) * 1_000_000;
-        Some(BuildStart { by_start: at(entry.start_ms), by_end: at(entry.end_ms) })
+        let [by_start, by_end] = [entry.start_ms, entry.end_ms].map(|ms| mtime_ns - i128::from(ms) * 1_000_000);
+        Some(BuildStart { by_start, by_end })
     }
 
-    /// How far the times of this part of all are apart, by the better reading.
+    /// The distance between the times at both ends of `part` of all, by the better interpretation.
     fn nearest(times: &[BuildStart], part: std::ops::RangeInclusive<f64>) -> u128 {
-        let apart = |time: fn(&BuildStart) -> i128| {
-            let mut times: Vec<i128> = times.iter().map(time).collect();
-            times.sort_unstable();
-            let at = |part: f64| times.get((part * times.len().saturating_sub(1) as f64).round() as usize).copied();
-            at(*part.end()).zip(at(*part.start())).map_or(0, |(last, first)| last.abs_diff(first))
-        };
-        apart(|time| time.by_start).min(apart(|time| time.by_end))
+        let by_start = distance(times.iter().map(|time| time.by_start).collect(), &part);
+        let by_end = distance(times.iter().map(|time| time.by_end).collect(), &part);
+        by_start.min(by_end)
     }
+}
+
+fn distance(mut times: Vec<i128>, part: &std::ops::RangeInclusive<f64>) -> u128 {
+    times.sort_unstable();
+    let last = times.len().saturating_sub(1) as f64;
+    let [first, last] = [part.start(), part.end()].map(|part| times.get((part * last).round() as usize));
+    first.zip(last).map_or(0, |(first, last)| last.abs_diff(*first))
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! A line of the log.
 
-/// The longest time that is believed, in milliseconds: a hundred years.
+/// Maximum plausible time, in milliseconds: a hundred years.
 const MOST_MS: u64 = 100 * 366 * 86_400_000;
 
 /// An output of a command that succeeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry<'d> {
-    /// When the command began and ended, in milliseconds since the build began.
+    /// The times at which the command began and ended, in milliseconds since the build began.
     pub(super) start_ms: u64,
     pub(super) end_ms: u64,
-    /// The time of the output that ninja compares, as it stands there; `0` if ninja has none.
+    /// The time of the output that ninja compares, as written in the log; `0` if ninja has none.
     pub(super) mtime: &'d [u8],
     pub(super) output: &'d [u8],
     /// The hash of the command.
@@ -20,10 +20,10 @@ impl<'d> Entry<'d> {
     /// Parses a line without its end.
     pub(super) fn parse(line: &'d [u8]) -> Option<Entry<'d>> {
         let mut fields = line.splitn(4, |&byte| byte == b'\t');
-        let mut next = || fields.next();
-        let (start_ms, end_ms, mtime, rest) = (number(next()?)?, number(next()?)?, next()?, next()?);
+        let (start_ms, end_ms) = (number(fields.next()?)?, number(fields.next()?)?);
+        let (mtime, rest) = (fields.next()?, fields.next()?);
         number(mtime)?;
-        // An output may hold anything but the hash does not.
+        // An output may hold any byte, the hash may not.
         let tab = memchr::memrchr(b'\t', rest)?;
         let (output, hash) = (&rest[..tab], &rest[tab + 1..]);
         let is_whole = start_ms <= end_ms

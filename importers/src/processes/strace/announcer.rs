@@ -1,4 +1,4 @@
-//! Announces what a log says to the writer.
+//! Announces the events of a log to the writer.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::context::{Context, Outcome};
 use crate::error::{Damage, ImportError, Stop};
 use crate::processes::process_logs::{self, Clock, LeftOut, readable, shell_words};
 
-/// What follows a message of strace that came into the middle of a line.
+/// The rest of a line into which strace wrote a message.
 const REST: &[u8] = b"<unfinished ...>";
 
 /// A frame of the stack of a call (`-k`).
@@ -26,20 +26,20 @@ pub(super) struct Announcer<'c, 'w> {
     births: Births,
     reader: LineReader,
     tasks: Tasks,
-    /// Those that began before the line that says so.
+    /// Tasks that acted before the line that names their parent.
     early: HashSet<u64>,
     processes: u64,
-    /// Programs of which strace cut arguments.
+    /// Number of programs of which strace cut arguments.
     cut_programs: u64,
     /// The arguments of the first program.
     command: Option<Vec<String>>,
-    /// When the log ends.
+    /// The last time of the log.
     last_ns: i64,
-    /// Whether the process of lines without a number ended in the line before.
+    /// Whether the process of lines without a number ended in the previous line.
     has_ended: bool,
-    /// Whether times are finer than seconds.
+    /// Whether any time is finer than seconds.
     has_fractions: bool,
-    /// Whether all times are those of a date.
+    /// Whether all times have a date.
     has_dates: bool,
     pub(super) left_out: LeftOut,
 }
@@ -65,7 +65,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
         })
     }
 
-    /// Announces what a line says.
+    /// Announces the event of a line.
     pub(super) fn announce(&mut self, line: &process_logs::Line<'_>) -> Result<(), Stop> {
         let text = line.text;
         let Some((parsed, at_ns)) = self.reader.read(text) else {
@@ -115,7 +115,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
                 Ok(())
             }
             What::Resumed { arguments, result, .. } => match self.tasks.resume(task) {
-                // Births are found by the names of calls: this is another one, or its line is damaged.
+                // Births are found by the names of calls: this is another call, or its line is damaged.
                 Some(Call::Birth { .. }) if !may_bear(&parsed.what) => self.ensure(task, time_ns),
                 Some(call) => self.returned(task, call, arguments, result, time_ns),
                 None => self.ensure(task, time_ns),
@@ -129,7 +129,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
         }
     }
 
-    /// A call that may end its process, which never returns: another process may run before strace sees the end.
+    /// Notes a call that may end its process and never returns: another process may run before strace sees the end.
     fn exits(&mut self, task: u64, name: &[u8], arguments: &[u8], time_ns: i64) {
         if name == b"exit_group"
             && let Some(process) = self.tasks.process(task)
@@ -139,12 +139,12 @@ impl<'c, 'w> Announcer<'c, 'w> {
         }
     }
 
-    /// The process or thread of a line. Lines have no number where there is only one.
+    /// The process or thread of a line. Lines have no number while there is only one.
     fn task(&self, number: Option<u64>) -> u64 {
         number.or_else(|| self.tasks.only()).or(self.births.first).unwrap_or(0)
     }
 
-    /// A process that was there before the log begins: nothing says who began it, nor what it executes.
+    /// Begins a process that is older than the log: its parent and program are unknown.
     fn ensure(&mut self, task: u64, time_ns: i64) -> Result<(), Stop> {
         if self.tasks.is_known(task) {
             return Ok(());
@@ -178,7 +178,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
         self.begin(task, time_ns, parent, ProgramDescription::default())
     }
 
-    /// A call returned.
+    /// Handles a call that returned.
     fn returned(&mut self, task: u64, call: Call, arguments: &[u8], result: &[u8], time_ns: i64) -> Result<(), Stop> {
         match call {
             Call::Birth { is_thread } => {
@@ -225,18 +225,17 @@ impl<'c, 'w> Announcer<'c, 'w> {
         Ok(())
     }
 
-    /// Something happened to a process or thread.
+    /// Handles an event of a process or thread.
     fn event(&mut self, task: u64, event: &[u8], time_ns: i64) -> Result<(), Stop> {
         let event = process_logs::text(event);
-        let number = |text: &str| text.parse().ok();
         if let Some(thread) = event.strip_prefix("superseded by execve in pid ") {
-            if let Some(thread) = number(thread) {
+            if let Ok(thread) = thread.parse() {
                 self.tasks.supersede(task, thread);
             }
             return Ok(());
         }
         let (exit_status, signal) = if let Some(status) = event.strip_prefix("exited with ") {
-            (number(status), None)
+            (status.parse().ok(), None)
         } else if let Some(signal) = event.strip_prefix("killed by ") {
             (None, signals::number(signal.split(' ').next().unwrap_or_default()))
         } else {
@@ -293,7 +292,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
     }
 }
 
-/// A path as seen from a directory, if that is certain: `..` may lead elsewhere through a symbolic link.
+/// A path relative to a directory, if that is certain: `..` may lead elsewhere through a symbolic link.
 fn joined(directory: Option<&str>, path: &str) -> Option<String> {
     if path.starts_with('/') {
         return Some(path.to_owned());

@@ -1,4 +1,4 @@
-//! Who began whom, for children that act before the line that says so.
+//! The parents of children that act before the line that names their parent.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -8,10 +8,10 @@ use crate::context::Context;
 use crate::error::ImportError;
 use crate::processes::process_logs::{Lines, Reading};
 
-/// How a process or thread came to be.
+/// The origin of a process or thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Birth {
-    /// The process or thread that asked for it; `None` where the log has no numbers yet.
+    /// The process or thread that requested it; `None` while the log has no numbers.
     pub(super) by: Option<u64>,
     pub(super) is_thread: bool,
 }
@@ -34,7 +34,7 @@ impl Numbered {
     }
 }
 
-/// All births of a log, in its order for each number, since the system uses numbers again.
+/// All births of a log, in its order for each number, since the system reuses numbers.
 #[derive(Debug, Default)]
 pub(super) struct Births {
     by_task: HashMap<u64, VecDeque<Birth>>,
@@ -43,7 +43,7 @@ pub(super) struct Births {
 }
 
 impl Births {
-    /// Reads the log for births only.
+    /// Reads only the births of a log.
     pub(super) fn find(log: &[u8], context: &Context<'_>) -> Result<Births, ImportError> {
         let mut reading = Reading::new(context)?;
         context.progress.begin("finding children", log.len() as u64, "bytes");
@@ -64,14 +64,13 @@ impl Births {
     }
 
     fn take(&mut self, line: &Line<'_>, unfinished: &mut HashMap<Option<u64>, bool>) {
-        let is_thread = |name, arguments| matches!(Call::of(name, arguments), Some(Call::Birth { is_thread: true }));
         match line.what {
-            What::Call { name, arguments, result } => self.add(line.task, is_thread(name, arguments), result),
+            What::Call { name, arguments, result } => self.add(line.task, begins_thread(name, arguments), result),
             What::Unfinished { name, arguments } => {
-                unfinished.insert(line.task, is_thread(name, arguments));
+                unfinished.insert(line.task, begins_thread(name, arguments));
             }
             What::Resumed { name, result, .. } => {
-                // The line that began it may be from before strace wrote numbers.
+                // The line that began it may precede the first number.
                 let mut begun = unfinished.remove(&line.task);
                 if begun.is_none() && !name.is_empty() {
                     begun = unfinished.remove(&None);
@@ -99,4 +98,8 @@ impl Births {
         }
         birth
     }
+}
+
+fn begins_thread(name: &[u8], arguments: &[u8]) -> bool {
+    matches!(Call::of(name, arguments), Some(Call::Birth { is_thread: true }))
 }

@@ -1,32 +1,32 @@
-//! The calls that matter: those that begin processes, execute programs, or change the working directory.
+//! The relevant calls: those that begin processes, execute programs, or change the working directory.
 
 use super::line::What;
 use super::quoted::{list, quoted};
 
-/// A program that a process asks for.
+/// A program that a process executes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Program {
     pub(super) executable: Option<String>,
     pub(super) arguments: Vec<String>,
-    /// Whether strace cut an argument, or left some out.
+    /// Whether strace cut or omitted an argument.
     pub(super) is_cut: bool,
 }
 
-/// What a call asks for.
+/// The purpose of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Call {
-    /// Another process, or a thread of the same.
+    /// Begins another process, or a thread of the same.
     Birth { is_thread: bool },
-    /// Another program.
+    /// Executes another program.
     Execute(Program),
-    /// Another working directory; `None` if strace does not say which.
+    /// Changes the working directory; `None` if the log lacks it.
     ChangeDirectory(Option<String>),
-    /// The working directory, which is in the answer.
+    /// Asks for the working directory, which is in the result.
     AskDirectory,
 }
 
 impl Call {
-    /// The call of this name, if it matters.
+    /// The call of this name, if it is relevant.
     pub(super) fn of(name: &[u8], arguments: &[u8]) -> Option<Call> {
         Some(match name {
             b"fork" | b"vfork" | b"clone" | b"clone2" | b"clone3" => {
@@ -41,13 +41,13 @@ impl Call {
     }
 }
 
-/// Whether it is of a call that begins processes.
+/// Whether a line may belong to a call that begins processes.
 pub(super) fn may_bear(what: &What<'_>) -> bool {
     let name = match what {
         What::Call { name, .. } | What::Unfinished { name, .. } | What::Resumed { name, .. } => name,
         _ => return false,
     };
-    // What goes on after a message has no name.
+    // The rest of a line after a message has no name.
     matches!(*name, b"fork" | b"vfork" | b"clone" | b"clone2" | b"clone3" | b"")
 }
 
@@ -57,17 +57,17 @@ pub(super) fn returned_task(result: &[u8]) -> Option<u64> {
     let outside = memchr::memmem::find(result, b"/* ").map(|at| &result[at + 3..]);
     let text = outside.filter(|text| memchr::memmem::find(text, b"strace's PID NS").is_some()).unwrap_or(result);
     let length = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
-    // With -Y the name of the program follows: `7<make>`. Behind anything else the number is damaged.
+    // With -Y the name of the program follows: `7<make>`. Before anything else the number is damaged.
     let is_whole = matches!(text.get(length), None | Some(b' ' | b'<'));
     str::from_utf8(&text[..length]).ok()?.parse().ok().filter(|&task| is_whole && task > 0)
 }
 
-/// Whether a call succeeded that returns 0 then.
+/// Whether a call succeeded, for calls that then return 0.
 pub(super) fn succeeded(result: &[u8]) -> bool {
     result == b"0" || result.starts_with(b"0 ")
 }
 
-/// The working directory in the answer of the system.
+/// The working directory in the result of the system.
 pub(super) fn answered_directory(arguments: &[u8]) -> Option<String> {
     quoted(arguments).filter(|(path, _)| !path.is_cut && path.text.starts_with('/')).map(|(path, _)| path.text)
 }

@@ -1,13 +1,14 @@
-//! Logs of `strace -ff`: one of each process, whose number only the name of its file has.
+//! Logs of `strace -ff`: one for each process, whose number is only in the name of the file.
 //!
 //! ```text
 //!   build.13970   1795653905.385170 clone3(…) = 13971        13970 1795653905.385170 clone3(…) = 13971
 //!   build.13971   1795653905.387550 execve(…) = 0       ──▶  13971 1795653905.387550 execve(…) = 0
 //! ```
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
@@ -19,11 +20,11 @@ use crate::processes::process_logs::Lines;
 /// All lines are in memory while they are sorted.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// One log in `folder` of the logs of several processes, if all `sources` are logs of `strace -ff`: their names differ only
-/// in a number at the end, and no line has one. The file is removed when it is dropped.
+/// Joins the logs of several processes into one in `folder`, if all `sources` are logs of `strace -ff`: their names
+/// differ only in a number at the end, and no line has one. The file is removed when it is dropped.
 ///
 /// # Errors
-/// Those of the system; logs of more than 256 MiB together, or with times since the line before.
+/// Those of the system; logs of more than 256 MiB in total, or with times relative to the previous line.
 pub fn joined_strace(sources: &[&Path], folder: &Path) -> Result<Option<NamedTempFile>, ImportError> {
     let Some(numbers) = numbers(sources) else { return Ok(None) };
     let mut texts = Vec::with_capacity(sources.len());
@@ -64,14 +65,15 @@ pub fn joined_strace(sources: &[&Path], folder: &Path) -> Result<Option<NamedTem
     Ok(Some(file))
 }
 
-/// How many more files beside `source` have its name but for the number at the end, as the logs of `strace -ff` do.
+/// Number of other files beside `source` whose names differ only in the number at the end, as the logs of `strace
+/// -ff` do.
 pub fn strace_siblings(source: &Path) -> usize {
     let Some(folder) = source.parent() else { return 0 };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let Ok(entries) = fs::read_dir(folder) else { return 0 };
     let source = folder.join(source.file_name().unwrap_or_default());
-    let is_sibling = |path: &Path| path != source && numbers(&[&source, path]).is_some();
-    entries.filter_map(Result::ok).filter(|entry| is_sibling(&entry.path())).count()
+    let others = entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| *path != source);
+    others.filter(|path| numbers(&[&source, path]).is_some()).count()
 }
 
 /// A line with a time, and those after it without one.
@@ -82,28 +84,33 @@ struct Call<'t> {
     lines: &'t [u8],
 }
 
-/// The numbers at the ends of the names, if there are any and the names are the same otherwise.
+impl<'t> Call<'t> {
+    /// The call that begins at `start` with this time, up to `end`.
+    fn new(text: &'t [u8], task: u64, (time_ns, is_of_day, start): (i128, bool, usize), end: usize) -> Self {
+        Call { task, time_ns, is_of_day, lines: text[start..end].trim_ascii_end() }
+    }
+}
+
+/// The numbers at the ends of the names, if all have one and the names are otherwise equal.
 fn numbers(sources: &[&Path]) -> Option<Vec<u64>> {
-    let stem = |source: &Path| Some((source.parent()?.to_path_buf(), source.file_stem()?.to_owned()));
     let first = stem(sources.first()?)?;
-    let number = |source: &&Path| {
+    let numbers = sources.iter().map(|source| {
         let digits = source.extension()?.to_str().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
         digits.parse().ok().filter(|_| stem(source).as_ref() == Some(&first))
-    };
-    sources.iter().map(number).collect()
+    });
+    numbers.collect()
+}
+
+/// The folder and name of a file without the extension.
+fn stem(source: &Path) -> Option<(PathBuf, OsString)> {
+    Some((source.parent()?.to_path_buf(), source.file_stem()?.to_owned()))
 }
 
 fn calls_of<'t>(text: &'t [u8], task: u64, calls: &mut Vec<Call<'t>>) -> Result<(), ImportError> {
     let mut current: Option<(i128, bool, usize)> = None;
-    let mut end_of = |current: Option<(i128, bool, usize)>, end: usize| {
-        if let Some((time_ns, is_of_day, start)) = current {
-            let lines = text[start..end].trim_ascii_end();
-            calls.push(Call { task, time_ns, is_of_day, lines });
-        }
-    };
     for line in Lines::new(text) {
         let Some(parsed) = Line::parse(line.text) else { continue };
-        end_of(current, line.offset);
+        calls.extend(current.map(|current| Call::new(text, task, current, line.offset)));
         current = Some(match parsed.time {
             Time::Wall(wall_ns) => (wall_ns, false, line.offset),
             Time::Day(day_ns) => (day_ns, true, line.offset),
@@ -115,15 +122,16 @@ fn calls_of<'t>(text: &'t [u8], task: u64, calls: &mut Vec<Call<'t>>) -> Result<
             }
         });
     }
-    end_of(current, text.len());
+    calls.extend(current.map(|current| Call::new(text, task, current, text.len())));
     Ok(())
 }
 
 /// Moves the times after midnight behind those before it.
 fn in_one_day(calls: &mut [Call<'_>]) {
-    let times = || calls.iter().filter(|call| call.is_of_day).map(|call| call.time_ns);
-    if times().max().zip(times().min()).is_some_and(|(last, first)| last - first > DAY_NS / 2) {
-        let early = |call: &&mut Call<'_>| call.is_of_day && call.time_ns < DAY_NS / 2;
-        calls.iter_mut().filter(early).for_each(|call| call.time_ns += DAY_NS);
+    let times = calls.iter().filter(|call| call.is_of_day).map(|call| call.time_ns);
+    if times.clone().max().zip(times.min()).is_some_and(|(last, first)| last - first > DAY_NS / 2) {
+        for call in calls.iter_mut().filter(|call| call.is_of_day && call.time_ns < DAY_NS / 2) {
+            call.time_ns += DAY_NS;
+        }
     }
 }

@@ -1,10 +1,10 @@
-//! A line: who, when, and what.
+//! A line: its task, time and event.
 
-/// What messages of strace itself begin with.
+/// The beginning of messages of strace itself.
 pub(super) const MESSAGE: &[u8] = b"strace: ";
-/// What strace adds to a line that it had begun when it took on another process.
+/// The beginning of a message that strace adds to an incomplete line when it attaches to another process.
 const ATTACHED: &[u8] = b"strace: Process ";
-/// What a line ends with whose call has not returned.
+/// The end of a line whose call has not returned.
 const UNFINISHED: &[u8] = b"<unfinished ...>";
 
 /// A line of a log.
@@ -27,24 +27,24 @@ pub(super) enum Time {
     Since(i128),
 }
 
-/// Times before this one, in 1973, are no times since 1970.
+/// Times before this one, in 1973, do not count from 1970.
 const EARLIEST_NS: i128 = 100_000_000_000_000_000;
 pub(super) const DAY_NS: i128 = 86_400_000_000_000;
 
-/// Lines of several processors may be so much out of order.
+/// Maximum disorder of lines of several processors.
 const DISORDER_NS: i128 = 1_000_000_000;
-/// A time of day that lies before that of the line before, and not more than this, is taken for a clock that was set back,
-/// as in autumn, and not for the next day: no line for 22 hours is rarer.
+/// A time of day that is earlier than the previous one by at most this is taken as a clock that was set back, as in
+/// autumn, and not as the next day: 22 hours without a line are rarer.
 const MOST_BACK_NS: i128 = 2 * 3_600_000_000_000;
 
-/// Turns the times of lines, one after the other, into one time: since 1970 if the log says it, otherwise since its
-/// first line. Where the clock was set back, time goes on.
+/// Converts the times of consecutive lines to times since 1970 if the log has a date, otherwise since its first line.
+/// If the clock was set back, time continues.
 #[derive(Debug, Default)]
 struct Times {
     last: Option<(Time, i128)>,
-    /// How far the time of the last line lies before that of the line before.
+    /// Nanoseconds by which the last line is earlier than the one before.
     back_ns: i128,
-    /// How often the clock was set back.
+    /// Number of times that the clock was set back.
     steps_back: u64,
 }
 
@@ -55,21 +55,21 @@ impl Times {
             (Time::Wall(wall_ns), Some((Time::Wall(before), at))) => self.after(at, wall_ns - before),
             (Time::Wall(wall_ns), _) => wall_ns,
             (Time::Day(_), None) => 0,
-            // Past midnight the day begins anew.
+            // After midnight the day begins again.
             (Time::Day(day_ns), Some((Time::Day(before), at))) => {
                 let ahead = (day_ns - before).rem_euclid(DAY_NS);
                 self.after(at, if ahead < DAY_NS - MOST_BACK_NS { ahead } else { ahead - DAY_NS })
             }
             (Time::Since(_), None) => 0,
             (Time::Since(since_ns), Some((_, at))) => at + since_ns,
-            // Of another log.
+            // From another log.
             (Time::Day(_), Some((_, at))) => at,
         };
         self.last = Some((time, at));
         at
     }
 
-    /// So much after a time; not before it, if the clock was set back.
+    /// The time `step_ns` after a time; the same time, if the clock was set back.
     fn after(&mut self, at: i128, step_ns: i128) -> i128 {
         self.back_ns = (-step_ns).max(0);
         if self.back_ns <= DISORDER_NS {
@@ -80,7 +80,7 @@ impl Times {
     }
 }
 
-/// Reads lines one after the other. On a terminal, strace writes messages into the middle of lines:
+/// Reads consecutive lines. On a terminal, strace writes messages into the middle of lines:
 ///
 /// ```text
 ///   [pid 7] 1.5 set_robust_list(0x7f7b63a08a20, 24strace: Process 8 attached
@@ -88,23 +88,23 @@ impl Times {
 /// ```
 #[derive(Debug, Default)]
 pub(super) struct LineReader {
-    /// The task and time of the line before, if a message ended it.
+    /// The task and time of the previous line, if a message ended it.
     broken: Option<(Option<u64>, Time, i128)>,
     times: Times,
 }
 
 impl LineReader {
-    /// Whether the last line has an earlier time than the line before.
+    /// Whether the last line has an earlier time than the one before.
     pub(super) fn went_back(&self) -> bool {
         self.times.back_ns > 0
     }
 
-    /// How often the clock was set back.
+    /// Number of times that the clock was set back.
     pub(super) fn steps_back(&self) -> u64 {
         self.times.steps_back
     }
 
-    /// Reads the next line, if it has a time or goes on with the line before; and when that was: see [`Times`].
+    /// Reads the next line, if it has a time or continues the previous one. Also returns the time: see [`Times`].
     pub(super) fn read<'d>(&mut self, text: &'d [u8]) -> Option<(Line<'d>, i128)> {
         let broken = self.broken.take();
         if let Some(line) = Line::parse(text).filter(Line::is_of_strace) {
@@ -117,16 +117,16 @@ impl LineReader {
     }
 }
 
-/// What a line says.
+/// The event of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What<'d> {
-    /// A call with all that is known of it: its name, its arguments, and what follows them.
+    /// A whole call: its name, its arguments, and the text after them.
     Call { name: &'d [u8], arguments: &'d [u8], result: &'d [u8] },
     /// A call that has not returned: its name and its arguments so far.
     Unfinished { name: &'d [u8], arguments: &'d [u8] },
     /// The rest of a call that had not returned.
     Resumed { name: &'d [u8], arguments: &'d [u8], result: &'d [u8] },
-    /// `+++ … +++`: something that happened to the process.
+    /// `+++ … +++`: an event of the process.
     Event(&'d [u8]),
     /// `--- … ---`: a signal that it received.
     Signal,
@@ -138,7 +138,7 @@ impl<'d> Line<'d> {
     /// Parses a line without its end, if it has a time.
     pub(super) fn parse(text: &'d [u8]) -> Option<Line<'d>> {
         let (task, rest) = task(text);
-        // Without a task, a time in whole seconds looks like one.
+        // Without a task, a time in whole seconds looks like a task.
         let ((time, rest), task) = match time(rest) {
             Some(timed) => (timed, task),
             None => (time(text.trim_ascii_start())?, None),
@@ -146,7 +146,7 @@ impl<'d> Line<'d> {
         Some(Line { task, time, what: What::of(places(rest)) })
     }
 
-    /// Whether nothing but strace writes such a line.
+    /// Whether only strace writes such a line.
     pub(super) fn is_of_strace(&self) -> bool {
         self.what != What::Other
     }
@@ -166,8 +166,7 @@ impl<'d> What<'d> {
             let (arguments, result) = result(rest).unwrap_or((rest, b""));
             return What::Resumed { name: &resumed[..end], arguments, result };
         }
-        let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-        let end = text.iter().position(|byte| !is_name(byte)).unwrap_or(0);
+        let end = text.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(0);
         let (name, rest) = text.split_at(end);
         let Some(rest) = rest.strip_prefix(b"(").filter(|_| end > 0) else { return What::Other };
         if let Some(arguments) = unfinished(rest) {
@@ -192,32 +191,27 @@ fn unfinished(rest: &[u8]) -> Option<&[u8]> {
     message(rest).map(|at| &rest[..at])
 }
 
-/// Where a message is at the end of a line.
+/// The position of a message at the end of a line.
 fn message(text: &[u8]) -> Option<usize> {
     if text.ends_with(b" attached") { memchr::memmem::rfind(text, ATTACHED) } else { None }
 }
 
-/// Divides `…) = 0 <0.000021>` at the end of the arguments.
+/// Splits `…) = 0 <0.000021>` at the end of the arguments.
 fn result(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let equals = memchr::memmem::rfind(rest, b"= ")?;
     let arguments = rest[..equals].trim_ascii_end().strip_suffix(b")")?;
     Some((arguments, &rest[equals + 2..]))
 }
 
-/// The process or thread, and what follows it. `-Y` adds what it is called, which may be anything.
+/// The process or thread, and the text after it. `-Y` adds its name, which may hold any bytes.
 fn task(text: &[u8]) -> (Option<u64>, &[u8]) {
-    // `-r` fills with blanks.
+    // `-r` pads with blanks.
     let text = if text.starts_with(b" ") { text.trim_ascii_start() } else { text };
-    let named = |rest: &'_ [u8], end: &[u8]| -> Option<usize> {
-        if !rest.starts_with(b"<") {
-            return rest.starts_with(end).then_some(end.len());
-        }
-        let mut ends = memchr::memmem::find_iter(rest, end).filter(|&at| rest[..at].ends_with(b">"));
-        ends.find(|&at| time(rest[at + end.len()..].trim_ascii_start()).is_some()).map(|at| at + end.len())
-    };
     let found = match text.strip_prefix(b"[pid ") {
-        Some(rest) => digits(rest.trim_ascii_start()).and_then(|(pid, rest)| Some((pid, &rest[named(rest, b"] ")?..]))),
-        None => digits(text).and_then(|(pid, rest)| Some((pid, &rest[named(rest, b" ")?..]))),
+        Some(rest) => {
+            digits(rest.trim_ascii_start()).and_then(|(pid, rest)| Some((pid, &rest[name_end(rest, b"] ")?..])))
+        }
+        None => digits(text).and_then(|(pid, rest)| Some((pid, &rest[name_end(rest, b" ")?..]))),
     };
     match found {
         Some((pid, rest)) => (Some(pid), rest.trim_ascii_start()),
@@ -225,7 +219,16 @@ fn task(text: &[u8]) -> (Option<u64>, &[u8]) {
     }
 }
 
-/// The time of a line, and what follows it.
+/// The end of the name in angle brackets that `-Y` adds, and of `end` after it. A time must follow the name.
+fn name_end(rest: &[u8], end: &[u8]) -> Option<usize> {
+    if !rest.starts_with(b"<") {
+        return rest.starts_with(end).then_some(end.len());
+    }
+    let mut ends = memchr::memmem::find_iter(rest, end).filter(|&at| rest[..at].ends_with(b">"));
+    ends.find(|&at| time(rest[at + end.len()..].trim_ascii_start()).is_some()).map(|at| at + end.len())
+}
+
+/// The time of a line, and the text after it.
 fn time(text: &[u8]) -> Option<(Time, &[u8])> {
     let (first, rest) = digits(text)?;
     let (time, rest) = if let Some(rest) = rest.strip_prefix(b":") {
@@ -258,7 +261,7 @@ fn fraction(text: &[u8]) -> Option<(i128, &[u8])> {
     (1..=9).contains(&length).then(|| (i128::from(value) * 10_i128.pow(9 - length as u32), after))
 }
 
-/// What follows the number of the call (`-n`) and the address of the instruction (`-i`), if these are there.
+/// The text after the number of the call (`-n`) and the address of the instruction (`-i`), if present.
 fn places(mut text: &[u8]) -> &[u8] {
     while let Some((place, rest)) = text.strip_prefix(b"[").and_then(|rest| {
         let end = memchr::memchr(b']', rest.get(..20).unwrap_or(rest))?;
@@ -277,7 +280,7 @@ fn digits(text: &[u8]) -> Option<(u64, &[u8])> {
     Some((str::from_utf8(&text[..length]).ok()?.parse().ok()?, &text[length..]))
 }
 
-/// What follows the task and the time of other options, if they are there.
+/// The text after the task and the times of other options, if present.
 pub(super) fn without_time(text: &[u8]) -> Option<&[u8]> {
     let (_, rest) = task(text);
     let length = rest.iter().position(|byte| !byte.is_ascii_digit() && !b":.".contains(byte))?;

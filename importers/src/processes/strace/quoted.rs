@@ -1,8 +1,8 @@
 //! Texts in the arguments of calls, as strace quotes them.
 
-/// What strace writes after a text, or at the end of a list, that it cut.
+/// The mark of strace after a text that it cut, or at the end of a list.
 const CUT: &[u8] = b"...";
-/// What stands for what was cut.
+/// The mark of cut texts in the recording.
 const MARK: &str = "…";
 
 /// A text.
@@ -13,7 +13,7 @@ pub(super) struct Quoted {
     pub(super) is_cut: bool,
 }
 
-/// The text at the beginning, and what follows it.
+/// The text at the beginning, and the rest after it.
 pub(super) fn quoted(text: &[u8]) -> Option<(Quoted, &[u8])> {
     let mut rest = text.strip_prefix(b"\"")?;
     let mut bytes = Vec::new();
@@ -35,24 +35,27 @@ pub(super) fn quoted(text: &[u8]) -> Option<(Quoted, &[u8])> {
     }
 }
 
-/// The byte that follows a backslash, and what follows it.
+/// The byte of an escape, and the rest after it.
 fn escape(text: &[u8]) -> Option<(u8, &[u8])> {
     let (&first, after) = text.split_first()?;
-    let number = |digits: &[u8], radix| u32::from_str_radix(str::from_utf8(digits).ok()?, radix).ok();
     Some(match first {
         b'n' => (b'\n', after),
         b't' => (b'\t', after),
         b'r' => (b'\r', after),
         b'v' => (0x0b, after),
         b'f' => (0x0c, after),
-        b'x' => (u8::try_from(number(after.get(..2)?, 16)?).ok()?, &after[2..]),
+        b'x' => (byte(after.get(..2)?, 16)?, &after[2..]),
         b'0'..=b'7' => {
             let length = text.iter().take(3).take_while(|byte| (b'0'..=b'7').contains(*byte)).count();
-            // Three digits may be more than a byte holds; strace never writes that.
-            (u8::try_from(number(&text[..length], 8)?).ok()?, &text[length..])
+            // Three digits may exceed a byte; strace never writes that.
+            (byte(&text[..length], 8)?, &text[length..])
         }
         other => (other, after),
     })
+}
+
+fn byte(digits: &[u8], radix: u32) -> Option<u8> {
+    u8::from_str_radix(str::from_utf8(digits).ok()?, radix).ok()
 }
 
 /// The list of texts at the beginning, and whether strace cut it or one of them.

@@ -1,4 +1,4 @@
-//! The processes and threads that run.
+//! The running processes and threads.
 
 use std::collections::HashMap;
 
@@ -6,20 +6,20 @@ use barrow_writer::ProcessId;
 
 use super::call::Call;
 
-/// A process that runs.
+/// A running process.
 #[derive(Debug, Clone)]
 pub(super) struct Process {
     pub(super) id: ProcessId,
-    /// Its working directory, if the log says so.
+    /// Its working directory, if the log gives it.
     pub(super) directory: Option<String>,
-    /// When it asked for its end, and with which status.
+    /// The time and status of its request to exit.
     pub(super) exits: Option<(i64, Option<u64>)>,
 }
 
-/// The processes and threads that run, and the calls that have not returned.
+/// The running processes and threads, and the calls that have not returned.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
-    /// The process of each process and thread; a process is its own.
+    /// The process of each task; a process is its own.
     processes_of: HashMap<u64, u64>,
     processes: HashMap<u64, Process>,
     unfinished: HashMap<u64, Call>,
@@ -30,18 +30,18 @@ impl Tasks {
         self.processes_of.contains_key(&task)
     }
 
-    /// The only one, if there is one.
+    /// The only task, if there is exactly one.
     pub(super) fn only(&self) -> Option<u64> {
         if self.processes_of.len() == 1 { self.processes_of.keys().next().copied() } else { None }
     }
 
-    /// A process begins.
+    /// Adds a process.
     pub(super) fn begin(&mut self, pid: u64, process: Process) {
         self.processes_of.insert(pid, pid);
         self.processes.insert(pid, process);
     }
 
-    /// A thread begins, of the process of `task`.
+    /// Adds a thread to the process of `task`.
     pub(super) fn begin_thread(&mut self, thread: u64, task: u64) {
         if let Some(&process) = self.processes_of.get(&task) {
             self.processes_of.insert(thread, process);
@@ -53,7 +53,7 @@ impl Tasks {
         self.processes.get_mut(self.processes_of.get(&task)?)
     }
 
-    /// A process or thread ends: the process, if it is one.
+    /// Ends a process or thread. Returns the process, if it is one.
     pub(super) fn end(&mut self, task: u64) -> Option<Process> {
         self.unfinished.remove(&task);
         let process = self.processes_of.remove(&task)?;
@@ -67,17 +67,17 @@ impl Tasks {
         processes
     }
 
-    /// A call has not returned.
+    /// Notes a call that has not returned.
     pub(super) fn suspend(&mut self, task: u64, call: Call) {
         self.unfinished.insert(task, call);
     }
 
-    /// A call goes on.
+    /// Takes the call that continues.
     pub(super) fn resume(&mut self, task: u64) -> Option<Call> {
         self.unfinished.remove(&task)
     }
 
-    /// A thread executes another program: its process goes on with it, and it ends.
+    /// A thread executes another program: its process continues with that, and the thread ends.
     pub(super) fn supersede(&mut self, process: u64, thread: u64) {
         if let Some(call) = self.unfinished.remove(&thread) {
             self.unfinished.insert(process, call);
