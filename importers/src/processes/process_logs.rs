@@ -1,9 +1,8 @@
-//! What the importers of process logs share.
+//! Code shared by the importers of process logs.
 //!
-//! In reading order: `clock` (times of the log as times of the recording), `lines`, `reading` (how far the import is), `moments` (beginnings and
-//! ends in the order of time),
-//! `text` (bytes as text), `shell_words` (arguments as a
-//! command line), `left_out` (what cannot be read).
+//! In reading order: `clock` (converts times of the log to times of the recording), `lines`, `reading` (reports
+//! progress), `moments` (beginnings and ends in the order of time), `text` (bytes as text), `shell_words` (arguments
+//! as a command line), `left_out` (unreadable parts).
 
 mod clock;
 mod left_out;

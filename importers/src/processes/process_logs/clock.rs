@@ -1,6 +1,6 @@
-//! Times of a log as times of the recording.
+//! Converts times of a log to times of the recording.
 
-/// Turns times since 1970 into times since the recording began.
+/// Converts times since 1970 to times since the recording began.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
     created_ns: u64,
@@ -12,7 +12,7 @@ impl Clock {
         Clock { created_ns }
     }
 
-    /// Nanoseconds since the recording began; negative for what was before.
+    /// Nanoseconds since the recording began; negative for earlier times.
     pub(crate) fn since_created_ns(self, wall_ns: i128) -> i64 {
         saturated(wall_ns - i128::from(self.created_ns))
     }

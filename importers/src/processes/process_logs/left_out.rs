@@ -1,39 +1,39 @@
-//! What of a log cannot be read.
+//! The unreadable parts of a log.
 
 use crate::error::{Damage, Stop};
 
-/// Counts the parts of a log that cannot be read.
+/// Counts the unreadable parts of a log.
 #[derive(Debug)]
 pub(crate) struct LeftOut {
-    /// What they should have been, in the singular.
+    /// The expected parts, in the singular.
     what: &'static str,
     count: u64,
     bytes: u64,
-    /// Where the first of them is, and what is wrong with it.
+    /// The offset of the first of them, and its defect.
     first: Option<(u64, String)>,
-    /// Set if the log ends inside one.
+    /// Set if the log ends inside a part.
     cut: Option<Damage>,
 }
 
 impl LeftOut {
-    /// Nothing yet; `what` is a part of the log, in the singular.
+    /// No parts yet; `what` is the name of a part, in the singular.
     pub(crate) fn new(what: &'static str) -> Self {
         LeftOut { what, count: 0, bytes: 0, first: None, cut: None }
     }
 
-    /// A part cannot be read.
+    /// Adds an unreadable part.
     pub(crate) fn add(&mut self, offset: usize, bytes: usize, reason: impl FnOnce() -> String) {
         self.count += 1;
         self.bytes += bytes as u64;
         self.first.get_or_insert_with(|| (offset as u64, reason()));
     }
 
-    /// The log ends inside a part.
+    /// Notes that the log ends inside a part.
     pub(crate) fn ends_inside(&mut self, length: usize, inside: &'static str) {
         self.cut = Some(Damage::Ends { length: length as u64, inside });
     }
 
-    /// The same as the end of an import.
+    /// Converts the counts to the end of an import.
     pub(crate) fn end(self) -> Result<(), Stop> {
         let LeftOut { what, count, bytes, first, cut } = self;
         let left_out = first.map(|(offset, reason)| Damage::LeftOut { what, count, bytes, offset, reason });

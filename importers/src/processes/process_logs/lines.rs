@@ -4,13 +4,13 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Line<'d> {
     pub(crate) text: &'d [u8],
-    /// Where it begins.
+    /// Its offset.
     pub(crate) offset: usize,
     /// Whether the log ends before the end of the line.
     pub(crate) is_cut: bool,
 }
 
-/// The lines of a log, one after the other.
+/// Iterates over the lines of a log.
 #[derive(Debug, Clone)]
 pub(crate) struct Lines<'d> {
     log: &'d [u8],

@@ -1,19 +1,19 @@
-//! The beginnings and ends of processes that a log lists in another order.
+//! Sorts the beginnings and ends of processes by time.
 
-/// When a process begins or ends; processes are named by their position in the list.
+/// The beginning or end of a process, which is given by its position in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moment {
     Begin(usize),
     End(usize),
 }
 
-/// All beginnings and ends, in the order of time. Where several fall together, ends of what began before come first.
+/// All beginnings and ends, in the order of time. At the same time, ends of earlier processes come first.
 pub(crate) fn moments(spans: &[(i64, i64)]) -> Vec<Moment> {
-    let keys = |(process, &(begin, end)): (usize, &(i64, i64))| {
+    let of_processes = spans.iter().enumerate().flat_map(|(process, &(begin, end))| {
         let end_order = if end <= begin { 2 } else { 0 };
         [(begin, 1, Moment::Begin(process)), (end.max(begin), end_order, Moment::End(process))]
-    };
-    let mut all: Vec<(i64, u8, Moment)> = spans.iter().enumerate().flat_map(keys).collect();
+    });
+    let mut all: Vec<(i64, u8, Moment)> = of_processes.collect();
     all.sort_by_key(|&(time, order, _)| (time, order));
     all.into_iter().map(|(_, _, moment)| moment).collect()
 }

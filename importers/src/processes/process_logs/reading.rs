@@ -1,12 +1,12 @@
-//! How far the import of a log is.
+//! Reports the progress of reading a log.
 
 use crate::context::Context;
 use crate::error::ImportError;
 
-/// Progress is reported, and memory given back, after this many bytes.
+/// Progress is reported, and memory released, after this number of bytes.
 const STEP_BYTES: usize = 4 << 20;
 
-/// Reports how far a log was read, and gives the memory of what was read back.
+/// Reports the progress of reading a log, and releases the memory of the part read.
 pub(crate) struct Reading<'c, 'w> {
     context: &'c Context<'w>,
     reported: usize,
@@ -18,12 +18,12 @@ impl<'c, 'w> Reading<'c, 'w> {
         Ok(Reading { context, reported: 0 })
     }
 
-    /// All before `at` was read.
+    /// Reports that everything before `at` was read.
     pub(crate) fn reached(&mut self, at: usize) -> Result<(), ImportError> {
         if at.saturating_sub(self.reported) < STEP_BYTES { Ok(()) } else { self.report(at) }
     }
 
-    /// The log of `length` bytes was read to its end.
+    /// Reports that the log of `length` bytes was read to its end.
     pub(crate) fn ended(mut self, length: usize) -> Result<(), ImportError> {
         self.report(length)
     }

@@ -1,13 +1,15 @@
-//! Arguments as a shell would read them.
+//! Arguments in the syntax of a shell.
 
-/// The arguments of a command, quoted where a shell needs that.
+/// Joins the arguments of a command, quoted if a shell needs that.
 pub(crate) fn shell_words(arguments: &[String]) -> String {
     arguments.iter().map(|argument| word(argument)).collect::<Vec<_>>().join(" ")
 }
 
 fn word(argument: &str) -> String {
-    let is_plain = |character: char| character.is_alphanumeric() || "_@%+=:,./-".contains(character);
-    if !argument.is_empty() && argument.chars().all(is_plain) {
+    let mut characters = argument.chars();
+    if !argument.is_empty()
+        && characters.all(|character| character.is_alphanumeric() || "_@%+=:,./-".contains(character))
+    {
         return argument.to_owned();
     }
     format!("'{}'", argument.replace('\'', "'\\''"))

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-/// The most of what cannot be read that a sentence quotes, in bytes.
+/// Maximum number of unreadable bytes that a note quotes.
 const MOST_QUOTED: usize = 40;
 
-/// Bytes as text: those that are not UTF-8 become `\xNN`.
+/// Converts bytes to text: those that are not UTF-8 become `\xNN`.
 pub(crate) fn text(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = str::from_utf8(bytes) {
         return Cow::Borrowed(text);
@@ -18,7 +18,7 @@ pub(crate) fn text(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The beginning of what cannot be read, for a sentence.
+/// The beginning of unreadable bytes, for a note.
 pub(crate) fn readable(bytes: &[u8]) -> String {
     let cut = &bytes[..bytes.len().min(MOST_QUOTED)];
     let dots = if cut.len() < bytes.len() { "…" } else { "" };
