@@ -8,9 +8,9 @@
 //!                                      "IterationIndex": 1, "Operations": 4194304, "Nanoseconds": 298634444}, …]}, …]}
 //! ```
 //!
-//! What becomes of each field is in `docs/imports.md`.
+//! `docs/imports.md` lists the use of each field.
 //!
-//! In reading order: `stages` (which measurements count).
+//! In reading order: `stages` (selects the measurements that count).
 
 mod stages;
 
@@ -39,10 +39,10 @@ pub(crate) const IMPORTER: Importer = Importer {
     ..Importer::OF_VALUES
 };
 
-/// What the variant of a benchmark without a job is called.
+/// The name of the variant of a benchmark without a job.
 const UNNAMED: &str = "BenchmarkDotNet";
 
-/// Where the benchmarks ran.
+/// The machine and runtime of the benchmarks.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "PascalCase", default)]
 struct Environment {
@@ -59,7 +59,7 @@ struct Environment {
 struct Benchmark {
     display_info: Option<String>,
     full_name: Option<String>,
-    /// How versions before 0.10.1 called it.
+    /// Its name before 0.10.1.
     short_info: Option<String>,
     statistics: Option<Statistics>,
     memory: Option<Memory>,
@@ -73,7 +73,7 @@ struct Statistics {
     original_values: Option<Vec<Number>>,
 }
 
-/// What the diagnoser of memory counted.
+/// The counts of the memory diagnoser.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Memory {
@@ -105,28 +105,27 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
     Ok(Read { values, end: end.map_err(Stop::from) })
 }
 
-/// Adds a benchmark; returns whether it has any times.
+/// Adds a benchmark. Returns whether it has any times.
 fn add(values: &mut Values, benchmark: &Benchmark) -> bool {
     let display = benchmark.display_info.as_deref().unwrap_or_default();
     let name = [&benchmark.full_name, &benchmark.display_info, &benchmark.short_info];
     let name = name.into_iter().flatten().map(String::as_str).find(|name| !name.is_empty()).unwrap_or("benchmark");
     let variant = values.variant(job(display), &[]);
     let metric = values.metric(&MetricText { name, unit: "ns", better: Better::Lower, exact: false });
-    let place = |at: u64| format!("iteration {at} of `{name}`");
     let measured = benchmark.measurements.as_ref().map_or(&[][..], Measurements::that_count);
     let mut first_run = None;
     for &Measured { launch, iteration, ns_per_operation } in measured {
         let run = values.numbered_run(variant, launch.saturating_sub(1));
         first_run.get_or_insert(run);
         let iteration = iteration.saturating_sub(1);
-        values.value(metric, run, Some(iteration), ns_per_operation, || place(iteration));
+        values.value(metric, run, Some(iteration), ns_per_operation, || format!("iteration {iteration} of `{name}`"));
     }
     let original = benchmark.statistics.as_ref().and_then(|statistics| statistics.original_values.as_deref());
     if let (None, Some(original)) = (first_run, original) {
         let run = values.numbered_run(variant, 0);
         for (at, value) in (0..).zip(original) {
             first_run = Some(run);
-            values.value(metric, run, Some(at), value.0, || place(at));
+            values.value(metric, run, Some(at), value.0, || format!("iteration {at} of `{name}`"));
         }
     }
     let Some(run) = first_run else { return false };

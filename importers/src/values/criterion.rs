@@ -7,8 +7,8 @@
 //!                                 new/benchmark.json   {"full_id":"sum/fold/100","throughput":{"Elements":100}}
 //! ```
 //!
-//! A sample is the time of several iterations; what is imported is the time of one. What becomes of each field is in
-//! `docs/imports.md`.
+//! A sample is the time of several iterations; the time of one is imported. `docs/imports.md` lists the use of each
+//! field.
 //!
 //! In reading order: `messages`, `samples`.
 

@@ -1,12 +1,12 @@
-//! Values in CSV: what `export --to csv` writes of trials, and tables of one's own.
+//! Values in CSV: the trials that `export --to csv` writes, and tables of users.
 //!
 //! ```text
 //!   metric,unit,direction,variant,run,iteration,seed,value
 //!   wall,ns,lower,seq 10000,0,,7,1049959
 //! ```
 //!
-//! Only `metric` and `value` must be there; columns may have any order; `variant` may be called `program` or `name`. What
-//! becomes of each is in `docs/imports.md`.
+//! Only `metric` and `value` are required; columns may have any order; `variant` may be named `program` or `name`.
+//! `docs/imports.md` lists the use of each column.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,9 +21,9 @@ use crate::values::measurements::{MetricText, Read, Values, import_reading, stan
 
 /// The columns that are read.
 const COLUMNS: [&str; 8] = ["metric", "unit", "direction", "variant", "run", "iteration", "seed", "value"];
-/// What other names of columns mean.
+/// Other names of columns, and their meaning.
 const ALIASES: [(&str, &str); 2] = [("program", "variant"), ("name", "variant")];
-/// What a variant without a name is called.
+/// The name of a variant without a name.
 const UNNAMED: &str = "unnamed";
 
 /// Values in CSV.
@@ -41,20 +41,20 @@ pub(crate) const IMPORTER: Importer = Importer {
     ..Importer::OF_VALUES
 };
 
-/// What the names of columns with parameters of the variant begin with.
+/// The beginning of names of columns with parameters of the variant.
 const PARAMETER: &str = "parameter_";
 
-/// Where each of [`COLUMNS`] is.
+/// The place of each of [`COLUMNS`].
 type Places = [Option<usize>; COLUMNS.len()];
 
 /// The columns of the first line.
 struct Heading {
     places: Places,
-    /// Where parameters are, and their names.
+    /// The places of parameters, with their names.
     parameters: Vec<(usize, String)>,
-    /// The names of those that are not known.
+    /// The names of unknown columns.
     unknown: Vec<String>,
-    /// The first name that two columns have, which both would be read.
+    /// The first name of two columns that would both be read.
     twice: Option<String>,
 }
 
@@ -73,7 +73,7 @@ fn heading(first_bytes: &[u8]) -> Option<Heading> {
             Some(column) => match places[column].and_then(|place| record.get(place)) {
                 None => places[column] = Some(at),
                 Some(before) if before.eq_ignore_ascii_case(name) => twice = twice.or_else(|| Some(readable(name))),
-                // Another name of the same: the first is read.
+                // Another name of the same column: the first is read.
                 Some(_) => unknown.push(readable(name)),
             },
             None => match name.strip_prefix(PARAMETER.as_bytes()) {
@@ -92,7 +92,7 @@ fn heading(first_bytes: &[u8]) -> Option<Heading> {
     has_both.then_some(Heading { places, parameters, unknown, twice })
 }
 
-/// The text without what follows its last newline: half of a number is another number.
+/// The text up to its last newline: half of a number is another number.
 fn whole_lines(text: &[u8]) -> &[u8] {
     &text[..memchr::memrchr(b'\n', text).map_or(0, |newline| newline + 1)]
 }
@@ -101,7 +101,7 @@ fn reader(text: &[u8]) -> csv::Reader<&[u8]> {
     csv::ReaderBuilder::new().has_headers(false).flexible(true).trim(csv::Trim::All).from_reader(text)
 }
 
-/// Reads all rows, and tells after each how far it is.
+/// Reads all rows. Reports its position after each.
 fn read(text: &[u8], reached: &mut dyn FnMut(usize) -> Result<(), ImportError>) -> Result<Read, ImportError> {
     let mut values = Values::default();
     let Some(Heading { places, parameters, unknown, twice }) = heading(text) else {
@@ -143,14 +143,14 @@ struct Rows {
     parameters: Vec<(usize, String)>,
     values: Values,
     left_out: LeftOut,
-    /// How many values each metric of a variant has that names no run.
+    /// Number of values without a run, for each metric of a variant.
     counts: HashMap<(usize, usize), u64>,
 }
 
 impl Rows {
     fn add(&mut self, record: &ByteRecord, end: u64) {
-        let cell = |column: usize| self.places[column].and_then(|at| record.get(at)).unwrap_or_default();
-        let [metric, unit, direction, variant, run, iteration, seed, value] = std::array::from_fn(cell);
+        let [metric, unit, direction, variant, run, iteration, seed, value] =
+            self.places.map(|place| place.and_then(|at| record.get(at)).unwrap_or_default());
         let (offset, line) = record.position().map_or((0, 0), |position| (position.byte(), position.line()));
         let surplus = record.iter().skip(self.columns).any(|field| !field.is_empty());
         if record.len() < self.columns || surplus {
@@ -165,11 +165,11 @@ impl Rows {
             return self.leave_out(offset, end, || "it names no metric".to_owned());
         }
         let variant = if variant.is_empty() { UNNAMED.into() } else { unguarded(variant) };
-        let parameter = |(at, name): &(usize, String)| {
+        let parameters = self.parameters.iter().filter_map(|(at, name)| {
             let value = record.get(*at).filter(|value| !value.is_empty())?;
             Some((name.clone(), unguarded(value).into_owned()))
-        };
-        let parameters: Vec<(String, String)> = self.parameters.iter().filter_map(parameter).collect();
+        });
+        let parameters: Vec<(String, String)> = parameters.collect();
         let parameters: Vec<(&str, &str)> =
             parameters.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let variant = self.values.variant(&variant, &parameters);
@@ -204,7 +204,7 @@ impl Rows {
     }
 }
 
-/// A whole number, if the cell is not empty.
+/// The whole number in a cell; `None` if the cell is empty.
 fn number(cell: &[u8]) -> Result<Option<u64>, ()> {
     if cell.is_empty() {
         return Ok(None);
@@ -212,8 +212,8 @@ fn number(cell: &[u8]) -> Result<Option<u64>, ()> {
     str::from_utf8(cell).ok().and_then(|cell| cell.parse().ok()).map(Some).ok_or(())
 }
 
-/// The text of a cell without the apostrophe that guards spreadsheets against formulas, and with the characters that `export`
-/// writes as escapes, so that no terminal obeys them.
+/// The text of a cell without the apostrophe that guards spreadsheets against formulas, and with the control
+/// characters that `export` escapes to protect terminals.
 fn unguarded(cell: &[u8]) -> Cow<'_, str> {
     let text = match cell {
         [b'\'', b'=' | b'+' | b'-' | b'@', ..] => text(&cell[1..]),
@@ -239,10 +239,10 @@ fn unguarded(cell: &[u8]) -> Cow<'_, str> {
     Cow::Owned(unescaped)
 }
 
-/// How the escape of a character begins.
+/// The beginning of an escape.
 const ESCAPE: &str = "\\u{";
 
-/// The character of an escape, if it is one that `export` would escape; anything else is the text of a program.
+/// The character of an escape, if `export` would escape it; other text is that of a program.
 fn hidden(code: &str) -> Option<char> {
     let is_hexadecimal = code.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     let character = is_hexadecimal.then(|| u32::from_str_radix(code, 16).ok().and_then(char::from_u32)).flatten()?;

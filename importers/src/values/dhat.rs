@@ -6,7 +6,7 @@
 //!             total, in blocks   at t-gmax            at t-end                  of a program point
 //! ```
 //!
-//! What becomes of each field is in `docs/imports.md`.
+//! `docs/imports.md` lists the use of each field.
 
 use std::path::Path;
 
@@ -28,20 +28,20 @@ pub(crate) const IMPORTER: Importer = Importer {
     ..Importer::OF_VALUES
 };
 
-/// What the variant is called if its command is not known.
+/// The name of the variant if its command is unknown.
 const UNNAMED: &str = "unnamed";
 
-/// A program point: what was allocated by one chain of calls.
+/// A program point: the allocations by one chain of calls.
 #[derive(Deserialize)]
 struct Point {
     tb: u64,
     tbk: u64,
-    /// Valgrind and the crate leave these out where lifetimes of blocks are not known.
+    /// Absent if lifetimes of blocks are unknown.
     gb: Option<u64>,
     eb: Option<u64>,
 }
 
-/// The sums over all points; `None` where a point does not have the number.
+/// The sums over all points; `None` if a point lacks the number.
 #[derive(Debug, Clone, Copy)]
 struct Sums {
     allocated: u128,
@@ -54,17 +54,16 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
     let text = without_mark(text);
     let mut values = Values::default();
     let mut sums = Sums { allocated: 0, blocks: 0, peak: Some(0), at_end: Some(0) };
-    let plus = |sum: Option<u128>, bytes: Option<u64>| Some(sum? + u128::from(bytes?));
     let mut points = 0_u64;
     let end = each(text, "pps", |point: Point| {
         points += 1;
         sums.allocated += u128::from(point.tb);
         sums.blocks += u128::from(point.tbk);
-        sums.peak = plus(sums.peak, point.gb);
-        sums.at_end = plus(sums.at_end, point.eb);
+        sums.peak = sum_with(sums.peak, point.gb);
+        sums.at_end = sum_with(sums.at_end, point.eb);
     });
     if let Err(damage) = end {
-        // Sums of a part would be wrong.
+        // Sums of a part of the points would be wrong.
         return Ok(Read { values, end: Err(Stop::from(damage)) });
     }
     let (mode, cmd): (Text, Text) = (field(text, "mode").unwrap_or_default(), field(text, "cmd").unwrap_or_default());
@@ -94,4 +93,8 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
         values.note("it does not say how long blocks lived, so the peak and what is live at the end are not known");
     }
     Ok(Read { values, end: Ok(()) })
+}
+
+fn sum_with(sum: Option<u128>, bytes: Option<u64>) -> Option<u128> {
+    Some(sum? + u128::from(bytes?))
 }

@@ -1,4 +1,4 @@
-//! Go's benchmarks: what `go test -bench` prints.
+//! Go's benchmarks: the output of `go test -bench`.
 //!
 //! ```text
 //!   pkg: example.com/sums
@@ -7,8 +7,8 @@
 //!   ok   example.com/sums   0.092s
 //! ```
 //!
-//! A result is a name, a count of iterations, and pairs of a value and its unit; all other lines are what tests print. What
-//! becomes of each is in `docs/imports.md`.
+//! A result is a name, a count of iterations, and pairs of a value and its unit; all other lines are output of tests.
+//! `docs/imports.md` lists the use of each.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ use crate::format::Importer;
 use crate::processes::process_logs::{LeftOut, Lines, readable, text};
 use crate::values::measurements::{MetricText, Read, Values, import, without_mark};
 
-/// What `go test -bench` prints.
+/// The output of `go test -bench`.
 pub(crate) const IMPORTER: Importer = Importer {
     key: "go",
     name: "results of Go's benchmarks (text)",
@@ -33,17 +33,17 @@ pub(crate) const IMPORTER: Importer = Importer {
     ..Importer::OF_VALUES
 };
 
-/// What the variant is called if its package is not known.
+/// The name of the variant if its package is unknown.
 const UNNAMED: &str = "go test";
-/// What names of benchmarks begin with.
+/// The beginning of names of benchmarks.
 const PREFIX: &[u8] = b"Benchmark";
-/// Lines about a whole package, and what becomes of them.
+/// Lines about a whole package, and the keys of their facts.
 const FACTS: [(&[u8], &str); 3] = [(b"goos: ", "system"), (b"goarch: ", "architecture"), (b"cpu: ", "processor")];
 
-/// Units of what Go measures itself, which is never below 0. What a benchmark reports may be.
+/// Units of Go's own measurements, which are never below 0. Values that a benchmark reports may be.
 const OWN_UNITS: [&[u8]; 4] = [b"ns/op", b"B/op", b"allocs/op", b"MB/s"];
 
-/// A result is among the first lines, or what `go test` prints before them.
+/// Whether a result, or the output of `go test` before it, is in the first lines.
 fn recognises(first_bytes: &[u8]) -> bool {
     let mut has_system = false;
     for line in Lines::new(without_mark(first_bytes)) {
@@ -58,21 +58,21 @@ fn recognises(first_bytes: &[u8]) -> bool {
     false
 }
 
-/// What a line says.
+/// The content of a line.
 enum Line<'t> {
     /// A result.
     Result(Measured<'t>),
     /// The beginning of a result whose values cannot be read.
     Broken,
-    /// Results from now on are of this package, and of another process.
+    /// The package of the following results, which are of another process.
     Package(&'t [u8]),
     /// The process has ended.
     End,
     /// A benchmark failed, or was skipped.
     Without(&'static str, &'t [u8]),
-    /// Which values of a unit are better.
+    /// The direction in which values of a unit are better.
     Unit(&'t [u8], Better),
-    /// A fact, and its key.
+    /// The key and value of a fact.
     Fact(&'static str, &'t [u8]),
     /// Anything else.
     Other,
@@ -81,7 +81,7 @@ enum Line<'t> {
 /// A result.
 struct Measured<'t> {
     name: &'t [u8],
-    /// Values and units, of which there is at least one pair.
+    /// Values and units: at least one pair.
     pairs: Vec<(f64, &'t [u8])>,
 }
 
@@ -138,12 +138,12 @@ impl<'t> Line<'t> {
     }
 }
 
-/// What blanks divide.
+/// The words of a line, separated by blanks.
 fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
-/// A number. `NaN` and `+Inf`, which Go prints as well, are numbers too.
+/// Parses a number, which may be `NaN` or `+Inf` in Go's output.
 fn number(text: &[u8]) -> Option<f64> {
     str::from_utf8(text).ok()?.parse().ok()
 }
@@ -178,7 +178,7 @@ fn read(output: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
     Ok(Read { values, end: left_out.end() })
 }
 
-/// Which values are better, by units whose lines may follow the results.
+/// The direction in which values are better, by unit. The lines with them may follow the results.
 fn directions(output: &[u8]) -> HashMap<&[u8], Better> {
     let has_any = memchr::memmem::find(output, b"better=").is_some();
     let lines = has_any.then(|| Lines::new(output)).into_iter().flatten();
@@ -195,12 +195,12 @@ struct Adding<'t> {
     values: Values,
     directions: HashMap<&'t [u8], Better>,
     package: Cow<'t, str>,
-    /// The run that results are of, if its process goes on.
+    /// The current run, while its process goes on.
     run: Option<usize>,
-    /// How many results each metric of the run has.
+    /// Number of results of each metric of the run.
     counts: HashMap<usize, u64>,
     facts: Vec<&'static str>,
-    /// How many benchmarks have no values, by what became of them; and the first.
+    /// Number of benchmarks without values, by outcome, with the first of them.
     without: Vec<(&'static str, (u64, String))>,
 }
 
@@ -232,7 +232,7 @@ impl Adding<'_> {
         }
     }
 
-    /// The metric of a unit: its name, its unit, and which values are better.
+    /// The metric of a unit: its name, its unit, and the direction in which values are better.
     fn metric<'u>(&self, benchmark: &str, unit: &'u [u8]) -> (String, Cow<'u, str>, Better) {
         match unit {
             b"ns/op" => (benchmark.to_owned(), "ns".into(), Better::Lower),

@@ -6,7 +6,7 @@
 //!                    "time_unit": "us", "bytes_per_second": 2.14e+10}, …]}
 //! ```
 //!
-//! What becomes of each field is in `docs/imports.md`.
+//! `docs/imports.md` lists the use of each field.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -30,7 +30,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     ..Importer::OF_VALUES
 };
 
-/// What the variant is called if the name of the program is not known.
+/// The name of the variant if that of the program is unknown.
 const UNNAMED: &str = "benchmarks";
 
 fn recognises(first_bytes: &[u8]) -> bool {
@@ -42,7 +42,7 @@ fn recognises(first_bytes: &[u8]) -> bool {
     }
 }
 
-/// Where the benchmarks ran.
+/// The machine and build of the benchmarks.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Environment {
@@ -78,34 +78,34 @@ struct Repetition {
     items_per_second: Option<Number>,
 }
 
-/// A number that is there, even if it is none.
+/// A number that is present, even if it is `null`.
 fn present<'de, D: Deserializer<'de>>(number: D) -> Result<Option<Number>, D::Error> {
     Number::deserialize(number).map(Some)
 }
 
 impl Repetition {
-    /// Whether it is one of several repetitions, and no aggregate of them, if that can be told without the others.
+    /// Whether it is an aggregate of several repetitions, as far as that can be determined.
     fn is_aggregate(&self, own_names: &OwnNames) -> bool {
         match self.run_type.as_deref() {
             Some(run_type) => run_type == "aggregate",
-            // Of the complexity only: `BM_sort_BigO` and `BM_sort_RMS`.
+            // Only of the complexity: `BM_sort_BigO` and `BM_sort_RMS`.
             None if self.real_time.is_none() && self.cpu_time.is_none() => true,
             None => own_names.is_aggregate(&self.name),
         }
     }
 }
 
-/// The names in a file of before 1.5, which does not say what is an aggregate.
+/// The names in a file from before 1.5, which does not mark aggregates.
 #[derive(Default)]
 struct OwnNames(HashSet<String>);
 
-/// What the names of aggregates of times end with.
+/// The ends of names of aggregates of times.
 const AGGREGATES: [&str; 3] = ["_mean", "_median", "_stddev"];
 
 impl OwnNames {
     fn of(text: &[u8]) -> Self {
         let mut names = HashSet::new();
-        // Damage is met again where the values are read.
+        // Damage is reported when the values are read.
         let _ = each(text, "benchmarks", |repetition: Repetition| {
             if repetition.run_type.is_none() {
                 names.insert(repetition.name);
@@ -114,11 +114,15 @@ impl OwnNames {
         OwnNames(names)
     }
 
-    /// Whether the repetitions are there, too, or the other aggregates of the same: a benchmark can be called `geo_mean`.
+    /// Whether the repetitions, or the other aggregates of the same benchmark, exist too: a benchmark can be named
+    /// `geo_mean`.
     fn is_aggregate(&self, name: &str) -> bool {
         let Some(own) = AGGREGATES.iter().find_map(|suffix| name.strip_suffix(suffix)) else { return false };
-        let has = |suffix: &str| self.0.contains(&format!("{own}{suffix}"));
-        has("") || has("_mean") && has("_stddev")
+        self.has(own, "") || self.has(own, "_mean") && self.has(own, "_stddev")
+    }
+
+    fn has(&self, own: &str, suffix: &str) -> bool {
+        self.0.contains(&format!("{own}{suffix}"))
     }
 }
 
@@ -137,9 +141,10 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
 #[derive(Default)]
 struct Adding {
     values: Values,
-    /// How many repetitions of each benchmark there were.
+    /// Number of repetitions of each benchmark.
     repetitions: HashMap<String, u64>,
-    /// The names of metrics, each with the benchmark and what of it is measured: a benchmark may be called `sort cpu`.
+    /// The names of metrics, each with the benchmark and the suffix of its measurement: a benchmark may be named
+    /// `sort cpu`.
     names: HashMap<String, (String, &'static str)>,
     own_names: OwnNames,
     aggregates: u64,
@@ -166,7 +171,7 @@ impl Unmeasured {
 }
 
 impl Adding {
-    /// Takes what is known of the machine; returns the path of the program.
+    /// Adds the facts of the machine. Returns the path of the program.
     fn facts(&mut self, context: Environment) -> Option<String> {
         self.values.known_facts([
             ("date", context.date),
@@ -208,12 +213,12 @@ impl Adding {
             self.odd_units.add(name, &Text(repetition.time_unit.clone()));
         }
         let (bytes, items) = (repetition.bytes_per_second, repetition.items_per_second);
-        let time = |suffix: &'static str, time: Option<Number>| {
+        let times = [("", repetition.real_time), (" cpu", repetition.cpu_time)].map(|(suffix, time)| {
             (suffix, "ns", Better::Lower, time.zip(ns).map(|(Number(time), ns)| Number(time * ns)))
-        };
+        });
         let measured = [
-            time("", repetition.real_time),
-            time(" cpu", repetition.cpu_time),
+            times[0],
+            times[1],
             (" bytes_per_second", "bytes/s", Better::Higher, bytes),
             (" items_per_second", "items/s", Better::Higher, items),
         ];
@@ -225,7 +230,7 @@ impl Adding {
         }
     }
 
-    /// The name of what is measured of a benchmark, which no other one has.
+    /// A unique name for a measurement of a benchmark.
     fn metric_name(&mut self, benchmark: &str, suffix: &'static str) -> String {
         let mut name = format!("{benchmark}{suffix}");
         for number in 2.. {
@@ -260,13 +265,13 @@ impl Adding {
     }
 }
 
-/// Nanoseconds in a unit of time; `None` for one that the library does not write.
+/// Nanoseconds in a unit of time; `None` for units that the library does not write.
 fn nanoseconds(unit: Option<&str>) -> Option<f64> {
     match unit {
         Some("s") => Some(1e9),
         Some("ms") => Some(1e6),
         Some("us") => Some(1e3),
-        // The default, and always so before the library had units.
+        // The default, and the only unit of early versions.
         Some("ns") | None => Some(1.0),
         Some(_) => None,
     }

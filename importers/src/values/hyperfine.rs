@@ -5,7 +5,7 @@
 //!                 "parameters": {"n": "10000"}}, …]}
 //! ```
 //!
-//! What becomes of each field is in `docs/imports.md`.
+//! `docs/imports.md` lists the use of each field.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -69,11 +69,10 @@ fn add(values: &mut Values, measured: &Measured, times: &[Number]) {
     let memory = measured.memory_usage_byte.as_deref().unwrap_or_default();
     for (at, seconds) in times.iter().enumerate() {
         let run = values.run(variant);
-        let place = |what: &str| format!("{what} {at} of `{}`", measured.command);
-        values.value(wall, run, None, seconds.0 * 1e9, || place("time"));
+        values.value(wall, run, None, seconds.0 * 1e9, || format!("time {at} of `{}`", measured.command));
         if let Some(bytes) = memory.get(at) {
             let peak = values.metric(&standard::PEAK_RESIDENT);
-            values.value(peak, run, None, bytes.0, || place("memory"));
+            values.value(peak, run, None, bytes.0, || format!("memory {at} of `{}`", measured.command));
         }
         if let Some(&code) = measured.exit_codes.as_ref().and_then(|codes| codes.get(at)) {
             values.end_run(run, code);

@@ -5,10 +5,10 @@
 //!     "primaryMetric": {"scoreUnit": "us/op", "rawData": [[0.017, …], …]},            an inner list for each fork
 //!     "secondaryMetrics": {"gc.alloc.rate.norm": {"scoreUnit": "B/op", "rawData": [[0.001, …], …]}}}, …]
 //!
-//!   in mode `sample`: "rawDataHistogram": [[[[1073152.0, 3], …], …], …]               times, and how often there was each
+//!   in mode `sample`: "rawDataHistogram": [[[[1073152.0, 3], …], …], …]               times, with their counts
 //! ```
 //!
-//! What becomes of each field is in `docs/imports.md`.
+//! `docs/imports.md` lists the use of each field.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -32,7 +32,7 @@ pub(crate) const IMPORTER: Importer = Importer {
         let text = without_mark(first_bytes).trim_ascii_start();
         let Some(list) = text.strip_prefix(b"[") else { return false };
         let head = Head::of(list);
-        // Versions before 1.20 do not say which they are.
+        // Versions before 1.20 do not give their number.
         head.first() == b"jmhVersion" || head.first() == b"benchmark" && head.has("", "mode")
     },
     import: |dump, context| import(dump, context, read),
@@ -42,7 +42,7 @@ pub(crate) const IMPORTER: Importer = Importer {
 
 /// The only variant: the name of a benchmark is that of its metric.
 const VARIANT: &str = "JMH";
-/// The most values that histograms of a file may stand for: 48 MB in memory.
+/// Maximum number of samples in the histograms of a file: 48 MB in memory.
 const MOST_SAMPLES: u64 = 1_000_000;
 
 /// A benchmark in one mode, with one set of parameters.
@@ -65,10 +65,10 @@ struct Benchmark {
     secondary_metrics: BTreeMap<String, Measured>,
 }
 
-/// Times, each with how often there was it.
+/// Times, each with its count.
 type Histogram = Vec<(Number, Number)>;
 
-/// What was measured of it.
+/// The values of one metric of a benchmark.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Measured {
@@ -116,24 +116,24 @@ impl Adding {
         let name = name(benchmark);
         let variant = self.values.variant(VARIANT, &[]);
         let primary = &benchmark.primary_metric;
-        // Forks are processes. Their runs are made when there is a value.
+        // Forks are processes. Their runs are added with the first value.
         let mut runs: Vec<usize> = Vec::new();
         if let Some(histograms) = &primary.raw_data_histogram {
-            let entries = || histograms.iter().flatten().flatten();
-            for &(_, Number(count)) in entries().filter(|(_, count)| times(*count).is_none()) {
+            let entries = histograms.iter().flatten().flatten();
+            for &(_, Number(count)) in entries.clone().filter(|(_, count)| times(*count).is_none()) {
                 self.values.impossible(|| format!("a count in the histogram of `{name}` is {count}"));
             }
-            let count = entries().filter_map(|&(_, count)| times(count)).fold(0, u64::saturating_add);
+            let count = entries.filter_map(|&(_, count)| times(count)).fold(0, u64::saturating_add);
             if self.samples.saturating_add(count) > MOST_SAMPLES {
                 self.too_many += 1;
                 return;
             }
             self.samples += count;
-            let sampled = |fork: &Vec<Histogram>| {
+            let forks = histograms.iter().map(|fork| {
                 let each = fork.iter().flatten();
                 each.flat_map(|&(time, count)| std::iter::repeat_n(time, times(count).unwrap_or(0) as usize)).collect()
-            };
-            let forks: Vec<Vec<Number>> = histograms.iter().map(sampled).collect();
+            });
+            let forks: Vec<Vec<Number>> = forks.collect();
             self.measured(variant, &mut runs, &Unit::of(&primary.score_unit, &name), &forks);
         } else if let Some(forks) = &primary.raw_data {
             self.measured(variant, &mut runs, &Unit::of(&primary.score_unit, &name), forks);
@@ -144,7 +144,7 @@ impl Adding {
         }
         for (key, secondary) in benchmark.secondary_metrics.iter().filter(|(key, _)| !is_percentile(key)) {
             let Some(forks) = &secondary.raw_data else { continue };
-            // Until 1.36, what profilers measure has a dot before its name.
+            // Up to 1.36, the names of profilers' metrics begin with a dot.
             let key = key.trim_start_matches('·');
             self.measured(variant, &mut runs, &Unit::of_secondary(&secondary.score_unit, &name, key), forks);
         }
@@ -174,7 +174,7 @@ impl Adding {
     }
 }
 
-/// The benchmark with its parameters, and with a mode that differs from others in the same unit.
+/// The name of a benchmark with its parameters, and with the mode if that differs from others in the same unit.
 fn name(benchmark: &Benchmark) -> String {
     let mut name = benchmark.benchmark.clone();
     let parameters =
@@ -189,9 +189,9 @@ fn name(benchmark: &Benchmark) -> String {
     }
 }
 
-/// How often there was a time, if that is a whole number.
+/// The count of a time, if it is a whole number.
 fn times(Number(count): Number) -> Option<u64> {
-    // Not NaN or infinite, whose remainders are NaN; what is too large saturates.
+    // Not NaN or infinite, whose remainders are NaN; too large counts saturate.
     (count >= 0.0 && count.fract() == 0.0).then_some(count as u64)
 }
 
@@ -200,7 +200,7 @@ fn is_percentile(key: &str) -> bool {
     key.trim_start_matches('·').strip_prefix('p').is_some_and(|share| share.parse::<f64>().is_ok())
 }
 
-/// What a metric is called, its unit here, and by what values are multiplied.
+/// The name of a metric, its unit in the recording, and the factor for its values.
 struct Unit {
     name: String,
     unit: String,
@@ -221,7 +221,7 @@ impl Unit {
         Unit { name, unit: unit.to_owned(), better: Better::Unknown, factor: 1.0 }
     }
 
-    /// That of a profiler or of a counter.
+    /// The unit of a profiler or of a counter.
     fn of_secondary(unit: &Text, benchmark: &str, key: &str) -> Self {
         match (key, unit.0.as_deref()) {
             ("gc.alloc.rate.norm", Some("B/op")) => Unit {
@@ -235,7 +235,7 @@ impl Unit {
     }
 }
 
-/// Nanoseconds in a unit of time, as JMH writes them.
+/// Nanoseconds in a unit of time, in JMH's spelling.
 fn nanoseconds(unit: &str) -> Option<f64> {
     const UNITS: [(&str, f64); 7] =
         [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 6e10), ("hr", 3.6e12), ("day", 8.64e13)];

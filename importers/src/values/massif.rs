@@ -14,7 +14,7 @@
 //!   heap_tree=empty          or `detailed`, or `peak` with a tree below it
 //! ```
 //!
-//! What becomes of each field is in `docs/imports.md`.
+//! `docs/imports.md` lists the use of each field.
 
 use std::path::Path;
 
@@ -41,24 +41,24 @@ pub(crate) const IMPORTER: Importer = Importer {
     ..Importer::OF_VALUES
 };
 
-/// What the variant is called if its command is not known.
+/// The name of the variant if its command is unknown.
 const UNNAMED: &str = "unnamed";
 /// Pages that the program mapped, with `--pages-as-heap=yes`.
 const PEAK_MAPPED: MetricText<'_> =
     MetricText { name: "peak_mapped", unit: "bytes", better: Better::Lower, exact: false };
 
-/// What is known of the peak so far.
+/// The peak so far.
 #[derive(Debug, Default)]
 struct Peak {
-    /// Useful bytes of the snapshot that is being read.
+    /// Useful bytes of the current snapshot.
     current: Option<u64>,
-    /// Those of the snapshot that massif calls the peak.
+    /// Those of the snapshot that massif marks as the peak.
     marked: Option<u64>,
     most: Option<u64>,
 }
 
 impl Peak {
-    /// Takes a line of a snapshot; returns false if its number is none.
+    /// Takes a line of a snapshot. Returns false if its number is invalid.
     fn take(&mut self, line: &[u8]) -> bool {
         if let Some(bytes) = line.strip_prefix(b"mem_heap_B=") {
             self.current = str::from_utf8(bytes).ok().and_then(|bytes| bytes.parse().ok());
@@ -87,9 +87,10 @@ fn read(text_of_file: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
             values.no_number(|| format!("{} in line {number}", readable(line.text)));
         }
     }
-    let has = |option: &[u8]| memchr::memmem::find(options, option).is_some();
-    let metric = if has(b"--pages-as-heap=yes") { PEAK_MAPPED } else { standard::PEAK_HEAP };
-    if has(b"--stacks=yes") {
+    let [has_pages, has_stacks] =
+        [&b"--pages-as-heap=yes"[..], b"--stacks=yes"].map(|option| memchr::memmem::find(options, option).is_some());
+    let metric = if has_pages { PEAK_MAPPED } else { standard::PEAK_HEAP };
+    if has_stacks {
         values.note("the peak is that of heap and stacks together; the heap alone may have had a higher one");
     }
     let name = if command.is_empty() { UNNAMED.into() } else { text(command) };

@@ -1,12 +1,12 @@
-//! What the importers of measured values share.
+//! Code shared by the importers of measured values.
 //!
 //! ```text
 //!   file ──read of its row──▶ Values, a neutral list ──┬─▶ announce ──▶ barrow_writer::Writer
 //!                                                      └─▶ `read_value` ──▶ ReadValues, for other recorders
 //! ```
 //!
-//! In reading order: `values` (the neutral list), `standard` (metrics that `barrow trial` measures too), `head` (which keys
-//! a JSON text begins with), `json` (elements of a list, one by one; lenient numbers and texts), `announcer`.
+//! In reading order: `values` (the neutral list), `standard` (metrics that `barrow trial` measures too), `head` (the
+//! first keys of a JSON text), `json` (elements of a list, one by one; lenient numbers and texts), `announcer`.
 
 mod announcer;
 mod head;

@@ -7,8 +7,8 @@
 //!    "metadata": {"python_version": "3.11.7 (64-bit)", "unit": "second", …}, "version": "1.0"}
 //! ```
 //!
-//! Metadata of the file hold for all benchmarks, those of a benchmark for all of its runs. What becomes of each field is in
-//! `docs/imports.md`.
+//! Metadata of the file hold for all benchmarks, those of a benchmark for all of its runs. `docs/imports.md` lists
+//! the use of each field.
 
 use std::path::Path;
 
@@ -39,10 +39,10 @@ pub(crate) const IMPORTER: Importer = Importer {
 
 /// The only variant: the name of a benchmark is that of its metric.
 const VARIANT: &str = "pyperf";
-/// What a benchmark without a name is called.
+/// The name of a benchmark without a name.
 const UNNAMED: &str = "benchmark";
 
-/// What is known of all benchmarks, of one, or of a run.
+/// Metadata of all benchmarks, of one, or of a run.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Metadata {
@@ -91,7 +91,7 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
     let variant = values.variant(VARIANT, &[]);
     let mut calibrations = 0_u64;
     let end = each(&text, "benchmarks", |benchmark: Benchmark| {
-        // A file of one benchmark has all metadata in one place.
+        // A file of one benchmark may have all metadata in one place.
         let name = benchmark.metadata.name.0.as_deref().or(common.name.0.as_deref()).unwrap_or(UNNAMED);
         let unit = benchmark.metadata.unit.as_ref().or(common.unit.as_ref());
         if unit.is_some_and(|unit| unit.0.is_none()) {
@@ -117,7 +117,7 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
     Ok(Read { values, end: end.map_err(Stop::from) })
 }
 
-/// The most memory of the command that was measured, otherwise of the process that measured; NaN if it is no number.
+/// Maximum memory of the measured command, otherwise of the measuring process; NaN if it is not a number.
 fn peak(metadata: &Metadata) -> Option<f64> {
     metadata.command_max_rss.or(metadata.mem_max_rss).map(|Number(bytes)| bytes)
 }

@@ -5,7 +5,7 @@
 //!    "benchmarks": [{"fullname": "test_sums.py::test_sum[100]", "stats": {"mean": 9.8e-07, "data": [8.4e-07, …]}}, …]}
 //! ```
 //!
-//! What becomes of each field is in `docs/imports.md`.
+//! `docs/imports.md` lists the use of each field.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ pub(crate) const IMPORTER: Importer = Importer {
 /// The only variant: the name of a benchmark is that of its metric.
 const VARIANT: &str = "pytest";
 
-/// Where the benchmarks ran.
+/// The machine of the benchmarks.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Machine {

@@ -13,37 +13,37 @@ use crate::values::measurements::no_values;
 pub struct ReadValues {
     /// The values, in the order of the file.
     pub values: Vec<ReadValue>,
-    /// Sentences for the user: what was left out.
+    /// Notes for the user: values left out.
     pub notes: Vec<String>,
 }
 
 /// A measured value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadValue {
-    /// The program that was measured, as the file calls it. Several may have the same name and other parameters.
+    /// The measured program, as the file names it. Several may have the same name and different parameters.
     pub variant: Arc<str>,
-    /// What was measured, such as `wall`.
+    /// The metric, such as `wall`.
     pub metric: Arc<str>,
     /// Its unit: `ns`, `bytes`, any other text, or nothing for counts.
     pub unit: Arc<str>,
-    /// Which values are better.
+    /// The direction in which values are better.
     pub better: Better,
-    /// The same program under the same layout has the same value.
+    /// Whether the same program under the same layout has the same value.
     pub exact: bool,
     /// The number of the run among those of its variant. Values of one run share a layout.
     pub run: u64,
-    /// The iteration of the run, from 0; nothing for the run as a whole.
+    /// The iteration of the run, from 0; `None` for the run as a whole.
     pub iteration: Option<u64>,
     /// The seed of the layout.
     pub seed: Option<u64>,
-    /// The run failed: its values are not those of the program.
+    /// Whether the run failed: then its values are not those of the program.
     pub failed: bool,
     /// The value, a finite number.
     pub value: f64,
 }
 
-/// Reads the values of a file that [`FORMATS`](crate::FORMATS) knows and whose format holds
-/// [`Holds::Values`](crate::Holds), not compressed. Takes about 100 bytes for each value, and each name once.
+/// Reads the values of an uncompressed file of one of [`FORMATS`](crate::FORMATS) whose format holds
+/// [`Holds::Values`](crate::Holds). Takes about 100 bytes for each value, and each name once.
 ///
 /// ```
 /// let read = barrow_importers::read_values(b"metric,unit,value\nwall,ns,1500\nwall,ns,1700\n")?;
@@ -55,8 +55,8 @@ pub struct ReadValue {
 ///
 /// # Errors
 /// [`ImportError::Unrecognised`], [`ImportError::OtherKind`], [`ImportError::NoValues`], and
-/// [`ImportError::NoWholeValue`] for a file that is cut or damaged. Single rows or lines that cannot be read are left out,
-/// and a note counts them.
+/// [`ImportError::NoWholeValue`] for a file that is cut or damaged. Single unreadable rows or lines are left out, and
+/// a note counts them.
 pub fn read_values(text: &[u8]) -> Result<ReadValues, ImportError> {
     let format = recognise(text).ok_or_else(|| unrecognised(text))?;
     let Some(read) = format.0.read else {

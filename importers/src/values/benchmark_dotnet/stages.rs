@@ -1,7 +1,8 @@
-//! Which measurements of a benchmark count: the results, or if there are none, what was measured.
+//! Selects the measurements of a benchmark that count: the results, or the actual measurements if there are no
+//! results.
 //!
-//! A benchmark is measured in stages: without the workload to know the overhead, to warm up, then in earnest. A result is
-//! such a measurement with the overhead subtracted and without outliers, as the user chose.
+//! A benchmark is measured in stages: without the workload to determine the overhead, to warm up, then actually. A
+//! result is such a measurement with the overhead subtracted and without outliers, as configured by the user.
 
 use std::fmt;
 
@@ -28,7 +29,7 @@ pub(super) struct Measured {
 }
 
 impl Measurements {
-    /// Those that count.
+    /// The measurements that count.
     pub(super) fn that_count(&self) -> &[Measured] {
         if self.results.is_empty() { &self.actual } else { &self.results }
     }
@@ -52,7 +53,7 @@ impl<'de> Deserialize<'de> for Measurements {
     }
 }
 
-/// Drops what cannot count while it is read.
+/// Drops measurements that cannot count while they are read.
 struct ThatCanCount;
 
 impl<'de> Visitor<'de> for ThatCanCount {
@@ -66,7 +67,7 @@ impl<'de> Visitor<'de> for ThatCanCount {
         let mut measurements = Measurements::default();
         while let Some(of_stage) = list.next_element::<OfAnyStage>()? {
             let stage = match (&*of_stage.iteration_mode, &*of_stage.iteration_stage) {
-                // Versions before 0.11 have no stages, and called the modes so.
+                // Versions before 0.11 have no stages, and these names of modes.
                 ("Workload", "Result") | ("Result", "") => &mut measurements.results,
                 ("Workload", "Actual") | ("MainTarget", "") => &mut measurements.actual,
                 _ => continue,

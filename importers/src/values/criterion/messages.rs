@@ -41,7 +41,7 @@ struct Message {
     throughput: Vec<Throughput>,
 }
 
-/// What an iteration works on.
+/// The amount of data that an iteration processes.
 #[derive(Deserialize)]
 struct Throughput {
     per_iteration: Text,

@@ -12,9 +12,9 @@ use crate::error::{ImportError, Stop};
 use crate::format::Importer;
 use crate::values::measurements::{Head, Number, Read, Text, Values, damage_of, import, strict};
 
-/// The longest description of a benchmark that is read, in bytes.
+/// Maximum length of a description of a benchmark, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
-/// What a benchmark without a description is called.
+/// The name of a benchmark without a description.
 const UNNAMED: &str = "benchmark";
 
 /// Samples of Criterion.
@@ -32,7 +32,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     ..Importer::OF_VALUES
 };
 
-/// Whether a list of numbers begins in a list: what Criterion up to 0.3 writes.
+/// Whether a list of numbers begins in a list, as in samples of Criterion up to 0.3.
 fn is_two_lists(first_bytes: &[u8]) -> bool {
     let inner = first_bytes.trim_ascii_start().strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
     let numbers = inner.and_then(|inner| inner.strip_prefix(b"[")).unwrap_or_default();
@@ -47,7 +47,7 @@ struct Samples {
     times: Vec<Number>,
 }
 
-/// What is known of the benchmark.
+/// The description of the benchmark.
 #[derive(Deserialize)]
 struct Benchmark {
     full_id: String,
