@@ -7,7 +7,7 @@ use crate::context::{Context, Outcome};
 use crate::error::{ImportError, Stop};
 use crate::processes::process_logs::Reading;
 
-/// Values between two looks at whether the user cancelled.
+/// Number of values between two checks for cancellation.
 const STEP_VALUES: usize = 1 << 16;
 
 /// Imports a file of measured values.
@@ -15,7 +15,7 @@ pub(crate) fn import(text: &[u8], context: &Context<'_>, read: ReadFile) -> Resu
     import_reading(text, context, |_| read(text, context.source))
 }
 
-/// The same with a reader that says how far it is, and that may be cancelled.
+/// The same with a reader that reports its position and may be cancelled.
 pub(crate) fn import_reading(
     text: &[u8],
     context: &Context<'_>,
@@ -25,7 +25,7 @@ pub(crate) fn import_reading(
     let mut read = read(&mut reading)?;
     let mut notes = read.values.take_notes();
     let mut unusable = read.values.take_unusable().into_iter();
-    // The import ends with one error. What else was left out is a note.
+    // The import ends with one error. Other omissions become notes.
     let is_told = read.values.rows.is_empty() || read.end.is_err();
     let first_unusable = if is_told { None } else { unusable.next() };
     notes.extend(unusable.map(|unusable| unusable.to_string()));

@@ -1,17 +1,17 @@
-//! Which keys a JSON text begins with: these tell formats apart.
+//! The first keys of a JSON text, which distinguish formats.
 
 use super::json::without_mark;
 use crate::intake::first_bytes::FIRST_BYTES;
 
-/// The keys in the first bytes of a JSON object, and in the objects directly inside it, also where these are in a list.
+/// The keys in the first bytes of a JSON object, and in the objects directly inside it, including those in a list.
 #[derive(Debug, Default)]
 pub(crate) struct Head<'d> {
-    /// Each key with that of the object it is in, which is empty for the outermost.
+    /// Each key after that of its object, which is empty for the outermost.
     keys: Vec<(&'d [u8], &'d [u8])>,
 }
 
 impl<'d> Head<'d> {
-    /// The head of a text; nothing if that is no object.
+    /// The head of a text; empty if the text is not an object.
     pub(crate) fn of(first_bytes: &'d [u8]) -> Head<'d> {
         let text = first_bytes.get(..FIRST_BYTES).unwrap_or(first_bytes);
         let mut rest = without_mark(text).trim_ascii_start();
@@ -55,7 +55,7 @@ impl<'d> Head<'d> {
         self.keys.first().map_or(b"", |&(_, key)| key)
     }
 
-    /// Whether this key is there, in the object with the key `parent`.
+    /// Whether the object with the key `parent` has this key.
     pub(crate) fn has(&self, parent: &str, key: &str) -> bool {
         self.keys.contains(&(parent.as_bytes(), key.as_bytes()))
     }

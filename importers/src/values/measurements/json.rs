@@ -1,4 +1,4 @@
-//! Reads JSON as benchmarks write it: elements of a list one by one, numbers that are none.
+//! Reads the JSON of benchmarks: elements of a list one by one, and numbers that may be invalid.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredA
 
 use crate::error::Damage;
 
-/// Calls `take` for each element of the list with the key `list` in the outermost object, and keeps none of them.
+/// Calls `take` for each element of the list with the key `list` in the outermost object. Keeps no elements.
 ///
 /// # Errors
 /// The damage; all elements before it were taken.
@@ -22,7 +22,7 @@ pub(crate) fn each<'de, T: Deserialize<'de>>(
     read.map_err(|error| damage_of(text, list, &error))
 }
 
-/// The same for a text that is a list itself, of what is called `what`.
+/// The same for a text that is a list itself, whose elements are named `what`.
 ///
 /// # Errors
 /// As for [`each`].
@@ -37,15 +37,16 @@ pub(crate) fn each_in_list<'de, T: Deserialize<'de>>(
     read.map_err(|error| damage_of(text, what, &error))
 }
 
-/// The value of a key of the outermost object, if it is there and as expected; whatever follows it.
+/// The value of a key of the outermost object, if it is there and has the expected type, regardless of the text after
+/// it.
 pub(crate) fn field<'de, T: Deserialize<'de>>(text: &'de [u8], key: &'static str) -> Option<T> {
     let mut found = None;
-    // Ends with an error as soon as it is found.
+    // Ends with an error as soon as the key is found.
     let _ = serde_json::Deserializer::from_slice(text).deserialize_map(Field { key, found: &mut found });
     found
 }
 
-/// What is wrong with a text, in which `what` was to be read.
+/// The damage of a text in which `what` was expected.
 pub(crate) fn damage_of(text: &[u8], what: &'static str, error: &serde_json::Error) -> Damage {
     let line_start = match error.line() {
         0 | 1 => 0,
@@ -55,13 +56,13 @@ pub(crate) fn damage_of(text: &[u8], what: &'static str, error: &serde_json::Err
     Damage::Json { what, offset, message: error.to_string() }
 }
 
-/// The text without the mark that some programs begin UTF-8 with.
+/// The text without the byte order mark that some programs write before UTF-8.
 pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
-/// The same text with `null` for the numbers that JSON does not know: Python and C++ write `NaN` and `Infinity`. `2%`,
-/// which Google Benchmark wrote up to 1.5, is 2.
+/// The same text with `null` for numbers that JSON lacks: Python and C++ write `NaN` and `Infinity`. `2%`, which
+/// Google Benchmark wrote up to 1.5, is 2.
 pub(crate) fn strict(text: &[u8]) -> Cow<'_, [u8]> {
     const WORDS: [&[u8]; 4] = [b"NaN", b"Infinity", b"nan", b"inf"];
     let text = without_mark(text);
@@ -191,7 +192,7 @@ impl<'de, T: Deserialize<'de>, F: FnMut(T)> Visitor<'de> for Elements<'_, T, F> 
     }
 }
 
-/// A number; NaN for everything else.
+/// A number; NaN for any other value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Number(pub(crate) f64);
 
@@ -201,11 +202,11 @@ impl Default for Number {
     }
 }
 
-/// A text, or a number as text; nothing for everything else.
+/// A text, or a number as text; `None` for any other value.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Text(pub(crate) Option<String>);
 
-/// What a scalar of JSON is for a lenient reader.
+/// A type that a lenient reader makes from any scalar of JSON.
 trait Scalar: Default {
     fn number(number: f64) -> Self;
     fn text(text: &str) -> Self;
@@ -231,7 +232,7 @@ impl Scalar for Text {
     }
 }
 
-/// Reads anything as a scalar.
+/// Reads any value as a scalar.
 struct Anything<S>(std::marker::PhantomData<fn() -> S>);
 
 impl<'de, S: Scalar> Visitor<'de> for Anything<S> {

@@ -6,9 +6,9 @@ use super::values::MetricText;
 
 /// The time from start to end.
 pub(crate) const WALL: MetricText<'_> = MetricText { name: "wall", unit: "ns", better: Better::Lower, exact: false };
-/// The most memory that was resident at a time.
+/// Maximum resident memory.
 pub(crate) const PEAK_RESIDENT: MetricText<'_> = bytes("peak_resident", false);
-/// The most bytes that were allocated at a time.
+/// Maximum of allocated bytes.
 pub(crate) const PEAK_HEAP: MetricText<'_> = bytes("peak_heap", true);
 /// The bytes of all allocations.
 pub(crate) const ALLOCATED: MetricText<'_> = bytes("allocated", true);

@@ -1,4 +1,4 @@
-//! Measured values as a neutral list, whatever file they are from.
+//! Measured values as a neutral list, independent of the format of the file.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -13,14 +13,14 @@ use crate::error::{Damage, ImportError, Stop};
 /// beside it.
 pub(crate) type ReadFile = fn(text: &[u8], source: Option<&Path>) -> Result<Read, ImportError>;
 
-/// What was read of a file.
+/// The values read from a file.
 pub(crate) struct Read {
     pub(crate) values: Values,
-    /// Whether all of the file was read.
+    /// `Ok` if the whole file was read.
     pub(crate) end: Result<(), Stop>,
 }
 
-/// What is measured, as a file names it.
+/// A metric, as a file names it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MetricText<'t> {
     pub(crate) name: &'t str,
@@ -44,13 +44,13 @@ pub(crate) struct Values {
     variants_by_name: HashMap<Variant, usize>,
     metrics_by_name: HashMap<(Arc<str>, Arc<str>), usize>,
     runs_by_number: HashMap<(usize, u64), usize>,
-    /// How many runs each variant has.
+    /// Number of runs of each variant.
     run_counts: Vec<u64>,
     no_numbers: LeftOut,
     impossible: LeftOut,
 }
 
-/// Values that are left out: how many, and which is the first.
+/// Number of values left out, with the first of them.
 #[derive(Debug, Default)]
 struct LeftOut {
     count: u64,
@@ -73,7 +73,7 @@ pub(crate) struct Variant {
     pub(crate) attributes: Vec<(Arc<str>, Arc<str>)>,
 }
 
-/// What was measured.
+/// A metric.
 #[derive(Debug)]
 pub(crate) struct Metric {
     pub(crate) name: Arc<str>,
@@ -86,14 +86,14 @@ pub(crate) struct Metric {
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) variant: usize,
-    /// Its number among those of its variant, as the file says, otherwise from 0.
+    /// Its number among those of its variant, from the file or counted from 0.
     pub(crate) number: u64,
     pub(crate) seed: Option<u64>,
-    /// How it ended, if the file says so.
+    /// The end of the run, if the file has it.
     pub(crate) end: Option<End>,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct End {
     pub(crate) exit_status: Option<u64>,
@@ -125,7 +125,7 @@ impl Values {
         self.variants.len() - 1
     }
 
-    /// The metric of this name and unit. The first description that says which values are better holds.
+    /// The metric of this name and unit. The first description with a direction determines which values are better.
     pub(crate) fn metric(&mut self, described: &MetricText<'_>) -> usize {
         let key = (self.text(described.name), self.text(described.unit));
         if let Some(&known) = self.metrics_by_name.get(&key) {
@@ -146,7 +146,7 @@ impl Values {
         self.add_run(variant, number)
     }
 
-    /// The run with this number among those of the variant.
+    /// The run of the variant with this number.
     pub(crate) fn numbered_run(&mut self, variant: usize, number: u64) -> usize {
         if let Some(&known) = self.runs_by_number.get(&(variant, number)) {
             return known;
@@ -162,14 +162,14 @@ impl Values {
         self.runs.len() - 1
     }
 
-    /// How a run ended. Without an exit status it was killed, and so failed.
+    /// Sets the end of a run. Without an exit status it was killed, and so failed.
     pub(crate) fn end_run(&mut self, run: usize, exit_status: Option<i64>) {
         let failed = exit_status != Some(0);
         self.runs[run].end =
             Some(End { exit_status: exit_status.and_then(|status| u64::try_from(status).ok()), failed });
     }
 
-    /// A value. If it is no finite number it is only counted; `place` says where the first of them is.
+    /// Adds a value. One that is not a finite number is only counted; `place` describes the first of them.
     pub(crate) fn value(
         &mut self,
         metric: usize,
@@ -185,7 +185,7 @@ impl Values {
         }
     }
 
-    /// A value that cannot be below 0, such as a time. One that is below is only counted, like one that is no number.
+    /// Adds a value that cannot be below 0, such as a time. A negative one is only counted.
     pub(crate) fn amount(
         &mut self,
         metric: usize,
@@ -201,25 +201,25 @@ impl Values {
         }
     }
 
-    /// A value that cannot be; `first` says what the first of them is.
+    /// Counts an impossible value; `first` describes the first of them.
     pub(crate) fn impossible(&mut self, first: impl FnOnce() -> String) {
         self.impossible.add(first);
     }
 
-    /// The seed of the layout of the value that was added last.
+    /// Sets the seed of the layout of the value that was added last.
     pub(crate) fn seed(&mut self, seed: u64) {
         if let Some(row) = self.rows.last_mut() {
             row.seed = Some(seed);
         }
     }
 
-    /// A value that is no number, at a place.
+    /// Counts a value that is not a number, at a place.
     pub(crate) fn no_number(&mut self, place: impl FnOnce() -> String) {
         self.value(0, 0, None, f64::NAN, place);
     }
 
-    /// Where all values of each run of a variant have the same seed, it is the seed of the run: of its values, none has a
-    /// layout of its own. So it also is where values are of a run as a whole.
+    /// If all values of each run of a variant have the same seed, it becomes the seed of the run, since no value has
+    /// a layout of its own. The same holds for values of a run as a whole.
     pub(crate) fn share_seeds(&mut self) {
         let mut has_own = vec![false; self.variants.len()];
         for row in &self.rows {
@@ -230,7 +230,7 @@ impl Values {
                 _ => {}
             }
         }
-        // Where iterations have layouts of their own, that of the run is what its other values say.
+        // If iterations have layouts of their own, the seed of the run is that of its other values.
         for run in self.runs.iter_mut().filter(|run| has_own[run.variant]) {
             run.seed = None;
         }
@@ -250,7 +250,7 @@ impl Values {
         self.rows.is_empty()
     }
 
-    /// Facts of the recording, as far as they are known.
+    /// Adds the facts of the recording that are known.
     pub(crate) fn known_facts<const N: usize>(&mut self, facts: [(&str, Text); N]) {
         for (key, value) in facts {
             if let Some(value) = value.0 {
@@ -259,17 +259,17 @@ impl Values {
         }
     }
 
-    /// A fact of the recording.
+    /// Adds a fact of the recording.
     pub(crate) fn fact(&mut self, key: &str, value: &str) {
         self.facts.push((key.to_owned(), value.to_owned()));
     }
 
-    /// A sentence for the user.
+    /// Adds a note for the user.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
 
-    /// Takes the sentences for the user.
+    /// Takes the notes for the user.
     pub(crate) fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
