@@ -42,7 +42,7 @@ pub enum ImportError {
         folder.display()
     )]
     NoRoom {
-        /// Where the temporary file is.
+        /// The folder of the temporary file.
         folder: PathBuf,
         /// Number of bytes unpacked.
         unpacked_bytes: u64,
@@ -110,7 +110,7 @@ pub enum ImportError {
     /// The file of measured values holds none that can be used.
     #[error("no value: {reason}")]
     NoValues {
-        /// Why, in a clause.
+        /// The reason, as a clause.
         reason: String,
     },
     /// Several logs are to become one recording, but do not say when they began.

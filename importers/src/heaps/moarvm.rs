@@ -14,8 +14,8 @@
 //! announces it ([`Announcer`]). All threads share the collectables of a snapshot in [runs](collectables), while one
 //! of them checks the next snapshot.
 //!
-//! All kinds of roots but one keep their targets alive. The exception: the inter-generational roots are the remembered set, old
-//! objects that refer to young ones. A minor collection starts from them, since it does not look at other old objects; a
+//! All kinds of roots but one keep their targets alive. The exception are the inter-generational roots, the remembered
+//! set: old objects that refer to young ones. A minor collection starts from them, since it ignores other old objects; a
 //! full one does not, and frees those that nothing else refers to. So their references are weak here.
 //!
 //! MoarVM has one type table for objects, type objects and STables alike; in a recording every type

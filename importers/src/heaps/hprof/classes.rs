@@ -197,7 +197,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         (!self.is_held[number]).then_some(number as u64)
     }
 
-    /// The same for the class of this name, which no two loaders define.
+    /// [`named`](Self::named) for the class of this name, which no two loaders define.
     pub(super) fn named_by(&self, name: &str) -> Option<u64> {
         self.named(self.find(name)?)
     }

@@ -172,7 +172,7 @@ const ENTRIES: [(&str, &str); 110] = [
     ("android.util.SparseArray", ".mValues[]="),
     ("java.lang.ThreadLocal$ThreadLocalMap", ".table[]"),
     ("java.lang.ThreadLocal$ThreadLocalMap$Entry", ".referent=.value"),
-    // Of any list; only those backed by an array can be read.
+    // The list may be of any class; only those backed by an array can be read.
     ("java.util.AbstractList$SubList", "=.root.elementData[.offset,.size] =.root.a[.offset,.size]"),
     ("java.util.AbstractMap$1", ".this$0="),
     ("java.util.ArrayDeque", "=.elements[.head]"),
@@ -205,7 +205,7 @@ const ENTRIES: [(&str, &str); 110] = [
     ("java.util.HashMap$HashMapEntry", ".key=.value .next"),
     ("java.util.HashMap$KeySet", ".this$0="),
     ("java.util.HashMap$Node", ".key=.value .next"),
-    // Those of a `LinkedHashMap` are in its order, too.
+    // In a `LinkedHashMap`, they also are in its order.
     ("java.util.HashMap$TreeNode", ".key=.value .after .next"),
     ("java.util.HashMap$Values", ".this$0"),
     ("java.util.HashSet", ".map="),

@@ -42,7 +42,7 @@ fn find<'a, const ID: usize>(
             return None;
         }
         let end = record.body_offset + record.body.len();
-        // Where the system maps pages by the megabyte, a glance at each segment maps the whole dump.
+        // If the system maps pages by the megabyte, touching each segment maps the whole dump.
         context.progress.advance((end - offset) as u64);
         if matches!(record.tag, tag::HEAP_DUMP | tag::HEAP_DUMP_SEGMENT) {
             let heap = places.begin(record.tag);

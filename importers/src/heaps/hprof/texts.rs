@@ -32,7 +32,7 @@ const MARK_BYTES: usize = 64;
 /// Reads the texts of strings and string builders.
 pub(super) struct Texts<'o, 'a, const ID: usize> {
     outline: &'o Outline<'a>,
-    /// Those of `java.lang.String` first.
+    /// `java.lang.String` comes first.
     fields: Vec<TextFields>,
     /// Whether UTF-16 in a `byte[]` is big-endian; it has the byte order of the machine.
     is_big_endian: bool,

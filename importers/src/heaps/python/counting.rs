@@ -64,7 +64,7 @@ fn count(lines: &Lines<'_>, context: &Context<'_>) -> Result<Option<Counts>, Sto
 #[derive(Default)]
 struct Counter {
     tallies: Tallies<LineType>,
-    /// Those of the current chunk.
+    /// The types of the current chunk.
     classes: Vec<NamedType>,
     end: Option<DumpEnd>,
     headers: u64,

@@ -6,19 +6,19 @@ use crate::heaps::json_lines::{Scanner, Text};
 /// One line: the header, an object, a group of roots, or the end.
 #[derive(Debug, Default)]
 pub(crate) struct Line<'a> {
-    /// In the first and the last line: the kind of line.
+    /// Kind of the first or last line.
     pub(crate) barrow: Option<Text<'a>>,
     pub(crate) version: Option<u64>,
     pub(crate) python: Option<Text<'a>>,
     pub(crate) pid: Option<u64>,
     pub(crate) is_collected: bool,
-    /// In the last line: number of objects written.
+    /// Number of objects written, in the last line.
     pub(crate) objects: Option<u64>,
 
     pub(crate) address: Option<u64>,
     /// `object`, `type`, `frame` or `ROOT`.
     pub(crate) kind: &'a [u8],
-    /// Of roots: their category.
+    /// Category of a group of roots.
     pub(crate) root: Option<Text<'a>>,
     pub(crate) class: Option<u64>,
     pub(crate) size: Option<u64>,
@@ -28,12 +28,12 @@ pub(crate) struct Line<'a> {
     pub(crate) capacity: Option<u64>,
     /// A text for people: the value of a string or number, the name of a function.
     pub(crate) name: Option<Text<'a>>,
-    /// Of a type: the module that defines it.
+    /// Module that defines a type.
     pub(crate) module: Option<Text<'a>>,
     pub(crate) base: Option<u64>,
-    /// Of a type: its bases, except the first one and that one's bases.
+    /// Bases of a type, except the first one and that one's bases.
     pub(crate) further_bases: Vec<u64>,
-    /// Of a frame: the called function.
+    /// Function called in a frame.
     pub(crate) function: Option<Text<'a>>,
     pub(crate) file: Option<Text<'a>>,
     pub(crate) line: Option<u64>,
@@ -46,7 +46,7 @@ pub(crate) struct Line<'a> {
 pub(crate) struct References<'a> {
     pub(crate) strong: Vec<u64>,
     pub(crate) weak: Vec<u64>,
-    /// Of the references after the elements; may be shorter.
+    /// Labels of the references after the elements; may be fewer.
     pub(crate) labels: Vec<Option<Text<'a>>>,
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct LineType {
     kind: String,
     role: KindRole,
     class: Option<u64>,
-    /// Of a frame: the called function.
+    /// Function called in a frame.
     function: Option<String>,
     file: Option<String>,
     line: Option<u32>,

@@ -13,9 +13,9 @@ struct Class {
     real_class_name: Option<Box<str>>,
     superclass: Option<u64>,
     kind: ClassKind,
-    /// Of a singleton class: its class or module, if it belongs to one.
+    /// Class or module of a singleton class, if it belongs to one.
     attached: Option<u64>,
-    /// Of a class without name and superclass: its references. Ruby 3.0 writes neither the superclass nor whether a
+    /// References of a class without name and superclass. Ruby 3.0 writes neither the superclass nor whether a
     /// class is a singleton class.
     references: Vec<u64>,
 }
@@ -157,7 +157,7 @@ impl Classes {
             return name.to_string();
         }
         match (class.kind, class.attached.and_then(|attached| self.by_address.get_key_value(&attached))) {
-            // Of a class, so not of another singleton class: this is at most one step.
+            // Attached to a class, so not to another singleton class: this recurses at most once.
             (ClassKind::Singleton, Some((&attached, class))) => format!("#<Class:{}>", self.name(attached, class)),
             (ClassKind::Singleton, None) => {
                 format!("#<Class:#<{}>>", self.name_of_instances(address).as_deref().unwrap_or("Object"))

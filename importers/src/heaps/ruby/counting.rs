@@ -71,7 +71,7 @@ fn count(
 #[derive(Default)]
 struct Counter {
     tallies: Tallies<LineType>,
-    /// Those of the current chunk.
+    /// The classes of the current chunk.
     classes: Vec<ClassLine>,
     groups: Groups,
     unsized_objects: u64,

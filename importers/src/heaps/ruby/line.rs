@@ -10,29 +10,29 @@ pub(crate) struct Line<'a> {
     pub(crate) address: Option<u64>,
     /// `STRING`, `CLASS` and so on.
     pub(crate) kind: &'a [u8],
-    /// Of roots: their category.
+    /// Category of a group of roots.
     pub(crate) root: Option<Text<'a>>,
     pub(crate) class: Option<u64>,
     pub(crate) superclass: Option<u64>,
-    /// Of a hash: its default proc.
+    /// Default proc of a hash.
     pub(crate) default: Option<u64>,
-    /// Of a class: its name.
+    /// Name of a class.
     pub(crate) name: Option<Text<'a>>,
-    /// Of a singleton class: the class of its object.
+    /// Name of the class of a singleton class's object.
     pub(crate) real_class_name: Option<Text<'a>>,
     pub(crate) is_singleton: bool,
-    /// Of a `DATA`: the C structure that it wraps.
+    /// Name of the C structure that a `DATA` wraps.
     pub(crate) structure: Option<Text<'a>>,
-    /// Of an `IMEMO`: its role in the virtual machine.
+    /// Role of an `IMEMO` in the virtual machine.
     pub(crate) imemo_type: Option<Text<'a>>,
-    /// Of an `IMEMO` that is a method entry: the method.
+    /// Method of an `IMEMO` that is a method entry.
     pub(crate) method_id: Option<Text<'a>>,
     /// The text of a string, symbol or float.
     pub(crate) value: Option<Text<'a>>,
     /// Number of elements of an array, or of entries of a hash, where the key is `size`.
     pub(crate) length: Option<u64>,
     pub(crate) string: StringFields<'a>,
-    /// Of an `OBJECT`: number of instance variables.
+    /// Number of instance variables of an `OBJECT`.
     pub(crate) ivars: Option<u64>,
     pub(crate) shape_id: Option<u64>,
     pub(crate) shape: Shape<'a>,
@@ -41,7 +41,7 @@ pub(crate) struct Line<'a> {
     pub(crate) site: Site<'a>,
 }
 
-/// Of a string or symbol, apart from its text.
+/// The fields of a string or symbol, apart from its text.
 #[derive(Debug, Default)]
 pub(crate) struct StringFields<'a> {
     pub(crate) bytes: Option<u64>,
@@ -49,12 +49,12 @@ pub(crate) struct StringFields<'a> {
     pub(crate) capacity: Option<u64>,
     pub(crate) is_embedded: bool,
     pub(crate) is_shared: bool,
-    /// Of a string; absent for `ASCII-8BIT`.
+    /// Encoding of a string; absent for `ASCII-8BIT`.
     pub(crate) encoding: Option<Text<'a>>,
     pub(crate) code_range: Option<Text<'a>>,
 }
 
-/// Of a `SHAPE`.
+/// The fields of a `SHAPE`.
 #[derive(Debug, Default)]
 pub(crate) struct Shape<'a> {
     pub(crate) id: Option<u64>,

@@ -79,7 +79,7 @@ enum SpecialNode {
     Number,
     /// Constants such as `true`: the first string that they refer to is their text.
     Hidden,
-    /// Of a type that the snapshot does not name.
+    /// A node of a type that the snapshot does not name.
     Unnamed,
 }
 

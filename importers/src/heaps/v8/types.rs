@@ -31,7 +31,7 @@ pub(crate) struct Types<'c, 'a> {
     detached: Detached,
     /// By type of node.
     classes: Vec<Class>,
-    /// Of the types that the snapshot names. The type without a name is a kind of few recordings.
+    /// The kinds of the types that the snapshot names. The type without a name is a kind of few recordings.
     kinds: Vec<KindId>,
 }
 
