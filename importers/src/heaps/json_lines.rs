@@ -332,9 +332,11 @@ pub(crate) fn beginning(text: &[u8]) -> Option<(u64, &[u8])> {
     (rest[length] == b'"').then_some((address, &rest[..length]))
 }
 
-/// The beginning of a line, for messages.
-pub(crate) fn excerpt(line: &[u8]) -> String {
-    format!("\"{}\"", line.iter().take(40).copied().collect::<Vec<_>>().escape_ascii())
+/// The error for a line that is neither an object nor roots.
+pub(crate) fn unexpected(line: &[u8], offset: u64) -> Stop {
+    let beginning: Vec<u8> = line.iter().take(40).copied().collect();
+    let found = format!("\"{}\"", beginning.escape_ascii());
+    Damage::Unexpected { found, offset, expected: "an object with its address, or roots" }.into()
 }
 
 #[cfg(test)]

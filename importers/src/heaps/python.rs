@@ -20,9 +20,7 @@ use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{Damage, ImportError, Stop};
 use crate::format::{Holds, Importer};
 use crate::heaps::json_lines::FastMap;
-use crate::heaps::json_lines::{
-    Addresses, LineStarts, Lines, MAX_NAME_BYTES, beginning, first_field, first_rows, import_each,
-};
+use crate::heaps::json_lines::{Addresses, LineStarts, Lines, Text, beginning, first_field, first_rows, import_each};
 use announcer::{Announced, Announcer, SharedTables};
 use barrow_writer::{KindId, StrengthClass, StrengthId, StringId, TypeId};
 use line::{Line, References};
@@ -162,7 +160,7 @@ fn header(text: &[u8], offset: u64) -> Result<Line<'_>, Stop> {
 fn write_facts(lines: &Lines<'_>, context: &Context<'_>) -> Result<(), Stop> {
     let Some((text, offset)) = lines.first() else { return Ok(()) };
     let line = header(text, offset)?;
-    let python = line.python.map_or_else(String::new, |text| format!(" {}", text.decode_first(MAX_NAME_BYTES)));
+    let python = line.python.map_or_else(String::new, |text| format!(" {}", text.to_name()));
     context.writer.fact("runtime", &format!("CPython{python}")).map_err(ImportError::from)?;
     if let Some(pid) = line.pid {
         context.writer.fact("pid", &pid.to_string()).map_err(ImportError::from)?;
@@ -303,8 +301,7 @@ impl Classes {
 
 /// The module and qualified name of a type; without the module if Python omits it.
 fn name_of_type(line: &Line<'_>) -> String {
-    let [module, name] = [line.module, line.name]
-        .map(|text| text.map(|text| text.decode_first(MAX_NAME_BYTES).into_owned()).unwrap_or_default());
+    let [module, name] = [line.module, line.name].map(|text| text.map(Text::to_name).unwrap_or_default());
     if module.is_empty() || module == "builtins" { name } else { format!("{module}.{name}") }
 }
 

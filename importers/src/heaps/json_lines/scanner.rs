@@ -3,6 +3,7 @@
 //! It accepts the JSON that `serde_json` accepts, but is not strict about strings: they may hold any bytes, since
 //! runtimes write names of files unchanged. Nothing is copied unless a string has escapes.
 
+use super::MAX_NAME_BYTES;
 use crate::error::Damage;
 use std::borrow::Cow;
 
@@ -51,6 +52,11 @@ impl<'a> Text<'a> {
         }
         let first = Text { raw: &self.raw[..end], ..self }.decode();
         format!("{first}… ({} bytes)", self.raw.len()).into()
+    }
+
+    /// The text of a name, cut if it is long.
+    pub(crate) fn to_name(self) -> String {
+        self.decode_first(MAX_NAME_BYTES).into_owned()
     }
 
     fn unescape(self) -> Vec<u8> {

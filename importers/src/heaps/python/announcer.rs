@@ -7,7 +7,7 @@ use super::{Classes, ReferenceNames, name_of_type};
 use crate::contents::Contents;
 use crate::context::Vocabulary;
 use crate::error::{Damage, Stop};
-use crate::heaps::json_lines::{Addresses, DeclaredTypes, MAX_NAME_BYTES, Strings, Text, add_bytes, excerpt};
+use crate::heaps::json_lines::{Addresses, DeclaredTypes, MAX_NAME_BYTES, Strings, Text, add_bytes, unexpected};
 use barrow_writer::{Label, Object, Shard, StrengthId, StringId, Value};
 
 /// The tables shared by all threads.
@@ -177,9 +177,4 @@ fn number(line: &Line<'_>, classes: &Classes) -> Option<Value> {
         ("bool", "True" | "False") => Some(Value::Boolean(text == "True")),
         _ => None,
     }
-}
-
-/// The error for a line that is neither an object nor roots.
-pub(super) fn unexpected(text: &[u8], offset: u64) -> Stop {
-    Damage::Unexpected { found: excerpt(text), offset, expected: "an object with its address, or roots" }.into()
 }

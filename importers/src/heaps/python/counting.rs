@@ -2,14 +2,13 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::announcer::unexpected;
 use super::line::{Line, References};
 use super::types::{LineType, put_key};
 use super::{Classes, DumpEnd, NamedType, end_of, header, is_header, type_of};
 use crate::context::Context;
 use crate::counted::{Counted, TypeCount};
 use crate::error::{Damage, ImportError, Stop};
-use crate::heaps::json_lines::{Lines, Tallies};
+use crate::heaps::json_lines::{Lines, Tallies, unexpected};
 use crate::tally::{Tally, counted};
 
 /// Counts a dump as an import of it would. Each line is read whole, so that the same damage ends both. `None` for

@@ -5,7 +5,7 @@ use super::attributes;
 use super::line::Line;
 use crate::context::Vocabulary;
 use crate::error::ImportError;
-use crate::heaps::json_lines::{MAX_NAME_BYTES, Text};
+use crate::heaps::json_lines::Text;
 use barrow_writer::{KindRole, TypeDescription, TypeId};
 use std::sync::PoisonError;
 
@@ -47,8 +47,8 @@ impl LineType {
                 _ => KindRole::Object,
             },
             class: line.class,
-            function: line.function.map(decode),
-            file: line.file.map(decode),
+            function: line.function.map(Text::to_name),
+            file: line.file.map(Text::to_name),
             line: line.line.and_then(|line| u32::try_from(line).ok()),
         }
     }
@@ -94,8 +94,4 @@ impl LineType {
         }
         Ok(base.expect("a class is in its own line"))
     }
-}
-
-fn decode(text: Text<'_>) -> String {
-    text.decode_first(MAX_NAME_BYTES).into_owned()
 }

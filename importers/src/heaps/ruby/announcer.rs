@@ -10,7 +10,7 @@ use super::{FREE_SLOT, ReferenceNames};
 use crate::contents::Contents;
 use crate::context::Vocabulary;
 use crate::error::{Damage, Stop};
-use crate::heaps::json_lines::{Addresses, DeclaredTypes, Strings, Text, add_bytes, excerpt};
+use crate::heaps::json_lines::{Addresses, DeclaredTypes, Strings, Text, add_bytes, unexpected};
 use barrow_writer::{Label, Object, Shard, StrengthId, StringId, Value};
 
 /// Size of a slot in dumps that lack it: Ruby 2.7 to 3.1 have slots of one size.
@@ -279,9 +279,4 @@ pub(super) fn sizes(line: &Line<'_>) -> (u64, u64) {
 /// Whether the dump has the size of an object; it lacks those of objects that wait for their finalizer (`ZOMBIE`).
 pub(super) fn has_size(line: &Line<'_>) -> bool {
     line.kind == b"SHAPE" || line.slot_size.is_some() || line.memsize.is_some()
-}
-
-/// The error for a line that is neither an object nor roots.
-pub(super) fn unexpected(text: &[u8], offset: u64) -> Stop {
-    Damage::Unexpected { found: excerpt(text), offset, expected: "an object with its address, or roots" }.into()
 }

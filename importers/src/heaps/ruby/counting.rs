@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::FREE_SLOT;
-use super::announcer::{assumed_sizes, has_size, sizes, unexpected};
+use super::announcer::{assumed_sizes, has_size, sizes};
 use super::classes::{ClassLine, Classes};
 use super::groups::Groups;
 use super::line::{Line, Reading};
@@ -12,7 +12,7 @@ use super::types::{LineType, put_key};
 use crate::context::Context;
 use crate::counted::{Counted, TypeCount};
 use crate::error::{ImportError, Stop};
-use crate::heaps::json_lines::{Lines, Tallies};
+use crate::heaps::json_lines::{Lines, Tallies, unexpected};
 use crate::tally::{Tally, counted};
 
 /// Counts a dump as an import of it would. Each line is read whole, so that the same damage ends both. `None` for

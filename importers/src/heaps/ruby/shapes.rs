@@ -9,8 +9,7 @@
 use super::line::{Line, Reading};
 use crate::context::Vocabulary;
 use crate::error::Stop;
-use crate::heaps::json_lines::FastMap;
-use crate::heaps::json_lines::{Addresses, MAX_NAME_BYTES};
+use crate::heaps::json_lines::{Addresses, FastMap};
 use barrow_writer::StringId;
 
 /// One shape.
@@ -45,7 +44,7 @@ impl Shapes {
             };
             let shape_type = line.shape.shape_type.map_or(&b""[..], |shape_type| shape_type.raw);
             let variable = line.shape.edge_name.filter(|_| shape_type == b"IVAR");
-            let variable = variable.map(|name| vocabulary.string(&name.decode_first(MAX_NAME_BYTES)));
+            let variable = variable.map(|name| vocabulary.string(&name.to_name()));
             let shape = Shape {
                 row,
                 parent_id: line.shape.parent_id,

@@ -4,7 +4,7 @@ use super::classes::Classes;
 use super::line::Line;
 use crate::context::Vocabulary;
 use crate::error::ImportError;
-use crate::heaps::json_lines::{MAX_NAME_BYTES, Text};
+use crate::heaps::json_lines::Text;
 use barrow_writer::{KindRole, TypeDescription, TypeId};
 
 /// The type of an object, as its line describes it.
@@ -47,8 +47,8 @@ impl LineType {
                 _ => KindRole::Object,
             },
             class: class_of(line),
-            structure: line.structure.map(decode),
-            word: line.imemo_type.or(line.shape.shape_type).map(decode),
+            structure: line.structure.map(Text::to_name),
+            word: line.imemo_type.or(line.shape.shape_type).map(Text::to_name),
         }
     }
 
@@ -71,8 +71,4 @@ impl LineType {
         let description = TypeDescription { attributes, ..TypeDescription::new(kind, name) };
         vocabulary.declare_type(&TypeDescription { layout: structure, ..description })
     }
-}
-
-fn decode(text: Text<'_>) -> String {
-    text.decode_first(MAX_NAME_BYTES).into_owned()
 }
