@@ -1,13 +1,13 @@
-//! What the classes of a schema used: totals, and the least, the mean and the most of a process.
+//! Resource use of the classes of a schema: totals, and the minimum, mean and maximum per process.
 //!
-//! The images that a process ran in one class count as one process of the class. What is inclusive counts processes that
-//! are nested in others of the same class once.
+//! The images that a process ran in one class count as one process of the class. Inclusive totals count processes
+//! nested in others of the same class once.
 
 use crate::classes::{LabelId, Schema};
 use crate::totals::{Sum, Totals};
 use crate::tree::{ImageId, Process, ProcessTree, duration};
 
-/// The least, the mean and the most of what is known of processes.
+/// Minimum, mean and maximum of the known values of processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spread {
     sum: Sum,
@@ -24,54 +24,54 @@ impl Spread {
         self.sum.add(value);
     }
 
-    /// The least; `None` if nothing is known.
+    /// The minimum; `None` if no value is known.
     #[must_use]
     pub fn minimum(&self) -> Option<u64> {
         self.sum.value().map(|_| self.least)
     }
 
-    /// The mean, rounded down; `None` if nothing is known.
+    /// The mean, rounded down; `None` if no value is known.
     #[must_use]
     pub fn mean(&self) -> Option<u64> {
         self.sum.value().map(|sum| sum / u64::from(self.sum.known()))
     }
 
-    /// The most; `None` if nothing is known.
+    /// The maximum; `None` if no value is known.
     #[must_use]
     pub fn maximum(&self) -> Option<u64> {
         self.sum.value().map(|_| self.most)
     }
 
-    /// The sum of what is known, and of how many processes nothing is.
+    /// The sum of the known values, with the number of processes whose value is unknown.
     #[must_use]
     pub fn sum(&self) -> Sum {
         self.sum
     }
 }
 
-/// A time that the processes of a class took.
+/// A time used by the processes of a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Figures {
-    /// Without what they started.
+    /// Without the processes that they started.
     pub exclusive: Spread,
-    /// With it, of each process; what is nested is in several.
+    /// Per process, including the processes it started; nested processes count several times.
     pub inclusive: Spread,
-    /// With what they started, together: what is nested counts once.
+    /// Of all processes together, including those they started; nested processes count once.
     pub total: Sum,
 }
 
-/// What a class used.
+/// Resource use of a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ClassTotals {
     /// Processes that ran an image of the class.
     pub processes: u64,
     /// Images of the class.
     pub images: u64,
-    /// When the first image began.
+    /// Start of the first image.
     pub first_ns: i64,
-    /// When the last one ended, or the recording did.
+    /// End of the last image, or of the recording.
     pub last_ns: i64,
-    /// How long at least one of them ran.
+    /// Time during which at least one of them ran.
     pub running_ns: u64,
     /// Processor time in user mode.
     pub user_ns: Figures,
@@ -81,9 +81,9 @@ pub struct ClassTotals {
     pub cpu_ns: Figures,
     /// Time without a processor that threads could have used.
     pub waiting_ns: Figures,
-    /// Time from start to end; without what they started: while nothing of that ran.
+    /// Time from start to end; the exclusive time is that during which no started process ran.
     pub wall_ns: Figures,
-    /// Resident memory at most, of an image.
+    /// Peak resident memory of an image.
     pub peak_bytes: Spread,
 }
 
@@ -95,7 +95,7 @@ impl ClassTotals {
     }
 }
 
-/// What a process did in one class.
+/// Resource use of a process in one class: exclusive and inclusive.
 #[derive(Debug, Clone, Copy, Default)]
 struct Part {
     label: usize,
@@ -106,6 +106,13 @@ struct Part {
     peak: Option<u64>,
 }
 
+impl Part {
+    /// Processor time: exclusive if `of` is 0, inclusive if it is 1.
+    fn cpu_ns(&self, of: usize) -> Option<u64> {
+        crate::totals::cpu_ns(self.user[of].value(), self.system[of].value())
+    }
+}
+
 /// The totals of all classes of a schema, by their labels.
 #[must_use]
 pub fn class_totals(tree: &ProcessTree, totals: &Totals, schema: &Schema) -> Vec<ClassTotals> {
@@ -113,21 +120,21 @@ pub fn class_totals(tree: &ProcessTree, totals: &Totals, schema: &Schema) -> Vec
         vec![ClassTotals { first_ns: i64::MAX, last_ns: i64::MIN, ..Default::default() }; schema.labels().len()];
     by_process(tree, totals, schema, &mut classes, |class, part| class.add(part));
     nested_once(tree, totals, schema, &mut classes);
-    let label = |id| schema.label(id).map(LabelId::index);
-    for_each_run(tree, classes.len(), label, |label, from, to| classes[label].running_ns += duration(from, to));
+    let group = |id| schema.label(id).map(LabelId::index);
+    for_each_run(tree, classes.len(), group, |label, from, to| classes[label].running_ns += duration(from, to));
     classes
 }
 
-/// When the processes of all classes of a schema ran.
+/// The time during which the processes of all classes of a schema ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WholeSpan {
     /// Processes that ran an image of any class.
     pub processes: u64,
-    /// When the first image began.
+    /// Start of the first image.
     pub first_ns: i64,
-    /// When the last one ended, or the recording did.
+    /// End of the last image, or of the recording.
     pub last_ns: i64,
-    /// How long at least one of them ran.
+    /// Time during which at least one of them ran.
     pub running_ns: u64,
 }
 
@@ -137,11 +144,7 @@ impl WholeSpan {
     pub fn of(tree: &ProcessTree, schema: &Schema, totals: &[ClassTotals]) -> Option<Self> {
         let first_ns = totals.iter().map(|class| class.first_ns).min()?;
         let last_ns = totals.iter().map(|class| class.last_ns).max()?;
-        let has_label = |process: &Process| {
-            let mut images = std::iter::successors(Some(process.first_image), |&image| tree.image(image).next);
-            images.any(|image| schema.label(image).is_some())
-        };
-        let processes = tree.processes().iter().filter(|process| has_label(process)).count() as u64;
+        let processes = (tree.processes().iter()).filter(|process| has_label(tree, schema, process)).count() as u64;
         let mut running_ns = 0;
         let all = |id| schema.label(id).map(|_| 0);
         for_each_run(tree, 1, all, |_, from, to| running_ns += duration(from, to));
@@ -155,7 +158,12 @@ impl WholeSpan {
     }
 }
 
-/// What a histogram counts.
+fn has_label(tree: &ProcessTree, schema: &Schema, process: &Process) -> bool {
+    let mut images = std::iter::successors(Some(process.first_image), |&image| tree.image(image).next);
+    images.any(|image| schema.label(image).is_some())
+}
+
+/// The quantity that a histogram counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// Processor time.
@@ -168,18 +176,18 @@ pub enum Measure {
     Waiting,
     /// Time from start to end.
     Wall,
-    /// Resident memory at most.
+    /// Peak resident memory.
     Memory,
 }
 
-/// What each process of each class used, without what it started, as far as that is known.
+/// Known exclusive values of `measure` for the processes of each class.
 #[must_use]
 pub fn class_values(tree: &ProcessTree, totals: &Totals, schema: &Schema, measure: Measure) -> Vec<Vec<u64>> {
     let mut classes = vec![ClassTotals::default(); schema.labels().len()];
     let mut values = vec![Vec::new(); classes.len()];
     by_process(tree, totals, schema, &mut classes, |_, part| {
         let value = match measure {
-            Measure::Cpu => crate::totals::cpu_ns(part.user[0].value(), part.system[0].value()),
+            Measure::Cpu => part.cpu_ns(0),
             Measure::User => part.user[0].value(),
             Measure::System => part.system[0].value(),
             Measure::Waiting => part.waiting[0].value(),
@@ -199,7 +207,7 @@ fn by_process(
     mut take: impl FnMut(&mut ClassTotals, &Part),
 ) {
     let mut parts: Vec<Part> = Vec::new();
-    // Where the part of a class is among those of the process, and of which process that was.
+    // For each class: the last process that had a part in it, and the position of that part in `parts`.
     let mut place = vec![(usize::MAX, 0); classes.len()];
     for (at, process) in tree.processes().iter().enumerate() {
         parts.clear();
@@ -234,11 +242,10 @@ fn by_process(
 impl ClassTotals {
     fn add(&mut self, part: &Part) {
         self.processes += 1;
-        let cpu = |of: usize| crate::totals::cpu_ns(part.user[of].value(), part.system[of].value());
         for (figures, values) in [
             (&mut self.user_ns, part.user.map(|sum| sum.value())),
             (&mut self.system_ns, part.system.map(|sum| sum.value())),
-            (&mut self.cpu_ns, [cpu(0), cpu(1)]),
+            (&mut self.cpu_ns, [part.cpu_ns(0), part.cpu_ns(1)]),
             (&mut self.waiting_ns, part.waiting.map(|sum| sum.value())),
             (&mut self.wall_ns, part.wall.map(Some)),
         ] {
@@ -249,9 +256,9 @@ impl ClassTotals {
     }
 }
 
-/// Adds what images used that are not in a subtree of another image of their class.
+/// Adds the use of images that are not in a subtree of another image of their class.
 fn nested_once(tree: &ProcessTree, totals: &Totals, schema: &Schema, classes: &mut [ClassTotals]) {
-    // The end of the last subtree of each class, as a position of the walk.
+    // The end of the last subtree of each class, as a position in the walk.
     let mut until = vec![0usize; classes.len()];
     for (position, &id) in totals.walk().iter().enumerate() {
         let Some(label) = schema.label(id).map(LabelId::index) else { continue };
@@ -269,8 +276,8 @@ fn nested_once(tree: &ProcessTree, totals: &Totals, schema: &Schema, classes: &m
     }
 }
 
-/// Calls `visit` for the times in which images of a group ran, without overlaps, in the order of their starts. There are
-/// `count` groups; those without one are passed over.
+/// Calls `visit` for the times in which images of a group ran, without overlaps, in order of start. There are `count`
+/// groups; images without a group are skipped.
 fn for_each_run(
     tree: &ProcessTree,
     count: usize,
@@ -294,13 +301,12 @@ fn for_each_run(
     }
 }
 
-/// For the first classes of a schema, which part of each of `columns` equal spans of the recording some process of the
-/// class ran.
+/// For the first `classes` classes of a schema: the share of each of `columns` equal spans of the recording during
+/// which a process of the class ran.
 #[must_use]
 pub fn running_shares(tree: &ProcessTree, schema: &Schema, classes: usize, columns: usize) -> Vec<Vec<f64>> {
     let classes = classes.min(schema.labels().len());
-    let label = |id| schema.label(id).map(LabelId::index).filter(|&label| label < classes);
-    shares(tree, classes, columns, label)
+    shares(tree, classes, columns, |id| schema.label(id).map(LabelId::index).filter(|&label| label < classes))
 }
 
 /// The same for all classes of a schema together.

@@ -22,7 +22,7 @@ pub use rules::{Evaluation, Rules};
 use crate::error::Result;
 use crate::tree::{ImageId, ProcessTree};
 
-/// A label of a schema: a position among its labels.
+/// A label of a schema, as a position among its labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LabelId(pub u32);
 
@@ -34,7 +34,7 @@ impl LabelId {
     }
 }
 
-/// No label: the schema ignores the image.
+/// Marks images that the schema ignores: they have no label.
 const IGNORED: u32 = u32::MAX;
 
 /// The labels of all images, by schema.
@@ -43,7 +43,7 @@ pub struct Classes {
     schemata: Vec<Schema>,
 }
 
-/// A schema with the labels that it gave.
+/// A schema with the labels it assigned.
 #[derive(Debug, Clone)]
 pub struct Schema {
     name: String,
@@ -52,7 +52,7 @@ pub struct Schema {
 }
 
 impl Classes {
-    /// Labels every image. Each program is looked at once, in parallel.
+    /// Labels every image. Each program is labelled once, in parallel.
     ///
     /// # Errors
     /// [`ProcessError::Rules`](crate::ProcessError::Rules): a label of the user's rules takes more than 4 KiB with what it
@@ -61,7 +61,7 @@ impl Classes {
         Classes::only(tree, rules, |_| true)
     }
 
-    /// The same for the schemata that are wanted and those whose labels they test. The others have no labels.
+    /// The same for the wanted schemata and those whose labels they test. The others have no labels.
     ///
     /// # Errors
     /// As for [`Classes::of`].
@@ -86,7 +86,7 @@ impl Classes {
         &self.schemata[0]
     }
 
-    /// The schema of this name.
+    /// The schema with this name.
     #[must_use]
     pub fn schema(&self, name: &str) -> Option<&Schema> {
         self.schemata.iter().find(|schema| schema.name == name)
@@ -113,8 +113,8 @@ impl Schema {
         &self.labels
     }
 
-    /// How many labels of default rules are cut, since a text of the program in them is longer than a label may be. Those
-    /// that begin alike are one.
+    /// Number of labels of default rules that were cut because a text of the program made them longer than a label may
+    /// be. Labels that agree up to the cut count as one.
     #[must_use]
     pub fn cut_labels(&self) -> usize {
         self.labels.iter().filter(|label| labelling::is_cut(label)).count()
@@ -126,7 +126,7 @@ impl Schema {
         &self.labels[label.index()]
     }
 
-    /// The label of an image in words.
+    /// The text of the label of an image.
     #[must_use]
     pub fn class(&self, image: ImageId) -> Option<&str> {
         self.label(image).map(|label| self.text(label))
@@ -139,7 +139,7 @@ impl Schema {
                 *first = (*first).min((image.began_ns, at));
             }
         }
-        // A program that no image runs: a forked process executed another one at once.
+        // Programs that no image runs are left out: a forked process executed another one at once.
         let mut order: Vec<usize> = (0..self.labels.len()).filter(|&label| first[label].1 != usize::MAX).collect();
         order.sort_unstable_by_key(|&label| first[label]);
         let mut renamed = vec![IGNORED; self.labels.len()];

@@ -1,7 +1,7 @@
-//! What changed from one recording of a build to another: by class, and by command.
+//! Changes between two recordings of a build: by class, and by command.
 //!
-//! Commands are the same if their arguments are, apart from what differs from run to run: names below a folder for
-//! temporary files, hashes, and the numbers of processes.
+//! Commands are the same if their arguments are, except for parts that differ between runs: names below a folder for
+//! temporary files, hashes, and process numbers.
 
 use std::collections::HashMap;
 
@@ -9,16 +9,16 @@ use crate::classes::{LabelId, Schema};
 use crate::totals::{Sum, cpu_ns};
 use crate::tree::{Image, ImageId, ProcessTree, duration};
 
-/// What one side used for something.
+/// Resource use of one side of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SideUse {
     /// Images.
     pub images: u64,
     user_ns: Sum,
     system_ns: Sum,
-    /// The sum of how long each ran.
+    /// Sum of their times from start to end.
     pub wall_ns: u64,
-    /// Resident memory at most, of one of them.
+    /// Peak resident memory of one of them.
     pub peak_bytes: Option<u64>,
 }
 
@@ -31,34 +31,39 @@ impl SideUse {
         self.peak_bytes = self.peak_bytes.max(image.used.peak_bytes);
     }
 
-    /// Processor time, of what they did themselves; `None` if nothing is known of it.
+    /// Exclusive processor time; `None` if none of it is known.
     #[must_use]
     pub fn cpu_ns(&self) -> Option<u64> {
         cpu_ns(self.user_ns.value(), self.system_ns.value())
     }
+
+    /// The processor time, or the time from start to end if that is unknown.
+    fn time_ns(&self) -> u64 {
+        self.cpu_ns().unwrap_or(self.wall_ns)
+    }
 }
 
-/// What changed for a class or a command.
+/// The change of a class or a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UseChange {
     /// The class, or the command.
     pub name: String,
-    /// In the first recording; nothing if it is new.
+    /// Use in the first recording; `None` if the name is new.
     pub before: Option<SideUse>,
-    /// In the second one; nothing if it is gone.
+    /// Use in the second recording; `None` if the name is gone.
     pub after: Option<SideUse>,
 }
 
 impl UseChange {
-    /// By how much the processor time changed, or the time from start to end where that is unknown.
+    /// The change of the processor time, or of the time from start to end where that is unknown.
     #[must_use]
     pub fn amount_ns(&self) -> u64 {
-        let of = |side: Option<SideUse>| side.map_or(0, |side| side.cpu_ns().unwrap_or(side.wall_ns));
-        of(self.before).abs_diff(of(self.after))
+        let [before, after] = [self.before, self.after].map(|side| side.map_or(0, |side| side.time_ns()));
+        before.abs_diff(after)
     }
 }
 
-/// What changed by class, the largest change first. The schemata have the same rules.
+/// Changes by class, the largest first. The schemata have the same rules.
 #[must_use]
 pub fn changes_by_class(trees: [&ProcessTree; 2], schemata: [&Schema; 2]) -> Vec<UseChange> {
     changes([0, 1].map(|side| {
@@ -74,7 +79,7 @@ pub fn changes_by_class(trees: [&ProcessTree; 2], schemata: [&Schema; 2]) -> Vec
     }))
 }
 
-/// What changed by command, the largest change first.
+/// Changes by command, the largest first.
 #[must_use]
 pub fn changes_by_command(trees: [&ProcessTree; 2]) -> Vec<UseChange> {
     changes(trees.map(|tree| {
@@ -97,14 +102,14 @@ fn changes([before, mut after]: [HashMap<String, SideUse>; 2]) -> Vec<UseChange>
     changes
 }
 
-/// How long a recording took, from the first to the last moment of which something is known.
+/// The duration of a recording, from its first to its last known moment.
 #[must_use]
 pub fn whole_wall_ns(tree: &ProcessTree) -> u64 {
     let (start, end) = tree.span_ns();
     duration(start, end)
 }
 
-/// The command of an image, without what differs from run to run.
+/// The command of an image, without the parts that differ between runs.
 fn normal_command(tree: &ProcessTree, image: &Image) -> String {
     let process = tree.process(image.process);
     let parent = process.parent.map(|parent| tree.process(parent).pid);
@@ -141,7 +146,7 @@ fn push_normal(command: &mut String, argument: &str, pids: [Option<u64>; 2]) {
     }
 }
 
-/// Whether a word is a hash, or the number of the process or its parent.
+/// Whether a word is a hash, or the number of the process or of its parent.
 fn differs(word: &str, pids: [Option<u64>; 2]) -> bool {
     let is_hash = word.len() >= 12
         && word.bytes().all(|byte| byte.is_ascii_hexdigit())

@@ -1,4 +1,5 @@
-//! What an image really executes: wrappers are looked through, and interpreters are known by their script.
+//! The command that an image really executes: wrappers are looked through, and interpreters are identified by their
+//! script.
 //!
 //! ```text
 //!   nice -n 5 env A=b ccache /usr/bin/gcc -c a.c      gcc, with the arguments from gcc on
@@ -6,11 +7,10 @@
 //!   /bin/sh -c "cd src && gzip -9 a"                  sh; gzip where only the commands of shells were recorded
 //! ```
 
-use super::file::{File, Source, Text};
-use super::patterns;
+use super::file::{File, Source};
 use crate::error::Result;
 
-/// Wrappers around wrappers that are looked through.
+/// Maximum number of nested wrappers that are looked through.
 const MOST_WRAPPERS: usize = 8;
 
 /// The programs that execute others.
@@ -26,43 +26,44 @@ enum Launcher {
     Interpreter { values: Vec<String>, code: Vec<String> },
 }
 
-/// The launcher of a name: a position.
+/// The launcher with a given name, as a position.
 pub(super) type Launching = Option<usize>;
 
 impl Launchers {
     /// # Errors
-    /// A pattern that is none.
+    /// An invalid pattern.
     pub(super) fn compile(source: Source<'_>, file: &File) -> Result<Self> {
-        let pattern =
-            |text: &Text| patterns::pattern(text.get_ref()).map_err(|what| source.error(Some(text.span()), what));
         let mut all = Vec::new();
         for text in &file.wrapper {
             let (values, operands) = (text.values.clone(), text.operands);
-            all.push((pattern(&text.program)?, Launcher::Wrapper { values, operands, assignments: text.assignments }));
+            all.push((
+                source.pattern(&text.program)?,
+                Launcher::Wrapper { values, operands, assignments: text.assignments },
+            ));
         }
         for text in &file.shell {
-            all.push((pattern(&text.program)?, Launcher::Shell { skip: text.skip.clone() }));
+            all.push((source.pattern(&text.program)?, Launcher::Shell { skip: text.skip.clone() }));
         }
         for text in &file.interpreter {
             let launcher = Launcher::Interpreter { values: text.values.clone(), code: text.code.clone() };
-            all.push((pattern(&text.program)?, launcher));
+            all.push((source.pattern(&text.program)?, launcher));
         }
         Ok(Launchers { all })
     }
 
-    /// Those of `self`, then those of `other`.
+    /// The launchers of `self`, then those of `other`.
     pub(super) fn and_then(mut self, other: Self) -> Self {
         self.all.extend(other.all);
         self
     }
 
-    /// Which of them a program of this name is.
+    /// The launcher for a program of this name.
     pub(super) fn launching(&self, name: &str) -> Launching {
         self.all.iter().position(|(pattern, _)| pattern.is_match(name))
     }
 }
 
-/// What is executed.
+/// The executed command.
 #[derive(Debug, Default)]
 pub(super) struct Command<'t> {
     pub(super) name: &'t str,
@@ -73,8 +74,8 @@ pub(super) struct Command<'t> {
 }
 
 impl<'t> Command<'t> {
-    /// Looks through what `arguments` begin with. `launching` is that of the launchers, remembered; `is_recipe` says that
-    /// shells are looked through as well.
+    /// Looks through launchers at the start of `arguments`. `launching` caches [`Launchers::launching`]; `is_recipe`
+    /// means that shells are looked through as well.
     pub(super) fn read(
         &mut self,
         executable: &'t str,
@@ -123,7 +124,7 @@ enum Inner<'t> {
     Words(Vec<&'t str>),
 }
 
-/// The last part of a path. The `-` of a login shell does not count.
+/// The last part of a path, without the `-` of a login shell.
 fn name_of(path: &str) -> &str {
     let name = path.trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or(path);
     let name = name.strip_prefix('-').filter(|name| !name.is_empty()).unwrap_or(name);
@@ -136,7 +137,7 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// Where the command of a wrapper begins.
+/// The position at which the command of a wrapper begins.
 fn wrapped(arguments: &[&str], values: &[String], operands: usize, assignments: bool) -> Option<usize> {
     let mut at = 1;
     while let Some(&word) = arguments.get(at) {
@@ -156,7 +157,7 @@ fn wrapped(arguments: &[&str], values: &[String], operands: usize, assignments: 
     arguments.get(at).filter(|word| !word.is_empty()).map(|_| at)
 }
 
-/// The last part of the script or module that an interpreter is given.
+/// The last part of the script or module that an interpreter runs.
 fn script<'t>(arguments: &[&'t str], values: &[String], code: &[String]) -> Option<&'t str> {
     let mut at = 1;
     while let Some(&word) = arguments.get(at) {
@@ -171,11 +172,11 @@ fn script<'t>(arguments: &[&'t str], values: &[String], code: &[String]) -> Opti
     None
 }
 
-/// The words of the first command of `sh -c` that is more than a preparation.
+/// The words of the first command of `sh -c` that is not a preparation.
 fn recipe<'t>(arguments: &[&'t str], skip: &[String]) -> Option<Vec<&'t str>> {
     const WORDS: [&str; 14] =
         ["if", "then", "else", "elif", "do", "while", "until", "!", "{", "(", "exec", "command", "eval", "time"];
-    // Options like -e may come with it: `-ec`.
+    // Other options may be joined with it, such as -e in `-ec`.
     let at = arguments
         .iter()
         .skip(1)

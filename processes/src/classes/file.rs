@@ -1,14 +1,16 @@
-//! The file of rules as TOML has it, and the place in it that an error is about.
+//! The TOML form of the file of rules, and the positions that errors refer to.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use regex::Regex;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::patterns;
 use crate::error::{ProcessError, Result};
 
-/// A text that knows its place.
+/// A text with its position in the file.
 pub(super) type Text = Spanned<String>;
 
 /// The whole file.
@@ -46,7 +48,7 @@ pub(super) struct SchemaText {
     pub(super) otherwise: Option<Text>,
 }
 
-/// `[[schema.rule]]`: all that it tests has to match.
+/// `[[schema.rule]]`: every pattern it has must match.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RuleText {
@@ -100,7 +102,7 @@ pub(super) struct InterpreterText {
     pub(super) code: Vec<String>,
 }
 
-/// A file that is being read: its name and its text, for errors.
+/// A file being read: its name and its text, for errors.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Source<'s> {
     pub(super) name: &'s str,
@@ -111,19 +113,24 @@ impl Source<'_> {
     /// Reads the file.
     ///
     /// # Errors
-    /// [`ProcessError::Rules`]: it is no TOML, or has keys that mean nothing.
+    /// [`ProcessError::Rules`]: invalid TOML, or unknown keys.
     pub(super) fn parse(self) -> Result<File> {
         toml::from_str(self.text).map_err(|error| self.error(error.span(), error.message()))
     }
 
-    /// What is wrong at a place.
+    /// Compiles a pattern of the file.
+    pub(super) fn pattern(self, text: &Text) -> Result<Regex> {
+        patterns::pattern(text.get_ref()).map_err(|what| self.error(Some(text.span()), what))
+    }
+
+    /// An error at a place.
     pub(super) fn error(self, place: Option<Range<usize>>, what: impl Into<String>) -> ProcessError {
         let what: String = what.into();
         let what = what.split_whitespace().collect::<Vec<_>>().join(" ");
         ProcessError::Rules { file: self.name.to_owned(), line: self.line(place.map_or(0, |place| place.start)), what }
     }
 
-    /// The line of a place, from 1 on.
+    /// The line of a place, counted from 1.
     pub(super) fn line(self, place: usize) -> usize {
         let before = &self.text.as_bytes()[..place.min(self.text.len())];
         before.iter().filter(|&&byte| byte == b'\n').count() + 1

@@ -1,4 +1,4 @@
-//! Labels every image: each program once, in parallel, with what names and paths match remembered.
+//! Labels every image: each program once, in parallel. The rules that a name or path satisfies are cached.
 
 use std::collections::HashMap;
 
@@ -15,13 +15,13 @@ use super::template::{self, Field, Part};
 use crate::error::Result;
 use crate::tree::{ProcessTree, ProgramId};
 
-/// The label of what nothing is known of.
+/// The label of images about which nothing is known.
 const UNKNOWN: &str = "UNKNOWN";
-/// The end of a label that is cut.
+/// The end of a cut label.
 const CUT: &str = "…";
-/// Programs that one thread labels at a time, at least.
+/// Minimum number of programs that one thread labels at a time.
 const FEW: usize = 2048;
-/// From so many rules on, the arguments are compared with all patterns at once.
+/// With more candidate rules than this, the arguments are matched against all patterns at once.
 const MANY_RULES: usize = 6;
 
 /// The labels of one schema.
@@ -30,7 +30,7 @@ pub(super) struct Labelled {
     pub(super) of_images: Vec<u32>,
 }
 
-/// What is labelled: a program, with what its process is said to build.
+/// The unit of labelling: a program, with the target that its process is said to build.
 type Item = (ProgramId, Option<StringId>);
 
 /// The labels of all images, by schema. Only those of `order` are evaluated; the others ignore everything.
@@ -53,7 +53,7 @@ pub(super) fn of(tree: &ProcessTree, rules: &Rules, order: &[usize]) -> Result<V
             Ok(labels)
         })
         .collect();
-    // The first of several errors, so that every run tells the same one.
+    // The first of several errors, so that every run reports the same one.
     let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
     let schemata = (0..rules.schemata.len()).into_par_iter().map(|schema| {
         let mut all = Labels::default();
@@ -71,7 +71,7 @@ pub(super) fn of(tree: &ProcessTree, rules: &Rules, order: &[usize]) -> Result<V
     Ok(schemata.collect())
 }
 
-/// What has to be labelled, and which of it each image is.
+/// The distinct items to label, and for each image the position of its item.
 fn items(tree: &ProcessTree) -> (Vec<Item>, Vec<u32>) {
     let mut items: Vec<Item> = tree.programs().map(|(program, _)| (program, None)).collect();
     let mut special: HashMap<Item, u32> = HashMap::new();
@@ -89,14 +89,14 @@ fn items(tree: &ProcessTree) -> (Vec<Item>, Vec<u32>) {
     (items, of_images)
 }
 
-/// Whether shells were recorded and not what they execute.
+/// Whether the recording has shells but not the commands they execute.
 fn holds_recipes(recording: &Recording) -> bool {
     let facts = recording.facts().unwrap_or_default();
     let by = facts.iter().find(|(key, _)| key == "recorded by").map(|(_, by)| by.as_str());
     matches!(by, Some("barrow-sh" | "Kleknev" | "ninja" | "Bazel"))
 }
 
-/// The labels of a schema, in the order in which they were met.
+/// The labels of a schema, in the order of their first use.
 #[derive(Default)]
 struct Labels {
     names: Vec<String>,
@@ -128,7 +128,7 @@ struct Worker<'t, 'o> {
     order: &'o [usize],
     is_recipe: bool,
     launching: HashMap<&'t str, Launching, RandomState>,
-    /// For each schema and field: which rules a text satisfies.
+    /// For each schema and field: the rules that a text satisfies.
     satisfied: Vec<[HashMap<&'t str, RuleBits, RandomState>; 5]>,
     command: Command<'t>,
     /// The labels of the program, by schema.
@@ -146,7 +146,8 @@ impl<'t> Labeller<'t> {
         Labeller { worker: Worker::new(recording, rules, order, holds_recipes(recording)), schema }
     }
 
-    /// The label of a program of the recording, with what its process is said to build; `None` if the schema ignores it.
+    /// The label of a program of the recording, given the target its process is said to build; `None` if the schema
+    /// ignores it.
     ///
     /// # Errors
     /// The label of the user's rules is too long.
@@ -156,14 +157,14 @@ impl<'t> Labeller<'t> {
     }
 }
 
-/// What rules look at.
+/// The properties of a command that rules test.
 struct Looked<'a, 't> {
     /// For each of [`Field::ALL`].
     fields: [&'t str; 5],
     arguments: Joined<'a, 't>,
 }
 
-/// The arguments as one text, made when the first rule looks at them.
+/// The arguments as one text, joined when the first rule tests them.
 struct Joined<'a, 't> {
     arguments: &'a [&'t str],
     text: Option<String>,
@@ -190,17 +191,18 @@ impl<'t, 'o> Worker<'t, 'o> {
         }
     }
 
-    /// The labels of a program, into `texts`.
+    /// Labels a program in each schema, into `texts`.
     fn label(&mut self, program: &Program, target: Option<StringId>) -> Result<()> {
         let (tables, rules, order) = (self.tables, self.rules, self.order);
-        let text = |id: Option<StringId>| tables.zip(id).map_or("", |(tables, id)| tables.string(id));
-        let arguments = program.arguments.iter().map(|&argument| text(Some(argument)));
+        let arguments = program.arguments.iter().map(|&argument| text_of(tables, Some(argument)));
         let mut command = std::mem::take(&mut self.command);
-        command.read(text(program.executable), arguments, &rules.launchers, self.is_recipe, |name| {
+        let executable = text_of(tables, program.executable);
+        command.read(executable, arguments, &rules.launchers, self.is_recipe, |name| {
             *self.launching.entry(name).or_insert_with(|| rules.launchers.launching(name))
         });
+        let (directory, target) = (text_of(tables, program.directory), text_of(tables, target));
         let mut looked = Looked {
-            fields: [command.name, command.script, command.executable, text(program.directory), text(target)],
+            fields: [command.name, command.script, command.executable, directory, target],
             arguments: Joined { arguments: &command.arguments, text: None },
         };
         for &schema in order {
@@ -245,19 +247,24 @@ impl<'t, 'o> Worker<'t, 'o> {
         }
         let left = left.unwrap_or_else(|| of.arguments.all());
         let texts = &self.texts;
-        let has_classes = |rule: &Rule| rule.classes.iter().all(|(other, pattern)| pattern.is_match(&texts[*other]));
         if rules_of(&left).filter(|&at| of.rules[at].arguments.is_some()).nth(MANY_RULES).is_some() {
             let satisfied = of.arguments.satisfied(looked.arguments.text());
             let left = left.iter().zip(satisfied.iter()).map(|(left, more)| left & more).collect::<Vec<u64>>();
-            return rules_of(&left).map(|at| &of.rules[at]).find(|rule| has_classes(rule));
+            return rules_of(&left).map(|at| &of.rules[at]).find(|rule| rule.has_classes(texts));
         }
         rules_of(&left).map(|at| &of.rules[at]).find(|rule| {
-            has_classes(rule) && rule.arguments.as_ref().is_none_or(|pattern| pattern.is_match(looked.arguments.text()))
+            rule.has_classes(texts)
+                && rule.arguments.as_ref().is_none_or(|pattern| pattern.is_match(looked.arguments.text()))
         })
     }
 }
 
-/// Adds a label with its holes filled, up to its longest, and returns how many bytes it takes.
+fn text_of(tables: Option<&Tables>, id: Option<StringId>) -> &str {
+    tables.zip(id).map_or("", |(tables, id)| tables.string(id))
+}
+
+/// Appends a label with its holes filled, cut to the maximum length, and returns the length of the uncut label in
+/// bytes.
 fn fill(
     label: &mut String,
     template: &Label,
@@ -272,9 +279,10 @@ fn fill(
         looked.arguments.text();
     }
     let arguments = looked.arguments.text.as_deref().unwrap_or_default();
-    let text = |field: Option<Field>| field.map_or(arguments, |field| looked.fields[field as usize]);
-    let captures: Vec<Option<Captures<'_>>> =
-        captured.iter().map(|(field, pattern)| pattern.captures(text(*field))).collect();
+    let captures: Vec<Option<Captures<'_>>> = captured
+        .iter()
+        .map(|(field, pattern)| pattern.captures(field.map_or(arguments, |field| looked.fields[field as usize])))
+        .collect();
     let mut bytes = 0;
     for part in &template.parts {
         let identifier;
@@ -295,12 +303,12 @@ fn fill(
     bytes
 }
 
-/// Whether a label was cut. One that happens to end so at its longest counts as cut.
+/// Whether a label was cut. A label of maximum length that ends with the mark by itself counts as cut.
 pub(super) fn is_cut(label: &str) -> bool {
     label.ends_with(CUT) && label.len() + char::MAX_LEN_UTF8 > MOST_LABEL_BYTES
 }
 
-/// Adds text to a label, up to its longest: what a program captured may be as long as its arguments.
+/// Appends text to a label, up to the maximum length: a capture may be as long as the arguments of the program.
 fn push(label: &mut String, text: &str) {
     let room = MOST_LABEL_BYTES.saturating_sub(label.len());
     if text.len() <= room {
@@ -313,7 +321,7 @@ fn push(label: &mut String, text: &str) {
     }
 }
 
-/// The last part of a path; `/` of the root.
+/// The last part of a path; `/` for the root.
 fn last_part(path: &str) -> &str {
     let trimmed = path.trim_end_matches('/');
     if trimmed.is_empty() { path } else { trimmed.rsplit('/').next().unwrap_or(trimmed) }

@@ -1,16 +1,16 @@
-//! Patterns of the rules of a schema: those on one field are matched at once.
+//! Patterns of the rules of a schema: all patterns on one field are matched at once.
 
 use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
-/// The most memory that one pattern may take, compiled.
+/// Maximum size of one compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 1 << 20;
-/// The most memory that all patterns on a field may take together.
+/// Maximum size of all patterns on a field together, compiled, in bytes.
 const SET_BYTES: usize = 16 << 20;
 
 /// Compiles a pattern.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A description of the mistake.
 pub(super) fn pattern(text: &str) -> Result<Regex, String> {
     RegexBuilder::new(text).size_limit(PATTERN_BYTES).build().map_err(|error| told(text, &error))
 }
@@ -18,7 +18,7 @@ pub(super) fn pattern(text: &str) -> Result<Regex, String> {
 fn told(text: &str, error: &regex::Error) -> String {
     match error {
         regex::Error::Syntax(message) => {
-            // The last line says what; those before draw the place.
+            // The last line is the message; those before it show the place.
             let what = message.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             format!("the pattern `{text}` is no regular expression: {what}")
         }
@@ -26,10 +26,10 @@ fn told(text: &str, error: &regex::Error) -> String {
     }
 }
 
-/// A set of rules: one bit for each.
+/// A set of rules, one bit per rule.
 pub(super) type RuleBits = Box<[u64]>;
 
-/// What the rules of a schema demand of one field.
+/// The patterns of the rules of a schema on one field.
 #[derive(Debug)]
 pub(super) struct FieldPatterns {
     set: RegexSet,
@@ -37,15 +37,15 @@ pub(super) struct FieldPatterns {
     rules: Vec<usize>,
     /// Every rule.
     all: RuleBits,
-    /// The rules that do not look at the field.
+    /// The rules without a pattern on this field.
     indifferent: RuleBits,
 }
 
 impl FieldPatterns {
-    /// `patterns` has one for each rule that looks at the field; there are `count` rules.
+    /// `patterns` has one entry for each rule that tests the field; there are `count` rules.
     ///
     /// # Errors
-    /// They are too large together.
+    /// The compiled patterns are too large together.
     pub(super) fn new(patterns: &[(usize, &str)], count: usize) -> Result<Self, String> {
         let set = RegexSetBuilder::new(patterns.iter().map(|(_, text)| text)).size_limit(SET_BYTES).build();
         let set = set.map_err(|_| "the patterns of this schema are too large together".to_owned())?;
@@ -57,7 +57,7 @@ impl FieldPatterns {
         Ok(FieldPatterns { set, rules, all, indifferent })
     }
 
-    /// Whether no rule looks at the field.
+    /// Whether no rule tests the field.
     pub(super) fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
@@ -67,7 +67,7 @@ impl FieldPatterns {
         self.all.clone()
     }
 
-    /// The rules that a text satisfies, as far as this field goes.
+    /// The rules whose pattern on this field a text satisfies, and those without one.
     pub(super) fn satisfied(&self, text: &str) -> RuleBits {
         let mut bits = self.indifferent.clone();
         if !self.is_empty() {
@@ -79,7 +79,7 @@ impl FieldPatterns {
     }
 }
 
-/// The rules of a set, in their order.
+/// The rules of a set, in ascending order.
 pub(super) fn rules_of(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
     bits.iter().enumerate().flat_map(|(word, &bits)| {
         std::iter::successors(Some(bits), |&bits| Some(bits & bits.wrapping_sub(1)))

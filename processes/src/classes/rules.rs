@@ -1,4 +1,4 @@
-//! Rules, compiled: what each schema tests, and in which order the schemata are.
+//! Compiled rules: the tests of each schema, and the order in which schemata are evaluated.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -9,22 +9,22 @@ use regex::Regex;
 use super::Labeller;
 use super::command::Launchers;
 use super::file::{File, RuleText, SchemaText, Source, Text};
-use super::patterns::{self, FieldPatterns};
+use super::patterns::FieldPatterns;
 use super::template::{self, Field, Part};
 use crate::error::{ProcessError, Result};
 
-/// The rules that are used without a file.
+/// The rules used without a file.
 const DEFAULT: &str = include_str!("default.toml");
-/// The label that leaves an image out.
+/// The label that excludes an image.
 pub(super) const IGNORE: &str = "IGNORE";
 
-/// The longest label, in bytes. Labels are names of classes: a longer one is a mistake, and labels that hold labels grow
-/// by a power with each schema.
+/// Maximum length of a label in bytes. Labels are names of classes: a longer one is a mistake, and labels that contain
+/// labels grow exponentially with the number of schemata.
 pub(super) const MOST_LABEL_BYTES: usize = 4096;
-/// A label holds texts of the program at most so often, with those of the labels in it. It takes few to name a class.
+/// Maximum number of texts of the program in a label, including those of the labels in it. Naming a class takes few.
 const MOST_TEXTS: usize = 64;
 
-/// How images get their labels.
+/// Rules that assign labels to images.
 #[derive(Debug)]
 pub struct Rules {
     pub(super) schemata: Vec<SchemaRules>,
@@ -46,13 +46,13 @@ pub struct Evaluation {
 #[derive(Debug)]
 pub(super) struct SchemaRules {
     pub(super) name: String,
-    /// The file that they come from; `None` if they are default ones.
+    /// The file they come from; `None` for default rules.
     file: Option<String>,
     pub(super) only: Vec<(usize, Regex)>,
     pub(super) rules: Vec<Rule>,
     /// For each of [`Field::ALL`].
     pub(super) fields: [FieldPatterns; 5],
-    /// What the rules demand of the arguments.
+    /// The patterns of the rules on the arguments.
     pub(super) arguments: FieldPatterns,
     /// The label if no rule matches.
     pub(super) otherwise: Label,
@@ -67,12 +67,12 @@ pub(super) struct Label {
 }
 
 impl SchemaRules {
-    /// Refuses a label that takes more than [`MOST_LABEL_BYTES`] with what it captured. Default rules cut it instead: no
+    /// Refuses a label that takes more than [`MOST_LABEL_BYTES`] with its captures. Default rules cut it instead: no
     /// text of a program makes them invalid.
     pub(super) fn check_length(&self, label: &Label, bytes: usize) -> Result<()> {
         let Some(file) = self.file.as_ref().filter(|_| bytes > MOST_LABEL_BYTES) else { return Ok(()) };
-        let is_this = |one: &Label| std::ptr::eq(one, label);
-        let number = self.rules.iter().position(|rule| is_this(&rule.label)).unwrap_or(self.rules.len()) + 1;
+        let position = self.rules.iter().position(|rule| std::ptr::eq(&rule.label, label));
+        let number = position.unwrap_or(self.rules.len()) + 1;
         let what = format!(
             "label {number} of the schema `{}` takes {bytes} bytes for a program of this recording, the limit is \
              {MOST_LABEL_BYTES}; a pattern that captures less, such as `(.{{0,99}})`, makes it shorter",
@@ -85,15 +85,22 @@ impl SchemaRules {
 /// One rule.
 #[derive(Debug)]
 pub(super) struct Rule {
-    /// The patterns that have groups, in the order of [`Field::ALL`], then that on the arguments.
+    /// The patterns with groups, in the order of [`Field::ALL`], then the one on the arguments.
     pub(super) captured: Vec<(Option<Field>, Regex)>,
     pub(super) arguments: Option<Regex>,
     pub(super) classes: Vec<(usize, Regex)>,
     pub(super) label: Label,
 }
 
+impl Rule {
+    /// Whether its patterns match the labels in other schemata.
+    pub(super) fn has_classes(&self, texts: &[String]) -> bool {
+        self.classes.iter().all(|(other, pattern)| pattern.is_match(&texts[*other]))
+    }
+}
+
 impl Rules {
-    /// The rules that are used without a file.
+    /// The rules used without a file.
     #[must_use]
     pub fn standard() -> &'static Self {
         static STANDARD: LazyLock<Rules> = LazyLock::new(|| {
@@ -103,11 +110,11 @@ impl Rules {
         &STANDARD
     }
 
-    /// Reads the rules of a file: `name` is its name for errors. Unless it says `default = false`, the default schemata
-    /// follow its own, without those of the same names.
+    /// Reads the rules of a file; `name` is its name in errors. Unless it says `default = false`, the default schemata
+    /// follow its own, except those with the same names.
     ///
     /// # Errors
-    /// [`ProcessError::Rules`] with the file, the line and what is wrong.
+    /// [`ProcessError::Rules`] with the file, the line and the mistake.
     pub fn read(name: &str, text: &str) -> Result<Self> {
         let source = Source { name, text };
         let file = source.parse()?;
@@ -121,7 +128,7 @@ impl Rules {
         }
     }
 
-    /// The schemata at `wanted` positions with those whose labels they test, in an order in which they can be evaluated.
+    /// The schemata at `wanted` positions and those whose labels they test, in an order in which they can be evaluated.
     pub(super) fn order_of(&self, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut is_needed: Vec<bool> = (0..self.schemata.len()).map(wanted).collect();
         for &schema in self.order.iter().rev() {
@@ -132,13 +139,13 @@ impl Rules {
         self.order.iter().copied().filter(|&schema| is_needed[schema]).collect()
     }
 
-    /// What labels programs one after the other, in the schema of `evaluation`.
+    /// A labeller of programs in the schema of `evaluation`.
     #[must_use]
     pub fn labeller<'t>(&'t self, recording: &'t Recording, evaluation: &'t Evaluation) -> Labeller<'t> {
         Labeller::new(recording, self, evaluation.schema, &evaluation.schemata)
     }
 
-    /// What it takes to label programs in the schema at this position.
+    /// The evaluation of the schema at this position.
     #[must_use]
     pub fn evaluation(&self, schema: usize) -> Evaluation {
         Evaluation { schema, schemata: self.order_of(|at| at == schema) }
@@ -149,8 +156,8 @@ impl Rules {
         self.schemata.iter().map(|schema| schema.name.as_str())
     }
 
-    /// Files in their order; a schema of an earlier file hides later ones of its name. The first file is the user's if it
-    /// has a name.
+    /// Compiles files in their order; a schema of an earlier file hides later ones with its name. The first file is the
+    /// user's if it has a name.
     fn compile(user: Option<&str>, files: &[(Source<'_>, &File)]) -> Result<Self> {
         let mut all: Vec<(Source<'_>, &SchemaText)> = Vec::new();
         let mut of_user = 0;
@@ -188,16 +195,15 @@ impl Rules {
     }
 }
 
-/// Which other schemata a schema needs, each with a place that says so.
+/// The schemata whose labels a schema tests, each with a place where it does.
 type Places = BTreeMap<usize, std::ops::Range<usize>>;
 
-/// Each schema after those that it needs.
+/// An order in which each schema follows those it needs.
 fn in_order(all: &[(Source<'_>, &SchemaText)], names: &[&str], needs: &[Places]) -> Result<Vec<usize>> {
     let mut order = Vec::with_capacity(all.len());
     let mut is_done = vec![false; all.len()];
     while order.len() < all.len() {
-        let ready = |at: &usize| !is_done[*at] && needs[*at].keys().all(|&other| is_done[other]);
-        match (0..all.len()).find(ready) {
+        match (0..all.len()).find(|&at| !is_done[at] && needs[at].keys().all(|&other| is_done[other])) {
             Some(at) => {
                 is_done[at] = true;
                 order.push(at);
@@ -208,7 +214,8 @@ fn in_order(all: &[(Source<'_>, &SchemaText)], names: &[&str], needs: &[Places])
     Ok(order)
 }
 
-/// What a label holds, with the labels in it, whatever the program: bytes of its own text, and texts of the program.
+/// Size of a label, including the labels in it, whatever the program: bytes of its own text, and number of texts of the
+/// program.
 #[derive(Debug, Clone, Copy, Default)]
 struct Extent {
     bytes: usize,
@@ -216,30 +223,32 @@ struct Extent {
 }
 
 impl Extent {
+    /// The extent of a label. `longest` has the largest label of each schema that it may contain.
+    fn of(parts: &[Part], longest: &[Extent]) -> Extent {
+        let extents = parts.iter().map(|part| match part {
+            Part::Text(text) => Extent { bytes: text.len(), texts: 0 },
+            Part::Class(other) => longest[*other],
+            Part::Group(..) | Part::Identifier(..) | Part::Field(_) => Extent { bytes: 0, texts: 1 },
+        });
+        extents.fold(Extent::default(), Extent::and)
+    }
+
     fn and(self, other: Extent) -> Extent {
         Extent { bytes: self.bytes.saturating_add(other.bytes), texts: self.texts.saturating_add(other.texts) }
     }
 }
 
-/// Refuses labels that are too long whatever the program, or that repeat what it captures.
+/// Refuses labels that are too long whatever the program, or that contain too many of its texts.
 fn check_lengths(all: &[(Source<'_>, &SchemaText)], schemata: &[SchemaRules], order: &[usize]) -> Result<()> {
     let mut longest = vec![Extent::default(); schemata.len()];
     for &schema in order {
         let (source, text) = all[schema];
-        let extent = |parts: &[Part]| {
-            let of_part = |part: &Part| match part {
-                Part::Text(text) => Extent { bytes: text.len(), texts: 0 },
-                Part::Class(other) => longest[*other],
-                Part::Group(..) | Part::Identifier(..) | Part::Field(_) => Extent { bytes: 0, texts: 1 },
-            };
-            parts.iter().map(of_part).fold(Extent::default(), Extent::and)
-        };
         let labels =
             text.rule.iter().map(|rule| &rule.label).zip(schemata[schema].rules.iter().map(|rule| &rule.label.parts));
         let otherwise = text.otherwise.iter().map(|label| (label, &schemata[schema].otherwise.parts));
         let mut most = Extent::default();
         for (number, (label, parts)) in (1..).zip(labels.chain(otherwise)) {
-            let Extent { bytes, texts } = extent(parts);
+            let Extent { bytes, texts } = Extent::of(parts, &longest);
             let excess = match () {
                 () if bytes > MOST_LABEL_BYTES => format!("takes {bytes} bytes, the limit is {MOST_LABEL_BYTES}"),
                 () if texts > MOST_TEXTS => format!("holds {texts} texts of the program, the limit is {MOST_TEXTS}"),
@@ -256,25 +265,28 @@ fn check_lengths(all: &[(Source<'_>, &SchemaText)], schemata: &[SchemaRules], or
     Ok(())
 }
 
-/// The error of schemata that need each other.
+/// The error for schemata that need each other.
 fn circle(all: &[(Source<'_>, &SchemaText)], names: &[&str], needs: &[Places], is_done: &[bool]) -> ProcessError {
-    // Each that is left needs another one that is left, so the way comes back.
-    let next = |at: usize| needs[at].keys().copied().find(|&other| !is_done[other]).unwrap_or(at);
     let mut way = vec![(0..all.len()).find(|&at| !is_done[at]).unwrap_or_default()];
     loop {
-        let last = next(way[way.len() - 1]);
+        let last = next_needed(needs, is_done, way[way.len() - 1]);
         if let Some(start) = way.iter().position(|&at| at == last) {
             way.drain(..start);
             let text = way.iter().chain([&last]).map(|&at| names[at]).collect::<Vec<_>>().join(" → ");
             let (source, _) = all[way[0]];
-            let place = needs[way[0]].get(&next(way[0])).cloned();
+            let place = needs[way[0]].get(&next_needed(needs, is_done, way[0])).cloned();
             return source.error(place, format!("schemata test each other in a circle: {text}"));
         }
         way.push(last);
     }
 }
 
-/// What the patterns and labels of a file are compiled with.
+/// The next schema on a circle. Each schema that is not done needs another one that is not done, so the path returns.
+fn next_needed(needs: &[Places], is_done: &[bool], at: usize) -> usize {
+    needs[at].keys().copied().find(|&other| !is_done[other]).unwrap_or(at)
+}
+
+/// The context in which the patterns and labels of a file are compiled.
 #[derive(Clone, Copy)]
 struct Compiling<'c> {
     source: Source<'c>,
@@ -292,21 +304,14 @@ impl Compiling<'_> {
             Some(label) => self.label(label, &[], &mut needs)?,
             None => Label { parts: vec![Part::Field(Field::Program)], line: self.source.line(text.name.span().start) },
         };
-        let count = text.rule.len();
-        let field = |of: fn(&RuleText) -> Option<&Text>| {
-            let patterns =
-                text.rule.iter().enumerate().filter_map(|(at, rule)| Some((at, of(rule)?.get_ref().as_str())));
-            let patterns = FieldPatterns::new(&patterns.collect::<Vec<_>>(), count);
-            patterns.map_err(|what| self.source.error(Some(text.name.span()), what))
-        };
         let fields = [
-            field(|rule| rule.program.as_ref())?,
-            field(|rule| rule.script.as_ref())?,
-            field(|rule| rule.executable.as_ref())?,
-            field(|rule| rule.directory.as_ref())?,
-            field(|rule| rule.target.as_ref())?,
+            self.field(text, |rule| rule.program.as_ref())?,
+            self.field(text, |rule| rule.script.as_ref())?,
+            self.field(text, |rule| rule.executable.as_ref())?,
+            self.field(text, |rule| rule.directory.as_ref())?,
+            self.field(text, |rule| rule.target.as_ref())?,
         ];
-        let arguments = field(|rule| rule.arguments.as_ref())?;
+        let arguments = self.field(text, |rule| rule.arguments.as_ref())?;
         let name = text.name.get_ref().clone();
         if name.is_empty() {
             return Err(self.source.error(Some(text.name.span()), "the name of a schema is empty"));
@@ -315,15 +320,22 @@ impl Compiling<'_> {
         Ok((SchemaRules { name, file, only, rules, fields, arguments, otherwise }, needs))
     }
 
+    /// The patterns of the rules of a schema on the field that `of` selects.
+    fn field(self, text: &SchemaText, of: fn(&RuleText) -> Option<&Text>) -> Result<FieldPatterns> {
+        let patterns = text.rule.iter().enumerate().filter_map(|(at, rule)| Some((at, of(rule)?.get_ref().as_str())));
+        let patterns = FieldPatterns::new(&patterns.collect::<Vec<_>>(), text.rule.len());
+        patterns.map_err(|what| self.source.error(Some(text.name.span()), what))
+    }
+
     fn rule(self, text: &RuleText, needs: &mut Places) -> Result<Rule> {
         let fields = [&text.program, &text.script, &text.executable, &text.directory, &text.target];
         let mut captured = Vec::new();
         for (field, pattern) in Field::ALL.into_iter().zip(fields) {
             if let Some(pattern) = pattern {
-                captured.push((Some(field), self.pattern(pattern)?));
+                captured.push((Some(field), self.source.pattern(pattern)?));
             }
         }
-        let arguments = text.arguments.as_ref().map(|pattern| self.pattern(pattern)).transpose()?;
+        let arguments = text.arguments.as_ref().map(|pattern| self.source.pattern(pattern)).transpose()?;
         captured.extend(arguments.clone().map(|pattern| (None, pattern)));
         captured.retain(|(_, pattern)| pattern.captures_len() > 1);
         let patterns: Vec<&Regex> = captured.iter().map(|(_, pattern)| pattern).collect();
@@ -334,10 +346,11 @@ impl Compiling<'_> {
 
     fn classes(self, tested: &BTreeMap<String, Text>, needs: &mut Places) -> Result<Vec<(usize, Regex)>> {
         let compiled = tested.iter().map(|(name, pattern)| {
-            let unknown = || self.source.error(Some(pattern.span()), format!("there is no schema `{name}`"));
-            let schema = self.find(name).ok_or_else(unknown)?;
+            let schema = self
+                .find(name)
+                .ok_or_else(|| self.source.error(Some(pattern.span()), format!("there is no schema `{name}`")))?;
             needs.entry(schema).or_insert(pattern.span());
-            Ok((schema, self.pattern(pattern)?))
+            Ok((schema, self.source.pattern(pattern)?))
         });
         compiled.collect()
     }
@@ -351,10 +364,6 @@ impl Compiling<'_> {
             }
         }
         Ok(Label { parts, line: self.source.line(label.span().start) })
-    }
-
-    fn pattern(self, text: &Text) -> Result<Regex> {
-        patterns::pattern(text.get_ref()).map_err(|what| self.source.error(Some(text.span()), what))
     }
 
     fn find(self, name: &str) -> Option<usize> {

@@ -6,17 +6,18 @@ use regex::{Captures, Regex};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
     Text(String),
-    /// A group of a pattern: which of the rule's patterns with groups, and the number of the group in it.
+    /// A group of a pattern: the position of the pattern among those of the rule with groups, and the number of the
+    /// group in it.
     Group(usize, usize),
-    /// The same with `_` for each `-`: the name of a crate, which cargo writes both ways.
+    /// The same with `_` for each `-`: the name of a crate, which cargo spells both ways.
     Identifier(usize, usize),
-    /// What is known of the command.
+    /// A property of the command.
     Field(Field),
     /// The label in another schema.
     Class(usize),
 }
 
-/// What is known of a command, and what patterns are compared with.
+/// A property of a command that patterns are matched against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     /// Its name: the last part of the path of the program.
@@ -25,9 +26,9 @@ pub(super) enum Field {
     Script,
     /// The path of the program.
     Executable,
-    /// The working directory; in a label, the last part of it.
+    /// The working directory; in a label, its last part.
     Directory,
-    /// What the tool that started it says that it builds.
+    /// The target it builds, as stated by the tool that started it.
     Target,
 }
 
@@ -47,10 +48,10 @@ impl Field {
     }
 }
 
-/// Reads a label. `patterns` are those of the rule; `schema` finds a schema by its name.
+/// Parses a label. `patterns` are those of the rule; `schema` finds a schema by its name.
 ///
 /// # Errors
-/// A hole that nothing fills.
+/// A hole without a value.
 pub(super) fn parse(
     text: &str,
     patterns: &[&Regex],
@@ -95,7 +96,7 @@ fn push_text(parts: &mut Vec<Part>, text: &str) {
     }
 }
 
-/// A group by its number, counted through all patterns, or by its name.
+/// A group by its number, counted across all patterns, or by its name.
 fn group(name: &str, patterns: &[&Regex]) -> Option<Part> {
     if let Ok(number) = name.parse::<usize>() {
         let mut left = number.checked_sub(1)?;
@@ -114,7 +115,7 @@ fn group(name: &str, patterns: &[&Regex]) -> Option<Part> {
     })
 }
 
-/// The group of a match as a text; empty if it took no part.
+/// The text of a group of a match; empty if the group did not participate.
 pub(super) fn captured<'h>(captures: Option<&Captures<'h>>, group: usize) -> &'h str {
     captures.and_then(|captures| captures.get(group)).map_or("", |found| found.as_str())
 }
