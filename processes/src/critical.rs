@@ -1,7 +1,7 @@
 //! The critical path: the chain of processes that makes up the time from start to end.
 //!
-//! It is followed from the end to the start. While a process runs, the last of its children that ended is what it waited
-//! for; before that child began, it waited for the last one that had ended by then. What is between them is its own.
+//! It is traced from the end to the start. A running process waited for the last of its children that ended; before
+//! that child began, it waited for the last one that had ended by then. The time between those children is its own.
 //!
 //! ```text
 //!   make  ├─┐         ┌─┐         ┌──────────┐ ┌─┤      make ├─┤, a ├────────┤, make ├┤, c ├─────────┤, make ├┤ …
@@ -17,27 +17,27 @@ use rayon::prelude::*;
 use crate::lanes::{Span, spans};
 use crate::tree::{ImageId, ProcessTree, duration};
 
-/// A piece of the critical path: an image ran, and nothing that it had started was waited for.
+/// A piece of the critical path: the image ran and waited for nothing that it had started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     /// The image.
     pub image: ImageId,
-    /// When it begins, in nanoseconds since the recording began.
+    /// Start, in nanoseconds since the recording began.
     pub from_ns: i64,
-    /// When it ends; later than it begins.
+    /// End; later than the start.
     pub to_ns: i64,
 }
 
 impl Step {
-    /// How long it takes, in nanoseconds.
+    /// Its duration in nanoseconds.
     #[must_use]
     pub fn wall_ns(&self) -> u64 {
         duration(self.from_ns, self.to_ns)
     }
 }
 
-/// The steps of the critical path in the order of time. None overlaps another; together they make up the whole time during
-/// which a process ran that none had started. Takes time in proportion to `n log n` for `n` processes.
+/// The steps of the critical path in order of time. None overlaps another; together they cover all the time during
+/// which a process without a recorded parent ran. Takes O(n log n) time for `n` processes.
 #[must_use]
 pub fn critical_path(tree: &ProcessTree) -> Vec<Step> {
     let children = Children::of(tree);
@@ -70,7 +70,7 @@ pub fn critical_path(tree: &ProcessTree) -> Vec<Step> {
     steps
 }
 
-/// How much of so many slots was unused during each step, in nanoseconds of a slot: those in which nothing ran.
+/// Slot time during each step, of `slots` slots, in which nothing ran, in nanoseconds.
 #[must_use]
 pub fn idle_ns(tree: &ProcessTree, steps: &[Step], slots: u64) -> Vec<u64> {
     let mut changes: Vec<(i64, i64)> = Vec::new();
@@ -100,9 +100,9 @@ pub fn idle_ns(tree: &ProcessTree, steps: &[Step], slots: u64) -> Vec<u64> {
     idle
 }
 
-/// A process on the way back: nothing is known yet of the time before `now_ns`.
+/// A process on the way back; the time before `now_ns` is not attributed yet.
 struct Frame {
-    /// `None` stands for what started the first processes.
+    /// `None` for the starter of the first processes.
     process: Option<ProcessId>,
     began_ns: i64,
     now_ns: i64,
@@ -118,7 +118,7 @@ impl Frame {
         Frame { process, began_ns: time.0, now_ns: time.1, children, images }
     }
 
-    /// It ran itself from a time until now.
+    /// Attributes the time from `from_ns` to now to the process itself.
     fn run(&mut self, tree: &ProcessTree, from_ns: i64, steps: &mut Vec<Step>) {
         while let Some(&image) = self.images.last() {
             let began_ns = if self.images.len() == 1 { i64::MIN } else { tree.image(image).began_ns };
@@ -138,19 +138,18 @@ impl Frame {
 
 /// The children of each process, in the order in which they ended.
 struct Children {
-    /// Where those of each process end; first those that no process started.
+    /// The end of the range of each process in `ids`; the first is that of processes without a parent.
     ends: Vec<usize>,
     ids: Vec<ProcessId>,
 }
 
 impl Children {
     fn of(tree: &ProcessTree) -> Self {
-        let place = |parent: Option<ProcessId>| parent.map_or(0, |parent| parent.index() + 1);
         let mut ends = vec![0usize; tree.processes().len() + 1];
         tree.processes().iter().for_each(|process| ends[place(process.parent)] += 1);
         let mut sum = 0;
         for end in &mut ends {
-            // Where they begin, for now.
+            // The start of the range, for now.
             sum += std::mem::replace(end, sum);
         }
         let mut ids = vec![ProcessId(0); tree.processes().len()];
@@ -165,8 +164,13 @@ impl Children {
     }
 
     fn of_process(&self, process: Option<ProcessId>) -> &[ProcessId] {
-        let place = process.map_or(0, |process| process.index() + 1);
+        let place = place(process);
         let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.ids[start..self.ends[place]]
     }
+}
+
+/// The position of the children of a process in `ends`.
+fn place(parent: Option<ProcessId>) -> usize {
+    parent.map_or(0, |parent| parent.index() + 1)
 }

@@ -5,7 +5,7 @@ use barrow_analyzer::AnalyzerError;
 /// The result of a question.
 pub type Result<T, E = ProcessError> = std::result::Result<T, E>;
 
-/// Why a question has no answer.
+/// Errors of questions.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
     /// The recording cannot be read.
@@ -32,7 +32,7 @@ pub enum ProcessError {
     SeveralProcesses {
         /// As it was given.
         name: String,
-        /// How many they are.
+        /// Number of such processes.
         count: usize,
         /// The first of them.
         listed: String,

@@ -11,15 +11,16 @@
 //!   images        $name and $_ (a named set)   %3 (row 3 of the last table)
 //! ```
 //!
-//! A comparison with a number that was not recorded is false, even with `!=`. A text that was not recorded equals no text
-//! and matches nothing, so `!=` and `!~` hold. Exit status, signal and `failed` belong to the last image of a process:
+//! A comparison with a number that was not recorded is false, even with `!=`. A text that was not recorded equals no
+//! text and matches no pattern, so `!=` and `!~` hold. Exit status, signal and `failed` belong to the last image of a
+//! process: earlier images ended by executing the next.
 //! those before ended by executing the next.
 //!
-//! A property that was not recorded, such as `failed` of a process whose exit status is not known, holds for no image, and
-//! neither does its opposite.
+//! A property that was not recorded, such as `failed` of a process whose exit status is unknown, holds for no image,
+//! and neither does its opposite.
 //!
-//! A sum, such as `cpu`, `faults` or a total of the images below an image, adds what is known; it is unknown if nothing of
-//! it is. So it is the number that tables show.
+//! A sum, such as `cpu`, `faults` or a total of the images below an image, adds the known values; it is unknown if none
+//! of them is known. So it is the number that tables show.
 
 use barrow_expressions::ExpressionError;
 
@@ -60,7 +61,7 @@ impl Expression {
         Expression::parse_with(text, &NoNames)
     }
 
-    /// Parses an expression that may contain `class.NAME`, `$name` and `%3`. They are looked up now, so later changes of
+    /// Parses an expression that may contain `class.NAME`, `$name` and `%3`. They are resolved now, so later changes of
     /// the names have no effect.
     ///
     /// # Errors
@@ -71,37 +72,37 @@ impl Expression {
         Ok(Expression { node, has_names: language.has_names() })
     }
 
-    /// Whether a word, in any case, is an attribute of processes, or begins as `class.NAME` does.
+    /// Whether a word, in any case, is an attribute of processes, or begins like `class.NAME`.
     #[must_use]
     pub fn is_attribute(word: &str) -> bool {
         let word = word.to_ascii_lowercase();
         word.starts_with("class.") || terms::attribute_named(&word).is_some()
     }
 
-    /// Whether it asks for classes.
+    /// Whether it tests classes.
     #[must_use]
     pub fn needs_classes(&self) -> bool {
         self.last_schema().is_some()
     }
 
-    /// The number of the last schema that it names; that of the first if it asks for `class` alone.
+    /// The number of the last schema it names; that of the first if it tests `class` alone.
     #[must_use]
     pub fn last_schema(&self) -> Option<usize> {
-        let schema = |term: &Term| match term {
+        let schemata = self.node.terms().into_iter().filter_map(|term| match term {
             Term::Text(TextAttribute::Class, _) => Some(0),
             Term::Text(TextAttribute::ClassOf(schema), _) => Some(*schema),
             _ => None,
-        };
-        self.node.terms().into_iter().filter_map(schema).max()
+        });
+        schemata.max()
     }
 
-    /// Whether it names images as `$name` or `%3`: what these mean changes.
+    /// Whether it refers to images as `$name` or `%3`, whose meaning changes.
     #[must_use]
     pub fn has_names(&self) -> bool {
         self.has_names
     }
 
-    /// The first property or number that it asks for and that the recording of a tree tells of no process.
+    /// The first property or number it tests that the recording of a tree states for no process.
     #[must_use]
     pub fn unknown_attribute(&self, tree: &ProcessTree) -> Option<&'static str> {
         let knows = tree.knowledge();
@@ -117,7 +118,7 @@ impl Expression {
         })
     }
 
-    /// The images that match, with all threads. `classes` are those of the tree; without them no image has one.
+    /// The images that match, using all threads. `classes` are those of the tree; without them no image has a class.
     #[must_use]
     pub fn select(&self, tree: &ProcessTree, classes: Option<&Classes>) -> ImageSet {
         evaluation::select(&self.node, tree, classes)

@@ -1,4 +1,4 @@
-//! Sets of images of a process tree, a bit for each.
+//! Sets of images of a process tree, one bit per image.
 
 use rayon::prelude::*;
 
@@ -14,44 +14,47 @@ pub struct ImageSet {
 }
 
 impl ImageSet {
-    /// The images of a tree for which `is` holds, which is asked with all threads.
+    /// The images of a tree for which `is` holds, evaluated by all threads.
     pub(crate) fn of(tree: &ProcessTree, is: impl Fn(ImageId) -> bool + Sync) -> Self {
         let count = tree.images().len();
-        let word = |number: usize| {
-            let start = number * WORD_BITS;
-            let ids = (start..count.min(start + WORD_BITS)).map(|at| ImageId(u32::try_from(at).unwrap_or(u32::MAX)));
-            ids.enumerate().fold(0, |word, (bit, id)| word | u64::from(is(id)) << bit)
-        };
-        let words: Vec<u64> = (0..count.div_ceil(WORD_BITS)).into_par_iter().with_min_len(16).map(word).collect();
+        let words: Vec<u64> = (0..count.div_ceil(WORD_BITS))
+            .into_par_iter()
+            .with_min_len(16)
+            .map(|number| {
+                let start = number * WORD_BITS;
+                let ids =
+                    (start..count.min(start + WORD_BITS)).map(|at| ImageId(u32::try_from(at).unwrap_or(u32::MAX)));
+                ids.enumerate().fold(0, |word, (bit, id)| word | u64::from(is(id)) << bit)
+            })
+            .collect();
         let len = words.iter().map(|word| word.count_ones() as usize).sum();
         ImageSet { words, len }
     }
 
-    /// How many there are.
+    /// Number of images.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether it has no image.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether an image is in it.
+    /// Whether it contains an image.
     #[must_use]
     pub fn contains(&self, image: ImageId) -> bool {
         let word = self.words.get(image.index() / WORD_BITS);
         word.is_some_and(|word| word >> (image.index() % WORD_BITS) & 1 == 1)
     }
 
-    /// All of them, in the order in which they began.
+    /// All images, in order of start.
     pub fn iter(&self) -> impl Iterator<Item = ImageId> {
         self.words.iter().enumerate().flat_map(|(number, &word)| {
-            let rest = |&word: &u64| (word & word.wrapping_sub(1) != 0).then_some(word & word.wrapping_sub(1));
-            let words = std::iter::successors((word != 0).then_some(word), rest);
-            words.map(move |word| {
+            let words = std::iter::successors(Some(word), |&word| Some(word & word.wrapping_sub(1)));
+            words.take_while(|&word| word != 0).map(move |word| {
                 let at = number * WORD_BITS + word.trailing_zeros() as usize;
                 ImageId(u32::try_from(at).unwrap_or(u32::MAX))
             })

@@ -1,4 +1,4 @@
-//! What a recording can tell of its processes: its recorder may not have noticed some of it.
+//! Facts that a recording can state about its processes: its recorder may not have observed all of them.
 //!
 //! ```text
 //!   recorded by            waits   memory kills   failures   starters
@@ -14,7 +14,7 @@
 
 use barrow_analyzer::Recording;
 
-/// Which facts about processes are known. Where one is not, nothing in the recording says that it is not so.
+/// The facts about processes that are known. If a fact is not, its absence in the recording means nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Knowledge {
     /// Whether parents waited for their children.
@@ -23,19 +23,19 @@ pub struct Knowledge {
     pub memory_kills: bool,
     /// Whether processes failed.
     pub failures: bool,
-    /// Whether a signal that ended a process is told apart from exit status 0.
+    /// Whether a signal that ended a process is distinguished from exit status 0.
     pub signals: bool,
-    /// What started what.
+    /// The process that started each process.
     pub starters: bool,
-    /// Whether a process of which no program is known has executed none.
+    /// Whether a process without a known program has executed none.
     pub(crate) forks: bool,
 }
 
-/// The fact of an import whose log has the time of day.
+/// The fact stated by imports whose log has the time of day.
 const TIME_OF_DAY: &str = "time of day";
 
-/// When the times of a recording begin, in nanoseconds since 1970, if it tells: those of a log without a time of day count
-/// from an unknown moment.
+/// The start of the times of a recording in nanoseconds since 1970, if known: logs without a time of day count from an
+/// unknown moment.
 #[must_use]
 pub fn started_ns(recording: &Recording) -> Option<u64> {
     let facts = recording.facts().unwrap_or_default();
@@ -47,7 +47,7 @@ pub fn started_ns(recording: &Recording) -> Option<u64> {
 }
 
 impl Knowledge {
-    /// What the recorder of a recording notices, if it is a known one.
+    /// The facts that the recorder of a recording observes, if it is a known recorder.
     pub(crate) fn of_recorder(recording: &Recording) -> Option<Self> {
         let facts = recording.facts().unwrap_or_default();
         let by = facts.iter().find(|(key, _)| key == "recorded by").map(|(_, by)| by.as_str());
@@ -55,13 +55,13 @@ impl Knowledge {
             Knowledge { waits: true, memory_kills: true, failures: true, signals: true, starters: true, forks: true };
         let of_log = Knowledge { waits: false, memory_kills: false, forks: false, ..all };
         Some(match by? {
-            // The system did not tell it how processes ended.
+            // The system did not report how processes ended.
             "barrow record" if facts.iter().any(|(key, _)| key == "statuses") => {
                 Knowledge { waits: false, memory_kills: false, signals: false, ..all }
             }
             "barrow record" => all,
             "strace" | "barrow-sh" => of_log,
-            // It logs what WEXITSTATUS makes of any end.
+            // It logs the result of WEXITSTATUS for any end.
             "Kleknev" => Knowledge { signals: false, ..of_log },
             // Ninja logs only commands that succeeded; Bazel logs no exit status.
             "ninja" | "Bazel" => Knowledge { failures: false, starters: false, ..of_log },
@@ -69,7 +69,7 @@ impl Knowledge {
         })
     }
 
-    /// What an unknown recorder notices: it writes an attribute at each process or at none.
+    /// The facts that an unknown recorder observes: it writes an attribute for every process or for none.
     pub(crate) fn of_rows(has_waits: bool, has_memory_kills: bool) -> Self {
         let (waits, memory_kills) = (has_waits, has_memory_kills);
         Knowledge { waits, memory_kills, failures: true, signals: true, starters: true, forks: false }

@@ -1,6 +1,6 @@
-//! Lanes: what really ran at each time, packed so that nothing in a lane overlaps.
+//! Lanes: the images that really ran at each time, packed so that nothing in a lane overlaps.
 //!
-//! An image is drawn while nothing that it started runs: a compiler, not the driver and the shell that wait for it. These
+//! An image is drawn while no process it started runs: a compiler, not the driver and the shell that wait for it. These
 //! pieces of time are *spans*. A build with four slots has about four lanes.
 //!
 //! ```text
@@ -9,16 +9,15 @@
 //!   lane 1   │              cc1 cc1 cc1 cc1 ld ld
 //! ```
 //!
-//! Each span goes to the lane that its process had before, or else to that of the process that started it, or else to the
-//! first one that is free. A lane is opened only where none is free, so there are as many lanes as spans overlap.
+//! Each span goes to the previous lane of its process, or else to that of the process that started it, or else to the
+//! first free one. A lane is opened only if none is free, so the number of lanes is the maximum number of overlapping
+//! spans.
 
 mod blocks;
 mod classes;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
-
-use barrow_analyzer::ProcessId;
 
 use crate::totals::in_order_of_start;
 use crate::tree::{ImageId, ProcessTree};
@@ -27,28 +26,28 @@ use crate::window::Window;
 pub use blocks::{Block, Blocks, Limits};
 pub use classes::ClassUse;
 
-/// A piece of time in which an image ran, and nothing that it had started did.
+/// A piece of time in which an image ran and no process it had started did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// The image.
     pub image: ImageId,
-    /// When it begins, in nanoseconds since the recording began.
+    /// Start, in nanoseconds since the recording began.
     pub began_ns: i64,
-    /// When it ends; later than it begins.
+    /// End; later than the start.
     pub ended_ns: i64,
 }
 
 /// All spans of a tree in lanes.
 #[derive(Debug)]
 pub struct Lanes {
-    /// Lane by lane, each in the order of time.
+    /// Lane by lane, each in order of time.
     spans: Vec<Span>,
-    /// Where each lane ends in `spans`.
+    /// The end of each lane in `spans`.
     ends: Vec<usize>,
 }
 
 impl Lanes {
-    /// Packs a tree. Takes time in proportion to `n log n` for `n` spans: about two for each image.
+    /// Packs a tree. Takes O(n log n) time for `n` spans, about two for each image.
     #[must_use]
     pub fn of(tree: &ProcessTree) -> Self {
         let mut spans = spans(tree);
@@ -72,14 +71,14 @@ impl Lanes {
         Lanes { spans: packed, ends }
     }
 
-    /// One lane of spans in the order of time, of which none overlaps another: a path.
+    /// A single lane with the spans of a path, which are in order of time and do not overlap.
     #[must_use]
     pub fn of_path(path: Vec<Span>) -> Self {
         let ends = if path.is_empty() { Vec::new() } else { vec![path.len()] };
         Lanes { spans: path, ends }
     }
 
-    /// How many there are.
+    /// Number of lanes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -98,7 +97,7 @@ impl Lanes {
         &self.spans[start..self.ends[lane]]
     }
 
-    /// The spans of a lane that lie in a window, cut at its ends.
+    /// The spans of a lane that lie in a window, clipped to it.
     pub fn within(&self, lane: usize, window: Window) -> impl Iterator<Item = Span> + '_ {
         let spans = self.lane(lane);
         let first = spans.partition_point(|span| span.ended_ns <= window.from_ns);
@@ -111,37 +110,37 @@ impl Lanes {
     }
 }
 
-/// All spans, those of an image in the order of time.
+/// All spans; those of an image are in order of time.
 pub(crate) fn spans(tree: &ProcessTree) -> Vec<Span> {
     let images = tree.images();
-    let end = |at: usize| images[at].ended_ns.unwrap_or(tree.span_ns().1);
     let mut covered_until: Vec<i64> = images.iter().map(|image| image.began_ns).collect();
     let mut spans = Vec::with_capacity(images.len() * 2);
-    let mut push = |at: usize, began_ns: i64, ended_ns: i64| {
-        if ended_ns > began_ns {
-            spans.push(Span { image: ImageId(at as u32), began_ns, ended_ns });
-        }
-    };
     for id in in_order_of_start(tree) {
         let process = tree.process(id);
         let Some(starter) = process.started_by.map(ImageId::index) else { continue };
         let from = process.began_ns.max(covered_until[starter]);
-        let to = tree.ended_ns(process).min(end(starter));
+        let to = tree.ended_ns(process).min(tree.image_ended_ns(&images[starter]));
         if to > from {
-            push(starter, covered_until[starter], from);
+            push_span(&mut spans, starter, covered_until[starter], from);
             covered_until[starter] = to;
         }
     }
-    for (at, &covered) in covered_until.iter().enumerate() {
-        push(at, covered, end(at));
+    for (at, (image, &covered)) in images.iter().zip(&covered_until).enumerate() {
+        push_span(&mut spans, at, covered, tree.image_ended_ns(image));
     }
     spans
 }
 
-/// The lane of each span; they are in the order in which they begin.
+fn push_span(spans: &mut Vec<Span>, image: usize, began_ns: i64, ended_ns: i64) {
+    if ended_ns > began_ns {
+        spans.push(Span { image: ImageId(image as u32), began_ns, ended_ns });
+    }
+}
+
+/// The lane of each span. The spans are in order of start.
 fn pack(tree: &ProcessTree, spans: &[Span]) -> Vec<u32> {
     const NONE: u32 = u32::MAX;
-    // The lane that each process had last.
+    // The last lane of each process.
     let mut last = vec![NONE; tree.processes().len()];
     let mut free: BTreeSet<u32> = BTreeSet::new();
     let mut taken: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
@@ -153,9 +152,9 @@ fn pack(tree: &ProcessTree, spans: &[Span]) -> Vec<u32> {
             free.insert(lane);
         }
         let process = tree.image(span.image).process;
-        let of = |process: ProcessId| last[process.index()];
-        let wanted = [Some(process), tree.process(process).parent].into_iter().flatten().map(of);
-        let chosen = wanted.into_iter().find(|lane| free.contains(lane)).or_else(|| free.first().copied());
+        let wanted = [Some(process), tree.process(process).parent].into_iter().flatten();
+        let mut wanted = wanted.map(|process| last[process.index()]);
+        let chosen = wanted.find(|lane| free.contains(lane)).or_else(|| free.first().copied());
         let lane = chosen.unwrap_or_else(|| {
             opened += 1;
             opened - 1

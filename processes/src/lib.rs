@@ -1,7 +1,7 @@
-//! Where the time and memory of a process tree go.
+//! Analysis of the time and memory used by process trees.
 //!
-//! A recording may hold the processes of a build, a test suite or a pipeline: what each executed, when, what it used,
-//! and who started it. This crate reads them into a [`ProcessTree`] and answers questions about it.
+//! A recording may hold the processes of a build, a test suite or a pipeline: the programs each executed, their times,
+//! their resource use and their starters. This crate reads them into a [`ProcessTree`] and answers questions about it.
 
 #![deny(unsafe_code)]
 

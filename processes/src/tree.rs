@@ -299,6 +299,12 @@ impl ProcessTree {
         process.end.map_or(self.span_ns().1, |end| end.time_ns)
     }
 
+    /// End of an image, or of the recording if it was still running then.
+    #[must_use]
+    pub fn image_ended_ns(&self, image: &Image) -> i64 {
+        image.ended_ns.unwrap_or(self.span_ns().1)
+    }
+
     /// How long an image ran, up to the end of the recording if it was still running then, in nanoseconds.
     #[must_use]
     pub fn wall_ns(&self, image: &Image) -> u64 {

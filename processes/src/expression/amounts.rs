@@ -1,4 +1,4 @@
-//! Attributes that rank images: any that is a number.
+//! Attributes that rank images: those that are numbers.
 
 use std::cmp::Reverse;
 
@@ -9,28 +9,28 @@ use super::terms::{ATTRIBUTES, NumberAttribute, attribute_named};
 use crate::image_set::ImageSet;
 use crate::tree::{ImageId, ProcessTree};
 
-/// A number of each image of a tree.
+/// A number for each image of a tree.
 pub struct Amounts {
     name: &'static str,
     quantity: Quantity,
     column: Column,
 }
 
-/// What a number counts.
+/// The unit of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
     /// Bytes.
     Bytes,
     /// Nanoseconds.
     Time,
-    /// Things.
+    /// A plain count.
     Count,
-    /// Nothing: it names something.
+    /// An identifier: it counts nothing.
     Number,
 }
 
 impl Amounts {
-    /// The numbers of the attribute that `word` names, by its whole name.
+    /// The numbers of the attribute with the exact name `word`.
     #[must_use]
     pub fn named(word: &str, tree: &ProcessTree) -> Option<Self> {
         let word = word.to_ascii_lowercase();
@@ -41,10 +41,12 @@ impl Amounts {
         Some(Amounts { name, quantity: quantity(attribute), column: Column::of(attribute, tree) })
     }
 
-    /// The names of all attributes that rank, in their order.
+    /// The names of all attributes that rank images, in their order.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        let ranks = |name: &&str| matches!(attribute_named(name), Some(Attribute::Number(..) | Attribute::Either(..)));
-        ATTRIBUTES.iter().map(|(name, _)| *name).filter(ranks)
+        ATTRIBUTES
+            .iter()
+            .map(|(name, _)| *name)
+            .filter(|name| matches!(attribute_named(name), Some(Attribute::Number(..) | Attribute::Either(..))))
     }
 
     /// The name of the attribute.
@@ -53,19 +55,19 @@ impl Amounts {
         self.name
     }
 
-    /// What it counts.
+    /// Its unit.
     #[must_use]
     pub fn quantity(&self) -> Quantity {
         self.quantity
     }
 
-    /// The number of an image of the tree, if it is known.
+    /// The number of an image of the tree, if known.
     #[must_use]
     pub fn of(&self, tree: &ProcessTree, image: ImageId) -> Option<u64> {
         self.column.get(tree, image)
     }
 
-    /// The images of a set, those with most first, those of which it is not known last; equal ones as they began.
+    /// The images of a set, the largest numbers first, unknown ones last; equal ones in order of start.
     #[must_use]
     pub fn ranked(&self, tree: &ProcessTree, images: &ImageSet) -> Vec<ImageId> {
         let mut keyed: Vec<(Reverse<Option<u64>>, ImageId)> =

@@ -1,10 +1,10 @@
-//! Numbers of images: recorded ones, and those that follow from who started whom.
+//! Numbers of images: recorded ones, and those derived from the starters of processes.
 
 use crate::tree::{Image, ImageId, ProcessTree};
 
 use super::terms::NumberAttribute;
 
-/// A number of each image.
+/// A number for each image.
 pub(super) enum Column {
     /// Read from the image or its process.
     Recorded(fn(&ProcessTree, ImageId, &Image) -> Option<u64>),
@@ -13,7 +13,7 @@ pub(super) enum Column {
 }
 
 impl Column {
-    /// The column of an attribute; those that depend on other images are computed now.
+    /// The column of an attribute; columns that depend on other images are computed now.
     pub(super) fn of(attribute: NumberAttribute, tree: &ProcessTree) -> Self {
         use NumberAttribute as N;
         if matches!(attribute, N::Children | N::Descendants | N::Depth) && !tree.knowledge().starters {
@@ -49,7 +49,7 @@ impl Column {
         })
     }
 
-    /// The number of an image, if it is known.
+    /// The number of an image, if known.
     pub(super) fn get(&self, tree: &ProcessTree, id: ImageId) -> Option<u64> {
         match self {
             Column::Recorded(of) => of(tree, id, tree.image(id)),
@@ -58,19 +58,19 @@ impl Column {
     }
 }
 
-/// Minor and major faults. What one of the two does not tell counts as nothing.
+/// Minor and major faults; an unknown count adds nothing if the other is known.
 fn faults(image: &Image) -> Option<u64> {
     let mut sum = image.used.minor_faults;
     add(&mut sum, image.used.major_faults);
     sum
 }
 
-/// What was before the beginning counts as its beginning.
+/// Times before the start of the recording count as its start.
 fn since_beginning(time_ns: i64) -> u64 {
     u64::try_from(time_ns).unwrap_or(0)
 }
 
-/// For each image the number of processes that it started.
+/// For each image, the number of processes it started.
 fn children(tree: &ProcessTree) -> Vec<Option<u64>> {
     let mut children = vec![Some(0); tree.images().len()];
     for starter in tree.processes().iter().filter_map(|process| process.started_by) {
@@ -79,7 +79,7 @@ fn children(tree: &ProcessTree) -> Vec<Option<u64>> {
     children
 }
 
-/// For each image the number of processes that it, those that it started, and so on started.
+/// For each image, the number of processes it started directly or indirectly.
 fn descendants(tree: &ProcessTree) -> Vec<Option<u64>> {
     let mut descendants = vec![Some(0); tree.images().len()];
     // Children began after the image that started them.
@@ -96,7 +96,7 @@ fn descendants(tree: &ProcessTree) -> Vec<Option<u64>> {
     descendants
 }
 
-/// For each image the number of ancestors of its process.
+/// For each image, the number of ancestors of its process.
 fn depths(tree: &ProcessTree) -> Vec<Option<u64>> {
     let mut of_process: Vec<u64> = Vec::with_capacity(tree.processes().len());
     for process in tree.processes() {
@@ -105,7 +105,7 @@ fn depths(tree: &ProcessTree) -> Vec<Option<u64>> {
     tree.images().iter().map(|image| Some(of_process[image.process.index()])).collect()
 }
 
-/// For each image what it and all images below it used, as far as that is known; unknown if nothing of it is.
+/// For each image, the sum of the known values of it and all images below it; unknown if none of them is known.
 fn totals(tree: &ProcessTree, own: impl Fn(&Image) -> Option<u64>) -> Vec<Option<u64>> {
     let mut totals: Vec<Option<u64>> = tree.images().iter().map(own).collect();
     // Images below an image began after it.

@@ -1,7 +1,7 @@
 //! Evaluates an expression on images.
 //!
-//! Most images share their program's path, directory, host and class with others: these are compared once for each text.
-//! Arguments rarely repeat, so they are compared image by image, after the cheaper terms of `and` and `or`.
+//! Most images share the path, directory, host and class of their program with others: these are compared once for each
+//! text. Arguments rarely repeat, so they are compared image by image, after the cheaper terms of `and` and `or`.
 
 use barrow_analyzer::StringId;
 use barrow_expressions::{Range, TextTest};
@@ -24,20 +24,20 @@ enum Step<'e> {
     Any(Vec<Step<'e>>),
     All(Vec<Step<'e>>),
     Not(Box<Step<'e>>),
-    /// The answer for each label, and for images without one.
+    /// The result for each label, and for images without one.
     Labels {
         schema: Option<usize>,
         by_label: Vec<bool>,
         otherwise: bool,
         classes: Option<&'e Classes>,
     },
-    /// The answer for each text that images have, and for images without one.
+    /// The result for each text that images have, and for images without one.
     Texts {
         text: fn(&ProcessTree, &Image) -> Option<StringId>,
         by_text: Vec<bool>,
         otherwise: bool,
     },
-    /// A text that is made for each image.
+    /// A text composed for each image.
     Made(TextAttribute, &'e TextTest),
     Number(Column, Range),
     Is(Property),
@@ -47,14 +47,9 @@ enum Step<'e> {
 
 impl<'e> Step<'e> {
     fn of(node: &'e Node, tree: &ProcessTree, classes: Option<&'e Classes>) -> Self {
-        let parts = |nodes: &'e [Node]| {
-            let mut steps: Vec<Step<'e>> = nodes.iter().map(|node| Step::of(node, tree, classes)).collect();
-            steps.sort_by_key(Step::cost);
-            steps
-        };
         match node {
-            Node::Any(nodes) => Step::Any(parts(nodes)),
-            Node::All(nodes) => Step::All(parts(nodes)),
+            Node::Any(nodes) => Step::Any(Step::cheapest_first(nodes, tree, classes)),
+            Node::All(nodes) => Step::All(Step::cheapest_first(nodes, tree, classes)),
             Node::Not(node) => Step::Not(Box::new(Step::of(node, tree, classes))),
             Node::Term(Term::Text(attribute, test)) => Step::of_text(*attribute, test, tree, classes),
             Node::Term(Term::Number(attribute, range)) => Step::Number(Column::of(*attribute, tree), *range),
@@ -62,6 +57,12 @@ impl<'e> Step<'e> {
             Node::Term(Term::Member(set)) => Step::Member(set),
             Node::Term(Term::Image(id)) => Step::Image(*id),
         }
+    }
+
+    fn cheapest_first(nodes: &'e [Node], tree: &ProcessTree, classes: Option<&'e Classes>) -> Vec<Self> {
+        let mut steps: Vec<Step<'e>> = nodes.iter().map(|node| Step::of(node, tree, classes)).collect();
+        steps.sort_by_key(Step::cost);
+        steps
     }
 
     fn of_text(attribute: TextAttribute, test: &'e TextTest, tree: &ProcessTree, classes: Option<&'e Classes>) -> Self {
@@ -101,7 +102,7 @@ impl<'e> Step<'e> {
         }
     }
 
-    /// Whether it holds for an image; `None` if that is not known, and then neither it nor its opposite selects the image.
+    /// Whether it holds for an image; `None` if unknown: then neither it nor its opposite selects the image.
     fn truth(&self, tree: &ProcessTree, id: ImageId) -> Option<bool> {
         Some(match self {
             Step::Any(steps) => return decided(steps, true, tree, id),
@@ -124,7 +125,8 @@ impl<'e> Step<'e> {
     }
 }
 
-/// What several steps decide: `decisive` as soon as one says so, the opposite if all do.
+/// The result of several steps: `decisive` if any step yields it, its opposite if all steps yield that, otherwise
+/// unknown.
 fn decided(steps: &[Step<'_>], decisive: bool, tree: &ProcessTree, id: ImageId) -> Option<bool> {
     let mut truth = Some(!decisive);
     for step in steps {
@@ -137,7 +139,7 @@ fn decided(steps: &[Step<'_>], decisive: bool, tree: &ProcessTree, id: ImageId) 
     truth
 }
 
-/// The answer for each text, by its id. Those that no image has stay false.
+/// The result for each text, by its id. Texts that no image has stay false.
 fn by_text(tree: &ProcessTree, text: fn(&ProcessTree, &Image) -> Option<StringId>, test: &TextTest) -> Vec<bool> {
     let mut answers: Vec<Option<bool>> = Vec::new();
     for id in tree.images().iter().filter_map(|image| text(tree, image)) {
@@ -168,7 +170,7 @@ fn made_holds(attribute: TextAttribute, test: &TextTest, tree: &ProcessTree, id:
         TextAttribute::Process => test.holds(Some(&tree.name(image.process))),
         _ => {
             let name = tree.end_of(id).and_then(|end| signal_name(end.signal?));
-            // With and without SIG.
+            // Both forms of the name match: with and without SIG.
             let short = name.and_then(|name| name.strip_prefix("SIG"));
             match &test.pattern {
                 _ if name.is_none() => test.holds(None),
@@ -197,7 +199,7 @@ fn is(property: Property, tree: &ProcessTree, id: ImageId) -> Option<bool> {
     }
 }
 
-/// The name of a signal of Linux.
+/// The name of a signal on Linux.
 fn signal_name(number: u64) -> Option<&'static str> {
     const NAMES: [&str; 31] = [
         "SIGHUP",

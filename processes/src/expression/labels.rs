@@ -1,8 +1,8 @@
 //! Labels that an expression compares classes with.
 //!
-//! `class` is the label in the first schema. A label that the first schema has not, and that is compared with `=` or
-//! `!=`, means the first schema that has it: `class = "cc1"` finds the compiler proper where the first schema calls it
-//! `compiler`.
+//! `class` is the label in the first schema. A label that is compared with `=` or `!=` and that the first schema does
+//! not have refers to the first schema that has it: `class = "cc1"` finds the compiler proper where the first schema
+//! calls it `compiler`.
 
 use barrow_expressions::{Pattern, TextTest};
 
@@ -10,7 +10,7 @@ use super::Expression;
 use super::terms::{Term, TextAttribute};
 use crate::classes::Classes;
 
-/// A label that is not one of the schema that it would belong to.
+/// A label that the expected schema does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StrangeLabel<'e> {
     /// The label.
@@ -32,10 +32,10 @@ fn schema_with(label: &str, classes: &Classes) -> Option<usize> {
 }
 
 impl Expression {
-    /// The labels that it compares exactly, and that the first schema, or the one that is named, does not have.
+    /// The exactly compared labels that the first schema, or the named one, does not have.
     #[must_use]
     pub fn strange_labels(&self, classes: &Classes) -> Vec<StrangeLabel<'_>> {
-        let strange = |term| match term {
+        let strange = self.node.terms().into_iter().filter_map(|term| match term {
             &Term::Text(attribute, TextTest { pattern: Pattern::Exact(ref label), .. }) => {
                 let number = match attribute {
                     TextAttribute::Class => schema_with(label, classes),
@@ -48,7 +48,7 @@ impl Expression {
                 (number != Some(0)).then_some(StrangeLabel { label, schema: number })
             }
             _ => None,
-        };
-        self.node.terms().into_iter().filter_map(strange).collect()
+        });
+        strange.collect()
     }
 }

@@ -1,4 +1,4 @@
-//! What expressions know of processes: attributes, and images that have names.
+//! The expression language for processes: attributes, and named images.
 
 use std::cell::Cell;
 
@@ -7,7 +7,7 @@ use barrow_expressions::{Language, Range, TextTest};
 use super::names::ImageNames;
 use super::terms::{ATTRIBUTES, Attribute, NumberAttribute, Property, Term, TextAttribute, attribute_named};
 
-/// Before the name of a schema.
+/// Precedes the name of a schema.
 const SCHEMA: &str = "class.";
 
 /// Images of a process tree, and the names that some of them have.

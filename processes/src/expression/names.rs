@@ -7,7 +7,7 @@ use crate::tree::ImageId;
 
 /// Resolves the names in an expression, which depend on the classes of a tree and on the session of the user.
 pub trait ImageNames {
-    /// The names of all schemata of classes, in their order. It is asked only if the expression names one.
+    /// The names of all schemata of classes, in their order. Called only if the expression names one.
     fn schemata(&self) -> Vec<String>;
     /// The set of this name, given without `$`.
     ///

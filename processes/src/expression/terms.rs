@@ -10,7 +10,7 @@ use crate::tree::ImageId;
 /// An expression or a part of one.
 pub(super) type Node = barrow_expressions::Node<Term>;
 
-/// What is asked of an image.
+/// A test of an image.
 #[derive(Debug, Clone)]
 pub(super) enum Term {
     Text(TextAttribute, TextTest),
@@ -115,7 +115,7 @@ pub(super) enum NumberAttribute {
     TotalFaults,
 }
 
-/// A property that an image has or has not.
+/// A property that an image may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Property {
     Failed,
@@ -125,15 +125,21 @@ pub(super) enum Property {
     OutOfMemory,
 }
 
-/// What a term starts with.
+/// The attribute or property at the start of a term.
 pub(super) type Attribute = barrow_expressions::Attribute<TextAttribute, NumberAttribute, Property>;
 
-/// The attribute with this name, in lower case; other schemata than the first are not known here.
+/// The attribute with this name, in lower case; only the first schema is known here.
+fn number(attribute: NumberAttribute) -> Attribute {
+    Attribute::Number(attribute, Unit::Size)
+}
+
+fn time(attribute: NumberAttribute) -> Attribute {
+    Attribute::Number(attribute, Unit::Duration)
+}
+
 pub(super) fn attribute_named(word: &str) -> Option<Attribute> {
     use NumberAttribute as N;
     use barrow_expressions::Attribute::{Either, Property as Is, Text};
-    let number = |attribute| Attribute::Number(attribute, Unit::Size);
-    let time = |attribute| Attribute::Number(attribute, Unit::Duration);
     Some(match word {
         "class" => Text(TextAttribute::Class),
         "command" => Text(TextAttribute::Command),

@@ -1,4 +1,4 @@
-//! What is drawn of lanes: long spans as they are, short ones merged where they are too small to be seen.
+//! Lanes as drawn: long spans as they are, short ones merged where they are too small to see.
 
 use crate::classes::{LabelId, Schema};
 use crate::tree::{ImageId, duration};
@@ -6,58 +6,58 @@ use crate::window::Window;
 
 use super::{Lanes, Span};
 
-/// A part of a lane that is drawn in one colour.
+/// A part of a lane drawn in one colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     /// The lane.
     pub lane: u32,
-    /// When its first span begins, in nanoseconds since the recording began.
+    /// Start of its first span, in nanoseconds since the recording began.
     pub from_ns: i64,
-    /// When its last span ends.
+    /// End of its last span.
     pub to_ns: i64,
     /// The class that ran longest in it; `None` if the schema ignores that.
     pub label: Option<LabelId>,
-    /// How long that class ran in it.
+    /// Time that this class ran in it.
     pub label_ns: u64,
-    /// How long anything ran in it.
+    /// Time that anything ran in it.
     pub running_ns: u64,
-    /// How many spans it has.
+    /// Number of spans in it.
     pub spans: u32,
-    /// Its image, if all of it is of one.
+    /// Its image, if all its spans are of one image.
     pub image: Option<ImageId>,
-    /// How much of it is on the path that is marked.
+    /// Time in it that is on the marked path.
     pub marked_ns: u64,
 }
 
-/// How much is drawn at most.
+/// Limits of a drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Cells into which the window is divided: pixels. What is shorter than one is merged.
+    /// Cells into which the window is divided: pixels. Spans shorter than a cell are merged.
     pub cells: u32,
-    /// Lanes, the first ones.
+    /// Maximum number of lanes; the first ones are drawn.
     pub lanes: usize,
-    /// Blocks. If there are more, cells are made wider until there are not; wide cells have one or two blocks each, so a
-    /// lane keeps a few.
+    /// Maximum number of blocks. If there are more, cells are widened until there are not; wide cells have one or two
+    /// blocks each, so a lane keeps a few.
     pub blocks: usize,
 }
 
-/// What is drawn of lanes.
+/// The blocks of a drawing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocks {
-    /// Lane by lane, each in the order of time.
+    /// Lane by lane, each in order of time.
     pub blocks: Vec<Block>,
-    /// The width of a cell: spans that are shorter are merged.
+    /// The width of a cell: shorter spans are merged.
     pub cell_ns: u64,
-    /// How long anything ran in lanes that are left out.
+    /// Time that anything ran in lanes left out.
     pub left_out_ns: u64,
 }
 
-/// The cells of a window after which merging ends anyway.
+/// Cells stop widening when the window has at most this many.
 const LEAST_CELLS: u64 = 4;
 
 impl Lanes {
-    /// What is drawn of a window. A path is marked where it is drawn: pieces of time of images in the order of time, of which
-    /// none overlaps another.
+    /// The blocks of a window. Spans of `path`, which are in order of time and do not overlap, are marked where they
+    /// are drawn.
     #[must_use]
     pub fn blocks(&self, schema: &Schema, path: &[Span], window: Window, limits: Limits) -> Blocks {
         let length = window.length_ns();
@@ -81,20 +81,20 @@ fn length_of(span: &Span) -> u64 {
     duration(span.began_ns, span.ended_ns)
 }
 
-/// Merges spans of one lane after the other.
+/// Merges spans lane by lane.
 struct Merging<'s> {
     schema: &'s Schema,
     path: &'s [Span],
-    /// The pieces of the path that end before the lane has come to them.
+    /// Number of pieces of the path that end before the current span.
     passed: usize,
     from_ns: i64,
     cell_ns: u64,
     blocks: Vec<Block>,
     /// Short spans of one cell that are not a block yet.
     open: Option<Block>,
-    /// The cell that they begin in.
+    /// The cell they begin in.
     cell: u64,
-    /// How long each class ran in it; labels in `seen` have something.
+    /// The running time of each class in the cell; `seen` lists the labels with a sum.
     sums: Vec<u64>,
     seen: Vec<usize>,
 }
@@ -106,7 +106,7 @@ impl<'s> Merging<'s> {
         Merging { schema, path, passed: 0, from_ns, cell_ns: 1, blocks, open: None, cell: 0, sums, seen }
     }
 
-    /// Whether there are at most so many blocks.
+    /// Merges the first `shown` lanes. Returns whether the result has at most `most` blocks.
     fn merge(&mut self, lanes: &Lanes, shown: usize, window: Window, cell_ns: u64, most: usize) -> bool {
         self.cell_ns = cell_ns;
         self.blocks.clear();
@@ -154,16 +154,20 @@ impl<'s> Merging<'s> {
         }
     }
 
-    /// How much of a span is on the path. Spans of a lane come in the order of time.
+    /// The part of a span that is on the path. Spans of a lane come in order of time.
     fn marked_ns(&mut self, span: &Span) -> u64 {
         let left = &self.path[self.passed..];
         self.passed += left.partition_point(|piece| piece.ended_ns <= span.began_ns);
         let near = self.path[self.passed..].iter().take_while(|piece| piece.began_ns < span.ended_ns);
-        let common = |piece: &Span| duration(piece.began_ns.max(span.began_ns), piece.ended_ns.min(span.ended_ns));
-        near.filter(|piece| piece.image == span.image).map(common).fold(0, u64::saturating_add)
+        let near = near.filter(|piece| piece.image == span.image);
+        near.fold(0, |sum: u64, piece| {
+            let common = duration(piece.began_ns.max(span.began_ns), piece.ended_ns.min(span.ended_ns));
+            sum.saturating_add(common)
+        })
     }
 
-    /// Makes a block of the short spans of a cell, or a part of the one before if that is of the same class and near.
+    /// Turns the short spans of a cell into a block, or extends the previous block if that has the same class and is
+    /// near.
     fn close(&mut self) {
         let Some(mut open) = self.open.take() else { return };
         let most = self.seen.iter().copied().max_by_key(|&slot| (self.sums[slot], std::cmp::Reverse(slot)));
@@ -173,14 +177,7 @@ impl<'s> Merging<'s> {
         }
         self.seen.drain(..).for_each(|slot| self.sums[slot] = 0);
         let cell_ns = self.cell_ns;
-        let goes_on = |last: &&mut Block| {
-            let is_merged = duration(last.from_ns, last.to_ns) < cell_ns || last.spans > 1;
-            last.lane == open.lane
-                && last.label == open.label
-                && is_merged
-                && duration(last.to_ns, open.from_ns) < cell_ns
-        };
-        match self.blocks.last_mut().filter(goes_on) {
+        match self.blocks.last_mut().filter(|last| open.extends(last, cell_ns)) {
             Some(last) => {
                 last.to_ns = open.to_ns;
                 last.label_ns = last.label_ns.saturating_add(open.label_ns);
@@ -191,6 +188,14 @@ impl<'s> Merging<'s> {
             }
             None => self.blocks.push(open),
         }
+    }
+}
+
+impl Block {
+    /// Whether it can be merged into the block before it: same lane, same class, merged itself, and near.
+    fn extends(&self, last: &Block, cell_ns: u64) -> bool {
+        let is_merged = duration(last.from_ns, last.to_ns) < cell_ns || last.spans > 1;
+        last.lane == self.lane && last.label == self.label && is_merged && duration(last.to_ns, self.from_ns) < cell_ns
     }
 }
 

@@ -1,4 +1,4 @@
-//! What classes did in a part of the time.
+//! The use of resources by class in a part of the time.
 
 use crate::classes::Schema;
 use crate::memory::class_peaks_within;
@@ -8,23 +8,23 @@ use crate::window::Window;
 
 use super::Lanes;
 
-/// What a class did in a window.
+/// Resource use of a class in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ClassUse {
-    /// Images that ran in it, for however short a time.
+    /// Number of images that ran in it, however briefly.
     pub images: u32,
-    /// How long they ran while nothing that they had started did, in all lanes together.
+    /// Time they ran while no process they had started did, summed over all lanes.
     pub running_ns: u64,
-    /// An estimate of their processor time in it: of what each used, as much as the part of its time that is in the window.
+    /// Estimated processor time in it: of the total of each image, the share of its time that is in the window.
     pub cpu_ns: Sum,
-    /// An estimate of how long they waited for a processor in it, in the same way.
+    /// Estimated time they waited for a processor in it, in the same way.
     pub waiting_ns: Sum,
     /// The largest sample of all images of the class together.
     pub peak_bytes: Option<u64>,
 }
 
 impl Lanes {
-    /// What each class did in a window, by label. Takes time in proportion to the images and samples of the tree.
+    /// Resource use of each class in a window, by label. Takes time linear in the images and samples of the tree.
     #[must_use]
     pub fn classes(&self, tree: &ProcessTree, schema: &Schema, window: Window) -> Vec<ClassUse> {
         let mut found = vec![ClassUse::default(); schema.labels().len()];
@@ -32,9 +32,10 @@ impl Lanes {
             let Some((label, part)) = schema.label(id).zip(window.part_of(tree, image)) else { continue };
             let of = &mut found[label.index()];
             of.images += 1;
-            let in_window = |used: Option<u64>| used.map(|used| pro_rata(used, part, tree.wall_ns(image)));
-            of.cpu_ns.add(in_window(cpu_ns(image.used.user_ns, image.used.system_ns)));
-            of.waiting_ns.add(in_window(image.used.waiting_ns));
+            let wall_ns = tree.wall_ns(image);
+            let cpu_ns = cpu_ns(image.used.user_ns, image.used.system_ns);
+            of.cpu_ns.add(cpu_ns.map(|used| pro_rata(used, part, wall_ns)));
+            of.waiting_ns.add(image.used.waiting_ns.map(|used| pro_rata(used, part, wall_ns)));
         }
         for span in (0..self.len()).flat_map(|lane| self.within(lane, window)) {
             if let Some(label) = schema.label(span.image) {
@@ -49,7 +50,7 @@ impl Lanes {
     }
 }
 
-/// As much of `used` as `part` is of `whole`, rounded; all of it if that is nothing.
+/// The share `part / whole` of `used`, rounded; all of it if `whole` is 0.
 fn pro_rata(used: u64, part: u64, whole: u64) -> u64 {
     if part >= whole {
         return used;
