@@ -1,7 +1,7 @@
-//! A recorded tree run again in thought: with other slots, or with a class of processes that is faster.
+//! A simulated replay of a recorded tree: with other slots, or with a faster class of processes.
 //!
-//! *Schedulers*, such as `make` and `cargo`, start as many jobs as they have slots. What else starts several processes,
-//! such as a script, starts them one after the other as it did before.
+//! *Schedulers*, such as `make` and `cargo`, start as many jobs as they have slots. Other starters of several
+//! processes, such as scripts, start them one after the other as they did before.
 //!
 //! ```text
 //!   sh build.sh ─┬─ configure          a job without a slot: the script waits for it
@@ -11,9 +11,9 @@
 //!                                             └─ ar lib.a   begins when the files that it names are there
 //! ```
 //!
-//! What is assumed: a job needs the processor as much as it did; jobs that together need more than all cores are slowed
-//! down alike; a job holds as much memory at each part of its time as was sampled, or as recorded jobs did on average;
-//! jobs of one program share as much as samples of several at a time tell. So both results are estimates.
+//! Assumptions: a job needs the processor as much as it did; jobs that together need more than all cores are slowed
+//! down equally; a job holds as much memory at each part of its time as was sampled, or as recorded jobs did on
+//! average; jobs of one program share as much as samples of several at a time show. So both results are estimates.
 
 mod curves;
 mod drag;

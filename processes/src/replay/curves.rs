@@ -1,45 +1,45 @@
-//! How much memory each job holds at each part of its time, as it would be sampled if the job ran alone.
+//! The memory of each job at each part of its time, as it would be sampled if the job ran alone.
 
 use super::node::{Node, duration_of};
 use super::sharing::{Sharing, Together};
 use crate::tree::{ProcessTree, duration};
 
-/// Of a job with more samples than these, the largest in each of as many parts of its time.
+/// Maximum number of knots of a job: with more samples, the largest in each of this many parts of its time.
 const MOST_KNOTS: usize = 32;
-/// A job with fewer samples holds what jobs hold usually.
+/// A job with fewer samples follows the usual curve of jobs.
 const FEW_SAMPLES: usize = 3;
-/// Parts of the time of jobs in which the usual memory is known.
+/// Number of parts of the time of jobs with a usual memory.
 const PARTS: usize = 4;
-/// Samples of jobs that each part needs at least, or all parts together.
+/// Minimum number of samples in each part, or in all parts together.
 const FEW_IN_A_PART: usize = 3;
 
-/// A part of the time of a job, from 0 to 1, and the bytes that it holds then.
+/// A part of the time of a job, from 0 to 1, and its memory then in bytes.
 pub(super) type Knot = (f32, f32);
 
-/// The curve of each job: straight lines from nothing at its beginning through its knots, and level after the last one.
+/// The curve of each job: straight lines from 0 at its start through its knots, and level after the last one.
 #[derive(Debug, Clone)]
 pub(super) struct Curves {
     knots: Vec<Knot>,
-    /// Where those of each node end.
+    /// The end of the range of each node in `knots`.
     ends: Vec<usize>,
-    /// The share of its peak that a job holds in each part of its time, weighted with peaks: the same in all if there
-    /// are few samples, and 1 if there are none.
+    /// The share of its peak that a job holds in each part of its time, weighted by peak: the same in all parts if
+    /// there are few samples, and 1 if there are none.
     usual: [f32; PARTS],
-    /// The largest sample of jobs that have few.
+    /// The largest sample of each job; used if the job has few.
     few: Vec<f32>,
 }
 
-/// What is certain of the memory of a job, in bytes.
+/// Lower bounds of the memory of a job, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Certain {
-    /// On average over its time, with nothing before its first sample and after its last one.
+    /// The average over its time, with 0 before its first sample and after its last one.
     pub(super) mean: f64,
-    /// The second largest sample: another recording finds as much.
+    /// The second largest sample: another recording would reach it too.
     pub(super) again: f64,
 }
 
 impl Curves {
-    /// The curves of the recorded jobs, and what is certain of each. Takes time in proportion to the samples.
+    /// The curves of the recorded jobs, and the lower bounds of each. Takes time linear in the samples.
     pub(super) fn of(tree: &ProcessTree, nodes: &[Node], node_of: &[u32], sharing: &Sharing) -> (Self, Vec<Certain>) {
         let mut sampled = sampled(tree, nodes, node_of, sharing);
         sampled.sort_by_key(|sampled| sampled.node);
@@ -65,14 +65,13 @@ impl Curves {
         if own.len() <= MOST_KNOTS {
             return self.knots.extend(own.iter().map(|sampled| (sampled.part, sampled.alone)));
         }
-        let part = |sampled: &Sampled| ((sampled.part * MOST_KNOTS as f32) as usize).min(MOST_KNOTS - 1);
-        for own in own.chunk_by(|one, next| part(one) == part(next)) {
+        for own in own.chunk_by(|one, next| one.knot() == next.knot()) {
             let largest = own.iter().max_by(|one, other| one.alone.total_cmp(&other.alone));
             self.knots.extend(largest.map(|sampled| (sampled.part, sampled.alone)));
         }
     }
 
-    /// A knot of the curve of a node, from 0 on.
+    /// A knot of the curve of a node, counted from 0.
     pub(super) fn knot(&self, id: u32, node: &Node, number: usize) -> Option<Knot> {
         let at = id as usize;
         let own = &self.knots[at.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[at]];
@@ -91,7 +90,7 @@ impl Curves {
         self.usual.get(number).map(|share| (part, peak * share))
     }
 
-    /// The most that the curve of a node reaches.
+    /// The maximum of the curve of a node.
     pub(super) fn most(&self, id: u32, node: &Node) -> f64 {
         let knots = (0..).map_while(|number| self.knot(id, node, number));
         knots.fold(0.0f32, |most, (_, bytes)| most.max(bytes)).into()
@@ -103,9 +102,16 @@ impl Curves {
 struct Sampled {
     node: u32,
     part: f32,
-    /// As it was, and as it would have been without others of the same program.
+    /// Bytes as sampled, and as they would have been without other processes of the same program.
     bytes: f32,
     alone: f32,
+}
+
+impl Sampled {
+    /// The part of the time of its job, of [`MOST_KNOTS`] parts.
+    fn knot(&self) -> usize {
+        ((self.part * MOST_KNOTS as f32) as usize).min(MOST_KNOTS - 1)
+    }
 }
 
 fn certain(own: &[Sampled]) -> Certain {
@@ -120,7 +126,7 @@ fn certain(own: &[Sampled]) -> Certain {
     Certain { mean: area, again: second.into() }
 }
 
-/// The share of their peaks that jobs hold in each part of their time.
+/// The share of their peak that jobs hold in each part of their time.
 fn usual(nodes: &[Node], sampled: &[Sampled]) -> [f32; PARTS] {
     let (mut sums, mut weights, mut counts) = ([0.0f64; PARTS], [0.0f64; PARTS], [0usize; PARTS]);
     for sampled in sampled {
@@ -139,7 +145,7 @@ fn usual(nodes: &[Node], sampled: &[Sampled]) -> [f32; PARTS] {
     [if samples >= FEW_IN_A_PART { (sum / weight) as f32 } else { 1.0 }; PARTS]
 }
 
-/// The samples of jobs; those of a job in the order of time.
+/// The samples of jobs; those of each job are in order of time.
 fn sampled(tree: &ProcessTree, nodes: &[Node], node_of: &[u32], sharing: &Sharing) -> Vec<Sampled> {
     let mut held: Vec<(f64, f64)> = vec![(0.0, 0.0); nodes.len()];
     let (mut touched, mut sampled) = (Vec::new(), Vec::new());

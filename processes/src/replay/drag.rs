@@ -1,7 +1,7 @@
-//! Drag: by how much the whole would take less time if some of its processes took none.
+//! Drag: the decrease of the total time if some processes took no time.
 //!
-//! The critical path does not tell: without a process on it, something else may be waited for nearly as long; and a
-//! process that nothing waited for held a slot that others waited for.
+//! The critical path does not show it: without a process on it, the whole may wait for another one nearly as long; and
+//! a process that nothing waited for may have held a slot that others waited for.
 
 use super::node::{Node, duration_of};
 use super::plan::Plan;
@@ -10,15 +10,15 @@ use crate::totals::{Totals, cpu_ns};
 use crate::tree::{ImageId, ProcessTree};
 
 impl Plan {
-    /// How long a replay with the recorded slots takes, in nanoseconds.
+    /// The duration of a replay with the recorded slots, in nanoseconds.
     #[must_use]
     pub fn replayed_ns(&self) -> u64 {
         simulation::time(&self.schedule, &self.schedule.nodes, self.limits(self.recorded_slots()))
     }
 
-    /// The drag of images together, with the recorded slots, in nanoseconds: an estimate. What an image started takes as
-    /// long as before. What starts jobs takes no time between them, and none after the last one. `replayed_ns` is that of
-    /// the plan; it takes as long as one replay.
+    /// Estimates the drag of `images` together, with the recorded slots, in nanoseconds. Processes that an image
+    /// started take as long as before. A starter of jobs takes no time between them, and none after the last one.
+    /// `replayed_ns` is that of the plan. Takes as long as one replay.
     #[must_use]
     pub fn drag_ns(&self, tree: &ProcessTree, totals: &Totals, images: &[ImageId], replayed_ns: u64) -> u64 {
         let limits = self.limits(self.recorded_slots());
@@ -38,15 +38,15 @@ impl Plan {
         replayed_ns.saturating_sub(simulation::time(&self.schedule, &nodes, limits))
     }
 
-    /// What a replay costs: jobs and what starts them.
+    /// Number of jobs and starters: the cost of a replay.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.schedule.nodes.len()
     }
 }
 
-/// The time in which an image of a job ran alone, of which this share is left if the job has the processor when it
-/// needs it.
+/// Takes off the time in which an image of a job ran alone. Of that time the given share is left if the job has the
+/// processor when it needs it.
 fn take_off(tree: &ProcessTree, totals: &Totals, node: &mut Node, (id, share): (ImageId, f64)) {
     let used = &tree.image(id).used;
     let cpu = node.demand * node.work_ns - cpu_ns(used.user_ns, used.system_ns).unwrap_or(0) as f64;

@@ -1,7 +1,7 @@
-//! The memory of what runs in a replay: what it likely is, and how little and how much it may be.
+//! The memory of the running processes in a replay: its likely value and its bounds.
 //!
-//! What each job holds goes along straight lines of the clock of work, so that the sum does, too: it is largest where
-//! one of the lines ends.
+//! The memory of each job moves along straight lines over the work clock, and so does the sum: its maximum is at the
+//! end of one of the lines.
 
 use std::collections::HashMap;
 
@@ -9,16 +9,16 @@ use foldhash::fast::RandomState;
 
 use super::node::Node;
 
-/// The memory of what runs.
+/// The memory of the running nodes.
 pub(super) struct Held {
     jobs: Running,
     starters: Running,
-    /// Where the line of each job began: work and bytes; and bytes for each unit of work.
+    /// The current line of each job: work and bytes at its start, and bytes per unit of work.
     lines: Vec<(f64, f64, f64)>,
     /// The work at which each job began, and the number of its next knot.
     began: Vec<f64>,
     next_knots: Vec<u16>,
-    /// The sum of all lines at this work, and how it goes on.
+    /// The sum of all lines at this work, and its slope.
     work: f64,
     bytes: f64,
     slope: f64,
@@ -27,18 +27,18 @@ pub(super) struct Held {
     low: f64,
     low_shared: Saved,
     high: f64,
-    /// How often it was added up.
+    /// Number of times it was added up.
     looks: u64,
     pub(super) most: Most,
 }
 
-/// The most that was found.
+/// The maxima found so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Most {
     pub(super) low: f64,
     pub(super) likely: f64,
     pub(super) high: f64,
-    /// When it was likely the most: the number of times that it had been added up.
+    /// The number of times it had been added up when the likely value was largest.
     pub(super) look: u64,
 }
 
@@ -63,12 +63,12 @@ impl Held {
         }
     }
 
-    /// The number of the knot that a job comes to next.
+    /// The number of the next knot of a job.
     pub(super) fn next_knot(&self, id: u32) -> usize {
         self.next_knots[id as usize].into()
     }
 
-    /// The work that had been done when a job began.
+    /// The work done when a job began.
     pub(super) fn began(&self, id: u32) -> f64 {
         self.began[id as usize]
     }
@@ -85,7 +85,7 @@ impl Held {
         self.most.high = self.most.high.max(self.high);
     }
 
-    /// A job comes to a knot, or begins; its line goes on to the next one, if there is one: work, and bytes.
+    /// A job reaches a knot, or begins. Its line continues to the next knot, if any, given as work and bytes.
     pub(super) fn turn(&mut self, id: u32, bytes: f64, work: f64, next: Option<(f64, f64)>) {
         self.go_on(work);
         let before = self.bytes_of(id, work);
@@ -115,7 +115,7 @@ impl Held {
         }
     }
 
-    /// A job surely runs: it would even if it began or ended somewhat earlier or later.
+    /// A job is now sure to run: it would even if it began or ended somewhat earlier or later.
     pub(super) fn is_sure(&mut self, node: &Node) {
         self.low += node.memory.mean;
         if let Some((program, shared)) = node.memory.shares {
@@ -146,7 +146,7 @@ impl Held {
         self.low -= node.memory.mean;
     }
 
-    /// Adds up what is held now. Returns how often that was done.
+    /// Adds up the memory held now. Returns the number of times that was done.
     pub(super) fn look(&mut self, work: f64) -> u64 {
         self.go_on(work);
         self.looks += 1;
@@ -157,7 +157,7 @@ impl Held {
         self.looks
     }
 
-    /// The jobs and starters that run, with their bytes; what they share is in each.
+    /// The running jobs and starters with their bytes; shared memory counts in each.
     pub(super) fn holders(&self, nodes: &[Node]) -> impl Iterator<Item = (u32, f64)> {
         let jobs = self.jobs.ids.iter().map(|&id| (id, self.bytes_of(id, self.work)));
         jobs.chain(self.starters.ids.iter().map(|&id| (id, nodes[id as usize].memory.usual)))
@@ -176,7 +176,7 @@ impl Held {
     }
 }
 
-/// Nodes that run, and where each is among them.
+/// Running nodes, and the position of each among them.
 struct Running {
     ids: Vec<u32>,
     places: Vec<u32>,
@@ -201,7 +201,7 @@ impl Running {
     }
 }
 
-/// What is in memory once instead of several times: of `k` jobs of a program all but `1/k` of the sum of what each
+/// Memory that is held once instead of several times: with `k` jobs of a program, `1 - 1/k` of the sum of what each
 /// shares.
 #[derive(Default)]
 struct Saved {
@@ -220,9 +220,12 @@ impl Saved {
 
     fn change(&mut self, program: u32, change: impl FnOnce((u32, f64)) -> (u32, f64)) {
         let of = self.programs.entry(program).or_default();
-        let saved = |(jobs, sum): (u32, f64)| if jobs > 1 { sum * (1.0 - 1.0 / f64::from(jobs)) } else { 0.0 };
         let before = saved(*of);
         *of = change(*of);
         self.bytes += saved(*of) - before;
     }
+}
+
+fn saved((jobs, sum): (u32, f64)) -> f64 {
+    if jobs > 1 { sum * (1.0 - 1.0 / f64::from(jobs)) } else { 0.0 }
 }

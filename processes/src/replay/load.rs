@@ -1,7 +1,7 @@
-//! How much recorded jobs were slowed down because they waited for a processor.
+//! The slowdown of recorded jobs that waited for a processor.
 //!
-//! Where the system told how long a process waited, that is taken off. Otherwise it is a guess: jobs that were more
-//! than the cores had as much less of them.
+//! If the system reported how long a process waited, that time is taken off. Otherwise it is estimated: while there
+//! were more jobs than cores, each had an equal share of them.
 
 use rayon::prelude::*;
 
@@ -9,19 +9,19 @@ use super::node::{Node, duration_of};
 use crate::totals::Totals;
 use crate::tree::{ProcessTree, duration};
 
-/// The share of the time with more jobs than cores from which on it tells what the cores really did.
+/// Minimum share of the time with more jobs than cores from which the number of cores that jobs had is estimated.
 const OFTEN: f64 = 0.1;
 
-/// What was found out.
+/// The measured load.
 pub(super) struct Load {
-    /// Cores that the jobs really had.
+    /// Cores that were really available to the jobs.
     pub(super) capacity: f64,
-    /// How long jobs waited for processors, as far as the system told: together, in nanoseconds.
+    /// Sum of the times that jobs waited for processors, where the system reported it, in nanoseconds.
     pub(super) waited_ns: f64,
 }
 
-/// Makes the times of jobs what they would be if each had a processor when it needed it. The cores that jobs
-/// really had are fewer than the machine has if other programs used them, too, as far as the recording tells.
+/// Changes the times of jobs to what they would be if each had a processor when it needed it. If the recording shows
+/// that other programs used the cores too, the capacity is less than the cores of the machine.
 pub(super) fn take_off(tree: &ProcessTree, totals: &Totals, nodes: &mut [Node], cores: u64) -> Load {
     let mut changes: Vec<(i64, bool, u32)> = Vec::new();
     for (node, of) in (0..).zip(&*nodes) {
@@ -32,7 +32,8 @@ pub(super) fn take_off(tree: &ProcessTree, totals: &Totals, nodes: &mut [Node], 
     }
     changes.par_sort_unstable();
     let mut work = vec![0.0; nodes.len()];
-    // Work that one job could do since the beginning; time in which jobs ran, and that in which there were too many.
+    // `done` is the work that one job could do since the start; then the time in which jobs ran, and that with too
+    // many.
     let (mut running, mut now, mut done) = (0u64, i64::MIN, 0.0);
     let (mut demand, mut whole_ns, mut crowded_ns, mut crowded_cpu_ns) = (0.0, 0.0, 0.0, 0.0);
     for (time, is_begin, node) in changes {
@@ -64,7 +65,7 @@ pub(super) fn take_off(tree: &ProcessTree, totals: &Totals, nodes: &mut [Node], 
             waited_ns += before - node.work_ns;
         } else {
             guessed_ns += before;
-            // It takes as long as it computes at least.
+            // It takes at least as long as it computes.
             speed_up(node, wall, work.max((node.demand * wall).min(wall)));
         }
     }
@@ -74,9 +75,9 @@ pub(super) fn take_off(tree: &ProcessTree, totals: &Totals, nodes: &mut [Node], 
     Load { capacity, waited_ns }
 }
 
-/// How long a job would have taken without waiting for a processor, if that is known of all its processes. Several
-/// threads or processes that wait at the same time need more than one processor together: all of them waited as much as
-/// they did.
+/// The duration of a job without waiting for a processor, if the waiting time of all its processes is known. If several
+/// threads or processes waited at the same time, they need more than one processor together: the job is slowed down by
+/// the same factor as before.
 fn without_waiting(tree: &ProcessTree, totals: &Totals, node: &Node, wall: f64) -> Option<f64> {
     let used = totals.of_process(tree, node.process);
     let waited = used.waiting_ns.value().filter(|_| used.waiting_ns.unknown() == 0)? as f64;
@@ -84,13 +85,13 @@ fn without_waiting(tree: &ProcessTree, totals: &Totals, node: &Node, wall: f64) 
     Some(if cpu + waited <= wall { wall - waited } else { wall * cpu / (cpu + waited) })
 }
 
-/// A job that was slowed down takes less time with a processor for itself.
+/// Shortens a job that was slowed down to the time it takes with a processor for itself.
 fn speed_up(node: &mut Node, wall: f64, work: f64) {
     if work >= wall {
         return;
     }
     let cpu = node.demand * wall;
-    // Before the job itself its slot may have waited for the scheduler.
+    // Its slot may have waited for the scheduler before the job itself.
     let before = (node.work_ns - wall).max(0.0);
     node.work_ns = work + before;
     node.demand = if node.work_ns > 0.0 { cpu / node.work_ns } else { 0.0 };

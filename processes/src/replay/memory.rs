@@ -1,6 +1,5 @@
 //! The memory of jobs and of what starts them.
 
-use barrow_analyzer::ProcessId;
 use rayon::prelude::*;
 
 use super::curves::Curves;
@@ -8,8 +7,8 @@ use super::node::Node;
 use super::sharing::{Shared, Sharing};
 use crate::tree::ProcessTree;
 
-/// Adds to nodes what is known of their memory. Returns the curves of jobs, and what each of these reaches at least, at
-/// most.
+/// Adds the known memory to nodes. Returns the curves of jobs, and the maximum over jobs of the memory that each is
+/// sure to reach.
 pub(super) fn measure(tree: &ProcessTree, nodes: &mut [Node], node_of: &[u32]) -> (Curves, f64) {
     let sharing = Sharing::of(tree);
     peaks(tree, nodes, node_of, &sharing);
@@ -27,16 +26,17 @@ pub(super) fn measure(tree: &ProcessTree, nodes: &mut [Node], node_of: &[u32]) -
     (curves, again)
 }
 
-/// The sum of the peaks of the images of each job that ran at the same time, and what the largest of them shares.
+/// Sets the peak of each job to the maximum sum of the peaks of images that ran at the same time, and its shared memory
+/// to that of its largest image.
 fn peaks(tree: &ProcessTree, nodes: &mut [Node], node_of: &[u32], sharing: &Sharing) {
-    // Begins and ends of the images of each job.
+    // Starts and ends of the images of each job.
     let mut changes: Vec<(u32, i64, bool, u64)> = Vec::new();
     let mut largest = vec![0; nodes.len()];
     let sampled = largest_samples(tree);
     for (image, &sampled) in tree.images().iter().zip(&sampled) {
         let at = node_of[image.process.index()];
         let node = &mut nodes[at as usize];
-        // Of a process that was still running, or that nothing counted, samples are all that is known.
+        // Samples are all that is known of a process that was still running or was not measured.
         let bytes = image.used.peak_bytes.unwrap_or(0).max(sampled);
         if !node.is_job {
             node.memory.peak = node.memory.peak.max(bytes as f64);
@@ -68,12 +68,11 @@ fn largest_samples(tree: &ProcessTree) -> Vec<u64> {
     largest
 }
 
-/// What starters hold: the largest sample of each, or its peak if it has none.
+/// Sets the memory of starters: the largest sample of each, or its peak if it has none.
 fn starters(tree: &ProcessTree, nodes: &mut [Node], node_of: &[u32]) {
-    let process_of = |image| -> ProcessId { tree.image(image).process };
     for sample in tree.samples() {
         for &(image, bytes) in sample.bytes {
-            let node = &mut nodes[node_of[process_of(image).index()] as usize];
+            let node = &mut nodes[node_of[tree.image(image).process.index()] as usize];
             if !node.is_job {
                 node.memory.usual = node.memory.usual.max(bytes as f64);
             }

@@ -1,4 +1,4 @@
-//! Which jobs need files that others make, as far as their arguments tell.
+//! Needs of jobs for files that others make, derived from their arguments.
 
 use std::collections::HashMap;
 
@@ -8,18 +8,18 @@ use foldhash::fast::RandomState;
 use super::node::{Need, Node};
 use crate::tree::{Image, ProcessTree};
 
-/// A file, as arguments name it: the directory it is relative to, and its name.
+/// A file named by an argument: the directory that it is relative to, and its name.
 type Name = (Option<StringId>, u32);
 
-/// Texts of arguments that look like files, by their names without `./`.
+/// Arguments that look like files, by their names without `./`.
 struct Files<'t> {
     tree: &'t ProcessTree,
-    /// Which file an argument names in a directory.
+    /// The file that each argument names in a directory.
     named: HashMap<(Option<StringId>, StringId), Name, RandomState>,
     names: HashMap<String, u32, RandomState>,
 }
 
-/// The needs of all nodes that begin after what they need has ended, or while it runs.
+/// The needs of all nodes that begin after the node they need has ended, or while it runs.
 pub(super) fn of(tree: &ProcessTree, nodes: &[Node], node_of: &[u32]) -> Vec<Need> {
     let mut files = Files { tree, named: HashMap::default(), names: HashMap::default() };
     let mut makers: HashMap<Name, u32, RandomState> = HashMap::default();
@@ -41,10 +41,9 @@ pub(super) fn of(tree: &ProcessTree, nodes: &[Node], node_of: &[u32]) -> Vec<Nee
     needs
 }
 
-/// That one node needs another, which made a file; they have a starter in common, or one of their starters has.
+/// The need of one node for another one that made a file, unless it began before that.
 fn need(tree: &ProcessTree, nodes: &[Node], of: u32, maker: u32) -> Option<Need> {
-    let process = |node: u32| tree.process(nodes[node as usize].process);
-    let (user, made_by) = (process(of), process(maker));
+    let [user, made_by] = [of, maker].map(|node| tree.process(nodes[node as usize].process));
     if of == maker || user.began_ns <= made_by.began_ns {
         return None;
     }
@@ -55,7 +54,7 @@ fn need(tree: &ProcessTree, nodes: &[Node], of: u32, maker: u32) -> Option<Need>
 }
 
 impl Files<'_> {
-    /// The files that an image names, and those of them that it makes.
+    /// Collects the files that an image names, and those of them that it makes.
     fn look(&mut self, image: &Image, used: &mut Vec<Name>, made: &mut Vec<Name>) {
         let tree = self.tree;
         let program = tree.program(image);
@@ -75,7 +74,7 @@ impl Files<'_> {
                 continue;
             }
             let Some(file) = self.file(program.directory, argument, is_output) else { continue };
-            // An archiver names its archive first, and changes it if it is there.
+            // An archiver names its archive first, and updates it if it exists.
             let is_archive = is_archiver && is_first;
             is_first = false;
             if is_output || is_archive {
@@ -86,7 +85,7 @@ impl Files<'_> {
             }
             is_output = false;
         }
-        // What was built may be executed.
+        // Programs that were built may be executed.
         used.extend(program.executable.and_then(|path| self.file(program.directory, path, false)));
     }
 
@@ -94,16 +93,15 @@ impl Files<'_> {
     fn look_at_rustc(&mut self, image: &Image, used: &mut Vec<Name>, made: &mut Vec<Name>) {
         let tree = self.tree;
         let words: Vec<&str> = tree.arguments(image).collect();
-        let after =
-            |flag: &str| words.iter().zip(words.iter().skip(1)).find(|(word, _)| **word == flag).map(|(_, next)| *next);
         let extra = words.iter().find_map(|word| word.strip_prefix("extra-filename=")).unwrap_or_default();
-        let (name, folder) = (after("--crate-name").unwrap_or_default(), after("--out-dir").unwrap_or_default());
+        let name = word_after(&words, "--crate-name").unwrap_or_default();
+        let folder = word_after(&words, "--out-dir").unwrap_or_default();
         made.push((None, self.id(&format!("lib{name}{extra}"))));
         if name.starts_with("build_script") {
             made.push((None, self.id(&format!("{folder}/build-script-build"))));
             made.push((None, self.id(&format!("{folder}/build-script-main"))));
         } else {
-            // What the build script of the package found out is an argument or a variable.
+            // The results of the build script of the package are passed as arguments or variables.
             used.push((None, self.id(&build_script(tree.directory(image).unwrap_or_default()))));
         }
         for (flag, crate_) in words.iter().zip(words.iter().skip(1)) {
@@ -114,13 +112,13 @@ impl Files<'_> {
         }
     }
 
-    /// The file that an argument names: what looks like one, and what was made before.
+    /// The file that an argument names, if it looks like a file or was named before.
     fn file(&mut self, directory: Option<StringId>, argument: StringId, is_output: bool) -> Option<Name> {
         if let Some(&found) = self.named.get(&(directory, argument)) {
             return Some(found);
         }
         let (name, looks_like_a_file) = name(self.tree.text(argument))?;
-        // Below the directory it has the same name as without it.
+        // A path below the directory has the same name as the relative path.
         let below = directory.and_then(|directory| name.strip_prefix(self.tree.text(directory))?.strip_prefix('/'));
         let of = directory.filter(|_| below.is_some() || !name.starts_with('/'));
         let name = below.unwrap_or(name);
@@ -143,12 +141,16 @@ impl Files<'_> {
     }
 }
 
-/// What stands for the results of the build script of a package.
+fn word_after<'t>(words: &[&'t str], flag: &str) -> Option<&'t str> {
+    words.iter().zip(words.iter().skip(1)).find(|(word, _)| **word == flag).map(|(_, next)| *next)
+}
+
+/// The name that stands for the results of the build script of a package.
 fn build_script(package: &str) -> String {
     format!("build script in {package}")
 }
 
-/// The file that an argument may be, unless it is a flag or a script, and whether it looks like one.
+/// The file name in an argument, and whether it looks like one; `None` for flags and scripts.
 fn name(argument: &str) -> Option<(&str, bool)> {
     let may_be = !argument.is_empty()
         && !argument.starts_with('-')

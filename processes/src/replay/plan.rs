@@ -1,4 +1,4 @@
-//! What a recorded tree consists of when it is replayed.
+//! The parts of a recorded tree when it is replayed.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -23,27 +23,27 @@ use crate::window::Window;
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub(super) schedule: Schedule,
-    /// Jobs of each pool that may run at the same time.
+    /// Maximum number of jobs of each pool that may run at the same time.
     pools: Vec<u64>,
-    /// Jobs that ran at the same time, at most.
+    /// Maximum number of jobs that ran at the same time.
     slots: u64,
-    /// Cores of the machine; as many as slots if that was not recorded.
+    /// Cores of the machine; the number of slots if that was not recorded.
     cores: u64,
     /// Cores that the jobs had: fewer if other programs used them, too.
     capacity: f64,
     waited_ns: u64,
-    /// Whether the slots are also cores: jobs that have several threads share them.
+    /// Whether the slots are also cores, which jobs with several threads share.
     slots_are_cores: bool,
     /// For each process, the node that it belongs to.
     pub(super) node_of: Vec<u32>,
-    /// Whether nothing was changed but the number of slots.
+    /// Whether only the number of slots was changed.
     is_as_recorded: bool,
     recorded_peak: Option<Peak>,
     recorded_ns: u64,
 }
 
 impl Plan {
-    /// Takes a tree apart. Takes time in proportion to `n log n` for `n` images.
+    /// Splits a tree into jobs. Takes O(n log n) time for `n` images.
     #[must_use]
     pub fn of(tree: &ProcessTree, totals: &Totals) -> Self {
         let starters = Starters::of(tree);
@@ -76,7 +76,7 @@ impl Plan {
         }
     }
 
-    /// How many jobs ran at the same time, at most.
+    /// Maximum number of jobs that ran at the same time.
     #[must_use]
     pub fn recorded_slots(&self) -> u64 {
         self.slots
@@ -88,14 +88,14 @@ impl Plan {
         self.cores
     }
 
-    /// How many jobs need a slot.
+    /// Number of jobs that need a slot.
     #[must_use]
     pub fn jobs(&self) -> usize {
         self.schedule.nodes.iter().filter(|node| node.takes_slot).count()
     }
 
-    /// How long jobs waited for processors in the recording, as far as the system told: all together, in nanoseconds.
-    /// Replays leave it out, and jobs wait there if they need more than all cores.
+    /// Sum of the times that jobs waited for processors in the recording, where the system reported it, in nanoseconds.
+    /// Replays leave it out: in a replay, jobs wait if they need more than all cores.
     #[must_use]
     pub fn waited_ns(&self) -> u64 {
         self.waited_ns
@@ -113,8 +113,8 @@ impl Plan {
         self.recorded_peak
     }
 
-    /// What happens with so many slots; one at least. What was sampled with the recorded slots is in the range of that
-    /// memory.
+    /// The outcome with `slots` slots, at least one. For the recorded slots, the memory range includes the sampled
+    /// peak.
     #[must_use]
     pub fn replay(&self, slots: u64) -> Outcome {
         let mut outcome = simulation::outcome(&self.schedule, self.limits(slots));
@@ -134,29 +134,29 @@ impl Plan {
         Limits { slots, pools: &self.pools, capacity }
     }
 
-    /// What holds the most memory of an outcome with so many slots: of each job or starter the image that held most in
-    /// the recording, and its bytes; what jobs share is in each.
+    /// The holders of the peak memory of an outcome with `slots` slots: the image of each job or starter with the
+    /// largest recorded peak, and its bytes; shared memory counts in each.
     #[must_use]
     pub fn at_peak(&self, tree: &ProcessTree, slots: u64, outcome: &Outcome) -> Vec<(ImageId, u64)> {
         let holders = simulation::holders(&self.schedule, self.limits(slots), outcome);
         let mut heaviest: HashMap<u32, (Option<u64>, ImageId)> = HashMap::new();
-        let node_of = |process: ProcessId| self.node_of[process.index()];
         for &(process, _) in &holders {
-            heaviest.insert(node_of(process), (None, tree.process(process).first_image));
+            let first_image = tree.process(process).first_image;
+            heaviest.insert(self.node_of[process.index()], (None, first_image));
         }
         for (id, image) in (0..).map(ImageId).zip(tree.images()) {
-            if let Some(heaviest) =
-                heaviest.get_mut(&node_of(image.process)).filter(|most| most.0 < image.used.peak_bytes)
-            {
+            let heaviest = heaviest.get_mut(&self.node_of[image.process.index()]);
+            if let Some(heaviest) = heaviest.filter(|most| most.0 < image.used.peak_bytes) {
                 *heaviest = (image.used.peak_bytes, id);
             }
         }
-        holders.into_iter().map(|(process, bytes)| (heaviest[&node_of(process)].1, bytes)).collect()
+        let images = holders.into_iter().map(|(process, bytes)| (heaviest[&self.node_of[process.index()]].1, bytes));
+        images.collect()
     }
 
-    /// The same tree if no more than `most` jobs of a class may run at the same time, besides the slots, as in a pool
-    /// of ninja. The class of a job is that of the image with most processor time in it. A job that is in a pool
-    /// already stays in that.
+    /// The same tree if at most `most` jobs of a class may run at the same time, besides the limit of slots, as in a
+    /// pool of ninja. The class of a job is that of its image with most processor time. Jobs that are in a pool already
+    /// stay in it.
     #[must_use]
     pub fn with_pool(&self, tree: &ProcessTree, totals: &Totals, class: (&Schema, LabelId), most: u64) -> Self {
         let mut plan = Plan { is_as_recorded: false, ..self.clone() };
@@ -171,7 +171,7 @@ impl Plan {
         plan
     }
 
-    /// How many jobs are in each pool, in the order in which these were added.
+    /// Number of jobs in each pool, in the order in which the pools were added.
     #[must_use]
     pub fn jobs_in_pools(&self) -> Vec<usize> {
         let mut counts = vec![0; self.pools.len()];
@@ -179,7 +179,7 @@ impl Plan {
         counts
     }
 
-    /// Of each node the image with most processor time; of those with the same, the one that ran longest alone.
+    /// The image of each node with most processor time; of equal ones, the one that ran longest alone.
     fn main_images(&self, tree: &ProcessTree, totals: &Totals) -> Vec<Option<ImageId>> {
         let mut main: Vec<Option<((u64, u64), ImageId)>> = vec![None; self.schedule.nodes.len()];
         for (id, image) in (0..).map(ImageId).zip(tree.images()) {
@@ -192,8 +192,8 @@ impl Plan {
         main.into_iter().map(|main| main.map(|(_, image)| image)).collect()
     }
 
-    /// The same tree if the processor needs `1 / factor` of the time for the images of a class. What schedulers and
-    /// scripts do themselves is as slow as before.
+    /// The same tree if the images of a class need `1 / factor` of their processor time. The own work of schedulers and
+    /// scripts takes as long as before.
     #[must_use]
     pub fn faster(&self, tree: &ProcessTree, totals: &Totals, class: (&Schema, LabelId), factor: f64) -> Self {
         let (schema, label) = class;
@@ -217,14 +217,14 @@ impl Plan {
     }
 }
 
-/// How many jobs ran at the same time, at most; 1 if nothing ran jobs in slots.
+/// Maximum number of jobs that ran at the same time; 1 if nothing ran jobs in slots.
 #[must_use]
 pub fn most_jobs(tree: &ProcessTree) -> u64 {
     let (nodes, _) = nodes(tree, None, &Starters::of(tree));
     most_at_once(tree, &nodes, &order_of_begin(tree, &nodes))
 }
 
-/// Without totals nothing is known of what jobs compute.
+/// Without totals, the processor time of jobs is unknown.
 fn nodes(tree: &ProcessTree, totals: Option<&Totals>, starters: &Starters) -> (Vec<Node>, Vec<u32>) {
     let mut nodes: Vec<Node> = Vec::new();
     let mut node_of: Vec<u32> = Vec::with_capacity(tree.processes().len());
@@ -264,7 +264,7 @@ fn order_of_begin(tree: &ProcessTree, nodes: &[Node]) -> Vec<u32> {
     order
 }
 
-/// How many jobs ran at the same time, at most.
+/// Maximum number of jobs that ran at the same time.
 fn most_at_once(tree: &ProcessTree, nodes: &[Node], order: &[u32]) -> u64 {
     let mut ends = BinaryHeap::new();
     let mut most = 1;

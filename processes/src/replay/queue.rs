@@ -3,17 +3,23 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Jobs that could begin if there was a slot; the ones that began earlier in the recording come first.
+/// Jobs that could begin if there were a slot; jobs that began earlier in the recording come first.
 pub(super) struct Queue {
     slots: u64,
     free: u64,
-    /// First those of no pool.
+    /// The first is for jobs without a pool.
     pools: Vec<Pool>,
 }
 
 struct Pool {
     free: u64,
     waiting: BinaryHeap<Reverse<u32>>,
+}
+impl Pool {
+    /// Its first job, if it has a free place.
+    fn first(&self) -> Option<u32> {
+        self.waiting.peek().map(|Reverse(job)| *job).filter(|_| self.free > 0)
+    }
 }
 
 impl Queue {
@@ -35,8 +41,8 @@ impl Queue {
 
     /// The next job, if it can begin now.
     pub(super) fn take(&mut self) -> Option<u32> {
-        let first = |pool: &Pool| pool.waiting.peek().map(|Reverse(job)| *job).filter(|_| pool.free > 0);
-        let (job, place) = self.pools.iter().zip(0..).filter_map(|(pool, at)| Some((first(pool)?, at))).min()?;
+        let pools = self.pools.iter().zip(0..);
+        let (job, place) = pools.filter_map(|(pool, at)| Some((pool.first()?, at))).min()?;
         self.free = self.free.checked_sub(1)?;
         let pool = self.pools.get_mut::<usize>(place)?;
         pool.free -= 1;

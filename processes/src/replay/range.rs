@@ -3,12 +3,12 @@
 /// The most memory at one time, in bytes. `low` ≤ `likely` ≤ `high`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MemoryRange {
-    /// What jobs hold together that surely run at the same time, each as much as it held on average; not less than what
-    /// the largest of them was sampled with twice.
+    /// Sum of the average memory of the jobs that surely run at the same time; at least the second largest sample of
+    /// any job.
     pub low: u64,
-    /// What the jobs hold as sampled, with what they share once.
+    /// Sum of the memory of jobs as sampled, with shared memory counted once.
     pub likely: u64,
-    /// What the jobs hold if the peaks of all that run at the same time come together, and none shares anything.
+    /// Sum of the peaks of all jobs that run at the same time, with nothing shared.
     pub high: u64,
 }
 

@@ -1,23 +1,23 @@
-//! What a replay follows: nodes, what they need of one another, and the memory that they hold.
+//! The input of a replay: nodes, their needs, and their memory.
 
 use std::ops::Range;
 
 use super::curves::Curves;
 use super::node::{Need, Node};
 
-/// All that a replay needs to know of a tree.
+/// The facts of a tree that a replay needs.
 #[derive(Debug, Clone)]
 pub(super) struct Schedule {
     pub(super) nodes: Vec<Node>,
-    /// Sorted by `node`: what becomes possible when it has come so far.
+    /// Sorted by `node`: the needs that are met as it progresses.
     pub(super) needs: Vec<Need>,
-    /// Where the needs on each node end in `needs`.
+    /// The end of the range of each node in `needs`.
     need_ends: Vec<usize>,
-    /// The children of all starters, and where those of each node end.
+    /// The children of all starters, and the end of the range of each node.
     children: Vec<u32>,
     child_ends: Vec<usize>,
     pub(super) curves: Curves,
-    /// What one of the jobs was sampled with twice.
+    /// Maximum over jobs of the second largest sample.
     pub(super) again_bytes: f64,
 }
 
@@ -38,13 +38,13 @@ impl Schedule {
         range(&self.need_ends, node)
     }
 
-    /// What a node starts.
+    /// The children of a node.
     pub(super) fn children(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
         self.children[range(&self.child_ends, node)].iter().copied()
     }
 }
 
-/// Where the items of each of `count` nodes end if they are sorted by node.
+/// The end of the range of each of `count` nodes if the items are sorted by node.
 fn ends(count: usize, nodes: impl Iterator<Item = u32>) -> Vec<usize> {
     let mut ends = vec![0; count];
     nodes.for_each(|node| ends[node as usize] += 1);

@@ -1,16 +1,16 @@
-//! What processes that execute the same program share: pages of the program and its libraries are in memory once.
+//! Memory shared by processes that execute the same program: pages of the program and its libraries are in memory once.
 //!
-//! Samples divide shared pages among those that share them, and peaks count them in full:
+//! Samples divide shared pages among the processes that share them, and peaks count them in full:
 //!
 //! ```text
 //!   a sample of one of k processes = private + shared / k        its peak ≥ private + shared
 //! ```
 //!
-//! So the two differ by `shared · (1 - 1/k)` at least, and by just that when the process is at its peak: the least of all
-//! samples tells how much is shared. It is not more than what the smallest process held. Where only one process of a
-//! program was sampled at a time, an attribute of a process, `file memory`, may tell how much of it was pages of files,
-//! divided like the samples. Without that nothing else is known: then a process that is small beside others of its
-//! program is taken for code, which is shared; processes of the same size tell nothing.
+//! So the two differ by `shared · (1 - 1/k)` at least, and by exactly that when the process is at its peak: the minimum
+//! over all samples estimates the shared memory. It is at most the peak of the smallest process. If only one process of
+//! a program was sampled at a time, an attribute of a process, `file memory`, may say how much of its memory was pages
+//! of files, divided like the samples. Without that attribute, a process that is small beside others of its program is
+//! taken for code, which is shared; processes of similar size say nothing.
 
 use std::collections::HashMap;
 
@@ -19,24 +19,24 @@ use foldhash::fast::RandomState;
 
 use crate::tree::{Image, ImageId, ProcessTree, Sample};
 
-/// The attribute that says how much of the memory of a process was pages of files, at most, in
-/// bytes; pages that others share are divided, as in samples.
+/// The attribute with the maximum memory of a process in pages of files, in bytes; pages that others share are divided,
+/// as in samples.
 const FILE_MEMORY: &str = "file memory";
-/// Of fewer processes the smallest may be large by chance.
+/// Minimum number of processes: the smallest of fewer may be large by chance.
 const FEW_PROCESSES: u32 = 3;
-/// A process that has this part of the memory of the largest one is small.
+/// A process is small if it has at most this part of the memory of the largest one.
 const SMALL: u64 = 4;
 
-/// What each process of a program shares with the others, in bytes.
+/// The memory that each process of a program shares with the others, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Shared {
-    /// As far as samples tell: 0 if they do not.
+    /// As estimated from samples; 0 if they do not tell.
     pub(super) likely: f64,
-    /// At most.
+    /// Maximum.
     pub(super) most: f64,
 }
 
-/// What the processes of all programs share.
+/// The memory shared by the processes of each program.
 #[derive(Debug, Clone)]
 pub(super) struct Sharing {
     programs: HashMap<StringId, Shared, RandomState>,
@@ -45,7 +45,7 @@ pub(super) struct Sharing {
 impl Sharing {
     pub(super) fn of(tree: &ProcessTree) -> Self {
         let (told, measured) = (told(tree), measured(tree));
-        // The smallest and the largest peak, and how many there are.
+        // The smallest and the largest peak, and the number of peaks.
         let mut peaks: HashMap<StringId, (u64, u64, u32), RandomState> = HashMap::default();
         for image in tree.images().iter().filter(|image| !image.is_forked) {
             if let Some((program, peak)) = tree.program(image).executable.zip(image.used.peak_bytes) {
@@ -70,14 +70,14 @@ impl Sharing {
         Sharing { programs: peaks.into_iter().filter_map(of).collect() }
     }
 
-    /// What the image shares with others that execute the same program, and which.
+    /// The program of an image, and the memory it shares with others that execute the same program.
     pub(super) fn of_image(&self, tree: &ProcessTree, image: &Image) -> Option<(StringId, Shared)> {
         let program = tree.program(image).executable?;
         Some((program, *self.programs.get(&program)?))
     }
 }
 
-/// For each program what recorders told of the memory of its files, at most. It may be told again as it grows.
+/// For each program, the maximum recorded memory of its files. Recorders may report it again as it grows.
 fn told(tree: &ProcessTree) -> HashMap<StringId, f64, RandomState> {
     let mut told: HashMap<StringId, f64, RandomState> = HashMap::default();
     for process in tree.processes() {
@@ -91,10 +91,11 @@ fn told(tree: &ProcessTree) -> HashMap<StringId, f64, RandomState> {
     told
 }
 
-/// For each program that several processes executed at a time: what they share, by the sample that allows least.
+/// For each program that several processes executed at the same time: the smallest bound of the memory they share over
+/// all samples.
 fn measured(tree: &ProcessTree) -> HashMap<StringId, f64, RandomState> {
     let mut least: HashMap<StringId, f64, RandomState> = HashMap::default();
-    // The last sample that each image was in, from 1 on.
+    // The last sample that has each image, counted from 1.
     let mut seen = vec![0u32; tree.images().len()];
     for (number, sample) in (1u32..).zip(tree.samples()) {
         let together = Together::of(tree, &sample, |image| seen[image.index()] + 1 == number && number > 1);
@@ -113,12 +114,12 @@ fn measured(tree: &ProcessTree) -> HashMap<StringId, f64, RandomState> {
 
 /// The processes of each program in a sample.
 pub(super) struct Together {
-    /// How many, and how many of them were not settled.
+    /// Number of processes, and number of those that are not settled.
     programs: HashMap<StringId, (u32, u32), RandomState>,
 }
 
 impl Together {
-    /// `is_settled` tells of an image whether it had time to load what it executes.
+    /// `is_settled` says whether an image had time to load the program that it executes.
     pub(super) fn of(tree: &ProcessTree, sample: &Sample<'_>, is_settled: impl Fn(ImageId) -> bool) -> Self {
         let mut programs: HashMap<StringId, (u32, u32), RandomState> = HashMap::default();
         for &(image, _) in sample.bytes {
@@ -130,13 +131,13 @@ impl Together {
         Together { programs }
     }
 
-    /// How many processes execute the program of an image; 1 at least.
+    /// Number of processes that execute the program of an image; at least 1.
     pub(super) fn processes(&self, tree: &ProcessTree, image: &Image) -> u32 {
         let program = tree.program(image).executable;
         program.and_then(|program| self.programs.get(&program)).map_or(1, |of| of.0.max(1))
     }
 
-    /// The same, if they are several and all are settled.
+    /// The same, if there are several and all are settled.
     fn settled(&self, tree: &ProcessTree, image: &Image) -> Option<u32> {
         let of = self.programs.get(&tree.program(image).executable?)?;
         (of.0 > 1 && of.1 == 0).then_some(of.0)

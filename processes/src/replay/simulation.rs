@@ -1,9 +1,8 @@
 //! Runs a plan: a clock, slots, and processors that are shared.
 //!
 //! Jobs that together need more than all cores are all slowed down by the same factor. So there are two clocks: time,
-//! and the work that each running job has done since the beginning, which is slower while there is too much to do. A
-//! job ends when the second clock has gone on by its work, whatever begins or ends meanwhile: no other job has to be
-//! looked at.
+//! and the work that each running job has done since the start, which is slower under overload. A job ends when the
+//! second clock has advanced by its work, whatever begins or ends in between: no other job has to be updated.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -16,20 +15,20 @@ use super::queue::Queue;
 use super::range::MemoryRange;
 use super::schedule::Schedule;
 
-/// What happens with other slots.
+/// The outcome with other slots.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// From start to end, in nanoseconds.
     pub wall_ns: u64,
-    /// The most memory of all jobs together; `None` if nothing is known of it.
+    /// Maximum memory of all jobs together; `None` if nothing is known of it.
     pub memory: Option<MemoryRange>,
-    /// Jobs that ran at the same time in slots, at most.
+    /// Maximum number of jobs that ran at the same time in slots.
     pub most_jobs: u64,
-    /// When the memory was likely the most.
+    /// The number of times the memory had been added up when its likely value was largest.
     pub(super) look: u64,
 }
 
-/// How much may run at the same time.
+/// Limits of what may run at the same time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits<'l> {
     /// Jobs.
@@ -40,16 +39,16 @@ pub(super) struct Limits<'l> {
     pub(super) capacity: f64,
 }
 
-/// What is asked about a replay.
+/// The result wanted from a replay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Asked {
     Time,
     Memory,
-    /// What runs when the memory is added up for this time.
+    /// The nodes that run when the memory is added up for this time.
     Holders(u64),
 }
 
-/// Nanoseconds that can be compared.
+/// A comparable number of nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Time(f64);
 
@@ -67,24 +66,24 @@ impl PartialOrd for Time {
     }
 }
 
-/// What happens when a clock has come so far. At the same time the first of these comes first.
+/// An event at a time of one of the clocks. Simultaneous events happen in the order of the variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// The memory of a job comes to the next knot of its curve.
+    /// The memory of a job reaches the next knot of its curve.
     Knot(u32),
     /// A job that is a little early may have ended.
     Unsure(u32),
-    /// A node has all that it needs, and its starter had the time to start it.
+    /// A node has all its needs, and its starter had the time to start it.
     Begin(u32),
     /// A node ends.
     End(u32),
-    /// A job has come so far that this need is met.
+    /// A job has progressed far enough to meet this need.
     Met(u32),
-    /// A job that is a little late has begun, too.
+    /// A job that is a little late has begun as well.
     Sure(u32),
 }
 
-/// A job surely runs in this part of its time: the times of a replay differ from those of the next recording.
+/// The part of its time in which a job surely runs: the times of a replay differ from those of the next recording.
 const SURE: (f64, f64) = (0.25, 0.75);
 
 struct Simulation<'p> {
@@ -95,14 +94,14 @@ struct Simulation<'p> {
     /// The second clock.
     work: f64,
     capacity: f64,
-    /// Cores that all running jobs would use together.
+    /// Cores that all running jobs need together.
     demand: f64,
     queue: Queue,
     /// By time.
     timers: BinaryHeap<Reverse<(Time, Event)>>,
     /// By work.
     running: BinaryHeap<Reverse<(Time, Event)>>,
-    /// What each node still waits for; [`BEGUN`] if it has begun.
+    /// Number of needs that each node still waits for; [`BEGUN`] if it has begun.
     missing: Vec<u32>,
     /// Children that each node still waits for before it ends.
     children_left: Vec<u32>,
@@ -114,14 +113,14 @@ struct Simulation<'p> {
 /// A node has begun.
 const BEGUN: u32 = u32::MAX;
 
-/// How long it takes.
+/// The duration of a replay.
 pub(super) fn time(schedule: &Schedule, nodes: &[Node], limits: Limits<'_>) -> u64 {
     let mut simulation = Simulation::new(schedule, nodes, limits, Asked::Time);
     simulation.run();
     simulation.outcome.wall_ns
 }
 
-/// How long it takes, and how much memory.
+/// The duration and memory of a replay.
 pub(super) fn outcome(schedule: &Schedule, limits: Limits<'_>) -> Outcome {
     let mut simulation = Simulation::new(schedule, &schedule.nodes, limits, Asked::Memory);
     simulation.run();
@@ -136,7 +135,7 @@ pub(super) fn outcome(schedule: &Schedule, limits: Limits<'_>) -> Outcome {
     Outcome { memory, look: most.look, ..simulation.outcome }
 }
 
-/// What holds the most memory of an outcome with these limits, with bytes; what jobs share is in each.
+/// The holders of the peak memory of an outcome with these limits, with bytes; shared memory counts in each.
 pub(super) fn holders(schedule: &Schedule, limits: Limits<'_>, outcome: &Outcome) -> Vec<(ProcessId, u64)> {
     let mut simulation = Simulation::new(schedule, &schedule.nodes, limits, Asked::Holders(outcome.look));
     simulation.run();
@@ -188,7 +187,7 @@ impl<'p> Simulation<'p> {
                     break;
                 }
             }
-            // Times that contradict each other may leave nodes that wait for one another.
+            // Contradictory times may leave nodes that wait for one another.
             while self.missing.get(next).is_some_and(|&missing| missing == BEGUN) {
                 next += 1;
             }
@@ -201,7 +200,7 @@ impl<'p> Simulation<'p> {
         self.outcome.wall_ns = self.now as u64;
     }
 
-    /// The next event; the clocks go on to it.
+    /// The next event. Advances the clocks to it.
     fn next_event(&mut self) -> Option<Event> {
         let rate = if self.demand > self.capacity { self.capacity / self.demand } else { 1.0 };
         let timer = self.timers.peek().map(|Reverse((time, _))| time.0);
@@ -293,12 +292,12 @@ impl<'p> Simulation<'p> {
         }
     }
 
-    /// Something happens when this part of a job that begins now is done.
+    /// Schedules an event for when this part of a job that begins now is done.
     fn when_done(&mut self, of: &Node, part: f64, event: Event) {
         self.running.push(Reverse((Time(self.work + of.work_ns * part), event)));
     }
 
-    /// The memory of a job comes to a knot of its curve.
+    /// The memory of a job reaches a knot of its curve.
     fn turn(&mut self, node: u32) {
         let knot = self.held.next_knot(node);
         let of = &self.nodes[node as usize];
@@ -307,7 +306,7 @@ impl<'p> Simulation<'p> {
         self.look();
     }
 
-    /// The memory of a job goes on from these bytes to a knot of its curve.
+    /// Leads the memory of a job from these bytes to a knot of its curve.
     fn lead(&mut self, node: u32, bytes: f64, knot: usize) {
         let of = &self.nodes[node as usize];
         let next = self.schedule.curves.knot(node, of, knot).map(|(part, bytes)| {

@@ -1,4 +1,4 @@
-//! What starts jobs: schedulers, scripts, and what contains them.
+//! Starters of jobs: schedulers, scripts, and their ancestors.
 
 use barrow_analyzer::ProcessId;
 
@@ -29,17 +29,17 @@ const SCHEDULERS: [&str; 20] = [
 ];
 /// Programs that start processes one after the other, or several for one pipeline.
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"];
-/// Other programs that run several children at a time are schedulers if they have so many.
+/// Minimum number of children of another program that runs several at a time to count as a scheduler.
 const FEW_CHILDREN: u32 = 4;
-/// Which processes start jobs, and how.
+/// The starters of a tree.
 pub(super) struct Starters {
     is_scheduler: Vec<bool>,
-    /// Whether it is one, or one of its descendants is.
+    /// Whether the process or one of its descendants is a scheduler.
     pub(super) has_scheduler: Vec<bool>,
     pub(super) has_cargo: bool,
-    /// When the last of the children that it waited for ended.
+    /// The end of the last child that each process waited for.
     pub(super) last_child_ns: Vec<Option<i64>>,
-    /// Several roots are the jobs of a scheduler that was not recorded.
+    /// Whether there are several roots: they are the jobs of a scheduler that was not recorded.
     has_many_roots: bool,
 }
 
@@ -47,7 +47,8 @@ impl Starters {
     pub(super) fn of(tree: &ProcessTree) -> Self {
         let processes = tree.processes();
         let (mut children, mut overlapping) = (vec![0u32; processes.len()], vec![false; processes.len()]);
-        // When the first child ended, and whether another one began then: workers that all begin at once are no jobs.
+        // The end of the first child, and whether another one began after it: workers that all begin at once are not
+        // jobs.
         let (mut first_end, mut refilled) = (vec![i64::MAX; processes.len()], vec![false; processes.len()]);
         let mut last_end = vec![i64::MIN; processes.len()];
         let mut last_child_ns = vec![None; processes.len()];
@@ -73,11 +74,11 @@ impl Starters {
         for id in (0..processes.len() as u32).rev().map(ProcessId) {
             let at = id.index();
             if children[at] > 0 {
-                let names = || tree.images_of(id).filter_map(|(_, image)| tree.command(image));
-                let is_known = names().any(|name| SCHEDULERS.contains(&name));
+                let names: Vec<&str> = tree.images_of(id).filter_map(|(_, image)| tree.command(image)).collect();
+                let is_known = names.iter().any(|name| SCHEDULERS.contains(name));
                 let may_be = overlapping[at] && refilled[at] && children[at] >= FEW_CHILDREN;
-                starters.is_scheduler[at] = is_known || may_be && !names().any(|name| SHELLS.contains(&name));
-                starters.has_cargo |= is_known && names().any(|name| name == "cargo");
+                starters.is_scheduler[at] = is_known || may_be && !names.iter().any(|name| SHELLS.contains(name));
+                starters.has_cargo |= is_known && names.contains(&"cargo");
             }
             starters.has_scheduler[at] |= starters.is_scheduler[at];
             if let Some(parent) = processes[at].parent {
@@ -87,7 +88,7 @@ impl Starters {
         starters
     }
 
-    /// Whether the children of a process are jobs in slots; `None` is what started the first processes.
+    /// Whether the children of a process are jobs in slots; `None` is the starter of the first processes.
     pub(super) fn are_slots_of(&self, starter: Option<ProcessId>) -> bool {
         starter.map_or(self.has_many_roots, |starter| self.is_scheduler[starter.index()])
     }

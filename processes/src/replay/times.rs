@@ -1,4 +1,4 @@
-//! What each job waited for, and how long it then took to begin.
+//! The node that each job waited for, and the time it then took to begin.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,36 +9,37 @@ use super::node::{Need, Node};
 use super::starters::Starters;
 use crate::tree::{ProcessTree, duration};
 
-/// A slot that is free for longer had nothing to do: what begins then waited for something else.
+/// A slot that is free for longer had nothing to do: the next job waited for something else.
 const SLOT_IS_FREE_NS: u64 = 20_000_000;
 
-/// What is known when a node begins.
+/// The state when a node begins.
 struct Before {
-    /// When its starter began, and the first child of it.
+    /// The start of its starter, and that of the starter's first child.
     starter_ns: i64,
     first_ns: i64,
-    /// The sibling that ended last, and when.
+    /// The sibling that ended last, and its end.
     last_ended: Option<(u32, i64)>,
-    /// Since when a slot was free.
+    /// The time since which a slot was free.
     free_since_ns: i64,
-    /// Since when no job ran, if none did.
+    /// The time since which no job ran, if none did.
     idle_since_ns: Option<i64>,
-    /// Jobs that ran at the same time, at most.
+    /// Maximum number of jobs that ran at the same time.
     slots: u64,
-    /// How long the starter waited for a processor, less what earlier gaps took of it, in nanoseconds.
+    /// Time that the starter waited for a processor and that no earlier gap has used up, in nanoseconds.
     starter_waited_ns: u64,
 }
 
 impl Before {
-    /// A child of a script begins after the sibling that ended last. Returns that.
+    /// Starts a child of a script after the sibling that ended last, and returns that sibling.
     fn in_turn(&self, node: &mut Node, began_ns: i64) -> Option<u32> {
         let from = self.last_ended.map_or(self.starter_ns, |(_, end)| end);
         node.lag_ns = duration(from, began_ns) as f64;
         self.last_ended.map(|(sibling, _)| sibling)
     }
 
-    /// A job of a scheduler begins when a slot is free. If one was free for long, it waited for the sibling that ended
-    /// last, which is returned. A scheduler that waited for a processor itself begins jobs late: that is no need.
+    /// Starts a job of a scheduler when a slot is free. If one was free for long, the job waited for the sibling that
+    /// ended last, which is returned. A scheduler that waited for a processor itself begins jobs late: that is not a
+    /// need.
     fn scheduled(&mut self, node: &mut Node, began_ns: i64, has_needs: bool) -> Option<u32> {
         let Some((sibling, end)) = self.last_ended else {
             node.lag_ns = duration(self.starter_ns, self.first_ns.min(began_ns)) as f64;
@@ -69,7 +70,7 @@ impl Before {
     }
 }
 
-/// What each node waited for, and how long it then took to begin.
+/// Adds the sibling that each node waited for to `needs`, and sets the time that it then took to begin.
 pub(super) fn times(
     tree: &ProcessTree,
     nodes: &mut [Node],
@@ -78,12 +79,8 @@ pub(super) fn times(
     starters: &Starters,
     needs: &mut Vec<Need>,
 ) {
-    let has_needs = {
-        let mut has = vec![false; nodes.len()];
-        needs.iter().for_each(|need| has[need.of as usize] = true);
-        has
-    };
-    let place = |starter: Option<u32>| starter.map_or(0, |starter| starter as usize + 1);
+    let mut has_needs = vec![false; nodes.len()];
+    needs.iter().for_each(|need| has_needs[need.of as usize] = true);
     let mut last_ended: Vec<Option<(u32, i64)>> = vec![None; nodes.len() + 1];
     let mut first_begin: Vec<Option<i64>> = vec![None; nodes.len() + 1];
     let mut waited_ns: Vec<Option<u64>> = vec![None; nodes.len() + 1];
@@ -136,7 +133,12 @@ pub(super) fn times(
     }
 }
 
-/// How long a process itself waited for a processor, in nanoseconds; 0 if that is unknown.
+/// The position of the children of a node in tables that begin with those of no node.
+fn place(starter: Option<u32>) -> usize {
+    starter.map_or(0, |starter| starter as usize + 1)
+}
+
+/// The time that a process itself waited for a processor, in nanoseconds; 0 if unknown.
 fn waited(tree: &ProcessTree, process: ProcessId) -> u64 {
     tree.images_of(process).filter_map(|(_, image)| image.used.waiting_ns).fold(0, u64::saturating_add)
 }
