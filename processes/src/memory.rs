@@ -4,26 +4,26 @@ use crate::classes::{LabelId, Schema};
 use crate::tree::{ImageId, ProcessTree, Sample, duration};
 use crate::window::Window;
 
-/// The most memory that a tree held at one time.
+/// The maximum memory of a tree at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peak {
     /// Bytes.
     pub bytes: u64,
-    /// When.
+    /// The time of the peak.
     pub time_ns: i64,
-    /// What the number is.
+    /// The meaning of the number.
     pub kind: PeakKind,
 }
 
-/// What a peak is.
+/// The meaning of a peak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeakKind {
     /// The largest sample; the memory may have been larger between two of them.
     Sampled,
-    /// No samples: the sum of the peaks of the images that ran at the same time, although their peaks need not have been at
-    /// the same time, and although shared pages count several times. It cannot have been more.
+    /// No samples: the sum of the peaks of the images that ran at the same time. It is an upper bound, because their
+    /// peaks need not coincide and shared pages count several times.
     UpperBound,
-    /// As [`PeakKind::UpperBound`], without as many images whose peaks are unknown: it may have been less or more.
+    /// Like [`PeakKind::UpperBound`], but this many images have unknown peaks: it may have been less or more.
     KnownPeaks(u32),
 }
 
@@ -33,7 +33,7 @@ pub fn memory_curve(tree: &ProcessTree) -> Vec<(i64, u64)> {
     tree.samples().map(|sample| (sample.time_ns, sample.total_bytes())).collect()
 }
 
-/// The same of the images of a class.
+/// The same for the images of a class.
 #[must_use]
 pub fn class_memory_curve(tree: &ProcessTree, schema: &Schema, label: LabelId) -> Vec<(i64, u64)> {
     let of = tree.samples().map(|sample| {
@@ -49,7 +49,7 @@ pub fn class_peaks(tree: &ProcessTree, schema: &Schema) -> Vec<Option<(i64, u64)
     class_peaks_within(tree, schema, Window::of(tree))
 }
 
-/// The same of the samples in a window.
+/// The same for the samples in a window.
 #[must_use]
 pub fn class_peaks_within(tree: &ProcessTree, schema: &Schema, window: Window) -> Vec<Option<(i64, u64)>> {
     let mut peaks: Vec<Option<(i64, u64)>> = vec![None; schema.labels().len()];
@@ -72,15 +72,15 @@ pub fn class_peaks_within(tree: &ProcessTree, schema: &Schema, window: Window) -
 /// The memory of a tree at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Memory {
-    /// When it was measured.
+    /// Time of the measurement.
     pub time_ns: i64,
     /// Bytes of all processes.
     pub bytes: u64,
-    /// Bytes of each class, by label. What the schema ignores is in none.
+    /// Bytes of each class, by label; images that the schema ignores are left out.
     pub by_label: Vec<u64>,
 }
 
-/// The samples in a window: of those in the same one of `cells` equal parts, the largest.
+/// The samples in a window: the largest in each of `cells` equal parts.
 #[must_use]
 pub fn memory_within(tree: &ProcessTree, schema: &Schema, window: Window, cells: u32) -> Vec<Memory> {
     let cell_ns = window.length_ns().div_ceil(cells.max(1).into()).max(1);
@@ -105,7 +105,7 @@ pub fn memory_within(tree: &ProcessTree, schema: &Schema, window: Window, cells:
     of.collect()
 }
 
-/// The most memory that the tree held at one time; `None` if nothing is known of it.
+/// The maximum memory of the tree at one time; `None` if nothing is known of it.
 #[must_use]
 pub fn peak(tree: &ProcessTree) -> Option<Peak> {
     let largest = memory_curve(tree).into_iter().max_by_key(|&(time_ns, bytes)| (bytes, std::cmp::Reverse(time_ns)));
@@ -114,10 +114,10 @@ pub fn peak(tree: &ProcessTree) -> Option<Peak> {
 
 /// The largest sum of the peaks of images that ran at the same time.
 fn bound(tree: &ProcessTree) -> Option<Peak> {
-    let known = || tree.images().iter().filter_map(|image| Some((image, image.used.peak_bytes?)));
-    let mut starts: Vec<(i64, u64)> = known().map(|(image, bytes)| (image.began_ns, bytes)).collect();
-    let end = |ended: Option<i64>| ended.unwrap_or(i64::MAX);
-    let mut ends: Vec<(i64, u64)> = known().map(|(image, bytes)| (end(image.ended_ns), bytes)).collect();
+    let known: Vec<_> = tree.images().iter().filter_map(|image| Some((image, image.used.peak_bytes?))).collect();
+    let mut starts: Vec<(i64, u64)> = known.iter().map(|&(image, bytes)| (image.began_ns, bytes)).collect();
+    let ends = known.iter().map(|&(image, bytes)| (image.ended_ns.unwrap_or(i64::MAX), bytes));
+    let mut ends: Vec<(i64, u64)> = ends.collect();
     starts.sort_unstable();
     ends.sort_unstable();
     let unknown = tree.images().len() - starts.len();
@@ -125,7 +125,7 @@ fn bound(tree: &ProcessTree) -> Option<Peak> {
     let (mut sum, mut ended) = (0u128, ends.iter().peekable());
     let mut most: Option<(u128, i64)> = None;
     for &(time_ns, bytes) in &starts {
-        // What ended before this one began; what ended at its very start may have overlapped.
+        // Subtract images that ended before this one began; those that ended at its very start may have overlapped.
         while let Some(&(_, bytes)) = ended.next_if(|(end, _)| *end < time_ns) {
             sum = sum.saturating_sub(bytes.into());
         }

@@ -1,6 +1,6 @@
 //! Names of processes: `1234:0` is the first process of the recording that had the number 1234.
 //!
-//! The system uses process numbers again, so the number alone need not name one process. Where there are processes of
+//! The system reuses process numbers, so the number alone need not identify a process. If there are processes of
 //! several machines, the machine comes first: `build2:1234:0`.
 
 use std::collections::HashSet;
@@ -10,10 +10,10 @@ use barrow_analyzer::ProcessId;
 use crate::error::{ProcessError, Result};
 use crate::tree::{Process, ProcessTree};
 
-/// Processes that an error lists.
+/// Maximum number of processes that an error lists.
 const MOST_LISTED: usize = 5;
 
-/// What a name says of a process.
+/// One reading of the name of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Name<'n> {
     host: Option<&'n str>,
@@ -22,7 +22,7 @@ struct Name<'n> {
 }
 
 impl<'n> Name<'n> {
-    /// All that `text` may mean: `a:1:2` is process `1:2` of `a`, and process 2 of a host `a:1`.
+    /// All readings of `text`: `a:1:2` is process `1:2` of `a`, or process 2 of a host `a:1`.
     fn read(text: &'n str) -> impl Iterator<Item = Name<'n>> {
         let mut parts = text.rsplitn(3, ':');
         let (last, middle, rest) = (parts.next(), parts.next(), parts.next());
@@ -52,7 +52,7 @@ impl ProcessTree {
         }
     }
 
-    /// The process of this name: `1234:0`, or `1234` if only one process had that number, each after `HOST:` or not.
+    /// The process with this name: `1234:0`, or `1234` if only one process had that number, optionally after `HOST:`.
     ///
     /// # Errors
     /// [`ProcessError::NoProcess`], [`ProcessError::SeveralProcesses`].
@@ -80,7 +80,7 @@ impl ProcessTree {
         let Some(first) = hosts.next() else { return false };
         // The same text may have several ids.
         let ids: HashSet<_> = hosts.filter(|host| *host != first).collect();
-        let text = |host: Option<_>| host.map(|host| self.text(host));
-        ids.into_iter().any(|host| text(host) != text(first))
+        let first = first.map(|host| self.text(host));
+        ids.into_iter().any(|host| host.map(|host| self.text(host)) != first)
     }
 }

@@ -1,4 +1,4 @@
-//! What the images of a set add up to.
+//! Totals of the images of a set.
 
 use std::collections::HashSet;
 
@@ -6,36 +6,36 @@ use crate::image_set::ImageSet;
 use barrow_analyzer::Usage;
 
 use crate::totals::Sum;
-use crate::tree::{ImageId, ProcessTree, duration};
+use crate::tree::{ImageId, ProcessTree, Sample, duration};
 
-/// What the images of a set are and used, their children not included.
+/// Totals of the images of a set, without their children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Selection {
-    /// How many there are.
+    /// Number of images.
     pub images: u64,
-    /// Of how many of them no program is known.
+    /// Number of images without a known program.
     pub unknown_programs: u64,
-    /// Of how many processes.
+    /// Number of processes.
     pub processes: u64,
-    /// How many of them are known to have failed.
+    /// Number of processes known to have failed.
     pub failed: u64,
-    /// Of how many of them it is not known whether they failed.
+    /// Number of processes that may have failed: their end is unknown.
     pub unknown_failures: u64,
     /// Processor time in programs, in nanoseconds.
     pub user_ns: Sum,
     /// Processor time in the kernel.
     pub system_ns: Sum,
-    /// Both.
+    /// Processor time: user and system.
     pub cpu_ns: Sum,
     /// Bytes read from devices.
     pub read_bytes: Sum,
     /// Bytes written to devices.
     pub written_bytes: Sum,
-    /// The largest peak of memory of a single image, and how many peaks are unknown.
+    /// The largest peak memory of a single image.
     pub peak_bytes: Option<u64>,
-    /// Images whose peak of memory is unknown.
+    /// Number of images with an unknown peak of memory.
     pub unknown_peaks: u32,
-    /// When the first began and when the last ended, in nanoseconds since the recording began.
+    /// Start of the first image and end of the last one, in nanoseconds since the recording began.
     pub span_ns: Option<(i64, i64)>,
 }
 
@@ -51,7 +51,7 @@ impl Selection {
             let Usage { user_ns, system_ns, peak_bytes, read_bytes, written_bytes, .. } = image.used;
             selection.images += 1;
             selection.unknown_programs += u64::from(!image.is_forked && tree.program(image).is_empty());
-            // Images of a process often follow each other; only those with several are remembered.
+            // Images of a process often follow each other; only processes with several images are remembered.
             let process = tree.process(image.process);
             let is_new = process.first_image == process.last_image || processes.insert(image.process);
             selection.processes += u64::from(is_new);
@@ -72,25 +72,25 @@ impl Selection {
         selection
     }
 
-    /// Of how many images a part of the processor time is unknown, at least.
+    /// Minimum number of images for which a part of the processor time is unknown.
     #[must_use]
     pub fn unknown_cpu(&self) -> u32 {
         self.user_ns.unknown().max(self.system_ns.unknown())
     }
 
-    /// From the beginning of the first to the end of the last, in nanoseconds.
+    /// From the start of the first to the end of the last, in nanoseconds.
     #[must_use]
     pub fn wall_ns(&self) -> u64 {
         self.span_ns.map_or(0, |(first, last)| duration(first, last))
     }
 }
 
-/// The sample in which the images of a set have most memory together.
+/// The sample in which the images of a set have the most memory together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SampledPeak {
-    /// When, in nanoseconds since the recording began.
+    /// Time of the sample, in nanoseconds since the recording began.
     pub time_ns: i64,
-    /// Their memory together. Shared pages are divided among those that share them.
+    /// Their memory together. Shared pages are divided among the processes that share them.
     pub bytes: u64,
     /// The memory of each of them.
     pub images: Vec<(ImageId, u64)>,
@@ -100,17 +100,18 @@ impl SampledPeak {
     /// The peak of a set; `None` if the recording has no samples of memory.
     #[must_use]
     pub fn of(tree: &ProcessTree, images: &ImageSet) -> Option<Self> {
-        let bytes = |sample: &crate::tree::Sample<'_>| {
-            let of = sample.bytes.iter().filter(|(image, _)| images.contains(*image));
-            of.fold(0u64, |sum, &(_, bytes)| sum.saturating_add(bytes))
-        };
-        // Of equal ones the first.
+        // Of equal samples, the first one.
         let peak = tree
             .samples()
-            .map(|sample| (bytes(&sample), sample))
+            .map(|sample| (bytes_of(images, &sample), sample))
             .reduce(|most, next| if next.0 > most.0 { next } else { most })?;
         let (bytes, sample) = peak;
         let images = sample.bytes.iter().copied().filter(|(image, _)| images.contains(*image)).collect();
         Some(SampledPeak { time_ns: sample.time_ns, bytes, images })
     }
+}
+
+fn bytes_of(images: &ImageSet, sample: &Sample<'_>) -> u64 {
+    let of = sample.bytes.iter().filter(|(image, _)| images.contains(*image));
+    of.fold(0, |sum: u64, &(_, bytes)| sum.saturating_add(bytes))
 }

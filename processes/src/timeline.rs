@@ -1,5 +1,5 @@
-//! The timeline of a process tree: what began, executed and ended, in the order in which it happened, each process with
-//! the column in which it is drawn.
+//! The timeline of a process tree: starts, executions and ends of processes in order of time, each process with the
+//! column in which it is drawn.
 //!
 //! ```text
 //!   0:00.000 <=100:0             column 0: make
@@ -7,8 +7,8 @@
 //!   0:00.350 | \=340 ms
 //! ```
 //!
-//! Rows are read once and only processes that run are kept, so the memory that this takes follows from how many
-//! processes run at the same time.
+//! Rows are read once and only running processes are kept, so the memory is proportional to the number of processes
+//! that run at the same time.
 
 mod columns;
 mod serials;
@@ -25,26 +25,26 @@ use crate::tree::duration;
 use columns::Columns;
 use serials::Serials;
 
-/// The attribute that says what a process builds.
+/// The attribute with the target that a process builds.
 const TARGET: &str = "label";
 
 /// Something that happened to a process.
 #[derive(Debug, Clone)]
 pub struct Event {
-    /// When, in nanoseconds since the recording began.
+    /// Time of the event, in nanoseconds since the recording began.
     pub time_ns: i64,
-    /// What.
+    /// Kind of the event.
     pub what: Happening,
     /// The process.
     pub block: Bar,
 }
 
-/// What happened.
+/// Kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Happening {
     /// It began.
     Begins,
-    /// It is running when the part of the timeline that is asked for begins.
+    /// It is running at the start of the requested part of the timeline.
     Runs,
     /// It executes another program.
     Executes,
@@ -54,71 +54,71 @@ pub enum Happening {
         exit_status: Option<u64>,
         /// The signal that ended it.
         signal: Option<u64>,
-        /// Its processor time in user mode, its children not included.
+        /// Its processor time in user mode, without its children.
         user_ns: Option<u64>,
-        /// Its processor time in the system, its children not included.
+        /// Its processor time in the system, without its children.
         system_ns: Option<u64>,
     },
     /// It was running when the recording ended.
     Interrupted,
 }
 
-/// A process that is drawn as a block: from its beginning to its end in one column.
+/// A process drawn as a block: from its start to its end in one column.
 #[derive(Debug, Clone)]
 pub struct Bar {
     /// The number that the system gave it.
     pub pid: u64,
-    /// How many processes of this number, on the same host, began before it.
+    /// Number of processes with the same number, on the same host, that began before it.
     pub serial: u32,
     /// The machine it runs on, if that was recorded.
     pub host: Option<StringId>,
     /// Number, serial and column of the process that started it, if that was still running.
     pub parent: Option<(u64, u32, u32)>,
-    /// When it began, in nanoseconds since the recording began.
+    /// Start, in nanoseconds since the recording began.
     pub began_ns: i64,
-    /// Where it is drawn. Of two processes that run at the same time, none is in the column of the other; a process is to
+    /// The column in which it is drawn. Processes that run at the same time are in different columns; a process is to
     /// the right of the one that started it.
     pub column: u32,
-    /// The class of what it executes; `None` if the schema ignores it.
+    /// The class of the program that it executes; `None` if the schema ignores it.
     pub class: Option<Arc<str>>,
 }
 
 impl Event {
-    /// How long the process had run, in nanoseconds.
+    /// The time that the process had run, in nanoseconds.
     #[must_use]
     pub fn wall_ns(&self) -> u64 {
         duration(self.block.began_ns, self.time_ns)
     }
 }
 
-/// A process that runs.
+/// A running process.
 #[derive(Clone)]
 struct Running {
     block: Bar,
     program: Arc<Program>,
-    /// What it is said to build.
+    /// The target that it builds, if stated.
     target: Option<StringId>,
 }
 
-/// Reads a timeline event by event. A clone goes on from the same place.
+/// Reads a timeline event by event. A clone continues from the same place.
 #[derive(Clone)]
 pub struct Timeline {
     log: ProcessLog,
-    /// Rows of the chunk that was read last.
+    /// Rows of the last chunk read.
     rows: std::vec::IntoIter<ProcessRow>,
     running: BTreeMap<ProcessId, Running>,
     serials: Serials,
     columns: Columns,
-    /// Events that are to be handed over before the next row is read.
+    /// Events to hand over before the next row is read.
     ready: VecDeque<Event>,
     window: TimeRange,
-    /// Nothing more is read.
+    /// Whether reading has ended.
     is_closed: bool,
     /// The latest time of any row.
     last_ns: Option<i64>,
 }
 
-/// The part of the timeline that is asked for, in nanoseconds since the recording began; both ends belong to it.
+/// The requested part of the timeline, in nanoseconds since the recording began; both ends are included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TimeRange {
     /// Its beginning.
@@ -152,7 +152,7 @@ impl Timeline {
         self.log.recording()
     }
 
-    /// How many processes run after the last event.
+    /// Number of processes that run after the last event.
     #[must_use]
     pub fn running(&self) -> usize {
         self.running.len()
@@ -201,28 +201,28 @@ impl Timeline {
         Ok(None)
     }
 
-    /// The first row of the window was read: what runs is announced.
+    /// Announces the running processes: the first row of the window was read.
     fn begin_window(&mut self) {
         let Some(time_ns) = self.window.from_ns.take() else { return };
         let blocks = self.running.values().map(|running| running.block.clone());
         self.ready.extend(blocks.map(|block| Event { time_ns, what: Happening::Runs, block }));
     }
 
-    /// The window has ended: nothing more is read.
+    /// Stops reading: the window has ended.
     fn close(&mut self) {
         self.rows = Vec::new().into_iter();
         self.is_closed = true;
         self.last_ns = None;
     }
 
-    /// The recording has ended.
+    /// Interrupts all running processes: the recording has ended.
     fn interrupt_all(&mut self) {
         let Some(time_ns) = self.last_ns.take().filter(|_| self.window.from_ns.is_none()) else { return };
         let running = std::mem::take(&mut self.running).into_values();
         self.ready.extend(running.map(|running| Event { time_ns, what: Happening::Interrupted, block: running.block }));
     }
 
-    /// What a row tells. Ids in it were checked by the analyzer.
+    /// The event of a row. Ids in the row were checked by the analyzer.
     fn take(&mut self, row: ProcessRow, labeller: &mut Labeller<'_>) -> Result<Option<Event>> {
         Ok(match row {
             ProcessRow::Begin { process, time_ns, pid, parent, host, program } => {
@@ -270,7 +270,7 @@ impl Timeline {
         let serial = self.serials.next(host, pid);
         let named = parent.map(|Running { block, .. }| (block.pid, block.serial, block.column));
         let block = Bar { pid, serial, host, parent: named, began_ns, column, class: None };
-        // A forked process executes what its parent executes.
+        // A forked process executes the program of its parent.
         Ok(match parent.filter(|_| program.is_empty()) {
             Some(parent) if parent.target.is_none() => {
                 let class = parent.block.class.clone();
@@ -293,7 +293,7 @@ impl Running {
     }
 }
 
-/// When it happened, if the row says so.
+/// The time in a row, if it has one.
 fn time_of(row: &ProcessRow) -> Option<i64> {
     match row {
         ProcessRow::Begin { time_ns, .. }

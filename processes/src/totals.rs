@@ -1,7 +1,7 @@
-//! What images and processes used, alone and with all that they started.
+//! Resource use of images and processes, alone and including the processes they started.
 //!
-//! *Exclusive* is what an image used itself. *Inclusive* adds the processes that it started, and those that they started:
-//! each processor second once, however deep the tree is.
+//! *Exclusive* use is that of an image itself. *Inclusive* use adds the processes that it started, directly or not:
+//! each processor second counts once, however deep the tree is.
 //!
 //! ```text
 //!   position   0 make   1 sh   2 gcc   3 cc1   4 as   5 sh      images in the order of a walk from the roots down:
@@ -13,7 +13,7 @@ use barrow_analyzer::{ProcessId, Usage};
 
 use crate::tree::{ImageId, ProcessTree, duration};
 
-/// A sum of counts of which some may be unknown.
+/// A sum of counts, some of which may be unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sum {
     sum: u64,
@@ -22,19 +22,19 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// The sum of those that are known; `None` if none is.
+    /// The sum of the known counts; `None` if none is known.
     #[must_use]
     pub fn value(&self) -> Option<u64> {
         (self.known > 0).then_some(self.sum)
     }
 
-    /// How many are unknown.
+    /// Number of unknown counts.
     #[must_use]
     pub fn unknown(&self) -> u32 {
         self.unknown
     }
 
-    /// How many are known.
+    /// Number of known counts.
     #[must_use]
     pub fn known(&self) -> u32 {
         self.known
@@ -59,7 +59,7 @@ impl Sum {
     }
 }
 
-/// What an image or a process used, together with all that it started.
+/// Resource use of an image or a process, including all processes that it started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Inclusive {
     /// Processor time in user mode.
@@ -88,21 +88,20 @@ impl Inclusive {
         self.images = self.images.saturating_add(other.images);
     }
 
-    /// Processor time; `None` if nothing is known of it.
+    /// Processor time; `None` if none of it is known.
     #[must_use]
     pub fn cpu_ns(&self) -> Option<u64> {
         cpu_ns(self.user_ns.value(), self.system_ns.value())
     }
 
-    /// Of how many images a part of the processor time is unknown, at least.
+    /// Minimum number of images for which a part of the processor time is unknown.
     #[must_use]
     pub fn unknown(&self) -> u32 {
         self.user_ns.unknown().max(self.system_ns.unknown())
     }
 }
 
-/// Processor time, in user mode and in the system. What one of the two does not tell counts as nothing; `None` if neither
-/// tells anything.
+/// Processor time in user mode and in the system. An unknown part counts as 0; `None` if both are unknown.
 #[must_use]
 pub fn cpu_ns(user_ns: Option<u64>, system_ns: Option<u64>) -> Option<u64> {
     match (user_ns, system_ns) {
@@ -115,7 +114,7 @@ pub fn cpu_ns(user_ns: Option<u64>, system_ns: Option<u64>) -> Option<u64> {
 #[derive(Debug)]
 pub struct Totals {
     images: Vec<Inclusive>,
-    /// How long each image ran while nothing that it had started did.
+    /// Time that each image ran while no process it had started did.
     alone_ns: Vec<u64>,
     /// The images in the order of a walk from the roots down.
     walk: Vec<ImageId>,
@@ -123,12 +122,12 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Adds up a tree. Takes time in proportion to its images.
+    /// Adds up a tree. Takes time linear in its images.
     #[must_use]
     pub fn of(tree: &ProcessTree) -> Self {
         let mut images: Vec<Inclusive> = tree.images().iter().map(|image| Inclusive::of(&image.used)).collect();
         let mut whole = Inclusive::default();
-        // A parent began before its children: from the last one on, all children of a process are complete.
+        // A parent began before its children: in reverse order, all children of a process are complete.
         for id in (0..tree.processes().len() as u32).rev().map(ProcessId) {
             let mut sum = Inclusive::default();
             tree.images_of(id).for_each(|(image, _)| sum.add(&images[image.index()]));
@@ -141,13 +140,13 @@ impl Totals {
         Totals { alone_ns: alone(tree), walk, images, whole }
     }
 
-    /// What an image used, with all that it started.
+    /// Resource use of an image, including all processes that it started.
     #[must_use]
     pub fn inclusive(&self, image: ImageId) -> &Inclusive {
         &self.images[image.index()]
     }
 
-    /// What all images of a process used, with all that they started.
+    /// Resource use of all images of a process, including all processes that they started.
     #[must_use]
     pub fn of_process(&self, tree: &ProcessTree, process: ProcessId) -> Inclusive {
         let mut sum = Inclusive::default();
@@ -155,20 +154,20 @@ impl Totals {
         sum
     }
 
-    /// What the whole tree used.
+    /// Resource use of the whole tree.
     #[must_use]
     pub fn whole(&self) -> &Inclusive {
         &self.whole
     }
 
-    /// How long an image ran while nothing that it had started did.
+    /// Time that an image ran while no process it had started did.
     #[must_use]
     pub fn alone_ns(&self, image: ImageId) -> u64 {
         self.alone_ns[image.index()]
     }
 
-    /// All images from the roots down: what an image started, directly or not, follows it without a gap. The number of
-    /// these, and itself, is `inclusive(image).images`.
+    /// All images from the roots down: images that an image started, directly or not, follow it without a gap. Their
+    /// number, including the image itself, is `inclusive(image).images`.
     #[must_use]
     pub fn walk(&self) -> &[ImageId] {
         &self.walk
@@ -177,7 +176,7 @@ impl Totals {
 
 fn walk(tree: &ProcessTree, inclusive: &[Inclusive]) -> Vec<ImageId> {
     let mut walk = vec![ImageId(0); inclusive.len()];
-    // Where the next process that an image starts begins, and where the next root does.
+    // The position of the next process that an image starts, and that of the next root.
     let mut next = vec![0u32; inclusive.len()];
     let mut next_root = 0u32;
     for id in (0..tree.processes().len() as u32).map(ProcessId) {
@@ -197,14 +196,13 @@ fn walk(tree: &ProcessTree, inclusive: &[Inclusive]) -> Vec<ImageId> {
 }
 
 fn alone(tree: &ProcessTree) -> Vec<u64> {
-    let end = |at: usize| tree.images()[at].ended_ns.unwrap_or(tree.span_ns().1);
     let mut alone: Vec<u64> = tree.images().iter().map(|image| tree.wall_ns(image)).collect();
     let mut covered_until: Vec<i64> = tree.images().iter().map(|image| image.began_ns).collect();
     for id in in_order_of_start(tree) {
         let process = tree.process(id);
         let Some(starter) = process.started_by.map(ImageId::index) else { continue };
         let from = process.began_ns.max(covered_until[starter]);
-        let to = tree.ended_ns(process).min(end(starter));
+        let to = tree.ended_ns(process).min(tree.image_ended_ns(&tree.images()[starter]));
         if to > from {
             alone[starter] = alone[starter].saturating_sub(duration(from, to));
             covered_until[starter] = to;
@@ -213,7 +211,7 @@ fn alone(tree: &ProcessTree) -> Vec<u64> {
     alone
 }
 
-/// All processes, those first that began first.
+/// All processes, in order of start.
 pub(crate) fn in_order_of_start(tree: &ProcessTree) -> Vec<ProcessId> {
     let mut order: Vec<ProcessId> = (0..tree.processes().len() as u32).map(ProcessId).collect();
     if !tree.processes().is_sorted_by_key(|process| process.began_ns) {

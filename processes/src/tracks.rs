@@ -1,4 +1,4 @@
-//! Tracks: where a viewer of traces draws processes, which lets what is on one line overlap only if one contains the other.
+//! Tracks: the lines of a trace viewer, on which processes may overlap only if one contains the other.
 //!
 //! ```text
 //!   track 0   |------------ make -------------|
@@ -15,13 +15,13 @@ use barrow_analyzer::ProcessId;
 /// The processes of a tree on tracks.
 #[derive(Debug, Clone, Default)]
 pub struct Tracks {
-    /// The processes of each track, in the order of their beginning.
+    /// The processes of each track, in order of start.
     tracks: Vec<Vec<ProcessId>>,
 }
 
 impl Tracks {
-    /// Puts each process on the track of the one that started it if it ends before that one and before what else that one
-    /// runs there; else on the first track on which nothing runs.
+    /// Puts each process on the track of its parent if it ends before its parent and before any other process that runs
+    /// there; else on the first track on which nothing runs.
     #[must_use]
     pub fn of(tree: &ProcessTree) -> Self {
         let mut order: Vec<ProcessId> = (0..).map(ProcessId).take(tree.processes().len()).collect();
@@ -36,24 +36,24 @@ impl Tracks {
         Tracks { tracks: placing.tracks }
     }
 
-    /// The processes of each track, in the order of their beginning: each contains the next one, or ends before it.
+    /// The processes of each track, in order of start: each contains the next one, or ends before it.
     pub fn iter(&self) -> impl Iterator<Item = &[ProcessId]> {
         self.tracks.iter().map(Vec::as_slice)
     }
 }
 
-/// When a process ended, never before it began.
+/// The end of a process, never before its start.
 fn end_of(tree: &ProcessTree, process: &Process) -> i64 {
     tree.ended_ns(process).max(process.began_ns)
 }
 
-/// What is known while processes are placed.
+/// The state of the placement.
 #[derive(Default)]
 struct Placing {
     tracks: Vec<Vec<ProcessId>>,
-    /// The ends of what runs on each track; the last one is contained in all others.
+    /// The ends of the processes that run on each track; the last one is contained in all others.
     running: Vec<Vec<i64>>,
-    /// When nothing runs on a track any more.
+    /// The time when each busy track becomes free.
     busy: BinaryHeap<Reverse<(i64, usize)>>,
     free: BTreeSet<usize>,
 }
@@ -79,7 +79,7 @@ impl Placing {
         track
     }
 
-    /// Whether what runs on a track contains this time.
+    /// Whether a process that runs on a track contains this time.
     fn contains(&mut self, track: usize, began_ns: i64, ended_ns: i64) -> bool {
         let running = &mut self.running[track];
         while running.pop_if(|end| *end <= began_ns).is_some() {}

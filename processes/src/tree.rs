@@ -1,4 +1,4 @@
-//! A process tree in memory: processes, the programs they executed, and who started whom.
+//! A process tree in memory: processes, the programs they executed, and their starters.
 //!
 //! ```text
 //!   100:0 make ─┬─ 101:0 sh ──exec──▶ gcc ─┬─ 102:0 cc1        process 101:0 has two images
@@ -6,8 +6,8 @@
 //!               └─ 104:0 make (forked)                         executes what its parent executes
 //! ```
 //!
-//! Processes are numbered in the order in which they began, so a parent's number is smaller than its children's; images
-//! likewise. What a forked process did before its first exec belongs to its first image, except for the peak of its
+//! Processes are numbered in order of start, so a parent's number is smaller than its children's; likewise images. The
+//! resources that a forked process used before its first exec count for its first image, except for the peak of its
 //! memory, which was a copy of its parent's.
 
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ use foldhash::fast::RandomState;
 use crate::error::Result;
 use crate::knowledge::Knowledge;
 
-/// An image: one program that a process executed. Counted from 0 in the order in which they began.
+/// An image: one program that a process executed. Numbered from 0 in order of start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ImageId(pub u32);
 
@@ -38,7 +38,7 @@ impl ImageId {
 pub struct Process {
     /// The number that the system gave it.
     pub pid: u64,
-    /// How many processes of this number, on the same host, began before it.
+    /// Number of processes with the same number, on the same host, that began before it.
     pub serial: u32,
     /// The machine it ran on, if that was recorded.
     pub host: Option<StringId>,
@@ -46,32 +46,32 @@ pub struct Process {
     pub parent: Option<ProcessId>,
     /// The image of the parent that started it.
     pub started_by: Option<ImageId>,
-    /// When it began, in nanoseconds since the recording began.
+    /// Start, in nanoseconds since the recording began.
     pub began_ns: i64,
-    /// How it ended; `None` if it was still running when the recording ended.
+    /// Its end; `None` if it was still running when the recording ended.
     pub end: Option<End>,
     /// Its first image.
     pub first_image: ImageId,
     /// Its last image.
     pub last_image: ImageId,
-    /// What it did as a copy of its parent before its first exec; `None` if it was not forked, or never executed.
+    /// Its time as a copy of its parent before its first exec; `None` if it was not forked, or never executed.
     pub before_exec: Option<BeforeExec>,
     /// The unique identifier of the recording of its heap, if it wrote one.
     pub heap: Option<[u8; 16]>,
-    /// What it is said to build, such as a target.
+    /// The target that it builds, if stated.
     pub label: Option<StringId>,
     /// Whether it is recorded that its parent never waited for it; see [`Knowledge::waits`].
     pub is_not_waited_for: bool,
     /// Whether it is recorded that the system killed it because memory was short; see [`Knowledge::memory_kills`].
     pub is_killed_for_memory: bool,
-    /// All that else is known, these three included: keys and values.
+    /// All attributes, including those of the last three fields: keys and values.
     pub attributes: Vec<(StringId, StringId)>,
 }
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct End {
-    /// When, in nanoseconds since the recording began.
+    /// Time, in nanoseconds since the recording began.
     pub time_ns: i64,
     /// Its exit status, unless a signal ended it.
     pub exit_status: Option<u64>,
@@ -86,17 +86,17 @@ impl End {
         self.signal.is_some() || self.exit_status.is_some_and(|status| status != 0)
     }
 
-    /// Whether it is known how it ended.
+    /// Whether its exit status or signal is known.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.signal.is_some() || self.exit_status.is_some()
     }
 }
 
-/// What a process did between its fork and its first exec.
+/// The time of a process between its fork and its first exec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BeforeExec {
-    /// When it executed the first program, in nanoseconds since the recording began.
+    /// Time of the first exec, in nanoseconds since the recording began.
     pub until_ns: i64,
     /// The peak of its memory as a copy of its parent.
     pub peak_bytes: Option<u64>,
@@ -111,16 +111,16 @@ pub struct Image {
     pub number: u32,
     /// The next image of the process.
     pub next: Option<ImageId>,
-    /// When it began, in nanoseconds since the recording began.
+    /// Start, in nanoseconds since the recording began.
     pub began_ns: i64,
-    /// When it ended; `None` if it was still running when the recording ended.
+    /// End; `None` if it was still running when the recording ended.
     pub ended_ns: Option<i64>,
     /// Whether the process was forked and has not executed a program: this is a copy of its parent. A process without a
-    /// parent, of which no program is known, may have executed one.
+    /// parent and without a known program may have executed one.
     pub is_forked: bool,
     /// The program; of a forked process, that of its parent.
     pub program: ProgramId,
-    /// What it used, its children not included.
+    /// Its resource use, without its children.
     pub used: Usage,
 }
 
@@ -139,7 +139,7 @@ impl ProgramId {
 /// The memory of processes at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample<'t> {
-    /// When, in nanoseconds since the recording began.
+    /// Time, in nanoseconds since the recording began.
     pub time_ns: i64,
     /// The image that each measured process was running, and its memory in bytes. Shared pages are divided among those that
     /// share them.
@@ -170,7 +170,7 @@ pub struct ProcessTree {
     knowledge: Knowledge,
 }
 
-/// Rows between two checks whether to go on.
+/// Number of rows between two checks for cancellation.
 const ROWS: u64 = 1 << 12;
 
 impl ProcessTree {
@@ -206,8 +206,8 @@ impl ProcessTree {
         let Reading { processes, images, programs, samples, sampled, span, .. } = reading;
         let has_several_hosts = false;
         let knowledge = recorder.unwrap_or_else(|| {
-            let has = |noted: fn(&Process) -> bool| processes.iter().any(noted);
-            Knowledge::of_rows(has(|process| process.is_not_waited_for), has(|process| process.is_killed_for_memory))
+            let has_waits = processes.iter().any(|process| process.is_not_waited_for);
+            Knowledge::of_rows(has_waits, processes.iter().any(|process| process.is_killed_for_memory))
         });
         let tree = ProcessTree {
             recording,
@@ -223,7 +223,7 @@ impl ProcessTree {
         Ok(ProcessTree { has_several_hosts: tree.hosts_differ(), ..tree })
     }
 
-    /// What the recording can tell of its processes.
+    /// The facts that the recording states about its processes.
     #[must_use]
     pub fn knowledge(&self) -> Knowledge {
         self.knowledge
@@ -267,8 +267,9 @@ impl ProcessTree {
 
     /// The images of a process, one after the other.
     pub fn images_of(&self, process: ProcessId) -> impl Iterator<Item = (ImageId, &Image)> {
-        let of = |id: ImageId| (id, self.image(id));
-        std::iter::successors(Some(of(self.process(process).first_image)), move |(_, image)| image.next.map(of))
+        let first = self.process(process).first_image;
+        let ids = std::iter::successors(Some(first), |&id| self.image(id).next);
+        ids.map(|id| (id, self.image(id)))
     }
 
     /// The image that started the process of `image`.
@@ -286,29 +287,28 @@ impl ProcessTree {
         })
     }
 
-    /// The first and the last moment of which anything was recorded, in nanoseconds since the recording began; both 0
-    /// if nothing was.
+    /// The first and the last recorded moment, in nanoseconds since the recording began; both 0 if there is none.
     #[must_use]
     pub fn span_ns(&self) -> (i64, i64) {
         self.span.unwrap_or_default()
     }
 
-    /// When a process ended, or the recording if it was still running then.
+    /// The end of a process, or of the recording if it was still running then.
     #[must_use]
     pub fn ended_ns(&self, process: &Process) -> i64 {
         process.end.map_or(self.span_ns().1, |end| end.time_ns)
     }
 
-    /// End of an image, or of the recording if it was still running then.
+    /// The end of an image, or of the recording if it was still running then.
     #[must_use]
     pub fn image_ended_ns(&self, image: &Image) -> i64 {
         image.ended_ns.unwrap_or(self.span_ns().1)
     }
 
-    /// How long an image ran, up to the end of the recording if it was still running then, in nanoseconds.
+    /// The time that an image ran, up to the end of the recording if it was still running then, in nanoseconds.
     #[must_use]
     pub fn wall_ns(&self, image: &Image) -> u64 {
-        duration(image.began_ns, image.ended_ns.unwrap_or(self.span_ns().1))
+        duration(image.began_ns, self.image_ended_ns(image))
     }
 
     /// A text of the recording.
@@ -357,7 +357,7 @@ impl ProcessTree {
     }
 }
 
-/// From one time to another, in nanoseconds; 0 if the second is earlier.
+/// The time from `from_ns` to `to_ns`; 0 if `to_ns` is earlier.
 pub(crate) fn duration(from_ns: i64, to_ns: i64) -> u64 {
     if to_ns > from_ns { to_ns.abs_diff(from_ns) } else { 0 }
 }
@@ -374,7 +374,7 @@ enum Attribute {
 /// Takes rows one after the other.
 struct Reading<'t> {
     tables: &'t Tables,
-    /// What the keys of attributes mean.
+    /// The meaning of each key of attributes.
     keys: HashMap<StringId, Attribute, RandomState>,
     processes: Vec<Process>,
     images: Vec<Image>,
@@ -382,9 +382,9 @@ struct Reading<'t> {
     samples: Vec<(i64, usize)>,
     sampled: Vec<(ImageId, u64)>,
     span: Option<(i64, i64)>,
-    /// How many processes of a host have each number.
+    /// Number of processes of each host and number.
     serials: HashMap<(Option<StringId>, u64), u32, RandomState>,
-    /// What processes with several images had used when the last one began.
+    /// The resources that processes with several images had used when the last image began.
     used: HashMap<ProcessId, Usage, RandomState>,
     /// Whether a process without a parent and without a program is a fork.
     knows_forks: bool,
@@ -407,7 +407,7 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// Ids in the row were checked by the analyzer.
+    /// Adds a row. Ids in the row were checked by the analyzer.
     fn take(&mut self, row: ProcessRow) {
         match row {
             ProcessRow::Begin { process, time_ns, pid, parent, host, program } => {
@@ -439,7 +439,7 @@ impl<'t> Reading<'t> {
         self.span = Some((first.min(time_ns), last.max(time_ns)));
     }
 
-    /// Of an attribute that is given twice, the first value counts.
+    /// Adds attributes to a process. If one is given twice, the first value counts.
     fn describe(&mut self, process: ProcessId, attributes: Vec<(StringId, StringId)>) {
         let of = &mut self.processes[process.index()];
         for &(key, value) in &attributes {
@@ -517,7 +517,7 @@ impl<'t> Reading<'t> {
         let before = self.processes[process.index()].last_image;
         let running = &mut self.images[before.index()];
         let is_unknown = running.number == 0 && self.programs[running.program.index()].is_empty();
-        // What a copy of its parent did belongs to the program that it executes first, and so does what is not known.
+        // The use of a copy of its parent, or of an unknown program, belongs to the program that it executes first.
         if running.is_forked || is_unknown {
             running.is_forked = false;
             running.program = program;
@@ -564,19 +564,22 @@ impl<'t> Reading<'t> {
     }
 }
 
-/// What was used between two counts. The peak is that of the second.
+fn difference(before: Option<u64>, now: Option<u64>) -> Option<u64> {
+    now.map(|now| now.saturating_sub(before.unwrap_or(0)))
+}
+
+/// The difference of two counts. The peak is that of the second.
 fn since(before: &Usage, now: &Usage) -> Usage {
-    let of = |part: fn(&Usage) -> Option<u64>| part(now).map(|used| used.saturating_sub(part(before).unwrap_or(0)));
     Usage {
-        user_ns: of(|used| used.user_ns),
-        system_ns: of(|used| used.system_ns),
+        user_ns: difference(before.user_ns, now.user_ns),
+        system_ns: difference(before.system_ns, now.system_ns),
         peak_bytes: now.peak_bytes,
-        minor_faults: of(|used| used.minor_faults),
-        major_faults: of(|used| used.major_faults),
-        read_bytes: of(|used| used.read_bytes),
-        written_bytes: of(|used| used.written_bytes),
-        voluntary_switches: of(|used| used.voluntary_switches),
-        involuntary_switches: of(|used| used.involuntary_switches),
-        waiting_ns: of(|used| used.waiting_ns),
+        minor_faults: difference(before.minor_faults, now.minor_faults),
+        major_faults: difference(before.major_faults, now.major_faults),
+        read_bytes: difference(before.read_bytes, now.read_bytes),
+        written_bytes: difference(before.written_bytes, now.written_bytes),
+        voluntary_switches: difference(before.voluntary_switches, now.voluntary_switches),
+        involuntary_switches: difference(before.involuntary_switches, now.involuntary_switches),
+        waiting_ns: difference(before.waiting_ns, now.waiting_ns),
     }
 }

@@ -5,9 +5,9 @@ use crate::tree::{Image, ProcessTree, duration};
 /// A part of the time of a recording, in nanoseconds since it began. It includes its first moment, not its last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// When it begins.
+    /// Its start.
     pub from_ns: i64,
-    /// When it ends, not earlier than it begins.
+    /// Its end, not before the start.
     pub to_ns: i64,
 }
 
@@ -19,20 +19,20 @@ impl Window {
         Window { from_ns, to_ns }
     }
 
-    /// How long it is.
+    /// Its length in nanoseconds.
     #[must_use]
     pub fn length_ns(self) -> u64 {
         duration(self.from_ns, self.to_ns)
     }
 
-    /// Whether a sample of memory is in it: also one at its very end.
+    /// Whether it contains a sample of memory; one at its very end counts.
     #[must_use]
     pub fn has_sample(self, time_ns: i64) -> bool {
         (self.from_ns..=self.to_ns).contains(&time_ns)
     }
 
-    /// How much of an image's time is in it; `None` if the image did not run in it. An image that took no time is in it
-    /// from its first moment on.
+    /// The part of an image's time that is in it; `None` if the image did not run in it. An image that took no time is in
+    /// it if its moment is.
     #[must_use]
     pub fn part_of(self, tree: &ProcessTree, image: &Image) -> Option<u64> {
         let end = image.ended_ns.unwrap_or(tree.span_ns().1);

@@ -1,5 +1,4 @@
-//! Where blocks are drawn: in columns, so that none overlaps another one and most are beside the process that started
-//! them.
+//! Columns of blocks, chosen so that no blocks overlap and most are beside the process that started them.
 //!
 //! ```text
 //!   0 1 2 3 4 5 6 7 8 9                     WIDE columns from one sibling to the next
@@ -8,14 +7,14 @@
 //!   | | | gcc         | | gcc               a child is beside its parent, over the place of its parent's name
 //! ```
 //!
-//! The end of a process is not known when it begins, so a plan without crossing lines need not exist. A block takes the
-//! first free place to the right of its parent. The line to it crosses blocks only where nothing nearer is free.
+//! The end of a process is not known when it begins, so a layout without crossing lines may not exist. A block takes
+//! the first free place to the right of its parent. The line to it crosses blocks only if nothing nearer is free.
 
 use std::collections::BTreeSet;
 
 /// Columns from one place for a child to the next.
 const WIDE: u32 = 8;
-/// The least that a block has: what the name of a process takes.
+/// Minimum width of a block: that of the name of a process.
 const NARROW: u32 = 6;
 
 /// The columns that are taken.
@@ -34,10 +33,9 @@ impl Columns {
     /// Takes a column to the right of the parent's, inside the room if possible.
     pub(super) fn take(&mut self, parent: Option<u32>) -> u32 {
         let first = parent.map_or(0, |parent| parent.saturating_add(1));
-        let free = |apart: usize| {
-            (first..self.room.max(first.saturating_add(1))).step_by(apart).find(|&at| self.is_free(at, parent))
-        };
-        let column = free(WIDE as usize).or_else(|| free(1)).unwrap_or_else(|| {
+        let places = first..self.room.max(first.saturating_add(1));
+        let beside = places.clone().step_by(WIDE as usize).find(|&at| self.is_free(at, parent));
+        let column = beside.or_else(|| places.into_iter().find(|&at| self.is_free(at, parent))).unwrap_or_else(|| {
             let last = self.taken.last().map_or(0, |last| last.saturating_add(WIDE));
             last.max(self.room)
         });
@@ -50,9 +48,10 @@ impl Columns {
         self.taken.remove(&column);
     }
 
-    /// Whether a block has room here, and the one to its left keeps its own. A child may cover its parent's.
+    /// Whether a block fits here and leaves room for the name in the one to its left. A child may cover its parent's
+    /// name.
     fn is_free(&self, at: u32, parent: Option<u32>) -> bool {
-        // The first one is always shown, in however little room.
+        // The first one is always shown, however little room there is.
         let fits = at.saturating_add(NARROW) <= self.room || at == 0 && self.room > 0;
         let before = self.taken.range(..at).next_back().copied();
         let after = self.taken.range(at..).next();

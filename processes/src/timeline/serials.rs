@@ -1,13 +1,13 @@
-//! How many processes of each number began: the system uses its numbers again.
+//! Number of processes with each process number so far: the system reuses numbers.
 
 use std::collections::HashMap;
 
 use barrow_analyzer::StringId;
 
-/// Numbers whose counts are together. Systems give neighbours to processes that begin one after the other.
+/// Numbers whose counts are stored together. Systems give nearby numbers to processes that begin one after the other.
 const PAGE: u64 = 16;
 
-/// Counts processes by host and number, in 4 bytes a number.
+/// Counts processes by host and number, in 4 bytes per number.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Serials {
     pages: HashMap<(Option<StringId>, u64), [u32; PAGE as usize]>,
