@@ -3,7 +3,7 @@
 use crate::modes::Modes;
 use crate::sample::Sample;
 
-/// The most bins.
+/// Maximum number of bins.
 const MOST: usize = 30;
 
 /// A bin of a histogram.
@@ -13,27 +13,29 @@ pub struct Bin {
     pub from: f64,
     /// Its upper end, which belongs to the last bin only.
     pub to: f64,
-    /// How many values are in it; perhaps none.
+    /// Number of values in it; may be 0.
     pub count: usize,
     /// The mode that most of its values are in.
     pub mode: Option<usize>,
 }
 
 /// The values of a sample in at most 30 bins of equal width. The width is that of Freedman and Diaconis (1981) for the
-/// narrowest mode, so that no mode disappears in a bin; all values are counted. Equal values are one bin of no width.
+/// narrowest mode, so that no mode disappears in a bin; all values are counted. Equal values are one bin of width 0.
 #[must_use]
 pub fn bins(sample: &Sample, modes: &Modes) -> Vec<Bin> {
     let values = sample.sorted();
     let (Some(&first), Some(&last)) = (values.first(), values.last()) else { return Vec::new() };
     let count = number(&values, modes);
-    let edge = |bin: usize| match bin {
-        0 => first,
-        bin if bin == count => last,
-        // Each end is scaled for itself: the difference of large numbers may overflow.
-        bin => first * ((count - bin) as f64 / count as f64) + last * (bin as f64 / count as f64),
-    };
+    let edges: Vec<f64> = (0..=count)
+        .map(|edge| match edge {
+            0 => first,
+            edge if edge == count => last,
+            // Both ends are scaled separately: the difference of large numbers may overflow.
+            edge => first * ((count - edge) as f64 / count as f64) + last * (edge as f64 / count as f64),
+        })
+        .collect();
     let mut bins: Vec<Bin> =
-        (0..count).map(|bin| Bin { from: edge(bin), to: edge(bin + 1), count: 0, mode: None }).collect();
+        edges.windows(2).map(|edge| Bin { from: edge[0], to: edge[1], count: 0, mode: None }).collect();
     let mut members = vec![vec![0_usize; modes.modes.len()]; count];
     for &value in &values {
         let bin = bins.partition_point(|bin| bin.from <= value).saturating_sub(1);
@@ -62,23 +64,24 @@ pub fn mvalue(bins: &[Bin]) -> Option<f64> {
     Some(sum as f64 / most as f64)
 }
 
+/// The number of bins.
 fn number(values: &[f64], modes: &Modes) -> usize {
-    let whole = |values: &[f64]| values[values.len() - 1] / 2.0 - values[0] / 2.0;
-    let range = whole(values);
+    let range = values[values.len() - 1] / 2.0 - values[0] / 2.0;
     if range <= 0.0 {
         return 1;
     }
-    let width = |values: &[f64]| {
-        let quartile = |share: f64| values[((values.len() - 1) as f64 * share).round() as usize];
-        let spread = quartile(0.75) / 2.0 - quartile(0.25) / 2.0;
-        2.0 * spread / (values.len() as f64).cbrt()
-    };
     let parts = values.chunk_by(|one, other| modes.mode_of(*one) == modes.mode_of(*other));
-    let narrowest =
-        parts.filter(|part| part.len() > 3).map(width).filter(|width| *width > 0.0).fold(f64::MAX, f64::min);
-    // A few modes of equal values have no width: a tenth of the range shows them apart.
+    let widths = parts.filter(|part| part.len() > 3).map(bin_width);
+    let narrowest = widths.filter(|width| *width > 0.0).fold(f64::MAX, f64::min);
+    // A few modes of equal values have width 0: a tenth of the range separates them.
     let width = if narrowest == f64::MAX { range / 10.0 } else { narrowest };
     ((range / width).ceil() as usize).clamp(1, MOST)
+}
+
+/// Half of the width of Freedman and Diaconis for ascending values.
+fn bin_width(values: &[f64]) -> f64 {
+    let [low, high] = [0.25, 0.75].map(|share| values[((values.len() - 1) as f64 * share).round() as usize]);
+    2.0 * (high / 2.0 - low / 2.0) / (values.len() as f64).cbrt()
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
 //! Whether values of one sample tend to be larger than those of another, where their spreads may differ: the test of
 //! Brunner and Munzel (2000), with their approximation by Student's distribution.
 //!
-//! Mann and Whitney's test asks whether two distributions are the same. If one sample is small and wide and the other is
-//! large and narrow, it finds that they are not, although neither tends to be larger. This test estimates how much the
-//! share of wins varies, from the places of each sample's values among those of the other.
+//! Mann and Whitney's test asks whether two distributions are the same. If one sample is small and wide and the other
+//! is large and narrow, it finds that they are not, although neither tends to be larger. This test estimates the
+//! variance of the share of wins from the ranks of each sample's values among those of the other.
 
 use crate::rank_test::Chances;
 use crate::tails;
 
-/// How often values of the second sample are larger, and how sure that is.
+/// The probability that values of the second sample are larger, with its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Tendency {
-    /// The part of all pairs in which the second is larger; equal ones are half.
+    /// The share of all pairs in which the second is larger; ties count half.
     pub(crate) share: f64,
     /// The variance of this estimate.
     pub(crate) variance: f64,
@@ -20,8 +20,8 @@ pub(crate) struct Tendency {
 }
 
 impl Tendency {
-    /// Of `b`, relative to `a` with `by` added to each value; both are ascending. `None` if a side has fewer than two
-    /// values. Linear time.
+    /// The tendency of `b` relative to `a` with `by` added to each value; both are ascending. `None` if a side has
+    /// fewer than two values. Linear time.
     pub(crate) fn of(a: &[f64], by: f64, b: &[f64]) -> Option<Self> {
         if a.len() < 2 || b.len() < 2 {
             return None;
@@ -37,7 +37,7 @@ impl Tendency {
         Some(Tendency { share, variance, freedom })
     }
 
-    /// The chances of a share as large, and as small, if neither side tends to be larger.
+    /// The probability of a share at least as large, and at most as large, if neither side tends to be larger.
     pub(crate) fn chances(self) -> Chances {
         let distance = self.share - 0.5;
         let t = if distance == 0.0 { 0.0 } else { distance / self.variance.sqrt() };
@@ -45,10 +45,11 @@ impl Tendency {
     }
 }
 
-/// For each of these values the part of the others that is smaller; equal ones are half. All are ascending.
+/// For each value, the share of the others that are smaller; ties count half. Both are ascending.
 fn placements(values: &[f64], among: &[f64]) -> Vec<f64> {
     let (mut below, mut up_to) = (0, 0);
-    let of = |value: &f64| {
+    let mut placements = Vec::with_capacity(values.len());
+    for value in values {
         while below < among.len() && among[below] < *value {
             below += 1;
         }
@@ -56,12 +57,12 @@ fn placements(values: &[f64], among: &[f64]) -> Vec<f64> {
         while up_to < among.len() && among[up_to] <= *value {
             up_to += 1;
         }
-        (below + up_to) as f64 / (2 * among.len()) as f64
-    };
-    values.iter().map(of).collect()
+        placements.push((below + up_to) as f64 / (2 * among.len()) as f64);
+    }
+    placements
 }
 
-/// The mean of numbers, and its variance.
+/// The mean of numbers, and the variance of the mean.
 pub(crate) fn mean_and_error(numbers: &[f64]) -> (f64, f64) {
     let n = numbers.len() as f64;
     let mean = numbers.iter().sum::<f64>() / n;

@@ -10,21 +10,22 @@
 //! ```
 //!
 //! Values of a group share a layout, so each group counts once in each mode, with the median of its values there. A
-//! median or a mean of all values does not see that a mode of one fifth of the values became slower; its own test does.
+//! median or a mean of all values misses that a mode with a fifth of the values became slower; its own test does not.
 //!
-//! *Worse* and *better* answer two questions. There is a difference: all tests together have a chance of 1 % to find one
-//! where there is none. It is more than the threshold: 5 %, where it is exactly the threshold. *Equal* needs evidence, too:
-//! intervals of 95 % within the threshold, and weights of all modes within their limit. What is neither is unknown.
+//! *Worse* and *better* require two things. There is a difference: all tests together have a probability of 1 % of
+//! finding one where there is none. It exceeds the threshold: this probability is 5 % if it is exactly the threshold.
+//! *Equal* needs evidence, too: intervals of 95 % within the threshold, and weights of all modes within their limit.
+//! Everything else is unknown.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
 //! | `sides` | both samples, cut into modes at their own and at common places |
-//! | `matching` | which mode of one sample is which of the other |
+//! | `matching` | pairs of modes of both samples |
 //! | `location` | whether one sample is beyond another |
 //! | `pairs` | the verdicts on pairs of modes |
-//! | `weight`, `moved` | how weights changed, and whether that matters |
+//! | `weight`, `moved` | changes of weights, and whether they matter |
 //! | `stretch` | whether modes differ only because one sample is wider |
-//! | `evidence` | what speaks against equality, and how many runs decide |
+//! | `evidence` | evidence against equality, and the number of runs that decide |
 
 mod evidence;
 mod location;
@@ -45,17 +46,17 @@ pub(crate) use location::welch;
 use pairs::pairs;
 use sides::Sides;
 
-/// Fewer groups that vary say nothing.
+/// Minimum number of groups of varying samples.
 pub const LEAST_GROUPS: usize = 6;
-/// The change of a weight that does not matter, unless told otherwise.
+/// The default change of a weight that does not matter.
 pub const WEIGHT_LIMIT: f64 = 0.1;
-/// Fewer groups that do not vary say nothing.
+/// Minimum number of groups of constant samples.
 const LEAST_CONSTANT: usize = 3;
-/// Standard normal numbers: that 0.5 % are above, and 10 %; and the half width of an interval of 95 %.
+/// Standard normal quantiles: that 0.5 % exceed plus that 10 % exceed; and the half width of an interval of 95 %.
 const FOUND_IN_NINE_OF_TEN: f64 = 2.575_829 + 1.281_552;
 const HALF_WIDTH: f64 = 1.959_964;
 
-/// Which values are better.
+/// The direction of better values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// The smaller ones.
@@ -82,39 +83,39 @@ impl Threshold {
     }
 }
 
-/// How the second sample differs from the first.
+/// The difference of the second sample from the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComparisonVerdict {
-    /// By no more than matters.
+    /// The difference is below the threshold.
     Equal,
-    /// It is better by more than matters.
+    /// Better by more than the threshold.
     Better,
-    /// It is worse by more than matters.
+    /// Worse by more than the threshold.
     Worse,
-    /// Modes are where they were, and have more or fewer of the values.
+    /// The modes have not moved, but their shares of the values have changed.
     MovedWeight,
-    /// Modes are where they were, and worse ones have more of the values, by more than matters.
+    /// The modes have not moved, but the share of worse ones has grown by more than the limit.
     WorseWeight,
     /// The values support no statement.
     Unknown,
 }
 
-/// A mode of each sample, or of one that has no partner.
+/// A mode of each sample, or an unpaired mode.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ModePair {
     /// The mode of the first sample.
     pub a: Option<usize>,
     /// The mode of the second sample.
     pub b: Option<usize>,
-    /// How far it is from `a` to `b`; `None` if one has no partner.
+    /// The shift from `a` to `b`; `None` for an unpaired mode.
     pub location_change: Option<f64>,
-    /// The interval that holds the true change in 95 of 100 cases.
+    /// The lower end of the 95 % confidence interval of the change.
     pub location_low: Option<f64>,
     /// Its upper end.
     pub location_high: Option<f64>,
-    /// How much more of the values are in `b` than in `a`.
+    /// The share of the values in `b` minus that in `a`.
     pub weight_change: f64,
-    /// The interval that holds the true change in 95 of 100 cases; `None` if runs depend on their order.
+    /// The lower end of the 95 % confidence interval of the change; `None` if runs depend on their order.
     pub weight_low: Option<f64>,
     /// Its upper end.
     pub weight_high: Option<f64>,
@@ -122,34 +123,34 @@ pub struct ModePair {
     pub verdict: ComparisonVerdict,
 }
 
-/// How two samples differ.
+/// The difference of two samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// The verdict: that of the worst mode whose difference is significant.
     pub verdict: ComparisonVerdict,
     /// The pair of modes that the verdict is about; `None` if it is about all values.
     pub about: Option<usize>,
-    /// What speaks against *equal*, and which runs would decide it; `None` if nothing does.
+    /// Evidence against *equal*, with the number of runs that decide it; `None` if there is none.
     pub doubt: Option<Doubt>,
-    /// How runs depend on their order. Then nothing else is known, and there are no intervals.
+    /// The dependence of runs on their order. If there is any, nothing else is known, and there are no intervals.
     pub dependence: Option<Dependence>,
-    /// Whether all intervals say that the second sample is worse by no more than matters, whatever the verdict.
+    /// Whether all intervals exclude that the second sample is worse by more than the threshold, whatever the verdict.
     pub is_not_worse: bool,
-    /// How much larger the second sample is: the estimate of Hodges and Lehmann over the medians of groups.
+    /// The shift of the second sample: the estimate of Hodges and Lehmann over the medians of groups.
     pub shift: Option<f64>,
-    /// The interval that holds the true shift in 95 of 100 cases.
+    /// The lower end of the 95 % confidence interval of the shift.
     pub shift_low: Option<f64>,
     /// Its upper end.
     pub shift_high: Option<f64>,
-    /// The modes; one pair if neither sample has several, none if a sample is empty.
+    /// The pairs of modes; one pair if neither sample has several, none if a sample is empty.
     pub modes: Vec<ModePair>,
-    /// The smallest shift, relative to the median of the first sample, that samples like these show in about nine of ten
-    /// cases. It is an estimate: for fewer than 20 groups, heavy tails or several modes the true chance is 60 to 95 %.
-    /// `None` if there are too few values.
+    /// The smallest shift, relative to the median of the first sample, that samples like these show in about nine of
+    /// ten cases. It is an estimate: for fewer than 20 groups, heavy tails or several modes the true probability is 60
+    /// to 95 %. `None` if there are too few values.
     pub smallest_detectable: Option<f64>,
 }
 
-/// Compares two samples. Time grows with n log n for n values.
+/// Compares two samples. Takes O(n log n) time for n values.
 #[must_use]
 pub fn compare(a: &Sample, b: &Sample, threshold: Threshold, direction: Direction) -> Comparison {
     let levels = [a, b].map(|sample| sorted(sample.medians()));
@@ -185,13 +186,13 @@ pub fn compare(a: &Sample, b: &Sample, threshold: Threshold, direction: Directio
 }
 
 impl Comparison {
-    /// Nothing is said of the whole and of modes.
+    /// Withdraws the verdicts on modes.
     fn without_verdict(&mut self, doubt: Doubt) {
         self.modes.iter_mut().for_each(|pair| pair.verdict = ComparisonVerdict::Unknown);
         self.doubt = Some(doubt);
     }
 
-    /// Intervals are about independent runs.
+    /// Removes the intervals: they assume independent runs.
     fn without_intervals(&mut self) {
         (self.shift_low, self.shift_high, self.smallest_detectable) = (None, None, None);
         for pair in &mut self.modes {
@@ -200,7 +201,7 @@ impl Comparison {
         }
     }
 
-    /// The verdict on all modes together.
+    /// Determines the verdict on all modes together.
     fn judge(&mut self, test: Test, sides: &Sides, levels: &[Vec<f64>; 2], samples: [&Sample; 2]) {
         use ComparisonVerdict::{Better, Equal, MovedWeight, Unknown, Worse, WorseWeight};
         let weights = moved::bounds(test, sides);
@@ -210,25 +211,19 @@ impl Comparison {
         }
         let all = test.of_all(levels, self.modes.len());
         let shift = self.shift.unwrap_or_default();
-        // Whatever is between modes, one shift may explain it, even one that is too small to be called more than matters.
+        // A single shift may explain the differences between modes, even one that is too small to exceed the threshold.
         let is_explained = test.is_one_shift(levels, shift);
         let is_one_shift = matches!(all, Better | Worse) && is_explained;
         let is_some_shift = is_explained
             && (self.shift_low > Some(0.0) || self.shift_high < Some(0.0))
             && moved::is_whole(samples, shift, &sides.bounds);
-        let beyond = |pair: &ModePair| pair.location_change.map_or(f64::MAX, f64::abs);
-        let about = |wanted: ComparisonVerdict| {
-            let pairs = self.modes.iter().enumerate().filter(|(_, pair)| pair.verdict == wanted);
-            pairs.max_by(|one, other| beyond(one.1).total_cmp(&beyond(other.1))).map(|(at, _)| at)
-        };
-        let of_modes = [Worse, WorseWeight, MovedWeight, Better].map(|verdict| (verdict, about(verdict)));
+        let of_modes = [Worse, WorseWeight, MovedWeight, Better].map(|verdict| (verdict, self.farthest(verdict)));
         let first = of_modes.into_iter().find(|(_, about)| about.is_some());
-        let is_weight = |verdict| matches!(verdict, WorseWeight | MovedWeight);
         let doubt = evidence::doubt(test, sides, levels, self);
         self.is_not_worse = evidence::is_not_worse(test, sides, levels, self);
         (self.verdict, self.about) = match first {
-            Some((verdict, _)) if is_weight(verdict) && is_one_shift => (all, None),
-            Some((verdict, _)) if is_weight(verdict) && is_some_shift => (Unknown, None),
+            Some((WorseWeight | MovedWeight, _)) if is_one_shift => (all, None),
+            Some((WorseWeight | MovedWeight, _)) if is_some_shift => (Unknown, None),
             Some((MovedWeight, _)) if all == Worse => (Worse, None),
             Some((Better, _)) if all == Worse => (Worse, None),
             Some((verdict, about)) => (verdict, about.filter(|_| self.modes.len() > 1)),
@@ -237,6 +232,13 @@ impl Comparison {
             None => (Unknown, None),
         };
         self.doubt = doubt;
+    }
+
+    /// The pair with this verdict whose location changed most.
+    fn farthest(&self, verdict: ComparisonVerdict) -> Option<usize> {
+        let pairs = self.modes.iter().enumerate().filter(|(_, pair)| pair.verdict == verdict);
+        let changes = pairs.map(|(at, pair)| (at, pair.location_change.map_or(f64::MAX, f64::abs)));
+        changes.max_by(|one, other| one.1.total_cmp(&other.1)).map(|(at, _)| at)
     }
 }
 

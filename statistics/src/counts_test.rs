@@ -2,8 +2,8 @@
 
 use crate::tails::ln_choose;
 
-/// The two-sided p-value of `hits` of `total` on one side and on the other: the chance of all tables that are at most as
-/// likely as this one.
+/// The two-sided p-value of `hits` of `totals` on both sides: the probability of all tables that are at most as likely
+/// as this one.
 pub(crate) fn fisher(hits: [usize; 2], totals: [usize; 2]) -> f64 {
     let [a, b] = hits.map(|hits| hits as u64);
     let [n_a, n_b] = totals.map(|total| total as u64);
@@ -11,14 +11,14 @@ pub(crate) fn fisher(hits: [usize; 2], totals: [usize; 2]) -> f64 {
     let all = ln_choose(n_a + n_b, chosen);
     let chance = |a: u64| (ln_choose(n_a, a) + ln_choose(n_b, chosen - a) - all).exp();
     let observed = chance(a);
-    // Tables farther than 40 standard deviations from the mean have no chance that a number can hold.
+    // Tables farther than 40 standard deviations from the mean have a probability that underflows.
     let (total, of_a) = ((n_a + n_b).max(2) as f64, n_a as f64);
     let mean = chosen as f64 * of_a / total;
     let variance = mean * (1.0 - of_a / total) * (total - chosen as f64) / (total - 1.0);
     let far = 40.0 * variance.max(0.0).sqrt() + 50.0;
     let least = chosen.saturating_sub(n_b).max((mean - far).max(0.0) as u64);
     let possible = least..=chosen.min(n_a).min((mean + far) as u64);
-    // The tolerance is that of R: equal chances may differ in their last digits.
+    // The tolerance is that of R: equal probabilities may differ in their last digits.
     possible.map(chance).filter(|chance| *chance <= observed * (1.0 + 1e-7)).sum::<f64>().min(1.0)
 }
 

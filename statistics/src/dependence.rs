@@ -1,41 +1,41 @@
 //! Whether runs depend on their order: on the run before, or on time.
 //!
-//! Tests and intervals of trials are about independent runs. A machine that warms up, or a neighbour that comes and goes,
-//! makes each run like the one before it, and they count as fewer than they are. Two tests look at ranks, so that single
-//! far values say nothing: the correlation of each run with the next (Wald and Wolfowitz 1943), and that with the order
-//! (Spearman 1904). How often chance gives as much is counted by permutation, so it holds for any distribution and with
-//! equal values.
+//! Tests and intervals of trials assume independent runs. If a machine warms up, or a neighbour comes and goes, each
+//! run is like the one before it, and runs carry less information than their number suggests. Two tests use ranks, so
+//! that single outliers do not matter: the correlation of each run with the next (Wald and Wolfowitz 1943), and that
+//! with the order (Spearman 1904). Their p-values are counted by permutation, so they hold for any distribution and
+//! with equal values.
 
 use crate::random::Random;
 use crate::ranks::midranks;
 use crate::sample::Sample;
 use crate::tails;
 
-/// The chances of finding what is not there: that runs are like the one before, and that they have a trend. With less for the
-/// first, correlations of 0.5 in 30 runs are noticed in fewer than four of five cases.
+/// The significance levels of the tests: that runs are like the one before, and that they have a trend. With a smaller
+/// first one, correlations of 0.5 in 30 runs are noticed in fewer than four of five cases.
 const LAG: f64 = 0.0065;
 const TREND: f64 = 0.001;
-/// Permutations, and how many of them with as much end the search.
+/// Maximum number of permutations, and the number of those with a larger measure that ends the search.
 const PERMUTATIONS: usize = 1999;
 const ENOUGH: usize = 10;
-/// Of more runs, the approximation by the normal distribution is good enough.
+/// With more runs, the approximation by the normal distribution is good enough.
 const MOST_PERMUTED: usize = 2000;
-/// Fewer runs say nothing of their order.
+/// Minimum number of runs.
 const LEAST_GROUPS: usize = 6;
 
-/// How runs depend on their order.
+/// The dependence of runs on their order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dependence {
     /// The correlation of the ranks of a run and the next.
     pub lag: f64,
     /// The correlation of ranks with the order.
     pub trend: f64,
-    /// Whether it is the trend that was found, and not the likeness of neighbours.
+    /// Whether the trend was found, and not the correlation of neighbours.
     pub is_trend: bool,
 }
 
-/// The dependence on order of samples that are compared, whose groups are in the order of time; `None` if nothing was
-/// found. The correlations are means, weighted by the numbers of groups.
+/// The dependence on order of samples that are compared, whose groups are in order of time; `None` if none was found.
+/// The correlations are means, weighted by the numbers of groups.
 #[must_use]
 pub fn dependence(samples: &[&Sample]) -> Option<Dependence> {
     let mut all: Vec<Vec<f64>> = samples.iter().filter_map(|sample| scaled_ranks(&sample.medians())).collect();
@@ -48,13 +48,13 @@ pub fn dependence(samples: &[&Sample]) -> Option<Dependence> {
         true => approximate(&all, found, groups),
         false => permuted(&mut all, found, groups),
     };
-    let mean = |of: fn(&[f64]) -> f64, all: &[Vec<f64>]| {
-        all.iter().map(|ranks| of(ranks) * ranks.len() as f64).sum::<f64>() / groups as f64
-    };
     let in_order: Vec<Vec<f64>> = samples.iter().filter_map(|sample| scaled_ranks(&sample.medians())).collect();
+    let [lag, trend] = [lag, trend].map(|of: fn(&[f64]) -> f64| {
+        in_order.iter().map(|ranks| of(ranks) * ranks.len() as f64).sum::<f64>() / groups as f64
+    });
     let is_found = of_lag <= LAG || of_trend <= TREND;
     let is_trend = of_trend <= TREND && of_trend <= of_lag;
-    is_found.then(|| Dependence { lag: mean(lag, &in_order), trend: mean(trend, &in_order), is_trend })
+    is_found.then_some(Dependence { lag, trend, is_trend })
 }
 
 /// Ranks with mean 0 and sum of squares 1; `None` if there are too few, or if all are equal.
@@ -66,7 +66,7 @@ fn scaled_ranks(values: &[f64]) -> Option<Vec<f64>> {
     (values.len() >= LEAST_GROUPS && squares > 0.0).then(|| scaled.collect())
 }
 
-/// The correlation of each with the next.
+/// The correlation of each rank with the next.
 fn lag(ranks: &[f64]) -> f64 {
     ranks.windows(2).map(|pair| pair[0] * pair[1]).sum()
 }
@@ -79,15 +79,16 @@ fn trend(ranks: &[f64]) -> f64 {
     ranks.iter().enumerate().map(|(at, rank)| rank * (at as f64 - middle)).sum::<f64>() / scale
 }
 
-/// What all samples say together of neighbours, and of trends in either direction.
+/// The measures of all samples together for neighbours, and for trends in either direction.
 fn measures(all: &[Vec<f64>]) -> [f64; 2] {
-    let sum = |of: &dyn Fn(&[f64]) -> f64| all.iter().map(|ranks| of(ranks) * ranks.len() as f64).sum::<f64>();
-    [sum(&lag), sum(&|ranks| trend(ranks).powi(2))]
+    let of_lag = all.iter().map(|ranks| lag(ranks) * ranks.len() as f64);
+    let of_trend = all.iter().map(|ranks| trend(ranks).powi(2) * ranks.len() as f64);
+    [of_lag.sum(), of_trend.sum()]
 }
 
-/// How often chance gives as much, by permutation of the ranks, which are shuffled then.
+/// The p-values by permutation of the ranks, which remain shuffled.
 fn permuted(all: &mut [Vec<f64>], found: [f64; 2], groups: usize) -> [f64; 2] {
-    // What is equal by definition may differ in the last digits.
+    // Values that are equal by definition may differ in the last digits.
     let least = found.map(|found| found - 1e-9);
     let mut random = Random::new(groups as u64);
     let mut as_much = [0_usize; 2];
@@ -101,7 +102,7 @@ fn permuted(all: &mut [Vec<f64>], found: [f64; 2], groups: usize) -> [f64; 2] {
     as_much.map(|count| (count + 1) as f64 / (made + 1) as f64)
 }
 
-/// The same by the distributions that both have for many groups.
+/// The p-values by the asymptotic distributions.
 fn approximate(all: &[Vec<f64>], [lag, trend]: [f64; 2], groups: usize) -> [f64; 2] {
     // The mean of a correlation with the next is -1 / n for each sample.
     let z = (lag + all.len() as f64) / (groups as f64).sqrt();

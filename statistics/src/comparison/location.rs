@@ -1,4 +1,4 @@
-//! Whether one sample is beyond another: that there is a difference, and that it is more than the threshold.
+//! Whether one sample is beyond another: there is a difference, and it exceeds the threshold.
 
 use super::{ComparisonVerdict, Direction, LEAST_CONSTANT, Threshold};
 use crate::brunner_munzel::{Tendency, mean_and_error};
@@ -8,25 +8,26 @@ use crate::sample::median;
 use crate::shift::Shift;
 use crate::tails;
 
-/// The chance of a false alarm of all questions together is 1 %: this part is for all values, if there are several modes;
+/// The probability of a false alarm of all questions together is 1 %: this part is for all values, if there are several
+/// modes;
 const OF_ALL: f64 = 0.002;
 /// this one for the locations of modes;
 const OF_LOCATIONS: f64 = 0.005;
 /// and this one for their weights.
 pub(super) const OF_WEIGHTS: f64 = 0.003;
-/// Where no sample has several modes, all values are the only question. Three tests of it are approximations, whose largest
-/// errors are at spreads of 1 to 3 and of 1 to 15: even values, 60 beside 6 or 10, have a difference in 1.2 % of the pairs
-/// with 0.005.
+/// Without several modes, all values are the only question. It has three approximate tests, whose errors are largest at
+/// ratios of spreads from 1 to 3 and from 1 to 15: with 0.005, uniform values, 60 against 6 or 10, have a difference in
+/// 1.2 % of the pairs.
 const OF_ONE: f64 = 0.004;
-/// The chance that a difference of exactly the threshold is found to be more, of all questions together.
+/// The probability of finding that a difference of exactly the threshold exceeds it, of all questions together.
 pub(super) const PASSES: f64 = 0.05;
-/// Fewer groups of a sample that is much wider than the other are all on one side of it too often: of six, in 1 of 32 cases.
-/// Then the distance must be large beside their spread, too.
+/// If a sample is much wider than the other and has fewer groups than this, all of it is on one side of the other too
+/// often: of six, in 1 of 32 cases. Then the distance must be large relative to their spread, too.
 const FEW_GROUPS: usize = 12;
-/// A shift explains a difference if the distributions are not farther apart than chance makes them more often than this.
+/// A shift explains a difference if the probability that chance moves the distributions as far apart exceeds this.
 const EXPLAINED: f64 = 0.05;
 
-/// What is tested.
+/// The parameters of a test.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Test {
     pub(super) threshold: Threshold,
@@ -36,8 +37,8 @@ pub(super) struct Test {
 impl Test {
     /// The verdict on samples that do not vary, both ascending.
     pub(super) fn of_constants(self, [a, b]: &[Vec<f64>; 2]) -> Option<ComparisonVerdict> {
-        let is_constant = |values: &[f64]| values.len() >= LEAST_CONSTANT && values.first() == values.last();
-        if !is_constant(a) || !is_constant(b) {
+        let is_constant = [a, b].map(|values| values.len() >= LEAST_CONSTANT && values.first() == values.last());
+        if is_constant != [true, true] {
             return None;
         }
         let margin = self.threshold.at(a[0]);
@@ -56,13 +57,14 @@ impl Test {
         if self.direction == Direction::Lower { change } else { -change }
     }
 
-    /// Whether all values of `b` together lie elsewhere than those of `a`, where there are this many pairs of modes.
+    /// The verdict on the location of all values of `b` relative to those of `a`, if there are this many pairs of
+    /// modes.
     pub(super) fn of_all(self, [a, b]: &[Vec<f64>; 2], pairs: usize) -> ComparisonVerdict {
         let limit = if pairs > 1 { OF_ALL } else { OF_ONE };
         self.location(a, b, self.threshold.at(median(a)), Limits { exists: limit, passes: PASSES })
     }
 
-    /// Whether `b` lies elsewhere than `a`, both ascending, by more than the margin: better, worse, or unknown.
+    /// The verdict on the location of `b` relative to `a`, both ascending, with this margin: better, worse, or unknown.
     pub(super) fn location(self, a: &[f64], b: &[f64], margin: f64, limits: Limits) -> ComparisonVerdict {
         let exists = chances(a, 0.0, b);
         let is_larger = exists.larger < exists.smaller;
@@ -80,25 +82,26 @@ impl Test {
         shift.low >= -margin && shift.high <= margin
     }
 
-    /// Whether the second sample is the first one moved by a shift, or stretched by it: no test tells them apart.
+    /// Whether the second sample may be the first one moved by a shift, or stretched by it: one of the tests finds no
+    /// difference.
     pub(super) fn is_one_shift(self, [a, b]: &[Vec<f64>; 2], shift: f64) -> bool {
         let stretched = 1.0 + shift / median(a);
         kolmogorov::chance(a, 1.0, shift, b) > EXPLAINED || kolmogorov::chance(a, stretched, 0.0, b) > EXPLAINED
     }
 }
 
-/// The chances that a question may have.
+/// Limits of the probabilities of false answers to a question.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Limits {
-    /// To find a difference where there is none, up or down.
+    /// Finding a difference where there is none, up or down.
     pub(super) exists: f64,
-    /// To find that a difference of exactly the threshold is more.
+    /// Finding that a difference of exactly the threshold exceeds it.
     pub(super) passes: f64,
 }
 
-/// The chances of values as large, and as small, that hold where spreads and numbers of values differ: the larger ones of
-/// the tests of Mann and Whitney, which is exact for samples that are alike, and of Brunner and Munzel; for few values also
-/// of the test of Welch (1947).
+/// The probabilities of values as large, and as small, that hold even if spreads and numbers of values differ: the
+/// larger ones of the tests of Mann and Whitney, which is exact for equal distributions, and of Brunner and Munzel; for
+/// few values also of the test of Welch (1947).
 fn chances(a: &[f64], by: f64, b: &[f64]) -> Chances {
     let ranks = Chances::of(a, by, b);
     let is_few = a.len().min(b.len()) < FEW_GROUPS;
@@ -126,23 +129,27 @@ pub(crate) fn welch(a: &[f64], by: f64, b: &[f64]) -> Chances {
     Chances { larger: tails::student(t, freedom), smaller: tails::student(-t, freedom) }
 }
 
-/// The chances of the questions about the locations of modes with this many groups in each sample. Each has an equal part.
-/// But a mode of few groups may need more: that all groups of one sample are larger may not be as rare as its part. The
-/// mode among these that needs least gets it, and the others share the rest, unless that is less than a tenth of all. The
-/// numbers of groups say nothing of locations, so all chances together stay what they are (compare Tarone 1990).
+/// The limits for the questions about the locations of modes with these numbers of groups in each sample. Each has an
+/// equal part. But a mode of few groups may need more: that all groups of one sample are larger may not be as rare as
+/// its part. The mode among these that needs least gets it, and the others share the rest, unless that is less than a
+/// tenth of the whole. The numbers of groups are independent of locations, so the total probability is unchanged
+/// (compare Tarone 1990).
 pub(super) fn limits(groups: &[[usize; 2]]) -> Vec<Limits> {
     let all = if groups.len() > 1 { OF_LOCATIONS } else { OF_ONE };
     let equal = all / groups.len() as f64;
-    let needs = |&[a, b]: &[usize; 2]| 2.0 * least_chance(a, b);
-    let needy = groups.iter().map(needs).enumerate().filter(|(_, needed)| *needed > equal);
+    let needed = groups.iter().map(|&[a, b]| 2.0 * least_chance(a, b));
+    let needy = needed.enumerate().filter(|(_, needed)| *needed > equal);
     let favoured = needy.min_by(|one, other| one.1.total_cmp(&other.1)).filter(|(_, needed)| *needed <= 0.9 * all);
-    let exists = |at: usize| match favoured {
-        Some((mode, needed)) if mode == at => needed,
-        Some((_, needed)) => (all - needed) / (groups.len() - 1) as f64,
-        None => equal,
-    };
     let passes = PASSES / groups.len() as f64;
-    (0..groups.len()).map(|at| Limits { exists: exists(at), passes }).collect()
+    let limits = (0..groups.len()).map(|at| {
+        let exists = match favoured {
+            Some((mode, needed)) if mode == at => needed,
+            Some((_, needed)) => (all - needed) / (groups.len() - 1) as f64,
+            None => equal,
+        };
+        Limits { exists, passes }
+    });
+    limits.collect()
 }
 
 #[cfg(test)]

@@ -1,16 +1,18 @@
 //! Pairs the modes of two samples: as many as possible, in their order, at minimum cost.
 
-/// Pairs modes by their locations, ascending in both. Modes without a partner are pairs of one. The cost of a pair is the
-/// distance of its logarithms where all locations are positive, and the distance otherwise.
+/// Pairs modes by their locations, ascending in both. Unpaired modes are pairs with one side. The cost of a pair is the
+/// distance of the logarithms if all locations are positive, and the distance otherwise.
 pub(super) fn matched(a: &[f64], b: &[f64]) -> Vec<(Option<usize>, Option<usize>)> {
     let is_positive = a.iter().chain(b).all(|location| *location > 0.0);
-    let scaled = |location: f64| if is_positive { location.ln() } else { location };
-    let distance = |i: usize, j: usize| (scaled(a[i]) - scaled(b[j])).abs();
-    // costs[i][j]: the first i of a and j of b, where min(i, j) of them have a partner.
+    let [x, y] = [a, b].map(|locations| {
+        let scaled = locations.iter().map(|location| if is_positive { location.ln() } else { *location });
+        scaled.collect::<Vec<f64>>()
+    });
+    // costs[i][j]: the first i of a and j of b, of which min(i, j) are paired.
     let mut costs = vec![vec![0.0_f64; b.len() + 1]; a.len() + 1];
     for i in 1..=a.len() {
         for j in 1..=b.len() {
-            let paired = costs[i - 1][j - 1] + distance(i - 1, j - 1);
+            let paired = costs[i - 1][j - 1] + (x[i - 1] - y[j - 1]).abs();
             costs[i][j] = match i.cmp(&j) {
                 std::cmp::Ordering::Less => paired.min(costs[i][j - 1]),
                 std::cmp::Ordering::Equal => paired,
@@ -21,7 +23,7 @@ pub(super) fn matched(a: &[f64], b: &[f64]) -> Vec<(Option<usize>, Option<usize>
     let (mut i, mut j) = (a.len(), b.len());
     let mut pairs = Vec::new();
     while i > 0 || j > 0 {
-        let is_paired = i > 0 && j > 0 && costs[i][j] >= costs[i - 1][j - 1] + distance(i - 1, j - 1);
+        let is_paired = i > 0 && j > 0 && costs[i][j] >= costs[i - 1][j - 1] + (x[i - 1] - y[j - 1]).abs();
         if is_paired {
             (i, j) = (i - 1, j - 1);
             pairs.push((Some(i), Some(j)));

@@ -7,18 +7,19 @@ use super::{ComparisonVerdict, ModePair};
 use crate::modes::place;
 use crate::sample::{Sample, median};
 
-/// The chance that the weight of a single mode is said to have changed where that of all modes on a side of a bound did.
+/// The significance level for the weight of a single mode, given a change of the weight of all modes on a side of a
+/// bound.
 const OF_MODE: f64 = 0.05;
 
-/// A shift explains weights if those that it leaves differ as much by chance more often than this.
+/// A shift explains weights if the probability that chance makes the rest differ as much exceeds this.
 const EXPLAINED: f64 = 0.01;
 
-/// Groups that a mode has in each sample before their locations are compared.
+/// Minimum number of groups of a mode in each sample for comparing locations.
 const LEAST_MEMBERS: usize = 6;
 
-/// A common bound of both samples, with what came of the weight on its worse side.
+/// A common bound of both samples, with the result for the weight on its worse side.
 pub(super) struct Bound {
-    /// The number of the bound: modes up to this number are below.
+    /// The number of the bound: modes up to this number are below it.
     pub(super) number: usize,
     /// The change of the weight above it.
     above: Weight,
@@ -26,23 +27,23 @@ pub(super) struct Bound {
     pub(super) verdict: ComparisonVerdict,
 }
 
-/// What came of the weights at each common bound.
+/// The results for the weights at each common bound.
 pub(super) fn bounds(test: Test, sides: &Sides) -> Vec<Bound> {
     let count = sides.bounds.len();
     let limit = OF_WEIGHTS / count.max(1) as f64;
-    let of = |number: usize| {
+    let bounds = (0..count).map(|number| {
         let above = sides.above(number);
         let verdict = match above.p_value <= limit && stay(test, sides) {
             true => of_moved(test, sides, number, &above),
             false => ComparisonVerdict::Unknown,
         };
         Bound { number, above, verdict }
-    };
-    (0..count).map(of).collect()
+    });
+    bounds.collect()
 }
 
-/// Whether modes that both samples have are where they were. A wide sample that chance cut in two has no mode where a narrow
-/// one lies.
+/// Whether the modes that both samples have did not move. A wide sample that chance cut in two has no mode where a
+/// narrow one lies.
 fn stay(test: Test, sides: &Sides) -> bool {
     (0..=sides.bounds.len()).all(|mode| {
         let [a, b] = sides.common.each_ref().map(|side| side.levels(mode));
@@ -51,12 +52,12 @@ fn stay(test: Test, sides: &Sides) -> bool {
     })
 }
 
-/// How much more weight is on the worse side, at least: a change upwards is one where smaller values are better.
+/// Lower bound of the gain of weight on the worse side: upwards if smaller values are better.
 fn gained_at_least(test: Test, above: &Weight) -> f64 {
     if test.worsening(1.0) > 0.0 { above.at_least() } else { -above.at_most() }
 }
 
-/// The verdict on weight that surely moved across a bound.
+/// The verdict on weight that significantly moved across a bound.
 fn of_moved(test: Test, sides: &Sides, number: usize, above: &Weight) -> ComparisonVerdict {
     let is_more = gained_at_least(test, above) > test.threshold.weight;
     if !is_more || !is_apart(&sides.common, number, test.threshold) {
@@ -70,27 +71,33 @@ fn of_moved(test: Test, sides: &Sides, number: usize, above: &Weight) -> Compari
     if is_new { ComparisonVerdict::Worse } else { ComparisonVerdict::WorseWeight }
 }
 
-/// Whether the first sample moved by a shift has as much above each bound as the second one: above the bound itself, and
-/// above the place that it is moved to. Few groups cannot be told apart by their medians alone, even if a mode is gone.
+/// Whether the first sample, moved by a shift, has as much above each bound as the second one: above the bound itself,
+/// and above the place to which it moves. The medians of few groups alone do not tell, even if a mode is gone.
 pub(super) fn is_whole([a, b]: [&Sample; 2], shift: f64, bounds: &[f64]) -> bool {
-    let above = |sample: &Sample, place: f64| -> Vec<f64> {
-        let of = |group: &[f64]| group.iter().filter(|value| **value > place).count() as f64 / group.len() as f64;
-        sample.groups().map(of).collect()
-    };
     let places = bounds.iter().flat_map(|bound| [*bound, bound + shift]);
-    places.into_iter().all(|place| Weight::of([above(a, place - shift), above(b, place)]).p_value > EXPLAINED)
+    places
+        .into_iter()
+        .all(|place| Weight::of([shares_above(a, place - shift), shares_above(b, place)]).p_value > EXPLAINED)
 }
 
-/// Gives pairs the verdicts on their weights, unless that on their location says more. The weight of a mode that has no
-/// partner is that between the common bounds, since the other sample may have values there that are too few for a mode.
+fn shares_above(sample: &Sample, place: f64) -> Vec<f64> {
+    let counts = sample.groups().map(|group| (group.iter().filter(|value| **value > place).count(), group.len()));
+    counts.map(|(above, all)| above as f64 / all as f64).collect()
+}
+
+/// Gives pairs the verdicts on their weights, unless the verdict on their location takes precedence. The weight of an
+/// unpaired mode is that between the common bounds, since the other sample may have values there that are too few for a
+/// mode.
 pub(super) fn mark(pairs: &mut [ModePair], sides: &Sides, bounds: &[Bound]) {
     use ComparisonVerdict::{Better, MovedWeight, Unknown, Worse, WorseWeight};
-    let locations = |pair: &ModePair| {
-        let of_b = pair.b.map(|mode| sides.own[1].location(mode));
-        of_b.or_else(|| pair.a.map(|mode| sides.own[0].location(mode)))
-    };
-    let places: Vec<Option<usize>> =
-        pairs.iter().map(|pair| locations(pair).map(|location| place(&sides.bounds, location))).collect();
+    let places: Vec<Option<usize>> = pairs
+        .iter()
+        .map(|pair| {
+            let of_b = pair.b.map(|mode| sides.own[1].location(mode));
+            let location = of_b.or_else(|| pair.a.map(|mode| sides.own[0].location(mode)));
+            location.map(|location| place(&sides.bounds, location))
+        })
+        .collect();
     for (pair, at) in pairs.iter_mut().zip(&places) {
         let Some(at) = *at else { continue };
         let alone = places.iter().filter(|other| **other == Some(at)).count() == 1;
@@ -102,11 +109,9 @@ pub(super) fn mark(pairs: &mut [ModePair], sides: &Sides, bounds: &[Bound]) {
         if matches!(pair.verdict, Worse | Better) || weight.p_value > OF_MODE {
             continue;
         }
-        let gains = |bound: &Bound| {
-            let is_above = at > bound.number;
-            is_above == (bound.above.change > 0.0) && weight.change > 0.0
-        };
-        let of_gain = bounds.iter().filter(|bound| gains(bound)).map(|bound| bound.verdict);
+        let gains = weight.change > 0.0;
+        let of_gain = bounds.iter().filter(|bound| gains && (at > bound.number) == (bound.above.change > 0.0));
+        let of_gain = of_gain.map(|bound| bound.verdict);
         let has_moved = bounds.iter().any(|bound| bound.verdict != Unknown);
         let verdict = match [Worse, WorseWeight].into_iter().find(|wanted| of_gain.clone().any(|one| one == *wanted)) {
             Some(verdict) => verdict,

@@ -7,7 +7,8 @@ use super::weight::Weight;
 use super::{ComparisonVerdict, ModePair};
 use crate::shift::Shift;
 
-/// The pairs of modes with the verdicts on their locations: better, worse, equal or unknown. Weights say nothing yet.
+/// The pairs of modes with the verdicts on their locations: better, worse, equal or unknown. Weights are not judged
+/// yet.
 pub(super) fn pairs(test: Test, sides: &Sides) -> Vec<ModePair> {
     let [a, b] = &sides.own;
     let locations = [a, b].map(|side| (0..side.count()).map(|mode| side.location(mode)).collect::<Vec<f64>>());
@@ -41,8 +42,8 @@ pub(super) fn pairs(test: Test, sides: &Sides) -> Vec<ModePair> {
         .collect()
 }
 
-/// The verdict on two modes that are partners. Modes are found in each sample for itself, so they may differ only because
-/// the samples were cut at different places. A difference must also be there if both are cut as the first, or as the
+/// The verdict on two paired modes. Modes are found in each sample separately, so they may differ only because the
+/// samples were cut at different places. A difference must also appear if both are cut like the first, and like the
 /// second.
 fn of_partners(test: Test, sides: &Sides, modes: (usize, usize), shift: Shift, limits: Limits) -> ComparisonVerdict {
     let [a, b] = &sides.own;
@@ -51,11 +52,11 @@ fn of_partners(test: Test, sides: &Sides, modes: (usize, usize), shift: Shift, l
     if location == ComparisonVerdict::Unknown {
         return if Test::is_within(shift, margin) { ComparisonVerdict::Equal } else { location };
     }
-    // Where a mode moved across a cut, the part of the values there differs, and levels say nothing.
-    let is_confirmed = |([a, b], mode): ([&super::sides::Side; 2], usize)| {
+    // If a mode moved across a cut, the share of the values there differs, and levels do not tell.
+    let alike = [(&sides.cut_as_a, modes.0), (&sides.cut_as_b, modes.1)];
+    let is_confirmed = alike.into_iter().all(|([a, b], mode)| {
         Weight::of([a.shares(Some(mode)), b.shares(Some(mode))]).p_value <= limits.exists
             || test.location(a.levels(mode), b.levels(mode), margin, limits) == location
-    };
-    let alike = [(sides.cut_as_a.each_ref(), modes.0), (sides.cut_as_b.each_ref(), modes.1)];
-    if alike.into_iter().all(is_confirmed) { location } else { ComparisonVerdict::Unknown }
+    });
+    if is_confirmed { location } else { ComparisonVerdict::Unknown }
 }

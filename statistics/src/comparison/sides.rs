@@ -5,9 +5,9 @@ use super::weight::Weight;
 use crate::modes::{Gap, cuts, place};
 use crate::sample::{Sample, median, sorted};
 
-/// Groups that a mode has at least on its side of a cut.
+/// Minimum number of groups of a mode on its side of a cut.
 const LEAST_MEMBERS: usize = 6;
-/// One of so many values may lie between two modes.
+/// One of this many values may lie between two modes.
 const STRAY: usize = 100;
 
 /// Both samples, each cut at its own places, and both cut at the same ones.
@@ -17,14 +17,14 @@ pub(super) struct Sides {
     pub(super) cut_as_b: [Side; 2],
     /// Both cut at these places.
     pub(super) common: [Side; 2],
-    /// Where both samples are cut for themselves; or one of them, and all values together. A sample that was cut by chance
-    /// is not cut there, because values of the other one fill the gap; and where modes were moved, values of both are not
-    /// cut where one of them is.
+    /// The bounds where both samples are cut by themselves, or one of them and all values together. A sample that was
+    /// cut by chance is not cut there, because values of the other one fill the gap; and if modes moved, all values
+    /// together are not cut where one sample is.
     pub(super) bounds: Vec<f64>,
-    /// The same, with places where only all values together are cut into modes that are farther apart than what matters,
-    /// unless each sample has enough of them to show it.
+    /// Both cut at these bounds, and also where only all values together are cut into modes farther apart than the
+    /// threshold, unless each sample has enough values of them to show it.
     pub(super) doubtful: [Side; 2],
-    /// For each sample the negative of the smallest value of each group, and its largest value, ascending.
+    /// For each sample: the negated smallest value of each group, and its largest value, ascending.
     pub(super) extremes: [[Vec<f64>; 2]; 2],
 }
 
@@ -32,33 +32,33 @@ impl Sides {
     pub(super) fn of(a: &Sample, b: &Sample, threshold: Threshold) -> Self {
         let gaps = [a, b].map(|sample| cuts(sample).1);
         let together = cuts(&a.with(b)).1;
-        let both = |bounds: &[f64]| [a, b].map(|sample| Side::of(sample, bounds));
-        let cut = |gaps: &[Gap], others: &[Gap]| both(&bounds(gaps, others));
-        let (cut_as_a, cut_as_b) = (cut(&gaps[0], &gaps[1]), cut(&gaps[1], &gaps[0]));
+        let samples = [a, b];
+        let cut_as_a = Side::both(samples, &bounds(&gaps[0], &gaps[1]));
+        let cut_as_b = Side::both(samples, &bounds(&gaps[1], &gaps[0]));
         let own = [cut_as_a[0].clone(), cut_as_b[1].clone()];
         let widened = [(a, &gaps[0]), (b, &gaps[1])].map(|(sample, gaps)| {
             let values = sample.sorted();
             gaps.iter().map(|gap| gap.widened(&values, values.len() / STRAY)).collect::<Vec<Gap>>()
         });
         let bounds = common(&gaps, &widened, &together);
-        let is_doubtful = |gap: &&Gap| {
+        let doubtful = together.iter().filter(|gap| {
             let is_own = widened.iter().flatten().any(|own| own.common(**gap).is_some());
-            let sides = both(&[gap.middle()]);
+            let sides = Side::both(samples, &[gap.middle()]);
             let could_show = sides.iter().all(|side| (0..2).all(|mode| side.levels(mode).len() >= LEAST_MEMBERS));
             // Between modes that chance made of one, the gap is as narrow as those beside it.
             let is_wide = 2.0 * gap.half_width() > threshold.at(gap.middle());
             !is_own && !could_show && is_wide && is_apart(&sides, 0, threshold)
-        };
-        let doubtful = together.iter().filter(is_doubtful).map(|gap| gap.middle());
-        let doubtful = both(&sorted(bounds.iter().copied().chain(doubtful).collect()));
-        let extremes = [a, b].map(|sample| {
-            let most = |sign: f64| {
-                let of_group = |group: &[f64]| group.iter().map(|value| sign * value).fold(f64::MIN, f64::max);
-                sorted(sample.groups().map(of_group).collect())
-            };
-            [most(-1.0), most(1.0)]
         });
-        Sides { own, cut_as_a, cut_as_b, common: both(&bounds), bounds, doubtful, extremes }
+        let doubtful = doubtful.map(|gap| gap.middle());
+        let doubtful = Side::both(samples, &sorted(bounds.iter().copied().chain(doubtful).collect()));
+        let extremes = samples.map(|sample| {
+            [-1.0, 1.0].map(|sign| {
+                let groups = sample.groups().map(|group| group.iter().map(|value| sign * value));
+                sorted(groups.map(|values| values.fold(f64::MIN, f64::max)).collect())
+            })
+        });
+        let common = Side::both(samples, &bounds);
+        Sides { own, cut_as_a, cut_as_b, common, bounds, doubtful, extremes }
     }
 
     /// The change of the weight above a common bound.
@@ -72,7 +72,7 @@ impl Sides {
     }
 }
 
-/// Whether the modes beside a bound are farther apart than what matters.
+/// Whether the modes beside a bound are farther apart than the threshold.
 pub(super) fn is_apart(sides: &[Side; 2], bound: usize, threshold: Threshold) -> bool {
     let locations = [bound, bound + 1].map(|mode| {
         let levels = sorted(sides.iter().flat_map(|side| side.levels(mode)).copied().collect());
@@ -82,9 +82,9 @@ pub(super) fn is_apart(sides: &[Side; 2], bound: usize, threshold: Threshold) ->
     above - below > threshold.at(below)
 }
 
-/// The common bounds of two samples with these gaps, ascending. Each gap of the first and the one of the second that it
-/// has most in common with make one; a gap that has no such partner needs one of all values together, which may have stray
-/// values between it and the gap.
+/// The common bounds of two samples with these gaps, ascending. Each gap of the first makes one with the gap of the
+/// second with which it has the widest intersection. A gap without such a partner needs one of all values together;
+/// stray values may lie between the two.
 fn common([a, b]: &[Vec<Gap>; 2], widened: &[Vec<Gap>; 2], together: &[Gap]) -> Vec<f64> {
     let mut is_free = vec![true; b.len()];
     let mut bounds = Vec::new();
@@ -100,41 +100,45 @@ fn common([a, b]: &[Vec<Gap>; 2], widened: &[Vec<Gap>; 2], together: &[Gap]) -> 
         }
     }
     lone.extend(widened[1].iter().zip(&is_free).filter(|(_, is_free)| **is_free).map(|(gap, _)| *gap));
-    let with_all = |gap: Gap| Some(widest(gap, together.iter().enumerate())?.1.middle());
-    bounds.extend(lone.into_iter().filter_map(with_all));
+    let all = |gap: Gap| Some(widest(gap, together.iter().enumerate())?.1.middle());
+    bounds.extend(lone.into_iter().filter_map(all));
     let mut bounds = sorted(bounds);
     bounds.dedup();
     bounds
 }
 
-/// What a gap has most in common with, and what that is.
+/// The widest intersection of a gap with others, and the position of the other gap.
 fn widest<'g>(gap: Gap, others: impl Iterator<Item = (usize, &'g Gap)>) -> Option<(usize, Gap)> {
     let common = others.filter_map(|(at, other)| Some((at, gap.common(*other)?)));
     common.max_by(|one, other| one.1.half_width().total_cmp(&other.1.half_width()))
 }
 
-/// A bound in each gap of one sample, as near as possible to a bound of the other: anywhere in a wide gap is as good, and a
-/// mode of the other sample may be there.
+/// A bound in each gap of one sample, as near as possible to a bound of the other: any place in a wide gap is as good,
+/// and a mode of the other sample may be there.
 fn bounds(gaps: &[Gap], others: &[Gap]) -> Vec<f64> {
-    let bound = |gap: &Gap| {
-        let distance = |one: f64| (one / 2.0 - gap.middle() / 2.0).abs();
+    let bounds = gaps.iter().map(|gap| {
         let middles = others.iter().map(|other| other.middle());
-        let near = middles.min_by(|one, other| distance(*one).total_cmp(&distance(*other)));
-        near.map_or_else(|| gap.middle(), |near| gap.nearest(near))
-    };
-    gaps.iter().map(bound).collect()
+        let distances = middles.map(|middle| (middle, (middle / 2.0 - gap.middle() / 2.0).abs()));
+        let near = distances.min_by(|one, other| one.1.total_cmp(&other.1));
+        near.map_or_else(|| gap.middle(), |(near, _)| gap.nearest(near))
+    });
+    bounds.collect()
 }
 
 /// A sample cut into modes.
 #[derive(Debug, Clone)]
 pub(super) struct Side {
-    /// For each mode the median of the values of each group there, ascending, for the groups that have any.
+    /// For each mode, the median of the values of each group there, ascending, for the groups that have any.
     levels: Vec<Vec<f64>>,
-    /// For each mode the part of the values of each group that are there.
+    /// For each mode, the share of the values of each group that are there.
     shares: Vec<Vec<f64>>,
 }
 
 impl Side {
+    fn both(samples: [&Sample; 2], bounds: &[f64]) -> [Self; 2] {
+        samples.map(|sample| Side::of(sample, bounds))
+    }
+
     fn of(sample: &Sample, bounds: &[f64]) -> Self {
         let count = bounds.len() + 1;
         let mut side = Side { levels: vec![Vec::new(); count], shares: vec![vec![0.0; sample.group_count()]; count] };
@@ -150,28 +154,28 @@ impl Side {
         side
     }
 
-    /// Modes; one if nothing is known of them, none without values.
+    /// Number of modes; one if none were found, 0 without values.
     pub(super) fn count(&self) -> usize {
         if self.shares[0].is_empty() { 0 } else { self.levels.len() }
     }
 
-    /// What each group has in a mode, ascending, for the groups that have values there.
+    /// The level of each group in a mode, ascending, for the groups that have values there.
     pub(super) fn levels(&self, mode: usize) -> &[f64] {
         &self.levels[mode]
     }
 
-    /// The part of each group's values in a mode; 0 for no mode.
+    /// The share of each group's values in a mode; 0 for no mode.
     pub(super) fn shares(&self, mode: Option<usize>) -> Vec<f64> {
         mode.map_or_else(|| vec![0.0; self.shares[0].len()], |mode| self.shares[mode].clone())
     }
 
-    /// The part of each group's values above a bound.
+    /// The share of each group's values above a bound.
     fn shares_above(&self, bound: usize) -> Vec<f64> {
         let above = &self.shares[bound + 1..];
         (0..self.shares[0].len()).map(|group| above.iter().map(|shares| shares[group]).sum()).collect()
     }
 
-    /// Where a mode lies.
+    /// The location of a mode.
     pub(super) fn location(&self, mode: usize) -> f64 {
         median(self.levels(mode))
     }

@@ -1,20 +1,21 @@
 //! Whether one sample is the other one stretched about its median.
 //!
-//! Chance cuts some samples of one mode in two, most often those whose ends are as dense as their middle. If one of two such
-//! samples is wider, each of its halves is farther out than that of the other, or lies where the other has nothing. That says
-//! only that the spreads differ, and nothing of modes.
+//! Chance cuts some samples of one mode in two, most often those whose ends are as dense as their middle. If one of two
+//! such samples is wider, each of its halves is farther out than that of the other, or lies where the other has
+//! nothing. This shows only that the spreads differ, not that modes do.
 
 use super::sides::{Side, Sides};
 use crate::kolmogorov;
+use crate::modes::place;
 use crate::sample::{median, midpoint, sorted};
 
-/// Spreads that differ by a smaller factor do not carry modes beyond each other.
+/// Spreads that differ by a smaller factor do not move modes past each other.
 const LEAST_FACTOR: f64 = 2.0;
-/// A stretch explains the difference if distributions are apart as far as this by chance more often than this.
+/// A stretch explains the difference if the probability that chance moves distributions as far apart exceeds this.
 const EXPLAINED: f64 = 0.01;
 
-/// Whether no test tells one sample from the other one stretched about its median, and what lies between the bounds of modes
-/// is stretched, too. Modes that moved are farther apart, but each is as wide as before.
+/// Whether one sample may be the other one stretched about its median, and the parts between the bounds of modes are
+/// stretched, too. Modes that moved are farther apart, but each is as wide as before.
 pub(super) fn is_stretched(sides: &Sides) -> bool {
     let [a, b] = &sides.own;
     let (plain_side, cut) = if a.count() > b.count() { (b, a) } else { (a, b) };
@@ -26,8 +27,8 @@ pub(super) fn is_stretched(sides: &Sides) -> bool {
     }
     let shift = median(&all) - factor * median(&plain);
     let stretched: Vec<f64> = plain.iter().map(|value| factor * value + shift).collect();
-    // How much wider what lies in modes is; it is about the factor, or about 1 where only modes moved. A sample with fewer
-    // modes is stretched to be cut as the other one.
+    // The ratio of the widths of modes is about the factor, or about 1 if only modes moved. A sample with fewer modes
+    // is stretched to be cut like the other one.
     let cuts = bounds(cut);
     let narrow = match plain_side.count() == cut.count() {
         true => spread_within(&plain, &bounds(plain_side)),
@@ -41,11 +42,11 @@ pub(super) fn is_stretched(sides: &Sides) -> bool {
 
 /// Bounds between the modes of a side.
 fn bounds(side: &Side) -> Vec<f64> {
-    let between = |mode: usize| {
+    let bounds = (0..side.count() - 1).map(|mode| {
         let (below, above) = (side.levels(mode), side.levels(mode + 1));
         midpoint(below[below.len() - 1], above[0])
-    };
-    (0..side.count() - 1).map(between).collect()
+    });
+    bounds.collect()
 }
 
 /// The median distance of ascending values from their median.
@@ -54,10 +55,13 @@ fn spread(values: &[f64]) -> f64 {
     median(&sorted(values.iter().map(|value| (value - middle).abs()).collect()))
 }
 
-/// The mean distance of ascending values from the median of those between the same bounds, which chance changes less.
+/// The mean distance of ascending values from the median of those between the same bounds; chance changes it less than
+/// [`spread`].
 fn spread_within(values: &[f64], bounds: &[f64]) -> f64 {
-    let place = |value: &f64| crate::modes::place(bounds, *value);
-    let parts = values.chunk_by(|one, other| place(one) == place(other));
-    let distances = |part: &[f64]| part.iter().map(|value| (value - median(part)).abs()).sum::<f64>();
-    parts.map(distances).sum::<f64>() / values.len() as f64
+    let mut sum = 0.0;
+    for part in values.chunk_by(|one, other| place(bounds, *one) == place(bounds, *other)) {
+        let middle = median(part);
+        sum += part.iter().map(|value| (value - middle).abs()).sum::<f64>();
+    }
+    sum / values.len() as f64
 }

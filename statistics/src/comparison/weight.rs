@@ -1,24 +1,24 @@
-//! How much more of the values are in a mode.
+//! The change of the share of the values in a mode.
 
 use super::HALF_WIDTH;
 use crate::counts_test::fisher;
 use crate::rank_test::Chances;
 use crate::sample::sorted;
 
-/// The standard normal number that 5 % are above.
+/// The standard normal quantile that 5 % exceed.
 pub(super) const ONE_SIDED: f64 = 1.644_854;
-/// The one that 10 % are above: a number of groups decides in eight of ten cases.
+/// The one that 10 % exceed: a number of groups decides in eight of ten cases.
 pub(super) const TEN_ABOVE: f64 = 1.281_552;
 
 /// The change of the weight of a mode.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Weight {
     pub(super) change: f64,
-    /// The interval that holds the true change in 95 of 100 cases.
+    /// The lower end of the 95 % confidence interval of the change.
     pub(super) low: f64,
     /// Its upper end.
     pub(super) high: f64,
-    /// The chance of a change as large, up or down, if weights are equal.
+    /// The probability of a change as large, up or down, if weights are equal.
     pub(super) p_value: f64,
     /// The standard error of the change.
     error: f64,
@@ -27,18 +27,10 @@ pub(super) struct Weight {
 }
 
 impl Weight {
-    /// The change between the parts that groups have in a mode. Where each group has all or nothing, groups are counted
-    /// (Fisher), otherwise the parts are ranked (Mann and Whitney).
+    /// The change between the shares that groups have in a mode. If each group has all or nothing, groups are counted
+    /// (Fisher), otherwise the shares are ranked (Mann and Whitney).
     pub(super) fn of([a, b]: [Vec<f64>; 2]) -> Self {
         let (a, b) = (sorted(a), sorted(b));
-        let mean = |shares: &[f64]| shares.iter().sum::<f64>() / shares.len().max(1) as f64;
-        let variance = |shares: &[f64]| {
-            let mean = mean(shares);
-            let squares: f64 = shares.iter().map(|share| (share - mean) * (share - mean)).sum();
-            let n = shares.len() as f64;
-            // Of a mode that has none or all of the values, one more would have been possible (Agresti and Caffo 2000).
-            (squares + 0.5) / (n + 1.0) / n.max(1.0)
-        };
         let is_whole = a.iter().chain(&b).all(|share| *share == 0.0 || *share == 1.0);
         let p_value = match is_whole {
             true => {
@@ -50,38 +42,52 @@ impl Weight {
                 (2.0 * chances.larger.min(chances.smaller)).min(1.0)
             }
         };
-        let change = mean(&b) - mean(&a);
+        let (mean_a, mean_b) = (mean(&a), mean(&b));
+        let change = mean_b - mean_a;
         let error = (variance(&a) + variance(&b)).sqrt();
         let half = HALF_WIDTH * error;
         let (low, high) = ((change - half).max(-1.0), (change + half).min(1.0));
-        Weight { change, low, high, p_value, error, mean: mean(&a) / 2.0 + mean(&b) / 2.0 }
+        Weight { change, low, high, p_value, error, mean: mean_a / 2.0 + mean_b / 2.0 }
     }
 
-    /// The change that the true one is above in 95 of 100 cases.
+    /// The lower end of the one-sided 95 % confidence interval of the change.
     pub(super) fn at_least(&self) -> f64 {
         self.change - ONE_SIDED * self.error
     }
 
-    /// The change that the true one is below in 95 of 100 cases.
+    /// The upper end of the one-sided 95 % confidence interval of the change.
     pub(super) fn at_most(&self) -> f64 {
         self.change + ONE_SIDED * self.error
     }
 
-    /// Whether the true change is less than a limit, up and down: two one-sided tests at 5 %. It is not if it is known to be
-    /// a change at all.
+    /// Whether the true change is less than a limit, up and down: two one-sided tests at 5 %. It is not if there is a
+    /// significant change at all.
     pub(super) fn is_within(&self, limit: f64) -> bool {
         let holds_nothing = self.low <= 0.0 && self.high >= 0.0;
         holds_nothing && self.at_most() <= limit && self.at_least() >= -limit
     }
 
-    /// The groups of each sample that show in eight of ten cases that a weight like this did not change by a limit.
+    /// The number of groups of each sample that show in eight of ten cases that a weight like this changed by less than
+    /// a limit.
     pub(super) fn deciding_groups(&self, limit: f64) -> f64 {
         let z = (ONE_SIDED + TEN_ABOVE) / limit;
         2.0 * self.mean * (1.0 - self.mean) * z * z
     }
 
-    /// How far a change is known: half of the interval.
+    /// The uncertainty of the change: half of the interval.
     pub(super) fn half_width(&self) -> f64 {
         (self.high - self.low) / 2.0
     }
+}
+
+fn mean(shares: &[f64]) -> f64 {
+    shares.iter().sum::<f64>() / shares.len().max(1) as f64
+}
+
+/// The variance of the mean. If a mode has none or all of the values, one more was possible (Agresti and Caffo 2000).
+fn variance(shares: &[f64]) -> f64 {
+    let mean = mean(shares);
+    let squares: f64 = shares.iter().map(|share| (share - mean) * (share - mean)).sum();
+    let n = shares.len() as f64;
+    (squares + 0.5) / (n + 1.0) / n.max(1.0)
 }
