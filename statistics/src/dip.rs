@@ -8,9 +8,9 @@
 //!   0 ┤●─╯               greatest convex minorant of the left part
 //! ```
 //!
-//! The dip is half of the largest distance that such a curve must have. Its p-value is that of uniform values, which have the
-//! largest dips of all distributions with one mode, asymptotically. It is a second opinion: it says whether there are
-//! several modes, not how many, and it does not see a mode that only few values are in.
+//! The dip is half of the largest distance that such a curve must have. Its p-value is that of uniform values, which
+//! asymptotically have the largest dips of all distributions with one mode. It is a second opinion: it tells whether
+//! there are several modes, not how many, and it misses a mode with few values.
 
 mod table;
 
@@ -21,12 +21,12 @@ use crate::sample::Sample;
 pub struct Dip {
     /// The distance to the nearest distribution with one mode, at most 1/4.
     pub statistic: f64,
-    /// How often uniform values have as large a dip, from a table of simulated ones: between 0.001 and 1.
+    /// The probability that uniform values have as large a dip, from a table of simulated ones: between 0.001 and 1.
     pub p_value: f64,
 }
 
-/// The dip of a sample with one value per group, the median, if groups differ, and of all values otherwise. `None` for fewer
-/// than four. Time grows with n log n for n values.
+/// The dip of a sample with one value per group, the median, if groups differ, and of all values otherwise. `None` for
+/// fewer than four values. Takes O(n log n) time for n values.
 #[must_use]
 pub fn dip(sample: &Sample) -> Option<Dip> {
     let values = match sample.has_group_effect() {
@@ -37,7 +37,7 @@ pub fn dip(sample: &Sample) -> Option<Dip> {
     Some(Dip { statistic, p_value: table::p_value(statistic, values.len()) })
 }
 
-/// The dip of ascending values. `None` for fewer than four, whose dip says nothing.
+/// The dip of ascending values. `None` for fewer than four, for which it is meaningless.
 pub(crate) fn statistic(sorted: &[f64]) -> Option<f64> {
     const LEAST: usize = 4;
     let n = sorted.len();
@@ -77,12 +77,15 @@ impl Hull {
     /// The hull of the values from `low` to `high`: below for `side` -1, above for 1.
     fn of(values: &[f64], low: usize, high: usize, side: f64, raised: f64) -> Self {
         let mut corners: Vec<usize> = Vec::new();
-        // Of equal values the first is the lowest, and the last is the highest.
-        let is_outer = |at: usize| match side < 0.0 {
-            true => at == low || values[at - 1] < values[at],
-            false => at == high || values[at] < values[at + 1],
-        };
-        for at in (low..=high).filter(|&at| is_outer(at)) {
+        for at in low..=high {
+            // Of equal values the first is the lowest, and the last is the highest.
+            let is_inner = match side < 0.0 {
+                true => at != low && values[at - 1] >= values[at],
+                false => at != high && values[at] >= values[at + 1],
+            };
+            if is_inner {
+                continue;
+            }
             while let [.., before, last] = corners[..] {
                 let (run, rise) = (values[last] - values[before], (last - before) as f64);
                 let (next_run, next_rise) = (values[at] - values[last], (at - last) as f64);
@@ -109,7 +112,8 @@ impl Hull {
     }
 }
 
-/// The largest distance of both hulls, and the corners around it: of the minorant on the left, of the majorant on the right.
+/// The largest distance between both hulls, and the corners around it: of the minorant on the left, of the majorant on
+/// the right.
 fn widest(values: &[f64], minorant: &Hull, majorant: &Hull) -> (f64, (usize, usize)) {
     let of_minorant = minorant.corners.iter().map(|&corner| {
         let right = majorant.corners.partition_point(|&other| values[other] < values[corner]);

@@ -26,19 +26,19 @@ use self::shape::Shape;
 use crate::trend::Trend;
 pub use tree::{PathJudgement, judge_paths};
 
-/// The fewest values that say anything about growth.
+/// Minimum number of values for a statement about growth.
 pub const LEAST_POINTS: usize = 5;
-/// The fewest values that can show growth for sure.
+/// Minimum number of values that can show growth for sure.
 pub const SURE_POINTS: usize = 8;
 /// The probability of a false alarm over all series that are judged together.
 pub const FALSE_ALARMS: f64 = 0.01;
 /// The number of disjoint series that the threshold allows for: at most 200 hold 0.5 % of the total each.
 const FAMILY: f64 = 200.0;
-/// The most values that are judged one by one; longer series are averaged.
+/// Maximum number of values that are judged one by one; longer series are averaged.
 const MOST_POINTS: usize = 300;
 /// A p-value of at most this makes a rise suspicious even though it is not sure.
 const LIKELY: f64 = 1e-3;
-/// A score is a slope less this number of standard errors.
+/// A score is a slope minus this number of standard errors.
 const RANKED_ERRORS: f64 = 2.0;
 /// Two fractions of the mean slope. The slope at the end must be above the first with the confidence of
 /// [`FLAT_CHANCE`], and its estimate must reach the second; otherwise growth flattens.
@@ -70,7 +70,7 @@ pub enum Verdict {
     TooFew,
 }
 
-/// Why the verdict on a series is not growth.
+/// The reason why the verdict on a series is not growth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// Nothing looks like growth.
@@ -160,11 +160,12 @@ impl Judgement {
     }
 }
 
-/// The values, or means of neighbours if there are more than [`MOST_POINTS`]; and how many values each mean covers.
+/// The values, or means of neighbours if there are more than [`MOST_POINTS`]; and the number of values that each mean
+/// covers.
 fn thinned(values: &[f64]) -> (Vec<f64>, usize) {
     let stride = values.len().div_ceil(MOST_POINTS).max(1);
-    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-    (values.chunks_exact(stride).map(mean).collect(), stride)
+    let means = values.chunks_exact(stride).map(|part| part.iter().sum::<f64>() / part.len() as f64);
+    (means.collect(), stride)
 }
 
 /// The verdict on a series that is long enough to be sure.
@@ -200,12 +201,11 @@ fn grows_evenly(shape: &Shape, values: &[f64], flat: (f64, f64), chance: f64) ->
 
 /// Whether the rest of a series grows evenly once its first value, or a start of up to a third, is skipped.
 fn grows_after_a_start(values: &[f64]) -> bool {
-    let later = |skipped: usize| {
+    (1..=values.len() / 3).filter(|skipped| values.len() - skipped + 1 >= SURE_POINTS).any(|skipped| {
         let left = &values[skipped..];
         let (flat, chance) = if skipped == 1 { FLAT_SECOND } else { (FLAT_LATER, FLAT_LATER_CHANCE) };
         grows_evenly(&Shape::of(left), left, flat, chance)
-    };
-    (1..=values.len() / 3).filter(|skipped| values.len() - skipped + 1 >= SURE_POINTS).any(later)
+    })
 }
 
 /// Whether floor and ceiling rise enough in each third.
@@ -229,7 +229,7 @@ fn is_even(values: &[f64]) -> bool {
     values.windows(2).all(|pair| (least * mean..=most * mean).contains(&(pair[1] - pair[0])))
 }
 
-/// Why a short series that does not rise each time does not count as growth.
+/// The reason why a short series that does not rise each time does not count as growth.
 fn reason_of_short_series(trend: &Trend) -> Reason {
     if trend.interval.is_some_and(|(low, _)| low > 0.0) { Reason::NotSure } else { Reason::Chance }
 }

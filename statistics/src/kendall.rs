@@ -1,4 +1,4 @@
-//! Kendall's S: the number of pairs of points that rise, less the number of pairs that fall.
+//! Kendall's S: the number of pairs of points that rise, minus the number of pairs that fall.
 //!
 //! Without a trend every order of the values is equally likely, and S follows from the number of inversions of a random
 //! permutation. Up to [`COUNTED`] points that distribution is counted exactly; for more points S is nearly normal.
@@ -14,7 +14,7 @@ use crate::student;
 /// The largest number of points whose distribution is counted exactly.
 const COUNTED: usize = 64;
 
-/// S: the number of pairs that rise, less the number that fall.
+/// S: the number of pairs that rise, minus the number that fall.
 pub(crate) fn statistic(points: &[(f64, f64)]) -> i64 {
     let mut sum = 0;
     for (at, &(x, y)) in points.iter().enumerate() {
@@ -48,14 +48,15 @@ pub(crate) fn tail(least: f64, points: usize) -> f64 {
 /// The least S whose tail probability is at most `probability`; `None` if there is none.
 pub(crate) fn critical(probability: f64, points: usize) -> Option<f64> {
     let pairs = pairs(points);
-    let is_rare = |inversions: usize| tail((pairs - 2 * inversions) as f64, points) <= probability;
-    if points < 2 || !is_rare(0) {
+    if points < 2 || tail(pairs as f64, points) > probability {
         return None;
     }
+    // Numbers of inversions: the largest known to be rare, and the smallest known to be common.
     let (mut rare, mut common) = (0, pairs / 2 + 1);
     while common - rare > 1 {
         let half = rare.midpoint(common);
-        if is_rare(half) { rare = half } else { common = half }
+        let is_rare = tail((pairs - 2 * half) as f64, points) <= probability;
+        if is_rare { rare = half } else { common = half }
     }
     Some((pairs - 2 * rare) as f64)
 }

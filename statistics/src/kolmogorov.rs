@@ -1,30 +1,31 @@
 //! Whether two samples have the same distribution: the test of Kolmogorov and Smirnov, with the approximation of its tail
 //! by Stephens (1970).
 
-/// The chance of distribution functions as far apart as those of these ascending values, of which each multiplied
-/// by `times` and with `by` added then is one of the first sample.
+/// The probability that distribution functions are at least as far apart as those of these ascending values, with each
+/// value of the first multiplied by `times` and `by` added.
 pub(crate) fn chance(a: &[f64], times: f64, by: f64, b: &[f64]) -> f64 {
     let (m, n) = (a.len() as f64, b.len() as f64);
     let moved: Vec<f64> = a.iter().map(|value| value * times + by).collect();
-    let part =
-        |values: &[f64], limit: f64| values.partition_point(|value| *value <= limit) as f64 / values.len() as f64;
-    let apart = |value: &f64| (part(&moved, *value) - part(b, *value)).abs();
-    let distance = moved.iter().chain(b).map(apart).fold(0.0, f64::max);
+    let distance = moved.iter().chain(b).fold(0.0, |most: f64, value| {
+        let [one, other] =
+            [&moved, b].map(|values| values.partition_point(|other| other <= value) as f64 / values.len() as f64);
+        most.max((one - other).abs())
+    });
     let root = (m * n / (m + n)).sqrt();
     tail((root + 0.12 + 0.11 / root) * distance)
 }
 
-/// The part of Kolmogorov's distribution above a number.
+/// The upper tail of Kolmogorov's distribution.
 fn tail(distance: f64) -> f64 {
     const TERMS: i32 = 100;
     if distance < 0.2 {
         return 1.0;
     }
-    let term = |k: i32| {
+    let terms = (1..=TERMS).map(|k| {
         let sign = if k % 2 == 1 { 2.0 } else { -2.0 };
         sign * (-2.0 * f64::from(k * k) * distance * distance).exp()
-    };
-    (1..=TERMS).map(term).sum::<f64>().clamp(0.0, 1.0)
+    });
+    terms.sum::<f64>().clamp(0.0, 1.0)
 }
 
 #[cfg(test)]

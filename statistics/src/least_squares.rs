@@ -65,7 +65,7 @@ fn rounding(points: &[(f64, f64)]) -> f64 {
     points.len() as f64 * (largest * 1e-13).powi(2)
 }
 
-/// The coordinates less their means.
+/// The coordinates minus their means.
 fn centred(points: &[(f64, f64)]) -> (Vec<f64>, Vec<f64>) {
     let (mut xs, mut ys): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
     centre(&mut xs);

@@ -1,5 +1,5 @@
-//! Says how a short series of numbers goes, how values of trials are distributed, how two programs differ, and how sure
-//! that is.
+//! Judges trends of short series of numbers, describes the distribution of values of trials, and compares two programs,
+//! with the uncertainty of each result.
 //!
 //! ```text
 //!   values, one per snapshot or run
@@ -51,7 +51,7 @@
 //!
 //! Reading order:
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
 //! | `student` | the upper tail of Student's t distribution |
 //! | `kendall` | Kendall's S, with its exact distribution for few points |

@@ -1,18 +1,19 @@
-//! An interval for a median that assumes nothing of the distribution: by the sign test, between ordered values
-//! (Hettmansperger and Sheather 1986).
+//! A distribution-free interval for a median: by the sign test, interpolated between ordered values (Hettmansperger and
+//! Sheather 1986).
 //!
-//! Few chances are possible between two of the values: of ten, those of the second and the ninth hold the median in 97.9 %
-//! of the cases, the next ones in 89.1 %. So the ends of the interval lie between both, where the chance is near to 95 %
-//! for distributions of all shapes. Where values are equal, nothing is between them, and the wider interval is taken.
+//! Between two of the values only few confidence levels are possible: of ten, the second and the ninth enclose the
+//! median in 97.9 % of the cases, the next ones in 89.1 %. So the ends of the interval lie between both, where the
+//! level is near to 95 % for distributions of all shapes. If values are equal, there is nothing to interpolate, and the
+//! wider interval is taken.
 
 use crate::sample::{Sample, sorted};
 use crate::tails::at_most_half;
 
-/// The chance that the true median is below the interval, and that it is above.
+/// The probability that the true median is below the interval, and that it is above.
 const OUTSIDE: f64 = 0.025;
 
-/// The interval that holds the median of groups in 95 of 100 cases; each group counts once, with its median. `None` for
-/// fewer than six groups, of which no two values make such an interval.
+/// The 95 % confidence interval of the median of groups; each group counts once, with its median. `None` for fewer than
+/// six groups, for which there is no such interval.
 #[must_use]
 pub fn median_interval(sample: &Sample) -> Option<(f64, f64)> {
     interval(&sorted(sample.medians()))
@@ -29,15 +30,15 @@ pub(crate) fn interval(values: &[f64]) -> Option<(f64, f64)> {
     let narrow = (values[outside + 1], values[n - 2 - outside]);
     let [of_wide, of_narrow] = [outside, outside + 1].map(|outside| at_most_half(outside, n));
     let share = (OUTSIDE - of_wide) / (of_narrow - of_wide);
-    // Their λ: chances fall less than evenly between two places.
+    // Their λ: between two places the probability does not fall linearly.
     let place = (outside + 1) as f64;
     let part = (n as f64 - place) * share / (place + (n as f64 - 2.0 * place) * share);
-    let between = |from: f64, to: f64| from * (1.0 - part) + to * part;
-    Some((between(wide.0, narrow.0), between(wide.1, narrow.1)))
+    let [low, high] = [(wide.0, narrow.0), (wide.1, narrow.1)].map(|(from, to)| from * (1.0 - part) + to * part);
+    Some((low, high))
 }
 
-/// How many of `count` ordered values may be left out on each side: the largest number such that as many or fewer are beyond
-/// the median with a chance of at most [`OUTSIDE`].
+/// The number of `count` ordered values that may be left out on each side: the largest such that the probability of at
+/// most this many values beyond the median is at most [`OUTSIDE`].
 fn outside(count: usize) -> Option<usize> {
     if count == 0 || at_most_half(0, count) > OUTSIDE {
         return None;

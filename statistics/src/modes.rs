@@ -11,9 +11,9 @@
 //!                 └─────▶ intervals   of locations and weights
 //! ```
 //!
-//! Values of a group may differ less than those of different groups, because they share a layout. `groups` says how many
-//! independent values they are worth: a run whose values lie closely together is no mode. But clusters that show within
-//! groups are real, however much groups differ.
+//! Values of a group may differ less than those of different groups, because they share a layout. `groups` estimates
+//! how many independent values they are worth: a run whose values lie close together is not a mode. But clusters that
+//! appear within groups are real, however much groups differ.
 
 mod cluster;
 mod groups;
@@ -29,19 +29,19 @@ use intervals::{Interval, intervals};
 pub(crate) use scaled::Gap;
 use scaled::Grouped;
 
-/// Fewer values say nothing about modes.
+/// Minimum number of values for a statement about modes.
 pub const LEAST_VALUES: usize = 12;
 
 /// The modes of a sample.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Modes {
-    /// What is known.
+    /// The verdict.
     pub verdict: ModesVerdict,
     /// The modes, the smallest location first; none if there are too few values.
     pub modes: Vec<Mode>,
 }
 
-/// What is known of the modes of a sample.
+/// The verdict on the modes of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModesVerdict {
     /// There are too few values, or too few groups where groups differ.
@@ -61,17 +61,17 @@ pub struct Mode {
     pub low: f64,
     /// Its largest value.
     pub high: f64,
-    /// The interval that holds the true location in 95 of 100 cases.
+    /// The lower end of the 95 % confidence interval of the location.
     pub location_low: f64,
     /// Its upper end.
     pub location_high: f64,
-    /// The part of the values that are in it; each group has the same weight.
+    /// The share of the values that are in it; each group has the same weight.
     pub weight: f64,
-    /// The interval that holds the true weight in 95 of 100 cases.
+    /// The lower end of the 95 % confidence interval of the weight.
     pub weight_low: f64,
     /// Its upper end.
     pub weight_high: f64,
-    /// How many values are in it.
+    /// Number of values in it.
     pub count: usize,
 }
 
@@ -93,7 +93,7 @@ impl Modes {
     }
 }
 
-/// What is known of the modes of a sample, and the gaps between them.
+/// The verdict on the modes of a sample, and the gaps between them.
 pub(crate) fn cuts(sample: &Sample) -> (ModesVerdict, Vec<Gap>) {
     let grouped = grouped(sample);
     if grouped.len() < LEAST_VALUES {
@@ -108,13 +108,14 @@ pub(crate) fn cuts(sample: &Sample) -> (ModesVerdict, Vec<Gap>) {
 
 /// All values, ascending, with the numbers of their groups.
 fn grouped(sample: &Sample) -> Vec<Grouped> {
-    let with_group = |(at, group): (usize, &[f64])| group.iter().map(move |&value| (value, at)).collect::<Vec<_>>();
-    let mut grouped: Vec<Grouped> = sample.groups().enumerate().flat_map(with_group).collect();
+    let groups = sample.groups().enumerate();
+    let mut grouped: Vec<Grouped> =
+        groups.flat_map(|(at, group)| group.iter().map(move |&value| (value, at))).collect();
     grouped.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
     grouped
 }
 
-/// The mode of a value between these bounds: values up to and with a bound are below it.
+/// The mode of a value between these bounds: values up to and including a bound are below it.
 pub(crate) fn place(bounds: &[f64], value: f64) -> usize {
     bounds.partition_point(|bound| *bound < value)
 }
@@ -123,10 +124,9 @@ pub(crate) fn place(bounds: &[f64], value: f64) -> usize {
 fn modes(sample: &Sample, gaps: &[Gap]) -> Vec<Mode> {
     let values = sample.sorted();
     let bounds: Vec<f64> = gaps.iter().map(|gap| gap.middle()).collect();
-    let place = |value: f64| place(&bounds, value);
-    let intervals = intervals(sample, bounds.len() + 1, place);
-    let parts: Vec<&[f64]> = values.chunk_by(|one, other| place(*one) == place(*other)).collect();
-    parts.into_iter().map(|part| mode(part, &intervals[place(part[0])])).collect()
+    let intervals = intervals(sample, bounds.len() + 1, |value| place(&bounds, value));
+    let parts = values.chunk_by(|one, other| place(&bounds, *one) == place(&bounds, *other));
+    parts.map(|part| mode(part, &intervals[place(&bounds, part[0])])).collect()
 }
 
 fn mode(values: &[f64], interval: &Interval) -> Mode {
@@ -144,10 +144,10 @@ fn mode(values: &[f64], interval: &Interval) -> Mode {
     }
 }
 
-/// How precisely a sample is known, at 95 %: the widest half of an interval, relative to the location for locations of
-/// modes, absolute for weights; with one mode, that of the median. Values far outside of a mode that are too few for one of
-/// their own may become one, so the weight that they would have counts, too. `None` if there are too few values for modes,
-/// or fewer than six groups.
+/// The precision of a sample, at 95 %: the widest half of an interval, relative to the location for locations of modes,
+/// absolute for weights; with one mode, that of the median. Outliers of a mode that are too few for a mode of their own
+/// may become one, so the weight that they would have counts, too. `None` if there are too few values for modes, or
+/// fewer than six groups.
 #[must_use]
 pub fn precision(sample: &Sample) -> Option<f64> {
     const LEAST_GROUPS: usize = 6;
@@ -155,19 +155,19 @@ pub fn precision(sample: &Sample) -> Option<f64> {
         return None;
     }
     let modes = Modes::of(sample).modes;
-    let of_location = |mode: &Mode| {
+    let of_locations = modes.iter().map(|mode| {
         let half = mode.location_high / 2.0 - mode.location_low / 2.0;
         if half == 0.0 { 0.0 } else { half / mode.location.abs() }
-    };
-    let of_weight = |mode: &Mode| (mode.weight_high - mode.weight_low) / 2.0;
+    });
     let weights = if modes.len() > 1 { &modes[..] } else { &[] };
-    let known = modes.iter().map(of_location).chain(weights.iter().map(of_weight)).fold(0.0, f64::max);
+    let of_weights = weights.iter().map(|mode| (mode.weight_high - mode.weight_low) / 2.0);
+    let known = of_locations.chain(of_weights).fold(0.0, f64::max);
     let widest = known.max(of_outliers(sample, &modes));
     (!modes.is_empty() && widest.is_finite()).then_some(widest)
 }
 
-/// Half of the interval of the weight of values that are farther from their mode than the rest of it is wide, and of too few
-/// groups for a mode; 0 if there are none.
+/// Half of the interval of the weight of outliers of too few groups for a mode; 0 if there are none. The distance of
+/// outliers from the rest of their mode exceeds the width of the rest.
 fn of_outliers(sample: &Sample, modes: &[Mode]) -> f64 {
     let grouped = grouped(sample);
     let groups = sample.group_count() as f64;
@@ -185,8 +185,7 @@ fn of_outliers(sample: &Sample, modes: &[Mode]) -> f64 {
     widest
 }
 
-/// How many of the first of these ascending values are farther from the others than those are from each other; all counts
-/// for which this holds.
+/// All counts such that the gap after the first `count` of these ascending values exceeds the range of the others.
 fn outliers(members: &[Grouped]) -> Vec<usize> {
     let most = members[members.len() - 1].0;
     let mut groups = Vec::new();

@@ -1,6 +1,6 @@
 //! The distribution of the dip of uniform values, by simulation: `tests/reference/dip_table.py` prints the table.
 
-/// How often a dip is at least as large, for each column of [`QUANTILES`].
+/// The probability that a dip is at least as large, for each column of [`QUANTILES`].
 const CHANCES: [f64; 18] =
     [0.999, 0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
 
@@ -99,24 +99,23 @@ const QUANTILES: [(u32, [f64; 18]); 13] = [
     ),
 ];
 
-/// How often `n` uniform values have a dip as large.
+/// The probability that `n` uniform values have as large a dip.
 pub(super) fn p_value(statistic: f64, n: usize) -> f64 {
     let n = n as f64;
     let after = QUANTILES.partition_point(|(size, _)| f64::from(*size) < n).clamp(1, QUANTILES.len() - 1);
     let ((few, of_few), (many, of_many)) = (&QUANTILES[after - 1], &QUANTILES[after]);
     // Between two sizes by the inverse of the root, on which the quantiles depend nearly linearly.
-    let root = |n: f64| 1.0 / n.sqrt();
-    let (from, to) = (root(f64::from(*few)), root(f64::from(*many)));
-    let part = ((from - root(n)) / (from - to)).clamp(0.0, 1.0);
-    let quantile = |column: usize| of_few[column] + part * (of_many[column] - of_few[column]);
+    let [from, at, to] = [f64::from(*few), n, f64::from(*many)].map(|n| 1.0 / n.sqrt());
+    let part = ((from - at) / (from - to)).clamp(0.0, 1.0);
+    let quantiles: [f64; CHANCES.len()] =
+        std::array::from_fn(|column| of_few[column] + part * (of_many[column] - of_few[column]));
     let scaled = statistic * n.sqrt();
-    let Some(column) = (0..CHANCES.len()).find(|&column| quantile(column) > scaled) else {
+    let Some(column) = quantiles.iter().position(|quantile| *quantile > scaled) else {
         return CHANCES[CHANCES.len() - 1];
     };
     if column == 0 {
         return 1.0;
     }
-    let (low, high) = (quantile(column - 1), quantile(column));
-    let between = (scaled - low) / (high - low);
+    let between = (scaled - quantiles[column - 1]) / (quantiles[column] - quantiles[column - 1]);
     CHANCES[column - 1] + between * (CHANCES[column] - CHANCES[column - 1])
 }

@@ -16,7 +16,7 @@ pub(super) struct Shape {
     pub(super) line_error: f64,
     /// The slope of the parabola at the end.
     pub(super) end_slope: f64,
-    /// The slope of the parabola at the end less that in the middle.
+    /// The slope of the parabola at the end minus that in the middle.
     change: f64,
     /// The standard error of that change.
     change_error: f64,
@@ -35,25 +35,22 @@ impl Shape {
         let square = dot(&lines, &lines);
         let bends: Vec<f64> = lines.iter().map(|x| x * x - square / n.max(1.0)).collect();
         let bend_square = dot(&bends, &bends);
-        let ratio = |over: f64, under: f64| if under > 0.0 { over / under } else { 0.0 };
         let line_slope = ratio(dot(&lines, &centred), square);
         let bend = if count > 2 { ratio(dot(&bends, &centred), bend_square) } else { 0.0 };
-        let rest = |bend: f64| -> f64 {
-            let rest = centred.iter().zip(&lines).zip(&bends).map(|((y, x), z)| y - line_slope * x - bend * z);
-            rest.map(|rest| rest * rest).sum()
-        };
         let rounding = rounding(values);
-        let (residual_of_line, residual) = (rest(0.0).max(rounding), rest(bend).max(rounding));
-        let error = |residual: f64, fitted: usize, square: f64| {
-            ratio(residual / count.saturating_sub(fitted).max(1) as f64, square).sqrt()
-        };
+        let [residual_of_line, residual] = [0.0, bend].map(|bend| {
+            let rest = centred.iter().zip(&lines).zip(&bends).map(|((y, x), z)| y - line_slope * x - bend * z);
+            rest.map(|rest| rest * rest).sum::<f64>().max(rounding)
+        });
+        let line_variance = residual_of_line / count.saturating_sub(2).max(1) as f64;
+        let bend_variance = residual / count.saturating_sub(3).max(1) as f64;
         Shape {
             count,
             line_slope,
-            line_error: error(residual_of_line, 2, square),
+            line_error: ratio(line_variance, square).sqrt(),
             end_slope: line_slope + 2.0 * bend * middle,
             change: 2.0 * bend * middle,
-            change_error: 2.0 * middle * error(residual, 3, bend_square),
+            change_error: 2.0 * middle * ratio(bend_variance, bend_square).sqrt(),
             residual,
         }
     }
@@ -92,8 +89,12 @@ pub(super) fn least_third(values: &[f64]) -> (f64, f64) {
     }
     let last = values.len().saturating_sub(1);
     let ends = [0, last / 3, last - last / 3, last];
-    let least = |line: &[f64]| ends.windows(2).map(|ends| line[ends[1]] - line[ends[0]]).fold(f64::INFINITY, f64::min);
-    if values.is_empty() { (0.0, 0.0) } else { (least(&floor), least(&ceiling)) }
+    if values.is_empty() {
+        return (0.0, 0.0);
+    }
+    let [floor, ceiling] = [floor, ceiling]
+        .map(|line| ends.windows(2).map(|ends| line[ends[1]] - line[ends[0]]).fold(f64::INFINITY, f64::min));
+    (floor, ceiling)
 }
 
 /// The sum of squared residuals of the best three consecutive levels.
@@ -103,26 +104,37 @@ fn residual_of_steps(values: &[f64]) -> f64 {
         let (sum, squares) = sums[sums.len() - 1];
         sums.push((sum + value, squares + value * value));
     }
-    let residual = |from: usize, to: usize| {
-        if from == to {
-            return 0.0;
-        }
-        let (sum, squares) = (sums[to].0 - sums[from].0, sums[to].1 - sums[from].1);
-        (squares - sum * sum / (to - from) as f64).max(0.0)
-    };
     let mut least = f64::INFINITY;
     for first in 0..=values.len() {
         for second in first..=values.len() {
-            least = least.min(residual(0, first) + residual(first, second) + residual(second, values.len()));
+            least = least.min(
+                residual_of_level(&sums, 0, first)
+                    + residual_of_level(&sums, first, second)
+                    + residual_of_level(&sums, second, values.len()),
+            );
         }
     }
     least
+}
+
+/// The sum of squared residuals of one level. `sums` has the sums of all values, and of their squares, before each place.
+#[inline]
+fn residual_of_level(sums: &[(f64, f64)], from: usize, to: usize) -> f64 {
+    if from == to {
+        return 0.0;
+    }
+    let (sum, squares) = (sums[to].0 - sums[from].0, sums[to].1 - sums[from].1);
+    (squares - sum * sum / (to - from) as f64).max(0.0)
 }
 
 /// The sum of squared residuals that rounding alone leaves of values on a line.
 fn rounding(values: &[f64]) -> f64 {
     let largest = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
     values.len() as f64 * (largest * 1e-13).powi(2)
+}
+
+fn ratio(over: f64, under: f64) -> f64 {
+    if under > 0.0 { over / under } else { 0.0 }
 }
 
 fn dot(one: &[f64], other: &[f64]) -> f64 {

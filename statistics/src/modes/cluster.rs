@@ -6,12 +6,12 @@ const PEAKS: usize = 12;
 const FINE_PEAKS: usize = 60;
 /// Parameters of a cluster: peak and two scales.
 const PARAMETERS: f64 = 3.0;
-/// The price of a cluster whose tails are not those of a normal distribution.
+/// The price of a cluster whose tails are not normal.
 const HEAVY: f64 = 1.0;
 /// The price of a cluster with a flat top.
 const FLAT_TOP: f64 = 4.0;
 
-/// How steeply the density of a cluster falls: with the exponential of this power of the distance to the peak.
+/// The decay of the density of a cluster: the exponential of the negative of this power of the distance to the peak.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tail {
     power: f64,
@@ -21,23 +21,23 @@ pub(super) struct Tail {
     pub(super) price: f64,
 }
 
-/// The tails that a cluster may have: those of the normal distribution, of the exponential one, and heavier ones. Times
-/// have rare disturbances of any size, which are no cluster.
+/// The possible tails of a cluster: normal, exponential, and heavier ones. Times have rare disturbances of any size,
+/// which are not a cluster.
 pub(super) const TAILS: [Tail; 3] = [
     Tail { power: 2.0, width: 0.886_226_925_452_758, price: 0.0 },
     Tail { power: 1.0, width: 1.0, price: HEAVY },
     Tail { power: 0.5, width: 2.0, price: HEAVY },
 ];
 
-/// Flat tops, with which a single cluster is compared with several that overlap: all values between two may be equally
-/// likely.
+/// Flat tops, with which a single cluster is compared with several that overlap: all values between two peaks may be
+/// equally likely.
 pub(super) const FLAT: [Tail; 2] = [
     Tail { power: 4.0, width: 0.906_402_477_055_477, price: FLAT_TOP },
     Tail { power: 8.0, width: 0.941_742_699_849_701, price: FLAT_TOP },
 ];
 
 impl Tail {
-    /// A number that is not negative to this power.
+    /// A non-negative number raised to this power.
     fn raised(self, number: f64) -> f64 {
         let square = number * number;
         match self.power {
@@ -45,34 +45,34 @@ impl Tail {
             1.0 => number,
             2.0 => square,
             4.0 => square * square,
-            // There is no other; a general power would be computed in vain for each of them, before the power is looked at.
+            // There is no other power; `powf` would be computed for each of them in vain, before the power is tested.
             _ => (square * square) * (square * square),
         }
     }
 
-    /// The log-likelihood of all values if they are one cluster with such tails, which may end as sharply as it will.
+    /// The log-likelihood of all values if they are one cluster with such tails, whose halves may be as narrow as they
+    /// like.
     pub(super) fn log_likelihood(self, values: &[f64]) -> f64 {
         let (n, last) = (values.len() as f64, values.len() - 1);
-        let of_peak = |number: usize| {
+        (0..=FINE_PEAKS).fold(f64::MIN, |best, number| {
             let peak = values[last * number / FINE_PEAKS];
-            let half = |values: &[f64]| {
-                let sum: f64 = values.iter().map(|value| self.raised((value - peak).abs())).sum();
+            let (left, right) = values.split_at(values.partition_point(|value| *value < peak));
+            let [left, right] = [left, right].map(|half| {
+                let sum: f64 = half.iter().map(|value| self.raised((value - peak).abs())).sum();
                 sum.powf((self.power + 1.0).recip())
-            };
-            let at = values.partition_point(|value| *value < peak);
-            let halves = half(&values[..at]) + half(&values[at..]);
+            });
+            let halves = left + right;
             let common = (halves * self.power / n).powf(self.power.recip());
-            -n * (self.width * halves * common).ln() - n / self.power
-        };
-        (0..=FINE_PEAKS).map(of_peak).fold(f64::MIN, f64::max)
+            best.max(-n * (self.width * halves * common).ln() - n / self.power)
+        })
     }
 }
 
-/// The cube root of a number that is not negative, within a few of its last digits; that of 0 is not 0, but below 1e-102.
-/// That of the standard library takes several times as long.
+/// The cube root of a non-negative number, accurate except for a few of its last digits; that of 0 is not 0, but below
+/// 1e-102. The one of the standard library takes several times as long.
 fn cube_root(number: f64) -> f64 {
     let number = number.max(f64::MIN_POSITIVE);
-    // A third of the exponent; then the method of Halley, of which each step has three times as many digits.
+    // A third of the exponent; then Halley's method, which triples the number of digits in each step.
     let mut root = f64::from_bits(number.to_bits() / 3 + 0x2a9f_7893_782d_a1ce);
     for _ in 0..3 {
         let cube = root * root * root;
@@ -110,7 +110,12 @@ impl Cluster {
         1.0 / (self.tail.width * (self.left + self.right))
     }
 
-    /// What it adds to the score of a partition, where this part of the values is independent.
+    /// Its log-likelihood minus the price of its tails.
+    fn worth(&self) -> f64 {
+        self.log_likelihood - self.tail.price
+    }
+
+    /// Its contribution to the score of a partition, if this share of the values is independent.
     pub(super) fn score(&self, all: usize, part: f64) -> f64 {
         let members = self.len() as f64;
         let independent = (part * members).max(PARAMETERS + 2.0);
@@ -119,15 +124,15 @@ impl Cluster {
     }
 }
 
-/// For each half of a cluster a root of the powers of its distances to the peak, added up, so that a cluster takes an
-/// addition per candidate for its peak.
+/// For each half of a cluster, a root of the sum of the powers of its distances to the peak, so that a cluster takes
+/// one addition per candidate for its peak.
 struct Halves {
     tail: Tail,
     /// The scale of a standard deviation.
     scale_of_deviation: f64,
     count: usize,
-    /// Columns are peaks. After the diagonal: the half from the value of the row up to before the peak. Up to it: the half
-    /// from the peak up to the value of the row.
+    /// Columns are peaks. Right of the diagonal: the half from the value of the row up to before the peak. Otherwise:
+    /// the half from the peak up to the value of the row.
     roots: Vec<f64>,
 }
 
@@ -164,12 +169,15 @@ impl Halves {
         Halves { tail, scale_of_deviation, count: n, roots }
     }
 
+    fn row(&self, of: usize) -> &[f64] {
+        &self.roots[of * self.count..][..self.count]
+    }
+
     /// The most likely cluster of the values from `first` to `last`, with its peak at one of these places.
     fn cluster(&self, values: &Values, first: usize, last: usize, places: &[usize]) -> Cluster {
         let Tail { power, width, .. } = self.tail;
         let members = (last + 1 - first) as f64;
-        let row = |of: usize| &self.roots[of * self.count..][..self.count];
-        let (left, right) = (row(first), row(last));
+        let (left, right) = (self.row(first), self.row(last));
         let (mut total, mut peak) = (f64::MAX, first);
         for &place in places {
             let found = left[place] + right[place];
@@ -183,15 +191,15 @@ impl Halves {
         let least = values.least_scales[peak] * self.scale_of_deviation;
         let halves = [left[peak], right[peak]];
         let [left, right] = halves.map(|half| half * common);
-        // Of a half that is narrower than the least scale, the distances no longer add up to what they do at the best one.
+        // If a half is narrower than the least scale, the sum of its distances is not the one at the optimum.
         let misfits = match left > least && right > least {
             true => members / power,
             false => {
-                let misfit = |half: f64| match half * common > least {
+                let misfits = halves.into_iter().map(|half| match half * common > least {
                     true => members / power * half / total,
                     false => half * self.tail.raised(half) / self.tail.raised(least),
-                };
-                halves.into_iter().map(misfit).sum()
+                });
+                misfits.sum()
             }
         };
         let (left, right) = (left.max(least), right.max(least));
@@ -200,10 +208,10 @@ impl Halves {
     }
 }
 
-/// Values with what finds the most likely cluster of any of them.
+/// Values with precomputed roots that find the most likely cluster of any range of them.
 pub(super) struct Values {
     pub(super) scaled: Vec<f64>,
-    /// For each value the least standard deviation of a cluster that has its peak there.
+    /// For each value, the least standard deviation of a cluster with its peak there.
     pub(super) least_scales: Vec<f64>,
     halves: Vec<Halves>,
 }
@@ -221,11 +229,8 @@ impl Values {
     /// The best cluster of the values from `first` to `last`.
     pub(super) fn cluster(&self, first: usize, last: usize) -> Cluster {
         let places: [usize; PEAKS + 1] = std::array::from_fn(|number| first + (last - first) * number / PEAKS);
-        let worth = |cluster: &Cluster| cluster.log_likelihood - cluster.tail.price;
         let normal = self.halves[0].cluster(self, first, last, &places);
-        self.halves[1..]
-            .iter()
-            .map(|halves| halves.cluster(self, first, last, &places))
-            .fold(normal, |best, cluster| if worth(&cluster) > worth(&best) { cluster } else { best })
+        let others = self.halves[1..].iter().map(|halves| halves.cluster(self, first, last, &places));
+        others.fold(normal, |best, cluster| if cluster.worth() > best.worth() { cluster } else { best })
     }
 }

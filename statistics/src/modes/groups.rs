@@ -1,36 +1,37 @@
-//! How independent values of groups are.
+//! The degree of independence of the values of groups.
 
-/// Values have at least this many groups in each cluster, if there are as many.
+/// Minimum number of groups of a cluster, if the values are of as many.
 const LEAST_GROUPS: usize = 6;
 
-/// How often effects of groups and means of clusters are computed in turn.
+/// Number of times that effects of groups and means of clusters are computed in turn.
 const ROUNDS: usize = 4;
 
 /// The group of each value, in the order of values.
 pub(crate) struct Groups {
     group: Vec<usize>,
-    /// Groups that have values.
+    /// Number of groups that have values.
     pub(crate) count: usize,
-    /// All numbers of groups are below.
+    /// Upper bound of the numbers of groups, exclusive.
     end: usize,
 }
 
 impl Groups {
-    /// Of groups whose numbers are below `end`.
+    /// Groups whose numbers are below `end`.
     pub(crate) fn of(group: &[usize], end: usize) -> Self {
         let mut has_values = vec![false; end];
         group.iter().for_each(|&group| has_values[group] = true);
         Groups { group: group.to_vec(), count: has_values.into_iter().filter(|has| *has).count(), end }
     }
 
-    /// For each first value the smallest end such that those between are at least `least`, of enough groups. Past the last
-    /// value if there is none.
+    /// For each first value, the smallest end such that there are at least `least` values in between, of enough groups.
+    /// Beyond the last value if there is none.
     pub(crate) fn ends(&self, least: usize) -> Vec<usize> {
         let n = self.group.len();
         let wanted = LEAST_GROUPS.min(self.count);
         let mut counts = vec![0_usize; self.end];
         let (mut end, mut distinct) = (0, 0);
-        let of = |first: usize| {
+        let mut ends = Vec::with_capacity(n);
+        for first in 0..n {
             while end < n && distinct < wanted {
                 counts[self.group[end]] += 1;
                 distinct += usize::from(counts[self.group[end]] == 1);
@@ -39,12 +40,12 @@ impl Groups {
             let found = if distinct < wanted { n + 1 } else { end.max(first + least) };
             counts[self.group[first]] -= 1;
             distinct -= usize::from(counts[self.group[first]] == 0);
-            found.min(n + 1)
-        };
-        (0..n).map(of).collect()
+            ends.push(found.min(n + 1));
+        }
+        ends
     }
 
-    /// How many groups the values at these places are of.
+    /// Number of groups of the values at these places.
     pub(crate) fn count_in(&self, places: std::ops::Range<usize>) -> usize {
         let mut groups = self.group[places].to_vec();
         groups.sort_unstable();
@@ -52,8 +53,8 @@ impl Groups {
         groups.len()
     }
 
-    /// The values without what their group adds to all of its own, where clusters begin and end at these cuts: the mean
-    /// distance to the means of the clusters.
+    /// The values minus the effect of their group, with clusters between these cuts: its mean distance to the means of
+    /// the clusters.
     pub(crate) fn without_effects(&self, values: &[f64], cuts: &[usize]) -> Vec<f64> {
         let mut effects = vec![0.0; self.end];
         let mut means = vec![0.0; cuts.len() - 1];
@@ -74,9 +75,9 @@ impl Groups {
         values.iter().zip(&self.group).map(|(value, group)| value - effects[*group]).collect()
     }
 
-    /// The part of the values that count as independent, where clusters begin and end at these cuts: by the design effect of
-    /// Kish (1965), 1 + (m − 1) ρ, with m values of a group in a cluster and the intraclass correlation ρ of their ranks in
-    /// it, from an analysis of variance.
+    /// The share of the values that count as independent, with clusters between these cuts: by the design effect of
+    /// Kish (1965), 1 + (m − 1) ρ, with m values of a group in a cluster and the intraclass correlation ρ of their
+    /// ranks in it, from an analysis of variance.
     pub(crate) fn independent_part(&self, values: &[f64], cuts: &[usize]) -> f64 {
         let n = self.group.len() as f64;
         let mut sums = vec![(0.0_f64, 0.0_f64); self.end];
@@ -110,7 +111,7 @@ impl Groups {
             outer_sizes += squares / size;
         }
         if degrees_between <= 0.0 || degrees_within <= 0.0 {
-            // Each value is a group; or all are one.
+            // Each value is a group, or all are one group.
             return 1.0;
         }
         let usual_size = (n - outer_sizes) / degrees_between;
