@@ -1,11 +1,11 @@
-//! Quantiles of the values as they are.
+//! Quantiles of the values.
 
 use crate::sample::Sample;
 
-/// Where values lie.
+/// The location of values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Location {
-    /// The median: the middle value, or the mean of both in the middle.
+    /// The median: the middle value, or the mean of both middle values.
     pub median: f64,
     /// A quarter of the values is below.
     pub quartile_low: f64,
@@ -23,13 +23,13 @@ impl Location {
     pub fn of(sample: &Sample) -> Option<Self> {
         let sorted = sample.sorted();
         let (&minimum, &maximum) = (sorted.first()?, sorted.last()?);
-        let at = |share| quantile(&sorted, share);
-        Some(Location { median: at(0.5), quartile_low: at(0.25), quartile_high: at(0.75), minimum, maximum })
+        let [quartile_low, median, quartile_high] = [0.25, 0.5, 0.75].map(|share| quantile(&sorted, share));
+        Some(Location { median, quartile_low, quartile_high, minimum, maximum })
     }
 }
 
-/// The quantile of ascending values, of which there is at least one: at its place among them, or on the line between the two
-/// beside it (type 7 of Hyndman and Fan 1996).
+/// The quantile of ascending values, of which there is at least one: at its place among them, or interpolated between
+/// its neighbours (type 7 of Hyndman and Fan 1996).
 pub(crate) fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * (sorted.len() - 1) as f64;
     let (below, rest) = (place.floor() as usize, place.fract());

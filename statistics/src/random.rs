@@ -20,7 +20,7 @@ impl Random {
         self.next() % limit
     }
 
-    /// A place in something of this length, which is not 0.
+    /// A position in a slice of this length, which is not 0.
     pub(crate) fn place(&mut self, length: usize) -> usize {
         self.below(length as u64) as usize
     }

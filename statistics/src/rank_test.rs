@@ -3,21 +3,21 @@
 
 use crate::tails;
 
-/// Up to this many values on each side the distribution is exact.
+/// Maximum number of values on each side for the exact distribution.
 const EXACT: usize = 20;
 
-/// The chances of values as large, and as small, as those of one sample relative to those of another.
+/// The probabilities of values at least as large, and at most as large, as those of one sample relative to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Chances {
-    /// A small one says that the values tend to be larger.
+    /// If small, the values tend to be larger.
     pub(crate) larger: f64,
-    /// A small one says that the values tend to be smaller.
+    /// If small, the values tend to be smaller.
     pub(crate) smaller: f64,
 }
 
 impl Chances {
-    /// Of `b`, relative to `a` with `by` added to each value, if both have the same distribution. Both are ascending. 1 if
-    /// a side is empty. Linear time.
+    /// The probabilities for `b`, relative to `a` with `by` added to each value, if both have the same distribution.
+    /// Both are ascending. 1 if a side is empty. Linear time.
     pub(crate) fn of(a: &[f64], by: f64, b: &[f64]) -> Self {
         if a.is_empty() || b.is_empty() {
             return Chances { larger: 1.0, smaller: 1.0 };
@@ -26,21 +26,21 @@ impl Chances {
         let (u, ties) = wins(a, by, b);
         if ties == 0.0 && a.len() <= EXACT && b.len() <= EXACT {
             let counts = counts(a.len(), b.len());
-            let tail = |u: f64| exact_tail(&counts, u as usize);
-            return Chances { larger: tail(u), smaller: tail(m * n - u) };
+            let [larger, smaller] = [u, m * n - u].map(|u| exact_tail(&counts, u as usize));
+            return Chances { larger, smaller };
         }
         let total = m + n;
         let variance = m * n / 12.0 * (total + 1.0 - ties / (total * (total - 1.0)));
         if variance <= 0.0 {
             return Chances { larger: 1.0, smaller: 1.0 };
         }
-        let tail = |u: f64| tails::normal((u - m * n / 2.0 - 0.5) / variance.sqrt());
-        Chances { larger: tail(u), smaller: tail(m * n - u) }
+        let [larger, smaller] = [u, m * n - u].map(|u| tails::normal((u - m * n / 2.0 - 0.5) / variance.sqrt()));
+        Chances { larger, smaller }
     }
 }
 
-/// The smallest chance that there is for this many values: that of all orders, the values of one side are all larger. 0 where
-/// chances are not exact.
+/// The smallest possible probability for this many values: that all values of one side are larger. 0 where the
+/// distribution is not exact.
 pub(crate) fn least_chance(m: usize, n: usize) -> f64 {
     if m.max(n) > EXACT {
         return 0.0;
@@ -48,7 +48,7 @@ pub(crate) fn least_chance(m: usize, n: usize) -> f64 {
     1.0 / (1..=n).fold(1.0, |orders, at| orders * (m + at) as f64 / at as f64)
 }
 
-/// U: how many pairs there are in which `b` is larger than `a` plus `by`, equal ones being half; and Σ t³ − t over the
+/// U: the number of pairs in which `b` is larger than `a` plus `by`, with ties counting half; and Σ t³ − t over the
 /// numbers t of equal values.
 fn wins(a: &[f64], by: f64, b: &[f64]) -> (f64, f64) {
     let (mut u, mut ties) = (0.0, 0.0);
@@ -60,7 +60,7 @@ fn wins(a: &[f64], by: f64, b: &[f64]) -> (f64, f64) {
         let equal_a = a[i..].iter().take_while(|one| **one + by <= value).count();
         let equal_b = b[j..].iter().take_while(|one| **one <= value).count();
         if equal_a + equal_b == 0 {
-            // Values so large that their sum is not a number that can be compared.
+            // The sum of these large values is not comparable.
             break;
         }
         u += equal_b as f64 * (i as f64 + equal_a as f64 / 2.0);
@@ -71,13 +71,13 @@ fn wins(a: &[f64], by: f64, b: &[f64]) -> (f64, f64) {
     (u, ties)
 }
 
-/// The chance that U is at least `u`, without ties.
+/// The probability that U is at least `u`, without ties.
 fn exact_tail(counts: &[f64], u: usize) -> f64 {
     let all: f64 = counts.iter().sum();
     counts.iter().skip(u).sum::<f64>() / all
 }
 
-/// How many orders of `m` and `n` values have each U: of the largest value, one is of the first or of the second side.
+/// The number of orders of `m` and `n` values for each U; the largest value is of the first or of the second side.
 fn counts(m: usize, n: usize) -> Vec<f64> {
     // rows[i][u]: orders of i values of the first side and j of the second, where j grows.
     let most = m * n;
@@ -85,7 +85,7 @@ fn counts(m: usize, n: usize) -> Vec<f64> {
     rows.iter_mut().for_each(|row| row[0] = 1.0);
     for _ in 1..=n {
         for i in 1..=m {
-            // The largest is of the second side: it is above i values; or of the first side.
+            // The largest is of the second side, above i values, or of the first side.
             let (before, rest) = rows.split_at_mut(i);
             let (with_fewer, row) = (&before[i - 1], &mut rest[0]);
             for u in (0..=most).rev() {

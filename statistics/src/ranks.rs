@@ -1,6 +1,6 @@
 //! Ranks of values; equal ones share the mean of theirs.
 
-/// The rank of each value, from 1.
+/// The rank of each value, counted from 1.
 pub(crate) fn midranks(values: &[f64]) -> Vec<f64> {
     let mut ranks = vec![0.0; values.len()];
     for_each_tie(values, |tie, first| {
@@ -20,7 +20,7 @@ pub(crate) fn tie_term(values: &[f64]) -> f64 {
     term
 }
 
-/// Calls `visit` with the places of equal values, and how many are smaller.
+/// Calls `visit` with the positions of equal values and the number of smaller ones.
 fn for_each_tie(values: &[f64], mut visit: impl FnMut(&[usize], usize)) {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&one, &other| values[one].total_cmp(&values[other]));

@@ -3,27 +3,27 @@
 use crate::ranks::{midranks, tie_term};
 use crate::tails;
 
-/// A group effect is found if chance gives one as strong less often than this.
+/// The significance level of a group effect.
 const GROUP_EFFECT: f64 = 0.01;
 
-/// Values of trials. Those of one group share something, mostly the layout of one run; groups are independent.
+/// Values of trials. Those of one group share something, usually the layout of one run; groups are independent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Sample {
     /// The values of the first group, then those of the second, and so on.
     values: Vec<f64>,
-    /// Where each group ends.
+    /// The end of each group.
     ends: Vec<usize>,
 }
 
 impl Sample {
-    /// The sample of these groups. What is not finite is left out, and so are empty groups.
+    /// The sample of these groups. Non-finite values and empty groups are left out.
     #[must_use]
     pub fn new(groups: Vec<Vec<f64>>) -> Self {
         let numbered = (0..).zip(groups).flat_map(|(at, group)| group.into_iter().map(move |value| (at, value)));
         Sample::of_groups(numbered.collect())
     }
 
-    /// The same from the numbers of groups and their values, in any order; those of a group keep theirs.
+    /// The same from pairs of group number and value, in any order; the values of a group keep their order.
     #[must_use]
     pub fn of_groups(mut numbered: Vec<(usize, f64)>) -> Self {
         numbered.retain(|(_, value)| value.is_finite());

@@ -1,61 +1,60 @@
-//! Which part of the spread of a sample each knob of the layout explains.
+//! The share of the spread of a sample that each knob of the layout explains.
 
 use crate::random::Random;
 use crate::ranks::midranks;
 use crate::sample::Sample;
 
-/// A knob's values are divided into at most this many classes, and fewer where these would have less than so many members:
+/// Maximum number of classes of a knob's values, and the minimum number of members of a class, which may reduce it:
 /// with classes of one or two, chance explains most of the spread.
 const MOST_CLASSES: usize = 8;
 const LEAST_MEMBERS: usize = 6;
-/// What sizes and addresses are divided by: vectors, cache lines and pages.
+/// Divisors of sizes and addresses: vectors, cache lines and pages.
 const MODULI: [u64; 5] = [16, 32, 64, 128, 4096];
-/// Permutations for the p-value, and how many of them with a share as large end the search: the p-value is then known to be
-/// large (Besag and Clifford 1991).
+/// Maximum number of permutations for the p-value, and the number of those with a share as large that ends the search:
+/// the p-value is then known to be large (Besag and Clifford 1991).
 const PERMUTATIONS: usize = 999;
 const ENOUGH: usize = 20;
-/// Groups in a block of time, within which ranks are permuted, without the line that goes through them.
+/// Number of groups in a block of time; ranks are detrended and permuted within blocks.
 const BLOCK: usize = 10;
-/// More groups are thinned.
+/// Maximum number of groups; more are thinned.
 const MOST_GROUPS: usize = 2_000;
 
 /// The values of a knob, one for each group of a sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KnobValues {
-    /// Numbers, such as sizes; their remainders are tried, too.
+    /// Numbers, such as sizes; their remainders are tried as well.
     Numbers(Vec<u64>),
-    /// Numbers that stand for names.
+    /// Numbers that represent names.
     Names(Vec<u64>),
 }
 
-/// The part of the spread that a knob explains.
+/// The share of the spread that a knob explains.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Share {
-    /// The place of the knob.
+    /// The position of the knob.
     pub knob: usize,
-    /// The part of the variance of ranks that is between its classes, without what chance explains: ε² of Kelley (1935),
-    /// from 0 to 1.
+    /// The share of the variance of ranks between its classes, corrected for chance: ε² of Kelley (1935), from 0 to 1.
     pub share: f64,
-    /// How often chance gives as large a share: by permutation, over all remainders that were tried. A drift in time counts
-    /// for no knob, because the order of groups explains it as well: it is taken from ranks, which are permuted within
-    /// blocks of time.
+    /// The probability that chance gives as large a share: by permutation, over all remainders that were tried. A drift
+    /// in time counts for no knob, because the order of groups explains it as well: ranks are detrended and permuted
+    /// within blocks of time.
     pub p_value: f64,
-    /// What its values were divided by for the largest share; `None` if they were taken as they are.
+    /// The divisor of its values with the largest share; `None` if they were used as they are.
     pub modulus: Option<u64>,
 }
 
-/// The share of each knob that differs between groups, which are in the order of time. The median of each group counts.
+/// The share of each knob that differs between groups, which are in order of time. The median of each group counts.
 #[must_use]
 pub fn knob_shares(sample: &Sample, knobs: &[KnobValues]) -> Vec<Share> {
     let medians = sample.medians();
     let step = medians.len().div_ceil(MOST_GROUPS).max(1);
     let kept: Vec<usize> = (0..medians.len()).step_by(step).collect();
     let ranks = midranks(&kept.iter().map(|&group| medians[group]).collect::<Vec<f64>>());
-    let of = |(knob, values): (usize, &KnobValues)| share(knob, values, medians.len(), &kept, &ranks);
-    knobs.iter().enumerate().filter_map(of).collect()
+    let knobs = knobs.iter().enumerate();
+    knobs.filter_map(|(knob, values)| share(knob, values, medians.len(), &kept, &ranks)).collect()
 }
 
-/// A way to divide groups into classes.
+/// A division of groups into classes.
 struct Classing {
     modulus: Option<u64>,
     class: Vec<usize>,
@@ -71,7 +70,7 @@ fn share(knob: usize, values: &KnobValues, groups: usize, kept: &[usize], ranks:
         return None;
     }
     let values: Vec<u64> = kept.iter().map(|&group| values[group]).collect();
-    // Neighbours among numbers make a class; names that occur once each make none.
+    // Neighbouring numbers form a class; names that occur only once do not.
     if moduli.is_empty() && distinct(&values).len() * 2 > values.len() {
         return None;
     }
@@ -79,25 +78,17 @@ fn share(knob: usize, values: &KnobValues, groups: usize, kept: &[usize], ranks:
         .chain(moduli.iter().copied().map(Some))
         .filter_map(|modulus| classing(&values, modulus))
         .collect();
-    let best = |ranks: &[f64]| {
-        let shares = classings.iter().map(|classing| (explained(classing, ranks), classing.modulus));
-        // Of equal shares the first, which is the simplest, counts.
-        shares.fold(None, |best: Option<(f64, Option<u64>)>, next| match best {
-            Some(best) if best.0 >= next.0 => Some(best),
-            _ => Some(next),
-        })
-    };
-    let (found, modulus) = best(ranks)?;
+    let (found, modulus) = best(&classings, ranks)?;
     let mut random = Random::new(values.len() as u64);
     let mut shuffled = without_order(ranks);
-    let (beside_order, _) = best(&shuffled)?;
+    let (beside_order, _) = best(&classings, &shuffled)?;
     let mut as_large = 0;
     let mut made = 0;
     while made < PERMUTATIONS && as_large < ENOUGH {
         for block in blocks(ranks.len()) {
             random.shuffle(&mut shuffled[block]);
         }
-        as_large += usize::from(best(&shuffled).is_some_and(|(share, _)| share >= beside_order));
+        as_large += usize::from(best(&classings, &shuffled).is_some_and(|(share, _)| share >= beside_order));
         made += 1;
     }
     let p_value = match as_large {
@@ -107,13 +98,19 @@ fn share(knob: usize, values: &KnobValues, groups: usize, kept: &[usize], ranks:
     Some(Share { knob, share: found.clamp(0.0, 1.0), p_value, modulus })
 }
 
-/// Blocks of about as many groups each.
+/// The largest share, and its modulus. Of equal shares the first one counts, which is the simplest.
+fn best(classings: &[Classing], ranks: &[f64]) -> Option<(f64, Option<u64>)> {
+    let shares = classings.iter().map(|classing| (explained(classing, ranks), classing.modulus));
+    shares.reduce(|best, next| if best.0 >= next.0 { best } else { next })
+}
+
+/// Blocks of about equal numbers of groups.
 fn blocks(groups: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     let count = (groups / BLOCK).max(1);
     (0..count).map(move |at| at * groups / count..(at + 1) * groups / count)
 }
 
-/// Ranks without the lines through them in each block, which the order explains.
+/// Ranks minus the lines through them in each block, which the order explains.
 fn without_order(ranks: &[f64]) -> Vec<f64> {
     let mut rest = ranks.to_vec();
     for block in blocks(ranks.len()) {
@@ -128,8 +125,8 @@ fn without_order(ranks: &[f64]) -> Vec<f64> {
     rest
 }
 
-/// Classes of equal values, or of neighbouring ones where there are many; `None` if there is one class, or nearly as many
-/// as values.
+/// Classes of equal values, or of neighbouring ones if there are many; `None` if there is one class, or nearly as many
+/// classes as values.
 fn classing(values: &[u64], modulus: Option<u64>) -> Option<Classing> {
     let values: Vec<u64> = values.iter().map(|value| modulus.map_or(*value, |modulus| value % modulus)).collect();
     let mut ordered = values.clone();
@@ -157,7 +154,7 @@ fn distinct(values: &[u64]) -> Vec<u64> {
     distinct
 }
 
-/// The part of the variance of ranks between the classes, less what chance explains.
+/// The share of the variance of ranks between the classes, corrected for chance.
 fn explained(classing: &Classing, ranks: &[f64]) -> f64 {
     let n = ranks.len() as f64;
     let mean = ranks.iter().sum::<f64>() / n;

@@ -1,4 +1,4 @@
-//! How fast a series of numbers rises, and how sure that is. [`crate::Judgement`] decides what to say about it.
+//! The rate at which a series of numbers rises, and its uncertainty. [`crate::Judgement`] decides what to say about it.
 //!
 //! ```text
 //!   points ─┬─ slopes of all pairs ──▶ median: slope; order statistics: interval   Theil, Sen
@@ -20,7 +20,7 @@ use crate::{kendall, student};
 
 /// The confidence of intervals.
 pub const CONFIDENCE: f64 = 0.95;
-/// The most points whose pairs are compared; longer series are averaged.
+/// Maximum number of points whose pairs are compared; longer series are averaged.
 const MOST_POINTS: usize = 1000;
 /// The share of the false-alarm probability that Kendall's test gets, which resists outliers. Student's test gets the
 /// rest; it detects a clean trend sooner.
@@ -88,11 +88,11 @@ fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     if points.len() <= MOST_POINTS {
         return points;
     }
-    let mean = |part: &[(f64, f64)]| {
+    let means = points.chunks_exact(points.len().div_ceil(MOST_POINTS)).map(|part| {
         let count = part.len() as f64;
         (part.iter().map(|point| point.0).sum::<f64>() / count, part.iter().map(|point| point.1).sum::<f64>() / count)
-    };
-    points.chunks_exact(points.len().div_ceil(MOST_POINTS)).map(mean).collect()
+    });
+    means.collect()
 }
 
 /// The slopes between all pairs of points that differ in x, ascending.

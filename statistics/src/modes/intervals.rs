@@ -1,37 +1,38 @@
 //! Intervals of the locations and weights of modes.
 //!
-//! Where each group has one value no resampling is needed: the median of a mode lies between its values with a chance that
-//! the binomial distribution gives (Hettmansperger and Sheather 1986), and its weight is a share of independent values
-//! (Wilson 1927). Otherwise whole groups are drawn again (the bootstrap of Efron 1979, with the percentile method).
+//! If each group has one value, no resampling is needed: the binomial distribution gives the probability that the
+//! median of a mode lies between two values (Hettmansperger and Sheather 1986), and its weight is a share of
+//! independent values (Wilson 1927). Otherwise whole groups are resampled (the bootstrap of Efron 1979, with the
+//! percentile method).
 
 use crate::median_interval::interval;
 use crate::random::Random;
 use crate::sample::{Sample, midpoint, sorted};
 
-/// Resamples, and fewer where there are very many values.
+/// Number of resamples, and the minimum if there are very many values.
 const RESAMPLES: usize = 999;
 const LEAST_RESAMPLES: usize = 199;
-/// Values that are drawn in all.
+/// Maximum number of values drawn in total.
 const MOST_DRAWN: usize = 4_000_000;
-/// The part of the resamples on each side of an interval.
+/// The share of the resamples on each side of an interval.
 const OUTSIDE: f64 = 0.025;
-/// The standard normal number that 2.5 % are above.
+/// The standard normal quantile that 2.5 % exceed.
 const TWO_SIDED_95: f64 = 1.959_963_984_540_054;
 
-/// What is known of a mode.
+/// The intervals of a mode.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Interval {
-    /// Of the median of its values.
+    /// The interval of the median of its values.
     pub(crate) location: (f64, f64),
-    /// The part of the values that are in it; each group has the same weight.
+    /// The share of the values that are in it; each group has the same weight.
     pub(crate) share: f64,
-    /// Of this part.
+    /// The interval of this share.
     pub(crate) weight: (f64, f64),
 }
 
-/// The interval of each of `modes` modes; `place` says which one a value is in.
+/// The intervals of `modes` modes; `place` returns the mode of a value.
 pub(crate) fn intervals(sample: &Sample, modes: usize, place: impl Fn(f64) -> usize) -> Vec<Interval> {
-    // For each mode its values, ascending, with their groups.
+    // For each mode, its values in ascending order, with their groups.
     let mut members: Vec<Vec<(f64, usize)>> = vec![Vec::new(); modes];
     for (at, group) in sample.groups().enumerate() {
         group.iter().for_each(|&value| members[place(value)].push((value, at)));
@@ -44,14 +45,14 @@ pub(crate) fn intervals(sample: &Sample, modes: usize, place: impl Fn(f64) -> us
     }
 }
 
-/// The interval of a mode of independent values, `all` of them with the other modes.
+/// The interval of a mode of independent values; `all` is the number of values of all modes.
 fn of_independent(members: &[(f64, usize)], all: usize) -> Interval {
     let share = members.len() as f64 / all.max(1) as f64;
     let weight = if members.len() == all { (1.0, 1.0) } else { wilson(share, all as f64) };
     Interval { location: median_interval(members), share, weight }
 }
 
-/// Where the true median lies in 95 of 100 cases, or all values lie if there are fewer than six.
+/// The 95 % confidence interval of the median, or the range of the values if there are fewer than six.
 fn median_interval(members: &[(f64, usize)]) -> (f64, f64) {
     let values: Vec<f64> = members.iter().map(|member| member.0).collect();
     let all = values.first().copied().zip(values.last().copied());
@@ -66,10 +67,10 @@ pub(crate) fn wilson(share: f64, n: f64) -> (f64, f64) {
     ((middle - half).max(0.0), (middle + half).min(1.0))
 }
 
-/// The interval of each mode, by drawing groups of these sizes.
+/// The interval of each mode, by resampling groups of these sizes.
 fn of_groups(members: &[Vec<(f64, usize)>], sizes: &[usize]) -> Vec<Interval> {
     let groups = sizes.len();
-    // For each mode and group: the number of values, and their part of those of the group.
+    // For each mode and group, the number of values.
     let counts: Vec<Vec<usize>> = members
         .iter()
         .map(|members| {
@@ -78,10 +79,6 @@ fn of_groups(members: &[Vec<(f64, usize)>], sizes: &[usize]) -> Vec<Interval> {
             counts
         })
         .collect();
-    let share_of = |mode: usize, times: &[u32]| {
-        let of_group = |group: usize| f64::from(times[group]) * counts[mode][group] as f64 / sizes[group] as f64;
-        (0..groups).map(of_group).sum::<f64>() / groups as f64
-    };
     let all: usize = sizes.iter().sum();
     let resamples = (MOST_DRAWN / all.max(1)).clamp(LEAST_RESAMPLES, RESAMPLES);
     let mut drawn: Vec<(Vec<f64>, Vec<f64>)> = vec![(Vec::new(), Vec::new()); members.len()];
@@ -91,7 +88,7 @@ fn of_groups(members: &[Vec<(f64, usize)>], sizes: &[usize]) -> Vec<Interval> {
         times.fill(0);
         (0..groups).for_each(|_| times[random.place(groups)] += 1);
         for (mode, (locations, weights)) in drawn.iter_mut().enumerate() {
-            weights.push(share_of(mode, &times));
+            weights.push(share(&times, &counts[mode], sizes));
             let count = (0..groups).map(|group| times[group] as usize * counts[mode][group]).sum();
             locations.extend(middle(&members[mode], &times, count));
         }
@@ -100,13 +97,21 @@ fn of_groups(members: &[Vec<(f64, usize)>], sizes: &[usize]) -> Vec<Interval> {
     let both = drawn.into_iter().enumerate();
     both.map(|(mode, (locations, weights))| Interval {
         location: between(locations),
-        share: share_of(mode, &once),
+        share: share(&once, &counts[mode], sizes),
         weight: between(weights),
     })
     .collect()
 }
 
-/// The median of ascending values, each as often as its group was drawn, `count` in all; `None` if that is 0.
+/// The weight of a mode with these counts of values in groups of these sizes, each group drawn a number of times.
+fn share(times: &[u32], counts: &[usize], sizes: &[usize]) -> f64 {
+    let parts = times.iter().zip(counts).zip(sizes);
+    let parts = parts.map(|((times, count), size)| f64::from(*times) * *count as f64 / *size as f64);
+    parts.sum::<f64>() / sizes.len() as f64
+}
+
+/// The median of ascending values, each repeated as often as its group was drawn, `count` in total; `None` if that is
+/// 0.
 fn middle(members: &[(f64, usize)], times: &[u32], count: usize) -> Option<f64> {
     let lower = count.checked_sub(1)? / 2;
     let mut seen = 0;

@@ -1,28 +1,28 @@
 //! Mixtures of modes that have the same shape, such as those of one program under several layouts.
 //!
-//! Where modes overlap, a cut assigns the tail of each mode to the other, and both look narrower than they are. A mixture
-//! gives each value a probability for each mode. Left and right of its peak, each mode is half of a normal curve; the two
-//! standard deviations are those of all modes. So a mode takes two numbers, its location and its weight.
-//! Expectation-maximisation (Dempster, Laird and Rubin 1977) finds the most likely mixture. The price of a number is near to
-//! that of Schwarz's criterion (1978).
+//! If modes overlap, a cut assigns the tail of each mode to the other, and both look narrower than they are. A mixture
+//! gives each value a probability for each mode. Left and right of its peak, each mode is half of a normal curve; the
+//! two standard deviations are the same for all modes. So a mode takes two numbers, its location and its weight.
+//! Expectation-maximisation (Dempster, Laird and Rubin 1977) finds the most likely mixture. The price of a number is
+//! near to that of Schwarz's criterion (1978).
 
 use crate::modes::groups::Groups;
 use crate::modes::valley::{VALLEY, lowest};
 
-/// Modes that are looked for.
+/// Maximum number of modes.
 const MOST: usize = 5;
-/// Steps that a mixture is improved by at most, and the improvement of the log-likelihood that is enough.
+/// Maximum number of steps that improve a mixture, and the improvement of the log-likelihood below which they end.
 const STEPS: usize = 100;
 const ENOUGH: f64 = 1e-4;
-/// The price of a mode, in units of log-likelihood: a part that is the same for any number of values, and one for each unit
-/// of the logarithm of their number; and that of any mixture. With 1.1 for each unit and no other part, a third mode 4 sigma
-/// from its neighbours was found in 53 % instead of 60 % of the samples of 60 values; one normal mode is called several in
-/// 1.0 % of the samples instead of 0.2 %.
+/// The price of a mode, in units of log-likelihood: a constant, and a part proportional to the logarithm of the number
+/// of values; and the price of any mixture. With a factor of 1.1 and no constant, a third mode 4 sigma from its
+/// neighbours was found in 53 % instead of 60 % of the samples of 60 values; one normal mode is called several in 1.0 %
+/// of the samples instead of 0.2 %.
 const MODE: [f64; 2] = [0.65, 0.85];
 const ANY: f64 = 0.3;
-/// The values that a mode has at least, in numbers and as a part of all, and the groups that these are of. In real times,
-/// fewer values far above the others are disturbances: all modes are equally wide here, so a mixture takes the end of a
-/// long tail for a mode.
+/// Minimum number of values of a mode, their minimum share of all values, and their minimum number of groups. In real
+/// times, fewer values far above the others are disturbances: all modes are equally wide here, so a mixture takes the
+/// end of a long tail for a mode.
 const LEAST_MEMBERS: f64 = 5.0;
 const LEAST_SHARE: f64 = 0.06;
 const LEAST_GROUPS: usize = 5;
@@ -44,7 +44,7 @@ pub(crate) struct Search<'v> {
     /// Ascending.
     pub(crate) values: &'v [f64],
     pub(crate) groups: &'v Groups,
-    /// The part of the values that is independent.
+    /// The share of the values that is independent.
     pub(crate) part: f64,
     /// The least standard deviation of a half, and the least distance of two peaks.
     pub(crate) least_scale: f64,
@@ -52,30 +52,29 @@ pub(crate) struct Search<'v> {
 }
 
 impl Search<'_> {
-    /// What one more mode costs.
+    /// The price of one more mode.
     pub(crate) fn mode_price(&self) -> f64 {
         MODE[0] + MODE[1] * (self.part * self.values.len() as f64).ln()
     }
 
-    /// The score and the cuts of the best mixture of two or more modes. Each list has peaks to begin with: a mixture of as
-    /// many modes is looked for.
+    /// The score and the cuts of the best mixture of two or more modes. Each list of `begins` has the initial peaks of
+    /// a mixture with as many modes.
     pub(crate) fn best<'b>(&self, begins: impl Iterator<Item = &'b [f64]>) -> Option<(f64, Vec<usize>)> {
-        let of = |peaks: &[f64]| {
-            let mixture = self.likeliest(peaks)?;
-            let cuts = self.cuts(&mixture)?;
-            Some((self.part * mixture.log_likelihood - ANY - self.mode_price() * peaks.len() as f64, cuts))
-        };
         begins
             .filter(|peaks| (2..=MOST).contains(&peaks.len()))
-            .filter_map(of)
+            .filter_map(|peaks| {
+                let mixture = self.likeliest(peaks)?;
+                let cuts = self.cuts(&mixture)?;
+                Some((self.part * mixture.log_likelihood - ANY - self.mode_price() * peaks.len() as f64, cuts))
+            })
             .max_by(|one, other| one.0.total_cmp(&other.0))
     }
 
-    /// The most likely mixture of as many modes as these, from their peaks and from places at equal distances.
+    /// The most likely mixture with as many modes as `peaks`, starting from these and from places at equal distances.
     fn likeliest(&self, peaks: &[f64]) -> Option<Mixture> {
         let (first, last) = (self.values[0], self.values[self.values.len() - 1]);
-        let even = |at: usize| first + (last - first) * (at as f64 + 0.5) / peaks.len() as f64;
-        let even: Vec<f64> = (0..peaks.len()).map(even).collect();
+        let even = (0..peaks.len()).map(|at| first + (last - first) * (at as f64 + 0.5) / peaks.len() as f64);
+        let even: Vec<f64> = even.collect();
         let wide = ((last - first) / 4.0 / peaks.len() as f64).max(self.least_scale);
         let both = [peaks, &even].map(|peaks| Mixture::climb(self.values, peaks, wide, self.least_scale));
         let fits = both.into_iter().filter(|mixture| self.allows(mixture));
@@ -85,21 +84,20 @@ impl Search<'_> {
     /// Whether each mode has enough values, and there is a valley between neighbours.
     fn allows(&self, mixture: &Mixture) -> bool {
         let all = self.values.len() as f64;
-        let has_values = |weight: &f64| weight * all >= LEAST_MEMBERS.max(LEAST_SHARE * all);
-        let is_apart = |pair: &[f64]| {
-            let lower = mixture.density(pair[0]).min(mixture.density(pair[1]));
-            pair[1] - pair[0] >= self.least_distance && mixture.valley(pair).1 < VALLEY * lower
-        };
-        mixture.weights.iter().all(has_values) && mixture.peaks.windows(2).all(is_apart)
+        let least = LEAST_MEMBERS.max(LEAST_SHARE * all);
+        mixture.weights.iter().all(|weight| weight * all >= least)
+            && mixture.peaks.windows(2).all(|pair| {
+                let lower = mixture.density(pair[0]).min(mixture.density(pair[1]));
+                pair[1] - pair[0] >= self.least_distance && mixture.valley(pair).1 < VALLEY * lower
+            })
     }
 
-    /// Where modes begin, and the end; `None` if one of them has values of too few groups.
+    /// The starts of the modes, and the end; `None` if a mode has values of too few groups.
     fn cuts(&self, mixture: &Mixture) -> Option<Vec<usize>> {
-        let begin = |pair: &[f64]| {
+        let begins = mixture.peaks.windows(2).map(|pair| {
             let bound = mixture.valley(pair).0;
             self.values.partition_point(|value| *value < bound)
-        };
-        let begins = mixture.peaks.windows(2).map(begin);
+        });
         let cuts: Vec<usize> = std::iter::once(0).chain(begins).chain([self.values.len()]).collect();
         let least = LEAST_GROUPS.min(self.groups.count);
         cuts.windows(2).all(|cut| self.groups.count_in(cut[0]..cut[1]) >= least).then_some(cuts)
@@ -107,7 +105,7 @@ impl Search<'_> {
 }
 
 impl Mixture {
-    /// Improves a mixture that begins with these peaks.
+    /// Improves a mixture that starts from these peaks.
     fn climb(values: &[f64], peaks: &[f64], wide: f64, least_scale: f64) -> Self {
         let count = peaks.len();
         let mut mixture = Mixture {
@@ -128,20 +126,15 @@ impl Mixture {
         mixture.peaks_ascending()
     }
 
-    /// One step. The likelihood is that of the mixture before it. `room` keeps memory from step to step.
+    /// Takes one step. The likelihood is that of the mixture before it. `room` keeps memory between steps.
     fn improve(&mut self, values: &[f64], least_scale: f64, room: &mut Room) {
         let n = values.len();
-        // The values left and right of a peak, and the scale there.
-        let sides = |mixture: &Mixture, at: usize| {
-            let middle = values.partition_point(|value| *value < mixture.peaks[at]);
-            [(0..middle, mixture.left), (middle..n, mixture.right)]
-        };
         room.all.clear();
         room.all.resize(n, 0.0);
         room.of_modes.resize(n * self.peaks.len(), 0.0);
         for (at, densities) in room.of_modes.chunks_exact_mut(n).enumerate() {
             let height = self.height(at);
-            for (side, scale) in sides(self, at) {
+            for (side, scale) in self.sides(values, at) {
                 let steepness = -0.5 / (scale * scale);
                 let of = values[side.clone()].iter().zip(&mut densities[side.clone()]).zip(&mut room.all[side]);
                 for ((value, density), all) in of {
@@ -157,7 +150,7 @@ impl Mixture {
         let mut halves = [0.0_f64; 2];
         for (at, densities) in room.of_modes.chunks_exact(n).enumerate() {
             let (mut members, mut precision, mut shift) = (0.0, 0.0, 0.0);
-            for ((side, scale), half) in sides(self, at).into_iter().zip(&mut halves) {
+            for ((side, scale), half) in self.sides(values, at).into_iter().zip(&mut halves) {
                 let [count, sum, squares] =
                     moments(&values[side.clone()], &densities[side.clone()], &room.all[side], self.peaks[at]);
                 members += count;
@@ -174,6 +167,12 @@ impl Mixture {
         let [left, right] = halves.map(f64::cbrt);
         let common = ((left + right) / n as f64).sqrt();
         (self.left, self.right) = ((left * common).max(least_scale), (right * common).max(least_scale));
+    }
+
+    /// The values left and right of a peak, and the scale there.
+    fn sides(&self, values: &[f64], at: usize) -> [(std::ops::Range<usize>, f64); 2] {
+        let middle = values.partition_point(|value| *value < self.peaks[at]);
+        [(0..middle, self.left), (middle..values.len(), self.right)]
     }
 
     fn peaks_ascending(mut self) -> Self {
@@ -205,7 +204,7 @@ impl Mixture {
     }
 }
 
-/// Memory of a step.
+/// Memory reused by the steps.
 #[derive(Default)]
 struct Room {
     /// The densities of all values in the first mode, then in the next.
@@ -214,10 +213,10 @@ struct Room {
     all: Vec<f64>,
 }
 
-/// The sums over values of the powers 0, 1 and 2 of their distance to a peak, each value as often as it is of the mode:
-/// its density there by that in all modes.
+/// The sums over values of the powers 0, 1 and 2 of their distance to a peak, each value weighted by its probability of
+/// being of the mode: its density there divided by that in all modes.
 fn moments(values: &[f64], densities: &[f64], reciprocals: &[f64], peak: f64) -> [f64; 3] {
-    // Sums in several parts, which do not wait for each other.
+    // Sums in several independent parts, which the processor computes in parallel.
     const PARTS: usize = 4;
     let mut sums = [[0.0; PARTS]; 3];
     let (values, densities, reciprocals) = (values.chunks(PARTS), densities.chunks(PARTS), reciprocals.chunks(PARTS));
@@ -247,8 +246,8 @@ fn log_of_product(numbers: &[f64]) -> f64 {
     sum + product.ln()
 }
 
-/// The exponential of a number that is not positive, with an error of less than 1e-14 of it; 0 below 1e-307. Unlike that of
-/// the standard library, those of several numbers can be computed at once.
+/// The exponential of a non-positive number, with a relative error of less than 1e-14; 0 below 1e-307. Unlike that of
+/// the standard library, it can be vectorized.
 #[inline]
 fn exponential(number: f64) -> f64 {
     const LEAST: f64 = -708.0;
@@ -259,7 +258,7 @@ fn exponential(number: f64) -> f64 {
     let shifted = number.max(LEAST) * std::f64::consts::LOG2_E + WHOLE;
     let whole = shifted - WHOLE;
     let rest = number - whole * LN_2[0] - whole * LN_2[1];
-    // Taylor's series; the rest is at most half of the logarithm of 2. Even and odd powers do not wait for each other.
+    // Taylor's series; the rest is at most half of the logarithm of 2. Even and odd powers are computed in parallel.
     const FACTORIALS: [f64; 12] =
         [1.0, 1.0, 2.0, 6.0, 24.0, 120.0, 720.0, 5_040.0, 40_320.0, 362_880.0, 3_628_800.0, 39_916_800.0];
     let square = rest * rest;

@@ -1,24 +1,24 @@
-//! Values moved and scaled to the range 0 to 1, in which clusters are looked for, and the way back.
+//! Values mapped to the range 0 to 1, in which clusters are found, and the inverse mapping.
 
 use crate::sample::midpoint;
 
-/// Values that a cluster has at least.
+/// Minimum number of values of a cluster.
 pub(crate) const LEAST_MEMBERS: usize = 6;
-/// More values are thinned.
+/// Maximum number of values; more are thinned.
 const MOST_VALUES: usize = 240;
-/// Whole numbers are exact if this part of them are there at least `LEAST_MEMBERS` times.
+/// Whole numbers are exact if this share of them occur at least `LEAST_MEMBERS` times.
 const EXACT_SHARE: f64 = 0.8;
-/// No scale is less than this part of the range.
+/// Minimum scale, as a share of the range.
 pub(super) const LEAST_SCALE: f64 = 1e-9;
-/// Where values are not exact, no standard deviation of a cluster is less than this part of its peak, so that what matters
-/// to nobody is no structure. Peaks that are nearer than `LEAST_DISTANCE` of them, which is 1 %, are one.
+/// Minimum standard deviation of a cluster of inexact values, as a share of its peak: finer structure does not matter.
+/// Peaks nearer than `LEAST_DISTANCE` of them, which is 1 %, are one.
 const LEAST_DEVIATION: f64 = 0.002;
 pub(super) const LEAST_DISTANCE: f64 = 5.0;
 
 /// A value, and the number of its group.
 pub(crate) type Grouped = (f64, usize);
 
-/// Whether values are counts that mostly say the same: whole numbers, most of which there are several times.
+/// Whether values are counts with many repetitions: whole numbers, most of which occur several times.
 fn is_exact(sorted: &[Grouped]) -> bool {
     let several =
         sorted.chunk_by(|one, other| one.0 == other.0).map(<[Grouped]>::len).filter(|&len| len >= LEAST_MEMBERS);
@@ -26,11 +26,11 @@ fn is_exact(sorted: &[Grouped]) -> bool {
         && several.sum::<usize>() as f64 >= EXACT_SHARE * sorted.len() as f64
 }
 
-/// Values moved and scaled to 0 to 1, thinned, with equal ones spread over the resolution.
+/// Values mapped to 0 to 1, thinned, with equal ones spread over the resolution.
 pub(super) struct Scaled {
     pub(super) values: Vec<f64>,
     pub(super) groups: Vec<usize>,
-    /// The place of each in the original values.
+    /// The position of each in the original values.
     places: Vec<usize>,
 }
 
@@ -50,25 +50,25 @@ impl Scaled {
         Some(Scaled { values, groups, places })
     }
 
-    /// The least standard deviation of a cluster that has its peak at a value.
+    /// The least standard deviation of a cluster with its peak at each value.
     pub(super) fn least_scales(&self, sorted: &[Grouped]) -> Vec<f64> {
         let range = sorted[sorted.len() - 1].0 / 2.0 - sorted[0].0 / 2.0;
         let part = if is_exact(sorted) { 0.0 } else { LEAST_DEVIATION };
-        let scale = |&at: &usize| (sorted[at].0.abs() / 2.0 / range * part).max(LEAST_SCALE);
-        self.places.iter().map(scale).collect()
+        let scales = self.places.iter().map(|&at| (sorted[at].0.abs() / 2.0 / range * part).max(LEAST_SCALE));
+        scales.collect()
     }
 
-    /// The gap between the cluster that begins with this value and what is below it.
+    /// The gap between the cluster that begins with this value and the one below it.
     pub(super) fn gap(&self, sorted: &[Grouped], first: usize) -> Gap {
         let (low, high) = (self.places[first - 1], self.places[first]);
-        // Of what was thinned out between both, the widest gap counts.
-        let width = |at: &usize| sorted[at + 1].0 / 2.0 - sorted[*at].0 / 2.0;
-        let widest = (low..high).max_by(|one, other| width(one).total_cmp(&width(other))).unwrap_or(low);
+        // Of the gaps that thinning removed between both, the widest counts.
+        let widths = (low..high).map(|at| (at, sorted[at + 1].0 / 2.0 - sorted[at].0 / 2.0));
+        let widest = widths.max_by(|one, other| one.1.total_cmp(&other.1)).map_or(low, |(at, _)| at);
         Gap { low: sorted[widest].0, high: sorted[widest + 1].0 }
     }
 }
 
-/// What is between two clusters.
+/// The gap between two clusters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Gap {
     pub(super) low: f64,
@@ -76,19 +76,19 @@ pub(crate) struct Gap {
 }
 
 impl Gap {
-    /// The bound in its middle: a value up to it is below.
+    /// The bound in its middle: values up to it are below.
     pub(crate) fn middle(self) -> f64 {
         self.nearest(midpoint(self.low, self.high))
     }
 
-    /// What is in both, if there is any.
+    /// The intersection of both, if not empty.
     pub(crate) fn common(self, other: Gap) -> Option<Gap> {
         let common = Gap { low: self.low.max(other.low), high: self.high.min(other.high) };
         (common.low < common.high).then_some(common)
     }
 
-    /// The same with this many of the ascending values beside it on each side: few values far from others lie in no mode, and
-    /// chance says on which side of a cut they are.
+    /// The same extended by this many of the ascending values on each side: a few values far from others are in no
+    /// mode, and chance decides on which side of a cut they are.
     pub(crate) fn widened(self, values: &[f64], by: usize) -> Gap {
         let below = values.partition_point(|value| *value < self.low).saturating_sub(by);
         let above = (values.partition_point(|value| *value <= self.high) + by).min(values.len()).saturating_sub(1);
@@ -98,31 +98,31 @@ impl Gap {
         }
     }
 
-    /// How wide it is; half of that, since it may be wider than the largest number.
+    /// Half of its width, since the width may overflow.
     pub(crate) fn half_width(self) -> f64 {
         self.high / 2.0 - self.low / 2.0
     }
 
-    /// The bound that is nearest to a number.
+    /// The bound nearest to a number.
     pub(crate) fn nearest(self, to: f64) -> f64 {
         // The values beside the gap stay on their sides, unless they are equal.
         to.min(self.high.next_down()).max(self.low)
     }
 }
 
-/// The distance of neighbouring numbers that can be told apart: the tick of a clock, the greatest common divisor of whole
-/// and of decimal numbers, otherwise the smallest distance of different ones.
+/// The smallest distance between distinguishable numbers: the tick of a clock, the greatest common divisor of whole and
+/// of decimal numbers, otherwise the smallest distance of different ones.
 fn resolution(sorted: &[Grouped]) -> f64 {
     /// Values are whole multiples of a tick if their distances differ from multiples by less than this part of it.
     const ROUNDED: f64 = 0.1;
     const LEAST_TICKS: usize = 4;
     let (first, last) = (sorted[0].0, sorted[sorted.len() - 1].0);
-    // Distances in the last digits are errors of rounding.
+    // Distances in the last digits are rounding errors.
     let rounding = 8.0 * f64::EPSILON * first.abs().max(last.abs());
     let distances = sorted.windows(2).map(|pair| pair[1].0 - pair[0].0).filter(move |distance| *distance > rounding);
     let smallest = distances.clone().fold(f64::MAX, f64::min);
-    let is_multiple = |distance: f64| (distance / smallest - (distance / smallest).round()).abs() < ROUNDED;
-    if distances.clone().count() + 1 >= LEAST_TICKS && distances.clone().all(is_multiple) {
+    let mut ticks = distances.clone().map(|distance| distance / smallest);
+    if distances.count() + 1 >= LEAST_TICKS && ticks.all(|ticks| (ticks - ticks.round()).abs() < ROUNDED) {
         return smallest;
     }
     divisor(sorted).unwrap_or(smallest)
@@ -130,17 +130,19 @@ fn resolution(sorted: &[Grouped]) -> f64 {
 
 /// The greatest common divisor of numbers with at most six decimals.
 fn divisor(sorted: &[Grouped]) -> Option<f64> {
-    const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
-    let whole = |value: f64, scale: f64| {
-        let scaled = value * scale;
-        let is_whole = (scaled - scaled.round()).abs() <= 4.0 * f64::EPSILON * scaled.abs();
-        (is_whole && scaled.abs() < MOST_EXACT).then(|| scaled.round().abs() as u64)
-    };
     [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6].into_iter().find_map(|scale| {
         let mut wholes = sorted.iter().map(|(value, _)| whole(*value, scale));
         let divisor = wholes.try_fold(0, |divisor, whole| Some(greatest_common_divisor(divisor, whole?)))?;
         Some(divisor as f64 / scale)
     })
+}
+
+/// A number times a scale, if that is whole and exact.
+fn whole(value: f64, scale: f64) -> Option<u64> {
+    const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+    let scaled = value * scale;
+    let is_whole = (scaled - scaled.round()).abs() <= 4.0 * f64::EPSILON * scaled.abs();
+    (is_whole && scaled.abs() < MOST_EXACT).then(|| scaled.round().abs() as u64)
 }
 
 fn greatest_common_divisor(mut one: u64, mut other: u64) -> u64 {
@@ -150,7 +152,7 @@ fn greatest_common_divisor(mut one: u64, mut other: u64) -> u64 {
     one
 }
 
-/// Equal values get different places, all within the resolution around their value.
+/// Spreads equal values over the resolution around their value.
 fn spread(values: &[f64], resolution: f64) -> Vec<f64> {
     let mut spread = Vec::with_capacity(values.len());
     for tie in values.chunk_by(|one, other| one == other) {

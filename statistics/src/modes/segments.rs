@@ -1,36 +1,36 @@
 //! Cuts ascending values into clusters.
 //!
-//! A cluster is two halves of a curve with scales of their own that meet at the peak, so that a skewed cluster is one and
-//! not two. The curve is that of a normal distribution, or has heavier tails, so that disturbances are no cluster. No
-//! cluster is narrower than what matters: the fine structure of a sharp peak is not looked at. Dynamic programming finds
-//! the cuts of highest classification likelihood (Symons 1981) for each number of clusters; each cluster has a price that
-//! grows as it gets small, each further one a price of its own. A cluster has values of at least six groups, so a run whose
-//! values lie closely together is none. Then neighbours without a valley between their peaks become one. At last, a mixture
-//! of modes of one shape may describe the values better.
+//! A cluster is two halves of a curve with separate scales that meet at the peak, so that a skewed cluster is one and
+//! not two. The curve is that of a normal distribution, or has heavier tails, so that disturbances are not a cluster.
+//! No cluster is narrower than a minimum: the fine structure of a sharp peak is ignored. Dynamic programming finds the
+//! cuts of highest classification likelihood (Symons 1981) for each number of clusters; each cluster has a price that
+//! grows as it gets small, and each further one has an additional price. A cluster has values of at least six groups,
+//! so a run whose values lie close together is not a cluster. Then neighbours without a valley between their peaks are
+//! merged. Finally, a mixture of modes of one shape may describe the values better.
 //!
 //! The prices were chosen by simulation: `trial_rates` in `benches/` prints how often one cluster is taken for several,
 //! and several for fewer. The lowland detector of Akinshin (2020) was tried first: with 60 values it took one normal
 //! cluster for several in more than 20 % of the cases.
 
-use crate::modes::cluster::{Cluster, FLAT, TAILS, Tail, Values};
+use crate::modes::cluster::{Cluster, FLAT, TAILS, Values};
 use crate::modes::groups::Groups;
 use crate::modes::mixture::Search;
 use crate::modes::scaled::{Gap, Grouped, LEAST_DISTANCE, LEAST_MEMBERS, Scaled};
 use crate::modes::valley::{VALLEY, lowest};
 
-/// Values that a cluster has at least, as a part of all.
+/// Minimum number of values of a cluster, as a share of all.
 const LEAST_SHARE: f64 = 0.03;
-/// Clusters that are looked for.
+/// Maximum number of clusters.
 const MOST_CLUSTERS: usize = 8;
-/// The price of the second cluster, in units of log-likelihood, and that of each further one: for up to 60 values, and what
-/// comes to it for 200.
+/// The price of the second cluster, in units of log-likelihood, and that of each further one: for up to 60 values, and
+/// the addition for 200.
 const SECOND: [f64; 2] = [4.0, 3.5];
 const FURTHER: [f64; 2] = [2.0, 3.0];
-/// Values less groups that must be left to look inside of groups.
+/// Minimum number of values minus groups for evaluating values within groups.
 const LEAST_FREE: f64 = 12.0;
 
-/// The gaps between clusters of ascending values, themselves ascending; none if there is one cluster. Each is the last value
-/// of a cluster and the first of the next. `None` if the values count for fewer than `least` independent ones.
+/// The gaps between clusters of ascending values, themselves ascending; none if there is one cluster. Each is the last
+/// value of a cluster and the first of the next. `None` if the values count as fewer than `least` independent ones.
 pub(crate) fn gaps(sorted: &[Grouped], groups: usize, least: usize) -> Option<Vec<Gap>> {
     let Some(scaled) = Scaled::of(sorted) else { return (sorted.len() >= least).then(Vec::new) };
     let grouped = Groups::of(&scaled.groups, groups);
@@ -50,40 +50,39 @@ pub(crate) fn gaps(sorted: &[Grouped], groups: usize, least: usize) -> Option<Ve
     Some(cuts[1..cuts.len() - 1].iter().map(|cut| scaled.gap(sorted, *cut)).collect())
 }
 
-/// The gap between two whole numbers, if values are nothing else, and each of them is in enough groups. They have no
-/// valley between them if they are neighbours, but neither is there any noise that could make one of the other.
+/// The gap between two whole numbers, if there are no other values, and each of them is in enough groups. They have no
+/// valley between them if they are neighbours, but there is no noise either that could turn one into the other.
 fn between_two(sorted: &[Grouped]) -> Option<Gap> {
     let (low, high) = (sorted.first()?.0, sorted.last()?.0);
     let mut parts = sorted.chunk_by(|one, other| one.0 == other.0);
     let (Some(below), Some(above), None) = (parts.next(), parts.next(), parts.next()) else { return None };
-    let has_enough = |part: &[Grouped]| {
-        // Values that are equal are in the order of their groups.
+    let has_enough = [below, above].into_iter().all(|part| {
+        // Equal values are in the order of their groups.
         part.chunk_by(|one, other| one.1 == other.1).count() >= LEAST_MEMBERS
             && part.len() as f64 >= LEAST_SHARE * sorted.len() as f64
-    };
+    });
     let is_whole = low.fract() == 0.0 && high.fract() == 0.0;
-    (is_whole && has_enough(below) && has_enough(above)).then_some(Gap { low, high })
+    (is_whole && has_enough).then_some(Gap { low, high })
 }
 
-/// The clusters of the highest score. For each number of clusters the best cuts are found. One cluster is what is believed
-/// at first; then the smallest larger number whose score is higher, and so on. Values of a group that say the same thing
-/// several times would raise the score of any number, so likelihoods count as much as the values are independent within the
-/// clusters that are believed.
+/// The clusters of the highest score. `partitions` has the best cuts for each number of clusters. One cluster is the
+/// initial hypothesis; then the smallest larger number with a higher score, and so on. Values of a group that repeat
+/// each other would raise the score of any number, so likelihoods are weighted by the independence of the values within
+/// the clusters of the current hypothesis.
 fn best(values: &Values, groups: &Groups, partitions: &[Vec<Cluster>]) -> Vec<Cluster> {
     let mut believed = 0;
     loop {
         let part = groups.independent_part(&values.scaled, &cuts(&partitions[believed]));
-        let total = |number: usize| {
+        let known = total(values, &partitions[believed], part);
+        let known_inside = within_groups(values, groups, &cuts(&partitions[believed]));
+        let better = (believed + 1..partitions.len()).find(|&number| {
             let clusters = &partitions[number];
-            clusters.iter().map(|cluster| cluster.score(values.len(), part)).sum::<f64>()
-                - price(number, part * values.len() as f64)
-        };
-        let known = total(believed);
-        let inside = |number: usize| within_groups(values, groups, &cuts(&partitions[number]));
-        let known_inside = inside(believed);
-        let shows_inside = |number: usize| Some(inside(number)? > known_inside?);
-        let is_better = |number: &usize| total(*number) > known || shows_inside(*number).unwrap_or(false);
-        match (believed + 1..partitions.len()).find(is_better) {
+            total(values, clusters, part) > known
+                || known_inside
+                    .zip(within_groups(values, groups, &cuts(clusters)))
+                    .is_some_and(|(known, inside)| inside > known)
+        });
+        match better {
             Some(more) => believed = more,
             None => break,
         }
@@ -91,8 +90,14 @@ fn best(values: &Values, groups: &Groups, partitions: &[Vec<Cluster>]) -> Vec<Cl
     partitions[believed].clone()
 }
 
-/// The cuts of a mixture of modes that overlap, if its score is higher than that of these clusters and than that of a single
-/// cluster, whose top may be flat.
+/// The score of clusters, if this share of the values is independent.
+fn total(values: &Values, clusters: &[Cluster], part: f64) -> f64 {
+    clusters.iter().map(|cluster| cluster.score(values.len(), part)).sum::<f64>()
+        - price(clusters.len() - 1, part * values.len() as f64)
+}
+
+/// The cuts of a mixture of overlapping modes, if its score is higher than that of these clusters and than that of a
+/// single cluster, whose top may be flat.
 fn of_mixture(
     values: &Values,
     groups: &Groups,
@@ -107,19 +112,21 @@ fn of_mixture(
     let peaks: Vec<Vec<f64>> =
         partitions.iter().map(|clusters| clusters.iter().map(|cluster| cluster.peak).collect()).collect();
     let (score, cuts) = search.best(peaks.iter().map(Vec::as_slice))?;
-    // A cluster beyond the first has two scales of its own as well.
+    // Clusters beyond the first have two scales of their own as well.
     let price = search.mode_price() * (2 * clusters.len() - 1) as f64;
-    let density = |value: &f64| clusters.iter().map(|cluster| cluster.density(*value, n)).sum::<f64>();
-    let log_likelihood: f64 = values.scaled.iter().map(|value| density(value).max(f64::MIN_POSITIVE).ln()).sum();
+    let densities = values.scaled.iter().map(|value| density(clusters, *value, n));
+    let log_likelihood: f64 = densities.map(|density| density.max(f64::MIN_POSITIVE).ln()).sum();
     let heavy: f64 = clusters.iter().map(|cluster| cluster.tail.price).sum();
-    let of_one = |tail: &Tail| part * tail.log_likelihood(&values.scaled) - tail.price - search.mode_price();
-    let is_higher =
-        score > part * log_likelihood - heavy - price && TAILS.iter().chain(&FLAT).all(|tail| score > of_one(tail));
+    let is_higher = score > part * log_likelihood - heavy - price
+        && TAILS
+            .iter()
+            .chain(&FLAT)
+            .all(|tail| score > part * tail.log_likelihood(&values.scaled) - tail.price - search.mode_price());
     is_higher.then_some(cuts)
 }
 
-/// The score of clusters with these cuts, without what each group adds to all of its values. Clusters that show inside of
-/// groups are real, however much groups differ. `None` if groups have too few values.
+/// The score of clusters with these cuts, without the effects of groups. Clusters that appear within groups are real,
+/// however much groups differ. `None` if groups have too few values.
 fn within_groups(values: &Values, groups: &Groups, cuts: &[usize]) -> Option<f64> {
     let n = values.len();
     let free = (n - groups.count) as f64;
@@ -135,34 +142,34 @@ fn within_groups(values: &Values, groups: &Groups, cuts: &[usize]) -> Option<f64
     Some(clusters.sum::<f64>() - price(cuts.len() - 2, free))
 }
 
-/// The price of a number of clusters beyond the first, for this many independent values: more values have more places for a
-/// cut, of which the best counts.
+/// The price of a number of clusters beyond the first, for this many independent values: more values have more places
+/// for a cut, and the best one is chosen.
 fn price(number: usize, independent: f64) -> f64 {
     let growth = ((independent / 60.0).ln() / (200.0_f64 / 60.0).ln()).max(0.0);
-    let at = |[price, more]: [f64; 2]| price + more * growth;
-    if number == 0 { 0.0 } else { at(SECOND) + at(FURTHER) * (number - 1) as f64 }
+    let [second, further] = [SECOND, FURTHER].map(|[price, more]| price + more * growth);
+    if number == 0 { 0.0 } else { second + further * (number - 1) as f64 }
 }
 
-/// Where clusters begin, and the end.
+/// The starts of the clusters, and the end.
 fn cuts(clusters: &[Cluster]) -> Vec<usize> {
     let end = clusters.last().map_or(0, |cluster| cluster.last + 1);
     clusters.iter().map(|cluster| cluster.first).chain([end]).collect()
 }
 
-/// The best clusters for each number of them, from one on.
+/// The best clusters for each number of them, starting with one.
 fn partitions(values: &Values, groups: &Groups) -> Vec<Vec<Cluster>> {
     let n = values.len();
     let least = LEAST_MEMBERS.max((n as f64 * LEAST_SHARE).ceil() as usize);
     // The first end at which the values from each place on are of enough groups.
     let ends = groups.ends(least);
-    // Of the values from the column up to before the row; none where these are too few.
+    // Scores of the values from the column up to before the row; minus infinity if these are too few.
     let mut scores = vec![f64::NEG_INFINITY; (n + 1) * n];
     for first in 0..n {
         for end in ends[first]..=n {
             scores[end * n + first] = values.cluster(first, end - 1).score(n, 1.0);
         }
     }
-    // best_up_to[k][end]: the score of the first `end` values in k + 1 clusters, and where the last of them begins.
+    // best_up_to[k][end]: the score of the first `end` values in k + 1 clusters, and the start of the last of them.
     let mut first_row: Vec<(f64, usize)> = (0..=n).map(|end| (scores[end * n], 0)).collect();
     first_row[n].0 = values.cluster(0, n - 1).score(n, 1.0);
     let mut best_up_to = vec![first_row];
@@ -182,7 +189,7 @@ fn partitions(values: &Values, groups: &Groups) -> Vec<Vec<Cluster>> {
         }
         best_up_to.push(row);
     }
-    let traced = |count: usize| {
+    let traced = (0..best_up_to.len()).map(|count| {
         let mut clusters = Vec::new();
         let mut end = n;
         for number in (0..=count).rev() {
@@ -192,12 +199,12 @@ fn partitions(values: &Values, groups: &Groups) -> Vec<Vec<Cluster>> {
         }
         clusters.reverse();
         clusters
-    };
-    (0..best_up_to.len()).map(traced).collect()
+    });
+    traced.collect()
 }
 
-/// Joins neighbours without a valley between them, the shallowest first, and those that are nearer than what can be told
-/// apart.
+/// Joins neighbours without a valley between them, the shallowest first, and those that are too near to be
+/// distinguished.
 fn merged(mut clusters: Vec<Cluster>, values: &Values) -> Vec<Cluster> {
     loop {
         let depths = clusters.windows(2).enumerate().map(|(at, pair)| {
@@ -213,21 +220,31 @@ fn merged(mut clusters: Vec<Cluster>, values: &Values) -> Vec<Cluster> {
     }
 }
 
-/// How dense values are beside the cut of two clusters, relative to the middle half of the sparser one. The curves of a
-/// sharp peak and of its tail may have a valley that the values do not have.
+/// The density of values beside the cut of two clusters, relative to the middle half of the sparser one. The curves of
+/// a sharp peak and of its tail may have a valley that the values do not have.
 fn emptiness(pair: &[Cluster], values: &[f64]) -> f64 {
-    let density = |from: usize, to: usize| (to - from) as f64 / (values[to] - values[from]).max(f64::MIN_POSITIVE);
-    let middle = |cluster: &Cluster| density(cluster.first + cluster.len() / 4, cluster.last - cluster.len() / 4);
     let beside = (pair[0].len().min(pair[1].len()) / 4).max(LEAST_MEMBERS / 2);
     let cut = pair[1].first;
-    density(cut - beside, cut + beside - 1) / middle(&pair[0]).min(middle(&pair[1]))
+    let [left, right] = [&pair[0], &pair[1]]
+        .map(|cluster| concentration(values, cluster.first + cluster.len() / 4, cluster.last - cluster.len() / 4));
+    concentration(values, cut - beside, cut + beside - 1) / left.min(right)
+}
+
+/// Number of values per unit between two places.
+fn concentration(values: &[f64], from: usize, to: usize) -> f64 {
+    (to - from) as f64 / (values[to] - values[from]).max(f64::MIN_POSITIVE)
+}
+
+/// The density of all clusters at a place.
+fn density(clusters: &[Cluster], at: f64, all: usize) -> f64 {
+    clusters.iter().map(|cluster| cluster.density(at, all)).sum()
 }
 
 /// The lowest density between two peaks, relative to the lower peak.
 fn valley(clusters: &[Cluster], pair: &[Cluster], all: usize) -> f64 {
-    let density = |at: f64| clusters.iter().map(|cluster| cluster.density(at, all)).sum::<f64>();
     let (from, to) = (pair[0].peak, pair[1].peak);
-    lowest(from, to, density).1 / density(from).min(density(to)).max(f64::MIN_POSITIVE)
+    let lower = density(clusters, from, all).min(density(clusters, to, all));
+    lowest(from, to, |at| density(clusters, at, all)).1 / lower.max(f64::MIN_POSITIVE)
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! The valley between two peaks of a density.
 
-/// A valley is lower than this part of the lower peak beside it.
+/// Maximum density of a valley, relative to the lower peak beside it.
 pub(super) const VALLEY: f64 = 0.75;
-/// Places where the density is looked at between two peaks.
+/// Number of steps between two peaks.
 const STEPS: usize = 64;
 
 /// The place of the lowest density between two places, and the density there.
 pub(super) fn lowest(from: f64, to: f64, density: impl Fn(f64) -> f64) -> (f64, f64) {
-    let at = |step: usize| from + (to - from) * step as f64 / STEPS as f64;
-    let places = (1..STEPS).map(at).map(|place| (place, density(place)));
+    let places = (1..STEPS).map(|step| from + (to - from) * step as f64 / STEPS as f64);
+    let places = places.map(|place| (place, density(place)));
     places.min_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or((from, 0.0))
 }
 
