@@ -47,17 +47,17 @@ use crate::ids::ShapeId;
 use crate::numbered::named_numbers;
 use crate::varint::MAX_BYTES_U64;
 
-/// The most objects that begin in one block.
+/// Maximum number of objects that begin in one block.
 pub const MAX_OBJECTS: u32 = 1 << 16;
-/// The most references in one block.
+/// Maximum number of references in one block.
 pub const MAX_REFERENCES: u32 = 1 << 20;
-/// The most slots a shape has for predicting references; later ones share the last.
+/// Maximum number of slots of a shape for predicting references; later references share the last slot.
 pub const MAX_SLOTS: u32 = 32;
 
-/// The most columns of a block.
+/// Maximum number of columns of a block.
 pub const MAX_COLUMNS: u32 = 64;
 
-/// What a column holds, as the number in the file.
+/// The contents of a column, as the number in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnId(pub u64);
 
@@ -85,13 +85,14 @@ named_numbers! { ColumnId, "column " {
     /// For each object its own name or text: 0 for none, else 1 + the zigzag difference to the last
     /// name of the same shape.
     NAME = 11,
-    /// In a patch, runs of positions of rows that died: for each the gap before it, and its length − 1.
+    /// In a patch, runs of positions of rows that died: for each, the gap before it, and its length − 1.
     DEAD = 12,
-    /// In a patch, positions of rows that are stored anew: for each the gap before it.
+    /// In a patch, positions of rows that are stored anew: for each, the gap before it.
     CHANGED = 13,
-    /// In a patch, for each living row how far its address moved: zigzag difference to how far the last did.
+    /// In a patch, the shift of the address of each living row: zigzag difference to the shift of the previous one.
     MOVED = 14,
-    /// The layouts the block uses: for each how many fields have a value, then these, as zigzag differences to the last.
+    /// The layouts the block uses: for each, the number of fields with a value, then these, as zigzag differences to
+    /// the last.
     LAYOUTS = 15,
     /// For each object 0 if its layout is that of the last object of the same shape, else 1 for none, or 2 + its layout.
     LAYOUT = 16,
@@ -112,7 +113,7 @@ const WIDE: u64 = 1;
 /// Column flag: a reader that does not know the column must refuse the block.
 const CRITICAL: u64 = 2;
 
-/// How one column is stored.
+/// The storage of one column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Column {
     id: ColumnId,
@@ -128,7 +129,7 @@ struct Column {
     crc: u32,
 }
 
-/// What precedes the columns of a block.
+/// The directory, which precedes the columns of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Directory {
     first_object: u32,
@@ -172,7 +173,7 @@ impl Directory {
         };
         limit("objects in a block", directory.objects, MAX_OBJECTS)?;
         limit("references in a block", directory.references, MAX_REFERENCES)?;
-        // A continuation's object is before the end, too.
+        // A continuation's object is before the end as well.
         let end = u64::from(directory.first_object) + u64::from(directory.objects.max(1));
         if end > u64::from(u32::MAX) {
             return Err(FormatError::OutOfRange { what: "last object of a block", value: end, limit: u32::MAX.into() });
@@ -244,7 +245,7 @@ pub(crate) fn limit(what: &'static str, value: u32, limit: u32) -> Result<()> {
     Err(FormatError::OutOfRange { what, value: value.into(), limit: limit.into() })
 }
 
-/// Where the slots of a shape are in a block's table of last targets.
+/// The slots of a shape in a block's table of last targets.
 #[derive(Debug, Clone, Copy)]
 struct LocalShape {
     first_slot: u32,

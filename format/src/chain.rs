@@ -1,4 +1,4 @@
-//! The checksum chain: one number that names all frames of a recording up to a place.
+//! The checksum chain: one number that identifies all frames of a recording up to a position.
 //!
 //! ```text
 //!   0 ─▶ frame ─▶ frame ─▶ … ─▶ COMMIT ─▶ frame ─▶ … ─▶ COMMIT
@@ -6,12 +6,12 @@
 //!                                 └─ its checksum         └─ its checksum
 //! ```
 //!
-//! Each arrow is XXH64 of what is written below it, with the number before it as the seed. A frame header holds the CRCs
-//! of directory and body, and the directory of a block those of its columns, so that 40 bytes a frame cover all content.
+//! Each arrow is XXH64 of the part named below it, with the number before it as the seed. A frame header holds the CRCs
+//! of directory and body, and the directory of a block those of its columns, so 40 bytes per frame cover all content.
 
 use twox_hash::XxHash64;
 
-/// The number that names everything in a recording before the next frame.
+/// The number that identifies everything in a recording before the next frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Chain(u64);
 
@@ -28,7 +28,7 @@ impl Chain {
         Chain(checksum)
     }
 
-    /// Adds a link: the header of the next frame, or what a COMMIT says after its checksum.
+    /// Adds a link: the header of the next frame, or the fields of a COMMIT after its checksum.
     pub fn add(&mut self, link: &[u8]) {
         self.0 = XxHash64::oneshot(self.0, link);
     }

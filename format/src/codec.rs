@@ -4,7 +4,7 @@ use crate::error::{FormatError, Result};
 use crate::numbered::numbered_enum;
 
 numbered_enum! {
-    /// How the bytes of a column or table chunk are stored.
+    /// The encoding of the bytes of a column or table chunk.
     pub enum Codec("codec", up to 2) {
         /// As they are.
         None = 0,
@@ -27,7 +27,7 @@ impl Codec {
     }
 }
 
-/// What a writer asks for: a codec and, for zstd, its level.
+/// The setting of a writer: a codec and, for zstd, its level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
     /// Store bytes as they are.
@@ -50,7 +50,7 @@ impl std::fmt::Debug for Compressor {
     }
 }
 
-/// Shorter inputs are stored as they are: no codec gains on them.
+/// Shorter inputs are stored as they are: no codec shrinks them.
 const WORTH_COMPRESSING: usize = 32;
 
 impl Compressor {
@@ -80,7 +80,7 @@ impl Compressor {
         Ok(Compressor { compression, zstd })
     }
 
-    /// Appends `raw` to `out`, compressed if that makes it shorter, and says how it was stored.
+    /// Appends `raw` to `out`, compressed if that makes it shorter, and returns the codec used.
     ///
     /// # Errors
     /// [`FormatError::Compress`] if the codec fails (out of memory).

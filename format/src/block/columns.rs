@@ -4,7 +4,7 @@ use super::FieldValues;
 use crate::ids::{ShapeId, StringId};
 use crate::rows::{Shape, Tail};
 
-/// What a block must know of a shape to lay out its objects.
+/// The properties of a shape that determine the layout of its objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ShapeForm {
     /// References that every object has.
@@ -56,7 +56,7 @@ pub struct BlockColumns {
     pub sites: Vec<u32>,
     /// For each object its own name or text, if it has one; empty if there are none.
     pub names: Vec<Option<StringId>>,
-    /// What the fields of the objects hold that are no references.
+    /// The values of the fields of the objects, without references.
     pub values: FieldValues,
 }
 

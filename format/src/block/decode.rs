@@ -22,18 +22,18 @@ pub struct Block<'a> {
     body: &'a [u8],
 }
 
-/// Which columns to decode.
+/// The columns to decode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// Shapes and sizes: what a summary counts.
+    /// Shapes and sizes, for summaries.
     Sizes,
-    /// Shapes, sizes, and how many references each object has.
+    /// Shapes, sizes, and the number of references of each object.
     Counts,
-    /// The same, and what tells objects apart: addresses, serials, sites and names.
+    /// The same, and the identity of objects: addresses, serials, sites and names.
     Identity,
-    /// The same, and what their fields hold, except references.
+    /// The same, and the values of their fields, without references.
     Values,
-    /// Shapes, counts, and where the references lead and what they are called; no sizes.
+    /// Shapes, counts, and the targets and labels of references; no sizes.
     References,
     /// All columns.
     All,
@@ -46,7 +46,7 @@ impl Wanted {
         matches!(self, Wanted::References | Wanted::All)
     }
 
-    /// Whether it is decoded what tells objects apart.
+    /// Whether the identity of objects is decoded.
     #[must_use]
     pub fn has_identity(self) -> bool {
         matches!(self, Wanted::Identity | Wanted::Values | Wanted::All)
@@ -63,7 +63,7 @@ impl<'a> Block<'a> {
     /// Reads the directory of a BLOCK frame.
     ///
     /// # Errors
-    /// Whatever is wrong with it.
+    /// An invalid directory.
     pub fn parse(frame: &Frame<'a>) -> Result<Self> {
         Ok(Block { directory: Directory::parse(frame.directory()?)?, body: frame.unchecked_body() })
     }
@@ -114,7 +114,7 @@ impl<'a> Block<'a> {
     /// Checks the checksums of all columns, known or not, and that they fill the body.
     ///
     /// # Errors
-    /// The first that does not hold.
+    /// The first mismatch.
     pub fn check_columns(&self) -> Result<()> {
         let mut length = 0u64;
         for column in &self.directory.columns {
@@ -164,7 +164,7 @@ impl Decoder {
     /// snapshot, below which every target must lie. Labels are not interpreted.
     ///
     /// # Errors
-    /// Whatever is wrong with the wanted columns.
+    /// Any error in the wanted columns.
     pub fn decode(
         &mut self,
         block: &Block<'_>,
@@ -222,7 +222,7 @@ impl Decoder {
         self.names(block, out)
     }
 
-    /// The shapes: which the block uses, and which each object has.
+    /// The shapes that the block uses, and the shape of each object.
     fn dictionary(&mut self, block: &Block<'_>, forms: &[ShapeForm], out: &mut BlockColumns) -> Result<()> {
         let found =
             block.column(ColumnId::DICTIONARY)?.ok_or(FormatError::Missing { what: ColumnId::DICTIONARY.what() })?;
@@ -248,7 +248,7 @@ impl Decoder {
         Err(FormatError::OutOfRange { what: "shape in a block", value: highest, limit: known })
     }
 
-    /// How many references each object has: those of its prefix, and its tail's.
+    /// The number of references of each object: those of its prefix, and its tail's.
     pub(super) fn counts(&mut self, block: &Block<'_>, out: &mut BlockColumns) -> Result<()> {
         if block.directory.objects == 0 {
             out.counts.push(block.directory.references);
@@ -418,7 +418,7 @@ impl Decoder {
     }
 }
 
-/// Where [`Decoder::numbers`] put the numbers of a column.
+/// The place where [`Decoder::numbers`] put the numbers of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbers {
     /// The block has no such column.
@@ -429,7 +429,7 @@ pub(super) enum Numbers {
     Wide,
 }
 
-/// A continuation has one shape, which is nothing but a tail; the indexes of that fit a label.
+/// Checks that a continuation has one shape, consisting of a tail only, and that its indexes fit a label.
 fn check_continuation(block: &Block<'_>, forms: &[ShapeForm]) -> Result<()> {
     agree("shapes of a continuation", 1, forms.len() as u64)?;
     if forms.iter().any(|form| form.prefix > 0 || !form.has_tail) {
@@ -466,7 +466,7 @@ struct Predictor<'a> {
     highest: u32,
 }
 
-/// A symbol of either width: which base, and the difference modulo 2^32.
+/// A symbol of either width: the number of the base, and the difference modulo 2^32.
 trait Symbol: Copy {
     fn parts(self) -> (u32, u32);
 }
@@ -488,8 +488,8 @@ impl Symbol for u64 {
 }
 
 impl Predictor<'_> {
-    /// `symbols` and `targets` are as long as the counts say, shapes are in the dictionary, and the slots are laid out:
-    /// the caller has checked that.
+    /// Decodes the symbols. The caller has checked that `symbols` and `targets` are as long as the counts require, that
+    /// shapes are in the dictionary, and that the slots are laid out.
     #[inline]
     fn decode<S: Symbol>(&mut self, shapes: &[u32], counts: &[u32], symbols: &[S], targets: &mut [u32]) {
         let (mut previous, mut highest) = (self.first_object, 0);

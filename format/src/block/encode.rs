@@ -162,7 +162,6 @@ impl Encoder {
         let start = self.body.len();
         let codec = self.compressor.append(&self.raw, &mut self.body)?;
         let bytes = &self.body[start..];
-        let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         stored.push(Column {
             id,
             codec,
@@ -209,7 +208,7 @@ fn name_codes(columns: &BlockColumns) -> impl Iterator<Item = u64> + '_ {
     })
 }
 
-/// Renumbers the dictionary by falling frequency; equals keep their order. Shapes without objects go.
+/// Renumbers the dictionary by descending frequency; equal ones keep their order. Shapes without objects are removed.
 fn sort_dictionary(columns: &mut BlockColumns) {
     let mut uses = vec![0u32; columns.dictionary.len()];
     columns.shapes.iter().for_each(|&shape| uses[shape as usize] += 1);
@@ -225,8 +224,12 @@ fn sort_dictionary(columns: &mut BlockColumns) {
     columns.shapes.iter_mut().for_each(|shape| *shape = renumbered[*shape as usize]);
 }
 
+/// A length as it is stored; the limits of blocks exclude larger ones.
+pub(super) fn length(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
 fn check_lengths(columns: &BlockColumns) -> Result<()> {
-    let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
     let objects = columns.shapes.len();
     limit("objects in a block", length(objects), MAX_OBJECTS)?;
     limit("references in a block", length(columns.targets.len()), MAX_REFERENCES)?;

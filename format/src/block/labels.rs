@@ -25,11 +25,11 @@ pub(super) fn is_step(stored: u64) -> bool {
     stored & 3 == STEP
 }
 
-/// Label codes as they are stored, one tail after the other. Tails are given by their lengths.
+/// Encodes label codes for storage, one tail after the other. Tails are given by their lengths.
 ///
 /// # Errors
-/// [`FormatError::Mismatch`] if there are not as many labels as the tails need; [`FormatError::OutOfRange`] for a label of a
-/// kind that does not exist.
+/// [`FormatError::Mismatch`] if the number of labels differs from the sum of the tails; [`FormatError::OutOfRange`] for
+/// a label of an unknown kind.
 pub(super) fn steps_from_labels(tails: impl Iterator<Item = usize>, labels: &[u64]) -> Result<Vec<u64>> {
     if labels.iter().any(|&label| is_step(label)) {
         return Err(FormatError::OutOfRange { what: "kind of a label", value: STEP, limit: 2 });
@@ -58,7 +58,8 @@ fn step(before: u64, label: u64) -> Option<u64> {
     (rest == 0 && (1..=MAX_STEPS).contains(&steps)).then(|| (steps - 1) << 2 | STEP)
 }
 
-/// Turns stored values into label codes, tail by tail. The tails are together as long as `stored`: the caller checks that.
+/// Turns stored values into label codes, tail by tail. The caller checks that the tails together are as long as
+/// `stored`.
 pub(super) fn labels_from_steps(tails: impl Iterator<Item = u32>, stored: &mut [u64]) {
     let mut rest = stored;
     for length in tails {

@@ -1,4 +1,4 @@
-//! Patches: what became of a group of rows since the snapshot before.
+//! Patches: the changes of a group of rows since the previous snapshot.
 //!
 //! ```text
 //!   rows of the group   0    1    2    3    4    5          in the base 1 is dead already
@@ -7,32 +7,33 @@
 //!   MOVED               +0             +0   −16  −16        differences of addresses, if any object moved
 //! ```
 //!
-//! A PATCH frame is laid out as a block that holds the changed rows only. Its first object is the first row of
-//! the group, its targets are rows. Base 3 of a symbol is the target of the same reference in the base
-//! snapshot, or the source if the base does not have that reference. An encoder that does not know the base never
-//! chooses it, because base 1 is as short.
+//! A PATCH frame is laid out like a block that holds the changed rows only. Its first object is the first row of the
+//! group, and its targets are rows. Base 3 of a symbol is the target of the same reference in the base snapshot, or the
+//! source if the base does not have that reference. An encoder that does not know the base never chooses it, because
+//! base 1 is as short.
 
 #![expect(clippy::indexing_slicing, reason = "as for blocks: lengths are checked before columns are walked")]
 
 use super::agree;
 use super::decode::{Numbers, next};
+use super::encode::{differences, length};
 use super::slots::{Slot, lay_out};
 use super::{
     Block, BlockColumns, Column, ColumnId, Decoder, Directory, Encoder, LocalShape, ShapeForm, Wanted, local_shapes,
 };
 use crate::error::{FormatError, Result};
 
-/// What became of a group of rows. Positions count the rows of the group, dead ones too.
+/// The changes of a group of rows. Positions count the rows of the group, including dead ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Patch {
     /// Positions of the rows that died, ascending.
     pub dead: Vec<u32>,
-    /// Positions of the rows that are stored anew, ascending.
+    /// Positions of the rows stored anew, ascending.
     pub changed: Vec<u32>,
     /// Those rows: shapes, sizes, counts, references, labels, sites, names and values. The first object is the first
     /// row of the group, targets are rows, and there are no addresses and serials.
     pub columns: BlockColumns,
-    /// For each living row the difference of its address to that in the base, modulo 2^64; empty if none moved.
+    /// For each living row, the difference of its address to that in the base, modulo 2^64; empty if none moved.
     pub moved: Vec<u64>,
 }
 
@@ -46,7 +47,7 @@ impl Patch {
     }
 }
 
-/// What a patch is checked against.
+/// Limits that a patch is checked against.
 #[derive(Debug, Clone, Copy)]
 pub struct PatchLimits<'a> {
     /// The forms of the snapshot's shape table.
@@ -58,7 +59,7 @@ pub struct PatchLimits<'a> {
 }
 
 impl Encoder {
-    /// The directory and the body of a PATCH frame. `old` gives the targets that the row at a position had in the base.
+    /// The directory and the body of a PATCH frame. `old` returns the targets of the row at a position in the base.
     ///
     /// # Errors
     /// As for [`Encoder::encode`].
@@ -75,8 +76,7 @@ impl Encoder {
             self.labels(&mut stored, columns)?;
             self.sites_names_and_values(&mut stored, columns)?;
         }
-        self.column(&mut stored, ColumnId::MOVED, super::encode::differences(&patch.moved))?;
-        let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        self.column(&mut stored, ColumnId::MOVED, differences(&patch.moved))?;
         let directory = Directory {
             first_object: columns.first_object,
             objects: length(patch.changed.len()),
@@ -109,13 +109,13 @@ impl Encoder {
 }
 
 impl Decoder {
-    /// Decodes what became of a group of rows into `out`, which is overwritten.
+    /// Decodes the changes of a group of rows into `out`, which is overwritten.
     ///
-    /// `old` gives the targets that the row at a position had in the base; it is asked only if
-    /// references are wanted. Whether living rows agree in number with [`Patch::moved`] is for the caller to check.
+    /// `old` returns the targets of the row at a position in the base; it is called only if references are wanted. The
+    /// caller checks that the number of living rows equals the length of [`Patch::moved`].
     ///
     /// # Errors
-    /// Whatever is wrong with the wanted columns.
+    /// Any error in the wanted columns.
     pub fn decode_patch<'o>(
         &mut self,
         block: &Block<'_>,
@@ -161,7 +161,7 @@ impl Decoder {
     /// The positions of the rows of a group that died, ascending.
     ///
     /// # Errors
-    /// Whatever is wrong with the column.
+    /// Any error in the column.
     pub fn decode_dead(&mut self, block: &Block<'_>, group_rows: u32, out: &mut Vec<u32>) -> Result<()> {
         out.clear();
         if self.whole_column(block, ColumnId::DEAD)? {
@@ -170,7 +170,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Decodes a column into `wide`, however many values it has. False if there is none.
+    /// Decodes a column with any number of values into `wide`. False if there is none.
     fn whole_column(&mut self, block: &Block<'_>, id: ColumnId) -> Result<bool> {
         let Some(found) = block.column(id)? else { return Ok(false) };
         self.numbers_u64(found, found.0.values)?;
@@ -225,7 +225,7 @@ struct References<'a> {
     locals: &'a [LocalShape],
 }
 
-/// What a symbol may be the difference to, beside what its slot knows.
+/// The possible bases of a symbol, besides those that its slot knows.
 struct Bases {
     /// The row that holds the reference.
     source: u32,
@@ -236,7 +236,7 @@ struct Bases {
 }
 
 impl References<'_> {
-    /// Calls `step` for each reference with its slot and its bases; it returns the target.
+    /// Calls `step` for each reference with its slot and its bases; `step` returns the target.
     fn walk<'o>(
         &self,
         slots: &mut Vec<Slot>,
@@ -263,7 +263,7 @@ impl References<'_> {
     }
 }
 
-/// Ascending positions as pairs: how many lie between the last run and this, how many more than one are in it.
+/// Ascending positions as pairs: the gap between the previous run and this one, and the length of the run − 1.
 fn runs(positions: &[u32]) -> impl Iterator<Item = u64> + '_ {
     let mut end = 0;
     positions.chunk_by(|one, other| other - one == 1).flat_map(move |run| {
@@ -288,7 +288,7 @@ fn runs_back(values: &[u64], limit: u32, out: &mut Vec<u32>) -> Result<()> {
     Ok(())
 }
 
-/// Ascending positions, each as how many lie between it and the last.
+/// Ascending positions, each as the gap between it and the previous one.
 fn gaps(positions: &[u32]) -> impl Iterator<Item = u64> + '_ {
     let mut end = 0;
     positions.iter().map(move |&position| {

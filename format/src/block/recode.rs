@@ -1,10 +1,10 @@
-//! Encoding a block again with other names, labels and values. All other columns are copied as they are stored.
+//! Encodes a block again with other names, labels and values. All other columns are copied as they are stored.
 
 use super::decode::Decoder;
 use super::{Block, BlockColumns, ColumnId, Directory, Encoder, ShapeForm, Wanted};
 use crate::error::Result;
 
-/// Columns that name strings or hold values.
+/// Columns that refer to strings or hold values.
 const CONTENTS: [ColumnId; 5] =
     [ColumnId::NAME, ColumnId::LABELS, ColumnId::LAYOUTS, ColumnId::LAYOUT, ColumnId::VALUES];
 
@@ -16,12 +16,11 @@ impl Block<'_> {
 }
 
 impl Decoder {
-    /// Decodes what a BLOCK or PATCH frame says in words or numbers of the program: names, labels and values, with the
-    /// shapes of the objects that they belong to. Targets, sizes and identities stay encoded. `forms` are those of the
-    /// snapshot's shape table.
+    /// Decodes the contents of a BLOCK or PATCH frame: names, labels and values, with the shapes of the objects that
+    /// they belong to. Targets, sizes and identities stay encoded. `forms` are those of the snapshot's shape table.
     ///
     /// # Errors
-    /// Whatever is wrong with these columns.
+    /// Any error in these columns.
     pub fn decode_contents(&mut self, block: &Block<'_>, forms: &[ShapeForm], out: &mut BlockColumns) -> Result<()> {
         out.clear();
         out.first_object = block.first_object();
@@ -41,7 +40,7 @@ impl Encoder {
     /// [`Decoder::decode_contents`] decoded from it. Columns that this version does not know are left out.
     ///
     /// # Errors
-    /// The checksum of a copied column does not hold, or as for [`Encoder::encode`].
+    /// The checksum of a copied column does not match, or as for [`Encoder::encode`].
     pub fn recode(&mut self, block: &Block<'_>, contents: &BlockColumns) -> Result<(Vec<u8>, &[u8])> {
         let mut stored = Vec::new();
         self.body.clear();

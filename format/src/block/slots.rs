@@ -21,18 +21,18 @@ use crate::varint::{unzigzag, zigzag};
 pub(super) struct Slot {
     /// The last target.
     last: u32,
-    /// The last target that was another than `last`.
+    /// The last target other than `last`.
     other: u32,
     /// The position of the slot's next symbol in the column.
     next: u32,
 }
 
-/// Gives each slot its place in the column. `counts` sum up to less than 2^32, `shapes` are in `locals`.
+/// Gives each slot its place in the column. The sum of `counts` is less than 2^32, and `shapes` are in `locals`.
 pub(super) fn lay_out(locals: &[LocalShape], shapes: &[u32], counts: &[u32], first_object: u32, out: &mut Vec<Slot>) {
     let needed = locals.last().map_or(0, |last| last.first_slot + last.last_slot + 1);
     out.clear();
     out.resize(needed as usize, Slot { last: first_object, other: first_object, next: 0 });
-    // At first `next` counts the objects whose last reference but those of the last slot is before this one.
+    // At first `next` counts the objects whose references outside the last slot end before this one.
     let mut in_last_slots = vec![0; locals.len()];
     for (&shape, &count) in shapes.iter().zip(counts) {
         let local = &locals[shape as usize];
@@ -68,7 +68,7 @@ impl Slot {
         self.symbol_in_patch(target, source, previous, self.other)
     }
 
-    /// The same in a patch, where the reference led to `before` in the base.
+    /// The same in a patch; the reference led to `before` in the base.
     #[inline]
     pub(super) fn symbol_in_patch(&self, target: u32, source: u32, previous: u32, before: u32) -> u64 {
         let mut best = u64::MAX;
@@ -79,16 +79,16 @@ impl Slot {
         best
     }
 
-    /// What a symbol refers to.
+    /// The target of a symbol.
     #[inline]
     pub(super) fn target(&self, which: u32, difference: u32, source: u32, previous: u32) -> u32 {
-        // The base follows no pattern that a processor could predict. What is known early is chosen first.
+        // The base follows no pattern that a processor could predict. Bases known early are selected first.
         let own = select_unpredictable(which == 0, self.last, self.other);
         let own = select_unpredictable(which == 1, source, own);
         select_unpredictable(which == 2, previous, own).wrapping_add(difference)
     }
 
-    /// What a symbol refers to in a patch, where the reference led to `before` in the base.
+    /// The target of a symbol in a patch; the reference led to `before` in the base.
     #[inline]
     pub(super) fn target_in_patch(&self, symbol: u64, source: u32, previous: u32, before: u32) -> u32 {
         #[expect(clippy::cast_possible_truncation, reason = "arithmetic of targets is modulo 2^32")]
@@ -96,7 +96,7 @@ impl Slot {
         Slot { other: before, ..*self }.target(which, difference, source, previous)
     }
 
-    /// Goes on to the slot's next reference.
+    /// Advances to the slot's next reference.
     #[inline]
     pub(super) fn follow(&mut self, target: u32) {
         self.other = select_unpredictable(target == self.last, self.other, self.last);

@@ -1,4 +1,4 @@
-//! What the fields of objects hold, beside references.
+//! The values of the fields of objects, without references.
 //!
 //! ```text
 //!   objects    A      B      A      A      C             which fields have a value: the object's layout
@@ -20,9 +20,9 @@ use crate::error::{FormatError, Result};
 use crate::ids::FieldId;
 use crate::varint::{unzigzag, zigzag};
 
-/// The most values in one block, and the most fields of all its layouts.
+/// Maximum number of values in one block, and of fields of all its layouts.
 pub const MAX_VALUES: u32 = 1 << 20;
-/// The most values of one object.
+/// Maximum number of values of one object.
 pub const MAX_VALUES_OF_OBJECT: usize = 1 << 16;
 
 /// The values of the objects of a block, object by object.
@@ -30,7 +30,7 @@ pub const MAX_VALUES_OF_OBJECT: usize = 1 << 16;
 pub struct FieldValues {
     /// The fields of all layouts.
     fields: Vec<FieldId>,
-    /// For each layout where its fields end.
+    /// For each layout, the end of its fields.
     ends: Vec<u32>,
     /// For each object 0 if it has no values, else its layout + 1. Empty if no object has any.
     objects: Vec<u32>,
@@ -53,7 +53,7 @@ impl FieldValues {
         self.objects.is_empty()
     }
 
-    /// How many values there are.
+    /// Number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.values.len()
@@ -88,7 +88,7 @@ impl FieldValues {
         self.values = codes;
     }
 
-    /// The fields and the codes of each object, as far as objects have any.
+    /// The fields and the codes of each object.
     pub fn rows(&self) -> impl Iterator<Item = (&[FieldId], &[u64])> {
         let mut start = 0;
         self.objects.iter().map(move |&object| {
@@ -105,7 +105,8 @@ impl FieldValues {
         self.objects.get(row).map_or(&[], |&object| self.fields_of(object))
     }
 
-    /// For each row where its values begin, and at last where they end. Empty if no object has any.
+    /// For each row, the position of its first value, and finally the end of the last row. Empty if no object has
+    /// values.
     #[must_use]
     pub fn starts(&self) -> Vec<u32> {
         if self.is_empty() {
@@ -121,7 +122,7 @@ impl FieldValues {
         starts
     }
 
-    /// Appends the layouts of `other`. Returns how many there were before.
+    /// Appends the layouts of `other`. Returns the number of layouts before.
     pub fn append_layouts(&mut self, other: &FieldValues) -> u32 {
         let (before, fields) = (length(self.ends.len()), length(self.fields.len()));
         self.fields.extend_from_slice(&other.fields);
@@ -140,7 +141,7 @@ impl FieldValues {
         self.values.extend_from_slice(&other.values[starts[rows.start] as usize..starts[rows.end] as usize]);
     }
 
-    /// Forgets everything if no object has values.
+    /// Clears everything if no object has values.
     pub fn forget_if_absent(&mut self) {
         if self.objects.iter().all(|&object| object == 0) {
             self.clear();
@@ -156,7 +157,7 @@ impl FieldValues {
         object.checked_sub(1).map_or(&[], |layout| self.layout(layout as usize))
     }
 
-    /// For each layout the place of the first value of its first field, and the number of objects that have it.
+    /// For each layout, the position of the first value of its first field, and the number of objects that have it.
     fn places(&self) -> (Vec<(usize, usize)>, u64) {
         let mut counts = vec![0; self.ends.len()];
         for object in self.objects.iter().filter_map(|object| object.checked_sub(1)) {
@@ -185,7 +186,7 @@ impl FieldValues {
 /// Fills [`FieldValues`], object by object.
 #[derive(Debug, Default)]
 pub struct ValueFiller {
-    /// What was filled in so far. Only complete if an object was pushed for each row up to the last that has values.
+    /// The values so far. Complete only if an object was pushed for each row up to the last that has values.
     pub values: FieldValues,
     known: HashMap<Vec<FieldId>, u32>,
 }
@@ -197,7 +198,7 @@ impl ValueFiller {
         self.known.clear();
     }
 
-    /// Appends the values of the object in row `row`; the rows since the last one that was pushed have none.
+    /// Appends the values of the object in row `row`; the rows between it and the last one pushed have none.
     pub fn push(&mut self, row: usize, fields: &[FieldId], codes: &[u64]) {
         if fields.is_empty() {
             return;
@@ -220,7 +221,7 @@ impl ValueFiller {
         values.values.extend_from_slice(codes);
     }
 
-    /// The values of `rows` objects, taken out.
+    /// Takes the values of `rows` objects.
     pub fn take(&mut self, rows: usize) -> FieldValues {
         self.known.clear();
         let mut values = std::mem::take(&mut self.values);
