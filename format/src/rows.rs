@@ -1,9 +1,10 @@
-//! The tables of a recording: what a row of each means, and how rows are stored in chunks.
+//! The tables of a recording: the fields of their rows, and the storage of rows in chunks.
 //!
 //! Every table section has the same form. Its directory gives the number of rows, the number of the first, and the
 //! compression of the body; the body is the rows one after the other, each a few varints. A table grows by further
-//! chunks: a chunk continues its table if its `first` is the number of rows before it. A later writer that adds fields to
-//! rows sets a flag in the directory and stores the length of each row before it; readers skip the fields they do not know.
+//! chunks: a chunk continues its table if its `first` is the number of rows before it. A later writer that adds fields
+//! to rows sets a flag in the directory and stores the length of each row before it; readers skip the fields they do
+//! not know.
 //!
 //! | section | row | numbered |
 //! |---|---|---|
@@ -55,7 +56,7 @@ use crate::fields::{Fields, put_varint};
 use crate::frame::SectionType;
 use crate::ids::StringId;
 
-/// The largest body of a table chunk before compression, in bytes; a reader refuses more.
+/// Maximum size of the body of a table chunk before compression, in bytes; a reader refuses more.
 pub const MAX_CHUNK_BYTES: usize = 4 << 20;
 
 /// A row of a table.
@@ -64,13 +65,13 @@ pub trait Row: Sized {
     const SECTION: SectionType;
     /// Its name in errors.
     const NAME: &'static str;
-    /// Whether chunks hold the length of each row before it, from the first version on.
+    /// Whether chunks hold the length of each row before it since the first version.
     const HAS_LENGTH: bool = false;
 
     /// Appends the fields of the row.
     fn put(&self, out: &mut Vec<u8>);
 
-    /// Appends the row as chunks hold it.
+    /// Appends the row in the form that chunks hold.
     fn append(&self, out: &mut Vec<u8>) {
         if !Self::HAS_LENGTH {
             return self.put(out);
@@ -84,11 +85,11 @@ pub trait Row: Sized {
     /// Reads one row, whose number in its table is `id`.
     ///
     /// # Errors
-    /// Whatever is wrong with its bytes; ids of other tables are checked where they are used.
+    /// Any error in its bytes; ids of other tables are checked where they are used.
     fn read(fields: &mut Fields<'_>, id: u64) -> Result<Self>;
 }
 
-/// Appends keys and values, and before them how many there are.
+/// Appends the number of keys and values, and then the pairs.
 fn put_pairs(out: &mut Vec<u8>, pairs: &[(StringId, StringId)]) {
     put_varint(out, pairs.len() as u64);
     for (key, value) in pairs {
@@ -97,17 +98,17 @@ fn put_pairs(out: &mut Vec<u8>, pairs: &[(StringId, StringId)]) {
     }
 }
 
-/// Reads what [`put_pairs`] appends.
+/// Reads pairs appended by [`put_pairs`].
 fn pairs(fields: &mut Fields<'_>) -> Result<Vec<(StringId, StringId)>> {
     (0..fields.count()?).map(|_| Ok((StringId(fields.varint_u32()?), StringId(fields.varint_u32()?)))).collect()
 }
 
-/// A chunk of a table, as it is stored in a frame.
+/// A chunk of a table, as stored in a frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Chunk<'a> {
     /// The number of its first row.
     pub first: u64,
-    /// How many rows it holds.
+    /// Number of rows.
     pub count: u64,
     codec: Codec,
     raw_length: usize,
@@ -122,7 +123,7 @@ impl<'a> Chunk<'a> {
     /// Reads the directory of a table section.
     ///
     /// # Errors
-    /// Whatever is wrong with the directory.
+    /// Any error in the directory.
     pub fn parse(directory: &[u8], body: &'a [u8]) -> Result<Self> {
         let mut fields = Fields::new("table directory", directory);
         let codec = Codec::from_number(fields.varint()?)?;

@@ -1,4 +1,4 @@
-//! Fields: what the objects of a type hold.
+//! Fields: the values of the objects of a type.
 
 use super::Row;
 use crate::error::{FormatError, Result};
@@ -12,7 +12,7 @@ use crate::varint::{unzigzag, zigzag};
 const FIELD: u64 = 0;
 
 numbered_enum! {
-    /// How the values of a field are encoded as numbers of 64 bits.
+    /// The encoding of the values of a field as numbers of 64 bits.
     pub enum Encoding("encoding of a field", up to 7) {
         /// An unsigned number.
         Unsigned = 0,
@@ -28,13 +28,13 @@ numbered_enum! {
         Double = 5,
         /// A row of the string table.
         Text = 6,
-        /// The objects have no values: what the field holds is their reference with its name. One that has no such
-        /// reference holds null.
+        /// The objects have no values: the value of the field is their reference with its name, or null if there is no
+        /// such reference.
         Reference = 7,
     }
 }
 
-/// What a field of an object holds.
+/// The value of a field of an object.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
     /// An unsigned number.
@@ -68,7 +68,7 @@ impl Value {
         }
     }
 
-    /// What the number `code` stands for; `None` if it stands for nothing.
+    /// The value with the code `code`; `None` if there is none.
     #[must_use]
     pub fn of_code(encoding: Encoding, code: u64) -> Option<Self> {
         let narrow = u32::try_from(code).ok();
@@ -92,13 +92,13 @@ pub struct Field {
     pub type_id: TypeId,
     /// Its name.
     pub name: StringId,
-    /// How its values are encoded.
+    /// The encoding of its values.
     pub encoding: Encoding,
-    /// An object has it only if it has a value: static fields of classes, attributes that each object has of its own.
+    /// Whether objects may lack it: static fields of classes, attributes of individual objects.
     pub is_optional: bool,
 }
 
-/// A row of a kind that is not known to this version is `None`. It counts.
+/// A row of a kind that this version does not know is `None`. It counts.
 impl Row for Option<Field> {
     const SECTION: SectionType = SectionType::FIELDS;
     const NAME: &'static str = "field";

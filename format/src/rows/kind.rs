@@ -8,7 +8,7 @@ use crate::ids::StringId;
 use crate::numbered::numbered_enum;
 
 numbered_enum! {
-    /// What a kind is for: all that an analyzer needs to know of it, whatever the runtime.
+    /// The purpose of a kind: all that an analyzer needs to know of it, whatever the runtime.
     pub enum KindRole("role of a kind", up to 3) {
         /// Ordinary objects.
         Object = 0,
@@ -26,7 +26,7 @@ numbered_enum! {
 pub struct Kind {
     /// Its name, in the singular.
     pub name: StringId,
-    /// What it is for.
+    /// Its purpose.
     pub role: KindRole,
 }
 

@@ -1,4 +1,4 @@
-//! Measurements: runs of programs and the values measured in them, as rows that are appended when they are known.
+//! Measurements: runs of programs and the values measured in them, as rows that are appended as they become known.
 //!
 //! ```text
 //!   METRIC 0 (wall, ns)   VARIANT 0 (sort)   BEGIN 0   KNOBS 0 (heap_offset 4,064)   VALUE 0 of run 0: 1.25e6   END 0
@@ -26,7 +26,7 @@ mod kind {
     pub(super) const END: u64 = 5;
 }
 
-/// Which values of a metric are better.
+/// The direction of better values of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Better {
     /// Not known.
@@ -38,10 +38,10 @@ pub enum Better {
     Higher,
 }
 
-/// Something that is known of measurements. Times are in nanoseconds since the recording began.
+/// A fact about measurements. Times are in nanoseconds since the recording began.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MeasurementRow {
-    /// What is measured.
+    /// A metric.
     Metric {
         /// The metric: the number of metrics before it.
         metric: MetricId,
@@ -49,12 +49,12 @@ pub enum MeasurementRow {
         name: StringId,
         /// Its unit: `ns`, `bytes`, another text, or nothing for counts.
         unit: StringId,
-        /// Which values are better.
+        /// The direction of better values.
         better: Better,
-        /// The same program under the same layout has the same value.
+        /// Whether the same program under the same layout has the same value.
         is_exact: bool,
     },
-    /// A program that is measured; a trial compares several.
+    /// A measured program; a trial compares several.
     Variant {
         /// The variant: the number of variants before it.
         variant: VariantId,
@@ -62,44 +62,44 @@ pub enum MeasurementRow {
         name: StringId,
         /// The working directory.
         directory: Option<StringId>,
-        /// The command, word by word; nothing if it is not known.
+        /// The command, word by word; empty if unknown.
         command: Vec<StringId>,
-        /// What else is known of it: keys and values.
+        /// Other facts about it: keys and values.
         attributes: Vec<(StringId, StringId)>,
     },
     /// A run began.
     Begin {
         /// The run: the number of runs before it.
         run: RunId,
-        /// What runs.
+        /// The program.
         variant: VariantId,
-        /// When.
+        /// Time of the start.
         time_ns: i64,
         /// The seed of its layout.
         seed: Option<u64>,
-        /// The run prepares the measurement: its values do not count.
+        /// Whether the run prepares the measurement: its values do not count.
         is_warmup: bool,
     },
     /// The layout of a run, or of one of its iterations.
     Knobs {
         /// The run.
         run: RunId,
-        /// The iteration; nothing for the run as a whole.
+        /// The iteration; `None` for the run as a whole.
         iteration: Option<u64>,
         /// Names and values of the knobs that were applied.
         knobs: Vec<(StringId, StringId)>,
     },
-    /// A value that was measured.
+    /// A measured value.
     Value {
-        /// What was measured.
+        /// The metric.
         metric: MetricId,
-        /// In which run.
+        /// The run.
         run: RunId,
-        /// In which iteration of the run; nothing for the run as a whole.
+        /// The iteration of the run; `None` for the run as a whole.
         iteration: Option<u64>,
         /// The seed of the iteration's layout, if it has one of its own.
         seed: Option<u64>,
-        /// When it was measured.
+        /// Time of the measurement.
         time_ns: Option<i64>,
         /// The value, a finite number.
         value: f64,
@@ -108,25 +108,25 @@ pub enum MeasurementRow {
     End {
         /// The run.
         run: RunId,
-        /// When.
+        /// Time of the end.
         time_ns: i64,
         /// Its exit status, unless a signal ended it.
         exit_status: Option<u64>,
         /// The signal that ended it.
         signal: Option<u64>,
-        /// Why it counts as failed; its values are not those of the program then.
+        /// The reason why it counts as failed; its values are then not those of the program.
         failure: Option<Failure>,
     },
     /// A row of a kind that this version does not know.
     Unknown,
 }
 
-/// Why a run failed, and what it printed last.
+/// The failure of a run, and its last output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failure {
     /// It ran longer than permitted and was killed.
     pub timed_out: bool,
-    /// The end of what it printed.
+    /// The end of its output.
     pub output: Option<StringId>,
 }
 
@@ -182,7 +182,7 @@ impl Row for MeasurementRow {
                 put_varint(out, failure.map_or(0, |failure| if failure.timed_out { 2 } else { 1 }));
                 put_optional(out, failure.and_then(|failure| failure.output).map(|output| output.0.into()));
             }
-            // A row of which nothing is known: its number counts.
+            // An unknown row: its number counts.
             MeasurementRow::Unknown => put_varint(out, u64::MAX),
         }
     }
@@ -240,7 +240,7 @@ impl Row for MeasurementRow {
     }
 }
 
-/// A seed may be any number, so that it has no room for "none" beside it.
+/// A seed may be any number, so it has no spare value for "none".
 fn put_seed(out: &mut Vec<u8>, seed: Option<u64>) {
     put_varint(out, seed.is_some().into());
     if let Some(seed) = seed {

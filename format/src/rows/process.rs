@@ -1,12 +1,12 @@
-//! Processes: what a tree of processes did, as rows that are appended when something happens.
+//! Processes: the events of a tree of processes, as rows that are appended when something happens.
 //!
 //! ```text
 //!   BEGIN 0 (make)   BEGIN 1 (forked by 0)   IMAGE 1 (sh)   IMAGE 1 (gcc)   MEMORY 0: 4 MiB, 1: 60 MiB   END 1   END 0
 //! ```
 //!
-//! A process is a number, from 0 in the order of BEGIN rows, since the system uses its own numbers again. It runs one program
-//! *image* after the other. Counters are those since the process began, so what an image used is the difference of
-//! two rows. A process without an END row was still running when the recording ended.
+//! A process is a number, from 0 in the order of BEGIN rows, since the system reuses its own numbers. It runs one
+//! program *image* after the other. Counters count from the start of the process, so the use of an image is the
+//! difference of two rows. A process without an END row was still running when the recording ended.
 
 use super::Row;
 use crate::error::{FormatError, Result};
@@ -25,14 +25,14 @@ mod kind {
     pub(super) const MEMORY: u64 = 5;
 }
 
-/// Something that happened to a process. Times are in nanoseconds since the recording began.
+/// An event of a process. Times are in nanoseconds since the recording began.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProcessRow {
     /// A process began.
     Begin {
-        /// The process: as many as began before it.
+        /// The process: the number of processes that began before it.
         process: ProcessId,
-        /// When.
+        /// Time of the start.
         time_ns: i64,
         /// The number that the system gave it.
         pid: u64,
@@ -40,31 +40,31 @@ pub enum ProcessRow {
         parent: Option<ProcessId>,
         /// The machine it runs on.
         host: Option<StringId>,
-        /// What it executes from the start; nothing for a process that was forked.
+        /// The program it executes from the start; empty for a forked process.
         program: Program,
     },
     /// It executes another program.
     Image {
         /// The process.
         process: ProcessId,
-        /// When.
+        /// Time of the exec.
         time_ns: i64,
         /// The program.
         program: Program,
-        /// What the process used until then. The peak is that of the image that ends here.
+        /// The use of the process until then. The peak is that of the image that ends here.
         used: Usage,
     },
     /// It ended.
     End {
         /// The process.
         process: ProcessId,
-        /// When.
+        /// Time of the end.
         time_ns: i64,
         /// Its exit status, unless a signal ended it.
         exit_status: Option<u64>,
         /// The signal that ended it.
         signal: Option<u64>,
-        /// What it used, from its beginning on. The peak is that of its last image.
+        /// Its use since its start. The peak is that of its last image.
         used: Usage,
     },
     /// It wrote a recording of its heap.
@@ -74,7 +74,7 @@ pub enum ProcessRow {
         /// The unique identifier of that recording.
         uuid: [u8; 16],
     },
-    /// What else is known of it.
+    /// Other facts about it.
     Attributes {
         /// The process.
         process: ProcessId,
@@ -83,16 +83,17 @@ pub enum ProcessRow {
     },
     /// The memory of processes at a time.
     Memory {
-        /// When.
+        /// Time of the measurement.
         time_ns: i64,
-        /// Each process that was measured, with its memory in bytes: shared pages are divided among those that share them.
+        /// Each measured process with its memory in bytes; shared pages are divided among the processes that share
+        /// them.
         bytes: Vec<(ProcessId, u64)>,
     },
     /// A row of a kind that this version does not know.
     Unknown,
 }
 
-/// What a process executes.
+/// A program as executed by a process.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Program {
     /// Path of the program.
@@ -103,14 +104,14 @@ pub struct Program {
     pub arguments: Vec<StringId>,
 }
 
-/// What a process used, as the system counts it, its children not included. Each is below 2^64 - 1.
+/// Resource use of a process, as counted by the system, without its children. Each value is below 2^64 - 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// Processor time in its own code, in nanoseconds.
     pub user_ns: Option<u64>,
     /// Processor time in the system, in nanoseconds.
     pub system_ns: Option<u64>,
-    /// The most memory that was resident, in bytes.
+    /// Peak resident memory, in bytes.
     pub peak_bytes: Option<u64>,
     /// Page faults that read nothing.
     pub minor_faults: Option<u64>,
@@ -120,11 +121,12 @@ pub struct Usage {
     pub read_bytes: Option<u64>,
     /// Bytes written to devices.
     pub written_bytes: Option<u64>,
-    /// How often it waited.
+    /// Number of voluntary context switches.
     pub voluntary_switches: Option<u64>,
-    /// How often it was interrupted.
+    /// Number of involuntary context switches.
     pub involuntary_switches: Option<u64>,
-    /// How long its threads could have run, but had no processor, in nanoseconds. Unknown in rows that older versions wrote.
+    /// Time that its threads could have run but had no processor, in nanoseconds. Unknown in rows that older versions
+    /// wrote.
     pub waiting_ns: Option<u64>,
 }
 
@@ -178,7 +180,7 @@ impl Row for ProcessRow {
                     put_varint(out, bytes);
                 }
             }
-            // A row of which nothing is known: its number counts.
+            // An unknown row: its number counts.
             ProcessRow::Unknown => put_varint(out, u64::MAX),
         }
     }
@@ -241,12 +243,12 @@ impl Program {
         Ok(Program { executable, directory, arguments })
     }
 
-    /// All strings it names.
+    /// All strings it refers to.
     pub fn strings(&self) -> impl Iterator<Item = StringId> + '_ {
         self.executable.into_iter().chain(self.directory).chain(self.arguments.iter().copied())
     }
 
-    /// Whether nothing is known of it.
+    /// Whether all of it is unknown.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.strings().next().is_none()
@@ -270,7 +272,7 @@ impl Usage {
         ] {
             put_optional(out, value);
         }
-        // The last field of its rows: those of older versions end before it, and so does one that does not know it.
+        // The last field of its rows: rows of older versions end before it, and so do rows without it.
         if waiting_ns.is_some() {
             put_optional(out, waiting_ns);
         }

@@ -1,4 +1,4 @@
-//! Roots: what the collector starts from.
+//! Roots: the starting points of the collector.
 
 use super::Row;
 use crate::error::Result;
@@ -11,7 +11,7 @@ use crate::ids::{ObjectId, StringId};
 pub struct Root {
     /// The group of roots, in the runtime's words.
     pub category: StringId,
-    /// Which root of the group, where the runtime knows.
+    /// The root within the group, if the runtime knows it.
     pub label: Option<StringId>,
     /// The object.
     pub target: ObjectId,

@@ -17,7 +17,7 @@ use crate::fields::{Fields, put_varint};
 use crate::frame::SectionType;
 use crate::ids::{StrengthId, StringId, TypeId};
 
-/// What a reference is called in its source.
+/// The name of a reference in its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Label {
     /// The runtime does not say.
@@ -28,7 +28,7 @@ pub enum Label {
     Name(StringId),
 }
 
-/// The largest index that a [`LabelCode`] can hold.
+/// Maximum index that a [`LabelCode`] can hold.
 pub const MAX_LABEL_VALUE: u64 = u64::MAX >> 6;
 
 /// A label and a strength in one number: `value << 6 | strength << 2 | kind`, where kind is
@@ -37,7 +37,7 @@ pub const MAX_LABEL_VALUE: u64 = u64::MAX >> 6;
 pub struct LabelCode(pub u64);
 
 impl LabelCode {
-    /// The largest strength id a code can hold.
+    /// Maximum strength id that a code can hold.
     pub const MAX_STRENGTH: u32 = 15;
 
     /// Packs a label and a strength.
@@ -67,7 +67,7 @@ impl LabelCode {
     /// The label.
     ///
     /// # Errors
-    /// [`FormatError::OutOfRange`] for a kind or a name that cannot be.
+    /// [`FormatError::OutOfRange`] for an invalid kind or name.
     pub fn label(self) -> Result<Label> {
         let value = self.0 >> 6;
         match self.0 & 3 {
@@ -95,14 +95,14 @@ impl LabelCode {
     }
 }
 
-/// What follows the references of a shape's prefix; its length is stored with each object.
+/// The references after a shape's prefix; their number is stored with each object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Tail {
-    /// Nothing: all objects of the shape have as many references as the prefix.
+    /// None: all objects of the shape have exactly the references of the prefix.
     None,
     /// Elements counted from 0, of one strength.
     Indexed(StrengthId),
-    /// The same label again and again.
+    /// The same label for all.
     Repeated(LabelCode),
     /// Labels are stored with each object.
     Explicit,
@@ -115,7 +115,7 @@ pub struct Shape {
     pub type_id: TypeId,
     /// The labels of the first references, in order.
     pub prefix: Vec<LabelCode>,
-    /// What follows them.
+    /// The references after the prefix.
     pub tail: Tail,
 }
 
@@ -132,7 +132,7 @@ impl Shape {
         Some(self.prefix.iter().map(|code| code.strength()).chain(tail))
     }
 
-    /// The code of reference `position`, if the shape fixes it.
+    /// The code of the reference at `position`, if the shape fixes it.
     #[must_use]
     pub fn label(&self, position: usize) -> Option<LabelCode> {
         if let Some(&code) = self.prefix.get(position) {

@@ -6,7 +6,7 @@ use crate::fields::{Fields, put_optional, put_varint};
 use crate::frame::SectionType;
 use crate::ids::{SiteId, StringId};
 
-/// A row that says where in the program it is.
+/// The kind of rows with a location in the program.
 const LOCATION: u64 = 0;
 
 /// A place in the program, and the place that called it. Row 0 of the table is site 1.
@@ -20,9 +20,9 @@ pub struct Site {
     pub line: Option<u32>,
     /// The column of that line.
     pub column: Option<u32>,
-    /// Where the function was called: a site with a smaller number.
+    /// The call site of the function: a site with a smaller number.
     pub caller: Option<SiteId>,
-    /// What else the runtime knows: keys and values.
+    /// Other facts that the runtime knows: keys and values.
     pub attributes: Vec<(StringId, StringId)>,
 }
 
@@ -40,7 +40,7 @@ impl Row for Site {
         put_pairs(out, &self.attributes);
     }
 
-    /// A row of another kind than a location is a site of which nothing is known but its number.
+    /// A row of a kind other than a location is a site without known properties.
     fn read(fields: &mut Fields<'_>, _id: u64) -> Result<Self> {
         if fields.varint()? != LOCATION {
             let length = fields.varint()?;

@@ -1,4 +1,4 @@
-//! Strengths: which references keep their target alive, in the runtime's own words.
+//! Strengths: whether references keep their target alive, in the runtime's own words.
 
 use super::Row;
 use crate::error::Result;
@@ -8,7 +8,7 @@ use crate::ids::StringId;
 use crate::numbered::numbered_enum;
 
 numbered_enum! {
-    /// How a reference takes part in keeping its target alive.
+    /// The effect of a reference on the reachability of its target.
     pub enum StrengthClass("class of a strength", up to 3) {
         /// Keeps its target alive.
         Strong = 0,
@@ -26,7 +26,7 @@ numbered_enum! {
 pub struct Strength {
     /// The runtime's word for it.
     pub name: StringId,
-    /// What it means for reachability.
+    /// Its effect on reachability.
     pub class: StrengthClass,
 }
 

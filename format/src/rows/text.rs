@@ -34,7 +34,7 @@ pub(super) fn read<'a>(fields: &mut Fields<'a>, id: u64) -> Result<&'a str> {
 /// A fact about the whole file: producer, runtime, host and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyValue {
-    /// What it is.
+    /// Its name.
     pub key: StringId,
     /// Its value, as text.
     pub value: StringId,

@@ -1,4 +1,4 @@
-//! Threads: what ran when a snapshot was taken, and how much each had done by then.
+//! Threads of a snapshot, with their state and their counters.
 
 use super::{Row, pairs, put_pairs};
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::fields::{Fields, put_optional, put_varint};
 use crate::frame::SectionType;
 use crate::ids::StringId;
 
-/// A thread of the recorded program. Its counters began with it, as the runtime counts them, and never fall.
+/// A thread of the recorded program. Its counters start with the thread, as the runtime counts them, and never fall.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Thread {
     /// The runtime's number for it: rows of two snapshots with the same number are the same thread, as
@@ -14,17 +14,18 @@ pub struct Thread {
     pub id: u64,
     /// Its name.
     pub name: Option<StringId>,
-    /// What it did, in the runtime's word: running, waiting.
+    /// Its state in the runtime's words: running, waiting.
     pub state: Option<StringId>,
-    /// What it allocated, in bytes. Below 2^64 - 1, like the other counters.
+    /// Memory it allocated, in bytes. Below 2^64 - 1, like the other counters.
     pub allocated_bytes: Option<u64>,
-    /// How many objects it allocated.
+    /// Number of objects it allocated.
     pub allocated_objects: Option<u64>,
     /// The processor time it used, in nanoseconds.
     pub cpu_time_ns: Option<u64>,
-    /// Its roots are those with this label, and those whose label continues it with `: ` and more, such as a frame.
+    /// The label of its roots: those with this label, and those whose label continues it with `: ` and more, such as a
+    /// frame.
     pub root_label: Option<StringId>,
-    /// What else the runtime knows: keys and values.
+    /// Other facts that the runtime knows: keys and values.
     pub attributes: Vec<(StringId, StringId)>,
 }
 

@@ -6,16 +6,16 @@ use crate::fields::{Fields, put_varint};
 use crate::frame::SectionType;
 use crate::ids::TypeId;
 
-/// What the objects of one type add up to in one snapshot.
+/// Totals of the objects of one type in one snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TypeTotals {
     /// The type.
     pub type_id: TypeId,
-    /// Its objects.
+    /// Number of objects.
     pub objects: u64,
-    /// Their shallow sizes, summed, in bytes.
+    /// Sum of their shallow sizes, in bytes.
     pub heap_bytes: u64,
-    /// Memory outside the managed heap that they own, summed, in bytes.
+    /// Sum of the memory outside the managed heap that they own, in bytes.
     pub unmanaged_bytes: u64,
 }
 

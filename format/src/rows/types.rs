@@ -13,7 +13,7 @@ pub struct Type {
     pub kind: KindId,
     /// Its name.
     pub name: StringId,
-    /// How its objects are laid out in memory, in the runtime's words.
+    /// The memory layout of its objects, in the runtime's words.
     pub layout: Option<StringId>,
     /// The type it is derived from.
     pub base: Option<TypeId>,
@@ -21,7 +21,7 @@ pub struct Type {
     pub file: Option<StringId>,
     /// The line it is declared at.
     pub line: Option<u32>,
-    /// What else the runtime knows: keys and values.
+    /// Other facts that the runtime knows: keys and values.
     pub attributes: Vec<(StringId, StringId)>,
 }
 
