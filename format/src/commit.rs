@@ -1,4 +1,4 @@
-//! Commits: the frame that makes a snapshot count, and tells where all of it is.
+//! Commits: the frame that completes a snapshot, with the positions of all its parts.
 //!
 //! A snapshot is *whole*, or a *patch* of the one before it, its base. The objects of a whole snapshot and of
 //! the patches after it have *rows*, which never change: those of the whole snapshot are its objects, each
@@ -19,10 +19,10 @@ use crate::frame::SectionType;
 use crate::ids::StringId;
 use crate::numbered::numbered_enum;
 
-/// Where one block is, and which objects it holds.
+/// The position and the objects of one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockEntry {
-    /// Where its frame starts in the file.
+    /// Start of its frame in the file.
     pub offset: u64,
     /// The length of its frame, in bytes.
     pub length: u64,
@@ -32,11 +32,11 @@ pub struct BlockEntry {
     pub objects: u32,
     /// References in it.
     pub references: u32,
-    /// Which group of rows it holds, see [`Patched::groups`]; its place among the blocks of a whole snapshot.
+    /// The group of rows it holds, see [`Patched::groups`]; in a whole snapshot, its position among the blocks.
     pub group: u32,
 }
 
-/// How much of each table of the file a snapshot needs.
+/// The number of rows of each table of the file that a snapshot needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TableCounts {
     /// Rows of the string table.
@@ -51,7 +51,7 @@ pub struct TableCounts {
     pub shapes: u32,
 }
 
-/// What a snapshot holds, counted by its writer.
+/// Totals of a snapshot, counted by its writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
     /// Objects.
@@ -60,59 +60,60 @@ pub struct Totals {
     pub references: u64,
     /// Roots.
     pub roots: u64,
-    /// Shallow sizes, summed, in bytes.
+    /// Sum of shallow sizes, in bytes.
     pub heap_bytes: u64,
-    /// Unmanaged sizes, summed, in bytes.
+    /// Sum of unmanaged sizes, in bytes.
     pub unmanaged_bytes: u64,
 }
 
-/// How a snapshot is stored that is a patch of its base.
+/// The storage of a snapshot that is a patch of its base.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Patched {
-    /// The snapshot it differs from.
+    /// The snapshot that it patches.
     pub base: u32,
-    /// Rows there are now, dead ones too.
+    /// Number of rows, including dead ones.
     pub rows: u32,
-    /// For each group of the base, and then for each new one, what became of it. A group is the rows that
-    /// began in one block, or the references of a continuation.
+    /// The state of each group of the base, and then of each new one. A group is the rows that began in one block, or
+    /// the references of a continuation.
     pub groups: Vec<Group>,
 }
 
 numbered_enum! {
-    /// Where a group of rows is stored.
+    /// The storage of a group of rows.
     pub enum Group("kind of a group", up to 3) {
         /// None of its rows lives.
         Gone = 0,
-        /// All that lives is as in the base.
+        /// Its living rows are as in the base.
         Same = 1,
-        /// A PATCH frame says what died and what changed.
+        /// A PATCH frame has the rows that died or changed.
         Patch = 2,
         /// It is new: a BLOCK frame.
         Block = 3,
     }
 }
 
-/// The record that makes a snapshot a patch. Odd kinds must not be skipped, even ones may be.
+/// The record that makes a snapshot a patch. Unknown records of odd kinds must not be skipped, those of even kinds may
+/// be.
 const PATCHED_RECORD: u64 = 1;
 
 /// The end of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Commit {
-    /// Names the content of the recording up to this frame, which is included: see [`Chain`].
+    /// Identifies the content of the recording up to and including this frame: see [`Chain`].
     pub checksum: u64,
     /// The snapshot's number.
     pub snapshot: u32,
-    /// When it was taken, in nanoseconds since the recording began.
+    /// Time of the snapshot, in nanoseconds since the recording began.
     pub time_ns: Option<u64>,
     /// The collection after which it was taken.
     pub gc_number: Option<u64>,
     /// Its name.
     pub label: Option<StringId>,
-    /// What else is known of it.
+    /// Other facts about it.
     pub key_values: Vec<(StringId, StringId)>,
-    /// What it holds.
+    /// Its totals.
     pub totals: Totals,
-    /// How much of the tables it needs.
+    /// The rows of tables it needs.
     pub tables: TableCounts,
     /// Offsets of its STATS frames, in order.
     pub stats: Vec<u64>,
@@ -125,7 +126,7 @@ pub struct Commit {
     pub blocks: Vec<BlockEntry>,
     /// The commit before this one.
     pub previous_offset: Option<u64>,
-    /// How it differs from an earlier snapshot, unless it is whole.
+    /// Its difference to an earlier snapshot; `None` if it is whole.
     pub patched: Option<Patched>,
 }
 
@@ -190,11 +191,11 @@ impl Commit {
         })
     }
 
-    /// Reads the body of a COMMIT frame and checks what can be checked without the blocks: that
-    /// they tile the objects and add up to the totals.
+    /// Parses the body of a COMMIT frame and checks it without reading the blocks: they must tile the objects and add
+    /// up to the totals.
     ///
     /// # Errors
-    /// Whatever is wrong with its bytes.
+    /// Any error in its bytes.
     pub fn parse(body: &[u8]) -> Result<Self> {
         let mut fields = Fields::new("commit", body);
         let mut commit = Commit {
@@ -261,7 +262,7 @@ impl Commit {
         Ok(commit)
     }
 
-    /// Reads what follows the blocks, skipping records of unknown kinds that may be skipped.
+    /// Reads the records after the blocks, skipping unknown ones of kinds that may be skipped.
     fn read_records(&mut self, fields: &mut Fields<'_>) -> Result<()> {
         while !fields.rest().is_empty() {
             let (kind, length) = (fields.varint()?, fields.varint()?);
@@ -276,7 +277,7 @@ impl Commit {
         Ok(())
     }
 
-    /// The block at which the first half of the snapshot's bytes ends: where a second thread starts.
+    /// The block at which the first half of the snapshot's bytes ends: the start of a second thread.
     #[must_use]
     pub fn middle(&self) -> usize {
         self.split_point(1, 2)
@@ -304,7 +305,7 @@ impl Commit {
     }
 }
 
-/// The checksum that the body of a COMMIT frame begins with. The rest of the body is not looked at.
+/// The checksum at the start of the body of a COMMIT frame. The rest of the body is not read.
 ///
 /// # Errors
 /// [`FormatError::Truncated`].
@@ -312,7 +313,7 @@ pub fn stored_checksum(body: &[u8]) -> Result<u64> {
     Fields::new("commit", body).u64()
 }
 
-/// The checksum that a body of a COMMIT frame should begin with, after frames of which `chain` is the chain.
+/// The expected checksum of a body of a COMMIT frame; `chain` is the chain of the frames before it.
 ///
 /// # Errors
 /// [`FormatError::Truncated`].
@@ -333,7 +334,7 @@ impl Patched {
         out
     }
 
-    /// Reads how a patch is stored, and sets the groups of its blocks.
+    /// Parses the storage of a patch, and sets the groups of its blocks.
     fn parse(record: &[u8], blocks: &mut [BlockEntry]) -> Result<Self> {
         let mut fields = Fields::new("patch record of a commit", record);
         let mut patched = Patched { base: fields.varint_u32()?, rows: fields.varint_u32()?, groups: Vec::new() };

@@ -1,9 +1,9 @@
-//! Everything that can be wrong with the bytes of a recording.
+//! Errors in the bytes of a recording.
 
 /// The result of reading a part of a recording.
 pub type Result<T, E = FormatError> = std::result::Result<T, E>;
 
-/// What is wrong with the bytes, with the numbers that show it.
+/// An error in the bytes, with the numbers that show it.
 ///
 /// Offsets count from the start of the slice that was read; the caller adds the offset of
 /// that slice in the file.
@@ -59,11 +59,11 @@ pub enum FormatError {
     Truncated {
         /// The field or section.
         what: &'static str,
-        /// Where it starts.
+        /// Its start.
         offset: u64,
-        /// How long it is.
+        /// Its length.
         needed: u64,
-        /// How many bytes follow `offset`.
+        /// Number of bytes after `offset`.
         available: u64,
     },
     /// Stored and computed checksums differ.
@@ -73,17 +73,17 @@ pub enum FormatError {
         what: &'static str,
         /// The stored CRC-32C.
         stored: u32,
-        /// The CRC-32C of the bytes as they are.
+        /// The CRC-32C of the bytes.
         found: u32,
     },
-    /// A number lies outside of what the specification or the tables allow.
+    /// A number outside the range allowed by the specification or the tables.
     #[error("{what} is {value}, the limit is {limit}")]
     OutOfRange {
         /// The field.
         what: &'static str,
         /// Its value.
         value: u64,
-        /// The largest allowed value (or the count it must stay below).
+        /// The largest allowed value, or the count that it must stay below.
         limit: u64,
     },
     /// A varint does not end, or does not fit its integer.
@@ -91,13 +91,13 @@ pub enum FormatError {
     Varint {
         /// The field or column.
         what: &'static str,
-        /// Where the varint starts.
+        /// Start of the varint.
         offset: u64,
     },
-    /// Two numbers that must agree do not.
+    /// Two numbers differ that must be equal.
     #[error("{what}: {stored} is stored, {found} was found")]
     Mismatch {
-        /// What the numbers count.
+        /// The quantity that the numbers count.
         what: &'static str,
         /// The stored number.
         stored: u64,
@@ -116,7 +116,7 @@ pub enum FormatError {
         /// Its row in the string table.
         id: u32,
     },
-    /// Compressed bytes do not decompress to what was declared.
+    /// Compressed bytes do not decompress to the declared length.
     #[error("{what} does not decompress with {codec} to {raw_length} bytes")]
     Decompress {
         /// The column or section.
@@ -134,7 +134,7 @@ pub enum FormatError {
         /// The length of the input.
         length: u64,
     },
-    /// Something must be there and is not.
+    /// A required part is missing.
     #[error("{what} is missing")]
     Missing {
         /// The missing column or section.

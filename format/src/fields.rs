@@ -91,8 +91,8 @@ impl<'a> Fields<'a> {
         u32::try_from(value).map_err(|_| FormatError::OutOfRange { what: self.what, value, limit: u64::from(u32::MAX) })
     }
 
-    /// The next varint as a count of things that take at least one byte each in this payload,
-    /// so that a count that lies cannot make anyone allocate more than the payload's length.
+    /// The next varint as a count of items that take at least one byte each in this payload, so that a wrong count
+    /// cannot cause an allocation larger than the payload.
     ///
     /// # Errors
     /// [`FormatError::Varint`], or [`FormatError::OutOfRange`] if more are declared than bytes are left.

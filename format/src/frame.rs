@@ -11,8 +11,8 @@
 //!  └ zeros up to a multiple of 8 ─────────────────────────────────────┘
 //! ```
 //!
-//! A reader that knows no index hops from header to header. One that meets damaged bytes
-//! looks at every eighth byte for the next header whose CRC holds.
+//! A reader without an index hops from header to header. After damaged bytes it looks at every eighth byte for the next
+//! header with a valid CRC.
 
 use crate::error::{FormatError, Result};
 use crate::fields::{Fields, put_u32, put_u64};
@@ -29,7 +29,7 @@ pub const CRITICAL: u16 = 1;
 /// In the snapshot field: the section belongs to no snapshot.
 pub const NO_SNAPSHOT: u32 = u32::MAX;
 
-/// What a section holds, as the number in the file.
+/// The contents of a section, as the number in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SectionType(pub u16);
 
@@ -62,21 +62,21 @@ named_numbers! { SectionType, "" {
     THREADS = 17,
     /// Reserved: collector events.
     GC_EVENTS = 18,
-    /// What processes of a tree did: may be skipped.
+    /// Events of the processes of a tree: may be skipped.
     PROCESSES = 19,
-    /// Runs of programs and what was measured in them: may be skipped.
+    /// Runs of programs and the values measured in them: may be skipped.
     MEASUREMENTS = 20,
     /// Objects of a snapshot as their difference to an earlier one.
     PATCH = 21,
-    /// Reserved: contents of objects that are not in blocks.
+    /// Reserved: contents of objects outside of blocks.
     CONTENTS = 22,
     /// Reserved: texts and bytes that are too long or too many for the string table.
     TEXTS = 23,
     /// Reserved: the memory maps of processes.
     MAPPINGS = 24,
-    /// The fields of types, of which blocks have values: may be skipped.
+    /// The fields of types whose values blocks hold: may be skipped.
     FIELDS = 26,
-    /// Reserved: names the content of a recording without snapshots, as a commit does.
+    /// Reserved: identifies the content of a recording without snapshots, as a commit does.
     CHECKPOINT = 27,
 }}
 
@@ -122,13 +122,13 @@ impl std::fmt::Display for SectionType {
 /// The header of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameHeader {
-    /// What the section holds.
+    /// The contents of the section.
     pub section: SectionType,
     /// [`CRITICAL`] or 0.
     pub flags: u16,
     /// The snapshot it belongs to, or [`NO_SNAPSHOT`].
     pub snapshot: u32,
-    /// Counts the frames of the file, from 0, modulo 2^32.
+    /// The number of the frame in the file, from 0, modulo 2^32.
     pub sequence: u32,
     /// Directory and body together, in bytes, without padding.
     pub payload_length: u64,
@@ -202,7 +202,7 @@ impl FrameHeader {
 /// A frame of a file, its header checked and its payload cut out.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {
-    /// Where it starts in the file.
+    /// Its start in the file.
     pub offset: u64,
     /// Its header.
     pub header: FrameHeader,
@@ -257,7 +257,7 @@ impl<'a> Frame<'a> {
         self.body
     }
 
-    /// Where the next frame starts in the file.
+    /// The start of the next frame in the file.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.header.frame_length().and_then(|length| self.offset.checked_add(length)).unwrap_or(u64::MAX)
@@ -275,10 +275,10 @@ pub(crate) fn checked<'a>(what: &'static str, bytes: &'a [u8], stored: u32) -> R
 
 /// The bytes of a whole frame, padding included.
 ///
-/// `sequence` is patched by [`set_sequence`] where it is not yet known.
+/// `sequence` is patched by [`set_sequence`] if it is not known yet.
 #[must_use]
 pub fn encode_frame(section: SectionType, snapshot: u32, sequence: u32, directory: &[u8], body: &[u8]) -> Vec<u8> {
-    // Columns have their own checksums, so that a reader checks just what it reads.
+    // Columns have their own checksums, so that a reader checks only the parts it reads.
     let body_crc = if section.has_columns() { 0 } else { crc32c::crc32c(body) };
     let header = FrameHeader {
         section,
@@ -298,7 +298,7 @@ pub fn encode_frame(section: SectionType, snapshot: u32, sequence: u32, director
     out
 }
 
-/// Gives an encoded frame its place in the file's sequence, which is known only when it is written.
+/// Sets the sequence number of an encoded frame, which is known only when it is written.
 pub fn set_sequence(frame: &mut [u8], sequence: u32) {
     if let Ok(header) = FrameHeader::parse(frame)
         && let Some(room) = frame.get_mut(..FRAME_HEADER_BYTES)
@@ -307,8 +307,8 @@ pub fn set_sequence(frame: &mut [u8], sequence: u32) {
     }
 }
 
-/// The first frame at or after `offset` whose header holds, looking at multiples of
-/// [`FRAME_ALIGNMENT`]: the way out of a damaged stretch.
+/// The first frame at or after `offset` with a valid header, looking at multiples of [`FRAME_ALIGNMENT`]: the way out
+/// of a damaged stretch.
 #[must_use]
 pub fn next_frame(file: &[u8], offset: u64) -> Option<u64> {
     let mut at = usize::try_from(offset).ok()?.checked_next_multiple_of(FRAME_ALIGNMENT)?;

@@ -14,7 +14,7 @@ pub const MAJOR_VERSION: u16 = 1;
 pub const MINOR_VERSION: u16 = 0;
 /// The length of the header, in bytes.
 pub const HEADER_BYTES: usize = HEADER_LENGTH as usize;
-/// The same, as the header itself says it.
+/// The same, as stored in the header.
 const HEADER_LENGTH: u32 = 64;
 /// Incompatible features that this crate knows: none is defined.
 pub const KNOWN_INCOMPATIBLE_FEATURES: u64 = 0;
@@ -24,15 +24,15 @@ pub const KNOWN_INCOMPATIBLE_FEATURES: u64 = 0;
 pub struct Header {
     /// A reader refuses a larger major version than its own.
     pub major: u16,
-    /// A larger minor version only adds what a reader of 1.0 skips.
+    /// A larger minor version only adds parts that a reader of 1.0 skips.
     pub minor: u16,
     /// A reader refuses a bit it does not know.
     pub incompatible_features: u64,
     /// A reader ignores a bit it does not know.
     pub compatible_features: u64,
-    /// Names this recording for ever, also in derived files.
+    /// Identifies this recording permanently, also in derived files.
     pub uuid: [u8; 16],
-    /// When recording began, in nanoseconds since 1970-01-01 UTC; 0 if unknown.
+    /// Start of the recording, in nanoseconds since 1970-01-01 UTC; 0 if unknown.
     pub created_ns: u64,
 }
 
@@ -71,8 +71,8 @@ impl Header {
     /// Reads and checks the header at the start of `file`.
     ///
     /// # Errors
-    /// [`FormatError::NotARecording`], [`FormatError::NewerVersion`], [`FormatError::UnknownFeatures`], or a
-    /// checksum or length that does not hold.
+    /// [`FormatError::NotARecording`], [`FormatError::NewerVersion`], [`FormatError::UnknownFeatures`], or a wrong
+    /// checksum or length.
     pub fn parse(file: &[u8]) -> Result<Self> {
         if file.get(..MAGIC.len()) != Some(MAGIC.as_slice()) {
             return Err(FormatError::NotARecording { found: file.iter().take(8).copied().collect() });
@@ -124,10 +124,10 @@ impl Header {
     }
 }
 
-/// The last 32 bytes of a finished recording: where its index is.
+/// The last 32 bytes of a finished recording: the position of its index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trailer {
-    /// Where the INDEX frame starts in the file.
+    /// Start of the INDEX frame in the file.
     pub index_offset: u64,
     /// Length of the INDEX frame, in bytes.
     pub index_length: u64,
@@ -152,8 +152,8 @@ impl Trailer {
         out
     }
 
-    /// Reads the trailer at the end of `file`; `None` if there is no valid one, as in a file that
-    /// was cut or is still being written.
+    /// Reads the trailer at the end of `file`; `None` if there is no valid one, as in a file that was truncated or is
+    /// still being written.
     #[must_use]
     pub fn parse(file: &[u8]) -> Option<Self> {
         let start = file.len().checked_sub(TRAILER_BYTES)?;

@@ -55,19 +55,19 @@ id! {
     StrengthId
 }
 id! {
-    /// A process of a recorded tree, counted from 0 in the order in which they began.
+    /// A process of a recorded tree, counted from 0 in order of start.
     ProcessId
 }
 id! {
-    /// Something that is measured, counted from 0.
+    /// A metric, counted from 0.
     MetricId
 }
 id! {
-    /// A program that is measured, counted from 0.
+    /// A measured program, counted from 0.
     VariantId
 }
 id! {
-    /// A run of a program that is measured, counted from 0 in the order in which they began.
+    /// A run of a measured program, counted from 0 in order of start.
     RunId
 }
 id! {

@@ -5,22 +5,22 @@ use crate::error::{FormatError, Result};
 use crate::fields::{Fields, put_varint};
 use crate::frame::SectionType;
 
-/// Where a section is. The blocks of one snapshot are one section, as are its roots; each chunk of
-/// a table is its own.
+/// The position of a section. The blocks of one snapshot are one section, as are its roots; each chunk of a table is
+/// its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexRow {
-    /// What it holds.
+    /// Its contents.
     pub section: SectionType,
     /// The snapshot it belongs to, or [`crate::frame::NO_SNAPSHOT`].
     pub snapshot: u32,
-    /// Where its first frame starts in the file.
+    /// Start of its first frame in the file.
     pub offset: u64,
     /// From there to the end of its last frame, in bytes. Frames of other sections may lie between them.
     pub length: u64,
     /// Rows, or objects for blocks.
     pub rows: u64,
-    /// The frame at which its second half begins; `offset` if it has one frame only.
-    /// A commit's block directory holds all further split points.
+    /// The start of its second half; `offset` if it has one frame only. A commit's block directory holds all further
+    /// split points.
     pub split_offset: u64,
 }
 
@@ -66,7 +66,7 @@ pub fn encode_index(rows: &[IndexRow]) -> Vec<u8> {
 /// Reads the body of an INDEX frame of a file of `file_length` bytes.
 ///
 /// # Errors
-/// Whatever is wrong with its bytes; [`FormatError::OutOfRange`] for a section outside of the file.
+/// Any error in its bytes; [`FormatError::OutOfRange`] for a section outside of the file.
 pub fn parse_index(body: &[u8], file_length: u64) -> Result<Vec<IndexRow>> {
     let mut fields = Fields::new("index", body);
     let count = fields.count()?;

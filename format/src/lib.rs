@@ -1,6 +1,5 @@
-//! What the bytes of a barrow recording mean. `docs/recording-format.md` is the specification; this crate is its
-//! first implementation, for writers and readers alike. It works on slices: files and threads are
-//! other crates' business.
+//! The byte format of barrow recordings. `docs/recording-format.md` is the specification; this crate is its first
+//! implementation, for writers and readers alike. It works on slices: files and threads belong to other crates.
 //!
 //! ```text
 //!   header │ frame frame frame … │ INDEX frame │ trailer

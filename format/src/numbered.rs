@@ -1,8 +1,8 @@
-//! Macros for numbers of the file that have a name: one table for the constants, their names and their order.
+//! Macros for named numbers of the file: one table for the constants, their names and their order.
 
 /// An enum of which each variant has a number in the file.
 ///
-/// A number that no variant has is [`FormatError::OutOfRange`](crate::FormatError::OutOfRange), which calls it `$what`.
+/// An unknown number is [`FormatError::OutOfRange`](crate::FormatError::OutOfRange), which names it `$what`.
 macro_rules! numbered_enum {
     (
         $(#[$doc:meta])* pub enum $name:ident($what:literal, up to $limit:literal) {
@@ -22,10 +22,10 @@ macro_rules! numbered_enum {
                 self as u64
             }
 
-            /// What the number in the file means.
+            /// The variant with this number in the file.
             ///
             /// # Errors
-            /// [`FormatError::OutOfRange`](crate::FormatError::OutOfRange) if it means nothing.
+            /// [`FormatError::OutOfRange`](crate::FormatError::OutOfRange) if there is none.
             pub fn from_number(number: u64) -> crate::Result<Self> {
                 match number {
                     $($number => Ok($name::$variant),)*

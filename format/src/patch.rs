@@ -1,4 +1,4 @@
-//! Snapshots stored as their difference to the one before: what every encoder of patches shares.
+//! Snapshots stored as their difference to the one before: the parts shared by all encoders of patches.
 //!
 //! ```text
 //!   objects of the snapshot ── rows ──▶ groups of rows that began in one block
@@ -9,13 +9,13 @@
 //!   Layout ◀── object numbers and blocks ─┘   what COMMIT says of the snapshot
 //! ```
 //!
-//! An encoder decides which objects of two snapshots are the same, and whether one has changed: a writer knows serials and
-//! compares hashes, repacking compares the objects themselves. Everything else is here. It knows columns and bytes only,
-//! neither files nor heaps.
+//! An encoder decides which objects of two snapshots are the same, and whether one has changed: a writer knows serials
+//! and compares hashes, repacking compares the objects themselves. Everything else is here. It knows columns and bytes
+//! only, neither files nor heaps.
 //!
 //! A *row* is the place that an object keeps from a whole snapshot through the patches after it. An object whose
-//! references fill several blocks is a *giant*; its further blocks are *continuations*. A patch stores no continuations, so
-//! a giant that changed becomes a new row.
+//! references fill several blocks is a *giant*; its further blocks are *continuations*. A patch stores no
+//! continuations, so a giant that changed becomes a new row.
 
 mod columns;
 mod encoded_group;

@@ -1,4 +1,4 @@
-//! Unsigned LEB128: seven bits a byte, low bits first, the high bit says that more follow.
+//! Unsigned LEB128: seven bits per byte, low bits first; the high bit means that more bytes follow.
 //!
 //! ```text
 //!   300 = 0b10_0101100   →   1_0101100  0_0000010   =   AC 02
@@ -7,11 +7,10 @@
 //!
 //! Signed numbers are folded by [`zigzag`] first: 0, -1, 1, -2 … become 0, 1, 2, 3 …
 //!
-//! [`decode_u32`] is the kernel under every block column. It has two bodies with one meaning:
-//! [`scalar`], and [`ssse3`] where the processor has it (found out at run time). Seven of eight
-//! values of a real column take one byte; the vector body decodes up to eight values from eight
-//! bytes with one table look-up, whatever their lengths up to four bytes.
-//! `cargo bench -p barrow-benches --bench varint` has them beside the `leb128` crate.
+//! [`decode_u32`] is the kernel of every block column. It has two bodies with one meaning: [`scalar`], and [`ssse3`] on
+//! processors that have it, detected at run time. Seven of eight values of a real column take one byte; the vector body
+//! decodes up to eight values from eight bytes with one table look-up, with any lengths up to four bytes. `cargo bench
+//! -p barrow-benches --bench varint` compares them with the `leb128` crate.
 
 pub mod scalar;
 #[cfg(target_arch = "x86_64")]
@@ -19,9 +18,9 @@ pub mod ssse3;
 
 use crate::error::Result;
 
-/// The longest encoding of a 32-bit number, in bytes.
+/// Maximum length of an encoded 32-bit number, in bytes.
 pub const MAX_BYTES_U32: u32 = 5;
-/// The longest encoding of a 64-bit number, in bytes.
+/// Maximum length of an encoded 64-bit number, in bytes.
 pub const MAX_BYTES_U64: u32 = 10;
 
 /// Folds a signed number into an unsigned one: small magnitudes stay small.

@@ -11,7 +11,7 @@ pub const BLOCK_REFERENCES: usize = (MAX_REFERENCES / 4) as usize;
 /// A block ends before this number of values. It leaves room for their layouts.
 pub const BLOCK_VALUES: usize = (MAX_VALUES / 4) as usize;
 
-/// What is stored of an object besides its references, its values, its address and its serial.
+/// The stored properties of an object besides its references, its values, its address and its serial.
 #[derive(Debug, Clone, Copy)]
 pub struct ObjectFields {
     /// Its shape.
@@ -39,7 +39,7 @@ pub struct ColumnFiller {
 }
 
 impl ColumnFiller {
-    /// How many values were pushed.
+    /// Number of values pushed.
     #[must_use]
     pub fn values(&self) -> usize {
         self.values.values.len()
@@ -53,8 +53,8 @@ impl ColumnFiller {
         self.values.clear();
     }
 
-    /// Appends an object; `labels` are the label codes in its explicit tail. The third are the fields that have values, and
-    /// their codes.
+    /// Appends an object; `labels` are the label codes in its explicit tail. `values` are the fields that have values,
+    /// and their codes.
     pub fn push(
         &mut self,
         object: &ObjectFields,
@@ -113,7 +113,7 @@ impl ColumnFiller {
         columns
     }
 
-    /// The same, taken out.
+    /// Ends the columns, and takes them.
     pub fn take(&mut self) -> BlockColumns {
         self.end();
         self.forget_positions();
@@ -129,7 +129,7 @@ impl ColumnFiller {
     }
 }
 
-/// Whether a block of `objects` with so many references and values ends before an object with `more` of them.
+/// Whether a block of `objects` with this many references and values ends before an object with `more` of them.
 #[must_use]
 pub fn is_full(objects: usize, [references, values]: [usize; 2], more: [usize; 2]) -> bool {
     let has_too_many = references + more[0] > BLOCK_REFERENCES || values + more[1] > BLOCK_VALUES;

@@ -1,4 +1,4 @@
-//! What is stored of a group of rows: nothing, a PATCH frame, or a BLOCK frame.
+//! The storage of a group of rows: nothing, a PATCH frame, or a BLOCK frame.
 
 use crate::block::{BlockColumns, Encoder, MAX_REFERENCES, MAX_VALUES, Patch};
 use crate::commit::Group;
@@ -10,17 +10,17 @@ use super::RowGroup;
 /// A group that is ready to be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodedGroup<F> {
-    /// Where its rows are stored.
+    /// The storage of its rows.
     pub group: Group,
-    /// It holds references of a row that began in another group.
+    /// Whether it holds references of a row that began in another group.
     pub is_continuation: bool,
-    /// Its frame, if it has one: bytes, or where they are.
+    /// Its frame, if it has one: the bytes, or their position.
     pub frame: Option<F>,
     /// Its living objects.
     pub objects: u32,
     /// Their references in it.
     pub references: u32,
-    /// Rows and references that its frame stores.
+    /// Number of rows and references that its frame stores.
     pub stored: u64,
 }
 
@@ -30,14 +30,14 @@ impl<F> EncodedGroup<F> {
         EncodedGroup { group, is_continuation, frame: None, objects, references, stored: 0 }
     }
 
-    /// A group that no row of lived before.
+    /// A group without living rows before.
     #[must_use]
     pub fn still_gone(group: &RowGroup) -> Self {
         Self::without_frame(Group::Gone, group.part > 0, 0, 0)
     }
 
-    /// A continuation. `division` has the references of its row in each block, if the row lives: then they are as before,
-    /// since a giant that changed is a new row.
+    /// A continuation. `division` has the references of its row in each block, if the row lives: then they are
+    /// unchanged, since a giant that changed is a new row.
     #[must_use]
     pub fn of_continuation(group: &RowGroup, division: Option<&[u32]>) -> Self {
         match division.and_then(|division| division.get(group.part)) {
@@ -72,8 +72,8 @@ pub fn encode_block(encoder: &mut Encoder, snapshot: u32, columns: &mut BlockCol
     Ok(EncodedGroup { group: Group::Block, is_continuation: objects == 0, frame, objects, references, stored })
 }
 
-/// Encodes what became of a group: gone if no row lives, the same if none changed, or a PATCH frame. `objects` live in it
-/// and have `references` in it; `old` gives the targets that a changed row had before, none if they are not known.
+/// Encodes the changes of a group: gone if no row lives, the same if none changed, or a PATCH frame. `objects` live in
+/// it and have `references` in it; `old` returns the targets that a changed row had before, none if they are unknown.
 ///
 /// `None` if the group has more references or values than a patch can hold: then the snapshot is stored whole.
 ///
@@ -90,7 +90,7 @@ pub fn encode_difference<'o>(
         patch.moved.clear();
     }
     let in_patch = patch.columns.targets.len() as u64;
-    // Half of the values: their layouts may take as many.
+    // Half of the maximum: layouts may take as much as the values.
     let has_too_many_values = patch.columns.values.len() > (MAX_VALUES / 2) as usize;
     if references.max(in_patch) > u64::from(MAX_REFERENCES) || has_too_many_values {
         return Ok(None);

@@ -1,15 +1,15 @@
-//! What a commit says of the groups of a snapshot.
+//! The description of the groups of a snapshot in its commit.
 
 use crate::commit::{BlockEntry, Group};
 
 use super::EncodedGroup;
 
-/// Numbers the objects of groups, in their order, and collects what COMMIT says of them.
+/// Numbers the objects of groups, in their order, and collects the entries of COMMIT.
 #[derive(Debug, Clone, Default)]
 pub struct Layout {
     /// The blocks of the groups that are not gone.
     pub blocks: Vec<BlockEntry>,
-    /// What became of each group.
+    /// The state of each group.
     pub groups: Vec<Group>,
     /// Rows and references that the frames store.
     pub stored: u64,

@@ -1,26 +1,27 @@
-//! How many patches follow each other, and when a snapshot is better stored whole.
+//! Limits on the number of consecutive patches, and on the cost of reading them.
 
 use super::NO_ROW;
 
-/// The most patches between two whole snapshots.
+/// Maximum number of patches between two whole snapshots.
 pub const MAX_CHAIN: usize = 64;
-/// A patch pays if it takes at most this share of the whole snapshot.
+/// A patch is worthwhile if it takes at most this share of the whole snapshot.
 const WORTHWHILE: f64 = 0.9;
 
-/// The most rows, living and dead, of a snapshot that is stored as a patch: 1.5 per object, all below [`NO_ROW`].
+/// Maximum number of rows, living and dead, of a snapshot that is stored as a patch: 1.5 per object, all below
+/// [`NO_ROW`].
 #[must_use]
 pub fn most_rows(objects: u64) -> u64 {
     (objects.saturating_mul(3) / 2).min(u64::from(NO_ROW) - 1)
 }
 
-/// The most rows and references that may be stored since the last whole snapshot, that one included: 1.75 for each that the
-/// snapshot has. This bounds the cost of reading it.
+/// Maximum number of rows and references stored since the last whole snapshot, including that one: 1.75 times those
+/// that the snapshot has. This bounds the cost of reading it.
 #[must_use]
 pub fn most_stored(objects: u64, references: u64) -> u64 {
     objects.saturating_add(references).saturating_mul(7) / 4
 }
 
-/// Whether a patch of this length is worth more than the whole snapshot.
+/// Whether a patch of this length is worthwhile compared with the whole snapshot.
 #[must_use]
 pub fn is_worthwhile(patch_bytes: u64, whole_bytes: f64) -> bool {
     patch_bytes as f64 <= WORTHWHILE * whole_bytes

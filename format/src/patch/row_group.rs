@@ -11,7 +11,7 @@ pub const NO_ROW: u32 = u32::MAX;
 pub struct RowGroup {
     /// Its rows; of a continuation, the row that is continued.
     pub rows: Range<u32>,
-    /// Which block of its first row this is: 0 is the first, others are continuations.
+    /// The number of this block among those of its first row: 0 is the first, others are continuations.
     pub part: usize,
     /// No row of it lives.
     pub is_gone: bool,
@@ -54,7 +54,7 @@ impl Divisions {
         division.len() - 1
     }
 
-    /// Forgets rows that are not alive.
+    /// Removes rows that are not alive.
     pub fn retain(&mut self, is_alive: impl Fn(u32) -> bool) {
         self.0.retain(|&row, _| is_alive(row));
     }
@@ -65,8 +65,8 @@ impl Divisions {
     }
 }
 
-/// Gives up the rows of giants that have changed. An object that refers to such a giant has changed as well, so giants are
-/// compared again until all that are left are the same.
+/// Removes giants that have changed, and returns their rows. An object that refers to such a giant has changed as well,
+/// so giants are compared again until all that are left are unchanged.
 ///
 /// # Errors
 /// Those of `is_same`.

@@ -41,7 +41,7 @@ pub fn decode_u64(what: &'static str, bytes: &[u8], count: usize, out: &mut Vec<
     exactly(what, count, out.len())
 }
 
-/// The first number of `rest` (a tail of `all`), and what follows it.
+/// The first number of `rest` (a tail of `all`), and the bytes after it.
 #[inline]
 pub(super) fn next_u32<'a>(what: &'static str, all: &[u8], rest: &'a [u8]) -> Result<(u32, &'a [u8])> {
     if let Some((&first, after)) = rest.split_first()

@@ -26,17 +26,17 @@ use std::arch::x86_64::{
 use super::scalar::{exactly, next_u32, too_many};
 use crate::error::Result;
 
-/// Values a table entry decodes at the most: one from each byte.
+/// Maximum number of values that a table entry decodes: one from each byte.
 const LANES: usize = 8;
 
-/// How to decode eight bytes whose high bits form one mask.
+/// The decoding of eight bytes whose high bits form one mask.
 #[derive(Clone, Copy)]
 struct Entry {
-    /// Which byte goes where; 0x80 clears. Four bytes a value.
+    /// The source byte of each lane; 0x80 clears. Four bytes per value.
     shuffle: [u8; 4 * LANES],
     /// Values that end within the eight bytes, before the first longer than four bytes.
     values: u8,
-    /// Bytes they take.
+    /// Number of bytes they take.
     bytes: u8,
 }
 
@@ -84,7 +84,7 @@ pub fn is_available() -> bool {
 /// On a processor without SSSE3: ask [`is_available`] first.
 pub fn decode_u32(what: &'static str, bytes: &[u8], count: usize, out: &mut Vec<u32>) -> Result<()> {
     assert!(is_available(), "the caller asks is_available");
-    // The vector body stores eight lanes at a time, of which some may be beyond the last value.
+    // The vector body stores eight lanes at a time, some of which may be beyond the last value.
     let room = count.min(bytes.len()) + LANES;
     if out.len() < room {
         out.resize(room, 0);
@@ -120,8 +120,8 @@ pub fn decode_u32(what: &'static str, bytes: &[u8], count: usize, out: &mut Vec<
     Ok(())
 }
 
-/// Decodes from the front of `bytes`, sixteen values of one byte at a time where there are as many,
-/// until it meets what [`decode_run`] ends at. Returns bytes used and values written.
+/// Decodes from the front of `bytes`, sixteen values of one byte at a time while there are as many, until it meets one
+/// of the ends of [`decode_run`]. Returns bytes used and values written.
 #[target_feature(enable = "ssse3")]
 fn decode_one_byte_runs(bytes: &[u8], count: usize, out: &mut [u32]) -> (usize, usize) {
     let (mut used, mut written) = (0, 0);
