@@ -1,4 +1,4 @@
-//! Snapshots written as their difference to the one before, where the runtime names objects across snapshots.
+//! Snapshots written as their difference to the one before, if the runtime identifies objects across snapshots.
 //!
 //! ```text
 //!   announcing   encoders ──▶ blocks as of a whole snapshot ──▶ spill, a temporary file
@@ -8,8 +8,8 @@
 //!   afterwards   remembered: for each row serial and content, for each group its rows
 //! ```
 //!
-//! The numbers of targets say nothing before all objects were announced, hence the spill. What is remembered is
-//! changed by a commit and by nothing else; without it, or without all serials, a snapshot is whole.
+//! The numbers of targets have no meaning before all objects were announced, hence the spill. Only a commit changes the
+//! remembered state; without it, or without all serials, a snapshot is whole.
 
 mod changes;
 mod comparison;
@@ -39,26 +39,26 @@ use reader::{Part, Reader};
 use rows::Rows;
 pub(crate) use spill::Spill;
 
-/// What is gathered at once may take this part of the memory budget.
+/// The share of the memory budget for rows that are gathered at once.
 const GATHERED_PART: usize = 8;
 
-/// The snapshot committed last, and how the next one is compared with it.
+/// The last committed snapshot, and the means to compare the next one with it.
 #[derive(Debug)]
 pub(crate) struct Patches {
     compression: Compression,
-    /// What may be gathered at once, in bytes.
+    /// Maximum memory of rows gathered at once, in bytes.
     gathered_bytes: usize,
     keys: Keys,
     before: Mutex<Option<Before>>,
 }
 
-/// What is remembered of a snapshot.
+/// The remembered state of a snapshot.
 #[derive(Debug)]
 struct Before {
     snapshot: u32,
     rows: Rows,
     groups: Vec<RowGroup>,
-    /// How the references of each row that has continuations are divided into blocks.
+    /// The division of the references of each row with continuations into blocks.
     divisions: Divisions,
     /// Patches since the last whole snapshot.
     chain: usize,
@@ -72,8 +72,8 @@ impl Patches {
         Patches { compression, gathered_bytes, keys: Keys::default(), before: Mutex::new(None) }
     }
 
-    /// The difference of a snapshot to the one before, in frames appended to the spill. `None` if it is
-    /// better written whole.
+    /// The difference of a snapshot to the one before, in frames appended to the spill. `None` if the snapshot should
+    /// be written whole.
     pub(crate) fn draft(
         &self,
         snapshot: u32,
@@ -93,18 +93,18 @@ impl Patches {
         })
     }
 
-    /// The snapshot was committed as it was drafted.
+    /// Remembers a snapshot that was committed as it was drafted.
     pub(crate) fn committed(&self, snapshot: u32, draft: Draft) {
         let mut remembered = lock(&self.before);
-        // Nothing is remembered if this does not come to its end.
+        // Nothing is remembered if this does not complete.
         if let Some(mut before) = remembered.take() {
             before.follow(snapshot, draft);
             *remembered = Some(before);
         }
     }
 
-    /// The snapshot was committed with all its blocks. If they cannot be read back or do not name every object
-    /// by a serial of its own, nothing is remembered, and the next snapshot is whole, too.
+    /// Remembers a snapshot that was committed with all its blocks. If they cannot be read back or do not give every
+    /// object a unique serial, nothing is remembered, and the next snapshot is whole as well.
     pub(crate) fn committed_whole(
         &self,
         snapshot: u32,
@@ -120,7 +120,7 @@ impl Patches {
 }
 
 impl Before {
-    /// What there is to remember of a whole snapshot; `None` if not every object has a serial of its own.
+    /// The state of a whole snapshot; `None` if not every object has a unique serial.
     fn whole(snapshot: u32, mut reader: Reader<'_>, keys: &Keys) -> Result<Option<Self>> {
         let stored = u64::from(reader.objects()) + reader.references();
         let (groups, mut divisions) = (groups_of(reader.blocks()), Divisions::default());
@@ -155,7 +155,7 @@ impl Before {
         Ok(are_named.then_some(Before { snapshot, rows, groups, divisions, chain: 0, stored }))
     }
 
-    /// The snapshot after it was committed as a patch.
+    /// Updates the state after a commit as a patch.
     fn follow(&mut self, snapshot: u32, draft: Draft) {
         let Draft { layout, living, changed, new, addresses, .. } = draft;
         let changed = changed.rows.into_iter().zip(changed.contents);

@@ -1,4 +1,4 @@
-//! Which rows changed, and how they are gathered group by group without holding all of them.
+//! The rows that changed, and their gathering group by group without holding all of them.
 
 use std::ops::Range;
 
@@ -11,23 +11,23 @@ use super::living::Living;
 use super::reader::{Part, Reader};
 use crate::error::Result;
 
-/// What is known of the groups of the snapshot before, once all objects were compared.
+/// The changes of the groups of the snapshot before, once all objects were compared.
 pub(super) struct Changes {
     /// The first row of each group that has rows of its own, and its number.
     starts: Vec<(u32, usize)>,
-    /// Where the group was found last: objects that are neighbours often stay it.
+    /// The last group found: neighbouring objects often stay neighbours.
     last: usize,
     groups: Vec<Sums>,
     changed: Living,
-    /// For each block of the snapshot the groups whose rows changed in it.
+    /// For each block of the snapshot, the groups whose rows changed in it.
     blocks: Vec<Range<usize>>,
-    /// What may be gathered at once, in bytes.
+    /// Maximum memory of rows gathered at once, in bytes.
     gathered_bytes: usize,
-    /// Groups that begin a batch: its changed rows are gathered together.
+    /// Groups that begin a batch, whose changed rows are gathered together.
     batches: Vec<usize>,
 }
 
-/// What lives of a group, and what its changed rows take when they are gathered.
+/// The living objects of a group, and the memory of its changed rows when they are gathered.
 #[derive(Debug, Clone, Default)]
 struct Sums {
     objects: u32,
@@ -49,13 +49,10 @@ impl Changes {
         }
     }
 
-    /// A row lives on, with this number of references in its own group. Returns the group.
+    /// Adds a living row with this number of references in its own group. Returns the group.
     pub(super) fn add(&mut self, row: u32, references: u64) -> usize {
-        let is_in = |at: usize| {
-            let next = self.starts.get(at + 1).map_or(u32::MAX, |next| next.0);
-            self.starts.get(at).is_some_and(|start| (start.0..next).contains(&row))
-        };
-        if !is_in(self.last) {
+        let next = self.starts.get(self.last + 1).map_or(u32::MAX, |next| next.0);
+        if !self.starts.get(self.last).is_some_and(|start| (start.0..next).contains(&row)) {
             self.last = self.starts.partition_point(|start| start.0 <= row).saturating_sub(1);
         }
         let group = self.starts[self.last].1;
@@ -64,7 +61,7 @@ impl Changes {
         group
     }
 
-    /// A row of this group has to be stored again; its object is in this block.
+    /// Adds a row of this group that must be stored again; its object is in this block.
     pub(super) fn change(&mut self, row: u32, group: usize, block: usize, bytes: usize) {
         self.changed.insert(row);
         self.groups[group].changed_bytes += bytes;
@@ -76,7 +73,7 @@ impl Changes {
         };
     }
 
-    /// All objects were compared: divides the groups into batches.
+    /// Divides the groups into batches after all objects were compared.
     pub(super) fn end(&mut self) {
         let mut bytes = usize::MAX;
         for (number, group) in self.groups.iter().enumerate() {
@@ -108,7 +105,7 @@ impl Changes {
 /// The changed rows of a batch of groups.
 #[derive(Default)]
 pub(super) struct Picks {
-    /// By row; the rest are places in the lists below.
+    /// By row; ranges refer to the lists below.
     picks: Vec<Pick>,
     targets: Vec<u32>,
     labels: Vec<u64>,
@@ -124,7 +121,7 @@ struct Pick {
     fields: ObjectFields,
     targets: Range<usize>,
     labels: Range<usize>,
-    /// In `fields` and in `codes`.
+    /// The range in `fields` and in `codes`.
     values: Range<usize>,
 }
 
@@ -144,10 +141,11 @@ impl Picks {
         self.codes.clear();
         self.next = 0;
         let rows = before.groups[batch.start].rows.start..before.groups[batch.end - 1].rows.end;
-        let meets = |groups: &Range<usize>| groups.start < batch.end && batch.start < groups.end;
-        let blocks = changes.blocks.iter().enumerate().filter(|(_, groups)| meets(groups)).map(|(block, _)| block);
+        let blocks = changes.blocks.iter().enumerate();
+        let blocks = blocks.filter(|(_, groups)| groups.start < batch.end && batch.start < groups.end);
+        let blocks = blocks.map(|(block, _)| block);
         reader.walk(blocks, |part| {
-            // What changed has no continuations, or would be a new row.
+            // A changed object has no continuations: it would be a new row.
             let Part::Object(number, object) = part else { return Ok(()) };
             let row = row_of[number as usize];
             if rows.contains(&row) && changes.contains(row) {

@@ -1,4 +1,4 @@
-//! All objects of a snapshot, one after the other: as they were, changed or new.
+//! The comparison of all objects of a snapshot, one after the other: unchanged, changed or new.
 
 use barrow_format::block::Encoder;
 use barrow_format::patch::{ColumnFiller, RowGroup, continuation, encode_block, is_full};
@@ -10,43 +10,43 @@ use super::draft::{Changed, New, SpilledGroup};
 use super::reader::Seen;
 use crate::error::Result;
 
-/// Compares objects with what is remembered of them, and makes blocks of those that are new.
+/// Compares objects with the remembered state, and makes blocks of those that are new.
 pub(super) struct Comparing<'a> {
     context: Context<'a>,
     row_of: &'a [u32],
     contents: Contents,
     encoder: &'a mut Encoder,
-    /// The block of new rows that is being filled.
+    /// The block of new rows being filled.
     filler: ColumnFiller,
     /// The number of the next object.
     next: usize,
-    /// The object at hand.
+    /// The current object.
     object: Option<AtHand>,
     compared: Compared,
-    /// Rows and references that are to be stored.
+    /// Number of rows and references to be stored.
     stored: u64,
 }
 
-/// The object whose references are being met.
+/// The object whose references are being compared.
 struct AtHand {
     row: u32,
     /// The block it begins in.
     block: usize,
-    /// Its references in that block, and all so far.
+    /// The number of its references in that block, and in total so far.
     in_first: usize,
     references: usize,
-    /// What it takes when it is gathered, in bytes.
+    /// Its memory when it is gathered, in bytes.
     bytes: usize,
 }
 
-/// What came of a comparison.
+/// The result of a comparison.
 pub(super) struct Compared {
     pub(super) changes: Changes,
     pub(super) changed: Changed,
     pub(super) new: New,
     /// The blocks of the new rows.
     pub(super) new_groups: Vec<SpilledGroup>,
-    /// For each row the address of its object; empty if none has one.
+    /// For each row, the address of its object; empty if none has one.
     pub(super) addresses: Vec<u64>,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Comparing<'a> {
         Comparing { context, row_of, contents, encoder, filler, next: 0, object: None, compared, stored: 0 }
     }
 
-    /// Rows and references that are to be stored so far.
+    /// Number of rows and references to be stored so far.
     pub(super) fn stored(&self) -> u64 {
         self.stored
     }
@@ -72,7 +72,7 @@ impl<'a> Comparing<'a> {
         row >= self.context.before.rows.len()
     }
 
-    /// The next object, with the references in its own block.
+    /// Begins the next object, with the references in its own block.
     pub(super) fn begin(&mut self, block: usize, object: &Seen<'_>) -> Result<()> {
         let row_of = self.row_of;
         let row = row_of[self.next];
@@ -88,7 +88,7 @@ impl<'a> Comparing<'a> {
         if self.is_new(row) { self.add(row, object) } else { Ok(()) }
     }
 
-    /// Further references of the object at hand.
+    /// Adds further references of the current object.
     pub(super) fn go_on(&mut self, part: &Seen<'_>) -> Result<()> {
         let row_of = self.row_of;
         self.contents.go_on(part, |target| row_of[target as usize]);
@@ -98,7 +98,7 @@ impl<'a> Comparing<'a> {
         if self.is_new(row) { self.add_part(row, in_first, part) } else { Ok(()) }
     }
 
-    /// The object at hand has no more references.
+    /// Ends the current object.
     pub(super) fn end(&mut self) {
         let Some(AtHand { row, block, references, bytes, .. }) = self.object.take() else { return };
         let (content, before) = (self.contents.end(), self.context.before);
@@ -106,7 +106,7 @@ impl<'a> Comparing<'a> {
             self.compared.new.contents.push(content);
             return;
         }
-        // One that has continuations is as it was, and divided as it was stored.
+        // An object with continuations is unchanged, and divided as it was stored.
         let in_group = before.divisions.in_first_block(row).map_or(references as u64, u64::from);
         let group = self.compared.changes.add(row, in_group);
         if content != before.rows.content(row) {
@@ -117,7 +117,7 @@ impl<'a> Comparing<'a> {
         }
     }
 
-    /// Ends the last block; there are `rows` in all.
+    /// Ends the last block; there are `rows` rows in total.
     pub(super) fn finish(mut self, rows: u32) -> Result<Compared> {
         self.end();
         self.end_block()?;

@@ -1,17 +1,17 @@
-//! Whether an object is as it was: a hash of all that is recorded of it.
+//! Detection of changed objects: a hash of all their recorded properties.
 
 use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
 
 use super::reader::Seen;
 
-/// Bytes that are hashed at once; where a long array was divided into blocks makes no difference.
+/// Bytes hashed at once; the division of a long array into blocks makes no difference.
 const PIECE_BYTES: usize = 12 << 10;
 
-/// Hashes objects: type, sizes, site, name, values, and of each reference its label, its strength and its target's row.
-/// Not the address, which a patch tells apart, nor the serial, by which objects are compared.
+/// Hashes objects: type, sizes, site, name, values, and for each reference its label, its strength and its target's
+/// row. Not the address, which a patch stores separately, nor the serial, by which objects are matched.
 ///
-/// The hash is twice 64 bits of SipHash, with two random keys of this writer. An object's old hash is compared with
-/// its new one and with no other, so a change stays unnoticed once in 2^128 changes, whatever a program does.
+/// The hash is twice 64 bits of SipHash, with two random keys of this writer. An object's old hash is compared only
+/// with its new one, so a change stays unnoticed once in 2^128 changes, whatever a program does.
 #[derive(Debug)]
 pub(super) struct Contents {
     keys: [RandomState; 2],
@@ -19,7 +19,7 @@ pub(super) struct Contents {
     bytes: Vec<u8>,
 }
 
-/// The keys of a writer: contents are only compared under the same.
+/// The keys of a writer: contents can be compared only under the same keys.
 #[derive(Debug, Default)]
 pub(super) struct Keys([RandomState; 2]);
 
@@ -49,7 +49,7 @@ impl Contents {
         self.go_on(object, row_of);
     }
 
-    /// Goes on with the references of a continuation.
+    /// Continues with the references of a continuation.
     pub(super) fn go_on(&mut self, part: &Seen<'_>, row_of: impl Fn(u32) -> u32) {
         for (label, &target) in part.labels().zip(part.targets) {
             self.bytes.extend_from_slice(&label.to_le_bytes());

@@ -1,4 +1,4 @@
-//! What a snapshot is compared with.
+//! The context of a comparison of snapshots.
 
 use std::sync::Mutex;
 
@@ -9,7 +9,7 @@ use super::{Before, Patches, Spill};
 use crate::error::Result;
 use crate::lock::lock;
 
-/// What a snapshot is compared with, and where its difference goes.
+/// The base of a comparison, and the destination of the difference.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub(super) patches: &'a Patches,
@@ -19,7 +19,7 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Puts the frame of a group into the spill.
+    /// Appends the frame of a group to the spill.
     pub(super) fn spilled(&self, group: EncodedGroup<Vec<u8>>) -> Result<SpilledGroup> {
         group.try_map(|frame| Ok((lock(self.spill).append(&frame)?, frame.len() as u64)))
     }

@@ -1,4 +1,4 @@
-//! A snapshot compared with the one before: which rows its objects have, and what is to be written of each group.
+//! The comparison of a snapshot with the one before: the rows of its objects, and the frames of each group.
 
 use barrow_format::block::{BlockColumns, Encoder, Patch, Wanted};
 use barrow_format::patch::{
@@ -15,20 +15,20 @@ use super::living::Living;
 use super::reader::Reader;
 use crate::error::{Result, WriterError};
 
-/// A snapshot that is being compared.
+/// A snapshot being compared.
 pub(super) struct Difference<'a> {
     context: Context<'a>,
     reader: Reader<'a>,
-    /// For each object its row.
+    /// For each object, its row.
     row_of: Vec<u32>,
-    /// Rows there are, new ones too.
+    /// Number of rows, including new ones.
     rows: u32,
     encoder: Encoder,
 }
 
 impl<'a> Difference<'a> {
-    /// Finds the row of every object. `None` if not every object has a serial of its own, or if there would be
-    /// too many rows.
+    /// Finds the row of every object. `None` if not every object has a unique serial, or if there would be too many
+    /// rows.
     pub(super) fn begin(context: Context<'a>, mut reader: Reader<'a>) -> Result<Option<Self>> {
         let Some(row_of) = rows_of_serials(context.before, &mut reader)? else { return Ok(None) };
         let encoder = Encoder::new(context.patches.compression)?;
@@ -38,7 +38,7 @@ impl<'a> Difference<'a> {
         Ok(is_possible.then_some(difference))
     }
 
-    /// Gives rows to the objects that have none. False if there would be too many.
+    /// Gives rows to the objects without one. False if there would be too many.
     fn number_new(&mut self) -> bool {
         let most = most_rows(self.row_of.len() as u64);
         for row in self.row_of.iter_mut().filter(|row| **row == NO_ROW) {
@@ -51,8 +51,8 @@ impl<'a> Difference<'a> {
         u64::from(self.rows) <= most
     }
 
-    /// Takes their rows from the giants that have changed: a patch stores no continuations, so such an object is
-    /// stored as a new one.
+    /// Removes the rows of giants that have changed: a patch stores no continuations, so such an object is stored as a
+    /// new one.
     fn part_changed_giants(&mut self) -> Result<()> {
         let giants = self.giants();
         let contents = Contents::new(&self.context.patches.keys);
@@ -66,7 +66,7 @@ impl<'a> Difference<'a> {
         })
     }
 
-    /// The objects that were there before and have continuations, then or now.
+    /// The objects that existed before and have continuations, then or now.
     fn giants(&self) -> Vec<u32> {
         let blocks = self.reader.blocks();
         let now = blocks.iter().filter(|block| block.objects == 0).map(|block| block.first_object);
@@ -80,7 +80,7 @@ impl<'a> Difference<'a> {
         giants
     }
 
-    /// The content of one object, with the rows that are known now.
+    /// The content of one object, with the rows known now.
     fn content(&mut self, number: u32, contents: &mut Contents) -> Result<u128> {
         let row_of = |target: u32| self.row_of[target as usize];
         let (block, at) = self.reader.find(number);
@@ -98,7 +98,7 @@ impl<'a> Difference<'a> {
         Ok(contents.end())
     }
 
-    /// The snapshot as a patch; `None` if that does not pay.
+    /// The snapshot as a patch; `None` if that is not worthwhile.
     pub(super) fn draft(mut self) -> Result<Option<Draft>> {
         let mut living = Living::none(self.rows);
         for &row in &self.row_of {
@@ -123,7 +123,7 @@ impl<'a> Difference<'a> {
         Ok(pays.then_some(draft))
     }
 
-    /// What becomes of a group; `None` if a patch cannot hold its references.
+    /// The encoded group; `None` if a patch cannot hold its references.
     fn group(
         &mut self,
         group: &RowGroup,
@@ -141,16 +141,15 @@ impl<'a> Difference<'a> {
             return Ok(Some(EncodedGroup::of_continuation(group, division)));
         }
         let patch = self.patch(group, changes, picks.columns(group), draft);
-        // The targets before are not remembered, so no reference is stored as a difference to them.
+        // The previous targets are not remembered, so no reference is stored as a difference to them.
         let snapshot = self.context.snapshot;
         let encoded = encode_difference(&mut self.encoder, snapshot, patch, changes.living(number), |_| &[])?;
         encoded.map(|encoded| self.context.spilled(encoded)).transpose()
     }
 
-    /// What died, changed and moved of a group; these are the columns of what changed.
+    /// The dead, changed and moved rows of a group; `columns` are those of the changed ones.
     fn patch(&self, group: &RowGroup, changes: &Changes, columns: BlockColumns, draft: &Draft) -> Patch {
         let before = &self.context.before.rows;
-        let address = |all: &[u64], row: u32| all.get(row as usize).copied().unwrap_or(0);
         let mut patch = Patch { columns, ..Patch::default() };
         for (position, row) in (0..).zip(group.rows.clone()).filter(|&(_, row)| before.is_alive(row)) {
             if !draft.living.contains(row) {
@@ -160,12 +159,12 @@ impl<'a> Difference<'a> {
             if changes.contains(row) {
                 patch.changed.push(position);
             }
-            patch.moved.push(address(&draft.addresses, row).wrapping_sub(address(before.addresses(), row)));
+            patch.moved.push(address_of(&draft.addresses, row).wrapping_sub(address_of(before.addresses(), row)));
         }
         patch
     }
 
-    /// Compares all objects, and makes blocks of those that are new. `None` if too much would be stored.
+    /// Compares all objects, and makes blocks of new ones. `None` if too much would be stored.
     fn compare(&mut self) -> Result<Option<Compared>> {
         let before = self.context.before;
         let most = most_stored(self.reader.objects().into(), self.reader.references());
@@ -190,7 +189,11 @@ impl<'a> Difference<'a> {
     }
 }
 
-/// For each object its row, or [`NO_ROW`]. `None` if not every object has a serial of its own, or too many are new.
+fn address_of(addresses: &[u64], row: u32) -> u64 {
+    addresses.get(row as usize).copied().unwrap_or(0)
+}
+
+/// For each object its row, or [`NO_ROW`]. `None` if not every object has a unique serial, or too many are new.
 fn rows_of_serials(before: &Before, reader: &mut Reader<'_>) -> Result<Option<Vec<u32>>> {
     let most_new = most_rows(reader.objects().into()).saturating_sub(before.rows.len().into());
     let mut row_of = Vec::with_capacity(reader.objects() as usize);

@@ -1,4 +1,4 @@
-//! A snapshot made ready to be committed as a patch.
+//! A snapshot prepared to be committed as a patch.
 
 use barrow_format::commit::Patched;
 use barrow_format::patch::{Divisions, EncodedGroup, Layout, RowGroup};
@@ -11,18 +11,18 @@ pub(crate) struct Draft {
     pub(super) base: u32,
     /// Rows, living and dead.
     pub(super) rows: u32,
-    /// What the commit says of the groups; offsets are those in the spill.
+    /// The description of the groups for the commit; offsets are those in the spill.
     pub(crate) layout: Layout,
-    /// For each object, as it was announced, its row.
+    /// For each object in the order of announcement, its row.
     pub(super) row_of: Vec<u32>,
     pub(super) living: Living,
     pub(super) changed: Changed,
     pub(super) new: New,
-    /// For each row the address of its object; empty if none has one.
+    /// For each row, the address of its object; empty if none has one.
     pub(super) addresses: Vec<u64>,
 }
 
-/// Rows that are stored anew, and their contents.
+/// Rows stored anew, and their contents.
 #[derive(Default)]
 pub(super) struct Changed {
     pub(super) rows: Vec<u32>,
@@ -39,12 +39,12 @@ pub(super) struct New {
 }
 
 impl Draft {
-    /// The number that an object has in the file, by that it was announced with.
+    /// The number of an object in the file, by its announced number.
     pub(crate) fn object(&self, announced: u32) -> u32 {
         self.living.object(self.row_of[announced as usize])
     }
 
-    /// How the snapshot differs from its base, for the commit.
+    /// The difference of the snapshot to its base, for the commit.
     pub(crate) fn patched(&self) -> Patched {
         Patched { base: self.base, rows: self.rows, groups: self.layout.groups.clone() }
     }

@@ -1,10 +1,10 @@
-//! Which rows live, and which object each of them is.
+//! The living rows, and their objects.
 
 /// A bitmap of rows. Once counted, it numbers them: objects are the living rows in their order.
 #[derive(Debug)]
 pub(super) struct Living {
     words: Vec<u64>,
-    /// For each word the living rows before it.
+    /// For each word, the number of living rows before it.
     before: Vec<u32>,
 }
 
@@ -14,7 +14,7 @@ impl Living {
         Living { words: vec![0; rows.div_ceil(u64::BITS) as usize], before: Vec::new() }
     }
 
-    /// The row lives. False if it did before.
+    /// Marks a row as living. False if it was already.
     pub(super) fn insert(&mut self, row: u32) -> bool {
         let (word, bit) = place(row);
         let is_new = self.words[word] & bit == 0;
@@ -27,7 +27,7 @@ impl Living {
         self.words[word] & bit != 0
     }
 
-    /// Counts: from now on [`Living::object`] answers.
+    /// Counts the rows; needed before [`Living::object`].
     pub(super) fn count(&mut self) {
         let mut before = 0;
         let words = self.words.iter().map(|word| {
@@ -37,7 +37,7 @@ impl Living {
         self.before = words.collect();
     }
 
-    /// The object that a living row is.
+    /// The object of a living row.
     pub(super) fn object(&self, row: u32) -> u32 {
         let (word, bit) = place(row);
         self.before[word] + (self.words[word] & (bit - 1)).count_ones()

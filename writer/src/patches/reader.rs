@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
         self.blocks.get(block).is_some_and(|block| block.objects == 0)
     }
 
-    /// The block of an object, its place in it.
+    /// The block of an object, and its position in it.
     pub(super) fn find(&self, object: u32) -> (usize, usize) {
         let block = self.blocks.partition_point(|block| block.first_object + block.objects.max(1) <= object);
         (block, (object - self.blocks[block].first_object) as usize)
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
         Ok(Decoded { columns: &self.columns, shapes: self.shapes })
     }
 
-    /// Reads these blocks and tells what they hold, object by object.
+    /// Reads these blocks and passes their contents to `visit`, object by object.
     pub(super) fn walk(
         &mut self,
         blocks: impl Iterator<Item = usize>,
@@ -97,24 +97,24 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a walk over blocks meets.
+/// An item of a walk over blocks.
 pub(super) enum Part<'a> {
     /// An object by its number, with the references in its own block.
     Object(u32, Seen<'a>),
     /// Further references of the same object.
     More(Seen<'a>),
-    /// Nothing more of it.
+    /// The end of the object.
     End,
 }
 
-/// A block that was decoded.
+/// A decoded block.
 #[derive(Clone, Copy)]
 pub(super) struct Decoded<'a> {
     pub(super) columns: &'a BlockColumns,
     shapes: &'a [&'a Shape],
 }
 
-/// An object that was decoded, or what a continuation holds of one.
+/// A decoded object, or the part of one in a continuation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen<'a> {
     pub(super) shape_id: ShapeId,
@@ -126,7 +126,7 @@ pub(super) struct Seen<'a> {
     pub(super) site: u32,
     pub(super) name: Option<StringId>,
     pub(super) targets: &'a [u32],
-    /// Label codes after the prefix, if the shape does not give them.
+    /// Label codes after the prefix, if the shape does not fix them.
     pub(super) explicit: &'a [u64],
     /// The number of the first element, in a continuation.
     pub(super) start_index: u64,
@@ -135,7 +135,7 @@ pub(super) struct Seen<'a> {
 }
 
 impl<'a> Decoded<'a> {
-    /// The objects in their order; in a continuation one, of which only the references are known.
+    /// The objects in their order; in a continuation a single one, of which only the references are known.
     pub(super) fn objects(self) -> impl Iterator<Item = Seen<'a>> {
         let Decoded { columns, shapes } = self;
         let (mut targets, mut labels) = (columns.targets.as_slice(), columns.labels.as_slice());
@@ -183,7 +183,7 @@ impl<'a> Seen<'a> {
         ShapeForm::from(self.shape)
     }
 
-    /// What is stored of it besides references, address and serial.
+    /// Its stored properties besides references, address and serial.
     pub(super) fn fields(&self) -> ObjectFields {
         let &Seen { shape_id: shape, shallow_bytes, unmanaged_bytes, site, name, .. } = self;
         ObjectFields { shape, form: self.form(), shallow_bytes, unmanaged_bytes, site, name }

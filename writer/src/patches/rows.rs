@@ -1,4 +1,4 @@
-//! What is remembered of the objects of a snapshot: row by row serial, content and address.
+//! The remembered objects of a snapshot: row by row serial, content and address.
 
 use std::hash::BuildHasher;
 
@@ -6,9 +6,9 @@ use foldhash::fast::RandomState;
 
 use barrow_format::patch::NO_ROW;
 
-/// Serials, contents and addresses of rows, and which row a serial has.
+/// Serials, contents and addresses of rows, and the row of each serial.
 ///
-/// Memory: 24 bytes a row, 4 to 3/4 of a place for finding it, and 8 if addresses are recorded.
+/// Memory per row: 24 bytes, 4 bytes for each of up to 4/3 places in the hash table, and 8 if addresses are recorded.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     /// 0 once the row is dead.
@@ -16,7 +16,7 @@ pub(super) struct Rows {
     contents: Vec<u128>,
     /// Empty if no object has one.
     addresses: Vec<u64>,
-    /// Rows by the hash of their serials, each at the first place that was free: [`NO_ROW`] is.
+    /// Rows by the hash of their serials, each in the first free place; [`NO_ROW`] marks free ones.
     places: Vec<u32>,
     hashing: RandomState,
 }
@@ -39,8 +39,8 @@ impl Rows {
         &self.addresses
     }
 
-    /// The living row of a serial; `guess` is looked at first. Objects mostly stay in their order, so that the row after
-    /// the last one found saves two looks at memory that is not in the caches.
+    /// The living row of a serial; `guess` is tried first. Objects usually stay in their order, so trying the row after
+    /// the last one found saves two cache misses.
     pub(super) fn find_near(&self, serial: u64, guess: u32) -> Option<u32> {
         if self.serials.get(guess as usize) == Some(&serial) { Some(guess) } else { self.find(serial) }
     }
@@ -52,13 +52,13 @@ impl Rows {
         places.copied().find(|&row| self.serials[row as usize] == serial)
     }
 
-    /// Where to look for a serial first.
+    /// The first place for a serial.
     fn place(&self, serial: u64) -> usize {
-        // The high half of the product: evenly over all places.
+        // The high half of the product: uniform over all places.
         ((u128::from(self.hashing.hash_one(serial)) * self.places.len() as u128) >> 64) as usize
     }
 
-    /// Makes room for `count` more rows, and no more than that.
+    /// Makes room for exactly `count` more rows.
     pub(super) fn reserve(&mut self, count: usize) {
         self.serials.reserve_exact(count);
         self.contents.reserve_exact(count);
@@ -93,7 +93,7 @@ impl Rows {
         self.places[place] = row;
     }
 
-    /// The object of a row died, or has got another row.
+    /// Marks a row as dead because its object died or has another row.
     pub(super) fn bury(&mut self, row: u32) {
         self.serials[row as usize] = 0;
     }
@@ -102,7 +102,7 @@ impl Rows {
         self.contents[row as usize] = content;
     }
 
-    /// Tells the addresses of all rows; none if no object has one.
+    /// Sets the addresses of all rows; empty if no object has one.
     pub(super) fn set_addresses(&mut self, addresses: Vec<u64>) {
         self.addresses = addresses;
     }

@@ -1,12 +1,12 @@
-//! A temporary file without a name: what was encoded of a snapshot waits there for its commit.
+//! A temporary file without a name: the encoded parts of a snapshot wait there for its commit.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 
 use crate::error::{Result, WriterError};
 
-/// Appends and reads back. The file is made with the first bytes, in the system's folder for temporary files,
-/// and vanishes with this, however the process ends.
+/// Appends bytes and reads them back. The file is created with the first bytes, in the system's folder for temporary
+/// files, and vanishes with this value, however the process ends.
 #[derive(Debug, Default)]
 pub(crate) struct Spill {
     file: Option<File>,
@@ -14,7 +14,7 @@ pub(crate) struct Spill {
 }
 
 impl Spill {
-    /// Appends bytes. Returns where they are.
+    /// Appends bytes. Returns their offset.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<u64> {
         let file = match &mut self.file {
             Some(file) => file,
