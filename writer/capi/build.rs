@@ -1,4 +1,4 @@
-//! Names the shared library after the major version of its ABI, so that a program is never run with another.
+//! Names the shared library after the major version of its ABI, so that no program runs with an incompatible one.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,4 +1,4 @@
-//! What announcing costs through C and in Rust: the announcing thread's CPU time, best of seven runs.
+//! Measures the cost of announcing through C and in Rust: the announcing thread's CPU time, best of seven runs.
 //! `calls.c` is the C side.
 
 #[path = "../tests/library/mod.rs"]
@@ -38,7 +38,7 @@ fn main() -> Result<(), WriterError> {
     Ok(())
 }
 
-/// CPU time of this thread for a snapshot, in ns for each object.
+/// CPU time of this thread for a snapshot, in ns per object.
 fn record(writer: &Writer, type_id: TypeId, names: &[StringId], references: u64) -> Result<f64, WriterError> {
     let snapshot = writer.begin_snapshot(SnapshotInfo::default())?;
     let mut shard = snapshot.shard();

@@ -1,4 +1,4 @@
-//! Codes: how a call ended, and what its thread can read about it.
+//! Codes: the results of calls, and the error messages of threads.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -7,39 +7,39 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use barrow_writer::WriterError;
 
-/// How a call ended. The numbers never change; more may come.
+/// The result of a call. The numbers never change; more may be added.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
-    /// As it should.
+    /// Success.
     Ok = 0,
-    /// The file cannot be written: a full disk, say. `barrow_error_errno` tells why.
+    /// The file cannot be written, because the disk is full, for example. `barrow_error_errno` tells why.
     Io = 1,
     /// An earlier write failed in the middle of a section: start a new file.
     Broken = 2,
-    /// Something went wrong with this snapshot before, and was reported then.
+    /// An earlier call for this snapshot failed, and reported the reason.
     SnapshotFailed = 3,
-    /// The snapshot was committed and counts, but the system could not be made to put it on the disk.
+    /// The snapshot was committed and counts, but it may not be on the disk.
     CommittedNotSynced = 4,
-    /// The format cannot hold this.
+    /// The format cannot represent this.
     Format = 5,
     /// Two announcements have the same number.
     ObjectAnnouncedTwice = 6,
     /// The numbers of the announced objects leave a gap.
     ObjectNeverAnnounced = 7,
-    /// A reference leads to no object.
+    /// The target of a reference is not an object.
     ReferenceToUnannounced = 8,
-    /// A root leads to no object.
+    /// The target of a root is not an object.
     RootToUnannounced = 9,
     /// A value is larger than its limit.
     OutOfRange = 10,
-    /// A number that this writer never gave out.
+    /// A number that this writer never returned.
     Undeclared = 11,
     /// A reference was announced before any object, or after one that was refused.
     ReferenceWithoutObject = 12,
     /// A snapshot is still open: commit or free it first.
     SnapshotOpen = 13,
-    /// A snapshot was to be committed while shards were still announcing.
+    /// A snapshot cannot be committed while shards are still announcing.
     ShardsOpen = 14,
     /// A shard was freed without being finished.
     ShardAbandoned = 15,
@@ -49,27 +49,27 @@ pub enum Code {
     ValueWithoutObject = 17,
     /// A value is of another kind than its field.
     WrongValue = 18,
-    /// An argument is NULL that must not be.
+    /// A required argument is NULL.
     NullArgument = 32,
-    /// An argument has a value that means nothing.
+    /// An argument has an invalid value.
     BadArgument = 33,
     /// The shard is in use by another thread, or a write function called barrow.
     Busy = 34,
-    /// The handle belongs to the process that this one was forked from.
+    /// The handle belongs to the process that forked this one.
     Forked = 35,
-    /// The program and the library do not fit together.
+    /// The versions of program and library are incompatible.
     WrongAbi = 36,
-    /// A bug in barrow. The snapshot cannot be relied on; what was committed before can.
+    /// A bug in barrow. The snapshot is unreliable; snapshots committed before are not affected.
     Panic = 37,
     /// An error that this version of the ABI has no number for.
     Other = 38,
 }
 
-/// Why a call did not do what it was asked.
+/// The reason why a call failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: Code,
-    /// What the system said, or 0.
+    /// The `errno` of the system, or 0.
     errno: i32,
     message: String,
 }
@@ -112,7 +112,7 @@ impl From<WriterError> for Failure {
             WriterError::Io { source, .. } | WriterError::CommittedNotSynced { source, .. } => source.raw_os_error(),
             _ => None,
         };
-        // Strings, kinds, types and fields are counted from 1 here, since 0 is none.
+        // Strings, kinds, types and fields are counted from 1 here, since 0 means none.
         let message = match error {
             WriterError::Undeclared { what, id, known } if !matches!(what, "strength" | "calling site") => {
                 WriterError::Undeclared { what, id: id.wrapping_add(1), known }.to_string()
@@ -130,12 +130,12 @@ impl From<WriterError> for Failure {
 const MESSAGE_BYTES: usize = 512;
 
 thread_local! {
-    // Plain bytes, so that neither failing nor the end of a thread allocates or frees.
+    // Plain bytes, so that neither a failure nor the end of a thread allocates or frees.
     static MESSAGE: Cell<[u8; MESSAGE_BYTES]> = const { Cell::new([0; MESSAGE_BYTES]) };
     static ERRNO: Cell<i32> = const { Cell::new(0) };
 }
 
-/// Does the work of one call. Errors and panics become codes and messages.
+/// Runs the body of one call. Errors and panics become codes and messages.
 pub(crate) fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> Code {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => Code::Ok,
@@ -160,20 +160,20 @@ fn remember(failure: &Failure) -> Code {
     failure.code
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn words(panic: &(dyn Any + Send)) -> &str {
     let owned = panic.downcast_ref::<String>().map(String::as_str);
     owned.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked")
 }
 
-/// Why the last call of this thread that failed did so: a text that ends with a zero, empty if none did.
-/// It changes with the thread's next failing call, and goes with the thread.
+/// The message of the last failed call of this thread: a zero-terminated text, empty if none failed. It is valid until
+/// the thread's next failing call or its end.
 #[unsafe(no_mangle)]
 pub extern "C" fn barrow_error_message() -> *const c_char {
     MESSAGE.with(|message| message.as_ptr().cast::<c_char>().cast_const())
 }
 
-/// The `errno` of the error, if a system call failed; otherwise 0.
+/// The `errno` of the last error if a system call failed; otherwise 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn barrow_error_errno() -> i32 {
     ERRNO.get()

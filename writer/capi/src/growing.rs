@@ -5,7 +5,7 @@
 /// # Safety
 /// It is `repr(C)`, its first field is a `usize`, it has no padding, and zero is a value of every field.
 pub(crate) unsafe trait Growing: Copy {
-    /// What it is, for messages.
+    /// Its name in messages.
     const NAME: &'static str;
     /// Its size in version 1.0 of the ABI.
     const FIRST_BYTES: usize;

@@ -10,13 +10,13 @@
 //!   barrow_code         ◀──  codes     Failure         ◀──  WriterError, panics
 //! ```
 //!
-//! Every function is a translation and nothing else: what its arguments lead to becomes what the writer
-//! takes, an error becomes a code and a message. Handles know what C cannot keep apart: a recording that was
-//! finished, a shard that two threads use, a process that is the child of a `fork`.
+//! Every function is a translation: arguments become the values of the writer, and an error becomes a code and a
+//! message. Handles keep the state that C cannot express: a recording that was finished, a shard that two threads use,
+//! a process that is the child of a `fork`.
 //!
-//! Where the safety of the C side is relied on, the function says so under *Safety*, and that text is in
-//! `barrow.h`. Parameters are references instead of pointers where possible: `Option<&T>` is a pointer that may be NULL,
-//! `Option<Box<T>>` one that is owned. What is left of raw pointers is in `pointers`.
+//! If the safety of a function depends on its caller, the function says so under *Safety*, and that text is in
+//! `barrow.h`. Parameters are references instead of pointers where possible: `Option<&T>` is a pointer that may be
+//! NULL, `Option<Box<T>>` one that is owned. The remaining raw pointers are in `pointers`.
 //!
 //! Reading order: `values`, `codes`, `pointers`; `writer`, `snapshot`, `shard`; `stream`, and `process`, which
 //! knows of forks and signals.
@@ -46,21 +46,21 @@ use std::ffi::c_char;
 
 use codes::{Code, Failure, guarded};
 
-/// Changes when programs have to be compiled anew.
+/// Changes when programs must be recompiled.
 pub const BARROW_ABI_MAJOR: u32 = 1;
 /// Changes when functions or fields are added.
 pub const BARROW_ABI_MINOR: u32 = 2;
 /// The version of the ABI that this header describes.
 pub const BARROW_ABI_VERSION: u32 = (BARROW_ABI_MAJOR << 16) | BARROW_ABI_MINOR;
 
-/// The version of the ABI that the library has: `BARROW_ABI_VERSION` of the header that it was built with.
+/// The version of the ABI of the library: `BARROW_ABI_VERSION` of the header that it was built with.
 #[unsafe(no_mangle)]
 pub extern "C" fn barrow_abi_version() -> u32 {
     BARROW_ABI_VERSION
 }
 
-/// Whether the library serves a program that was compiled with the header of `version`: give it
-/// `BARROW_ABI_VERSION`. The major version has to be the same, the minor one may be older.
+/// Whether the library supports a program that was compiled with the header of `version`: pass `BARROW_ABI_VERSION`.
+/// The major version must be the same, the minor one may be older.
 #[unsafe(no_mangle)]
 pub extern "C" fn barrow_check_abi(version: u32) -> Code {
     guarded(|| {
@@ -77,7 +77,7 @@ pub extern "C" fn barrow_check_abi(version: u32) -> Code {
     })
 }
 
-/// The version of barrow itself, as a text that ends with a zero and lives for ever.
+/// The version of barrow itself, as a zero-terminated text that is never freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn barrow_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()

@@ -1,4 +1,4 @@
-//! What C's pointers lead to: the one place where they are followed.
+//! Dereferences the pointers of C; no other module does.
 
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
@@ -7,11 +7,11 @@ use crate::codes::{Code, Failure};
 use crate::growing::Growing;
 use crate::values::{Pair, Text};
 
-/// Reads a structure of any version of the ABI. A field that the caller does not know is 0; one that this
-/// library does not know must be 0.
+/// Reads a structure of any version of the ABI. A field unknown to the caller is 0; one unknown to this library must be
+/// 0.
 ///
 /// # Safety
-/// `pointer` is NULL or leads to as many readable bytes as their first eight say, aligned as a pointer.
+/// `pointer` is NULL or points to as many readable bytes as their first eight say, aligned like a pointer.
 #[inline]
 pub(crate) unsafe fn structure<T: Growing>(pointer: *const T) -> Result<T, Failure> {
     if pointer.is_null() {
@@ -52,7 +52,7 @@ unsafe fn structure_of_another_size<T: Growing>(pointer: *const T, size: usize) 
     })
 }
 
-/// An array.
+/// Reads an array.
 ///
 /// # Safety
 /// `pointer` leads to `count` values that stay as they are for `'a`; it may be NULL if `count` is 0.
@@ -71,7 +71,7 @@ pub(crate) unsafe fn array<'a, T>(what: &str, pointer: *const T, count: usize) -
     Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
 }
 
-/// A text; NULL is the empty one. What is not UTF-8 is replaced.
+/// Reads a text; NULL is the empty one. Invalid UTF-8 is replaced.
 ///
 /// # Safety
 /// The text's pointer leads to as many bytes as it says, which stay as they are for `'a`.
@@ -80,7 +80,7 @@ pub(crate) unsafe fn text<'a>(text: Text) -> Result<Words<'a>, Failure> {
     unsafe { bytes(text) }.map(String::from_utf8_lossy)
 }
 
-/// A text that may be missing; NULL is none.
+/// Reads an optional text; NULL is none.
 ///
 /// # Safety
 /// As for [`text`].
@@ -92,7 +92,7 @@ pub(crate) unsafe fn optional_text<'a>(of: Text) -> Result<Option<Words<'a>>, Fa
     unsafe { text(of) }.map(Some)
 }
 
-/// The bytes of a text: a path need not be UTF-8.
+/// Reads the bytes of a text: a path need not be UTF-8.
 ///
 /// # Safety
 /// As for [`text`].
@@ -101,7 +101,7 @@ pub(crate) unsafe fn bytes<'a>(text: Text) -> Result<&'a [u8], Failure> {
     unsafe { array("the bytes of a text", text.bytes.cast::<u8>(), text.length) }
 }
 
-/// What a text says, copied only if something had to be replaced.
+/// The text, copied only if something had to be replaced.
 type Words<'a> = Cow<'a, str>;
 
 /// Keys and values.
@@ -115,7 +115,7 @@ pub(crate) unsafe fn pairs<'a>(pointer: *const Pair, count: usize) -> Result<Vec
     pairs.iter().map(|pair| Ok(unsafe { (text(pair.key)?, text(pair.value)?) })).collect()
 }
 
-/// A place for a result. It is made empty at once, so that no failure leaves a variable without a value.
+/// The destination of a result. It is set to empty at once, so that no failure leaves a variable uninitialized.
 pub(crate) fn place<'a, T: Default>(what: &str, pointer: Option<&'a mut MaybeUninit<T>>) -> Result<&'a mut T, Failure> {
     pointer.map(|place| place.write(T::default())).ok_or_else(|| Failure::null(what))
 }

@@ -1,4 +1,4 @@
-//! What a process does to a library inside of it: it forks, and its signals interrupt threads.
+//! Effects of the process on the library: forks, and signals that interrupt threads.
 
 use std::mem::MaybeUninit;
 use std::sync::Once;
@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::codes::{Code, Failure};
 
-/// How many times this process is the child of a process that used barrow.
+/// Number of forks between the first process that used barrow and this one.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
-/// The process that a handle was made in. After a fork the child has the parent's memory, but not its
-/// encoder threads, and both would write to one file.
+/// The process in which a handle was made. After a fork the child has the parent's memory, but not its encoder threads,
+/// and both would write to one file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Process(u32);
 
@@ -46,18 +46,18 @@ extern "C" fn count_fork() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Signals that tell a thread of its own fault: they are not kept from it.
+/// Signals that report a thread's own fault: they are not blocked.
 const FAULTS: [libc::c_int; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT];
 
-/// Does `work`, which starts threads, so that those never handle signals of the program: a handler may
-/// expect to run on a thread that the runtime knows.
+/// Runs `work`, which starts threads, with signals blocked, so that these threads never handle signals of the program:
+/// a handler may expect to run on a thread that the runtime knows.
 pub(crate) fn without_signals<T>(work: impl FnOnce() -> T) -> T {
     let _before = SignalMask::block();
     work()
 }
 
-/// The calling thread's signal mask as it was; dropping it brings it back.
+/// The previous signal mask of the calling thread; dropping it restores that.
 struct SignalMask(libc::sigset_t);
 
 impl SignalMask {

@@ -11,11 +11,11 @@ use crate::stream::is_inside;
 use crate::values::{BARROW_NULL, FieldId, Object, Reference, StrengthId, StringId};
 use crate::writer::{free, handle, outside_of_streams};
 
-/// What one thread announces of a snapshot. One thread at a time may use it; it need not always be the same.
+/// The announcements of one thread in a snapshot. One thread at a time may use it; it need not always be the same.
 pub struct ShardHandle {
     pub(crate) process: Process,
-    /// None once it is finished. A cell that is borrowed shows that the program does not keep to the rule
-    /// above, or that a write function called barrow.
+    /// None once it is finished. If the cell is borrowed already, the program violates the rule above, or a write
+    /// function called barrow.
     pub(crate) shard: RefCell<Option<Shard<'static>>>,
 }
 
@@ -60,8 +60,8 @@ fn refer_all(shard: &mut Shard<'_>, references: &[Reference]) -> Result<(), Fail
     Ok(())
 }
 
-/// Announces an object. `number` is its place in the snapshot: in the end the numbers of all shards must be
-/// 0 to n - 1, each announced once, best in ascending order.
+/// Announces an object. `number` is its position in the snapshot: finally the numbers of all shards must be 0 to n - 1,
+/// each announced once, best in ascending order.
 ///
 /// # Safety
 /// `shard` is NULL or a handle that no other thread uses now; `object` is readable.
@@ -74,8 +74,8 @@ pub unsafe extern "C" fn barrow_shard_object(shard: Option<&ShardHandle>, number
     })
 }
 
-/// Announces an object and its references, in the order of its fields or elements. If a reference is
-/// refused, the object and the references before it have been announced: give the snapshot up.
+/// Announces an object and its references, in the order of its fields or elements. If a reference is refused, the
+/// object and the references before it have been announced: abandon the snapshot.
 ///
 /// # Safety
 /// As for `barrow_shard_object`; `references` leads to `reference_count` of them.
@@ -192,7 +192,7 @@ pub unsafe extern "C" fn barrow_shard_reference_indexed(
     guarded(|| handle(shard)?.with(|shard| Ok(refer(shard, Label::Index(index), strength, target)?)))
 }
 
-/// Announces one reference of the object announced last, of which the runtime knows no name.
+/// Announces one reference of the object announced last whose name the runtime does not know.
 ///
 /// # Safety
 /// `shard` is NULL or a handle that no other thread uses now.
@@ -205,7 +205,8 @@ pub unsafe extern "C" fn barrow_shard_reference_unknown(
     guarded(|| handle(shard)?.with(|shard| Ok(refer(shard, Label::Unknown, strength, target)?)))
 }
 
-/// Announces what a field of the object announced last holds, of `BARROW_ENCODING_UNSIGNED`. Values come before references.
+/// Announces the value of a field of the object announced last, of `BARROW_ENCODING_UNSIGNED`. Values come before
+/// references.
 ///
 /// # Safety
 /// `shard` is NULL or a handle that no other thread uses now.
@@ -214,7 +215,8 @@ pub unsafe extern "C" fn barrow_shard_value_unsigned(shard: Option<&ShardHandle>
     guarded(|| handle(shard)?.with(|shard| Ok(shard.value(field.known(), Value::Unsigned(value))?)))
 }
 
-/// Announces what a field of the object announced last holds, of `BARROW_ENCODING_SIGNED`. Values come before references.
+/// Announces the value of a field of the object announced last, of `BARROW_ENCODING_SIGNED`. Values come before
+/// references.
 ///
 /// # Safety
 /// `shard` is NULL or a handle that no other thread uses now.
@@ -223,7 +225,8 @@ pub unsafe extern "C" fn barrow_shard_value_signed(shard: Option<&ShardHandle>, 
     guarded(|| handle(shard)?.with(|shard| Ok(shard.value(field.known(), Value::Signed(value))?)))
 }
 
-/// Announces what a field of the object announced last holds, of `BARROW_ENCODING_BOOLEAN`: 0 is false. Values come before references.
+/// Announces the value of a field of the object announced last, of `BARROW_ENCODING_BOOLEAN`: 0 is false. Values come
+/// before references.
 ///
 /// # Safety
 /// `shard` is NULL or a handle that no other thread uses now.
@@ -232,7 +235,8 @@ pub unsafe extern "C" fn barrow_shard_value_boolean(shard: Option<&ShardHandle>,
     guarded(|| handle(shard)?.with(|shard| Ok(shard.value(field.known(), Value::Boolean(value != 0))?)))
 }
 
-/// Announces what a field of the object announced last holds, of `BARROW_ENCODING_CHARACTER`. Values come before references.
+/// Announces the value of a field of the object announced last, of `BARROW_ENCODING_CHARACTER`. Values come before
+/// references.
 ///
 /// # Safety
 /// `shard` is NULL or a handle that no other thread uses now.
@@ -241,7 +245,8 @@ pub unsafe extern "C" fn barrow_shard_value_character(shard: Option<&ShardHandle
     guarded(|| handle(shard)?.with(|shard| Ok(shard.value(field.known(), Value::Character(value))?)))
 }
 
-/// Announces what a field of the object announced last holds, of `BARROW_ENCODING_FLOAT`. Values come before references.
+/// Announces the value of a field of the object announced last, of `BARROW_ENCODING_FLOAT`. Values come before
+/// references.
 ///
 /// # Safety
 /// `shard` is NULL or a handle that no other thread uses now.
@@ -250,7 +255,8 @@ pub unsafe extern "C" fn barrow_shard_value_float(shard: Option<&ShardHandle>, f
     guarded(|| handle(shard)?.with(|shard| Ok(shard.value(field.known(), Value::Float(value))?)))
 }
 
-/// Announces what a field of the object announced last holds, of `BARROW_ENCODING_DOUBLE`. Values come before references.
+/// Announces the value of a field of the object announced last, of `BARROW_ENCODING_DOUBLE`. Values come before
+/// references.
 ///
 /// # Safety
 /// `shard` is NULL or a handle that no other thread uses now.
@@ -259,7 +265,8 @@ pub unsafe extern "C" fn barrow_shard_value_double(shard: Option<&ShardHandle>, 
     guarded(|| handle(shard)?.with(|shard| Ok(shard.value(field.known(), Value::Double(value))?)))
 }
 
-/// Announces what a field of the object announced last holds, of `BARROW_ENCODING_TEXT`. Values come before references.
+/// Announces the value of a field of the object announced last, of `BARROW_ENCODING_TEXT`. Values come before
+/// references.
 ///
 /// # Safety
 /// `shard` is NULL or a handle that no other thread uses now.
@@ -282,7 +289,7 @@ pub unsafe extern "C" fn barrow_shard_root(
     guarded(|| handle(shard)?.with(|shard| Ok(shard.root(category.known(), label.optional(), target)?)))
 }
 
-/// Hands on what is left to the encoders. The shard is over even if this fails.
+/// Hands the rest over to the encoders. The shard ends even if this fails.
 ///
 /// # Safety
 /// `shard` is NULL or a handle that no other thread uses now.

@@ -32,7 +32,7 @@ fn ended() -> Failure {
     Failure::new(Code::Ended, "the snapshot was committed, or failed to be")
 }
 
-/// What C tells of a snapshot, as the writer takes it; NULL is nothing.
+/// Converts the description of a snapshot; NULL is empty.
 ///
 /// # Safety
 /// As for [`structure`], and what it leads to is readable.
@@ -132,9 +132,9 @@ pub unsafe extern "C" fn barrow_snapshot_thread(snapshot: Option<&SnapshotHandle
     })
 }
 
-/// Ends the snapshot. From now on the recording keeps it, even if the process dies. `totals` may be NULL. All shards must be
-/// finished. Waits for the encoders. If this fails the snapshot is given up, except with
-/// BARROW_CODE_COMMITTED_NOT_SYNCED, which says that it counts all the same.
+/// Commits the snapshot: the recording keeps it, even if the process dies. `totals` may be NULL. All shards must be
+/// finished. Waits for the encoders. If this fails the snapshot is abandoned, except with
+/// BARROW_CODE_COMMITTED_NOT_SYNCED: then it counts.
 ///
 /// # Safety
 /// `snapshot` is NULL or a handle; `totals` is NULL or writable.
@@ -153,8 +153,8 @@ pub unsafe extern "C" fn barrow_snapshot_commit(
     })
 }
 
-/// Frees the handle. A snapshot that was not committed is given up: the file keeps what was committed before,
-/// and its shards, if some are open, announce for nothing (BARROW_CODE_ENDED).
+/// Frees the handle. A snapshot that was not committed is abandoned: the file keeps the snapshots committed before, and
+/// calls of its open shards return BARROW_CODE_ENDED.
 ///
 /// # Safety
 /// `snapshot` is NULL or a handle that no other thread uses and that was not freed.

@@ -1,4 +1,4 @@
-//! A stream that is a function of the program.
+//! A stream implemented by a function of the program.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -6,14 +6,13 @@ use std::io::{Error, Write};
 
 use crate::codes::Failure;
 
-/// Writes all of `length` bytes. Returns 0, or an `errno` that says why it could not; nothing more is
-/// written then.
+/// Writes all of `length` bytes. Returns 0, or the `errno` of the failure; nothing more is written then.
 pub type WriteFunction = Option<unsafe extern "C" fn(context: *mut c_void, bytes: *const u8, length: usize) -> i32>;
 
-/// Passes on what was written, after each commit and at the end. Returns as a `barrow_write_function` does.
+/// Flushes the written bytes, after each commit and at the end. Returns like a `barrow_write_function`.
 pub type FlushFunction = Option<unsafe extern "C" fn(context: *mut c_void) -> i32>;
 
-/// The program's functions, and what they are called with.
+/// The program's functions, and their context.
 pub(crate) struct Stream {
     write: unsafe extern "C" fn(*mut c_void, *const u8, usize) -> i32,
     flush: FlushFunction,
@@ -55,8 +54,8 @@ thread_local! {
     static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is inside a function of the program: calling the writer from there would wait for
-/// locks that are held until the function returns.
+/// Whether this thread is inside a function of the program: calling the writer from there would deadlock, since locks
+/// are held until the function returns.
 pub(crate) fn is_inside() -> bool {
     IS_INSIDE.get()
 }

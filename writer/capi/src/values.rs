@@ -7,13 +7,13 @@ use barrow_writer as writer;
 use crate::codes::{Code, Failure};
 use crate::growing::Growing;
 
-/// A text: UTF-8, not ended by anything. NULL with length 0 is none, or empty where there must be one.
+/// A text: UTF-8, not terminated. NULL with length 0 is none, or empty where a text is required.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Text {
-    /// Where it begins.
+    /// Its first byte.
     pub bytes: *const c_char,
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub length: usize,
 }
 
@@ -21,9 +21,9 @@ pub struct Text {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Pair {
-    /// What is told.
+    /// The key.
     pub key: Text,
-    /// What is told of it.
+    /// The value.
     pub value: Text,
 }
 
@@ -70,7 +70,7 @@ pub struct FieldId {
     pub number: u32,
 }
 
-/// An allocation site: one that was declared, or any number that means something to the runtime; 0 is none.
+/// An allocation site: a declared one, or any number that has a meaning for the runtime; 0 is none.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SiteId {
@@ -78,7 +78,7 @@ pub struct SiteId {
     pub number: u32,
 }
 
-/// Where 0 is none, the writer's own numbers are one less.
+/// Conversions for ids of which 0 is none: the writer's own numbers are one less.
 macro_rules! counted_from_1 {
     ($name:ident) => {
         impl From<writer::$name> for $name {
@@ -88,7 +88,7 @@ macro_rules! counted_from_1 {
         }
 
         impl $name {
-            /// The writer's number; none becomes one that was never declared, and is refused as such.
+            /// The writer's number; none becomes one that was never declared, and is refused.
             pub(crate) fn known(self) -> writer::$name {
                 writer::$name(self.number.wrapping_sub(1))
             }
@@ -124,7 +124,7 @@ impl SiteId {
     }
 }
 
-/// What a field holds.
+/// The values of a field.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub enum Encoding {
@@ -142,7 +142,8 @@ pub enum Encoding {
     Double = 5,
     /// Texts.
     Text = 6,
-    /// Objects: what it holds is the reference with its name, and it has no values. An object without one holds null.
+    /// Objects: the value is the reference with the field's name, and the field has no values. An object without the
+    /// reference holds null.
     Reference = 7,
 }
 
@@ -150,7 +151,7 @@ pub(crate) fn encoding(number: u32) -> Result<writer::Encoding, Failure> {
     writer::Encoding::from_number(number.into()).map_err(|_| meaningless("encoding of a field", number))
 }
 
-/// What a kind is for.
+/// The purpose of a kind.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub enum Role {
@@ -174,7 +175,7 @@ pub(crate) fn role(number: u32) -> Result<writer::KindRole, Failure> {
     }
 }
 
-/// How a reference takes part in keeping its target alive.
+/// The effect of a reference on the reachability of its target.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub enum StrengthClass {
@@ -199,7 +200,7 @@ pub(crate) fn strength_class(number: u32) -> Result<writer::StrengthClass, Failu
     }
 }
 
-/// How columns are compressed.
+/// The compression of columns.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub enum Compression {
@@ -213,11 +214,11 @@ pub enum Compression {
     Zstd = 3,
 }
 
-/// When the operating system is asked to put bytes on the disk. A killed process loses nothing either way.
+/// When the operating system is told to write bytes to the disk. A killed process loses nothing either way.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub enum Sync {
-    /// Whenever it likes.
+    /// Never; the system decides.
     Never = 0,
     /// Before and after each commit: a snapshot that was committed survives a power failure.
     AtCommit = 1,
@@ -226,30 +227,30 @@ pub enum Sync {
 /// As `encoder_threads`: the threads that announce also encode.
 pub const BARROW_NO_ENCODER_THREADS: i32 = -1;
 
-/// How to write a recording. Begin with `{0}`: every field has a default.
+/// Options of a recording. Begin with `{0}`: every field has a default.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// sizeof(barrow_options).
     pub size: usize,
-    /// Memory for objects and references, in bytes, whatever the heap's size; 0 is 64 MiB. Strings, types and
-    /// shapes come on top.
+    /// Memory for objects and references, in bytes, whatever the heap's size; 0 is 64 MiB. Strings, types and shapes
+    /// come on top.
     pub memory_budget_bytes: u64,
     /// A `barrow_compression`.
     pub compression: u32,
     /// The level, for zstd.
     pub compression_level: i32,
-    /// Threads that encode and compress; 0 is one for each core up to eight.
+    /// Threads that encode and compress; 0 is one per core, up to eight.
     pub encoder_threads: i32,
     /// A `barrow_sync`.
     pub sync: u32,
-    /// The recording's name for ever; zeros are a random one.
+    /// The permanent identifier of the recording; zeros are a random one.
     pub uuid: [u8; 16],
-    /// When the recording began, in nanoseconds since 1970-01-01 UTC; 0 is now.
+    /// Start of the recording, in nanoseconds since 1970-01-01 UTC; 0 is now.
     pub created_ns: u64,
-    /// Not 0: a snapshot is written as its difference to the one before wherever that is smaller, if every object
-    /// has a serial of its own. Objects are then numbered anew in the file. On top of the budget come 30 bytes an
-    /// object, 38 with addresses, up to half as much again for dead ones, and a temporary file as large as a snapshot.
+    /// If not 0, a snapshot is written as its difference to the one before if that is smaller and every object has a
+    /// unique serial. Objects are then renumbered in the file. Besides the budget this takes 30 bytes per object, 38
+    /// with addresses, up to half as much again for dead ones, and a temporary file as large as a snapshot.
     pub patches: u32,
     /// 0.
     pub reserved: u32,
@@ -263,7 +264,7 @@ unsafe impl Growing for Options {
 }
 
 impl Options {
-    /// As the writer takes them.
+    /// The options of the writer.
     pub(crate) fn chosen(&self) -> Result<writer::Options, Failure> {
         let defaults = writer::Options::default();
         let budget = usize::try_from(self.memory_budget_bytes).unwrap_or(usize::MAX);
@@ -296,7 +297,7 @@ impl Options {
     }
 }
 
-/// Describes a type. Only `kind` and `name` must be there.
+/// Describes a type. Only `kind` and `name` are required.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Type {
@@ -308,7 +309,7 @@ pub struct Type {
     pub base: TypeId,
     /// Its name.
     pub name: Text,
-    /// How its objects are laid out in memory, in the runtime's words.
+    /// The memory layout of its objects, in the runtime's words.
     pub layout: Text,
     /// The file it is declared in.
     pub file: Text,
@@ -316,9 +317,9 @@ pub struct Type {
     pub line: u32,
     /// 0.
     pub reserved: u32,
-    /// What else the runtime knows.
+    /// Other facts that the runtime knows.
     pub attributes: *const Pair,
-    /// How many of those.
+    /// Their number.
     pub attribute_count: usize,
 }
 
@@ -328,7 +329,7 @@ unsafe impl Growing for Type {
     const FIRST_BYTES: usize = 88;
 }
 
-/// Describes an allocation site. Nothing must be there.
+/// Describes an allocation site. Nothing is required.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Site {
@@ -342,13 +343,13 @@ pub struct Site {
     pub line: u32,
     /// The column of that line, counted from 1.
     pub column: u32,
-    /// Where the function was called: a site that was declared before.
+    /// The call site of the function: a site that was declared before.
     pub caller: SiteId,
     /// 0.
     pub reserved: u32,
-    /// What else the runtime knows.
+    /// Other facts that the runtime knows.
     pub attributes: *const Pair,
-    /// How many of those.
+    /// Their number.
     pub attribute_count: usize,
 }
 
@@ -358,7 +359,7 @@ unsafe impl Growing for Site {
     const FIRST_BYTES: usize = 72;
 }
 
-/// What is known of a snapshot, since 0 may be a time or the number of a collection.
+/// The known numbers of a snapshot, since 0 may be a time or the number of a collection.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub enum Known {
@@ -368,25 +369,25 @@ pub enum Known {
     GcNumber = 2,
 }
 
-/// What is known of a snapshot apart from its objects. Nothing must be there.
+/// Describes a snapshot apart from its objects. Nothing is required.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SnapshotInfo {
     /// sizeof(barrow_snapshot_info).
     pub size: usize,
-    /// Which of the two numbers are known: the sum of some `barrow_known`.
+    /// The known ones of the two numbers: a sum of `barrow_known` values.
     pub known: u32,
     /// 0.
     pub reserved: u32,
-    /// When it is taken, in nanoseconds since the recording began.
+    /// Time of the snapshot, in nanoseconds since the recording began.
     pub time_ns: u64,
     /// The collection after which it is taken.
     pub gc_number: u64,
     /// A name for people.
     pub label: Text,
-    /// Whatever else the runtime knows: its own totals, say.
+    /// Other facts that the runtime knows, such as its own totals.
     pub key_values: *const Pair,
-    /// How many of those.
+    /// Their number.
     pub key_value_count: usize,
 }
 
@@ -396,7 +397,7 @@ unsafe impl Growing for SnapshotInfo {
     const FIRST_BYTES: usize = 64;
 }
 
-/// What is announced of one object, apart from its number and its references. Only `type` must be there.
+/// Describes an object, apart from its number and its references. Only `type` is required.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Object {
@@ -410,11 +411,11 @@ pub struct Object {
     pub shallow_bytes: u64,
     /// Memory outside the managed heap that it owns, in bytes.
     pub unmanaged_bytes: u64,
-    /// Where it lives.
+    /// Its address.
     pub address: u64,
-    /// What names it across snapshots, if the runtime has such a thing.
+    /// Its identity across snapshots, if the runtime has one.
     pub serial: u64,
-    /// Where it was allocated.
+    /// Its allocation site.
     pub site: SiteId,
     /// 0.
     pub reserved: u32,
@@ -442,7 +443,7 @@ impl From<&Object> for writer::Object {
     }
 }
 
-/// What is known of a thread, since 0 may be a count.
+/// The known counters of a thread, since 0 may be a count.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub enum ThreadKnown {
@@ -454,7 +455,7 @@ pub enum ThreadKnown {
     CpuTime = 4,
 }
 
-/// A thread of the recorded program. Only `id` must be there. Counters began with the thread, and never fall.
+/// A thread of the recorded program. Only `id` is required. Counters start with the thread, and never fall.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Thread {
@@ -462,26 +463,26 @@ pub struct Thread {
     pub size: usize,
     /// The runtime's number for it: the same in every snapshot, and of no other thread of this one.
     pub id: u64,
-    /// What it allocated, in bytes.
+    /// Memory it allocated, in bytes.
     pub allocated_bytes: u64,
-    /// How many objects it allocated.
+    /// Number of objects it allocated.
     pub allocated_objects: u64,
     /// The processor time it used, in nanoseconds.
     pub cpu_time_ns: u64,
     /// Its name.
     pub name: Text,
-    /// What it does, in the runtime's word: running, waiting.
+    /// Its state in the runtime's words: running, waiting.
     pub state: Text,
     /// The thread's roots are those with this label, and those whose label continues it with ": " and more text,
     /// such as a frame.
     pub root_label: Text,
-    /// Which of the counters are known: several `barrow_thread_known`.
+    /// The known counters: a sum of `barrow_thread_known` values.
     pub known: u32,
     /// 0.
     pub reserved: u32,
-    /// What else the runtime knows.
+    /// Other facts that the runtime knows.
     pub attributes: *const Pair,
-    /// How many of those.
+    /// Their number.
     pub attribute_count: usize,
 }
 
@@ -491,7 +492,7 @@ unsafe impl Growing for Thread {
     const FIRST_BYTES: usize = 112;
 }
 
-/// What a reference is called in its source.
+/// The kind of name of a reference in its source.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub enum LabelKind {
@@ -510,18 +511,18 @@ pub const BARROW_NULL: u64 = u64::MAX;
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Reference {
-    /// The number of the object that it leads to, or `BARROW_NULL`.
+    /// The number of its target object, or `BARROW_NULL`.
     pub target: u64,
-    /// The index, or the number of the string, as `label_kind` says; 0 if unknown.
+    /// The index, or the number of the string, according to `label_kind`; 0 if unknown.
     pub label: u64,
     /// A `barrow_label_kind`.
     pub label_kind: u32,
-    /// How strong it is.
+    /// Its strength.
     pub strength: StrengthId,
 }
 
 impl Reference {
-    /// Its label, if there is such a thing.
+    /// Its label, if valid.
     #[inline]
     pub(crate) fn label(&self) -> Option<writer::Label> {
         match self.label_kind {
@@ -532,7 +533,7 @@ impl Reference {
         }
     }
 
-    /// Why it has none.
+    /// The error for an invalid label.
     #[cold]
     pub(crate) fn no_label(&self) -> Failure {
         match self.label_kind {
@@ -542,7 +543,7 @@ impl Reference {
     }
 }
 
-/// What a snapshot holds. This structure never grows.
+/// Totals of a snapshot. This structure never grows.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Totals {
@@ -565,7 +566,7 @@ impl From<writer::Totals> for Totals {
     }
 }
 
-/// What a finished recording holds. This structure never grows.
+/// Totals of a finished recording. This structure never grows.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Finished {

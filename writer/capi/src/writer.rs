@@ -1,4 +1,4 @@
-//! The functions of a recording: how it begins, what is declared in it, how it ends.
+//! The functions of a recording: start, declarations and end.
 
 use std::ffi::{OsStr, c_void};
 use std::fs::File;
@@ -25,7 +25,7 @@ pub struct WriterHandle {
 }
 
 impl WriterHandle {
-    /// Does something with the writer, as others may do at the same time.
+    /// Runs `work` with the writer; other threads may do so at the same time.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&Writer) -> Result<T, Failure>) -> Result<T, Failure> {
         self.process.check()?;
         outside_of_streams()?;
@@ -53,7 +53,7 @@ pub(crate) fn outside_of_streams() -> Result<(), Failure> {
     if is_inside() { Err(Failure::new(Code::Busy, "a write function must not call barrow")) } else { Ok(()) }
 }
 
-/// Options as the writer takes them; NULL are the defaults.
+/// Converts options; NULL means the defaults.
 ///
 /// # Safety
 /// As for [`structure`].
@@ -65,7 +65,7 @@ unsafe fn options(options: *const Options) -> Result<barrow_writer::Options, Fai
     unsafe { structure(options) }?.chosen()
 }
 
-/// Makes a handle. Threads that are started meanwhile do not see the program's signals.
+/// Makes a handle. Threads started meanwhile block the program's signals.
 fn begin(
     place: &mut Option<Box<WriterHandle>>,
     make: impl FnOnce() -> Result<Writer, barrow_writer::WriterError>,
@@ -95,9 +95,9 @@ pub unsafe extern "C" fn barrow_writer_create(
     })
 }
 
-/// Begins a recording in an open file, which must be empty, or on a pipe or socket. The descriptor is
-/// duplicated: yours stays yours. It should block; writing to a pipe without a reader raises SIGPIPE unless
-/// the program ignores that.
+/// Begins a recording in an open file, which must be empty, or on a pipe or socket. The descriptor is duplicated; the
+/// caller keeps the original. It should block; writing to a pipe without a reader raises SIGPIPE unless the program
+/// ignores that.
 ///
 /// # Safety
 /// `fd` is open, if it is a descriptor at all; `options` is NULL or readable, `writer` is writable.
@@ -125,11 +125,11 @@ pub unsafe extern "C" fn barrow_writer_create_fd(
     })
 }
 
-/// Begins a recording that `write` takes, and `flush`, which may be NULL, passes on. They are called with
-/// `context`, one call at a time, from barrow's encoder threads and from threads that are inside of barrow:
-/// also while the world is stopped. They must return normally, must not call barrow (BARROW_CODE_BUSY) and
-/// must not wait for a thread that may be waiting for barrow. After a failure nothing more is written. They
-/// are last called by `barrow_writer_finish`, or before all handles of the recording are freed.
+/// Begins a recording on a stream: `write` takes its bytes, and `flush`, which may be NULL, passes them on. They are
+/// called with `context`, one call at a time, from barrow's encoder threads and from threads that are inside of barrow,
+/// also while the world is stopped. They must return normally, must not call barrow (BARROW_CODE_BUSY) and must not
+/// wait for a thread that may be waiting for barrow. After a failure nothing more is written. The last call is made by
+/// `barrow_writer_finish`, or before all handles of the recording are freed.
 ///
 /// # Safety
 /// The functions may be called as said; `options` is NULL or readable, `writer` is writable.
@@ -149,9 +149,9 @@ pub unsafe extern "C" fn barrow_writer_create_stream(
     })
 }
 
-/// The number of a text; the same text gives the same number again, unless the texts in between were more
-/// than 16 MiB: keep the numbers of names that are used often. A text of more than 1 MiB is shortened, here and wherever
-/// else a text is given, and ends with a mark: `… (123 bytes left out)`.
+/// The number of a text; the same text has the same number, unless the texts in between were more than 16 MiB: keep the
+/// numbers of frequent names. A text of more than 1 MiB is shortened, here and in all other calls, and ends with a
+/// mark: `… (123 bytes left out)`.
 ///
 /// # Safety
 /// `writer` is NULL or a handle; `text` is readable, `string` is writable.
@@ -191,8 +191,8 @@ pub unsafe extern "C" fn barrow_writer_kind(
     })
 }
 
-/// Declares a strength of references by the runtime's word for it; `strength_class` is a
-/// `barrow_strength_class`. There may be 16, and number 0 is strong without being declared.
+/// Declares a strength of references by the runtime's word for it; `strength_class` is a `barrow_strength_class`. There
+/// may be 16; number 0 is strong and need not be declared.
 ///
 /// # Safety
 /// `writer` is NULL or a handle; `name` is readable, `strength` is writable.
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn barrow_writer_strength(
     })
 }
 
-/// Declares a type. Each call makes a new one: keep its number with the runtime's own type.
+/// Declares a type. Each call makes a new one: store its number with the runtime's own type.
 ///
 /// # Safety
 /// `writer` is NULL or a handle; `description` and what it leads to are readable, `type` is writable.
@@ -247,9 +247,9 @@ pub unsafe extern "C" fn barrow_writer_type(
     })
 }
 
-/// Declares a field. Objects of the type and of those derived from it have it; if `is_optional` is not 0, only those that a
-/// value is announced of. `encoding` is a `barrow_encoding`. Each call makes a new one: keep its number with the runtime's
-/// own field.
+/// Declares a field. Objects of the type and of those derived from it have it; if `is_optional` is not 0, only those
+/// for which a value is announced. `encoding` is a `barrow_encoding`. Each call makes a new one: store its number with
+/// the runtime's own field.
 ///
 /// # Safety
 /// `writer` is NULL or a handle; `name` is readable, `field` is writable.
@@ -273,8 +273,8 @@ pub unsafe extern "C" fn barrow_writer_field(
     })
 }
 
-/// Declares an allocation site. Each call makes a new one, numbered from 1: keep its number with the
-/// runtime's own. Objects may also have numbers of sites that were never declared.
+/// Declares an allocation site. Each call makes a new one, numbered from 1: store its number with the runtime's own.
+/// Objects may also have numbers of sites that were never declared.
 ///
 /// # Safety
 /// `writer` is NULL or a handle; `description` and what it leads to are readable, `site` is writable.
@@ -320,9 +320,9 @@ pub unsafe extern "C" fn barrow_writer_fact(writer: Option<&WriterHandle>, key: 
     })
 }
 
-/// Writes the trailing index and ends the encoder threads; `finished` may be NULL. Without it the recording
-/// is readable all the same, as after a crash. Waits for calls of other threads with this handle. The
-/// recording is over even if this fails, except with BARROW_CODE_SNAPSHOT_OPEN, which changes nothing.
+/// Writes the trailing index and ends the encoder threads; `finished` may be NULL. Without it the recording is still
+/// readable, as after a crash. Waits for calls of other threads with this handle. The recording ends even if this
+/// fails, except with BARROW_CODE_SNAPSHOT_OPEN, which changes nothing.
 ///
 /// # Safety
 /// `writer` is NULL or a handle; `finished` is NULL or writable.
@@ -341,8 +341,8 @@ pub unsafe extern "C" fn barrow_writer_finish(
     })
 }
 
-/// Frees the handle. A recording that was not finished stays as it is. A snapshot of it that is open goes
-/// on, and encodes in the threads that announce.
+/// Frees the handle. A recording that was not finished stays as it is. An open snapshot of it continues, and encodes in
+/// the threads that announce.
 ///
 /// # Safety
 /// `writer` is NULL or a handle that no other thread uses and that was not freed.
@@ -351,13 +351,13 @@ pub unsafe extern "C" fn barrow_writer_free(writer: Option<Box<WriterHandle>>) {
     free(writer, |writer| writer.process);
 }
 
-/// A handle that is there.
+/// Checks that a handle is not NULL.
 pub(crate) fn handle<T>(handle: Option<&T>) -> Result<&T, Failure> {
     handle.ok_or_else(|| Failure::null("the handle"))
 }
 
-/// Frees a handle in the process that it was made in. In the child of a fork its threads and the holders of
-/// its locks are gone: nothing of it is touched.
+/// Frees a handle in the process that made it. In the child of a fork its threads and the holders of its locks are
+/// gone: nothing of it is touched.
 pub(crate) fn free<T>(handle: Option<Box<T>>, process: impl FnOnce(&T) -> Process) {
     let Some(handle) = handle else { return };
     if process(&handle).is_current() {
