@@ -1,4 +1,4 @@
-//! A block as it was announced: plain columns, filled by one shard, emptied by an encoder.
+//! A block as announced: plain columns, filled by one shard, emptied by an encoder.
 
 use barrow_format::block::{FieldValues, MAX_VALUES_OF_OBJECT, ValueFiller};
 use barrow_format::{FieldId, StringId};
@@ -10,14 +10,14 @@ use crate::object::Object;
 pub(crate) struct Announced {
     /// The number of the first object; of the continued one in a continuation.
     pub(crate) first_object: u32,
-    /// The last object of an earlier block goes on here: no objects, one run of references.
+    /// Whether it continues the last object of an earlier block: no objects, one run of references.
     pub(crate) is_continuation: bool,
     /// Counts the blocks of a snapshot, so that continuations keep their order.
     pub(crate) sequence: u64,
     pub(crate) types: Vec<u32>,
     pub(crate) shallow_bytes: Vec<u64>,
     pub(crate) unmanaged_bytes: Vec<u64>,
-    /// For each object, where its references end.
+    /// For each object, the end of its references.
     pub(crate) ends: Vec<u32>,
     pub(crate) labels: Vec<u64>,
     pub(crate) targets: Vec<u32>,
@@ -72,7 +72,7 @@ impl Announced {
         push_optional(&mut self.names, before, object.name);
     }
 
-    /// Marks where the references of the last object end.
+    /// Marks the end of the references of the last object.
     pub(crate) fn end_object(&mut self) {
         if self.ends.len() < self.types.len() {
             self.values.push(self.ends.len(), &self.fields, &self.codes);
@@ -100,7 +100,7 @@ impl Announced {
         self.values.values.len()
     }
 
-    /// The values of all objects, taken out after the last one ended.
+    /// Takes the values of all objects, after the last one ended.
     pub(crate) fn take_values(&mut self) -> FieldValues {
         self.values.take(self.types.len())
     }

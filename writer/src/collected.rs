@@ -1,4 +1,4 @@
-//! What the shards and encoders of one snapshot have gathered, and how it becomes a commit.
+//! The results of the shards and encoders of one snapshot, and its commit.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -16,13 +16,13 @@ use crate::patches::{Draft, Spill};
 use crate::shared::Shared;
 use crate::tables::Pending;
 
-/// What an encoder tells of one block.
+/// The result of encoding one block.
 #[derive(Debug)]
 pub(crate) struct Encoded {
     totals: Vec<TypeTotals>,
     objects: u32,
     references: u32,
-    /// The highest target, and which object refers to it.
+    /// The highest target, and the object that refers to it.
     highest: Option<(u32, u32)>,
 }
 
@@ -40,11 +40,10 @@ impl Encoded {
             }
         }
         let highest = columns.targets.iter().copied().max();
-        let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         Encoded {
             totals: by_place,
-            objects: length(columns.shapes.len()),
-            references: length(columns.targets.len()),
+            objects: u32::try_from(columns.shapes.len()).unwrap_or(u32::MAX),
+            references: u32::try_from(columns.targets.len()).unwrap_or(u32::MAX),
             highest: highest.map(|target| (target, source_of(target, columns))),
         }
     }
@@ -61,7 +60,7 @@ fn source_of(target: u32, columns: &BlockColumns) -> u32 {
     columns.first_object + u32::try_from(before.count()).unwrap_or(0)
 }
 
-/// What a commit says of its snapshot apart from what it holds.
+/// The description of a snapshot for its commit, apart from its contents.
 #[derive(Debug)]
 pub(crate) struct Description {
     pub(crate) time_ns: Option<u64>,
@@ -70,7 +69,7 @@ pub(crate) struct Description {
     pub(crate) key_values: Vec<(StringId, StringId)>,
 }
 
-/// Where a written block belongs in the order of objects.
+/// The position of a written block in the order of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     /// The first object not before the block.
@@ -80,7 +79,7 @@ struct Place {
     sequence: u64,
 }
 
-/// What all shards and encoders of one snapshot have gathered.
+/// The results of all shards and encoders of one snapshot.
 #[derive(Debug)]
 pub(crate) struct Collected {
     pub(crate) snapshot: u32,
@@ -88,11 +87,11 @@ pub(crate) struct Collected {
     open_shards: AtomicUsize,
     abandoned: AtomicBool,
     failed: AtomicBool,
-    /// The snapshot was committed or abandoned; what remaining shards announce is discarded.
+    /// Whether the snapshot was committed or abandoned; later announcements of its shards are discarded.
     ended: AtomicBool,
     error: Mutex<Option<WriterError>>,
     gathered: Mutex<Gathered>,
-    /// Where blocks wait for the commit, if it may become a patch.
+    /// The blocks that wait for the commit, if the snapshot may become a patch.
     spill: Option<Mutex<Spill>>,
 }
 
@@ -106,7 +105,7 @@ struct Gathered {
     root_count: u64,
     highest_root: Option<u32>,
     pending_roots: Option<Pending>,
-    /// All roots, if their targets may get other numbers.
+    /// All roots, if their targets may be renumbered.
     kept_roots: Vec<Root>,
 }
 
@@ -136,13 +135,12 @@ impl Collected {
         self.open_shards.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Bytes that one shard's block may take now. A column that grows holds up to two and a half times
-    /// what is in it, and an encoder up to three times the block it works on: its columns, their
-    /// varints, the compressed bytes and the frame.
+    /// Bytes that one shard's block may take now. A growing column holds up to two and a half times its contents, and
+    /// an encoder up to three times its current block: its columns, their varints, the compressed bytes and the frame.
     pub(crate) fn share_bytes(&self, shared: &Shared) -> usize {
         // Relaxed: a stale number of shards only makes a block a little larger or smaller.
         let shards = self.open_shards.load(Ordering::Relaxed).max(1);
-        // Where there are no encoding threads, every shard has an encoder of its own.
+        // Without encoding threads, every shard has an encoder of its own.
         let encoders = if shared.threads == 0 { shards } else { shared.threads };
         (shared.memory_budget_bytes / 5 / (shards + encoders + 1)).clamp(16 << 10, 8 << 20)
     }
@@ -152,7 +150,7 @@ impl Collected {
         self.sequence.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Keeps the first error, also after it was told; the announcing threads meet it at their next block.
+    /// Keeps the first error, also after it was reported; the announcing threads meet it at their next block.
     pub(crate) fn fail(&self, error: WriterError) {
         let mut first = lock(&self.error);
         if !self.failed.load(Ordering::Acquire) {
@@ -179,14 +177,14 @@ impl Collected {
         Err(lock(&self.error).take().unwrap_or(WriterError::SnapshotFailed))
     }
 
-    /// Ends the snapshot for its shards. A root that is being announced meanwhile is in when this returns,
-    /// later ones are refused.
+    /// Ends the snapshot for its shards. A root that is being announced meanwhile is included when this returns, later
+    /// ones are refused.
     pub(crate) fn end(&self) {
         let _gathered = lock(&self.gathered);
         self.ended.store(true, Ordering::Release);
     }
 
-    /// Appends the frame of a block to the file, or to what waits for the commit. Returns where it is there.
+    /// Appends the frame of a block to the file, or to the blocks that wait for the commit. Returns its offset there.
     pub(crate) fn append(&self, shared: &Shared, frame: &mut [u8]) -> Result<u64> {
         match &self.spill {
             Some(spill) => lock(spill).append(frame),
@@ -202,7 +200,7 @@ impl Collected {
             begins: !block.is_continuation,
             sequence: block.sequence,
         };
-        // Its group is its place among the blocks, which is known when all are there, and not stored.
+        // Its group is its position among the blocks, which is known when all are there, and not stored.
         let Encoded { objects, references, .. } = encoded;
         let entry = BlockEntry { offset, length, first_object, objects, references, group: 0 };
         let mut gathered = lock(&self.gathered);
@@ -258,7 +256,7 @@ impl Collected {
         if self.abandoned.load(Ordering::Acquire) { Err(WriterError::ShardAbandoned) } else { Ok(()) }
     }
 
-    /// Checks what was announced and writes all that ends a snapshot.
+    /// Checks the announcements and writes all sections that end a snapshot.
     pub(crate) fn write(&self, shared: &Shared, description: Description, threads: Vec<u64>) -> Result<Totals> {
         let mut gathered = lock(&self.gathered);
         let objects = gathered.tile()?;
@@ -269,13 +267,13 @@ impl Collected {
         self.write_kept_roots(&mut gathered, draft.as_ref(), shared)?;
         self.flush_roots(&mut gathered, shared)?;
         let stats = gathered.write_stats(self.snapshot, shared)?;
-        // Counted before they are written: other threads may declare more meanwhile, and a commit
-        // must need nothing that does not precede it in the file.
+        // Counted before they are written: other threads may declare more meanwhile, and a commit must need nothing
+        // that does not precede it in the file.
         let tables = shared.counts.snapshot();
         shared.flush_tables()?;
         let Description { time_ns, gc_number, label, key_values } = description;
         let mut commit = Commit {
-            // Known when it is appended.
+            // Set when it is appended.
             checksum: 0,
             snapshot: self.snapshot,
             time_ns,
@@ -309,7 +307,7 @@ impl Collected {
 
 /// Where a snapshot may become a patch.
 impl Collected {
-    /// The snapshot as its difference to the one before, if that is what should be written.
+    /// The snapshot as its difference to the one before, if it should be written that way.
     fn draft(&self, announced: &[BlockEntry], shared: &Shared) -> Result<Option<Draft>> {
         match (&self.spill, &shared.patches) {
             (Some(spill), Some(patches)) => patches.draft(self.snapshot, announced, spill, &shared.shapes),
@@ -317,8 +315,8 @@ impl Collected {
         }
     }
 
-    /// Writes the frames that wait for the commit: those of the patch, or all blocks as they were announced.
-    /// Returns the blocks with their places in the file.
+    /// Writes the frames that wait for the commit: those of the patch, or all blocks as they were announced. Returns
+    /// the blocks with their positions in the file.
     fn write_kept_blocks(
         &self,
         announced: &[BlockEntry],
@@ -353,7 +351,7 @@ impl Collected {
         Ok(())
     }
 
-    /// The snapshot is committed: the next one is compared with it.
+    /// Remembers the committed snapshot, for comparison with the next one.
     fn remember(&self, announced: &[BlockEntry], draft: Option<Draft>, shared: &Shared) {
         let (Some(spill), Some(patches)) = (&self.spill, &shared.patches) else { return };
         match draft {
@@ -365,17 +363,16 @@ impl Collected {
 
 impl Gathered {
     fn sums(&self, objects: u64) -> Totals {
-        let sum = |part: fn(&(u64, u64, u64)) -> u64| self.totals.iter().map(part).fold(0, u64::wrapping_add);
         Totals {
             objects,
             references: self.blocks.iter().map(|(_, block)| u64::from(block.references)).sum(),
             roots: self.root_count,
-            heap_bytes: sum(|totals| totals.1),
-            unmanaged_bytes: sum(|totals| totals.2),
+            heap_bytes: self.totals.iter().map(|totals| totals.1).fold(0, u64::wrapping_add),
+            unmanaged_bytes: self.totals.iter().map(|totals| totals.2).fold(0, u64::wrapping_add),
         }
     }
 
-    /// Puts the blocks in order and checks that they hold each object once. Returns how many.
+    /// Sorts the blocks and checks that they hold each object once. Returns the number of objects.
     fn tile(&mut self) -> Result<u64> {
         self.blocks.sort_unstable_by_key(|&(place, _)| place);
         let announced = self.blocks.iter().map(|(_, entry)| u64::from(entry.objects)).sum();

@@ -23,31 +23,31 @@ use crate::options::Options;
 use crate::shapes::Shaper;
 use crate::shared::Shared;
 
-/// What emptied blocks may take that are kept for reuse: this part of the memory budget.
+/// The share of the memory budget for emptied blocks that are kept for reuse.
 const SPARES_PART: usize = 16;
 
-/// The pool of encoding threads; the gate bounds what waits for them.
+/// The pool of encoding threads; the gate bounds their queue.
 #[derive(Debug)]
 pub(crate) struct Encoders {
     shared: Arc<Shared>,
     compression: Compression,
-    /// Where jobs go; `None` where announcing threads encode, and at the end.
+    /// The queue of jobs; `None` if announcing threads encode, and at the end.
     jobs: Mutex<Option<Sender<Job>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
-    /// Encoders that announcing threads use where there are no others.
+    /// Encoders for announcing threads, if there are no encoding threads.
     own: Mutex<Vec<Bench>>,
     gate: Arc<Gate>,
     spares: Arc<Mutex<Vec<Announced>>>,
 }
 
-/// A block on its way to an encoder. If it is dropped before it was encoded, because an encoder
-/// panicked, its snapshot cannot be committed.
+/// A block on its way to an encoder. If it is dropped before it was encoded, because an encoder panicked, its snapshot
+/// cannot be committed.
 #[derive(Debug)]
 struct Job {
     collected: Arc<Collected>,
     block: Announced,
     is_done: bool,
-    /// Called last, so that a thread that waits at the gate then sees the failure.
+    /// Dropped last, so that a thread that waits at the gate then sees the failure.
     _pass: Pass,
 }
 
@@ -59,7 +59,7 @@ impl Drop for Job {
     }
 }
 
-/// What one encoder works with.
+/// The buffers of one encoder.
 struct Bench {
     encoder: Encoder,
     shaper: Shaper,
@@ -77,7 +77,7 @@ impl Bench {
         Ok(Bench { encoder: Encoder::new(compression)?, shaper: Shaper::default(), columns: BlockColumns::default() })
     }
 
-    /// Encodes a block unless its snapshot has failed or ended already, and keeps its memory for the next.
+    /// Encodes a block unless its snapshot has failed or ended, and keeps its memory for the next.
     fn work(&mut self, shared: &Shared, spares: &Mutex<Vec<Announced>>, mut job: Job) {
         if !job.collected.is_over()
             && let Err(error) = self.encode(shared, &Arc::clone(&job.collected), &mut job.block)
@@ -110,7 +110,7 @@ impl Bench {
 impl Encoders {
     /// Starts the threads; they live until [`Encoders::stop`].
     pub(crate) fn start(shared: &Arc<Shared>, options: &Options) -> Result<Arc<Self>> {
-        // The rest is for what shards fill, encoders work with and spares keep; see `share_bytes`.
+        // The rest is for the blocks of shards, the buffers of encoders and the spares; see `share_bytes`.
         let budget_bytes = shared.memory_budget_bytes / 8 * 3;
         let gate = Gate::new(budget_bytes);
         let encoders = Arc::new(Encoders {
@@ -123,7 +123,7 @@ impl Encoders {
             spares: Arc::new(Mutex::new(Vec::new())),
         });
         if options.threads == 0 {
-            // One is made at once, so that a bad compression level is found out now.
+            // One is made at once, so that an invalid compression level is detected now.
             lock(&encoders.own).push(Bench::new(options.compression)?);
             return Ok(encoders);
         }
@@ -147,12 +147,12 @@ impl Encoders {
         Ok(encoders)
     }
 
-    /// An empty block, if possible one whose memory was used before.
+    /// An empty block, preferably one with memory from an earlier use.
     pub(crate) fn spare(&self) -> Announced {
         lock(&self.spares).pop().unwrap_or_default()
     }
 
-    /// Hands a block to the encoders; waits while they have as much as the budget allows.
+    /// Hands a block to the encoders; waits while their queue exceeds the budget.
     pub(crate) fn submit(&self, collected: &Arc<Collected>, mut block: Announced) -> Result<()> {
         block.sequence = collected.next_sequence();
         let jobs = lock(&self.jobs).clone();
@@ -179,7 +179,7 @@ impl Encoders {
     pub(crate) fn stop(&self) {
         lock(&self.jobs).take();
         for thread in lock(&self.threads).drain(..) {
-            // A panic of an encoder was a bug and has been printed; what it did was not committed.
+            // A panic of an encoder was a bug and has been printed; its work was not committed.
             let _ = thread.join();
         }
     }

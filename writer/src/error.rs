@@ -1,4 +1,4 @@
-//! Everything that can go wrong while a recording is written.
+//! Errors while a recording is written.
 
 use barrow_format::FormatError;
 use barrow_format::rows::Encoding;
@@ -6,34 +6,34 @@ use barrow_format::rows::Encoding;
 /// The result of a call to the writer.
 pub type Result<T, E = WriterError> = std::result::Result<T, E>;
 
-/// Why the writer could not do what it was asked. Whatever was committed before stays readable.
+/// The reason why the writer failed. Snapshots committed before stay readable.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriterError {
-    /// The file cannot be written: a full disk, say.
+    /// The file cannot be written, because the disk is full, for example.
     #[error("cannot {action}: {source}")]
     Io {
-        /// What was tried.
+        /// The attempted action.
         action: &'static str,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// An earlier failure left the stream in the middle of a section; nothing more can be appended. While the snapshot is
-    /// open in which that happened, calls of all threads end with [`WriterError::Io`] and its cause instead.
+    /// An earlier failure left the stream in the middle of a section; nothing more can be appended. While the snapshot
+    /// in which it happened is open, calls of all threads fail with [`WriterError::Io`] and its cause instead.
     #[error("an earlier write failed in the middle of a section; what was committed is readable, start a new file")]
     Broken,
-    /// Something went wrong with this snapshot before, and was reported then.
+    /// An earlier call for this snapshot failed, and reported the reason.
     #[error("the snapshot cannot be committed: an earlier call reported why, or an encoder panicked")]
     SnapshotFailed,
-    /// The snapshot was committed and counts, but the system could not be made to put it on the disk.
+    /// The snapshot was committed and counts, but it may not be on the disk.
     #[error("the snapshot was committed, but waiting for the disk failed: {source}")]
     CommittedNotSynced {
-        /// What the snapshot holds.
+        /// Totals of the snapshot.
         totals: barrow_format::commit::Totals,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// The format cannot hold this.
+    /// The format cannot represent this.
     #[error(transparent)]
     Format(#[from] FormatError),
     /// Two announcements have the same number.
@@ -47,25 +47,25 @@ pub enum WriterError {
     ObjectNeverAnnounced {
         /// The lowest missing number.
         object: u64,
-        /// How many objects were announced.
+        /// Number of announced objects.
         announced: u64,
     },
-    /// A reference leads to no object.
+    /// The target of a reference is not an object.
     #[error("object {from} refers to object {target}, which was never announced ({announced} were)")]
     ReferenceToUnannounced {
         /// The object that holds the reference.
         from: u64,
-        /// Where it leads.
+        /// The target.
         target: u64,
-        /// How many objects were announced.
+        /// Number of announced objects.
         announced: u64,
     },
-    /// A root leads to no object.
+    /// The target of a root is not an object.
     #[error("a root refers to object {target}, which was never announced ({announced} were)")]
     RootToUnannounced {
-        /// Where it leads.
+        /// The target.
         target: u64,
-        /// How many objects were announced.
+        /// Number of announced objects.
         announced: u64,
     },
     /// A value the format has no room for.
@@ -78,14 +78,14 @@ pub enum WriterError {
         /// The largest value allowed.
         limit: u64,
     },
-    /// An id that this writer never gave out.
+    /// An id that this writer never returned.
     #[error("{what} {id} was never declared ({known} were)")]
     Undeclared {
         /// The table.
         what: &'static str,
         /// The id.
         id: u32,
-        /// How many rows the table has.
+        /// Number of rows of the table.
         known: u32,
     },
     /// A measured value is not a number, or infinite.
@@ -105,24 +105,24 @@ pub enum WriterError {
     WrongValue {
         /// The field.
         field: u32,
-        /// How its values are encoded, as it was declared.
+        /// The declared encoding of its values.
         declared: Option<Encoding>,
-        /// How this value is.
+        /// The encoding of this value.
         announced: Encoding,
     },
     /// Only one snapshot can be open at a time.
     #[error("a snapshot is still open: commit or drop it first")]
     SnapshotOpen,
-    /// A snapshot was to be committed while shards were still announcing.
+    /// A snapshot cannot be committed while shards are still announcing.
     #[error("{count} shards of the snapshot are not finished")]
     ShardsOpen {
-        /// How many.
+        /// Number of those shards.
         count: usize,
     },
     /// A shard announced something after its snapshot was committed or given up.
     #[error("the snapshot has ended: it was committed or given up while this shard was open")]
     SnapshotEnded,
-    /// A shard was dropped without being finished: its thread died, perhaps.
+    /// A shard was dropped without being finished: perhaps its thread died.
     #[error("a shard of the snapshot was dropped without being finished; the snapshot is not recorded")]
     ShardAbandoned,
 }

@@ -1,4 +1,4 @@
-//! The strings that have a number already, so that equal ones get the same.
+//! The strings that have a number already, so that equal ones get the same one.
 
 use std::hash::BuildHasher;
 
@@ -6,11 +6,11 @@ use barrow_format::StringId;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
-/// What the strings may take before they are forgotten: later equal strings get new numbers, which
-/// costs space in the file and nothing else.
+/// Maximum size of the remembered strings; then they are cleared: later equal strings get new numbers, which costs only
+/// space in the file.
 const MAX_BYTES: usize = 16 << 20;
 
-/// Strings and their numbers: 17 bytes for each beside its text, and no allocation of its own.
+/// Strings and their numbers: 17 bytes each besides the text, and no separate allocation.
 #[derive(Default)]
 pub(crate) struct Interned {
     /// All texts, concatenated.
@@ -21,7 +21,7 @@ pub(crate) struct Interned {
 
 struct Entry {
     hash: u32,
-    /// Where its text is in `texts`, in bytes.
+    /// Start of its text in `texts`, in bytes.
     start: u32,
     length: u32,
     id: StringId,
@@ -49,7 +49,7 @@ impl Interned {
             self.entries.clear();
         }
         let hash = self.hash(text);
-        // Both are below the limit, or a text alone is longer than that, which the format excludes.
+        // Both are below the limit, or a single text is longer, which the format excludes.
         let (start, length) = (self.texts.len() as u32, text.len() as u32);
         self.texts.push_str(text);
         let entry = Entry { hash, start, length, id };

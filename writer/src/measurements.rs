@@ -11,81 +11,81 @@ use crate::error::{Result, WriterError};
 use crate::tables::{Counts, Tables};
 use crate::writer::Writer;
 
-/// Describes what is measured.
+/// Describes a metric.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MetricDescription<'a> {
     /// Its name, such as `wall`.
     pub name: &'a str,
     /// Its unit: `ns`, `bytes`, any other text, or nothing for counts.
     pub unit: &'a str,
-    /// Which values are better.
+    /// The direction of better values.
     pub better: Better,
-    /// The same program under the same layout has the same value, as bytes have and times do not.
+    /// Whether the same program under the same layout has the same value, like bytes and unlike times.
     pub exact: bool,
 }
 
-/// Describes a program that is measured.
+/// Describes a measured program.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct VariantDescription<'a> {
     /// Its name.
     pub name: &'a str,
-    /// The command, word by word; nothing if it is not known.
+    /// The command, word by word; empty if unknown.
     pub command: &'a [&'a str],
     /// The working directory.
     pub directory: Option<&'a str>,
-    /// What else is known of it: keys and values.
+    /// Other facts about it: keys and values.
     pub attributes: &'a [(&'a str, &'a str)],
 }
 
 /// Describes a run that begins. Times are in nanoseconds since the recording began.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RunDescription {
-    /// What runs.
+    /// The program.
     pub variant: VariantId,
-    /// When.
+    /// Time of the start.
     pub time_ns: i64,
     /// The seed of its layout.
     pub seed: Option<u64>,
-    /// The run prepares the measurement: its values do not count.
+    /// Whether the run prepares the measurement: its values do not count.
     pub warmup: bool,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RunEnd<'a> {
-    /// When.
+    /// Time of the end.
     pub time_ns: i64,
     /// Its exit status, unless a signal ended it.
     pub exit_status: Option<u64>,
     /// The signal that ended it.
     pub signal: Option<u64>,
-    /// It counts as failed: its values are not those of the program.
+    /// Whether it counts as failed: its values are not those of the program.
     pub failed: bool,
-    /// It ran longer than permitted and was killed. Such a run has failed.
+    /// Whether it ran longer than permitted and was killed. Such a run has failed.
     pub timed_out: bool,
-    /// The end of what a failed run printed.
+    /// The end of the output of a failed run.
     pub output: Option<&'a str>,
 }
 
-/// Describes a value that was measured.
+/// Describes a measured value.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ValueDescription {
-    /// What was measured.
+    /// The metric.
     pub metric: MetricId,
-    /// In which run.
+    /// The run.
     pub run: RunId,
-    /// In which iteration of the run, from 0; nothing for the run as a whole.
+    /// The iteration of the run, from 0; `None` for the run as a whole.
     pub iteration: Option<u64>,
     /// The seed of the iteration's layout, if it has one of its own.
     pub seed: Option<u64>,
-    /// When it was measured, in nanoseconds since the recording began.
+    /// Time of the measurement, in nanoseconds since the recording began.
     pub time_ns: Option<i64>,
     /// The value.
     pub value: f64,
 }
 
 impl Writer {
-    /// Announces what is measured.
+    /// Announces a metric.
     ///
     /// # Errors
     /// [`WriterError::OutOfRange`], [`WriterError::Io`].
@@ -101,7 +101,7 @@ impl Writer {
         })
     }
 
-    /// Announces a program that is measured.
+    /// Announces a program to be measured.
     ///
     /// # Errors
     /// As for [`Writer::metric`].
@@ -119,7 +119,7 @@ impl Writer {
         })
     }
 
-    /// Announces that a run began. Later rows name it by the number that is returned.
+    /// Announces that a run began. Returns the number by which later rows refer to it.
     ///
     /// # Errors
     /// [`WriterError::Undeclared`] for an unknown variant; otherwise as for [`Writer::metric`].
@@ -161,7 +161,7 @@ impl Writer {
         })
     }
 
-    /// Announces a value that was measured.
+    /// Announces a measured value.
     ///
     /// # Errors
     /// [`WriterError::NotFinite`]; [`WriterError::Undeclared`] for an unknown run or metric; otherwise as for
@@ -184,18 +184,15 @@ impl Writer {
 
 /// Appends a row that is numbered by a count of its own.
 fn number(tables: &mut Tables, count: &AtomicU32, row: impl FnOnce(u32) -> MeasurementRow) -> Result<u32> {
-    // Relaxed: only the owner of the tables' lock changes it. Rows are fewer than 2^32, so what they number is.
+    // Relaxed: only the owner of the tables' lock changes it. Rows are fewer than 2^32, and so are the numbers.
     let id = count.load(Ordering::Relaxed);
     tables.measurement(&row(id))?;
     count.store(id + 1, Ordering::Release);
     Ok(id)
 }
 
-fn pairs(tables: &mut Tables, counts: &Counts, pairs: &[(&str, &str)]) -> Result<Vec<(StringId, StringId)>> {
-    let mut pair = |&(key, value): &(&str, &str)| -> Result<_> {
-        Ok((tables.string(key, counts)?, tables.string(value, counts)?))
-    };
-    pairs.iter().map(&mut pair).collect()
+pub(crate) fn pairs(tables: &mut Tables, counts: &Counts, pairs: &[(&str, &str)]) -> Result<Vec<(StringId, StringId)>> {
+    pairs.iter().map(|(key, value)| Ok((tables.string(key, counts)?, tables.string(value, counts)?))).collect()
 }
 
 #[cfg(test)]
