@@ -29,8 +29,8 @@ pub(crate) fn record(file: &Path) -> Result<Finished> {
     writer.finish()
 }
 
-/// Announces every object once, each followed by its references. Types and names may be declared again: the writer knows
-/// them by what they say.
+/// Announces every object once, followed by its references. Types and names may be declared again: equal ones have the
+/// same number.
 fn snapshot(writer: &Writer, list: &List, gc_number: u64) -> Result<()> {
     let object = writer.kind("object", KindRole::Object)?;
     let list_type = writer.declare_type(&TypeDescription::new(object, "List"))?;
@@ -38,7 +38,7 @@ fn snapshot(writer: &Writer, list: &List, gc_number: u64) -> Result<()> {
     let globals = writer.string("globals")?;
 
     let snapshot = writer.begin_snapshot(SnapshotInfo { gc_number: Some(gc_number), ..SnapshotInfo::default() })?;
-    // Each thread has a shard of its own. Here there is one.
+    // Each thread has its own shard. Here there is one.
     let mut shard = snapshot.shard();
     shard.root(globals, None, 0)?;
     shard.object(0, &Object::new(list_type, 24 + 8 * list.texts.len() as u64))?;

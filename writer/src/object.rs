@@ -1,8 +1,8 @@
-//! What is announced of one object.
+//! The announcement of one object.
 
 use barrow_format::{SiteId, StringId, TypeId};
 
-/// What is announced of one object, apart from its number and its references.
+/// The announced properties of an object, apart from its number and its references.
 #[derive(Debug, Clone, Copy)]
 pub struct Object {
     /// Its type.
@@ -11,12 +11,12 @@ pub struct Object {
     pub shallow_bytes: u64,
     /// Memory outside the managed heap that it owns, in bytes.
     pub unmanaged_bytes: u64,
-    /// Where it lives, if that is to be recorded. Not 0.
+    /// Its address, if recorded. Not 0.
     pub address: Option<u64>,
-    /// What names it across snapshots, if the runtime has such a thing. Not 0.
+    /// Its identity across snapshots, if the runtime has one. Not 0.
     pub serial: Option<u64>,
-    /// Where it was allocated: a number from [`Writer::site`](crate::Writer::site), or one whose meaning only
-    /// the runtime knows. Not 0.
+    /// Its allocation site: a number from [`Writer::site`](crate::Writer::site), or one with a meaning only for the
+    /// runtime. Not 0.
     pub site: Option<SiteId>,
     /// Its own name or text, if it has one: a string's content, the name of the class that a class
     /// object represents.
@@ -24,7 +24,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// An object of which only type and shallow size are known.
+    /// An object with only a type and a shallow size.
     #[must_use]
     pub fn new(type_id: TypeId, shallow_bytes: u64) -> Self {
         Object { type_id, shallow_bytes, unmanaged_bytes: 0, address: None, serial: None, site: None, name: None }

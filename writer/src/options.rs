@@ -1,18 +1,18 @@
-//! What an embedder can choose.
+//! Options of an embedder.
 
 use barrow_format::codec::Compression;
 
-/// When the operating system is asked to put bytes on the disk. A killed process loses nothing
-/// either way; only a crash of the whole machine makes a difference.
+/// When the operating system is told to write bytes to the disk. A killed process loses nothing either way; only a
+/// crash of the whole machine makes a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
-    /// Whenever it likes.
+    /// Never; the system decides.
     Never,
     /// Before and after each commit: a snapshot that was committed survives a power failure.
     AtCommit,
 }
 
-/// How to write a recording.
+/// Options of a recording.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Memory that the writer may use for objects and references, in bytes, whatever the heap's size.
@@ -24,17 +24,17 @@ pub struct Options {
     pub threads: usize,
     /// When to wait for the disk.
     pub sync: Sync,
-    /// The recording's name for ever; random unless given.
+    /// The permanent identifier of the recording; random unless given.
     pub uuid: Option<[u8; 16]>,
-    /// When the recording began, in nanoseconds since 1970-01-01 UTC; now unless given.
+    /// Start of the recording, in nanoseconds since 1970-01-01 UTC; now unless given.
     pub created_ns: Option<u64>,
-    /// Writes a snapshot as its difference to the one before wherever that is smaller: for runtimes that give every
-    /// object a serial of its own. A snapshot where one has none, or two have the same, is whole, and so is the next one.
-    /// The objects of such a patch are numbered anew in the file; serials tell which is which.
+    /// Whether a snapshot is written as its difference to the one before if that is smaller: for runtimes that give
+    /// every object a unique serial. A snapshot in which an object has none, or two have the same, is whole, and so is
+    /// the next one. The objects of such a patch are renumbered in the file; serials identify them.
     ///
-    /// On top of the budget come 30 bytes an object (38 if addresses are recorded), those of up to half as many dead
-    /// ones included in the worst case, 4 to 24 more during a commit, and 16 bytes a root. Until its commit a snapshot
-    /// waits in a temporary file without a name, in the system's folder for such (`TMPDIR`), as large as it would be whole.
+    /// Besides the budget this takes 30 bytes per object (38 if addresses are recorded), in the worst case also for
+    /// half as many dead ones, 4 to 24 more during a commit, and 16 bytes per root. Until its commit a snapshot waits
+    /// in an unnamed temporary file, in the system's folder for such (`TMPDIR`), as large as the whole snapshot.
     pub patches: bool,
 }
 

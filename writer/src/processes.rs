@@ -3,7 +3,7 @@
 //! Rows wait until enough of them are there, until [`Writer::flush`], or until the next commit. They need no snapshot.
 
 use barrow_format::rows::{ProcessRow, Program, Usage};
-use barrow_format::{ProcessId, StringId};
+use barrow_format::ProcessId;
 
 use crate::error::{Result, WriterError};
 use crate::tables::{Counts, Tables};
@@ -12,7 +12,7 @@ use crate::writer::Writer;
 /// Describes a process that begins. Times are in nanoseconds since the recording began.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ProcessDescription<'a> {
-    /// When.
+    /// Time of the start.
     pub time_ns: i64,
     /// The number that the system gave it.
     pub pid: u64,
@@ -20,12 +20,12 @@ pub struct ProcessDescription<'a> {
     pub parent: Option<ProcessId>,
     /// The machine it runs on, if there are several.
     pub host: Option<&'a str>,
-    /// What it executes from the start. Nothing for a process that is forked: [`Writer::process_image`] says what it
-    /// executes later.
+    /// The program it executes from the start. Empty for a forked process: [`Writer::process_image`] announces later
+    /// programs.
     pub program: ProgramDescription<'a>,
 }
 
-/// Describes what a process executes.
+/// Describes a program as executed by a process.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ProgramDescription<'a> {
     /// Path of the program.
@@ -36,19 +36,19 @@ pub struct ProgramDescription<'a> {
     pub arguments: &'a [&'a str],
 }
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProcessEnd {
     /// Its exit status, unless a signal ended it.
     pub exit_status: Option<u64>,
     /// The signal that ended it.
     pub signal: Option<u64>,
-    /// What it used since it began. The peak is that of its last image.
+    /// Its use since its start. The peak is that of its last image.
     pub used: Usage,
 }
 
 impl Writer {
-    /// Announces that a process began. Later rows name it by the number that is returned.
+    /// Announces that a process began. Returns the number by which later rows refer to it.
     ///
     /// # Errors
     /// [`WriterError::Undeclared`] for an unknown parent, [`WriterError::OutOfRange`], [`WriterError::Io`].
@@ -64,8 +64,8 @@ impl Writer {
         })
     }
 
-    /// Announces that a process executes another program. `used` is what the process used until then, since it began; the
-    /// peak is that of the image that ends.
+    /// Announces that a process executes another program. `used` is the use of the process since its start; the peak is
+    /// that of the image that ends.
     ///
     /// # Errors
     /// [`WriterError::Undeclared`] for an unknown process, [`WriterError::OutOfRange`], [`WriterError::Io`].
@@ -103,22 +103,20 @@ impl Writer {
         self.shared.declare(|tables, _| tables.process(&ProcessRow::Heap { process, uuid }))
     }
 
-    /// Records what else is known of a process: keys and values.
+    /// Records other facts about a process: keys and values.
     ///
     /// # Errors
     /// As for [`Writer::process_image`].
     pub fn process_attributes(&self, process: ProcessId, attributes: &[(&str, &str)]) -> Result<()> {
         self.check_process(process)?;
         self.shared.declare(|tables, counts| {
-            let mut pair = |&(key, value): &(&str, &str)| -> Result<(StringId, StringId)> {
-                Ok((tables.string(key, counts)?, tables.string(value, counts)?))
-            };
-            let attributes = attributes.iter().map(&mut pair).collect::<Result<_>>()?;
+            let attributes = crate::measurements::pairs(tables, counts, attributes)?;
             tables.process(&ProcessRow::Attributes { process, attributes })
         })
     }
 
-    /// Records the memory of processes at a time, in bytes; a page that several share is divided among them.
+    /// Records the memory of processes at a time, in bytes; shared pages are divided among the processes that share
+    /// them.
     ///
     /// # Errors
     /// As for [`Writer::process_image`].
@@ -128,7 +126,7 @@ impl Writer {
         self.shared.declare(|tables, _| tables.process(&row))
     }
 
-    /// Writes all rows that wait, so that they are in the file if this program is killed. Each call takes about a hundred
+    /// Writes all waiting rows, so that they are in the file if this program is killed. Each call takes about a hundred
     /// bytes in the file.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! From announced labels to shapes: what the objects of a type have in common is stored once.
+//! Turns announced labels into shapes: the common properties of the objects of a type are stored once.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -14,16 +14,16 @@ use crate::error::Result;
 use crate::sink::Sink;
 use crate::tables::{Counts, Pending, declare};
 
-/// Shapes that one type may have. Objects that fit none of them share a shape whose labels are stored
-/// with each object: such a type is a dictionary.
+/// Maximum number of shapes of one type. Objects that fit none of them share a shape whose labels are stored with each
+/// object: such a type is a dictionary.
 const MAX_SHAPES_OF_TYPE: u32 = 64;
-/// Shapes that fix no more than the first label come on top of those.
+/// Maximum number of additional shapes that fix only the first label or none.
 const MAX_SHORT_SHAPES_OF_TYPE: u32 = 128;
-/// The longest list of labels that a shape fixes.
+/// Maximum number of labels that a shape fixes.
 const MAX_FIXED_LABELS: usize = 1024;
 /// Shapes of a type that are tried before its labels are hashed.
 const RECENT: usize = 4;
-/// In the list of recent shapes: none yet.
+/// Marks a free entry in the list of recent shapes.
 const NONE: u32 = u32::MAX;
 /// A name that is repeated this often at the end becomes a tail.
 const MIN_REPEATS: usize = 3;
@@ -35,7 +35,7 @@ pub(crate) struct ShapeTable {
 
 struct Known {
     ids: HashMap<Shape, ShapeId>,
-    /// For each type, how many shapes it has.
+    /// For each type, the number of its shapes.
     of_type: HashMap<TypeId, u32>,
     pending: Pending,
 }
@@ -53,7 +53,7 @@ impl ShapeTable {
         known.pending.flush::<Shape>(NO_SNAPSHOT, sink, compressor).map(drop)
     }
 
-    /// Calls `with` with all shapes, by their numbers. No shape can be entered meanwhile.
+    /// Calls `with` with all shapes, by their numbers. No shape can be added meanwhile.
     pub(crate) fn with_all<T>(&self, with: impl FnOnce(&[&Shape]) -> T) -> T {
         let known = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         let mut shapes: Vec<(ShapeId, &Shape)> = known.ids.iter().map(|(shape, &id)| (id, shape)).collect();
@@ -89,12 +89,12 @@ impl ShapeTable {
 /// It remembers the last shapes of every type, which serve most objects without hashing anything.
 #[derive(Default)]
 pub(crate) struct Shaper {
-    /// For each type the shapes met last, the latest first, as positions in `met`.
+    /// For each type the last shapes found, the latest first, as positions in `met`.
     recent: Vec<[u32; RECENT]>,
-    /// Shapes met by this encoder.
+    /// Shapes that this encoder has found.
     met: Vec<Met>,
     by_shape: HashMap<Shape, u32>,
-    /// Counts blocks, so that a shape knows whether it is in the dictionary of this one.
+    /// Number of blocks so far, so that a shape knows whether it is in the dictionary of this one.
     block: u64,
 }
 
@@ -107,7 +107,7 @@ struct Met {
 }
 
 impl Shaper {
-    /// Fills `columns` from what was announced.
+    /// Fills `columns` from announced objects.
     pub(crate) fn shape(
         &mut self,
         announced: &mut Announced,
@@ -172,7 +172,7 @@ impl Shaper {
         Ok(())
     }
 
-    /// The place of a met shape in the block's dictionary.
+    /// The position of a shape in the block's dictionary.
     fn place(&mut self, met: u32, columns: &mut BlockColumns) -> u32 {
         let block = self.block;
         let Some(met) = self.met.get_mut(met as usize) else { return 0 };
@@ -204,7 +204,7 @@ impl Shaper {
             Some(&met) => met,
             None => self.enter(choose(shape, labels, table), table, counts)?,
         };
-        // An explicit tail fits all that comes, what a shape of its own describes too.
+        // An explicit tail fits everything, including objects that could have a shape of their own.
         let is_explicit = self.met.get(met as usize).is_some_and(|met| met.shape.tail == Tail::Explicit);
         if let Some(recent) = self.recent.get_mut(type_id.index()).filter(|_| !is_explicit) {
             recent.rotate_right(1);
@@ -226,8 +226,8 @@ impl Shaper {
     }
 }
 
-/// `shape` as it was factored from `labels`, unless its type has too many: then one that leaves the
-/// labels to the object.
+/// `shape` as it was factored from `labels`, unless its type has too many: then one whose labels are stored with each
+/// object.
 fn choose(shape: Shape, labels: &[u64], table: &ShapeTable) -> Shape {
     if shape.prefix.len() <= MAX_FIXED_LABELS && table.admits(&shape, MAX_SHAPES_OF_TYPE) {
         return shape;
@@ -244,7 +244,7 @@ fn first_codes(labels: &[u64], length: usize) -> Vec<LabelCode> {
     labels.iter().take(length).map(|&code| LabelCode(code)).collect()
 }
 
-/// How many labels to fix, and what follows them.
+/// The number of labels to fix, and the tail after them.
 fn factor(labels: &[u64]) -> (usize, Tail) {
     let Some(&last) = labels.last() else { return (0, Tail::None) };
     let last = LabelCode(last);

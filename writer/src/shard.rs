@@ -1,4 +1,4 @@
-//! A shard: what one thread announces of a snapshot.
+//! A shard: the announcements of one thread in a snapshot.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use crate::object::Object;
 use crate::shared::Shared;
 use crate::tables::Counts;
 
-/// The largest number of an object.
+/// Maximum number of an object.
 const MAX_OBJECT: u64 = u32::MAX as u64 - 1;
-/// A block may always have this many, however small its share of the budget.
+/// Number of references that a block may always have, however small its share of the budget.
 const MIN_REFERENCES: usize = 4096;
 
-/// A shard looks up its share of the memory budget again after this many objects.
+/// A shard updates its share of the memory budget after this many objects.
 const SHARE_INTERVAL: usize = 1024;
 
 /// Announces objects, their references and roots, from one thread. Made by [`Snapshot::shard`](crate::Snapshot::shard).
@@ -40,13 +40,14 @@ pub struct Shard<'s> {
     next_object: u64,
     /// The last object's type, for continuations.
     type_id: TypeId,
-    /// Bytes the block may take, as the budget was divided a short while ago.
+    /// Bytes that the block may take, according to the last division of the budget.
     share_bytes: usize,
-    /// References the block may hold: somewhat more than its share, so that only large objects are divided.
+    /// Number of references that the block may hold: somewhat more than its share, so that only large objects are
+    /// divided.
     most_references: usize,
-    /// How the values of fields are encoded, as far as this was looked up.
+    /// The encodings of the fields looked up so far.
     encodings: Vec<Encoding>,
-    /// The last object was refused: references that follow are refused, too.
+    /// Whether the last object was refused: then references that follow are refused, too.
     was_refused: bool,
     finished: bool,
     /// Borrows the snapshot, unless it is an owned shard.
@@ -72,8 +73,8 @@ impl Shard<'_> {
         }
     }
 
-    /// Announces an object. `id` is its number in the snapshot: in the end the numbers of all shards
-    /// must be 0 to n - 1, each announced once.
+    /// Announces an object. `id` is its number in the snapshot: finally the numbers of all shards must be 0 to n - 1,
+    /// each announced once.
     ///
     /// # Errors
     /// [`WriterError::OutOfRange`], [`WriterError::Undeclared`], [`WriterError::ObjectAnnouncedTwice`]
@@ -129,8 +130,8 @@ impl Shard<'_> {
         Ok(())
     }
 
-    /// Announces what a field of the object announced last holds, unless that is a reference. Values come before references. A
-    /// field that the object has and that is not announced is not known.
+    /// Announces the value of a field of the object announced last, unless that is a reference. Values come before
+    /// references. Fields of the object that are not announced are unknown.
     ///
     /// # Errors
     /// [`WriterError::ValueWithoutObject`], [`WriterError::Undeclared`], [`WriterError::WrongValue`] if the field was
@@ -154,7 +155,7 @@ impl Shard<'_> {
         Err(WriterError::OutOfRange { what: "values of an object", value: limit + 1, limit })
     }
 
-    /// Learns how fields are encoded that were declared lately.
+    /// Checks the encoding of a field, looking up fields that were declared lately.
     #[cold]
     fn check_encoding(&mut self, field: FieldId, encoding: Encoding) -> Result<()> {
         Counts::check("field", field.0, &self.shared.counts.fields)?;
@@ -180,18 +181,18 @@ impl Shard<'_> {
         self.collected.root(&self.shared, &Root { category, label, target: ObjectId(number(target)) })
     }
 
-    /// Hands on the rest. A shard that is dropped without it makes its snapshot uncommittable.
+    /// Hands the rest over to the encoders. A snapshot with a shard that is dropped without this cannot be committed.
     ///
     /// # Errors
-    /// The error that an encoder met.
+    /// The error of an encoder.
     pub fn finish(mut self) -> Result<()> {
         self.hand_on()?;
         self.finished = true;
         Ok(())
     }
 
-    /// Whether the block takes this shard's share of the memory budget. The share is looked up now and
-    /// then, since it shrinks when other shards open.
+    /// Whether the block exceeds this shard's share of the memory budget. The share is updated now and then, since it
+    /// shrinks when other shards open.
     fn is_over_share(&mut self) -> bool {
         if self.block.types.len().is_multiple_of(SHARE_INTERVAL) {
             self.look_up_share();
@@ -219,7 +220,7 @@ impl Shard<'_> {
         Ok(())
     }
 
-    /// The last object has more references than a block may hold: they go on in the next.
+    /// Continues the last object in the next block: it has more references than a block may hold.
     #[cold]
     fn continue_object(&mut self) -> Result<()> {
         self.hand_on()?;
@@ -252,7 +253,7 @@ fn check_number(what: &'static str, value: u64) -> Result<()> {
     if value <= MAX_OBJECT { Ok(()) } else { Err(WriterError::OutOfRange { what, value, limit: MAX_OBJECT }) }
 }
 
-/// A number that was checked.
+/// Converts a number that was checked.
 #[inline]
 fn number(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)

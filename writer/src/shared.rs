@@ -1,4 +1,4 @@
-//! What all threads of a writer share: the tables, the end of the file, and which snapshot is open.
+//! The state shared by all threads of a writer: the tables, the end of the file, and the open snapshot.
 
 use std::sync::Mutex;
 
@@ -13,10 +13,10 @@ use crate::shapes::ShapeTable;
 use crate::sink::Sink;
 use crate::tables::{Counts, Tables};
 
-/// Locks are taken in this order: what a snapshot has gathered, tables, what is remembered for patches, shapes
+/// Locks are taken in this order: the gathered results of a snapshot, tables, the remembered state for patches, shapes
 /// or sink and shapes, the spill. The state is separate: it is locked together with the sink only.
 pub(crate) struct Shared {
-    /// What objects and references may take: the budget without what codecs take for themselves.
+    /// Memory for objects and references: the budget without the memory of codecs.
     pub(crate) memory_budget_bytes: usize,
     /// Threads that encode; 0 if announcing threads do.
     pub(crate) threads: usize,
@@ -26,16 +26,16 @@ pub(crate) struct Shared {
     pub(crate) tables: Mutex<Tables>,
     pub(crate) shapes: ShapeTable,
     pub(crate) sink: Mutex<Sink>,
-    /// What the next snapshot is compared with, if patches are written.
+    /// The state that the next snapshot is compared with, if patches are written.
     pub(crate) patches: Option<Patches>,
 }
 
-/// Snapshots so far.
+/// The snapshots so far.
 #[derive(Debug, Default)]
 struct State {
     committed: u32,
     is_open: bool,
-    /// Where the last COMMIT frame is.
+    /// Offset of the last COMMIT frame.
     last_commit: Option<u64>,
 }
 
@@ -100,14 +100,14 @@ impl Shared {
         Ok(state.committed)
     }
 
-    /// The open snapshot counts from now on; its COMMIT frame is at `offset`.
+    /// Marks the open snapshot as committed; its COMMIT frame is at `offset`.
     pub(crate) fn committed(&self, offset: u64) {
         let mut state = lock(&self.state);
         state.committed += 1;
         state.last_commit = Some(offset);
     }
 
-    /// Closes a snapshot; if it was not committed, what it left in the index goes.
+    /// Closes a snapshot; if it was not committed, its rows of the index are removed.
     pub(crate) fn close_snapshot(&self, snapshot: u32) {
         let mut state = lock(&self.state);
         state.is_open = false;
@@ -127,10 +127,10 @@ impl Shared {
     }
 }
 
-/// What a codec takes for itself, in bytes: zstd at its usual levels.
+/// Memory of a codec, in bytes: zstd at its usual levels.
 const CODEC_BYTES: usize = 2 << 20;
 
-/// The budget less the codecs of all encoders, which take at most three quarters of it.
+/// The budget minus the codecs of all encoders, which take at most three quarters of it.
 fn budget_without_codecs(options: &Options) -> usize {
     let budget = options.memory_budget_bytes;
     budget.saturating_sub(CODEC_BYTES.saturating_mul(options.threads.max(1))).max(budget / 4)

@@ -1,23 +1,23 @@
-//! Texts that are too long for a recording: shortened, with a mark that says so.
+//! Texts too long for a recording: shortened, with a mark.
 
 use std::borrow::Cow;
 
-/// The longest text of a recording, in bytes; [`Writer`](crate::Writer) shortens longer ones.
+/// Maximum length of a text of a recording, in bytes; [`Writer`](crate::Writer) shortens longer ones.
 pub const MAX_TEXT_BYTES: usize = 1 << 20;
 /// Room for the mark.
 const MARK_BYTES: usize = 64;
 
-/// How many texts were shortened, and by how much.
+/// The number of shortened texts, and the number of bytes left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shortened {
     /// Texts.
     pub texts: u64,
-    /// What was left out of them, in bytes.
+    /// Number of bytes left out.
     pub bytes: u64,
 }
 
 impl Shortened {
-    /// Adds what was counted elsewhere.
+    /// Adds another count.
     pub fn add(&mut self, other: Shortened) {
         self.texts += other.texts;
         self.bytes += other.bytes;

@@ -1,4 +1,4 @@
-//! The end of the file: frames are appended to it, whole or not at all.
+//! The end of the file: frames are appended as a whole or not at all.
 
 use std::fs::File;
 use std::io::{Error, Seek, SeekFrom, Write};
@@ -15,25 +15,25 @@ enum Output {
     Stream(Box<dyn Write + Send>),
 }
 
-/// Appends frames and remembers where they are.
+/// Appends frames and remembers their positions.
 pub(crate) struct Sink {
     output: Output,
-    /// Bytes written so far: where the next frame starts.
+    /// Number of bytes written so far: the start of the next frame.
     length: u64,
     sequence: u32,
-    /// Of the frames that were appended as a whole.
+    /// The chain of the frames that were appended as a whole.
     chain: Chain,
     /// The rows of the trailing index.
     index: Vec<IndexRow>,
     broken: bool,
     /// Whether a snapshot is open.
     has_snapshot: bool,
-    /// What broke it, while the snapshot is open in which it did: several threads meet the failure at once, and
-    /// whichever of them tells it first must know the cause.
+    /// The cause of the failure, while the snapshot is open in which it happened: several threads meet the failure at
+    /// once, and the first one to report it must know the cause.
     cause: Option<Cause>,
 }
 
-/// Why nothing more can be appended.
+/// The reason why nothing more can be appended.
 struct Cause {
     action: &'static str,
     source: Error,
@@ -45,7 +45,7 @@ impl Cause {
     }
 }
 
-/// The same error once more.
+/// A copy of an error.
 fn copy(error: &Error) -> Error {
     match error.raw_os_error() {
         Some(code) => Error::from_raw_os_error(code),
@@ -83,12 +83,12 @@ impl Sink {
         &self.index
     }
 
-    /// Appends bytes that are no frame: header and trailer.
+    /// Appends bytes other than frames: header and trailer.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
         if self.broken {
             return Err(self.cause.as_ref().map_or(WriterError::Broken, Cause::error));
         }
-        // A stream of the caller's may panic: nothing may follow what it has left.
+        // A stream of the caller's may panic: nothing may follow the partial data.
         self.broken = true;
         let written = match &mut self.output {
             Output::File(file) => file.write_all(bytes),
@@ -103,7 +103,7 @@ impl Sink {
         Ok(())
     }
 
-    /// The error that was met, whose cause is kept for the other threads if nothing more can be appended.
+    /// Converts an error. Its cause is kept for the other threads if nothing more can be appended.
     fn failed(&mut self, action: &'static str, source: Error) -> WriterError {
         if self.broken && self.has_snapshot {
             self.cause.get_or_insert_with(|| Cause { action, source: copy(&source) });
@@ -111,8 +111,8 @@ impl Sink {
         WriterError::Io { action, source }
     }
 
-    /// Removes a partly written frame, so that the next one can follow the last whole one. Where
-    /// that is not possible, nothing more may be appended.
+    /// Removes a partly written frame, so that the next one can follow the last whole one. If that is not possible,
+    /// nothing more may be appended.
     fn take_back(&mut self) {
         self.broken = match &mut self.output {
             Output::File(file) => {
@@ -127,7 +127,7 @@ impl Sink {
         let offset = self.length;
         set_sequence(frame, self.sequence);
         self.append(frame)?;
-        // Only now: a frame that was taken back is not in the chain, and its number is free.
+        // Only now: a removed frame is not in the chain, and its number is free.
         self.sequence = self.sequence.wrapping_add(1);
         self.chain.add(&frame[..FRAME_HEADER_BYTES]);
         Ok(offset)
@@ -158,12 +158,12 @@ impl Sink {
         Ok(offset)
     }
 
-    /// A snapshot was opened.
+    /// Marks that a snapshot was opened.
     pub(crate) fn begin_snapshot(&mut self) {
         self.has_snapshot = true;
     }
 
-    /// The snapshot was closed. If it was given up, its index rows go.
+    /// Marks that a snapshot was closed. If it was abandoned, its index rows are removed.
     pub(crate) fn end_snapshot(&mut self, snapshot: u32, was_committed: bool) {
         self.has_snapshot = false;
         self.cause = None;
@@ -177,8 +177,8 @@ impl Sink {
         if wanted || matches!(self.output, Output::Stream(_)) { self.sync() } else { Ok(()) }
     }
 
-    /// Waits until all that was appended is on the disk; flushes a stream. After a failure the system
-    /// may have dropped what was not written, so that nothing more is appended.
+    /// Waits until all appended bytes are on the disk; flushes a stream. After a failure the system may have dropped
+    /// unwritten bytes, so nothing more is appended.
     pub(crate) fn sync(&mut self) -> Result<()> {
         let synced = match &mut self.output {
             Output::File(file) => file.sync_data(),

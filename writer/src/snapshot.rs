@@ -12,16 +12,16 @@ use crate::shard::Shard;
 use crate::shared::Shared;
 use crate::threads::{ThreadDescription, Threads};
 
-/// What is known of a snapshot apart from its objects.
+/// The properties of a snapshot apart from its objects.
 #[derive(Debug, Clone, Default)]
 pub struct SnapshotInfo {
-    /// When it is taken, in nanoseconds since the recording began.
+    /// Time of the snapshot, in nanoseconds since the recording began.
     pub time_ns: Option<u64>,
     /// The collection after which it is taken.
     pub gc_number: Option<u64>,
     /// A name for people.
     pub label: Option<String>,
-    /// Whatever else the runtime knows: its own totals, say.
+    /// Other facts that the runtime knows, such as its own totals.
     pub key_values: Vec<(String, String)>,
 }
 
@@ -75,14 +75,13 @@ impl<'w> Snapshot<'w> {
         self.threads.announce(&self.shared, self.collected.snapshot, thread)
     }
 
-    /// Ends the snapshot. From now on the recording keeps it, even if the process dies. Returns its totals.
+    /// Commits the snapshot: the recording keeps it, even if the process dies. Returns its totals.
     ///
     /// # Errors
-    /// [`WriterError::ShardsOpen`], [`WriterError::ShardAbandoned`]; what was announced wrongly
+    /// [`WriterError::ShardsOpen`], [`WriterError::ShardAbandoned`]; invalid announcements
     /// ([`WriterError::ObjectAnnouncedTwice`], [`WriterError::ObjectNeverAnnounced`],
-    /// [`WriterError::ReferenceToUnannounced`], [`WriterError::RootToUnannounced`]); or that the file
-    /// cannot be written. The snapshot is then given up, except with
-    /// [`WriterError::CommittedNotSynced`], which says that it counts all the same.
+    /// [`WriterError::ReferenceToUnannounced`], [`WriterError::RootToUnannounced`]); or the file cannot be written. The
+    /// snapshot is then abandoned, except with [`WriterError::CommittedNotSynced`]: then it counts.
     ///
     /// [`WriterError::CommittedNotSynced`]: crate::WriterError::CommittedNotSynced
     /// [`WriterError::ShardsOpen`]: crate::WriterError::ShardsOpen
@@ -110,8 +109,8 @@ impl<'w> Snapshot<'w> {
 
 impl Drop for Snapshot<'_> {
     fn drop(&mut self) {
-        // Shards that outlive the snapshot append nothing from now on. Blocks that are still queued are
-        // discarded; wait, so that the next snapshot starts clean.
+        // Shards that outlive the snapshot append nothing from now on. Queued blocks are discarded; wait for that, so
+        // that the next snapshot starts clean.
         self.collected.end();
         self.encoders.drain();
         self.shared.close_snapshot(self.collected.snapshot);

@@ -42,7 +42,7 @@ impl Pending {
         Pending { first: 0, closed: VecDeque::new(), closed_count: 0, count: 0, raw: Vec::new(), raw_bytes_before: 0 }
     }
 
-    /// Numbers a row and lets it wait.
+    /// Numbers a row and queues it.
     pub(crate) fn push<R: Row>(&mut self, row: &R) -> Result<u32> {
         let number = self.rows();
         let id = u32::try_from(number).ok().filter(|&id| id < u32::MAX).ok_or(WriterError::OutOfRange {
@@ -51,7 +51,7 @@ impl Pending {
             limit: u64::from(u32::MAX) - 1,
         })?;
         if self.raw.len() >= CHUNK_BYTES {
-            // What one call declares may be several chunks long.
+            // The rows of one call may take several chunks.
             self.raw_bytes_before += self.raw.len() as u64;
             self.closed.push_back((self.count, std::mem::take(&mut self.raw)));
             self.closed_count += self.count;
@@ -83,7 +83,8 @@ impl Pending {
         !self.closed.is_empty() || self.raw.len() >= CHUNK_BYTES
     }
 
-    /// Writes the waiting rows, nearly always as one chunk; where the chunks are. If that fails, they go on waiting.
+    /// Writes the waiting rows, nearly always as one chunk, and returns the offsets of the chunks. If that fails, the
+    /// rows keep waiting.
     pub(crate) fn flush<R: Row>(
         &mut self,
         snapshot: u32,
@@ -123,7 +124,7 @@ fn check_memory<R: Row>(raw_bytes: u64, rows: u64) -> Result<()> {
     }
 }
 
-/// How many rows each table has: read by every announcing thread, so without a lock.
+/// The number of rows of each table: read by every announcing thread, so without a lock.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) strings: AtomicU32,
@@ -143,7 +144,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Fails unless `id` was given out.
+    /// Fails unless `id` was returned before.
     pub(crate) fn check(what: &'static str, id: u32, known: &AtomicU32) -> Result<()> {
         // Relaxed: a thread that has an id got it after the count was raised, through the table's lock.
         let known = known.load(Ordering::Relaxed);
@@ -151,18 +152,17 @@ impl Counts {
     }
 
     pub(crate) fn snapshot(&self) -> TableCounts {
-        let load = |count: &AtomicU32| count.load(Ordering::Acquire);
         TableCounts {
-            strings: load(&self.strings),
-            kinds: load(&self.kinds),
-            strengths: load(&self.strengths),
-            types: load(&self.types),
-            shapes: load(&self.shapes),
+            strings: self.strings.load(Ordering::Acquire),
+            kinds: self.kinds.load(Ordering::Acquire),
+            strengths: self.strengths.load(Ordering::Acquire),
+            types: self.types.load(Ordering::Acquire),
+            shapes: self.shapes.load(Ordering::Acquire),
         }
     }
 }
 
-/// All tables but the shapes, which the encoders look up on their own.
+/// All tables except the shapes, which the encoders look up themselves.
 pub(crate) struct Tables {
     interned: Interned,
     shortened: Shortened,
@@ -180,7 +180,7 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// Empty tables, but for the strength every table begins with.
+    /// Empty tables, except for the strength that every table begins with.
     pub(crate) fn new(compression: Compression, counts: &Counts) -> Result<Self> {
         let mut tables = Tables {
             interned: Interned::default(),
@@ -214,7 +214,7 @@ impl Tables {
         Ok(id)
     }
 
-    /// The texts that were too long.
+    /// The count of shortened texts.
     pub(crate) fn shortened(&self) -> Shortened {
         self.shortened
     }
@@ -237,7 +237,7 @@ impl Tables {
         Ok(FieldId(id))
     }
 
-    /// How the values of all fields are encoded.
+    /// The encodings of all fields.
     pub(crate) fn encodings(&self) -> &[Encoding] {
         &self.encodings
     }

@@ -10,30 +10,30 @@ use crate::lock::lock;
 use crate::shared::Shared;
 use crate::tables::Pending;
 
-/// Describes a thread of the recorded program. Its counters began with it, and never fall.
+/// Describes a thread of the recorded program. Its counters start with the thread, and never fall.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ThreadDescription<'a> {
     /// The runtime's number for it: the same in every snapshot, and of no other thread of this one.
     pub id: u64,
     /// Its name.
     pub name: Option<&'a str>,
-    /// What it does, in the runtime's word: running, waiting.
+    /// Its state in the runtime's words: running, waiting.
     pub state: Option<&'a str>,
-    /// What it allocated, in bytes. Below 2^64 - 1, like the other counters.
+    /// Memory it allocated, in bytes. Below 2^64 - 1, like the other counters.
     pub allocated_bytes: Option<u64>,
-    /// How many objects it allocated.
+    /// Number of objects it allocated.
     pub allocated_objects: Option<u64>,
     /// The processor time it used, in nanoseconds.
     pub cpu_time_ns: Option<u64>,
-    /// The thread's roots are those with this label, and those whose label continues it with `: ` and more text, such as a
-    /// frame. No other thread of the snapshot may have it.
+    /// The label of the thread's roots: those with this label, and those whose label continues it with `: ` and more
+    /// text, such as a frame. No other thread of the snapshot may have it.
     pub root_label: Option<&'a str>,
-    /// What else the runtime knows: keys and values.
+    /// Other facts that the runtime knows: keys and values.
     pub attributes: &'a [(&'a str, &'a str)],
 }
 
 impl ThreadDescription<'_> {
-    /// A thread of which only the number is known.
+    /// A thread with only a number.
     #[must_use]
     pub fn new(id: u64) -> Self {
         ThreadDescription { id, ..ThreadDescription::default() }
@@ -46,7 +46,7 @@ pub(crate) struct Threads {
     announced: Mutex<Announced>,
 }
 
-/// Rows that are not in the file yet, and where the chunks of the others are.
+/// Rows that are not in the file yet, and the offsets of the chunks of the others.
 #[derive(Debug)]
 struct Announced {
     pending: Pending,
@@ -58,7 +58,7 @@ impl Threads {
         Threads { announced: Mutex::new(Announced { pending: Pending::new(), offsets: Vec::new() }) }
     }
 
-    /// Takes the row of a thread, and writes a chunk of rows when enough wait.
+    /// Adds the row of a thread, and writes a chunk of rows when enough wait.
     pub(crate) fn announce(&self, shared: &Shared, snapshot: u32, thread: &ThreadDescription<'_>) -> Result<()> {
         let row = row(shared, thread)?;
         let mut announced = lock(&self.announced);
@@ -66,7 +66,7 @@ impl Threads {
         if announced.pending.is_full() { announced.flush(shared, snapshot) } else { Ok(()) }
     }
 
-    /// Writes the rows that wait. Returns where all chunks of the snapshot are.
+    /// Writes the waiting rows. Returns the offsets of all chunks of the snapshot.
     pub(crate) fn finish(&self, shared: &Shared, snapshot: u32) -> Result<Vec<u64>> {
         let mut announced = lock(&self.announced);
         announced.flush(shared, snapshot)?;

@@ -1,4 +1,4 @@
-//! The writer itself: how a recording begins, what is declared in it, how it ends.
+//! The writer itself: the start, the declarations and the end of a recording.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -23,14 +23,14 @@ use crate::sink::Sink;
 use crate::snapshot::{Snapshot, SnapshotInfo};
 use crate::tables::{Counts, Tables};
 
-/// Describes a type, when it is declared.
+/// Describes a type for its declaration.
 #[derive(Debug, Clone, Copy)]
 pub struct TypeDescription<'a> {
     /// The kind its objects are of.
     pub kind: KindId,
     /// Its name.
     pub name: &'a str,
-    /// How its objects are laid out in memory, in the runtime's words.
+    /// The memory layout of its objects, in the runtime's words.
     pub layout: Option<&'a str>,
     /// The type it is derived from.
     pub base: Option<TypeId>,
@@ -38,19 +38,19 @@ pub struct TypeDescription<'a> {
     pub file: Option<&'a str>,
     /// The line it is declared at.
     pub line: Option<u32>,
-    /// What else the runtime knows: keys and values.
+    /// Other facts that the runtime knows: keys and values.
     pub attributes: &'a [(&'a str, &'a str)],
 }
 
 impl<'a> TypeDescription<'a> {
-    /// A type of which only kind and name are known.
+    /// A type with only a kind and a name.
     #[must_use]
     pub fn new(kind: KindId, name: &'a str) -> Self {
         TypeDescription { kind, name, layout: None, base: None, file: None, line: None, attributes: &[] }
     }
 }
 
-/// Describes an allocation site, when it is declared.
+/// Describes an allocation site for its declaration.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SiteDescription<'a> {
     /// The function that allocates.
@@ -61,13 +61,13 @@ pub struct SiteDescription<'a> {
     pub line: Option<u32>,
     /// The column of that line.
     pub column: Option<u32>,
-    /// Where the function was called.
+    /// The call site of the function.
     pub caller: Option<SiteId>,
-    /// What else the runtime knows: keys and values.
+    /// Other facts that the runtime knows: keys and values.
     pub attributes: &'a [(&'a str, &'a str)],
 }
 
-/// What a finished recording holds.
+/// Totals of a finished recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finished {
     /// Committed snapshots.
@@ -94,8 +94,8 @@ impl Writer {
         Self::new(Sink::file(file), &options)
     }
 
-    /// Begins a recording in an open file: an empty one, or a pipe or socket. Nothing is taken back from the
-    /// latter, as with [`Writer::to_stream`].
+    /// Begins a recording in an open file: an empty one, or a pipe or socket. Nothing is removed from the latter after
+    /// a failure, as with [`Writer::to_stream`].
     ///
     /// # Errors
     /// As for [`Writer::create`]; [`WriterError::Io`] with [`ErrorKind::InvalidInput`] if the file is not empty.
@@ -131,17 +131,17 @@ impl Writer {
         Ok(Writer { shared, encoders, created_ns })
     }
 
-    /// When the recording began, in nanoseconds since 1970: times in it count from there.
+    /// Start of the recording, in nanoseconds since 1970: times in it count from there.
     #[must_use]
     pub fn created_ns(&self) -> u64 {
         self.created_ns
     }
 
-    /// The number of a string; the same text gives the same number again, unless the texts in between
-    /// were more than 16 MiB: keep the numbers of names that are used often.
+    /// The number of a string; the same text has the same number, unless the texts in between were more than 16 MiB:
+    /// keep the numbers of frequent names.
     ///
-    /// A text of more than [`MAX_TEXT_BYTES`](crate::MAX_TEXT_BYTES), 1 MiB, is shortened here and wherever else the
-    /// writer is given one, and ends with a mark: `… (123 bytes left out)`.
+    /// A text of more than [`MAX_TEXT_BYTES`](crate::MAX_TEXT_BYTES), 1 MiB, is shortened here and in all other calls,
+    /// and ends with a mark: `… (123 bytes left out)`.
     ///
     /// # Errors
     /// [`WriterError::OutOfRange`] for more than 2^32 strings; [`WriterError::Io`].
@@ -149,7 +149,7 @@ impl Writer {
         self.shared.string(text)
     }
 
-    /// How many texts were too long so far, and how much of them was left out.
+    /// The number of texts shortened so far, and the number of bytes left out of them.
     #[must_use]
     pub fn shortened(&self) -> Shortened {
         lock(&self.shared.tables).shortened()
@@ -166,7 +166,7 @@ impl Writer {
         })
     }
 
-    /// Declares a strength of references. [`StrengthId::STRONG`] is there from the beginning.
+    /// Declares a strength of references. [`StrengthId::STRONG`] exists from the beginning.
     ///
     /// # Errors
     /// [`WriterError::OutOfRange`], [`WriterError::Io`].
@@ -177,7 +177,7 @@ impl Writer {
         })
     }
 
-    /// Declares a type. Each call makes a new one: keep the number with the runtime's own type.
+    /// Declares a type. Each call makes a new one: store the number with the runtime's own type.
     ///
     /// # Errors
     /// [`WriterError::Undeclared`] for an unknown kind or base, [`WriterError::OutOfRange`],
@@ -204,9 +204,9 @@ impl Writer {
         })
     }
 
-    /// Declares a field. Objects of the type and of those derived from it have it; if it is optional, only those that a value
-    /// is announced of. A field of [`Encoding::Reference`] has no values: an object without a reference of its name holds null
-    /// in it. Each call makes a new one: keep the number with the runtime's own field.
+    /// Declares a field. Objects of the type and of those derived from it have it; if it is optional, only those for
+    /// which a value is announced. A field of [`Encoding::Reference`] has no values: its value in an object is the
+    /// reference with its name, or null. Each call makes a new one: store the number with the runtime's own field.
     ///
     /// # Errors
     /// [`WriterError::Undeclared`] for an unknown type, [`WriterError::OutOfRange`], [`WriterError::Io`].
@@ -218,8 +218,8 @@ impl Writer {
         })
     }
 
-    /// Declares an allocation site. Each call makes a new one, numbered from 1: keep the number with the
-    /// runtime's own.
+    /// Declares an allocation site. Each call makes a new one, numbered from 1: store the number with the runtime's
+    /// own.
     ///
     /// # Errors
     /// [`WriterError::Undeclared`] for an unknown caller, [`WriterError::OutOfRange`], [`WriterError::Io`].
@@ -272,13 +272,13 @@ impl Writer {
         Ok(Snapshot::new(&self.shared, &self.encoders, number, info))
     }
 
-    /// Whether a snapshot was begun and neither committed nor given up.
+    /// Whether a snapshot is open: begun, and neither committed nor abandoned.
     #[must_use]
     pub fn has_open_snapshot(&self) -> bool {
         self.shared.has_open_snapshot()
     }
 
-    /// Writes the trailing index. Without it the recording is readable all the same, as after a crash.
+    /// Writes the trailing index. Without it the recording is still readable, as after a crash.
     ///
     /// # Errors
     /// [`WriterError::Io`], [`WriterError::Broken`]; [`WriterError::SnapshotOpen`] if an owned snapshot is
@@ -311,7 +311,7 @@ fn pairs(attributes: &[(&str, &str)], tables: &mut Tables, counts: &Counts) -> R
     attributes.iter().map(|(key, value)| Ok((tables.string(key, counts)?, tables.string(value, counts)?))).collect()
 }
 
-/// Sixteen bytes that no other recording has: the standard library seeds its hashers at random.
+/// Sixteen bytes that are unique to this recording: the standard library seeds its hashers at random.
 fn random_uuid() -> [u8; 16] {
     let mut uuid = [0; 16];
     for half in uuid.chunks_mut(8) {
