@@ -1,4 +1,4 @@
-//! What is in a file: its strings and values by class, and its bytes by part.
+//! The contents of a file: its strings and values by class, and its bytes by part.
 //!
 //! Every string of the file belongs to at least one class, and every byte to exactly one part.
 
@@ -13,27 +13,28 @@ use crate::contents::vocabulary::{NAMES_FACT, NUMBERS_FACT, TEXTS_FACT};
 use crate::contents::{Class, Fields, FilePart, Treatment, Uses, file_parts, rows_of};
 use crate::error::Result;
 
-/// What is in a recording.
+/// The contents of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Audit {
     /// Strings and values by class: all classes, also those without any.
     pub classes: Vec<ClassRow>,
     /// The bytes of the file. They add up to its length.
     pub parts: Vec<FilePart>,
-    /// What the recording says of how it was redacted; empty if it was not.
+    /// The facts of the recording about its redaction; empty if it was not redacted.
     pub redacted: Vec<(String, String)>,
 }
 
-/// Whether something is as it was recorded.
+/// Whether a class is unchanged since it was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
-    /// There is nothing of the class.
+    /// The recording has no members of the class.
     Absent,
     /// Nothing was replaced, or the recording does not say so.
     Recorded,
-    /// Replaced, as the recording says: `replaced`, or `replaced, except` and the patterns of names that were kept.
+    /// Replaced, according to the recording: `replaced`, or `replaced, except` and the patterns of names that were
+    /// kept.
     Replaced(String),
-    /// A redaction keeps it: words of barrow and of runtimes, versions and counters.
+    /// Kept by a redaction: words of barrow and of runtimes, versions and counters.
     Word,
 }
 
@@ -44,27 +45,27 @@ pub struct ClassRow {
     pub key: &'static str,
     /// Its name for people.
     pub title: &'static str,
-    /// How many different strings, or how many values. A string counts in each of its classes.
+    /// Number of different strings, or of values. A string counts in each of its classes.
     pub count: u64,
     /// Their bytes: those of the strings, or those of the values before compression.
     pub bytes: u64,
     /// Whether they are as recorded.
     pub state: State,
-    /// One of the strings, the first of at least four characters if there is one.
+    /// One of the strings, the first with at least four characters if there is one.
     pub example: Option<String>,
 }
 
-/// What an example should have at least, in characters.
+/// Preferred minimum length of an example, in characters.
 const EXAMPLE_CHARACTERS: usize = 4;
-/// The longest example, in characters.
+/// Maximum length of an example, in characters.
 const MOST_CHARACTERS: usize = 60;
 
-/// Looks at every string, every block and every frame of a recording, and changes nothing.
+/// Reads every string, every block and every frame of a recording.
 ///
-/// Time: one pass over the file. Memory: 4 bytes a string.
+/// Time: one pass over the file. Memory: 4 bytes per string.
 ///
 /// # Errors
-/// Something cannot be read, or [`Cancelled`](crate::RewriteError::Cancelled).
+/// A part cannot be read, or [`Cancelled`](crate::RewriteError::Cancelled).
 pub fn audit(recording: &Recording, progress: &dyn Progress) -> Result<Audit> {
     if let Some(problem) = Frames::of(recording).table_problem() {
         return Err(problem.into());
@@ -72,8 +73,6 @@ pub fn audit(recording: &Recording, progress: &dyn Progress) -> Result<Audit> {
     let fields = Fields::of(recording)?;
     let uses = Uses::of(recording, &fields, progress)?;
     let facts = recording.facts()?;
-    let fact = |key: &str| facts.iter().rev().find(|(known, _)| known == key).map(|(_, value)| value.clone());
-    let state_of = |fact: Option<String>| fact.map_or(State::Recorded, State::Replaced);
     let mut classes: Vec<ClassRow> = Class::ALL
         .iter()
         .map(|class| ClassRow {
@@ -82,8 +81,8 @@ pub fn audit(recording: &Recording, progress: &dyn Progress) -> Result<Audit> {
             count: 0,
             bytes: 0,
             state: match class.treatment() {
-                Treatment::Text => state_of(fact(TEXTS_FACT)),
-                Treatment::Name => state_of(fact(NAMES_FACT)),
+                Treatment::Text => state_of(&facts, TEXTS_FACT),
+                Treatment::Name => state_of(&facts, NAMES_FACT),
                 Treatment::Word => State::Word,
             },
             example: None,
@@ -99,13 +98,13 @@ pub fn audit(recording: &Recording, progress: &dyn Progress) -> Result<Audit> {
     };
     classes.push(unnamed);
     count_strings(recording, &uses, &mut classes)?;
-    classes.extend(values(&uses, &state_of(fact(NUMBERS_FACT))));
+    classes.extend(values(&uses, &state_of(&facts, NUMBERS_FACT)));
     classes.iter_mut().filter(|class| class.count == 0).for_each(|class| class.state = State::Absent);
     let redacted = facts.iter().filter(|(key, _)| key.starts_with("redact")).cloned().collect();
     Ok(Audit { classes, parts: file_parts(recording)?, redacted })
 }
 
-/// Counts every string in all of its classes; `rows` are those, and at last what nothing names.
+/// Counts every string in all of its classes; `rows` are those, followed by that of unused strings.
 fn count_strings(recording: &Recording, uses: &Uses, rows: &mut [ClassRow]) -> Result<()> {
     let chunks = Frames::of(recording).tables().iter().filter(|(section, _)| *section == SectionType::STRINGS);
     for &(_, offset) in chunks {
@@ -129,15 +128,25 @@ impl ClassRow {
     fn add(&mut self, text: &str) {
         self.count += 1;
         self.bytes += text.len() as u64;
-        let length = |text: &str| text.chars().take(EXAMPLE_CHARACTERS).count();
-        if self.example.as_deref().map_or(0, length) < length(text) {
+        if self.example.as_deref().map_or(0, counted_length) < counted_length(text) {
             let shown: String = text.chars().take(MOST_CHARACTERS).collect();
             self.example = Some(if shown.len() < text.len() { format!("{shown}…") } else { shown });
         }
     }
 }
 
-/// The values of fields that are no texts, by encoding.
+/// The state of a class, according to a fact of the recording. The last value of a key counts.
+fn state_of(facts: &[(String, String)], key: &str) -> State {
+    let fact = facts.iter().rev().find(|(known, _)| known == key);
+    fact.map_or(State::Recorded, |(_, value)| State::Replaced(value.clone()))
+}
+
+/// The length of a text in characters, up to [`EXAMPLE_CHARACTERS`].
+fn counted_length(text: &str) -> usize {
+    text.chars().take(EXAMPLE_CHARACTERS).count()
+}
+
+/// The values of fields other than texts, by encoding.
 fn values(uses: &Uses, state: &State) -> Vec<ClassRow> {
     let titles = [
         ("unsigned", "unsigned numbers in fields"),

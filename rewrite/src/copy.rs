@@ -1,4 +1,4 @@
-//! Writing a recording anew from another: frames are copied or made, at other offsets.
+//! Writes a recording from another one: frames are copied or made, at other offsets.
 
 use std::collections::HashMap;
 use std::io::{BufWriter, Write};
@@ -26,8 +26,8 @@ pub(crate) fn refuse_same_file(recording: &Recording, destination: &Path) -> Res
     if is_same { Err(RewriteError::SameFile { path: destination.to_owned() }) } else { Ok(()) }
 }
 
-/// Writes a recording with this identifier and the time of `source` to `destination`, which is replaced when all of it
-/// is there: header, what `fill` writes, index and trailer. Returns its length, in bytes.
+/// Writes a recording with this identifier and the time of `source` to `destination`, which is replaced when the new
+/// file is complete: header, the output of `fill`, index and trailer. Returns its length in bytes.
 pub(crate) fn write_anew<'r>(
     source: &'r Recording,
     uuid: [u8; 16],
@@ -49,16 +49,16 @@ pub(crate) fn write_anew<'r>(
     Ok(length)
 }
 
-/// A recording that is being written.
+/// A recording being written.
 pub(crate) struct Copy<'r> {
     source: Frames<'r>,
     destination: PathBuf,
     out: BufWriter<NamedTempFile>,
     length: u64,
     sequence: u32,
-    /// Of the frames that were written.
+    /// The chain of the written frames.
     chain: Chain,
-    /// Where the frames of the snapshot at hand went.
+    /// The new offsets of the frames of the current snapshot.
     moved: HashMap<u64, u64>,
     index: Vec<IndexRow>,
     last_commit: Option<u64>,
@@ -79,7 +79,7 @@ impl<'r> Copy<'r> {
         Ok(())
     }
 
-    /// Copies a snapshot as it is, without its threads if they cannot be read.
+    /// Copies a snapshot unchanged, without its threads if they cannot be read.
     pub(crate) fn snapshot(&mut self, id: SnapshotId, with_threads: bool) -> Result<()> {
         let mut commit = self.source.commit(id)?.clone();
         for (section, block) in commit.own_blocks() {
@@ -99,7 +99,7 @@ impl<'r> Copy<'r> {
         self.commit(commit)
     }
 
-    /// Copies the statistics of a snapshot, and tells its commit.
+    /// Copies the statistics of a snapshot, and updates its commit.
     pub(crate) fn statistics(&mut self, commit: &mut Commit) -> Result<()> {
         for offset in &mut commit.stats {
             *offset = self.copy_rows(SectionType::STATS, commit.snapshot, *offset)?;
@@ -107,7 +107,7 @@ impl<'r> Copy<'r> {
         Ok(())
     }
 
-    /// Copies the threads of a snapshot, and tells its commit.
+    /// Copies the threads of a snapshot, and updates its commit.
     pub(crate) fn threads(&mut self, commit: &mut Commit) -> Result<()> {
         for offset in &mut commit.threads {
             *offset = self.copy_rows(SectionType::THREADS, commit.snapshot, *offset)?;
@@ -128,14 +128,14 @@ impl<'r> Copy<'r> {
         Ok(())
     }
 
-    /// Writes a chunk of a table and enters it into the index. Returns where it is.
+    /// Writes a chunk of a table and enters it into the index. Returns its offset.
     pub(crate) fn rows(&mut self, section: SectionType, snapshot: u32, rows: u64, frame: Vec<u8>) -> Result<u64> {
         let offset = self.append(frame)?;
         self.enter(section, snapshot, offset, rows);
         Ok(offset)
     }
 
-    /// Appends a frame. Returns where it is.
+    /// Appends a frame. Returns its offset.
     pub(crate) fn append(&mut self, mut frame: Vec<u8>) -> Result<u64> {
         let offset = self.length;
         set_sequence(&mut frame, self.sequence);
@@ -153,7 +153,7 @@ impl<'r> Copy<'r> {
         self.out.flush().map_err(RewriteError::io(&self.destination, "write"))
     }
 
-    /// Copies a chunk of a table and enters it into the index. Returns where it went.
+    /// Copies a chunk of a table and enters it into the index. Returns its new offset.
     fn copy_rows(&mut self, section: SectionType, snapshot: u32, offset: u64) -> Result<u64> {
         let name = section.name().unwrap_or("section");
         let frame = self.copy_frame(section, offset)?;
@@ -164,7 +164,7 @@ impl<'r> Copy<'r> {
         Ok(to)
     }
 
-    /// Enters the section that was written last into the index.
+    /// Enters the last written section into the index.
     fn enter(&mut self, section: SectionType, snapshot: u32, offset: u64, rows: u64) {
         let length = self.length - offset;
         self.index.push(IndexRow { section, snapshot, offset, length, rows, split_offset: offset });

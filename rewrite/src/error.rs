@@ -1,4 +1,4 @@
-//! Errors of this crate: why a recording was not written again.
+//! Errors of this crate: the reasons why a recording was not rewritten.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use barrow_progress::Progress;
 use barrow_symbols::SymbolError;
 use barrow_writer::WriterError;
 
-/// The result of writing a recording again.
+/// The result of rewriting a recording.
 pub type Result<T, E = RewriteError> = std::result::Result<T, E>;
 
-/// Why a recording was not written again.
+/// The reason why a recording was not rewritten.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RewriteError {
@@ -26,7 +26,7 @@ pub enum RewriteError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What was tried.
+        /// The attempted action.
         action: &'static str,
         /// The error that the system returned.
         source: std::io::Error,
@@ -39,7 +39,7 @@ pub enum RewriteError {
     Encode {
         /// The name of its type.
         section: &'static str,
-        /// What is wrong.
+        /// The error.
         source: FormatError,
     },
     /// The writer reported an error.
@@ -59,10 +59,10 @@ pub enum RewriteError {
         /// Its build id.
         build_id: String,
     },
-    /// Something in the recording names a string that it does not have.
+    /// The recording refers to a string that it does not have.
     #[error("string {string} is named, and there are {known}; `barrow verify` says more")]
     NoString {
-        /// What is named.
+        /// The number of the string.
         string: u32,
         /// The number of strings.
         known: usize,
@@ -93,7 +93,7 @@ impl RewriteError {
     }
 }
 
-/// Says which section of the recording an error is in.
+/// Adds the section of the recording in which an error is.
 pub(crate) fn in_section(section: &'static str, offset: u64) -> impl Fn(FormatError) -> AnalyzerError {
     move |source| AnalyzerError::Section { section, offset, source }
 }

@@ -1,4 +1,5 @@
-//! Makes another recording of one: redacts it, repairs it, stores its snapshots as differences, or names its addresses.
+//! Makes another recording from one: redacts it, repairs it, stores its snapshots as differences, or names its
+//! addresses.
 //!
 //! ```text
 //!                     ┌─ redact ───▶ other texts, names and numbers: the same equalities, lengths and structure
@@ -7,9 +8,9 @@
 //!                     └─ resolve ──▶ functions, files and lines instead of addresses
 //! ```
 //!
-//! The recording that is read never changes. [`redact`](fn@redact), [`repair`](fn@repair) and
-//! [`repack`](fn@repack) replace their destination when the new file is complete. [`resolve`](fn@resolve) writes to an
-//! open file. [`audit`](fn@audit) only says what a recording holds.
+//! The recording that is read never changes. [`redact`](fn@redact), [`repair`](fn@repair) and [`repack`](fn@repack)
+//! replace their destination when the new file is complete. [`resolve`](fn@resolve) writes to an open file.
+//! [`audit`](fn@audit) only reports the contents of a recording.
 //!
 //! ```
 //! use barrow_analyzer::{Recording, Silent};
@@ -39,14 +40,16 @@
 //! # }
 //! ```
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | `contents` | what each string is used as, and what each byte is |
-//! | `audit` | how much there is of what: strings by class, bytes by part |
-//! | `redact` | what replaces texts, names and numbers, with `cipher` (keyed permutations) and `strings` (their new numbers) |
+//! | `contents` | the uses of each string, and the part of each byte |
+//! | `audit` | amounts: strings by class, bytes by part |
+//! | `redact` | the replacement of texts, names and numbers, with `cipher` (keyed permutations) and `strings` (their
+//! new numbers) |
 //! | `copy` | a new file that gets frames of another one: offsets, index and trailer |
-//! | `repair` | which snapshots are kept, and why others are lost |
-//! | `repack` | how each snapshot is stored, with `draft` (its frames) and `comparison` (what differs from the previous one) |
+//! | `repair` | the snapshots that are kept, and the reasons why others are lost |
+//! | `repack` | the storage of each snapshot, with `draft` (its frames) and `comparison` (its difference to the
+//! previous one) |
 //! | `resolve` | names of addresses, with `modules` (files that contain code) and `calls` (the tree of calls) |
 
 #![forbid(unsafe_code)]

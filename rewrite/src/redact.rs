@@ -1,4 +1,4 @@
-//! Redacting: texts, names and numbers are replaced under a key. Sizes, references, times and counts stay.
+//! Redacting: texts, names and numbers are replaced under a key. Sizes, references, times and counts are kept.
 //!
 //! ```text
 //!   recorded      com.acme.Order   customer "Alice Miller"   total 1290
@@ -6,10 +6,10 @@
 //! ```
 //!
 //! Equal texts are replaced by equal ones of the same length, so all questions about equality, length and structure
-//! have the answers that they had. `docs/redaction.md` says what that still reveals.
+//! have the same answers. `docs/redaction.md` says what that still reveals.
 //!
-//! Only the columns of blocks that name strings or hold values are decoded and encoded again. What this version does
-//! not know is left out: columns, sections, fields of rows, records of commits, and frames that no commit names.
+//! Only the columns of blocks that refer to strings or hold values are decoded and encoded again. Parts unknown to this
+//! version are left out: columns, sections, fields of rows, records of commits, and frames that no commit refers to.
 
 mod cipher;
 mod key;
@@ -47,53 +47,54 @@ use numbers::Numbers;
 use strings::{NewStrings, Replacing};
 use texts::Texts;
 
-/// The level of zstd of what is encoded anew.
+/// The zstd level of re-encoded parts.
 const LEVEL: i32 = 3;
 /// Tables are written in chunks of about this size, in bytes.
 const CHUNK_BYTES: usize = 256 << 10;
-/// How many blocks or chunks of strings are in memory, for each thread.
+/// Number of blocks or chunks of strings in memory, per thread.
 const BATCH: usize = 4;
 
-/// How a recording is redacted.
+/// Options of a redaction.
 #[derive(Debug, Clone, Default)]
 pub struct RedactOptions {
-    /// What decides by what things are replaced. `None`: a new key, which is forgotten.
+    /// The key that determines all replacements. `None`: a new key, which is forgotten.
     pub key: Option<Key>,
     /// Whether all names are kept.
     pub keep_names: bool,
-    /// Names that are kept, with the pattern as it was typed.
+    /// Patterns of names that are kept, each with its text.
     pub keep_matching: Vec<(String, TextPattern)>,
     /// Whether the values of fields are kept.
     pub keep_numbers: bool,
 }
 
-/// What became of a recording.
+/// The result of a redaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redacted {
     /// Length of the new file, in bytes.
     pub bytes: u64,
-    /// Strings.
+    /// Counts of strings.
     pub strings: StringCounts,
-    /// Values of fields that were replaced, texts not counted.
+    /// Number of replaced values of fields, without texts.
     pub values: u64,
-    /// Values of fields that were kept.
+    /// Number of kept values of fields.
     pub kept_values: u64,
-    /// Bytes of frames, columns and gaps that this version does not know or that no snapshot needs: they were left out.
+    /// Bytes of frames, columns and gaps that were left out, because this version does not know them or no snapshot
+    /// needs them.
     pub left_out_bytes: u64,
-    /// What was damaged or changed before. The new file has checksums of its own, and a fact that counts these problems.
+    /// Damage or changes of the source. The new file has its own checksums, and a fact that counts these problems.
     pub problems: Vec<Problem>,
 }
 
-/// Writes `recording` again to `destination`, which is replaced when all of it is there, with other texts, names and
-/// numbers. Facts of the new recording say what was replaced.
+/// Rewrites `recording` to `destination` with other texts, names and numbers. The destination is replaced when the new
+/// file is complete. Facts of the new recording list the replacements.
 ///
-/// Time is linear in the length of the recording and of its texts. Memory: 4 bytes a string, and a few megabytes a
+/// Time is linear in the length of the recording and of its texts. Memory: 4 bytes per string, and a few megabytes per
 /// thread.
 ///
 /// # Errors
 /// [`SameFile`](RewriteError::SameFile), [`Io`](RewriteError::Io), [`NoKey`](RewriteError::NoKey),
-/// [`NothingComplete`](RewriteError::NothingComplete), [`Cancelled`](RewriteError::Cancelled), or that something in the
-/// recording cannot be read: it is not left out.
+/// [`NothingComplete`](RewriteError::NothingComplete), [`Cancelled`](RewriteError::Cancelled), or a part of the
+/// recording that cannot be read: it is not left out.
 pub fn redact(
     recording: &Recording,
     destination: &Path,
@@ -141,8 +142,7 @@ pub fn redact(
     Ok(Redacted { bytes, strings, values, kept_values, left_out_bytes, problems })
 }
 
-/// What is damaged in a recording, or was changed after it was written. The unfinished end of a recorder that was killed is
-/// no damage.
+/// Damage of a recording, or changes after it was written. The unfinished end of a killed recorder is not damage.
 fn problems(recording: &Recording, progress: &dyn Progress) -> Result<Vec<Problem>> {
     let mut problems = verify(recording, progress)?.problems;
     if let Some(damage) = recording.damage()
@@ -161,23 +161,23 @@ fn damaged(problems: &[Problem]) -> Option<String> {
     Some(format!("{count} problem{}; the first at byte {}", if count == 1 { "" } else { "s" }, first.offset))
 }
 
-/// For each field whether the key exchanges true and false in it.
+/// For each field, whether the key exchanges true and false in it.
 fn flips(recording: &Recording, fields: &Fields, key: &Key) -> Result<Vec<bool>> {
     let tables = recording.tables()?;
-    let flips = |field: &Option<Field>| {
+    let flips = fields.all().iter().map(|field| {
         field.is_some_and(|field| {
             let names = [tables.type_name(field.type_id), tables.string(field.name)];
             key.number(format!("boolean {} {}", names[0], names[1]).as_bytes()) % 2 == 1
         })
-    };
-    Ok(fields.all().iter().map(flips).collect())
+    });
+    Ok(flips.collect())
 }
 
 fn encoding(section: &'static str) -> impl Fn(FormatError) -> RewriteError {
     move |source| RewriteError::Encode { section, source }
 }
 
-/// A recording that is being redacted.
+/// A recording being redacted.
 struct Redacting<'r> {
     recording: &'r Recording,
     key: &'r Key,
@@ -188,7 +188,7 @@ struct Redacting<'r> {
     /// By field.
     flips: Vec<bool>,
     compressor: Compressor,
-    /// What the fact about damage says.
+    /// The text of the fact about damage.
     damaged: Option<String>,
     counts: StringCounts,
     progress: &'r dyn Progress,
@@ -214,7 +214,7 @@ impl Redacting<'_> {
                 SectionType::SITES => drop(self.rewrite::<Site>(copy, NO_SNAPSHOT, &old)?),
                 SectionType::PROCESSES => {
                     let key = self.key;
-                    // The recording of a process's heap has another identifier when it was redacted with the same key.
+                    // The recording of a process's heap gets another identifier if it is redacted with the same key.
                     self.rewrite_with(copy, NO_SNAPSHOT, &old, |row| {
                         if let ProcessRow::Heap { uuid, .. } = row {
                             *uuid = key.uuid(*uuid);
@@ -230,15 +230,15 @@ impl Redacting<'_> {
         self.recording.snapshot_ids().try_for_each(|id| self.snapshot(copy, id))
     }
 
-    /// What the new recording says about what was done to it. What an earlier redaction replaced stays replaced.
+    /// The facts of the new recording about its redaction. Replacements by an earlier redaction are kept.
     fn facts(&mut self, options: &RedactOptions) -> Result<Vec<KeyValue>> {
         let before = self.recording.facts()?;
-        let has = |key: &str| before.iter().any(|(known, _)| known == key);
+        let has_replaced_names = before.iter().any(|(known, _)| known == NAMES_FACT);
         let patterns: Vec<&str> = options.keep_matching.iter().map(|(typed, _)| typed.as_str()).collect();
         let names = match patterns[..] {
             _ if options.keep_names => None,
             [] => Some("replaced".to_owned()),
-            _ if has(NAMES_FACT) => None,
+            _ if has_replaced_names => None,
             _ => Some(format!("replaced, except {}", patterns.join(", "))),
         };
         let key = if options.key.is_some() { "of a file" } else { "random" };
@@ -251,9 +251,11 @@ impl Redacting<'_> {
             (NUMBERS_FACT, (!options.keep_numbers).then(|| "replaced".to_owned())),
         ];
         let told = facts.iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
-        // What an earlier redaction said already need not be said again.
-        let said = |key: &str| before.iter().rfind(|(known, _)| known == key).map(|(_, value)| value);
-        let told = told.filter(|&(key, value)| said(key) != Some(value));
+        // Facts of an earlier redaction need not be repeated.
+        let told = told.filter(|&(key, value)| {
+            let before = before.iter().rfind(|(known, _)| known == key).map(|(_, value)| value);
+            before != Some(value)
+        });
         Ok(told.map(|(key, value)| KeyValue { key: self.strings.own(key), value: self.strings.own(value) }).collect())
     }
 
@@ -291,14 +293,14 @@ impl Redacting<'_> {
         Ok(())
     }
 
-    /// Writes rows, the first of which has this number. Returns the offsets of their chunks.
+    /// Writes rows, numbered from `first`. Returns the offsets of their chunks.
     fn write_rows<R: Row>(&mut self, copy: &mut Copy<'_>, snapshot: u32, first: u64, rows: &[R]) -> Result<Vec<u64>> {
         let mut out = Rows::new(copy, &mut self.compressor, snapshot, first);
         rows.iter().try_for_each(|row| out.push(row))?;
         out.finish::<R>()
     }
 
-    /// Writes chunks of a table again, with the numbers of the new strings. Returns the offsets of the new chunks.
+    /// Rewrites chunks of a table with the numbers of the new strings. Returns the offsets of the new chunks.
     fn rewrite<R: Named>(&mut self, copy: &mut Copy<'_>, snapshot: u32, old: &[u64]) -> Result<Vec<u64>> {
         self.rewrite_with::<R>(copy, snapshot, old, |_| {})
     }
@@ -367,7 +369,7 @@ impl Redacting<'_> {
         Ok(())
     }
 
-    /// Replaces what a block says.
+    /// Replaces the contents of a block.
     fn replace(&self, contents: &mut Contents) -> Result<()> {
         let encoding_of = |field: FieldId| self.fields.encoding(field);
         columns_strings(&mut contents.columns, self.recording.tables()?, encoding_of, &mut |text, class| {
@@ -388,17 +390,17 @@ impl Redacting<'_> {
     }
 }
 
-/// Rows of a table that are being written.
+/// Rows of a table being written.
 struct Rows<'w, 'r> {
     copy: &'w mut Copy<'r>,
     compressor: &'w mut Compressor,
     snapshot: u32,
-    /// The number of the next row that is written.
+    /// The number of the next row to write.
     first: u64,
-    /// Rows that wait, encoded.
+    /// Waiting rows, encoded.
     raw: Vec<u8>,
     waiting: u64,
-    /// Where the chunks are.
+    /// The offsets of the chunks.
     offsets: Vec<u64>,
 }
 

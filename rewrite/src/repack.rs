@@ -1,11 +1,11 @@
-//! Repacking: a recording is written anew, each snapshot as its difference to the one before where that pays.
+//! Repacking: a recording is rewritten with each snapshot as its difference to the one before where that is smaller.
 //!
 //! ```text
 //!   snapshot   0      1      2      3        12       13
 //!   stored     whole ◀patch ◀patch ◀patch …  whole   ◀patch      a whole one in between, so that reading stays cheap
 //! ```
 //!
-//! Objects get new numbers: those of a patch are in the order of their rows. To compare both files, use serials or
+//! Objects are renumbered: those of a patch are in the order of their rows. To compare both files, use serials or
 //! addresses.
 
 mod comparison;
@@ -31,7 +31,7 @@ use crate::error::{Result, RewriteError, check};
 use comparison::part_changed_giants;
 use draft::Draft;
 
-/// How a recording is repacked.
+/// Options of repacking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RepackOptions {
     /// The level of zstd, 1 to 22.
@@ -44,43 +44,43 @@ impl Default for RepackOptions {
     }
 }
 
-/// What a repacked recording holds.
+/// The result of repacking.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repacked {
     /// Its snapshots, in order.
     pub snapshots: Vec<RepackedSnapshot>,
-    /// Where the serials of its objects come from.
+    /// The origin of the serials of its objects.
     pub origin: SerialOrigin,
     /// Length of the new file, in bytes.
     pub bytes: u64,
 }
 
-/// How one snapshot is stored.
+/// The storage of one snapshot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RepackedSnapshot {
     /// Its number.
     pub snapshot: SnapshotId,
-    /// The snapshot it is stored as the difference to.
+    /// The snapshot it is stored as a difference to.
     pub base: Option<SnapshotId>,
-    /// Its objects.
+    /// Number of its objects.
     pub objects: u64,
     /// The length of its blocks and patches, in bytes.
     pub stored_bytes: u64,
-    /// How its objects were paired with those of the snapshot before.
+    /// The pairing of its objects with those of the snapshot before.
     pub pairing: Option<Pairing>,
 }
 
-/// The longest row of a root.
+/// Maximum length of the row of a root.
 const MAX_ROOT_BYTES: usize = 16;
 
-/// Writes `recording` anew to `destination`, which is replaced when all of it is there. Snapshots keep their numbers
-/// and everything that was recorded; objects get new numbers, and serials if they have none.
+/// Rewrites `recording` to `destination`, which is replaced when the new file is complete. Snapshots keep their numbers
+/// and all recorded facts; objects get new numbers, and serials if they have none.
 ///
-/// Two snapshots are in memory at a time.
+/// Holds two snapshots in memory at a time.
 ///
 /// # Errors
 /// [`RewriteError::SameFile`], [`RewriteError::Io`], [`RewriteError::Encode`] for a level that does not exist,
-/// [`RewriteError::Cancelled`], or that the recording cannot be read.
+/// [`RewriteError::Cancelled`], or the recording cannot be read.
 pub fn repack(
     recording: &Recording,
     destination: &Path,
@@ -101,7 +101,7 @@ pub fn repack(
     Ok(Repacked { snapshots, origin, bytes })
 }
 
-/// A recording that is being repacked.
+/// A recording being repacked.
 struct Repacking<'c, 'r> {
     recording: &'r Recording,
     copy: &'c mut Copy<'r>,
@@ -109,28 +109,28 @@ struct Repacking<'c, 'r> {
     compressor: Compressor,
     origin: SerialOrigin,
     serials: Serials,
-    /// Strings in the new file.
+    /// Number of strings in the new file.
     strings: u32,
-    /// The key under which a snapshot says how it was paired.
+    /// The key of the fact about the pairing of a snapshot.
     paired: StringId,
-    /// The snapshot written last.
+    /// The last written snapshot.
     before: Option<Written>,
 }
 
-/// A snapshot that was written.
+/// A written snapshot.
 struct Written {
     id: SnapshotId,
     whole: LoadedSnapshot,
     roots: Roots,
-    /// For each object its row.
+    /// For each object, its row.
     row_of: Vec<u32>,
     groups: Vec<RowGroup>,
     divisions: Divisions,
-    /// Patches since the last whole snapshot.
+    /// Number of patches since the last whole snapshot.
     chain: usize,
-    /// Rows and references in blocks and patches since then.
+    /// Number of rows and references in blocks and patches since then.
     stored: u64,
-    /// What an object of the whole snapshot took, in bytes.
+    /// Average size of an object of the whole snapshot, in bytes.
     bytes_per_object: f64,
 }
 
@@ -170,7 +170,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
         Ok(id)
     }
 
-    /// Writes a chunk of a table. Returns where it is.
+    /// Writes a chunk of a table. Returns its offset.
     fn chunk<R: Row>(&mut self, snapshot: u32, first: u64, rows: &[R]) -> Result<u64> {
         let mut raw = Vec::new();
         rows.iter().for_each(|row| row.put(&mut raw));
@@ -215,7 +215,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
         Ok(RepackedSnapshot { snapshot: id, base: base_id, objects, stored_bytes, pairing })
     }
 
-    /// All objects in blocks, those that were there before first if nothing else orders them.
+    /// All objects in blocks; those that existed before come first if nothing else orders them.
     fn whole(&self, id: SnapshotId, whole: &LoadedSnapshot, has_before: bool) -> Result<Draft> {
         let mut order: Vec<u32> = (0..whole.objects() as u32).collect();
         if has_before && self.origin == SerialOrigin::Matched && whole.addresses.is_empty() {
@@ -226,7 +226,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
         Ok(draft)
     }
 
-    /// The difference of a snapshot to the one before; `None` if that does not pay.
+    /// The difference of a snapshot to the one before; `None` if it is not worthwhile.
     fn patch(
         &self,
         id: SnapshotId,
@@ -239,9 +239,9 @@ impl<'c, 'r> Repacking<'c, 'r> {
             return Ok(None);
         }
         part_changed_giants(before, whole, self.tables()?, partners, progress)?;
-        let row_of_partner = |&partner: &u32| before.row_of.get(partner as usize).copied().unwrap_or(NO_OBJECT);
         let first_new_row = before.groups.last().map_or(0, |group| group.rows.end);
-        let mut draft = Draft::new(id, partners.iter().map(row_of_partner).collect(), first_new_row);
+        let rows = partners.iter().map(|&old| before.row_of.get(old as usize).copied().unwrap_or(NO_OBJECT));
+        let mut draft = Draft::new(id, rows.collect(), first_new_row);
         let fresh: Vec<u32> =
             (0..).zip(&draft.row_of).filter(|(_, row)| **row == NO_OBJECT).map(|(at, _)| at).collect();
         let objects = whole.objects() as u64;
@@ -274,11 +274,10 @@ impl<'c, 'r> Repacking<'c, 'r> {
         let mut commit = Frames::of(self.recording).commit(id)?.clone();
         let mut layout = Layout::default();
         for encoded in draft.encoded.drain(..) {
-            let place = |frame: Vec<u8>| {
+            layout.add(&encoded.try_map(|frame: Vec<u8>| {
                 let length = frame.len() as u64;
                 Ok::<_, RewriteError>((self.copy.append(frame)?, length))
-            };
-            layout.add(&encoded.try_map(place)?);
+            })?);
         }
         commit.blocks = layout.blocks;
         commit.patched = base.map(|base| Patched { base: base.0, rows: draft.rows, groups: layout.groups });
@@ -292,14 +291,14 @@ impl<'c, 'r> Repacking<'c, 'r> {
         self.copy.commit(commit)
     }
 
-    /// Writes the roots of a snapshot with the new numbers of their objects. Returns where they are.
+    /// Writes the roots of a snapshot with the new numbers of their objects. Returns the offsets of their chunks.
     fn roots(&mut self, id: SnapshotId, object_of: &[u32]) -> Result<Vec<u64>> {
         let roots = Roots::read(self.recording, id)?;
-        let moved = |root: &Root| Root { target: ObjectId(object_of[root.target.index()]), ..*root };
         let mut offsets = Vec::new();
         let mut first = 0;
         for rows in roots.rows().chunks(MAX_CHUNK_BYTES / MAX_ROOT_BYTES) {
-            let rows: Vec<Root> = rows.iter().map(moved).collect();
+            let rows = rows.iter().map(|root| Root { target: ObjectId(object_of[root.target.index()]), ..*root });
+            let rows: Vec<Root> = rows.collect();
             offsets.push(self.chunk(id.0, first, &rows)?);
             first += rows.len() as u64;
         }

@@ -1,4 +1,4 @@
-//! Repairing a recording: a new file with every snapshot that is whole, and an index.
+//! Repairing a recording: a new file with every complete snapshot, and an index.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,16 +13,16 @@ use barrow_progress::Progress;
 use crate::copy::{refuse_same_file, write_anew};
 use crate::error::Result;
 
-/// What became of a recording.
+/// The result of a repair.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Repaired {
     /// Snapshots that were kept, by number.
     pub kept: Vec<KeptSnapshot>,
     /// Snapshots that were committed and could not be kept, by number.
     pub lost: Vec<LostSnapshot>,
-    /// What else was left out: parts that all snapshots share, and places where more may be lost.
+    /// Other parts left out: parts that all snapshots share, and places where more may be lost.
     pub left_out: Vec<LeftOut>,
-    /// What is damaged or unfinished, although nothing that was committed is lost with it: a sentence each.
+    /// Damage or unfinished parts without loss of committed data, a sentence each.
     pub harmless: Vec<String>,
     /// Length of the new file, in bytes; `None` if none was written, since nothing could be kept.
     pub bytes: Option<u64>,
@@ -35,18 +35,18 @@ pub struct KeptSnapshot {
     pub snapshot: SnapshotId,
     /// Its label.
     pub label: Option<String>,
-    /// How many objects it has.
+    /// Number of its objects.
     pub objects: u64,
-    /// Why its threads were left out, if they were.
+    /// The reason why its threads were left out, if they were.
     pub lost_threads: Option<LeftOut>,
 }
 
-/// Something that was left out.
+/// A part that was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Where the damage is, in bytes from the start of the file, if that is known.
+    /// Offset of the damage in the file, in bytes, if known.
     pub offset: Option<u64>,
-    /// What is lost, or may be, and why.
+    /// The part that is lost, or may be, and the reason.
     pub cause: String,
 }
 
@@ -58,13 +58,13 @@ impl LeftOut {
 }
 
 impl Repaired {
-    /// Whether anything that was committed is lost, or may be.
+    /// Whether any committed data is lost, or may be.
     #[must_use]
     pub fn has_lost(&self) -> bool {
         !self.lost.is_empty() || !self.left_out.is_empty() || self.kept.iter().any(|kept| kept.lost_threads.is_some())
     }
 
-    /// Everything that was left out, a sentence each.
+    /// Every part that was left out, a sentence each.
     #[must_use]
     pub fn dropped(&self) -> Vec<String> {
         let lost = self.lost.iter().map(|lost| format!("left out {lost}: {}", lost.cause));
@@ -76,12 +76,12 @@ impl Repaired {
     }
 }
 
-/// Verifies `recording` and writes what is whole to `destination`, which is replaced when all of it
-/// is there. Snapshots keep their numbers. Where none of several can be kept, nothing is written.
+/// Verifies `recording` and writes the complete parts to `destination`, which is replaced when the new file is
+/// complete. Snapshots keep their numbers. If there are snapshots and none can be kept, nothing is written.
 ///
 /// # Errors
 /// [`SameFile`](crate::RewriteError::SameFile), [`Io`](crate::RewriteError::Io),
-/// [`Cancelled`](crate::RewriteError::Cancelled), or that not even the tables can be read.
+/// [`Cancelled`](crate::RewriteError::Cancelled), or the tables cannot be read.
 pub fn repair(recording: &Recording, destination: &Path, progress: &dyn Progress) -> Result<Repaired> {
     refuse_same_file(recording, destination)?;
     let mut repaired = Repaired::default();
@@ -109,7 +109,7 @@ pub fn repair(recording: &Recording, destination: &Path, progress: &dyn Progress
 }
 
 impl Repaired {
-    /// Takes over what a file without a whole index has lost.
+    /// Adds the losses of a file without a complete index.
     fn judge_damage(&mut self, recording: &Recording) {
         let Some(damage) = recording.damage() else { return };
         self.lost
@@ -129,7 +129,7 @@ impl Repaired {
         });
     }
 
-    /// Decides for each snapshot whether it is kept. Problems in threads cost only these.
+    /// Decides for each snapshot whether it is kept. Problems in threads affect only these.
     fn judge_snapshots(&mut self, recording: &Recording, progress: &dyn Progress) -> Result<()> {
         let verification = verify(recording, progress)?;
         let damage = recording.damage().map(ToString::to_string);
@@ -160,8 +160,8 @@ impl Repaired {
         Ok(())
     }
 
-    /// Takes over a problem of no snapshot. An index names every commit, so a frame that it does not name was not committed,
-    /// unless it is a commit or a table itself.
+    /// Adds a problem that belongs to no snapshot. An index has every commit, so a frame that it does not have was not
+    /// committed, unless it is a commit or a table itself.
     fn judge_shared(&mut self, recording: &Recording, problem: &Problem) {
         let section = Frame::parse(Frames::of(recording).bytes(), problem.offset).map(|frame| frame.header.section);
         if section.is_ok_and(|section| section == SectionType::COMMIT || is_table(section)) {

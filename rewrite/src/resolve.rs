@@ -10,8 +10,8 @@
 //!          │ main
 //! ```
 //!
-//! The blocks are counted by site, and the tree of calls is made anew above them: only sites, types and sizes of blocks
-//! are taken from the recording.
+//! The blocks are counted by site, and the tree of calls is built anew above them: only sites, types and sizes of
+//! blocks are taken from the recording.
 
 mod calls;
 mod modules;
@@ -33,50 +33,50 @@ use crate::error::{Result, RewriteError};
 use calls::{Calls, Node, Place, ROOT};
 use modules::Modules;
 
-/// How a recording is resolved.
+/// Options of resolving.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResolveOptions {
-    /// The program, or one of its libraries, where it is now. `None`: all files are where they were when the program
-    /// ran.
+    /// The present location of the program or of one of its libraries. `None`: all files are where they were when the
+    /// program ran.
     pub binary: Option<PathBuf>,
-    /// How many threads write, at most. `None`: as many as the machine has cores.
+    /// Maximum number of writing threads. `None`: the number of cores.
     pub threads: Option<usize>,
 }
 
-/// What was resolved.
+/// The result of resolving.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
-    /// The addresses of the recording.
+    /// Number of addresses of the recording.
     pub addresses: usize,
-    /// Those of them that have a name now.
+    /// Number of addresses with a name.
     pub named: usize,
-    /// The sites of the new recording.
+    /// Number of sites of the new recording.
     pub sites: usize,
-    /// What was written.
+    /// The totals of the new recording.
     pub finished: Finished,
     /// Modules that could not be used, a sentence each.
     pub problems: Vec<String>,
 }
 
-/// Blocks that are alike.
+/// The key of equivalent blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Alike {
     place: Place,
-    /// As recorded.
+    /// The recorded type.
     type_id: TypeId,
     bytes: u64,
-    /// As recorded: of a group of blocks.
+    /// The recorded name, of a group of blocks.
     name: Option<StringId>,
 }
 
-/// How many blocks there are of each.
+/// The number of equivalent blocks.
 type Blocks = BTreeMap<Alike, u64>;
 
 /// Writes `recording` again to `destination`, an empty file, with names instead of addresses.
 ///
 /// # Errors
 /// [`RewriteError::NoAddresses`]; [`RewriteError::Symbols`] and [`RewriteError::OtherProgram`] for the given program;
-/// [`RewriteError::Writer`], [`RewriteError::Cancelled`], or that the recording cannot be read.
+/// [`RewriteError::Writer`], [`RewriteError::Cancelled`], or the recording cannot be read.
 pub fn resolve(
     recording: &Recording,
     destination: File,
@@ -111,7 +111,7 @@ pub fn resolve(
     Ok(Resolved { addresses, named, sites, finished, problems: modules.problems() })
 }
 
-/// The blocks of a snapshot, by where they belong.
+/// The blocks of a snapshot, by place.
 fn count(recording: &Recording, id: SnapshotId, calls: &Calls, progress: &dyn Progress) -> Result<Blocks> {
     let tables = recording.tables()?;
     let mut blocks = Blocks::new();
@@ -126,7 +126,7 @@ fn count(recording: &Recording, id: SnapshotId, calls: &Calls, progress: &dyn Pr
     Ok(blocks)
 }
 
-/// The recording with names, and what was declared in it so far.
+/// The recording with names, and its declarations so far.
 struct Resolving<'r> {
     recording: &'r Recording,
     writer: &'r Writer,
@@ -141,7 +141,7 @@ struct Resolving<'r> {
     names: Names,
 }
 
-/// Strings that are used again and again.
+/// Frequently used strings.
 struct Names {
     live: StringId,
     calls: StringId,

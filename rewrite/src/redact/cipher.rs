@@ -7,19 +7,19 @@
 //!   …
 //! ```
 //!
-//! This is an alternating Feistel network: each round can be undone, whatever F is, so that different sequences stay
+//! This is an alternating Feistel network: each round is invertible, whatever F is, so different sequences stay
 //! different. Reference: NIST SP 800-38G, whose FF1 has the same structure and the same ten rounds. Halves of sixteen
 //! digits or more get four rounds, which suffice for a large domain (Luby and Rackoff 1988).
 
 use super::key::Key;
 
-/// The rounds of a network with short halves.
+/// Number of rounds of a network with short halves.
 const ROUNDS: u8 = 10;
-/// Those of a network with halves of at least [`LONG_HALF`] digits.
+/// Number of rounds of a network with halves of at least [`LONG_HALF`] digits.
 const ROUNDS_OF_LONG: u8 = 4;
 const LONG_HALF: usize = 16;
 
-/// What is permuted: permutations of different domains have nothing in common.
+/// The permuted quantity: permutations of different domains are independent.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Domain {
     Texts = 0,

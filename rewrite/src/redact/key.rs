@@ -2,12 +2,12 @@
 
 use blake3::Hasher;
 
-/// The fewest bytes from which a key can be made: what is shorter can be guessed.
+/// Minimum length of a secret in bytes: shorter ones can be guessed.
 const LEAST_BYTES: usize = 16;
-/// What keys are made for; different purposes have different keys.
+/// The purpose of keys; different purposes have different keys.
 const PURPOSE: &str = "barrow 2026-11-25 redaction of a recording";
 
-/// A secret that decides what texts, names and numbers are replaced by. Its bytes are never shown or stored.
+/// A secret that determines all replacements. Its bytes are never shown or stored.
 #[derive(Clone, Copy)]
 pub struct Key([u8; 32]);
 
@@ -18,10 +18,10 @@ impl std::fmt::Debug for Key {
 }
 
 impl Key {
-    /// A key that exists nowhere else, from the system's source of random numbers.
+    /// A new unique key, from the system's source of random numbers.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn random() -> std::io::Result<Self> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
@@ -39,7 +39,7 @@ impl Key {
         Key(bytes)
     }
 
-    /// A keyed hash function: nothing can be said of its results without the key.
+    /// A keyed hash function: its results reveal nothing without the key.
     pub(super) fn hasher(&self) -> Hasher {
         Hasher::new_keyed(&self.0)
     }
@@ -51,7 +51,7 @@ impl Key {
         u64::from_le_bytes(*first)
     }
 
-    /// What replaces the identifier of a recording.
+    /// The replacement of the identifier of a recording.
     pub(super) fn uuid(&self, uuid: [u8; 16]) -> [u8; 16] {
         let hash = self.hasher().update(b"uuid").update(&uuid).finalize();
         let (first, _) = hash.as_bytes().split_first_chunk().expect("a hash has 32 bytes");

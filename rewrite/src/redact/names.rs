@@ -1,4 +1,4 @@
-//! Replacing names: identifier by identifier, so that what is built of them keeps its structure.
+//! Replaces names identifier by identifier, so that composed names keep their structure.
 
 use barrow_analyzer::TextPattern;
 
@@ -7,9 +7,9 @@ use super::key::Key;
 use super::texts;
 use crate::contents::vocabulary::{BEFORE_NAMES, BEHIND_NAMES, is_word};
 
-/// What joins the names of a thread and of a function: both are names of their own.
+/// Joins the names of a thread and of a function, which are separate names.
 const JOINT: &str = ": ";
-/// The radices of letters and of decimal digits. No class of characters of a text has as many.
+/// The radices of letters and of decimal digits. No class of characters of a text has the same radix.
 const LETTERS: u32 = 52;
 const DECIMALS: u32 = 10;
 
@@ -17,13 +17,13 @@ const DECIMALS: u32 = 10;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Names<'k> {
     pub(super) key: &'k Key,
-    /// Names that stay.
+    /// Names that are kept.
     pub(super) kept: &'k [TextPattern],
 }
 
 impl Names<'_> {
-    /// What replaces a name. Letters of ASCII are replaced by letters, digits by digits, characters beyond ASCII by
-    /// others of as many bytes. All else stays.
+    /// The replacement of a name. ASCII letters are replaced by letters, digits by digits, characters beyond ASCII by
+    /// others with as many bytes. Everything else is kept.
     pub(super) fn replace(self, name: &str) -> String {
         let parts: Vec<String> = name.split(JOINT).map(|part| self.part(part)).collect();
         parts.join(JOINT)
@@ -34,7 +34,7 @@ impl Names<'_> {
         name.split(JOINT).all(|part| self.is_kept(part))
     }
 
-    /// Whether a name stays.
+    /// Whether a name is kept.
     fn is_kept(self, name: &str) -> bool {
         is_word(name) || self.kept.iter().any(|pattern| pattern.matches(name))
     }
@@ -53,7 +53,7 @@ impl Names<'_> {
                 return format!("{}{word}", self.part(own));
             }
         }
-        // No name is replaced by one that stays. The circle of replacements leads back to the name at last.
+        // No name is replaced by one that is kept. The cycle of replacements finally leads back to the name.
         let mut new = self.replaced(name);
         let has_word = |name: &str| {
             BEFORE_NAMES.iter().any(|word| name.starts_with(word))
@@ -91,7 +91,7 @@ impl Names<'_> {
     }
 }
 
-/// Characters beyond ASCII replace each other, whatever they are, so all of them count.
+/// Any character beyond ASCII may replace another one, so all of them count.
 fn is_of_identifier(one: char) -> bool {
     one.is_ascii_alphanumeric() || one == '_' || !one.is_ascii()
 }

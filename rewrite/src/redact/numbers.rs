@@ -6,7 +6,7 @@ use super::cipher::{Domain, permute};
 use super::key::Key;
 use super::texts::Texts;
 
-/// Bits of a binary32 and of a binary64 without the sign, of infinity. What is higher is no number.
+/// Bits of a binary32 and of a binary64 without the sign, of infinity. Higher values are NaN.
 const INFINITE: u64 = 0x7f80_0000;
 const INFINITE_WIDE: u64 = 0x7ff0 << 48;
 
@@ -17,13 +17,12 @@ pub(super) struct Numbers<'k> {
 }
 
 impl Numbers<'_> {
-    /// The code of what replaces a value that is no text, given as its code. `flips` says whether true and false are
-    /// exchanged. A code that stands for no value stays among those that do not.
+    /// The code of the replacement of a value other than a text. `flips` says whether true and false are exchanged. A
+    /// code without a value is replaced by one without a value.
     pub(super) fn replace(self, encoding: Option<Encoding>, code: u64, flips: bool) -> u64 {
-        let any = |number, last| permute(self.key, Domain::Numbers, number, last);
         match encoding {
             Some(Encoding::Boolean) if code < 2 => code ^ u64::from(flips),
-            Some(Encoding::Boolean) => 2 + any(code - 2, u64::MAX - 2),
+            Some(Encoding::Boolean) => 2 + self.permuted(code - 2, u64::MAX - 2),
             Some(Encoding::Character) if code <= u64::from(u32::MAX) => Texts { key: self.key }.replace_character(code),
             Some(Encoding::Float) if let Ok(bits) = u32::try_from(code) => {
                 let bits = self.float(bits.swap_bytes().into(), 31, INFINITE);
@@ -32,30 +31,33 @@ impl Numbers<'_> {
             }
             Some(Encoding::Character | Encoding::Float) => {
                 let first = 1 << 32;
-                first + any(code - first, u64::MAX - first)
+                first + self.permuted(code - first, u64::MAX - first)
             }
             Some(Encoding::Double) => self.float(code.swap_bytes(), 63, INFINITE_WIDE).swap_bytes(),
-            // What is no value of any known field is a number, as far as is known.
-            _ => any(code, u64::MAX),
+            // A value of an unknown field is treated as a number.
+            _ => self.permuted(code, u64::MAX),
         }
     }
 
-    /// Finite numbers and infinities stay so, and what is no number stays no number. Both zeros are one value, and stay
-    /// zeros of their sign.
+    fn permuted(self, number: u64, last: u64) -> u64 {
+        permute(self.key, Domain::Numbers, number, last)
+    }
+
+    /// Finite numbers stay finite, and NaN stays NaN; infinities are kept. Both zeros are one value, and are kept with
+    /// their sign.
     fn float(self, bits: u64, sign_shift: u32, infinite: u64) -> u64 {
         let (sign, magnitude) = (bits >> sign_shift, bits & ((1 << sign_shift) - 1));
-        let any = |number, last| permute(self.key, Domain::Numbers, number, last);
         match magnitude {
             0 => bits,
             _ if magnitude == infinite => bits,
             _ if magnitude > infinite => {
                 let last = (1 << sign_shift) - 1 - infinite - 1;
-                sign << sign_shift | (infinite + 1 + any(magnitude - infinite - 1, last))
+                sign << sign_shift | (infinite + 1 + self.permuted(magnitude - infinite - 1, last))
             }
             _ => {
-                // Of both signs: all but zero and infinity.
+                // The numbers of both signs, without zero and infinity.
                 let one_sign = infinite - 1;
-                let place = any(sign * one_sign + magnitude - 1, 2 * one_sign - 1);
+                let place = self.permuted(sign * one_sign + magnitude - 1, 2 * one_sign - 1);
                 (place / one_sign) << sign_shift | (place % one_sign + 1)
             }
         }

@@ -1,4 +1,4 @@
-//! The strings of a redacted recording: which of them replaces which.
+//! The strings of a redacted recording, and the strings that they replace.
 //!
 //! ```text
 //!   string 7 "int", text and name    string 7 "x)7"           the text that replaces it keeps its number
@@ -17,27 +17,27 @@ use super::texts::Texts;
 use crate::contents::{Class, Treatment, Uses};
 use crate::error::{Result, RewriteError};
 
-/// The number of each string in the new recording, by what it is used as.
+/// The number of each string in the new recording, by its use.
 pub(super) struct NewStrings<'r> {
     tables: &'r Tables,
     uses: &'r Uses,
-    /// New strings at the end, each with what it was and how it is treated.
+    /// New strings at the end, each with its original and its treatment.
     added: Vec<(StringId, Treatment)>,
     places: HashMap<(StringId, Treatment), StringId>,
-    /// Strings of the new recording's own, after these.
+    /// The new recording's own strings, after these.
     own: Vec<String>,
 }
 
-/// How often strings were replaced, and how often not.
+/// Numbers of replaced and of kept strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StringCounts {
     /// Texts that were replaced.
     pub texts: u64,
-    /// Names that were replaced, also by themselves if they have no letters.
+    /// Names that were replaced, including those without letters, whose replacements are equal.
     pub names: u64,
     /// Names that were kept, and words of barrow.
     pub kept: u64,
-    /// Strings that nothing names, which are empty now.
+    /// Strings without a use, which are empty now.
     pub unnamed: u64,
 }
 
@@ -50,7 +50,7 @@ impl std::ops::AddAssign for StringCounts {
     }
 }
 
-/// How strings of some classes are treated, each way once. The first keeps the number.
+/// The different treatments of a string of some classes. The first one keeps the number.
 fn treatments(classes: u32) -> impl Iterator<Item = Treatment> {
     const CLASSES: [u32; 3] = [Treatment::ALL[0].classes(), Treatment::ALL[1].classes(), Treatment::ALL[2].classes()];
     Treatment::ALL.into_iter().zip(CLASSES).filter(move |(_, own)| own & classes != 0).map(|(treatment, _)| treatment)
@@ -65,7 +65,7 @@ impl<'r> NewStrings<'r> {
         NewStrings { tables, uses, added, places, own: Vec::new() }
     }
 
-    /// Puts the number that a string has now in its place, given what it is used as.
+    /// Replaces a string by the number it has in the new recording, given its use.
     ///
     /// # Errors
     /// [`RewriteError::NoString`].
@@ -79,13 +79,13 @@ impl<'r> NewStrings<'r> {
         Ok(())
     }
 
-    /// A string of the new recording's own.
+    /// Adds a string of the new recording's own.
     pub(super) fn own(&mut self, text: &str) -> StringId {
         self.own.push(text.to_owned());
         StringId(self.count() - 1)
     }
 
-    /// How many strings there are.
+    /// Number of strings.
     pub(super) fn count(&self) -> u32 {
         (self.tables.string_count() + self.added.len() + self.own.len()) as u32
     }
@@ -105,7 +105,7 @@ impl<'r> NewStrings<'r> {
     }
 }
 
-/// What strings are replaced by.
+/// The replacements of strings.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Replacing<'k> {
     pub(super) texts: Texts<'k>,

@@ -1,9 +1,9 @@
-//! Replacing texts: another text of the same characters' classes.
+//! Replaces texts by others with the same classes of characters.
 
 use super::cipher::{Digit, Domain, permute, permute_digits};
 use super::key::Key;
 
-/// A class of characters that take as many bytes: a text keeps the class of each of its characters.
+/// A class of characters with the same number of bytes: each character of a text keeps its class.
 ///
 /// | class | characters | bytes of UTF-8 | units of UTF-16 |
 /// |---|---|---|---|
@@ -23,7 +23,7 @@ enum Class {
 
 const SURROGATES: std::ops::RangeInclusive<u32> = 0xd800..=0xdfff;
 
-/// The class of a character and its place in it.
+/// The class of a character and its position in it.
 pub(super) fn digit(character: char) -> Digit {
     let code = character as u32;
     let (class, value) = match code {
@@ -50,7 +50,7 @@ impl Class {
     }
 }
 
-/// The character at a place in its class. Sizes of classes differ, so the radix tells the class.
+/// The character at a position in its class. The sizes of classes differ, so the radix identifies the class.
 pub(super) fn character(digit: Digit) -> char {
     let Digit { value, radix } = digit;
     let code = match radix {
@@ -72,15 +72,15 @@ pub(super) struct Texts<'k> {
 }
 
 impl Texts<'_> {
-    /// What replaces a text. It has the same length in bytes of UTF-8 and in units of UTF-16.
+    /// The replacement of a text. It has the same length in bytes of UTF-8 and in units of UTF-16.
     pub(super) fn replace(self, text: &str) -> String {
         let mut digits: Vec<Digit> = text.chars().map(digit).collect();
         permute_digits(self.key, Domain::Texts, &mut digits);
         digits.into_iter().map(character).collect()
     }
 
-    /// What replaces a UTF-16 code unit or a code point: as the text of that character. Surrogates, and numbers that
-    /// are no code points, stay among themselves.
+    /// The replacement of a UTF-16 code unit or a code point, equal to that of a text with this character. Surrogates
+    /// are replaced by surrogates, and numbers that are not code points by others.
     pub(super) fn replace_character(self, code: u64) -> u64 {
         let narrow = u32::try_from(code).unwrap_or(u32::MAX);
         if let Some(one) = char::from_u32(narrow) {

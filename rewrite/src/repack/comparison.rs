@@ -1,4 +1,4 @@
-//! Comparing a snapshot with the one before, group of rows by group of rows.
+//! Compares a snapshot with the one before, group by group.
 
 use rayon::prelude::*;
 
@@ -29,10 +29,9 @@ impl Draft {
             let encoder = Encoder::new(compression).expect("tables were compressed at this level before");
             (encoder, ColumnFiller::default())
         };
-        let compare = |(encoder, filler): &mut (Encoder, ColumnFiller), group: &RowGroup| {
-            comparison.group(group, encoder, filler)
-        };
-        let compared: Vec<Result<Option<FramedGroup>>> = before.groups.par_iter().map_init(encoder, compare).collect();
+        let groups = before.groups.par_iter();
+        let compared: Vec<Result<Option<FramedGroup>>> =
+            groups.map_init(encoder, |(encoder, filler), group| comparison.group(group, encoder, filler)).collect();
         for (group, encoded) in before.groups.iter().zip(compared) {
             let Some(encoded) = encoded? else { return Ok(false) };
             self.add(RowGroup { is_gone: encoded.group == Group::Gone, ..group.clone() }, encoded);
@@ -46,9 +45,9 @@ struct Comparison<'a> {
     snapshot: u32,
     before: &'a Written,
     after: &'a LoadedSnapshot,
-    /// For each object of `after` its row.
+    /// For each object of `after`, its row.
     row_of: &'a [u32],
-    /// For each row the object of `before` in it, and that of `after`.
+    /// For each row, the object of `before` in it, and that of `after`.
     objects: Vec<(u32, u32)>,
     tables: &'a Tables,
 }
@@ -68,7 +67,7 @@ impl<'a> Comparison<'a> {
         Comparison { snapshot, before, after, row_of, objects, tables }
     }
 
-    /// What becomes of a group; `None` if a patch cannot hold its references.
+    /// The encoded group; `None` if a patch cannot hold its references.
     fn group(&self, group: &RowGroup, encoder: &mut Encoder, filler: &mut ColumnFiller) -> Result<Option<FramedGroup>> {
         if group.is_gone {
             return Ok(Some(EncodedGroup::still_gone(group)));
@@ -111,7 +110,7 @@ impl<'a> Comparison<'a> {
         encoder: &mut Encoder,
         living: (u32, u64),
     ) -> Result<Option<FramedGroup>> {
-        // The targets before, of the rows that changed only.
+        // The previous targets of the changed rows.
         let (mut starts, mut targets) = (vec![0], Vec::new());
         for &position in &patch.changed {
             let (old, _) = self.objects[(group.rows.start + position) as usize];
@@ -127,15 +126,15 @@ impl<'a> Comparison<'a> {
         encode_difference(encoder, self.snapshot, patch, living, old).map_err(encoding("PATCH"))
     }
 
-    /// Whether an object is as before: everything but its address, which has a column of its own. Which of the shapes that
-    /// give its references the same labels it has does not count.
+    /// Whether an object is unchanged in everything but its address, which has a column of its own. Shapes that give
+    /// its references the same labels are equivalent.
     fn is_same(&self, old: usize, new: usize) -> bool {
         let (before, after) = (&self.before.whole, self.after);
         let (old_targets, new_targets) = (before.targets(old), after.targets(new));
-        let row_before = |target: u32| self.before.row_of[target as usize];
         is_same_alone(before, after, self.tables, old, new)
             && old_targets.len() == new_targets.len()
-            && old_targets.iter().zip(new_targets).all(|(&old, &new)| row_before(old) == self.row_of[new as usize])
+            && (old_targets.iter().zip(new_targets))
+                .all(|(&old, &new)| self.before.row_of[old as usize] == self.row_of[new as usize])
             && self.are_labels_same(old, new)
     }
 
@@ -144,18 +143,18 @@ impl<'a> Comparison<'a> {
         if before.own(old).shape == after.own(new).shape {
             return before.labels(old) == after.labels(new);
         }
-        let label = |whole: &LoadedSnapshot, object, position| whole.label(object, position, self.tables);
-        (0..after.targets(new).len()).all(|position| label(before, old, position) == label(after, new, position))
+        (0..after.targets(new).len())
+            .all(|position| before.label(old, position, self.tables) == after.label(new, position, self.tables))
     }
 
     fn moved(&self, old: usize, new: usize) -> u64 {
-        let address = |whole: &LoadedSnapshot, object: usize| whole.addresses.get(object).copied().unwrap_or(0);
-        address(self.after, new).wrapping_sub(address(&self.before.whole, old))
+        let new = self.after.addresses.get(new).copied().unwrap_or(0);
+        new.wrapping_sub(self.before.whole.addresses.get(old).copied().unwrap_or(0))
     }
 }
 
-/// Takes from their partners the objects with continuations that are not as they were: a patch stores no
-/// continuations, so such an object is stored as a new one. How its references are divided into blocks does not count.
+/// Removes the partners of changed objects with continuations: a patch stores no continuations, so such an object is
+/// stored as a new one. The division of its references into blocks does not count.
 pub(super) fn part_changed_giants(
     before: &Written,
     after: &LoadedSnapshot,
@@ -163,9 +162,10 @@ pub(super) fn part_changed_giants(
     partners: &mut [u32],
     progress: &dyn Progress,
 ) -> Result<()> {
-    let was_giant = |old: usize| before.divisions.of(before.row_of[old]).is_some();
     let pairs = partners.iter().enumerate().filter(|(_, old)| **old != NO_OBJECT);
-    let giants = pairs.filter(|&(new, &old)| was_giant(old as usize) || !after.continued(new).is_empty());
+    let giants = pairs.filter(|&(new, &old)| {
+        before.divisions.of(before.row_of[old as usize]).is_some() || !after.continued(new).is_empty()
+    });
     let giants = giants.map(|(new, _)| new as u32).collect();
     let is_same = |partners: &mut &mut [u32], new: u32| {
         check(progress)?;
@@ -175,7 +175,7 @@ pub(super) fn part_changed_giants(
     separate_changed(&mut &mut *partners, giants, is_same, |partners, new| partners[new as usize] = NO_OBJECT)
 }
 
-/// Whether an object that has continuations, before or after, is as it was.
+/// Whether an object that has continuations, before or after, is unchanged.
 fn is_same_giant(
     before: &Written,
     after: &LoadedSnapshot,
@@ -195,10 +195,11 @@ fn is_same_giant(
 
 /// Whether two objects are the same apart from their references, serials and addresses.
 fn is_same_alone(before: &LoadedSnapshot, after: &LoadedSnapshot, tables: &Tables, old: usize, new: usize) -> bool {
-    // Beside the type a shape says no more than labels.
-    let own = |whole: &LoadedSnapshot, object| {
-        let own = whole.own(object);
-        (tables.shape(own.shape).type_id, Own { shape: ShapeId(0), ..own })
-    };
-    own(before, old) == own(after, new) && before.values(old) == after.values(new)
+    own_of(before, tables, old) == own_of(after, tables, new) && before.values(old) == after.values(new)
+}
+
+/// The type and the other properties of an object. Apart from the type, a shape only says what labels say.
+fn own_of(whole: &LoadedSnapshot, tables: &Tables, object: usize) -> (barrow_analyzer::TypeId, Own) {
+    let own = whole.own(object);
+    (tables.shape(own.shape).type_id, Own { shape: ShapeId(0), ..own })
 }

@@ -1,4 +1,4 @@
-//! A snapshot made ready to be written: its frames, and the row of each object.
+//! A snapshot ready to be written: its frames, and the row of each object.
 
 use std::ops::Range;
 
@@ -22,20 +22,20 @@ pub(super) type FramedGroup = EncodedGroup<Vec<u8>>;
 /// A snapshot that is ready to be written.
 pub(super) struct Draft {
     pub(super) snapshot: SnapshotId,
-    /// What is stored of each group.
+    /// The storage of each group.
     pub(super) encoded: Vec<FramedGroup>,
-    /// For each object its row.
+    /// For each object, its row.
     pub(super) row_of: Vec<u32>,
     /// The number of rows, living and dead.
     pub(super) rows: u32,
     pub(super) groups: Vec<RowGroup>,
     pub(super) divisions: Divisions,
-    /// Rows and references that its frames store.
+    /// Number of rows and references that its frames store.
     pub(super) stored: u64,
 }
 
 impl Draft {
-    /// A draft with the rows that objects have; there are `rows` before it.
+    /// A draft in which objects have these rows; `rows` rows exist before it.
     pub(super) fn new(snapshot: SnapshotId, row_of: Vec<u32>, rows: u32) -> Self {
         Draft {
             snapshot,
@@ -48,7 +48,7 @@ impl Draft {
         }
     }
 
-    /// Adds a group and what is stored of it.
+    /// Adds a group and its storage.
     pub(super) fn add(&mut self, group: RowGroup, encoded: FramedGroup) {
         self.groups.push(group);
         self.stored += encoded.stored;
@@ -67,7 +67,7 @@ impl Draft {
         }
     }
 
-    /// For each object its number in the new file: its place among the living rows.
+    /// For each object, its number in the new file: its position among the living rows.
     pub(super) fn objects_of_rows(&self) -> Vec<u32> {
         let mut object_at = vec![NO_OBJECT; self.rows as usize];
         for (object, &row) in (0..).zip(&self.row_of) {
@@ -100,10 +100,10 @@ impl Draft {
             encoder: Encoder::new(compression).expect("tables were compressed at this level before"),
             filler: ColumnFiller::default(),
         };
-        let encode = |encoder: &mut PieceEncoder<'_>, piece: &Range<usize>| {
-            encoder.piece(&objects[piece.clone()], first + piece.start as u32)
-        };
-        let encoded: Vec<Result<Vec<FramedGroup>>> = pieces.par_iter().map_init(encoder, encode).collect();
+        let encoded: Vec<Result<Vec<FramedGroup>>> = pieces
+            .par_iter()
+            .map_init(encoder, |encoder, piece| encoder.piece(&objects[piece.clone()], first + piece.start as u32))
+            .collect();
         for (piece, encoded) in pieces.iter().zip(encoded) {
             let rows = first + piece.start as u32..first + piece.end as u32;
             for (part, encoded) in encoded?.into_iter().enumerate() {
@@ -156,9 +156,8 @@ impl PieceEncoder<'_> {
         for &object in objects {
             push(&mut self.filler, self.whole, object as usize, self.row_of, self.tables);
         }
-        let pick = |column: &[u64]| objects.iter().filter_map(|&object| column.get(object as usize).copied()).collect();
-        self.filler.columns.addresses = pick(&self.whole.addresses);
-        self.filler.columns.serials = pick(&self.whole.serials);
+        self.filler.columns.addresses = picked(&self.whole.addresses, objects);
+        self.filler.columns.serials = picked(&self.whole.serials, objects);
         let snapshot = self.snapshot.0;
         let mut encode =
             |columns: &mut BlockColumns| encode_block(&mut self.encoder, snapshot, columns).map_err(encoding("BLOCK"));
@@ -172,6 +171,11 @@ impl PieceEncoder<'_> {
         }
         Ok(all)
     }
+}
+
+/// The values of objects in a column that may be empty.
+fn picked(column: &[u64], objects: &[u32]) -> Vec<u64> {
+    objects.iter().filter_map(|&object| column.get(object as usize).copied()).collect()
 }
 
 /// Appends an object of a snapshot, without its address and serial, and without references in continuations.

@@ -1,4 +1,4 @@
-//! The calls of a program, as a tree: what the chains of return addresses of a recording come to.
+//! The calls of a program, as a tree built from the chains of return addresses of a recording.
 
 use std::collections::HashMap;
 
@@ -14,19 +14,19 @@ pub(super) type Node = u32;
 /// The chain of no calls.
 pub(super) const ROOT: Node = 0;
 
-/// What Rust calls the program's own code with: whatever lies outside of it is its runtime.
+/// The function of Rust that calls the program's own code: everything outside of it is the runtime.
 const RUNTIME: &str = "__rust_begin_short_backtrace";
 /// Parts of paths of Rust's own library, as it is distributed and as it is built.
 const LIBRARY_PATHS: [&str; 5] = ["/library/alloc/", "/library/core/", "/library/std/", "/rust/deps/", "/rustc/"];
-/// Beginnings of functions between the program and the allocator.
+/// Prefixes of functions between the program and the allocator.
 const ALLOCATOR: [&str; 6] = ["barrow_alloc::", "<barrow_alloc::", "__rust_", "__rustc::", "__rdl_", "__rg_"];
 
-/// Where blocks belong: calls of Rust's library are no nodes of the tree.
+/// The place of blocks: calls of Rust's library are not nodes of the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Place {
     /// The innermost call of the program itself.
     pub(super) node: Node,
-    /// The call of Rust's library that it made, as the number of a frame.
+    /// The call of Rust's library made by that call, as the number of a frame.
     pub(super) through: Option<u32>,
 }
 
@@ -42,7 +42,7 @@ impl Tree {
         Tree { nodes: vec![(ROOT, 0)], known: HashMap::new() }
     }
 
-    /// The chain with one more call.
+    /// The chain extended by one call.
     fn call(&mut self, caller: Node, frame: u32) -> Node {
         let next = self.nodes.len() as Node;
         *self.known.entry((caller, frame)).or_insert_with(|| {
@@ -62,10 +62,10 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Those of all sites of a recording.
+    /// The calls of all sites of a recording.
     ///
     /// # Errors
-    /// What the analyzer meets.
+    /// Errors of the analyzer.
     pub(super) fn new(recording: &Recording, modules: &mut Modules) -> Result<Self> {
         let none = Place { node: ROOT, through: None };
         let mut calls = Calls {
@@ -74,7 +74,7 @@ impl Calls {
             numbers: HashMap::new(),
             places: vec![none],
         };
-        // All calls, with those that places leave out, and the chain of each site.
+        // All calls, including those that places leave out, and the chain of each site.
         let (mut all, mut whole) = (Tree::new(), vec![ROOT]);
         let mut named: HashMap<(String, u64), Vec<u32>> = HashMap::new();
         for id in 1..=u32::try_from(recording.site_count()?).unwrap_or(u32::MAX) {
@@ -105,12 +105,12 @@ impl Calls {
         Ok(calls)
     }
 
-    /// Where the blocks of a site belong.
+    /// The place of the blocks of a site.
     pub(super) fn of_site(&self, site: Option<SiteId>) -> Place {
         self.places[site.map(|site| site.0 as usize).filter(|&site| site < self.places.len()).unwrap_or(0)]
     }
 
-    /// The caller of a node; the root is its own.
+    /// The caller of a node; the root is its own caller.
     pub(super) fn caller(&self, node: Node) -> Node {
         self.tree.nodes[node as usize].0
     }
@@ -120,7 +120,7 @@ impl Calls {
         &self.frames[self.tree.nodes[node as usize].1 as usize]
     }
 
-    /// What a function of Rust's library is called.
+    /// The name of a function of Rust's library.
     pub(super) fn function(&self, frame: u32) -> Option<&str> {
         self.frames[frame as usize].function.as_deref()
     }
@@ -133,8 +133,8 @@ impl Calls {
         })
     }
 
-    /// Where a chain of calls ends in the program itself, without the calls of Rust's library on the way. A chain of
-    /// nothing else stays as it is.
+    /// The place where a chain of calls ends in the program itself, without the calls of Rust's library on the way. A
+    /// chain of library calls only is kept.
     fn place(&mut self, all: &Tree, whole: Node) -> Place {
         let (mut chain, mut node) = (Vec::new(), whole);
         while node != ROOT {
@@ -159,7 +159,7 @@ fn is_allocator(frame: &Frame) -> bool {
     frame.function.as_ref().is_some_and(|name| ALLOCATOR.iter().any(|begin| name.starts_with(begin)))
 }
 
-/// Whether a call is one of Rust's own library, or of the recorder.
+/// Whether a call is in Rust's library, or in the recorder.
 fn is_library(frame: &Frame) -> bool {
     is_allocator(frame) || frame.file.as_ref().is_some_and(|file| LIBRARY_PATHS.iter().any(|part| file.contains(part)))
 }

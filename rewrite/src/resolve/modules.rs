@@ -1,4 +1,4 @@
-//! The files with code that a recording names, and what they say of addresses.
+//! The files with code of a recording, and the symbols of their addresses.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,9 +12,9 @@ use crate::error::{Result, RewriteError};
 pub(super) struct Modules {
     /// Build ids as recorded, by path.
     recorded: HashMap<String, String>,
-    /// The program at another place, and the path that it had.
+    /// The program at another location, and its recorded path.
     instead: Option<(String, Symbols)>,
-    /// What was opened so far; `None` for what cannot be used.
+    /// The modules opened so far; `None` for unusable ones.
     opened: HashMap<String, Option<Symbols>>,
     /// The number of requested addresses, and of those that have a name.
     addresses: usize,
@@ -23,10 +23,10 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    /// Those of a recording; `binary` is one of them, wherever it lies now.
+    /// The modules of a recording; `binary` is the present location of one of them.
     ///
     /// # Errors
-    /// That `binary` cannot be read, or is none of them.
+    /// `binary` cannot be read, or is not one of them.
     pub(super) fn new(recording: &Recording, binary: Option<&Path>) -> Result<Self> {
         let facts = recording.facts()?.into_iter();
         let recorded: HashMap<String, String> =
@@ -54,12 +54,12 @@ impl Modules {
         self.addresses
     }
 
-    /// Those that have a name.
+    /// Number of addresses with a name.
     pub(super) fn named(&self) -> usize {
         self.named
     }
 
-    /// What could not be used, a sentence each.
+    /// The modules that could not be used, a sentence each.
     pub(super) fn problems(self) -> Vec<String> {
         self.problems
     }
@@ -90,7 +90,7 @@ impl Modules {
     }
 }
 
-/// The program at `path`, and the module of the recording that it is: by build id, or by name where there is none.
+/// The program at `path`, and the module of the recording that matches: by build id, or by name if there is none.
 fn instead(path: &Path, recorded: &HashMap<String, String>) -> Result<(String, Symbols)> {
     let symbols = Symbols::open(path)?;
     let id = symbols.build_id();
