@@ -1,13 +1,13 @@
-//! The part of an address after `#`: the state of the page, which is a question and what it depends on.
+//! The part of an address after `#`: the state of the page, which is a question and its context.
 
 use barrow_query::{QueryError, Question, SnapshotName, Touches};
 use form_urlencoded::Serializer;
 
-/// The fragment of lines of the prompt, of which the last is the question: `without`, `let` and `snapshot` before it
+/// The fragment of lines of the prompt, the last of which is the question: `without`, `let` and `snapshot` before it
 /// become a part of it.
 ///
 /// # Errors
-/// Those of a line that is no question, and of one that does more than a page may do.
+/// Those of a line that is not a question, and of one that does more than a page may do.
 pub fn fragment(lines: &[String]) -> Result<String, QueryError> {
     let mut state: Vec<(&str, &str)> = Vec::new();
     for line in lines {
@@ -28,7 +28,7 @@ pub fn fragment(lines: &[String]) -> Result<String, QueryError> {
             "snapshot" => ("s", snapshot(rest)?),
             _ => ("q", line.trim()),
         };
-        // The last question and the last snapshot hold.
+        // The last question and the last snapshot count.
         state.retain(|(known, _)| *known != key || matches!(key, "w" | "let"));
         state.push((key, value));
     }
@@ -37,7 +37,7 @@ pub fn fragment(lines: &[String]) -> Result<String, QueryError> {
     Ok(fragment.replace('+', "%20"))
 }
 
-/// A snapshot as a line names it.
+/// A snapshot as named in a line.
 fn snapshot(word: &str) -> Result<&str, QueryError> {
     word.parse::<SnapshotName>().map(|_| word).map_err(QueryError::usage)
 }

@@ -90,8 +90,8 @@ impl Asset {
         ASSETS.iter().find(|asset| asset.path == path)
     }
 
-    /// Its bytes. In a debug build they are those of the folder `BARROW_PAGE`, so that a page can be changed while it is
-    /// served.
+    /// Its bytes. In a debug build they are read from the folder `BARROW_PAGE`, so that a page can be changed while it
+    /// is served.
     pub(crate) fn bytes(&self) -> Bytes {
         if cfg!(debug_assertions)
             && let Some(folder) = std::env::var_os("BARROW_PAGE")
@@ -102,7 +102,7 @@ impl Asset {
         Bytes::from_static(self.bytes)
     }
 
-    /// Its bytes as gzip, without comments, and what names this version of it.
+    /// Its bytes as gzip, without comments, and the tag of this version.
     pub(crate) fn packed(&self) -> (Bytes, &str) {
         let packed = self.packed.get_or_init(|| {
             let gzip = match std::str::from_utf8(self.bytes) {
@@ -116,7 +116,7 @@ impl Asset {
         (packed.gzip.clone(), &packed.tag)
     }
 
-    /// What it is.
+    /// Its media type.
     pub(crate) fn content_type(&self) -> &'static str {
         match self.path.rsplit('.').next() {
             Some("html") => "text/html; charset=utf-8",
@@ -128,7 +128,7 @@ impl Asset {
     }
 }
 
-/// All files as they are in the repository, with their paths.
+/// All files as in the repository, with their paths.
 #[cfg(test)]
 pub(crate) fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
     ASSETS.iter().filter_map(|asset| Some((asset.path, std::str::from_utf8(asset.bytes).ok()?)))

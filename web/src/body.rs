@@ -1,4 +1,4 @@
-//! The body of a response: bytes, or pieces as they are made.
+//! The body of a response: bytes, or pieces sent as they become available.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,7 +9,7 @@ use tokio::sync::mpsc::Receiver;
 use crate::connections::Busy;
 use crate::reporter::StopOnDrop;
 
-/// A body that ends early: the browser sees a broken transfer, and not a whole file.
+/// The error of a body that ends early: the browser sees a broken transfer, and not a complete file.
 #[derive(Debug, thiserror::Error)]
 #[error("the rest of this answer could not be made")]
 pub(crate) struct Broken;
@@ -25,7 +25,7 @@ pub(crate) enum Body {
     ),
 }
 
-/// A body, and the request that it answers. The connection does not give way to another until the body has been sent.
+/// A body, and the request that it answers. The connection does not yield to another one until the body has been sent.
 pub(crate) struct Held {
     pub(crate) body: Body,
     #[expect(dead_code, reason = "the request is over when it is dropped")]

@@ -1,7 +1,8 @@
-//! The page without its comments, as it is sent: they are a fourth of what would be sent.
+//! The page without its comments, as it is sent: they are a quarter of it.
 
-/// The same text without indentation, comments that fill whole lines, and types within lines. Every line keeps its number, so that
-/// a browser's messages name lines of the source. No text of the page goes over several lines, as a test makes sure.
+/// The same text without indentation, comments that fill whole lines, and types within lines. Every line keeps its
+/// number, so that messages of a browser refer to lines of the source. No text of the page spans several lines, which a
+/// test checks.
 pub(crate) fn without_comments(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut is_inside = false;
@@ -21,7 +22,7 @@ pub(crate) fn without_comments(text: &str) -> String {
     plain
 }
 
-/// Appends a line without what `/** */` in it says of types.
+/// Appends a line without the types in `/** */`.
 fn push_without_types(line: &str, plain: &mut String) {
     let mut rest = line;
     while let Some((before, (_, after))) =

@@ -1,6 +1,6 @@
-//! The bytes of a connection. An address that is longer than any that is answered is cut as it arrives. So it takes no
-//! more memory than others, and is refused in a sentence like them. What arrives after the last response is thrown
-//! away: if it were left unread, the system would take the response back.
+//! The bytes of a connection. An address that is longer than any valid one is cut as it arrives. So it takes no more
+//! memory than others, and is refused with the same kind of message. Bytes that arrive after the last response are
+//! discarded: if they were left unread, the system would discard the response.
 
 use std::future::Future;
 use std::io;
@@ -11,14 +11,14 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-/// Addresses of this length in bytes or more are refused. The HTTP library takes 65,534.
+/// Minimum length of refused addresses in bytes. The HTTP library accepts 65,534.
 pub(crate) const TOO_LONG: usize = 60 << 10;
-/// Where a line is cut: behind the longest method and an address that is refused.
+/// Lines are cut here: after the longest method and an address that is refused.
 const CUT_AT: usize = TOO_LONG + "OPTIONS ".len();
-/// How long a browser may go on sending what nobody reads.
+/// Time that a browser may continue to send bytes that are discarded.
 const LINGER: Duration = Duration::from_secs(5);
 
-/// A connection whose long lines are cut.
+/// A connection that cuts long lines.
 pub(crate) struct Connection<S> {
     stream: S,
     cutter: Cutter,
@@ -32,16 +32,16 @@ impl<S> Connection<S> {
     }
 }
 
-/// Cuts lines. The next word stays: after an address it is the version of HTTP.
+/// Cuts lines. The next word is kept: after an address it is the version of HTTP.
 #[derive(Default)]
 struct Cutter {
-    /// Bytes of this line that were kept.
+    /// Number of bytes of this line that were kept.
     line: usize,
     is_cutting: bool,
 }
 
 impl Cutter {
-    /// Moves what is kept to the front. Returns its length.
+    /// Moves the kept bytes to the front. Returns their number.
     fn cut(&mut self, bytes: &mut [u8]) -> usize {
         let mut kept = 0;
         for at in 0..bytes.len() {
@@ -68,7 +68,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Connection<S> {
             let read = buffer.filled().len() - before;
             let kept = cutter.cut(&mut buffer.filled_mut()[before..]);
             buffer.set_filled(before + kept);
-            // Nothing kept would be the end of the stream.
+            // An empty result would mean the end of the stream.
             if kept > 0 || read == 0 {
                 return Poll::Ready(Ok(()));
             }

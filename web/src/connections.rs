@@ -1,16 +1,16 @@
-//! How many connections there are. When there are too many, the one that has waited longest for a request gives way.
+//! The number of connections. If there are too many, the one that has waited longest for a request yields.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// Connections at a time. A browser has six. Systems allow 256 files and more.
+/// Maximum number of connections. A browser has six. Systems allow 256 files and more.
 const MOST_CONNECTIONS: usize = 100;
-/// Of the files that the process may have open, one in so many is a connection. Questions need the others, and a connection
-/// that gives way is open until it has ended.
+/// One in this many of the files that the process may open is a connection. Questions need the others, and a connection
+/// that yields stays open until it has ended.
 const FILES: usize = 3;
-/// Fewer connections serve no page.
+/// Minimum number of connections for serving a page.
 const FEWEST_CONNECTIONS: usize = 6;
 
 /// The connections of a server.
@@ -35,21 +35,21 @@ struct Seat {
 struct State {
     /// Requests whose responses have not been sent.
     requests: usize,
-    /// When the last response was sent, or the connection began.
+    /// The time when the last response was sent, or the connection began.
     idle_since: Instant,
 }
 
-/// A request that is being answered: its connection does not give way.
+/// A request being answered: its connection does not yield.
 pub(crate) struct Busy(Arc<Seat>);
 
 impl Connections {
-    /// None yet, and room for as many as the system allows.
+    /// No connection yet, with the maximum that the system allows.
     pub(crate) fn new() -> Self {
         let most = (files() / FILES).clamp(FEWEST_CONNECTIONS, MOST_CONNECTIONS);
         Connections { most, open: Arc::default(), ended: Arc::default() }
     }
 
-    /// A place for one more connection. Waits only while a request of every other is being answered.
+    /// A place for one more connection. Waits only while all others are answering a request.
     pub(crate) async fn seat(&self) -> Seated {
         loop {
             let ended = self.ended.notified();
@@ -63,11 +63,11 @@ impl Connections {
     fn try_seat(&self) -> Option<Arc<Seat>> {
         let mut open = lock(&self.open);
         if open.len() >= self.most {
-            let idle = |(at, seat): (usize, &Arc<Seat>)| {
+            let idle = open.iter().enumerate().filter_map(|(at, seat)| {
                 let state = lock(&seat.state);
                 (state.requests == 0).then_some((state.idle_since, at))
-            };
-            let (_, longest) = open.iter().enumerate().filter_map(idle).min()?;
+            });
+            let (_, longest) = idle.min()?;
             open.swap_remove(longest).gives_way.notify_one();
         }
         let state = Mutex::new(State { requests: 0, idle_since: Instant::now() });
@@ -78,7 +78,7 @@ impl Connections {
 }
 
 impl Seated {
-    /// Ends when this connection gives way to another.
+    /// Completes when this connection yields to another.
     pub(crate) async fn gives_way(&self) {
         self.seat.gives_way.notified().await;
     }
@@ -105,7 +105,7 @@ impl Drop for Busy {
     }
 }
 
-/// How many files the process may have open.
+/// Number of files that the process may have open.
 #[cfg(unix)]
 fn files() -> usize {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;

@@ -1,4 +1,4 @@
-//! Compresses what is sent, if the browser takes it.
+//! Compresses responses if the browser accepts that.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use flate2::write::GzEncoder;
 
 /// Encodes the pieces of one response.
 pub(crate) enum Encoder {
-    /// As they are.
+    /// Uncompressed.
     Plain,
     /// As one gzip stream. Each piece can be read at once.
     Gzip(Box<GzEncoder<Vec<u8>>>),
@@ -43,7 +43,7 @@ impl Encoder {
     }
 }
 
-/// All bytes compressed as well as possible: for what is compressed once.
+/// All bytes with the best compression: for data that is compressed once.
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
     let _ = gzip.write_all(bytes);

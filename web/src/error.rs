@@ -1,41 +1,41 @@
-//! Why there is no server, and why a request has no answer.
+//! Errors of starting the server and of requests.
 
 use barrow_query::QueryError;
 use hyper::StatusCode;
 use serde::Serialize;
 
-/// Why there is no server.
+/// The reason why the server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum WebError {
-    /// The operands name nothing that can be served.
+    /// The operands contain nothing that can be served.
     #[error(transparent)]
     Query(#[from] QueryError),
-    /// The port cannot be had.
+    /// The port is not available.
     #[error("port {port} cannot be used: {source}")]
     Port {
         /// The port; 0 is any.
         port: u16,
-        /// Why.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// The system does not give what a server needs.
+    /// The system refuses a resource that a server needs.
     #[error("the server cannot run: {0}")]
     System(#[from] std::io::Error),
 }
 
-/// Why a request has no answer: a status, and what a person reads.
+/// The reason why a request has no answer: a status, and a message for people.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     pub(crate) fault: Fault,
 }
 
-/// What went wrong, as the page shows it.
+/// An error as the page shows it.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Fault {
     /// A sentence.
     message: String,
-    /// The exit code that the same question has in a shell.
+    /// The exit code of the same question in a shell.
     code: u8,
     /// An expression that was not understood,
     text: Option<String>,

@@ -1,4 +1,4 @@
-//! What is served: recordings and dumps, each with a number.
+//! The served files: recordings and dumps, each with a number.
 
 mod place;
 mod scan;
@@ -18,25 +18,25 @@ use self::place::Place;
 use self::scan::Found;
 pub(crate) use self::served::{Served, Unready};
 
-/// The files of the operands, and those that were found in their folders.
+/// The files of the operands, and those found in their folders.
 pub(crate) struct Files {
     folders: Vec<PathBuf>,
     version: String,
     served: Mutex<Vec<Arc<Served>>>,
-    /// When to search the folders again. Held while files are added.
+    /// The time of the next search of the folders. Locked while files are added.
     next_scan: Mutex<Instant>,
 }
 
-/// How often folders are searched at most.
+/// Minimum time between two searches of folders.
 const SCAN_EVERY: Duration = Duration::from_secs(1);
-/// The time between two searches, as a multiple of what one takes.
+/// The time between two searches, as a multiple of the duration of one.
 const SCAN_PAUSE: u32 = 20;
 
 impl Files {
     /// The files of these operands.
     ///
     /// # Errors
-    /// A file that cannot be read, and folders without any that can.
+    /// A file that cannot be read, or folders without readable files.
     pub(crate) fn new(operands: &[PathBuf], version: String, templates: &Templates) -> Result<Self, QueryError> {
         let (folders, named): (Vec<PathBuf>, Vec<PathBuf>) = operands.iter().cloned().partition(|path| path.is_dir());
         for path in &named {
@@ -64,7 +64,7 @@ impl Files {
         self.served.lock().unwrap_or_else(PoisonError::into_inner).get(number).cloned()
     }
 
-    /// Looks at every file again, and for new ones. Returns what the page shows of them.
+    /// Checks every file again, and searches for new ones. Returns the list for the page.
     pub(crate) fn look(&self, templates: &Templates) -> Value {
         self.scan(templates);
         let files = self.all();
@@ -76,9 +76,9 @@ impl Files {
         self.served.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Adds what is new in the folders, unless they were searched just now.
+    /// Adds new files in the folders, unless they were searched just now.
     fn scan(&self, templates: &Templates) {
-        // A request that does not get the lock leaves it to the one that has it.
+        // A request that does not get the lock leaves the search to the one that has it.
         let Ok(mut next) = self.next_scan.try_lock() else { return };
         let begun = Instant::now();
         if begun < *next {
@@ -88,7 +88,7 @@ impl Files {
         *next = Instant::now() + SCAN_EVERY.max(begun.elapsed() * SCAN_PAUSE);
     }
 
-    /// Adds files that are not there yet. A name that another file has gets a number.
+    /// Adds files that are not in the list. A name that another file has gets a number.
     fn add(&self, found: impl Iterator<Item = Found>, templates: &Templates) {
         let known = self.all();
         let known: HashSet<&Path> = known.iter().map(|file| file.path()).collect();
@@ -111,7 +111,7 @@ impl Files {
     }
 }
 
-/// Whether a file can be served.
+/// Checks that a file can be served.
 fn check(path: &Path) -> Result<(), QueryError> {
     let unreadable = |cause: String| QueryError::Unreadable { path: path.display().to_string(), cause };
     let metadata = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! A page in the browser for questions about recordings: an HTTP server on the own machine.
+//! A browser page for questions about recordings: an HTTP server on the local machine.
 //!
 //! ```text
 //!   browser ──▶ server ──▶ guard: token, host, origin ──┬─▶ assets     the page
@@ -7,8 +7,8 @@
 //!                            events: progress, answer ◀─────────────────┘  a thread for each question
 //! ```
 //!
-//! Nothing that a request says reaches the file system: files are numbers in the list that was made from the operands of
-//! `barrow serve`. A request can ask questions that read a recording, and nothing else.
+//! No request reaches the file system: files are numbers in the list made from the operands of `barrow serve`. A
+//! request can only ask questions that read a recording.
 
 #![forbid(unsafe_code)]
 

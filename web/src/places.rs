@@ -1,4 +1,4 @@
-//! Places in which questions are answered. Those that take long leave the places of those that do not.
+//! Places in which questions are answered. Slow questions move out of the places of fast ones.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,16 +9,16 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::reporter::Reporter;
 
-/// Questions that are answered at a time and have not taken long yet; others wait.
+/// Maximum number of concurrent questions that have not taken long yet; others wait.
 const MOST_NEW: usize = 16;
-/// Questions that are answered at a time and take long; others wait.
+/// Maximum number of concurrent slow questions; others wait.
 const MOST_LONG: usize = 16;
-/// All of them.
+/// The sum of both.
 pub(crate) const MOST_QUESTIONS: usize = MOST_NEW + MOST_LONG;
-/// A question that has taken this time takes long. Most are answered sooner once the index of their file exists.
+/// A question that takes longer is slow. Most are answered sooner once the index of their file exists.
 const LONG: Duration = Duration::from_millis(500);
 
-/// Which questions take about as long as each other: those of one verb about one file.
+/// The kind of a question, which predicts its duration: the verb, and the file.
 pub(crate) type Kind = (usize, &'static str);
 
 /// The places of a server.
@@ -26,7 +26,7 @@ pub(crate) type Kind = (usize, &'static str);
 pub(crate) struct Places {
     new: Arc<Semaphore>,
     long: Arc<Semaphore>,
-    /// Kinds of which the last question took long: further ones wait for the places of these at once.
+    /// Kinds whose last question was slow: further ones wait for the places of these at once.
     long_kinds: Arc<Mutex<HashSet<Kind>>>,
 }
 
@@ -42,7 +42,7 @@ impl Places {
         Places { new, long, long_kinds: Arc::default() }
     }
 
-    /// Waits for a place, and tells so; `None` if nobody waits for the answer any more.
+    /// Waits for a place, and reports that; `None` if the request was abandoned.
     pub(crate) async fn take(&self, kind: Kind, reporter: &Reporter) -> Option<Place> {
         if let Ok(permit) = Arc::clone(self.places_of(kind)).try_acquire_owned() {
             return Some(self.watched(kind, permit));
@@ -54,7 +54,7 @@ impl Places {
             if reporter.is_stopped() {
                 return None;
             }
-            // What takes long may have become known meanwhile.
+            // The kind may have become known as slow meanwhile.
             if Arc::ptr_eq(places, self.places_of(kind)) {
                 return Some(self.watched(kind, permit));
             }
@@ -69,7 +69,7 @@ impl Places {
         self.long_kinds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place whose question moves to another if it takes long.
+    /// A place whose question moves to another one if it is slow.
     fn watched(&self, kind: Kind, permit: OwnedSemaphorePermit) -> Place {
         let permit = Arc::new(Mutex::new(permit));
         let (places, place) = (self.clone(), Arc::downgrade(&permit));

@@ -1,4 +1,4 @@
-//! What a request asks: a line, and the file, snapshot and rows it is about.
+//! The content of a request: a line, and the file, snapshot and rows it refers to.
 
 use barrow_query::commands::Subject;
 use barrow_query::{QueryError, Question, SnapshotName, Touches};
@@ -7,58 +7,50 @@ use hyper::StatusCode;
 use crate::error::{Fault, Refusal};
 use crate::verbs::{self, ALLOWED};
 
-/// The longest line, in bytes.
+/// Maximum length of a line, in bytes.
 const LONGEST_LINE: usize = 8 << 10;
-/// The most rows of a window.
+/// Maximum number of rows of a window.
 const MOST_ROWS: usize = 1_000;
-/// The most things that are excluded or named.
+/// Maximum number of exclusions and names.
 const MOST_WORDS: usize = 64;
 
-/// What a request asks.
+/// A parsed request.
 pub(crate) struct Asked {
     pub(crate) file: usize,
     pub(crate) snapshot: SnapshotName,
     pub(crate) question: Question,
     pub(crate) without: Vec<String>,
     pub(crate) lets: Vec<String>,
-    /// The first row that is wanted, and how many; `None`: as many as the question says.
+    /// The first wanted row, and the number of rows; `None`: those of the question itself.
     pub(crate) window: Option<(u64, usize)>,
 }
 
 impl Asked {
-    /// Reads what follows `?`. Refuses what is no question, and questions that do anything but read the recording.
+    /// Parses the part after `?`. Refuses lines that are not questions, and questions that do anything but read the
+    /// recording.
     pub(crate) fn of_query(query: &str, name_of: impl Fn(usize) -> Option<String>) -> Result<Self, Refusal> {
-        let bad = |message: String| Refusal::new(StatusCode::BAD_REQUEST, message);
         let pairs: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-        let first = |key: &str| pairs.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
-        let number = |key: &str| {
-            let value = first(key).map(str::parse::<u64>).transpose();
-            value.map_err(|_| bad(format!("`{key}` is no number")))
-        };
-        let all = |key: &str| -> Vec<String> {
-            pairs.iter().filter(|(name, _)| name == key).map(|(_, value)| value.clone()).collect()
-        };
-        let line = first("q").unwrap_or_default();
-        let (without, lets) = (all("w"), all("let"));
+        let line = first(&pairs, "q").unwrap_or_default();
+        let (without, lets) = (all(&pairs, "w"), all(&pairs, "let"));
         let texts = without.iter().chain(&lets).map(String::len);
         if texts.chain([line.len()]).any(|length| length > LONGEST_LINE) {
             return Err(Refusal::new(StatusCode::URI_TOO_LONG, "a line has at most 8 KiB"));
         }
         if without.len() + lets.len() > MOST_WORDS {
-            return Err(bad(format!("at most {MOST_WORDS} things can be excluded or named")));
+            return Err(bad_request(format!("at most {MOST_WORDS} things can be excluded or named")));
         }
-        let file = number("f")?.map_or(Ok(0), usize::try_from).unwrap_or(usize::MAX);
+        let file = number(&pairs, "f")?.map_or(Ok(0), usize::try_from).unwrap_or(usize::MAX);
         let Some(name) = name_of(file) else {
             return Err(Refusal::new(StatusCode::NOT_FOUND, "no file of that number is served"));
         };
-        let snapshot = first("s").map_or(Ok(SnapshotName::Last), str::parse).map_err(bad)?;
+        let snapshot = first(&pairs, "s").map_or(Ok(SnapshotName::Last), str::parse).map_err(bad_request)?;
         let question = question(line, &name)?;
         for (verb, words) in
             without.iter().map(|words| ("without", words)).chain(lets.iter().map(|words| ("let", words)))
         {
             check_words(verb, words, &name)?;
         }
-        let window = match (number("from")?, number("n")?) {
+        let window = match (number(&pairs, "from")?, number(&pairs, "n")?) {
             (None, None) => None,
             (from, rows) => {
                 Some((from.unwrap_or(0), rows.map_or(MOST_ROWS, |rows| rows.min(MOST_ROWS as u64) as usize)))
@@ -66,6 +58,26 @@ impl Asked {
         };
         Ok(Asked { file, snapshot, question, without, lets, window })
     }
+}
+
+fn bad_request(message: String) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, message)
+}
+
+/// The first value of a key.
+fn first<'p>(pairs: &'p [(String, String)], key: &str) -> Option<&'p str> {
+    pairs.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+}
+
+/// The first value of a key as a number.
+fn number(pairs: &[(String, String)], key: &str) -> Result<Option<u64>, Refusal> {
+    let value = first(pairs, key).map(str::parse::<u64>).transpose();
+    value.map_err(|_| bad_request(format!("`{key}` is no number")))
+}
+
+/// All values of a key.
+fn all(pairs: &[(String, String)], key: &str) -> Vec<String> {
+    pairs.iter().filter(|(name, _)| name == key).map(|(_, value)| value.clone()).collect()
 }
 
 /// The question of a line about the file of this name.
@@ -100,7 +112,7 @@ fn understood(line: &str) -> Result<Question, Refusal> {
     Ok(question)
 }
 
-/// What a page is told that asks a question which touches more than `allowed`.
+/// The refusal of a question that touches more than `allowed`.
 fn only_in_a_shell(question: &Question, line: &str, allowed: Touches, name: &str) -> Refusal {
     let touches = question.touches().except(allowed);
     let what = if touches == Touches::NOTHING { "is about a prompt".to_owned() } else { touches.to_string() };
@@ -112,14 +124,10 @@ fn only_in_a_shell(question: &Question, line: &str, allowed: Touches, name: &str
     Refusal::new(StatusCode::FORBIDDEN, message)
 }
 
-/// A word as a shell takes it.
+/// A word quoted for a shell.
 fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._/-".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
+    let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "._/-".contains(c));
+    if !word.is_empty() && is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! How far a question is: what the thread that answers it tells, and what is sent of it.
+//! The progress of a question: reports of the thread that answers it, and their form for the page.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use std::time::Instant;
 use barrow_query::Watcher;
 use serde::Serialize;
 
-/// Follows a question, and stops it. Clones follow the same one.
+/// Follows a question, and can stop it. Clones follow the same one.
 #[derive(Clone)]
 pub(crate) struct Reporter(Arc<State>);
 
@@ -15,7 +15,7 @@ struct State {
     begun: Instant,
     stopped: AtomicBool,
     phase: Mutex<Option<Phase>>,
-    /// Steps of the phase that are done.
+    /// Completed steps of the phase.
     done: AtomicU64,
     remarks: Mutex<Vec<String>>,
 }
@@ -27,7 +27,7 @@ struct Phase {
     begun: Instant,
 }
 
-/// How far a question is, as the page shows it.
+/// The progress of a question as the page shows it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Progress {
     phase: String,
@@ -52,7 +52,7 @@ impl Reporter {
     }
 
     pub(crate) fn stop(&self) {
-        // Relaxed: a flag of its own, which orders no other memory.
+        // Relaxed: the flag orders no other memory.
         self.0.stopped.store(true, Ordering::Relaxed);
     }
 
@@ -60,12 +60,12 @@ impl Reporter {
         self.0.begun.elapsed().as_millis() as u64
     }
 
-    /// Something to know before the answer, if there is.
+    /// Notes to show before the answer.
     pub(crate) fn take_remarks(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.remarks.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// How far it is; `None` before the first phase.
+    /// The progress; `None` before the first phase.
     pub(crate) fn progress(&self) -> Option<Progress> {
         let phase = self.0.phase.lock().unwrap_or_else(PoisonError::into_inner);
         let phase = phase.as_ref()?;
@@ -106,7 +106,7 @@ impl Watcher for Reporter {
     }
 }
 
-/// Stops a question when it is dropped: the browser has left.
+/// Stops a question when it is dropped: the browser has disconnected.
 pub(crate) struct StopOnDrop(pub(crate) Reporter);
 
 impl Drop for StopOnDrop {

@@ -25,15 +25,14 @@ use crate::places::Places;
 use crate::templates::Templates;
 use crate::verbs;
 
-/// What requests are answered from.
+/// The state from which requests are answered.
 pub(crate) struct App {
     pub(crate) guard: Guard,
     pub(crate) files: Files,
     pub(crate) templates: Templates,
-    /// Where questions are answered.
+    /// The places where questions are answered.
     pub(crate) places: Places,
-    /// Permits to make a CSV file. A download that the browser pauses keeps its permit, and must not keep one of a
-    /// question.
+    /// Permits to make a CSV file. A download that the browser pauses keeps its permit, and must not block questions.
     pub(crate) downloads: Arc<Semaphore>,
 }
 
@@ -60,7 +59,7 @@ async fn route<B>(app: &Arc<App>, request: &Request<B>) -> Result<Response<Body>
         return Err(Refusal::new(StatusCode::URI_TOO_LONG, message));
     }
     if !path.starts_with("/api/") {
-        // The page itself is the same for everybody, and says nothing of the files.
+        // The page itself is the same for everybody, and reveals nothing about the files.
         return if method == Method::POST { Err(takes("GET")) } else { asset(path, headers) };
     }
     app.guard.check_token(headers)?;
@@ -116,7 +115,7 @@ fn asset(path: &str, headers: &HeaderMap) -> Result<Response<Body>, Refusal> {
     Ok(response.expect("these headers are valid"))
 }
 
-/// The file that a request names.
+/// The file of a request.
 fn served(app: &App, query: &str) -> Result<Arc<Served>, Refusal> {
     let number = form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == "f").map(|(_, value)| value);
     let number = number.map_or(Ok(0), |number| number.parse::<usize>());
@@ -131,7 +130,7 @@ fn data(headers: &HeaderMap, data: &Value) -> Response<Body> {
     json_response(StatusCode::OK, "application/json", gzip, bytes.into())
 }
 
-/// What a request is told that is refused.
+/// The response to a refused request.
 fn refused(refusal: &Refusal) -> Response<Body> {
     let bytes = json!({ "error": refusal.fault }).to_string().into_bytes();
     json_response(refusal.status, "application/json", false, bytes.into())
@@ -151,7 +150,7 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Why a file cannot be asked now, as a response.
+/// The response for a file that cannot be asked now.
 impl From<Unready> for Refusal {
     fn from(unready: Unready) -> Self {
         match unready {
@@ -161,7 +160,7 @@ impl From<Unready> for Refusal {
     }
 }
 
-/// A thread of the server has ended early: that is a defect of barrow.
+/// A thread of the server has ended early: that is a bug of barrow.
 fn failed() -> Refusal {
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "barrow failed at this question; others go on")
 }

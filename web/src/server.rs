@@ -25,18 +25,18 @@ use crate::places::{MOST_QUESTIONS, Places};
 use crate::requests::{App, respond};
 use crate::templates::Templates;
 
-/// CSV files that are made at a time; others wait.
+/// Maximum number of concurrent CSV files; others wait.
 const MOST_DOWNLOADS: usize = 8;
 /// Threads that answer questions, make CSV files, look at files, and wait for disks.
 const MOST_THREADS: usize = MOST_QUESTIONS + MOST_DOWNLOADS + 8;
-/// How long a browser may take to send the head of a request, and keep a connection that it does not use.
+/// Maximum time for the head of a request, and maximum idle time of a connection.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// The longest head of a request.
+/// Maximum size of the head of a request.
 const HEAD_BYTES: usize = 128 << 10;
-/// How often the server looks whether it should end.
+/// Interval at which the server checks whether it should end.
 const NAP: Duration = Duration::from_millis(50);
 
-/// What is served, and how.
+/// Options of a server.
 pub struct Options {
     /// Recordings, dumps, and folders of them.
     pub operands: Vec<PathBuf>,
@@ -46,13 +46,13 @@ pub struct Options {
     pub fragment: String,
     /// The version of the program, which the page shows.
     pub version: String,
-    /// What the sessions of all pages share.
+    /// The state shared by the sessions of all pages.
     pub workspace: Arc<Workspace>,
-    /// How files are opened.
+    /// Settings for opening files.
     pub settings: Settings,
 }
 
-/// A server that listens.
+/// A listening server.
 pub struct Server {
     listener: TcpListener,
     app: Arc<App>,
@@ -63,18 +63,15 @@ impl Server {
     /// Opens the files and listens, on this machine only.
     ///
     /// # Errors
-    /// A file that cannot be read, and a port that is in use.
+    /// A file that cannot be read, or a port that is in use.
     pub fn new(options: Options) -> Result<Self, WebError> {
         let settings = Settings { format: barrow_query::Format::Json, with_series: true, ..options.settings };
         let templates = Templates::new(options.workspace, settings);
         let files = Files::new(&options.operands, options.version, &templates)?;
         let port = options.port.unwrap_or(0);
-        let listen = || {
-            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
-            listener.set_nonblocking(true)?;
-            Ok(listener)
-        };
-        let listener = listen().map_err(|source| WebError::Port { port, source })?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+            .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
+            .map_err(|source| WebError::Port { port, source })?;
         let guard = Guard::new(listener.local_addr()?.port())?;
         let downloads = Arc::new(Semaphore::new(MOST_DOWNLOADS));
         let app = Arc::new(App { guard, files, templates, places: Places::new(), downloads });
@@ -105,7 +102,7 @@ impl Server {
                     biased;
                     accepted = listener.accept(), if next.is_none() => match accepted {
                         Ok((stream, _)) => next = Some(stream),
-                        // Too many open files, or a browser that has left: later ones may succeed.
+                        // Too many open files, or a disconnected browser: later ones may succeed.
                         Err(_) => tokio::time::sleep(NAP).await,
                     },
                     seated = connections.seat(), if next.is_some() => {
@@ -116,7 +113,7 @@ impl Server {
             }
             Ok::<(), std::io::Error>(())
         })?;
-        // Questions that still run notice that nobody waits for them.
+        // Running questions notice that they were abandoned.
         runtime.shutdown_timeout(Duration::from_secs(1));
         Ok(())
     }
@@ -134,7 +131,7 @@ async fn serve(stream: TcpStream, app: Arc<App>, seated: Seated) {
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES);
     tokio::select! {
         biased;
-        // A connection that breaks is the browser's business.
+        // A broken connection is not an error of the server.
         _ = http.serve_connection(TokioIo::new(Connection::new(stream)), service) => {}
         () = seated.gives_way() => {}
     }

@@ -1,4 +1,4 @@
-//! Sessions with what a page excludes and names: made once, copied for each question.
+//! Sessions with the exclusions and names of a page: made once, copied for each question.
 
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Duration;
@@ -8,18 +8,18 @@ use barrow_query::{OpenFile, QueryError, Question, Session, Settings, SnapshotNa
 use crate::reporter::Reporter;
 use crate::verbs::ALLOWED;
 
-/// Templates that are kept. The workspace keeps a heap for each.
+/// Maximum number of templates. The workspace keeps a heap for each.
 const MOST: usize = 6;
-/// How long to wait before looking again whether another question has made a template.
+/// Interval of checks whether another question has made a template.
 const NAP: Duration = Duration::from_millis(5);
 
-/// What questions depend on besides their words.
+/// The context of questions besides their words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Key {
     pub(crate) file: usize,
-    /// Which state of the file.
+    /// The state of the file.
     pub(crate) revision: u64,
-    /// What was selected; `None` if nothing depends on it.
+    /// The selected snapshot; `None` if nothing depends on it.
     pub(crate) snapshot: Option<SnapshotName>,
     /// The words after `let`.
     pub(crate) lets: Vec<String>,
@@ -50,7 +50,7 @@ impl Templates {
     /// A session for one question, which `reporter` follows.
     ///
     /// # Errors
-    /// Those of what is excluded and named.
+    /// Errors of the exclusions and names.
     pub(crate) fn session(&self, key: &Key, file: &OpenFile, reporter: &Reporter) -> Result<Session, QueryError> {
         let template = self.template(key);
         let mut made = loop {
@@ -70,7 +70,7 @@ impl Templates {
         Ok(session)
     }
 
-    /// Forgets what belongs to a file.
+    /// Removes the templates of a file.
     pub(crate) fn forget(&self, file: usize) {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).retain(|(key, _)| key.file != file);
     }

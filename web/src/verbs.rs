@@ -1,10 +1,10 @@
-//! What can be asked, as the page lists it.
+//! The verbs, as the page lists them.
 
 use barrow_query::Touches;
 use barrow_query::commands::{self, COMMANDS, Command, Subject};
 use serde_json::{Value, json};
 
-/// What a question from the page may touch.
+/// Resources that a question from the page may touch.
 pub(crate) const ALLOWED: Touches = Touches::RECORDING;
 
 /// Every verb, and whether it can be asked here.
@@ -35,7 +35,7 @@ pub(crate) fn is_about_recordings(command: &Command) -> bool {
     matches!(command.subject, Subject::Recording | Subject::Nothing)
 }
 
-/// Whether a command only reads the recording that is open. Those that can also read other files are asked without them.
+/// Whether a command only reads the open recording. Those that can also read other files are asked without them.
 fn is_for_page(command: &Command) -> bool {
     let touches = command.touches.except(Touches::READS_FILES);
     is_about_recordings(command) && touches.except(ALLOWED) == Touches::NOTHING

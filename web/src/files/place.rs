@@ -1,19 +1,19 @@
-//! Where a file is, and whether it may be opened there.
+//! The location of a file, and the check that it may be opened.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The path of a file. What is there can change while it is served.
+/// The path of a file. The file there may change while it is served.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     pub(super) path: PathBuf,
-    /// The folder that it must not leave, without links; `None` for a file that was named itself.
+    /// The folder that it must not leave, without links; `None` for a file given as an operand.
     pub(super) within: Option<Arc<Path>>,
 }
 
 impl Place {
-    /// Why this may not be opened: a pipe or a device, for which an open waits, and a link that leads out of the folder.
-    /// A file that is missing may be opened in vain.
+    /// The reason why the file may not be opened: a pipe or a device, on which an open blocks, or a link out of the
+    /// folder. A missing file passes; opening it fails.
     pub(super) fn problem(&self) -> Option<&'static str> {
         let metadata = std::fs::metadata(&self.path).ok()?;
         if !metadata.is_file() {

@@ -8,11 +8,11 @@ use barrow_query::is_readable;
 
 use super::place::Place;
 
-/// Folders below a folder that are searched.
+/// Depth of the search below a folder.
 const DEPTH: usize = 3;
-/// The most files that are served.
+/// Maximum number of served files.
 const MOST_FILES: usize = 1_000;
-/// The most entries of folders that are looked at.
+/// Maximum number of entries of folders that are searched.
 const MOST_ENTRIES: usize = 20_000;
 
 /// A file that can be served.
@@ -21,8 +21,8 @@ pub(super) struct Found {
     pub(super) place: Place,
 }
 
-/// The files in a folder that barrow reads, by name. Links that lead out of the folder, hidden files, and what barrow
-/// keeps beside recordings are left out.
+/// The files in a folder that barrow reads, by name. Links out of the folder, hidden files, and files that barrow
+/// stores beside recordings are left out.
 pub(super) fn files(folder: &Path) -> Vec<Found> {
     let Ok(top) = folder.canonicalize().map(Arc::<Path>::from) else { return Vec::new() };
     let (mut found, mut seen) = (Vec::new(), 0);

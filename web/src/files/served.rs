@@ -1,4 +1,4 @@
-//! One file that is served: what it is, and whether it is still the one that was opened.
+//! A served file: its state, and whether it is still the one that was opened.
 
 use std::fs::Metadata;
 use std::path::Path;
@@ -13,18 +13,18 @@ use super::place::Place;
 use crate::reporter::Reporter;
 use crate::templates::Templates;
 
-/// A recording without an end that has not changed for this long is probably not written any more.
+/// A recording without an end that has not changed for this long is probably no longer being written.
 const STILL: Duration = Duration::from_secs(30);
 
-/// How often a page that waits for an import looks whether it has ended.
+/// Interval at which a page that waits for an import checks whether it has ended.
 const NAP: Duration = Duration::from_millis(20);
 
-/// Why a file is not imported,
+/// The reason why a file is not imported,
 const NO_DUMP: &str = "this is no dump that could be imported now";
-/// and why its import is in vain.
+/// and the reason why its import is discarded.
 const OTHER_FILE: &str = "it was opened again while it was imported";
 
-/// A file that is served.
+/// A served file.
 pub(crate) struct Served {
     pub(crate) number: usize,
     name: String,
@@ -32,19 +32,19 @@ pub(crate) struct Served {
     state: Mutex<State>,
 }
 
-/// What is known of a file.
+/// The state of a file.
 struct State {
     kind: Kind,
-    /// What questions are about, once it is open.
+    /// The open file that questions read.
     file: Option<OpenFile>,
-    /// The length and the time of the last change of a dump when it was opened.
+    /// The length and the modification time of a dump when it was opened.
     stamp: Option<(u64, SystemTime)>,
     is_importing: bool,
-    /// It is another file than the one that was opened.
+    /// Whether another file has replaced the one that was opened.
     is_replaced: bool,
     is_growing: bool,
     problem: Option<String>,
-    /// Counts what was opened.
+    /// Counts the openings.
     revision: u64,
 }
 
@@ -54,12 +54,12 @@ enum Kind {
     Unknown,
 }
 
-/// Why a file cannot be asked now.
+/// The reason why a file cannot be asked now.
 #[derive(Debug)]
 pub(crate) enum Unready {
     /// It is a dump that has to be imported first.
     NotImported(String),
-    /// It is not what was opened.
+    /// It was replaced after it was opened.
     Replaced(String),
     /// It cannot be read.
     Unreadable(String),
@@ -89,9 +89,9 @@ impl Served {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What questions are about now, and its revision.
+    /// The file to ask, and its revision.
     ///
-    /// A file that was cut or replaced is not asked: what is mapped of it may be gone.
+    /// A file that was truncated or replaced is not asked: mapped parts of it may be gone.
     pub(crate) fn open(&self, templates: &Templates) -> Result<(OpenFile, u64), Unready> {
         let mut state = self.state();
         state.look(self.number, &self.place, templates);
@@ -112,14 +112,14 @@ impl Served {
         }
     }
 
-    /// Looks at the file again. Returns what the page shows of it.
+    /// Checks the file again. Returns its state for the page.
     pub(super) fn look(&self, templates: &Templates) -> Value {
         let mut state = self.state();
         state.look(self.number, &self.place, templates);
         self.shown(&state)
     }
 
-    /// Forgets the file and opens what is there now.
+    /// Closes the file and opens the present one.
     pub(crate) fn reopen(&self, templates: &Templates) -> Value {
         let mut state = self.state();
         let revision = state.revision + 1;
@@ -128,7 +128,7 @@ impl Served {
         self.shown(&state)
     }
 
-    /// Imports a dump, unless that was done already. Questions about other files go on meanwhile.
+    /// Imports a dump, unless that was done already. Questions about other files continue meanwhile.
     pub(crate) fn import(&self, templates: &Templates, reporter: &Reporter) -> Result<Value, QueryError> {
         let (stamp, revision) = loop {
             let mut state = self.state();
@@ -201,7 +201,7 @@ impl Served {
 }
 
 impl State {
-    /// Opens what can be opened at once: recordings, and dumps that were imported before.
+    /// Opens files that can be opened at once: recordings, and dumps that were imported before.
     fn open(place: &Place, templates: &Templates) -> Self {
         let mut state = State {
             kind: Kind::Unknown,
@@ -249,7 +249,7 @@ impl State {
             }
             Ok(Look::Nothing | Look::Same) if !is_still(path) => self.is_growing = true,
             Err(error) => self.problem = Some(error.to_string()),
-            // Opened as usual, it says what was lost.
+            // The usual way of opening reports the losses.
             _ => match session.open(&path.display().to_string()) {
                 Ok(()) => {}
                 Err(error) => self.problem = Some(problem(error)),
@@ -258,13 +258,13 @@ impl State {
         self.file = session.file().cloned();
     }
 
-    /// Looks whether the file has grown, or is another one.
+    /// Checks whether the file has grown, or was replaced.
     fn look(&mut self, number: usize, place: &Place, templates: &Templates) {
         if self.is_replaced {
             return;
         }
         if place.problem().is_some() {
-            // It is not said of what was opened in vain.
+            // Not reported for a file that could not be opened.
             self.is_replaced = self.problem.is_none();
             return self.forget_if_replaced(number, templates);
         }
@@ -303,7 +303,7 @@ impl State {
         self.revision += 1;
     }
 
-    /// Lets go of what is mapped of a file that was replaced.
+    /// Unmaps a file that was replaced.
     fn forget_if_replaced(&mut self, number: usize, templates: &Templates) {
         if self.is_replaced {
             (self.file, self.is_growing) = (None, false);
@@ -312,12 +312,12 @@ impl State {
     }
 }
 
-/// As questions write it.
+/// The form used in questions.
 fn hex(uuid: [u8; 16]) -> String {
     uuid.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Why a file cannot be read, without its path.
+/// The reason why a file cannot be read, without its path.
 fn problem(error: QueryError) -> String {
     match error {
         QueryError::Unreadable { cause, .. } => cause,

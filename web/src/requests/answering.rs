@@ -1,5 +1,5 @@
-//! Questions: progress while they are answered, then the answer. A fault that is found before anything is sent is a
-//! status.
+//! Questions: progress while they are answered, then the answer. An error that is found before anything is sent becomes
+//! a status.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -23,14 +23,14 @@ use crate::question::Asked;
 use crate::reporter::{Reporter, StopOnDrop};
 use crate::templates::Key;
 
-/// How often progress is sent, and how long nothing is.
+/// Interval of progress reports, and the time before the first one.
 const TICK: Duration = Duration::from_millis(100);
-/// Rows of an answer that is not asked for by windows.
+/// Maximum number of rows of an answer without a window.
 const MOST_ROWS: usize = 10_000;
-/// Lines of what is sent that may wait for the browser.
+/// Maximum number of lines that wait for the browser.
 const WAITING: usize = 4;
 
-/// One line of what is sent.
+/// One line of a response.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Event<T> {
@@ -59,7 +59,7 @@ pub(super) async fn ask(app: &Arc<App>, query: &str, gzip: bool) -> Result<Respo
     stream(app, kind, reporter, gzip, move || answer(&shared, &asked, &follower)).await
 }
 
-/// An answer with the part of its last table that was asked for.
+/// An answer with the requested part of its last table.
 #[derive(Serialize)]
 struct Windowed {
     #[serde(flatten)]
@@ -70,7 +70,7 @@ struct Windowed {
     revision: String,
 }
 
-/// Why a question is not answered: refused, or failed.
+/// The reason why a question is not answered: refused, or failed.
 pub(super) enum Failure {
     Refused(Refusal),
     Failed(QueryError),
@@ -94,7 +94,7 @@ fn answer(app: &App, asked: &Asked, reporter: &Reporter) -> Result<Vec<u8>, Fail
             (0, (answer, None))
         }
     };
-    // An answer without a window may leave rows out. It knows how many there are only if it says so.
+    // An answer without a window may leave rows out. It knows their number only if it says so.
     let mut rows_total = rows_total.or(answer.all_rows);
     if let Some(table) = answer.tables.last_mut().filter(|table| table.rows.len() > MOST_ROWS) {
         let rows = table.rows.len();
@@ -107,14 +107,14 @@ fn answer(app: &App, asked: &Asked, reporter: &Reporter) -> Result<Vec<u8>, Fail
     Ok(Event::Answer(windowed).line())
 }
 
-/// What the session of a question depends on.
+/// The context of the session of a question.
 pub(super) fn key(asked: &Asked, revision: u64) -> Key {
     let is_plain = asked.without.is_empty() && asked.lets.is_empty();
     let snapshot: Option<SnapshotName> = (!is_plain).then_some(asked.snapshot);
     Key { file: asked.file, revision, snapshot, lets: asked.lets.clone(), without: asked.without.clone() }
 }
 
-/// Runs `work` on a thread of its own, and sends progress until its line is there.
+/// Runs `work` on its own thread, and sends progress until its line is there.
 pub(super) async fn stream(
     app: &Arc<App>,
     kind: Kind,
@@ -122,7 +122,7 @@ pub(super) async fn stream(
     gzip: bool,
     work: impl FnOnce() -> Result<Vec<u8>, Failure> + Send + 'static,
 ) -> Result<Response<Body>, Refusal> {
-    // Leaving drops this, wherever the response is.
+    // Disconnecting drops this, wherever the response is.
     let stop = StopOnDrop(reporter.clone());
     let encoder = Arc::new(Mutex::new(Encoder::new(gzip)));
     let (sender, mut receiver) = oneshot::channel();
@@ -195,7 +195,7 @@ fn pump(
     receiver
 }
 
-/// What is new, unless the last line is being encoded.
+/// New progress, unless the last line is being encoded.
 fn progress(reporter: &Reporter, encoder: &Mutex<Encoder>) -> Option<Vec<u8>> {
     let mut encoder = encoder.try_lock().ok()?;
     let remarks = reporter.take_remarks().into_iter().map(|remark| Event::<()>::Remark(remark).line());

@@ -1,4 +1,4 @@
-//! What happens to the files: sent to a page as long as it listens.
+//! Changes of the files, sent to a page while it listens.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use tokio::time::interval;
 use super::App;
 use crate::body::Body;
 
-/// How often the files are looked at.
+/// Interval of checks of the files.
 const INTERVAL: Duration = Duration::from_millis(500);
-/// Looks without news after which something is sent, so that a page that has left is noticed.
+/// Number of checks without news after which something is sent, so that a disconnected page is noticed.
 const QUIET: u32 = 20;
 
-/// The files whenever something about them changes.
+/// Sends the files whenever one of them changes.
 pub(super) fn events(app: &Arc<App>) -> Response<Body> {
     let (sender, receiver) = mpsc::channel(1);
     let app = Arc::clone(app);

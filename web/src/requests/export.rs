@@ -16,9 +16,9 @@ use crate::error::{Fault, Refusal};
 use crate::question::Asked;
 use crate::reporter::{Reporter, StopOnDrop};
 
-/// Bytes that are sent at a time.
+/// Bytes sent at a time.
 const PIECE: usize = 64 << 10;
-/// Pieces that may wait for the browser.
+/// Maximum number of pieces that wait for the browser.
 const WAITING: usize = 8;
 
 /// The rows of the answer to a question, as a file.
@@ -57,11 +57,11 @@ fn write(app: &App, asked: &Asked, reporter: &Reporter, out: &mut Pieces) -> Res
     Ok(())
 }
 
-/// Sends what is written, piece by piece.
+/// Sends written bytes piece by piece.
 struct Pieces {
     pieces: mpsc::Sender<Result<Bytes, Broken>>,
     bytes: Vec<u8>,
-    /// Told when the first piece is there, or why there is none.
+    /// Signalled when the first piece is there, or with the reason why there is none.
     begun: Option<oneshot::Sender<Result<(), Refusal>>>,
 }
 
@@ -74,7 +74,7 @@ impl Pieces {
         self.pieces.blocking_send(Ok(bytes.into())).map_err(io::Error::other)
     }
 
-    /// Sends the rest. A fault after the first piece breaks the download.
+    /// Sends the rest. An error after the first piece breaks the download.
     fn end(mut self, done: Result<(), Failure>) {
         match (done, self.begun.take()) {
             (Ok(()), begun) => {

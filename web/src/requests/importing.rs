@@ -1,4 +1,4 @@
-//! Imports of dumps: progress, then what the dump has become.
+//! Imports of dumps: progress, then the imported file.
 
 use std::sync::Arc;
 
