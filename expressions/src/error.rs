@@ -1,4 +1,4 @@
-//! What is wrong with an expression, and where.
+//! Errors in the text of an expression, with their positions.
 
 /// An error in the text of an expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -6,7 +6,7 @@
 pub struct ExpressionError {
     /// The position in the text, in bytes.
     pub position: usize,
-    /// What is wrong, and what is expected at this position.
+    /// The error, and the alternatives at this position.
     pub message: String,
 }
 

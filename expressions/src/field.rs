@@ -1,11 +1,11 @@
-//! Tests of what the fields of a row hold: a number, a text, true or false, nothing.
+//! Tests of the values of fields of a row: a number, a text, true or false, null.
 
 use std::cmp::Ordering;
 
 use crate::number::parse_number;
 use crate::pattern::TextTest;
 
-/// What is asked of a field, as `.count > 3` or `.owner.name = "x"`.
+/// A test of a field, such as `.count > 3` or `.owner.name = "x"`.
 #[derive(Debug, Clone)]
 pub enum FieldTest {
     /// Whether it holds true, or false.
@@ -14,14 +14,14 @@ pub enum FieldTest {
     Number(NumberTest),
     /// Compares a text that it holds.
     Text(TextTest),
-    /// Whether it holds nothing, or anything.
+    /// Whether it is null, or not.
     Null {
-        /// Whether it is to hold anything.
+        /// Whether it must not be null.
         negated: bool,
     },
-    /// Whether it was not recorded what it holds, or whether it was.
+    /// Whether its value was not recorded, or was.
     Unknown {
-        /// Whether it is to be recorded.
+        /// Whether it must be recorded.
         negated: bool,
     },
 }
@@ -42,9 +42,9 @@ pub struct NumberTest {
 pub enum Bound {
     /// Every number is on this side of it.
     None,
-    /// Up to this number and with it.
+    /// Up to and including this number.
     With(Number),
-    /// Up to this number and without it.
+    /// Up to but excluding this number.
     Without(Number),
 }
 
@@ -53,7 +53,7 @@ pub enum Bound {
 pub enum Number {
     /// A whole number of at most 64 bits, with or without a sign.
     Whole(i128),
-    /// Another one.
+    /// Any other number.
     Real(f64),
 }
 
@@ -77,24 +77,31 @@ impl Number {
         })
     }
 
-    /// Reads the same, or a percentage as the fraction that it is.
+    /// Parses the same, or a percentage as a fraction.
     pub(crate) fn parse_share(text: &str) -> Option<Self> {
         let Some(percent) = text.strip_suffix('%') else { return Number::parse(text) };
         // Dividing rounds once, so that 7% is the number nearest to 7/100.
         percent.parse().ok().filter(|percent: &f64| percent.is_finite()).map(|percent| Number::Real(percent / 100.0))
     }
 
-    /// How two numbers compare; `None` if one is not a number.
-    #[must_use]
-    pub fn compare(self, other: Number) -> Option<Ordering> {
-        #[expect(clippy::cast_precision_loss, reason = "whole numbers are compared with each other exactly")]
-        let real = |number| match number {
+    #[expect(clippy::cast_precision_loss, reason = "whole numbers are compared with each other exactly")]
+    fn real(self) -> f64 {
+        match self {
             Number::Whole(whole) => whole as f64,
             Number::Real(real) => real,
-        };
+        }
+    }
+
+    fn is_nan(self) -> bool {
+        matches!(self, Number::Real(real) if real.is_nan())
+    }
+
+    /// The order of two numbers; `None` if one is NaN.
+    #[must_use]
+    pub fn compare(self, other: Number) -> Option<Ordering> {
         match (self, other) {
             (Number::Whole(one), Number::Whole(other)) => Some(one.cmp(&other)),
-            (one, other) => real(one).partial_cmp(&real(other)),
+            (one, other) => one.real().partial_cmp(&other.real()),
         }
     }
 }
@@ -114,35 +121,40 @@ impl NumberTest {
         Some(NumberTest { low, high, negated: operator == "!=" })
     }
 
-    /// The test for `-1..3`, `1.5..` or `..2M`, whose numbers are read by `parse`.
+    /// The test for `-1..3`, `1.5..` or `..2M`, with numbers parsed by `parse`.
     pub(crate) fn range(text: &str, parse: impl Fn(&str) -> Option<Number>) -> Option<Self> {
         let (low, high) = text.split_once("..").filter(|_| text != "..")?;
         let end = |text: &str| if text.is_empty() { Some(Bound::None) } else { parse(text).map(Bound::With) };
         Some(NumberTest { low: end(low)?, high: end(high)?, negated: false })
     }
 
-    /// Whether it asks for one number, or for all others.
+    /// Whether it tests for one number, or for all others.
     #[must_use]
     pub fn is_equality(&self) -> bool {
         matches!((self.low, self.high), (Bound::With(low), Bound::With(high)) if low == high)
     }
 
-    /// Whether a number passes. What is not a number passes only the test for that.
+    /// Whether a number passes. NaN passes only a test for NaN.
     #[must_use]
     pub fn holds(&self, number: Number) -> bool {
-        let is_nan = |number| matches!(number, Number::Real(real) if real.is_nan());
-        if matches!(self.low, Bound::With(low) if is_nan(low)) {
-            return is_nan(number) != self.negated;
+        if matches!(self.low, Bound::With(low) if low.is_nan()) {
+            return number.is_nan() != self.negated;
         }
-        if is_nan(number) {
+        if number.is_nan() {
             return false;
         }
-        let is_within = |bound, outside| match bound {
+        (self.low.admits(number, Ordering::Less) && self.high.admits(number, Ordering::Greater)) != self.negated
+    }
+}
+
+impl Bound {
+    /// Whether a number is on the inner side of it; `outside` is the order of numbers beyond it.
+    fn admits(self, number: Number, outside: Ordering) -> bool {
+        match self {
             Bound::None => true,
             Bound::With(end) => number.compare(end).is_some_and(|order| order != outside),
             Bound::Without(end) => number.compare(end) == Some(outside.reverse()),
-        };
-        (is_within(self.low, Ordering::Less) && is_within(self.high, Ordering::Greater)) != self.negated
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a crate that knows rows tells this one: their attributes, and the rows that have names.
+//! The interface to a crate that knows rows: their attributes, and the rows that have names.
 
 use crate::field::{FieldTest, NumberTest};
 use crate::pattern::TextTest;
@@ -21,7 +21,7 @@ pub enum Attribute<T, N, P> {
     Property(P),
 }
 
-/// What a number counts, so how it is typed.
+/// The unit of a number, which determines how it is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes or items: `100`, `64KiB`, `0x7f00`.
@@ -36,12 +36,13 @@ pub trait Language {
     type Text;
     /// Attributes that are numbers.
     type Number;
-    /// Properties that a row has or has not.
+    /// Properties that a row may have.
     type Property;
     /// A comparison, a property, or named rows.
     type Term;
 
-    /// What may begin a term, in words: ``an attribute such as `type` or `size`, a set, an object or `(` ``.
+    /// The alternatives at the start of a term, in words: ``an attribute such as `type` or `size`, a set, an object or
+    /// `(` ``.
     const TERM: &'static str;
     /// A text to compare with, as an example: `Hash`.
     const TEXT: &'static str;

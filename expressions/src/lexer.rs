@@ -18,7 +18,7 @@ pub(crate) enum TokenKind {
     Word(String),
     Quoted(String),
     Regex(String),
-    /// `."content type".name`: a word of which a part is in quotes, as the names in it.
+    /// `."content type".name`: a word that is partly in quotes, as the list of its names.
     Path(Vec<String>),
     /// `$name`, without the `$`.
     Set(String),
@@ -81,7 +81,7 @@ fn ends_word(c: char) -> bool {
     c.is_whitespace() || "()\"'=!~<>&|".contains(c)
 }
 
-/// A path with names in quotes, from its first `.` on; and its length.
+/// A path with quoted names, from its first `.` on, and its length.
 fn path(text: &str, position: usize) -> Result<(TokenKind, usize), ExpressionError> {
     let mut names = Vec::new();
     let mut at = 0;
@@ -94,7 +94,7 @@ fn path(text: &str, position: usize) -> Result<(TokenKind, usize), ExpressionErr
     Ok((TokenKind::Path(names), at))
 }
 
-/// The name of a field at the start of a text, and its length there; `None` if it is in quotes that do not end.
+/// The name of a field at the start of a text, and its length there; `None` if it has an unclosed quote.
 fn field_name(text: &str, ends: impl Fn(char) -> bool) -> Option<(String, usize)> {
     if let Some(quote @ ('"' | '\'')) = text.chars().next() {
         return delimited(text, quote);
@@ -103,7 +103,7 @@ fn field_name(text: &str, ends: impl Fn(char) -> bool) -> Option<(String, usize)
     Some((text[..length].to_owned(), length))
 }
 
-/// The name of a field as [`field_path`] and expressions read it: in quotes if it needs them.
+/// The name of a field in the form that [`field_path`] and expressions read: quoted if necessary.
 #[must_use]
 pub fn quoted_name(name: &str) -> Cow<'_, str> {
     if !name.is_empty() && !name.contains(|c| c == '.' || c == ',' || ends_word(c)) {
@@ -112,7 +112,7 @@ pub fn quoted_name(name: &str) -> Cow<'_, str> {
     Cow::Owned(format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")))
 }
 
-/// The names in `.owner."full name"`, if a text consists of nothing else. Names with a `.` need the quotes.
+/// The names in `.owner."full name"`, if a text consists of nothing else. Names with a `.` must be quoted.
 #[must_use]
 pub fn field_path(text: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();

@@ -20,7 +20,7 @@
 //! `=` compares whole texts. `~` takes a glob pattern for a whole text, or a regular expression that matches anywhere.
 //! A range includes both ends.
 //!
-//! This crate knows the syntax. A [`Language`] says which attributes rows have, and makes a term of each comparison;
+//! This crate knows the syntax. A [`Language`] defines the attributes of rows, and makes a term of each comparison;
 //! [`parse()`] makes a tree of such terms, a [`Node`]. Evaluating it is left to the crate that knows the rows.
 
 #![deny(unsafe_code)]

@@ -1,6 +1,6 @@
-//! The name that was probably meant by a word that is none.
+//! Suggestions for unknown words: the name that was probably meant.
 
-/// The name that takes the fewest edits to become, if they are few for its length.
+/// The name with the smallest edit distance, if that is small for the length of the word.
 pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     // Names whose lengths differ more than the limit need no comparison: a dump may have a million types.
     let (length, limit) = (word.chars().count(), 1 + word.chars().count() / 3);

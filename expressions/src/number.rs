@@ -50,7 +50,7 @@ pub fn parse_duration(text: &str) -> Option<u64> {
     }
 }
 
-/// The digits of a text, without `_`, and what follows them.
+/// The digits of a text, without `_`, and the rest.
 fn divided(text: &str) -> (String, &str) {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

@@ -129,7 +129,7 @@ impl<'t, L: Language> Parser<'t, L> {
         }
     }
 
-    /// What follows `length`: a text in parentheses, whose number of characters is compared.
+    /// Parses the rest after `length`: a text in parentheses, whose number of characters is compared.
     fn length(&mut self) -> Result<Node<L::Term>, ExpressionError> {
         const OF_WHAT: &str = "a text in parentheses, as in `length(text) > 1K` or `length(.name) = 0`,";
         let opening = self.take(OF_WHAT)?;
@@ -160,7 +160,7 @@ impl<'t, L: Language> Parser<'t, L> {
         Ok(Node::Term(self.language.text(attribute, test)))
     }
 
-    /// What follows `.name`: nothing, if it is true or false, or a comparison.
+    /// Parses the rest after `.name`: nothing, for a test that it is true, or a comparison.
     fn field(&mut self, path: Vec<String>, position: usize) -> Result<Node<L::Term>, ExpressionError> {
         check(&path, position)?;
         let is_compared = match self.peek().map(|token| &token.kind) {
@@ -237,7 +237,7 @@ impl<'t, L: Language> Parser<'t, L> {
         Ok(Node::Term(self.language.text(attribute, test)))
     }
 
-    /// What follows `is`: a whole text, a glob pattern if a word has `*` or `?`, or a regular expression.
+    /// Parses the rest after `is`: a whole text, a glob pattern if a word has `*` or `?`, or a regular expression.
     fn is(&mut self, word: &str, attribute: L::Text) -> Result<Node<L::Term>, ExpressionError> {
         let value = self.take("a value")?;
         let pattern = match &value.kind {
@@ -290,21 +290,17 @@ impl<'t, L: Language> Parser<'t, L> {
         named(self.language.measure(attribute, test.ok_or_else(|| error(value.position, message))?), at)
     }
 
-    /// Whether the operator or the value that comes next is one for texts.
+    /// Whether the next operator or value is one for texts.
     fn is_text(&self, unit: Unit) -> bool {
-        let text_operator = |kind: &TokenKind| matches!(kind, TokenKind::Operator("~" | "!~"));
-        let text_value = |kind: &TokenKind| match kind {
-            TokenKind::Quoted(_) | TokenKind::Regex(_) => true,
-            TokenKind::Word(word) => unit.parse(word).is_none(),
+        let Some(operator) = self.tokens.get(self.next) else { return false };
+        match &operator.kind {
+            TokenKind::Operator("~" | "!~") => true,
+            TokenKind::Operator("=" | "==" | "!=") => match self.tokens.get(self.next + 1).map(|value| &value.kind) {
+                Some(TokenKind::Quoted(_) | TokenKind::Regex(_)) => true,
+                Some(TokenKind::Word(word)) => unit.parse(word).is_none(),
+                _ => false,
+            },
             _ => false,
-        };
-        let equality = |kind: &TokenKind| matches!(kind, TokenKind::Operator("=" | "==" | "!="));
-        match self.tokens.get(self.next..).unwrap_or_default() {
-            [operator, value, ..] => {
-                text_operator(&operator.kind) || equality(&operator.kind) && text_value(&value.kind)
-            }
-            [operator] => text_operator(&operator.kind),
-            [] => false,
         }
     }
 
@@ -335,7 +331,7 @@ fn named<T>(term: Result<T, String>, position: usize) -> Result<Node<T>, Express
     term.map(Node::Term).map_err(|message| error(position, message))
 }
 
-/// Says which attributes there are, and which one was probably meant.
+/// Lists the attributes, and suggests the one that was probably meant.
 fn unknown(word: &str, known: &[String]) -> String {
     let lower = word.to_ascii_lowercase();
     let near = nearest(&lower, known.iter().map(String::as_str));

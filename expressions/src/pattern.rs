@@ -11,33 +11,33 @@ const MAX_REGEX_BYTES: usize = 1 << 20;
 /// A comparison of a text.
 #[derive(Debug, Clone)]
 pub struct TextTest {
-    /// What it is compared with.
+    /// The pattern that it is compared with.
     pub pattern: Pattern,
     /// Whether the comparison holds for all other texts.
     pub negated: bool,
 }
 
 impl TextTest {
-    /// Whether the comparison holds for a text. One that is missing equals no text and matches nothing.
+    /// Whether the comparison holds for a text. A missing text equals no text and matches no pattern.
     #[must_use]
     pub fn holds(&self, text: Option<&str>) -> bool {
         text.is_some_and(|text| self.pattern.matches(text)) != self.negated
     }
 }
 
-/// What a text is compared with.
+/// A pattern for texts.
 #[derive(Debug, Clone)]
 pub enum Pattern {
     /// This text.
     Exact(String),
-    /// Every text in which this matches.
+    /// Every text that contains a match.
     Regex(Regex),
-    /// Every text with so many characters.
+    /// Every text with this number of characters.
     Length(Range),
 }
 
 impl Pattern {
-    /// Whether a text is the same, or matches.
+    /// Whether a text is equal, or matches.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         match self {

@@ -3,11 +3,11 @@
 /// The numbers from `low` to `high`, both included, or all others if negated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
-    /// The least.
+    /// The minimum.
     pub low: u64,
-    /// The greatest; if it is less than `low`, the range is empty.
+    /// The maximum; if it is less than `low`, the range is empty.
     pub high: u64,
-    /// Whether all other numbers are meant.
+    /// Whether all other numbers are in it instead.
     pub negated: bool,
 }
 

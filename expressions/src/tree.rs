@@ -3,7 +3,7 @@
 /// An expression or a part of one, with the terms of a [`Language`](crate::Language).
 #[derive(Debug, Clone)]
 pub enum Node<T> {
-    /// One of them.
+    /// Any of them.
     Any(Vec<Node<T>>),
     /// All of them. Without parts it matches every row.
     All(Vec<Node<T>>),

@@ -5,8 +5,8 @@
 //!                    shop::remember             src/shop.rs:41                 the function itself
 //! ```
 //!
-//! It knows files with code and nothing of recordings. Several million addresses are named in a few seconds: what is
-//! parsed of a file is kept as long as its [`Symbols`].
+//! It knows files with code, not recordings. It names several million addresses in a few seconds: parsed parts of a
+//! file are kept as long as its [`Symbols`].
 //!
 //! ```
 //! use barrow_symbols::Symbols;
@@ -28,19 +28,19 @@ use addr2line::Loader;
 use object::read::ReadCache;
 use object::{Object, ObjectKind};
 
-/// Why a file names nothing.
+/// The reason why a file has no names.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SymbolError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{path}: {source}")]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// It holds no code that is understood.
+    /// The file has no supported code.
     #[error("{path}: {cause}")]
     NoCode {
         /// The file.
@@ -50,7 +50,7 @@ pub enum SymbolError {
     },
 }
 
-/// A call as its source has it.
+/// A call in the source.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Frame {
     /// The function, demangled, without the hash that Rust adds.
@@ -93,14 +93,14 @@ impl Symbols {
         Ok(Symbols { loader, build_id })
     }
 
-    /// What names the build, in hexadecimal digits; empty if the linker left nothing.
+    /// The build id in hexadecimal digits; empty if the linker left none.
     #[must_use]
     pub fn build_id(&self) -> String {
         self.build_id.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The calls at an address of the file, the innermost first: those that were inlined, then the function itself.
-    /// Damaged information names nothing.
+    /// The calls at an address of the file, the innermost first: inlined calls, then the function itself. Damaged
+    /// information yields no names.
     #[must_use]
     pub fn frames(&self, address: u64) -> Vec<Frame> {
         if address == u64::MAX {
