@@ -61,11 +61,11 @@ impl Graph {
         graph
     }
 
-    /// Reads a graph in words: `root -> a(16) -> b(24); a -> c(8)`. Names are numbered in the order they
-    /// appear; a size follows a name once; what `root` refers to is held by the group "globals".
+    /// Parses a graph in words: `root -> a(16) -> b(24); a -> c(8)`. Names are numbered in order of appearance; a size
+    /// follows a name once; the targets of `root` are held by the group "globals".
     ///
     /// # Panics
-    /// If a size is no number.
+    /// If a size is not a number.
     #[must_use]
     pub fn of_words(text: &str) -> (Self, Vec<String>) {
         let (mut graph, mut names) = (Graph::default(), Vec::<String>::new());
@@ -108,7 +108,7 @@ impl Graph {
         Recording::from_bytes(Self::bytes_of(&[self], None)).expect("what was written is read")
     }
 
-    /// The bytes of a recording whose snapshots are `graphs`, of this name if one is given.
+    /// The bytes of a recording with the snapshots `graphs`, and with this identifier if one is given.
     ///
     /// # Panics
     /// If they cannot be recorded: they are in memory.
@@ -150,9 +150,9 @@ impl Graph {
         Ok(())
     }
 
-    /// The objects that the roots reach without those of `removed`, by the definition: whatever a
-    /// reachable object refers to strongly, and the value of an ephemeron whose source and key are
-    /// reachable, until nothing more is found.
+    /// The objects that the roots reach without those of `removed`, by the definition: everything that a reachable
+    /// object refers to strongly, and the value of an ephemeron whose source and key are reachable, until nothing more
+    /// is found.
     #[must_use]
     pub fn reachable_without(&self, removed: &[bool]) -> Vec<bool> {
         let mut reached = vec![false; self.types.len()];
@@ -186,7 +186,7 @@ impl Graph {
     }
 }
 
-/// What graphs are recorded with.
+/// The declarations that graphs are recorded with.
 struct Words {
     types: Vec<TypeId>,
     groups: Vec<StringId>,

@@ -11,11 +11,11 @@ use crate::random::Random;
 /// An outgoing reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
-    /// What it is called.
+    /// Its label.
     pub label: Label,
-    /// How strong it is.
+    /// Its strength.
     pub strength: StrengthId,
-    /// Where it leads.
+    /// Its target.
     pub target: u32,
 }
 
@@ -93,8 +93,8 @@ impl Vocabulary {
 }
 
 impl Heap {
-    /// A heap of `size` objects of every form there is: fixed fields, arrays, maps with keys of their
-    /// own, unlabelled references, weak ones, huge sizes, with and without identity.
+    /// A heap of `size` objects of all forms: fixed fields, arrays, maps with keys of their own, unlabelled references,
+    /// weak ones, huge sizes, with and without identity.
     #[must_use]
     pub fn random(random: &mut Random, size: u32, vocabulary: &Vocabulary) -> Self {
         let has = [random.below(3), random.below(3), random.below(3), random.below(3)];

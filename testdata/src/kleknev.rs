@@ -1,5 +1,5 @@
-//! A log like the one that Kleknev's author describes: as many processes of each class, with the same sums, extremes and
-//! times. Only sums and extremes were printed, so what is between them is spread evenly.
+//! A log like the one described by Kleknev's author: the same number of processes of each class, with the same sums,
+//! extremes and times. Only sums and extremes were printed, so the values in between are distributed evenly.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ const BEGIN_NS: u64 = 1_362_956_126_300_000_000;
 /// The process ids of a system with the usual limit.
 const FIRST_PID: u64 = 5535;
 const MOST_PIDS: u64 = 32_768;
-/// Arguments are filled up to this length, so that the log is as long as the author's.
+/// Arguments are padded to this length, so that the log is as long as the author's.
 const ARGUMENT_BYTES: usize = 1620;
 
 /// A class of processes; times in milliseconds.
@@ -26,7 +26,7 @@ struct Class {
     wall_ms: u64,
 }
 
-/// Numbers of which only these were printed.
+/// A distribution of which only these numbers were printed.
 #[derive(Clone, Copy)]
 struct Spread {
     total: u64,
@@ -59,7 +59,7 @@ const fn spread([total, minimum, maximum]: [u64; 3]) -> Spread {
 
 /// The wall time of the build.
 const BUILD_MS: u64 = 26_200_000;
-/// Of the two processes around all others: a make, and in it what the author's report calls UNKNOWN.
+/// The two processes around all others: a make, and in it one that the author's report calls UNKNOWN.
 const MAKE: Around = Around { user_ms: 96_769_000, system_ms: 1_024_481, begin_ms: 55_000, end_ms: BUILD_MS };
 const UNKNOWN: Around = Around { user_ms: 96_768_900, system_ms: 1_024_222, begin_ms: 55_100, end_ms: BUILD_MS - 20 };
 
@@ -119,7 +119,7 @@ pub fn kleknev_log(out: &mut impl Write, times: u64) -> io::Result<()> {
                 next_pid = if next_pid < 1000 { next_pid + 1000 } else { next_pid };
                 begin(out, pids[at], wall_ns, process.parent.map(|parent| pids[parent]), &process.command)?;
             } else {
-                // Of the rest nothing was printed. The two around all others count what those did.
+                // Nothing was printed about the rest. The two around all others count its sum.
                 let others = if at < 2 { processes.len() as u64 } else { 1 };
                 end(out, pids[at], wall_ns, process.user_ms, process.system_ms, others)?;
             }
@@ -159,7 +159,7 @@ fn processes() -> Vec<Process> {
     processes
 }
 
-/// As many values with this sum and these extremes: those between are nearly equal.
+/// `count` values with this sum and these extremes: those in between are nearly equal.
 fn values(spread: Spread, count: u64) -> Vec<u64> {
     let Spread { total, minimum, maximum } = spread;
     match count {

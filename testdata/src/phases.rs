@@ -1,15 +1,15 @@
-//! Which phases a computation goes through.
+//! The phases of a computation.
 
 use std::sync::{Mutex, PoisonError};
 
 use barrow_analyzer::Progress;
 
-/// Writes down the phases that are announced.
+/// Records the announced phases.
 #[derive(Debug, Default)]
 pub struct Phases(Mutex<Vec<String>>);
 
 impl Phases {
-    /// Those so far, in order.
+    /// The phases so far, in order.
     #[must_use]
     pub fn so_far(&self) -> Vec<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()

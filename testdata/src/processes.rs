@@ -7,7 +7,7 @@ use barrow_writer::{
 use crate::random::Random;
 use crate::shelf::Shelf;
 
-/// Something that happens in a tree of processes, as a recording has it.
+/// An event in a tree of processes, as in a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Happening {
     /// A process begins: its parent, its number, its arguments; without arguments it was forked.
@@ -18,11 +18,11 @@ pub enum Happening {
     End(u32, u64, Usage),
     /// The memory of processes.
     Memory(Vec<(u32, u64)>),
-    /// What else is known of it: a key and a value.
+    /// Another fact about it: a key and a value.
     Attribute(u32, String, String),
 }
 
-/// What happens in a tree, with its times.
+/// The events of a tree, with their times.
 #[derive(Debug, Clone, Default)]
 pub struct ProcessLog {
     /// Times in nanoseconds, none before the one before it.

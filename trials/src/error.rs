@@ -5,7 +5,7 @@ use barrow_analyzer::AnalyzerError;
 /// The result of a question.
 pub type Result<T, E = TrialsError> = std::result::Result<T, E>;
 
-/// Why a question has no answer.
+/// The reason why a question has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialsError {
     /// The recording cannot be read.
@@ -16,7 +16,7 @@ pub enum TrialsError {
     NoMetric {
         /// As it was given.
         name: String,
-        /// The names that there are.
+        /// The existing names.
         known: String,
     },
     /// No variant has this name.
@@ -24,7 +24,7 @@ pub enum TrialsError {
     NoVariant {
         /// As it was given.
         name: String,
-        /// The names that there are.
+        /// The existing names.
         known: String,
     },
     /// Several variants begin with this name.

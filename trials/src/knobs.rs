@@ -1,4 +1,4 @@
-//! The layouts beside the values: one column for each knob.
+//! The layouts of the values: one column for each knob.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -16,8 +16,9 @@ pub struct KnobColumn {
     pub name: Arc<str>,
     /// Its values in the order of the groups.
     pub values: KnobValues,
-    /// Whether the groups are those of [`Series::sample_by_run`], because all values of a run have the same; otherwise they
-    /// are those of [`Series::sample`]. Values of a run are no independent evidence about a knob of the run.
+    /// Whether the groups are those of [`Series::sample_by_run`], because all values of a run have the same knob value;
+    /// otherwise they are those of [`Series::sample`]. Values of a run are not independent evidence about a knob of the
+    /// run.
     pub is_of_run: bool,
 }
 
@@ -39,7 +40,7 @@ fn name(knob: &Knob) -> &Arc<str> {
     &knob.name
 }
 
-/// All layouts, so that those of a value are found at once.
+/// All layouts, indexed by run and iteration.
 struct Layouts<'t> {
     trials: &'t Trials,
     /// By run and iteration.
@@ -65,7 +66,7 @@ impl<'t> Layouts<'t> {
         own.cloned().unwrap_or_default().into_iter()
     }
 
-    /// The knobs that a value was measured under: those of its run, and those of its iteration, which go before.
+    /// The knobs that a value was measured under: those of its run, overridden by those of its iteration.
     fn layout(&self, value: &Value) -> BTreeMap<&'t Arc<str>, &'t Arc<str>> {
         let of_run = self.trials.runs().get(value.run.index()).into_iter().flat_map(|run| &run.knobs);
         let of_run = of_run.take_while(|knob| knob.iteration.is_none());

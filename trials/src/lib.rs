@@ -1,4 +1,4 @@
-//! Reads trials: programs that ran many times, under which layouts, and every value measured in them.
+//! Reads trials: programs that ran many times, their layouts, and every value measured in them.
 //!
 //! ```text
 //!   Recording ──▶ Trials: metrics, variants, runs, values

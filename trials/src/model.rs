@@ -1,4 +1,4 @@
-//! What a recording holds of trials, in memory.
+//! The trials of a recording, in memory.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -19,57 +19,57 @@ pub struct Trials {
     runs: Vec<Run>,
     /// Values by metric, in the order in which they were recorded.
     values: Vec<Values>,
-    /// Those of a metric that is not there.
+    /// The values of an unknown metric.
     none: Values,
 }
 
-/// What is measured.
+/// A metric.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Metric {
     /// Its name, such as `wall`.
     pub name: String,
     /// Its unit: `ns`, `bytes`, any other text, or nothing for counts.
     pub unit: String,
-    /// Which values are better.
+    /// The direction of better values.
     pub better: Better,
-    /// The same program under the same layout has the same value.
+    /// Whether the same program under the same layout has the same value.
     pub is_exact: bool,
 }
 
-/// A program that is measured.
+/// A measured program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variant {
     /// Its name; unique in the recording.
     pub name: String,
-    /// The command, word by word; empty if it is not known.
+    /// The command, word by word; empty if unknown.
     pub command: Vec<String>,
     /// The working directory.
     pub directory: Option<String>,
-    /// What else is known of it: keys and values.
+    /// Other facts about it: keys and values.
     pub attributes: Vec<(String, String)>,
 }
 
 /// A run of a variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// What ran.
+    /// The program.
     pub variant: VariantId,
-    /// When it began, in nanoseconds since the recording began.
+    /// Start, in nanoseconds since the recording began.
     pub time_ns: i64,
     /// The seed of its layout.
     pub seed: Option<u64>,
-    /// It prepared the measurement: its values do not count.
+    /// Whether it prepared the measurement: its values do not count.
     pub is_warmup: bool,
     /// The layout of the run, then those of its iterations, in the order in which they were recorded.
     pub knobs: Vec<Knob>,
-    /// How it ended, if that is known.
+    /// Its end, if known.
     pub end: Option<RunEnd>,
 }
 
 /// A knob of a layout that was applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Knob {
-    /// The iteration that it was applied to; nothing for the run as a whole.
+    /// The iteration that it was applied to; `None` for the run as a whole.
     pub iteration: Option<u64>,
     /// Its name, such as `heap_offset`.
     pub name: Arc<str>,
@@ -77,20 +77,20 @@ pub struct Knob {
     pub value: Arc<str>,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunEnd {
-    /// When, in nanoseconds since the recording began.
+    /// Time of the end, in nanoseconds since the recording began.
     pub time_ns: i64,
     /// Its exit status, unless a signal ended it.
     pub exit_status: Option<u64>,
     /// The signal that ended it.
     pub signal: Option<u64>,
-    /// It counts as failed: its values are not those of the program.
+    /// Whether it counts as failed: its values are not those of the program.
     pub failed: bool,
-    /// It was killed because it ran longer than permitted.
+    /// Whether it was killed because it ran longer than permitted.
     pub timed_out: bool,
-    /// The end of what a failed run printed.
+    /// The end of the output of a failed run.
     pub output: Option<String>,
 }
 
@@ -139,31 +139,31 @@ impl Trials {
         Ok(trials)
     }
 
-    /// What is measured.
+    /// All metrics.
     #[must_use]
     pub fn metrics(&self) -> &[Metric] {
         &self.metrics
     }
 
-    /// The programs that are measured.
+    /// All measured programs.
     #[must_use]
     pub fn variants(&self) -> &[Variant] {
         &self.variants
     }
 
-    /// All runs, also those that failed and the warm-ups.
+    /// All runs, including failed ones and warm-ups.
     #[must_use]
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
 
-    /// All values of a metric, also those of runs that do not count.
+    /// All values of a metric, including those of runs that do not count.
     #[must_use]
     pub fn values(&self, metric: MetricId) -> &Values {
         self.values.get(metric.index()).unwrap_or(&self.none)
     }
 
-    /// The run of a number.
+    /// The run with this number.
     ///
     /// # Errors
     /// [`TrialsError::NoRun`].
@@ -181,20 +181,20 @@ impl Trials {
         (0..u32::try_from(self.variants.len()).unwrap_or(u32::MAX)).map(VariantId)
     }
 
-    /// The metric of this name.
+    /// The metric with this name.
     ///
     /// # Errors
     /// [`TrialsError::NoMetric`].
     pub fn metric(&self, name: &str) -> Result<MetricId> {
         let exactly = self.metric_ids().find(|id| self.metrics[id.index()].name == name);
-        let alike = || self.metric_ids().find(|id| self.metrics[id.index()].name.eq_ignore_ascii_case(name));
-        exactly.or_else(alike).ok_or_else(|| {
+        let alike = self.metric_ids().find(|id| self.metrics[id.index()].name.eq_ignore_ascii_case(name));
+        exactly.or(alike).ok_or_else(|| {
             let known = listed(self.metrics.iter().map(|metric| metric.name.as_str()), "no metrics");
             TrialsError::NoMetric { name: name.to_owned(), known }
         })
     }
 
-    /// The variant of this name, or the only one whose name begins so.
+    /// The variant with this name, or the only one whose name begins with it.
     ///
     /// # Errors
     /// [`TrialsError::NoVariant`], [`TrialsError::SeveralVariants`].
@@ -219,7 +219,7 @@ impl Trials {
     }
 }
 
-/// Gives things of equal names a number, so that each can be named.
+/// Numbers items with equal names, so that each has a unique name.
 fn number_equal_names<T>(named: &mut [T], name: impl Fn(&mut T) -> &mut String) {
     let mut taken = HashSet::new();
     for one in named {
@@ -244,14 +244,14 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>, none: &str) -> String {
     }
 }
 
-/// Rows between two checks whether to go on.
+/// Number of rows between two checks for cancellation.
 const ROWS: u64 = 1 << 12;
 
 /// Reads row by row. The analyzer has checked all ids.
 struct Reader<'r> {
     trials: Trials,
     tables: &'r Tables,
-    /// Texts of knobs, each once: a layout repeats them in every run.
+    /// Texts of knobs, each stored once: a layout repeats them in every run.
     texts: HashMap<StringId, Arc<str>>,
 }
 

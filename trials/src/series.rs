@@ -14,7 +14,7 @@ pub struct Series<'t> {
     trials: &'t Trials,
     metric: MetricId,
     variant: VariantId,
-    /// Where they are among the values of the metric, ascending.
+    /// Their positions among the values of the metric, ascending.
     places: Vec<usize>,
 }
 
@@ -22,10 +22,9 @@ impl<'t> Series<'t> {
     /// The values of a metric in a variant; there may be none.
     #[must_use]
     pub fn of(trials: &'t Trials, metric: MetricId, variant: VariantId) -> Self {
-        let counts = |value: &Value| {
+        let places = trials.values(metric).iter().enumerate().filter(|(_, value)| {
             trials.runs().get(value.run.index()).is_some_and(|run| run.variant == variant && run.counts())
-        };
-        let places = trials.values(metric).iter().enumerate().filter(|(_, value)| counts(value));
+        });
         Series { trials, metric, variant, places: places.map(|(place, _)| place).collect() }
     }
 
@@ -43,13 +42,13 @@ impl<'t> Series<'t> {
         all
     }
 
-    /// What was measured.
+    /// The metric.
     #[must_use]
     pub fn metric(&self) -> MetricId {
         self.metric
     }
 
-    /// What ran.
+    /// The variant.
     #[must_use]
     pub fn variant(&self) -> VariantId {
         self.variant
@@ -61,7 +60,7 @@ impl<'t> Series<'t> {
         self.places.iter().filter_map(|&place| values.get(place))
     }
 
-    /// Where they are among the values of the metric in [`Trials::values`], ascending.
+    /// Their positions among the values of the metric in [`Trials::values`], ascending.
     #[must_use]
     pub fn places(&self) -> &[usize] {
         &self.places
@@ -85,19 +84,20 @@ impl<'t> Series<'t> {
         self.groups(false).first.len()
     }
 
-    /// Whether every value has a layout of its own, so that the values of a run are independent as far as layouts go.
+    /// Whether every value has a layout of its own, so that the values of a run are independent with respect to
+    /// layouts.
     #[must_use]
     pub fn has_layout_per_value(&self) -> bool {
         !self.is_empty() && self.values().all(|value| value.seed.is_some())
     }
 
-    /// The values in groups that share a layout: each value is one if all have seeds of their own, otherwise each run is.
+    /// The values in groups that share a layout: single values if all have seeds of their own, otherwise runs.
     #[must_use]
     pub fn sample(&self) -> Sample {
         self.sample_of(self.has_layout_per_value())
     }
 
-    /// The values in groups by run, whatever layouts the iterations had: for comparisons, because runs differ by more
+    /// The values in groups by run, whatever layouts the iterations had: for comparisons, because runs differ in more
     /// than their layouts.
     #[must_use]
     pub fn sample_by_run(&self) -> Sample {
@@ -114,7 +114,7 @@ impl<'t> Series<'t> {
     pub(crate) fn groups(&self, by_value: bool) -> Groups {
         let mut groups = Groups { first: Vec::new(), of_value: Vec::with_capacity(self.len()) };
         let mut known: HashMap<RunId, usize> = HashMap::new();
-        // Values of a run mostly follow each other.
+        // Values of a run usually follow each other.
         let mut last: Option<(RunId, usize)> = None;
         for (value, &place) in self.values().zip(&self.places) {
             let same = last.filter(|(run, _)| *run == value.run && !by_value).map(|(_, group)| group);
@@ -135,8 +135,8 @@ impl<'t> Series<'t> {
 
 /// Values in groups.
 pub(crate) struct Groups {
-    /// The place of the first value of each.
+    /// The position of the first value of each.
     pub(crate) first: Vec<usize>,
-    /// For each value its group.
+    /// For each value, its group.
     of_value: Vec<usize>,
 }

@@ -1,17 +1,17 @@
-//! The values of a metric: a column for each field, so that what no value has takes no memory.
+//! The values of a metric: a column for each field, so that a field without values takes no memory.
 
 use barrow_analyzer::RunId;
 
-/// A value that was measured.
+/// A measured value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Value {
-    /// In which run.
+    /// The run.
     pub run: RunId,
-    /// In which iteration of the run; nothing for the run as a whole.
+    /// The iteration of the run; `None` for the run as a whole.
     pub iteration: Option<u64>,
     /// The seed of the iteration's own layout.
     pub seed: Option<u64>,
-    /// When, in nanoseconds since the recording began.
+    /// Time of the measurement, in nanoseconds since the recording began.
     pub time_ns: Option<i64>,
     /// The value, a finite number.
     pub value: f64,
@@ -40,7 +40,7 @@ impl Values {
         self.values.is_empty()
     }
 
-    /// The value at a place, if there are so many.
+    /// The value at a position, if there is one.
     #[must_use]
     pub fn get(&self, place: usize) -> Option<Value> {
         Some(Value {
@@ -67,7 +67,7 @@ impl Values {
     }
 }
 
-/// Numbers of which some or all are unknown. It is as long as the last that is known needs.
+/// A column of numbers, some or all of which are unknown. It is as long as the last known one requires.
 #[derive(Debug, Clone, Default)]
 struct Column<T> {
     numbers: Vec<T>,
