@@ -185,10 +185,10 @@ impl Before {
 /// The groups of a whole snapshot.
 fn groups_of(blocks: &[BlockEntry]) -> Vec<RowGroup> {
     let mut part = 0;
-    let group = |block: &BlockEntry| {
+    let groups = blocks.iter().map(|block| {
         part = if block.objects == 0 { part + 1 } else { 0 };
         let rows = block.first_object..block.first_object + block.objects.max(1);
         RowGroup { rows, part, is_gone: false }
-    };
-    blocks.iter().map(group).collect()
+    });
+    groups.collect()
 }

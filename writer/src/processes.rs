@@ -2,8 +2,8 @@
 //!
 //! Rows wait until enough of them are there, until [`Writer::flush`], or until the next commit. They need no snapshot.
 
-use barrow_format::rows::{ProcessRow, Program, Usage};
 use barrow_format::ProcessId;
+use barrow_format::rows::{ProcessRow, Program, Usage};
 
 use crate::error::{Result, WriterError};
 use crate::tables::{Counts, Tables};

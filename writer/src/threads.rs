@@ -2,7 +2,6 @@
 
 use std::sync::Mutex;
 
-use barrow_format::StringId;
 use barrow_format::rows::Thread;
 
 use crate::error::Result;
@@ -84,17 +83,17 @@ impl Announced {
 }
 
 fn row(shared: &Shared, thread: &ThreadDescription<'_>) -> Result<Thread> {
-    let text = |text: &str| shared.string(text);
-    let optional = |of: Option<&str>| of.map(text).transpose();
-    let pair = |&(key, value): &(&str, &str)| -> Result<(StringId, StringId)> { Ok((text(key)?, text(value)?)) };
+    let [name, state, root_label] =
+        [thread.name, thread.state, thread.root_label].map(|text| text.map(|text| shared.string(text)).transpose());
+    let attributes = thread.attributes.iter().map(|(key, value)| Ok((shared.string(key)?, shared.string(value)?)));
     Ok(Thread {
         id: thread.id,
-        name: optional(thread.name)?,
-        state: optional(thread.state)?,
+        name: name?,
+        state: state?,
         allocated_bytes: thread.allocated_bytes,
         allocated_objects: thread.allocated_objects,
         cpu_time_ns: thread.cpu_time_ns,
-        root_label: optional(thread.root_label)?,
-        attributes: thread.attributes.iter().map(pair).collect::<Result<_>>()?,
+        root_label: root_label?,
+        attributes: attributes.collect::<Result<_>>()?,
     })
 }
