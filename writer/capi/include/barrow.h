@@ -45,7 +45,7 @@
 
 
 /**
- * Changes when programs have to be compiled anew.
+ * Changes when programs must be recompiled.
  */
 #define BARROW_ABI_MAJOR 1
 
@@ -70,15 +70,15 @@
 #define BARROW_NULL UINT64_MAX
 
 /**
- * How a call ended. The numbers never change; more may come.
+ * The result of a call. The numbers never change; more may be added.
  */
 typedef enum barrow_code {
     /**
-     * As it should.
+     * Success.
      */
     BARROW_CODE_OK = 0,
     /**
-     * The file cannot be written: a full disk, say. `barrow_error_errno` tells why.
+     * The file cannot be written, because the disk is full, for example. `barrow_error_errno` tells why.
      */
     BARROW_CODE_IO = 1,
     /**
@@ -86,15 +86,15 @@ typedef enum barrow_code {
      */
     BARROW_CODE_BROKEN = 2,
     /**
-     * Something went wrong with this snapshot before, and was reported then.
+     * An earlier call for this snapshot failed, and reported the reason.
      */
     BARROW_CODE_SNAPSHOT_FAILED = 3,
     /**
-     * The snapshot was committed and counts, but the system could not be made to put it on the disk.
+     * The snapshot was committed and counts, but it may not be on the disk.
      */
     BARROW_CODE_COMMITTED_NOT_SYNCED = 4,
     /**
-     * The format cannot hold this.
+     * The format cannot represent this.
      */
     BARROW_CODE_FORMAT = 5,
     /**
@@ -106,11 +106,11 @@ typedef enum barrow_code {
      */
     BARROW_CODE_OBJECT_NEVER_ANNOUNCED = 7,
     /**
-     * A reference leads to no object.
+     * The target of a reference is not an object.
      */
     BARROW_CODE_REFERENCE_TO_UNANNOUNCED = 8,
     /**
-     * A root leads to no object.
+     * The target of a root is not an object.
      */
     BARROW_CODE_ROOT_TO_UNANNOUNCED = 9,
     /**
@@ -118,7 +118,7 @@ typedef enum barrow_code {
      */
     BARROW_CODE_OUT_OF_RANGE = 10,
     /**
-     * A number that this writer never gave out.
+     * A number that this writer never returned.
      */
     BARROW_CODE_UNDECLARED = 11,
     /**
@@ -130,7 +130,7 @@ typedef enum barrow_code {
      */
     BARROW_CODE_SNAPSHOT_OPEN = 13,
     /**
-     * A snapshot was to be committed while shards were still announcing.
+     * A snapshot cannot be committed while shards are still announcing.
      */
     BARROW_CODE_SHARDS_OPEN = 14,
     /**
@@ -150,11 +150,11 @@ typedef enum barrow_code {
      */
     BARROW_CODE_WRONG_VALUE = 18,
     /**
-     * An argument is NULL that must not be.
+     * A required argument is NULL.
      */
     BARROW_CODE_NULL_ARGUMENT = 32,
     /**
-     * An argument has a value that means nothing.
+     * An argument has an invalid value.
      */
     BARROW_CODE_BAD_ARGUMENT = 33,
     /**
@@ -162,15 +162,15 @@ typedef enum barrow_code {
      */
     BARROW_CODE_BUSY = 34,
     /**
-     * The handle belongs to the process that this one was forked from.
+     * The handle belongs to the process that forked this one.
      */
     BARROW_CODE_FORKED = 35,
     /**
-     * The program and the library do not fit together.
+     * The versions of program and library are incompatible.
      */
     BARROW_CODE_WRONG_ABI = 36,
     /**
-     * A bug in barrow. The snapshot cannot be relied on; what was committed before can.
+     * A bug in barrow. The snapshot is unreliable; snapshots committed before are not affected.
      */
     BARROW_CODE_PANIC = 37,
     /**
@@ -180,7 +180,7 @@ typedef enum barrow_code {
 } barrow_code;
 
 /**
- * What a kind is for.
+ * The purpose of a kind.
  */
 typedef enum barrow_role {
     /**
@@ -202,7 +202,7 @@ typedef enum barrow_role {
 } barrow_role;
 
 /**
- * What a field holds.
+ * The values of a field.
  */
 typedef enum barrow_encoding {
     /**
@@ -234,13 +234,14 @@ typedef enum barrow_encoding {
      */
     BARROW_ENCODING_TEXT = 6,
     /**
-     * Objects: what it holds is the reference with its name, and it has no values. An object without one holds null.
+     * Objects: the value is the reference with the field's name, and the field has no values. An object without the
+     * reference holds null.
      */
     BARROW_ENCODING_REFERENCE = 7,
 } barrow_encoding;
 
 /**
- * How a reference takes part in keeping its target alive.
+ * The effect of a reference on the reachability of its target.
  */
 typedef enum barrow_strength_class {
     /**
@@ -263,7 +264,7 @@ typedef enum barrow_strength_class {
 } barrow_strength_class;
 
 /**
- * How columns are compressed.
+ * The compression of columns.
  */
 typedef enum barrow_compression {
     /**
@@ -285,11 +286,11 @@ typedef enum barrow_compression {
 } barrow_compression;
 
 /**
- * When the operating system is asked to put bytes on the disk. A killed process loses nothing either way.
+ * When the operating system is told to write bytes to the disk. A killed process loses nothing either way.
  */
 typedef enum barrow_sync {
     /**
-     * Whenever it likes.
+     * Never; the system decides.
      */
     BARROW_SYNC_NEVER = 0,
     /**
@@ -299,7 +300,7 @@ typedef enum barrow_sync {
 } barrow_sync;
 
 /**
- * What a reference is called in its source.
+ * The kind of name of a reference in its source.
  */
 typedef enum barrow_label_kind {
     /**
@@ -317,7 +318,7 @@ typedef enum barrow_label_kind {
 } barrow_label_kind;
 
 /**
- * What is known of a snapshot, since 0 may be a time or the number of a collection.
+ * The known numbers of a snapshot, since 0 may be a time or the number of a collection.
  */
 typedef enum barrow_known {
     /**
@@ -331,7 +332,7 @@ typedef enum barrow_known {
 } barrow_known;
 
 /**
- * What is known of a thread, since 0 may be a count.
+ * The known counters of a thread, since 0 may be a count.
  */
 typedef enum barrow_thread_known {
     /**
@@ -349,7 +350,7 @@ typedef enum barrow_thread_known {
 } barrow_thread_known;
 
 /**
- * What one thread announces of a snapshot. One thread at a time may use it; it need not always be the same.
+ * The announcements of one thread in a snapshot. One thread at a time may use it; it need not always be the same.
  */
 typedef struct barrow_shard barrow_shard;
 
@@ -364,21 +365,21 @@ typedef struct barrow_snapshot barrow_snapshot;
 typedef struct barrow_writer barrow_writer;
 
 /**
- * A text: UTF-8, not ended by anything. NULL with length 0 is none, or empty where there must be one.
+ * A text: UTF-8, not terminated. NULL with length 0 is none, or empty where a text is required.
  */
 typedef struct barrow_text {
     /**
-     * Where it begins.
+     * Its first byte.
      */
     const char *bytes;
     /**
-     * How many bytes it has.
+     * Its length in bytes.
      */
     size_t length;
 } barrow_text;
 
 /**
- * How to write a recording. Begin with `{0}`: every field has a default.
+ * Options of a recording. Begin with `{0}`: every field has a default.
  */
 typedef struct barrow_options {
     /**
@@ -386,8 +387,8 @@ typedef struct barrow_options {
      */
     size_t size;
     /**
-     * Memory for objects and references, in bytes, whatever the heap's size; 0 is 64 MiB. Strings, types and
-     * shapes come on top.
+     * Memory for objects and references, in bytes, whatever the heap's size; 0 is 64 MiB. Strings, types and shapes
+     * come on top.
      */
     uint64_t memory_budget_bytes;
     /**
@@ -399,7 +400,7 @@ typedef struct barrow_options {
      */
     int32_t compression_level;
     /**
-     * Threads that encode and compress; 0 is one for each core up to eight.
+     * Threads that encode and compress; 0 is one per core, up to eight.
      */
     int32_t encoder_threads;
     /**
@@ -407,17 +408,17 @@ typedef struct barrow_options {
      */
     uint32_t sync;
     /**
-     * The recording's name for ever; zeros are a random one.
+     * The permanent identifier of the recording; zeros are a random one.
      */
     uint8_t uuid[16];
     /**
-     * When the recording began, in nanoseconds since 1970-01-01 UTC; 0 is now.
+     * Start of the recording, in nanoseconds since 1970-01-01 UTC; 0 is now.
      */
     uint64_t created_ns;
     /**
-     * Not 0: a snapshot is written as its difference to the one before wherever that is smaller, if every object
-     * has a serial of its own. Objects are then numbered anew in the file. On top of the budget come 30 bytes an
-     * object, 38 with addresses, up to half as much again for dead ones, and a temporary file as large as a snapshot.
+     * If not 0, a snapshot is written as its difference to the one before if that is smaller and every object has a
+     * unique serial. Objects are then renumbered in the file. Besides the budget this takes 30 bytes per object, 38
+     * with addresses, up to half as much again for dead ones, and a temporary file as large as a snapshot.
      */
     uint32_t patches;
     /**
@@ -427,13 +428,12 @@ typedef struct barrow_options {
 } barrow_options;
 
 /**
- * Writes all of `length` bytes. Returns 0, or an `errno` that says why it could not; nothing more is
- * written then.
+ * Writes all of `length` bytes. Returns 0, or the `errno` of the failure; nothing more is written then.
  */
 typedef int32_t (*barrow_write_function)(void *context, const uint8_t *bytes, size_t length);
 
 /**
- * Passes on what was written, after each commit and at the end. Returns as a `barrow_write_function` does.
+ * Flushes the written bytes, after each commit and at the end. Returns like a `barrow_write_function`.
  */
 typedef int32_t (*barrow_flush_function)(void *context);
 
@@ -482,17 +482,17 @@ typedef struct barrow_type_id {
  */
 typedef struct barrow_pair {
     /**
-     * What is told.
+     * The key.
      */
     struct barrow_text key;
     /**
-     * What is told of it.
+     * The value.
      */
     struct barrow_text value;
 } barrow_pair;
 
 /**
- * Describes a type. Only `kind` and `name` must be there.
+ * Describes a type. Only `kind` and `name` are required.
  */
 typedef struct barrow_type {
     /**
@@ -512,7 +512,7 @@ typedef struct barrow_type {
      */
     struct barrow_text name;
     /**
-     * How its objects are laid out in memory, in the runtime's words.
+     * The memory layout of its objects, in the runtime's words.
      */
     struct barrow_text layout;
     /**
@@ -528,11 +528,11 @@ typedef struct barrow_type {
      */
     uint32_t reserved;
     /**
-     * What else the runtime knows.
+     * Other facts that the runtime knows.
      */
     const struct barrow_pair *attributes;
     /**
-     * How many of those.
+     * Their number.
      */
     size_t attribute_count;
 } barrow_type;
@@ -548,7 +548,7 @@ typedef struct barrow_field_id {
 } barrow_field_id;
 
 /**
- * An allocation site: one that was declared, or any number that means something to the runtime; 0 is none.
+ * An allocation site: a declared one, or any number that has a meaning for the runtime; 0 is none.
  */
 typedef struct barrow_site_id {
     /**
@@ -558,7 +558,7 @@ typedef struct barrow_site_id {
 } barrow_site_id;
 
 /**
- * Describes an allocation site. Nothing must be there.
+ * Describes an allocation site. Nothing is required.
  */
 typedef struct barrow_site {
     /**
@@ -582,7 +582,7 @@ typedef struct barrow_site {
      */
     uint32_t column;
     /**
-     * Where the function was called: a site that was declared before.
+     * The call site of the function: a site that was declared before.
      */
     struct barrow_site_id caller;
     /**
@@ -590,17 +590,17 @@ typedef struct barrow_site {
      */
     uint32_t reserved;
     /**
-     * What else the runtime knows.
+     * Other facts that the runtime knows.
      */
     const struct barrow_pair *attributes;
     /**
-     * How many of those.
+     * Their number.
      */
     size_t attribute_count;
 } barrow_site;
 
 /**
- * What a finished recording holds. This structure never grows.
+ * Totals of a finished recording. This structure never grows.
  */
 typedef struct barrow_finished {
     /**
@@ -614,7 +614,7 @@ typedef struct barrow_finished {
 } barrow_finished;
 
 /**
- * What is known of a snapshot apart from its objects. Nothing must be there.
+ * Describes a snapshot apart from its objects. Nothing is required.
  */
 typedef struct barrow_snapshot_info {
     /**
@@ -622,7 +622,7 @@ typedef struct barrow_snapshot_info {
      */
     size_t size;
     /**
-     * Which of the two numbers are known: the sum of some `barrow_known`.
+     * The known ones of the two numbers: a sum of `barrow_known` values.
      */
     uint32_t known;
     /**
@@ -630,7 +630,7 @@ typedef struct barrow_snapshot_info {
      */
     uint32_t reserved;
     /**
-     * When it is taken, in nanoseconds since the recording began.
+     * Time of the snapshot, in nanoseconds since the recording began.
      */
     uint64_t time_ns;
     /**
@@ -642,17 +642,17 @@ typedef struct barrow_snapshot_info {
      */
     struct barrow_text label;
     /**
-     * Whatever else the runtime knows: its own totals, say.
+     * Other facts that the runtime knows, such as its own totals.
      */
     const struct barrow_pair *key_values;
     /**
-     * How many of those.
+     * Their number.
      */
     size_t key_value_count;
 } barrow_snapshot_info;
 
 /**
- * A thread of the recorded program. Only `id` must be there. Counters began with the thread, and never fall.
+ * A thread of the recorded program. Only `id` is required. Counters start with the thread, and never fall.
  */
 typedef struct barrow_thread {
     /**
@@ -664,11 +664,11 @@ typedef struct barrow_thread {
      */
     uint64_t id;
     /**
-     * What it allocated, in bytes.
+     * Memory it allocated, in bytes.
      */
     uint64_t allocated_bytes;
     /**
-     * How many objects it allocated.
+     * Number of objects it allocated.
      */
     uint64_t allocated_objects;
     /**
@@ -680,7 +680,7 @@ typedef struct barrow_thread {
      */
     struct barrow_text name;
     /**
-     * What it does, in the runtime's word: running, waiting.
+     * Its state in the runtime's words: running, waiting.
      */
     struct barrow_text state;
     /**
@@ -689,7 +689,7 @@ typedef struct barrow_thread {
      */
     struct barrow_text root_label;
     /**
-     * Which of the counters are known: several `barrow_thread_known`.
+     * The known counters: a sum of `barrow_thread_known` values.
      */
     uint32_t known;
     /**
@@ -697,17 +697,17 @@ typedef struct barrow_thread {
      */
     uint32_t reserved;
     /**
-     * What else the runtime knows.
+     * Other facts that the runtime knows.
      */
     const struct barrow_pair *attributes;
     /**
-     * How many of those.
+     * Their number.
      */
     size_t attribute_count;
 } barrow_thread;
 
 /**
- * What a snapshot holds. This structure never grows.
+ * Totals of a snapshot. This structure never grows.
  */
 typedef struct barrow_totals {
     /**
@@ -733,7 +733,7 @@ typedef struct barrow_totals {
 } barrow_totals;
 
 /**
- * What is announced of one object, apart from its number and its references. Only `type` must be there.
+ * Describes an object, apart from its number and its references. Only `type` is required.
  */
 typedef struct barrow_object {
     /**
@@ -757,15 +757,15 @@ typedef struct barrow_object {
      */
     uint64_t unmanaged_bytes;
     /**
-     * Where it lives.
+     * Its address.
      */
     uint64_t address;
     /**
-     * What names it across snapshots, if the runtime has such a thing.
+     * Its identity across snapshots, if the runtime has one.
      */
     uint64_t serial;
     /**
-     * Where it was allocated.
+     * Its allocation site.
      */
     struct barrow_site_id site;
     /**
@@ -779,11 +779,11 @@ typedef struct barrow_object {
  */
 typedef struct barrow_reference {
     /**
-     * The number of the object that it leads to, or `BARROW_NULL`.
+     * The number of its target object, or `BARROW_NULL`.
      */
     uint64_t target;
     /**
-     * The index, or the number of the string, as `label_kind` says; 0 if unknown.
+     * The index, or the number of the string, according to `label_kind`; 0 if unknown.
      */
     uint64_t label;
     /**
@@ -791,7 +791,7 @@ typedef struct barrow_reference {
      */
     uint32_t label_kind;
     /**
-     * How strong it is.
+     * Its strength.
      */
     struct barrow_strength_id strength;
 } barrow_reference;
@@ -801,29 +801,29 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * The version of the ABI that the library has: `BARROW_ABI_VERSION` of the header that it was built with.
+ * The version of the ABI of the library: `BARROW_ABI_VERSION` of the header that it was built with.
  */
 uint32_t barrow_abi_version(void);
 
 /**
- * Whether the library serves a program that was compiled with the header of `version`: give it
- * `BARROW_ABI_VERSION`. The major version has to be the same, the minor one may be older.
+ * Whether the library supports a program that was compiled with the header of `version`: pass `BARROW_ABI_VERSION`.
+ * The major version must be the same, the minor one may be older.
  */
 enum barrow_code barrow_check_abi(uint32_t version);
 
 /**
- * The version of barrow itself, as a text that ends with a zero and lives for ever.
+ * The version of barrow itself, as a zero-terminated text that is never freed.
  */
 const char *barrow_version(void);
 
 /**
- * Why the last call of this thread that failed did so: a text that ends with a zero, empty if none did.
- * It changes with the thread's next failing call, and goes with the thread.
+ * The message of the last failed call of this thread: a zero-terminated text, empty if none failed. It is valid until
+ * the thread's next failing call or its end.
  */
 const char *barrow_error_message(void);
 
 /**
- * The `errno` of the error, if a system call failed; otherwise 0.
+ * The `errno` of the last error if a system call failed; otherwise 0.
  */
 int32_t barrow_error_errno(void);
 
@@ -838,9 +838,9 @@ enum barrow_code barrow_writer_create(struct barrow_text path,
                                       struct barrow_writer **writer);
 
 /**
- * Begins a recording in an open file, which must be empty, or on a pipe or socket. The descriptor is
- * duplicated: yours stays yours. It should block; writing to a pipe without a reader raises SIGPIPE unless
- * the program ignores that.
+ * Begins a recording in an open file, which must be empty, or on a pipe or socket. The descriptor is duplicated; the
+ * caller keeps the original. It should block; writing to a pipe without a reader raises SIGPIPE unless the program
+ * ignores that.
  *
  * # Safety
  * `fd` is open, if it is a descriptor at all; `options` is NULL or readable, `writer` is writable.
@@ -850,11 +850,11 @@ enum barrow_code barrow_writer_create_fd(int32_t fd,
                                          struct barrow_writer **writer);
 
 /**
- * Begins a recording that `write` takes, and `flush`, which may be NULL, passes on. They are called with
- * `context`, one call at a time, from barrow's encoder threads and from threads that are inside of barrow:
- * also while the world is stopped. They must return normally, must not call barrow (BARROW_CODE_BUSY) and
- * must not wait for a thread that may be waiting for barrow. After a failure nothing more is written. They
- * are last called by `barrow_writer_finish`, or before all handles of the recording are freed.
+ * Begins a recording on a stream: `write` takes its bytes, and `flush`, which may be NULL, passes them on. They are
+ * called with `context`, one call at a time, from barrow's encoder threads and from threads that are inside of barrow,
+ * also while the world is stopped. They must return normally, must not call barrow (BARROW_CODE_BUSY) and must not
+ * wait for a thread that may be waiting for barrow. After a failure nothing more is written. The last call is made by
+ * `barrow_writer_finish`, or before all handles of the recording are freed.
  *
  * # Safety
  * The functions may be called as said; `options` is NULL or readable, `writer` is writable.
@@ -866,9 +866,9 @@ enum barrow_code barrow_writer_create_stream(barrow_write_function write,
                                              struct barrow_writer **writer);
 
 /**
- * The number of a text; the same text gives the same number again, unless the texts in between were more
- * than 16 MiB: keep the numbers of names that are used often. A text of more than 1 MiB is shortened, here and wherever
- * else a text is given, and ends with a mark: `… (123 bytes left out)`.
+ * The number of a text; the same text has the same number, unless the texts in between were more than 16 MiB: keep the
+ * numbers of frequent names. A text of more than 1 MiB is shortened, here and in all other calls, and ends with a
+ * mark: `… (123 bytes left out)`.
  *
  * # Safety
  * `writer` is NULL or a handle; `text` is readable, `string` is writable.
@@ -889,8 +889,8 @@ enum barrow_code barrow_writer_kind(struct barrow_writer *writer,
                                     struct barrow_kind_id *kind);
 
 /**
- * Declares a strength of references by the runtime's word for it; `strength_class` is a
- * `barrow_strength_class`. There may be 16, and number 0 is strong without being declared.
+ * Declares a strength of references by the runtime's word for it; `strength_class` is a `barrow_strength_class`. There
+ * may be 16; number 0 is strong and need not be declared.
  *
  * # Safety
  * `writer` is NULL or a handle; `name` is readable, `strength` is writable.
@@ -901,7 +901,7 @@ enum barrow_code barrow_writer_strength(struct barrow_writer *writer,
                                         struct barrow_strength_id *strength);
 
 /**
- * Declares a type. Each call makes a new one: keep its number with the runtime's own type.
+ * Declares a type. Each call makes a new one: store its number with the runtime's own type.
  *
  * # Safety
  * `writer` is NULL or a handle; `description` and what it leads to are readable, `type` is writable.
@@ -911,9 +911,9 @@ enum barrow_code barrow_writer_type(struct barrow_writer *writer,
                                     struct barrow_type_id *type);
 
 /**
- * Declares a field. Objects of the type and of those derived from it have it; if `is_optional` is not 0, only those that a
- * value is announced of. `encoding` is a `barrow_encoding`. Each call makes a new one: keep its number with the runtime's
- * own field.
+ * Declares a field. Objects of the type and of those derived from it have it; if `is_optional` is not 0, only those
+ * for which a value is announced. `encoding` is a `barrow_encoding`. Each call makes a new one: store its number with
+ * the runtime's own field.
  *
  * # Safety
  * `writer` is NULL or a handle; `name` is readable, `field` is writable.
@@ -926,8 +926,8 @@ enum barrow_code barrow_writer_field(struct barrow_writer *writer,
                                      struct barrow_field_id *field);
 
 /**
- * Declares an allocation site. Each call makes a new one, numbered from 1: keep its number with the
- * runtime's own. Objects may also have numbers of sites that were never declared.
+ * Declares an allocation site. Each call makes a new one, numbered from 1: store its number with the runtime's own.
+ * Objects may also have numbers of sites that were never declared.
  *
  * # Safety
  * `writer` is NULL or a handle; `description` and what it leads to are readable, `site` is writable.
@@ -947,18 +947,19 @@ enum barrow_code barrow_writer_fact(struct barrow_writer *writer,
                                     struct barrow_text value);
 
 /**
- * Writes the trailing index and ends the encoder threads; `finished` may be NULL. Without it the recording
- * is readable all the same, as after a crash. Waits for calls of other threads with this handle. The
- * recording is over even if this fails, except with BARROW_CODE_SNAPSHOT_OPEN, which changes nothing.
+ * Writes the trailing index and ends the encoder threads; `finished` may be NULL. Without it the recording is still
+ * readable, as after a crash. Waits for calls of other threads with this handle. The recording ends even if this
+ * fails, except with BARROW_CODE_SNAPSHOT_OPEN, which changes nothing.
  *
  * # Safety
  * `writer` is NULL or a handle; `finished` is NULL or writable.
  */
-enum barrow_code barrow_writer_finish(struct barrow_writer *writer, struct barrow_finished *finished);
+enum barrow_code barrow_writer_finish(struct barrow_writer *writer,
+                                      struct barrow_finished *finished);
 
 /**
- * Frees the handle. A recording that was not finished stays as it is. A snapshot of it that is open goes
- * on, and encodes in the threads that announce.
+ * Frees the handle. A recording that was not finished stays as it is. An open snapshot of it continues, and encodes in
+ * the threads that announce.
  *
  * # Safety
  * `writer` is NULL or a handle that no other thread uses and that was not freed.
@@ -994,9 +995,9 @@ enum barrow_code barrow_snapshot_thread(struct barrow_snapshot *snapshot,
                                         const struct barrow_thread *description);
 
 /**
- * Ends the snapshot. From now on the recording keeps it, even if the process dies. `totals` may be NULL. All shards must be
- * finished. Waits for the encoders. If this fails the snapshot is given up, except with
- * BARROW_CODE_COMMITTED_NOT_SYNCED, which says that it counts all the same.
+ * Commits the snapshot: the recording keeps it, even if the process dies. `totals` may be NULL. All shards must be
+ * finished. Waits for the encoders. If this fails the snapshot is abandoned, except with
+ * BARROW_CODE_COMMITTED_NOT_SYNCED: then it counts.
  *
  * # Safety
  * `snapshot` is NULL or a handle; `totals` is NULL or writable.
@@ -1005,8 +1006,8 @@ enum barrow_code barrow_snapshot_commit(struct barrow_snapshot *snapshot,
                                         struct barrow_totals *totals);
 
 /**
- * Frees the handle. A snapshot that was not committed is given up: the file keeps what was committed before,
- * and its shards, if some are open, announce for nothing (BARROW_CODE_ENDED).
+ * Frees the handle. A snapshot that was not committed is abandoned: the file keeps the snapshots committed before, and
+ * calls of its open shards return BARROW_CODE_ENDED.
  *
  * # Safety
  * `snapshot` is NULL or a handle that no other thread uses and that was not freed.
@@ -1014,8 +1015,8 @@ enum barrow_code barrow_snapshot_commit(struct barrow_snapshot *snapshot,
 void barrow_snapshot_free(struct barrow_snapshot *snapshot);
 
 /**
- * Announces an object. `number` is its place in the snapshot: in the end the numbers of all shards must be
- * 0 to n - 1, each announced once, best in ascending order.
+ * Announces an object. `number` is its position in the snapshot: finally the numbers of all shards must be 0 to n - 1,
+ * each announced once, best in ascending order.
  *
  * # Safety
  * `shard` is NULL or a handle that no other thread uses now; `object` is readable.
@@ -1025,8 +1026,8 @@ enum barrow_code barrow_shard_object(struct barrow_shard *shard,
                                      const struct barrow_object *object);
 
 /**
- * Announces an object and its references, in the order of its fields or elements. If a reference is
- * refused, the object and the references before it have been announced: give the snapshot up.
+ * Announces an object and its references, in the order of its fields or elements. If a reference is refused, the
+ * object and the references before it have been announced: abandon the snapshot.
  *
  * # Safety
  * As for `barrow_shard_object`; `references` leads to `reference_count` of them.
@@ -1096,7 +1097,7 @@ enum barrow_code barrow_shard_reference_indexed(struct barrow_shard *shard,
                                                 uint64_t target);
 
 /**
- * Announces one reference of the object announced last, of which the runtime knows no name.
+ * Announces one reference of the object announced last whose name the runtime does not know.
  *
  * # Safety
  * `shard` is NULL or a handle that no other thread uses now.
@@ -1106,7 +1107,8 @@ enum barrow_code barrow_shard_reference_unknown(struct barrow_shard *shard,
                                                 uint64_t target);
 
 /**
- * Announces what a field of the object announced last holds, of `BARROW_ENCODING_UNSIGNED`. Values come before references.
+ * Announces the value of a field of the object announced last, of `BARROW_ENCODING_UNSIGNED`. Values come before
+ * references.
  *
  * # Safety
  * `shard` is NULL or a handle that no other thread uses now.
@@ -1116,7 +1118,8 @@ enum barrow_code barrow_shard_value_unsigned(struct barrow_shard *shard,
                                              uint64_t value);
 
 /**
- * Announces what a field of the object announced last holds, of `BARROW_ENCODING_SIGNED`. Values come before references.
+ * Announces the value of a field of the object announced last, of `BARROW_ENCODING_SIGNED`. Values come before
+ * references.
  *
  * # Safety
  * `shard` is NULL or a handle that no other thread uses now.
@@ -1126,7 +1129,8 @@ enum barrow_code barrow_shard_value_signed(struct barrow_shard *shard,
                                            int64_t value);
 
 /**
- * Announces what a field of the object announced last holds, of `BARROW_ENCODING_BOOLEAN`: 0 is false. Values come before references.
+ * Announces the value of a field of the object announced last, of `BARROW_ENCODING_BOOLEAN`: 0 is false. Values come
+ * before references.
  *
  * # Safety
  * `shard` is NULL or a handle that no other thread uses now.
@@ -1136,7 +1140,8 @@ enum barrow_code barrow_shard_value_boolean(struct barrow_shard *shard,
                                             uint32_t value);
 
 /**
- * Announces what a field of the object announced last holds, of `BARROW_ENCODING_CHARACTER`. Values come before references.
+ * Announces the value of a field of the object announced last, of `BARROW_ENCODING_CHARACTER`. Values come before
+ * references.
  *
  * # Safety
  * `shard` is NULL or a handle that no other thread uses now.
@@ -1146,7 +1151,8 @@ enum barrow_code barrow_shard_value_character(struct barrow_shard *shard,
                                               uint32_t value);
 
 /**
- * Announces what a field of the object announced last holds, of `BARROW_ENCODING_FLOAT`. Values come before references.
+ * Announces the value of a field of the object announced last, of `BARROW_ENCODING_FLOAT`. Values come before
+ * references.
  *
  * # Safety
  * `shard` is NULL or a handle that no other thread uses now.
@@ -1156,7 +1162,8 @@ enum barrow_code barrow_shard_value_float(struct barrow_shard *shard,
                                           float value);
 
 /**
- * Announces what a field of the object announced last holds, of `BARROW_ENCODING_DOUBLE`. Values come before references.
+ * Announces the value of a field of the object announced last, of `BARROW_ENCODING_DOUBLE`. Values come before
+ * references.
  *
  * # Safety
  * `shard` is NULL or a handle that no other thread uses now.
@@ -1166,7 +1173,8 @@ enum barrow_code barrow_shard_value_double(struct barrow_shard *shard,
                                            double value);
 
 /**
- * Announces what a field of the object announced last holds, of `BARROW_ENCODING_TEXT`. Values come before references.
+ * Announces the value of a field of the object announced last, of `BARROW_ENCODING_TEXT`. Values come before
+ * references.
  *
  * # Safety
  * `shard` is NULL or a handle that no other thread uses now.
@@ -1187,7 +1195,7 @@ enum barrow_code barrow_shard_root(struct barrow_shard *shard,
                                    uint64_t target);
 
 /**
- * Hands on what is left to the encoders. The shard is over even if this fails.
+ * Hands the rest over to the encoders. The shard ends even if this fails.
  *
  * # Safety
  * `shard` is NULL or a handle that no other thread uses now.
