@@ -1,10 +1,17 @@
 //! What `/proc` says of a process that is stopped.
 
-use std::fs::{self, File};
+use std::ffi::CStr;
+use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
-use std::string::FromUtf8Error;
+use std::sync::Arc;
+
+use rustix::fs::{self, CWD, Mode, OFlags};
+use rustix::io;
+use rustix::path::DecInt;
 
 use crate::system::{self, Pid};
 
@@ -19,31 +26,61 @@ pub(crate) struct Program {
 
 /// Nearly all of these files fit in this many bytes, so that one call reads them.
 const USUAL_BYTES: usize = 4 << 10;
+/// As [`USUAL_BYTES`] for lines of numbers, and for the paths of links.
+const SHORT_BYTES: usize = 1 << 10;
+/// Room for the path of a file of a process or of one of its threads, and the zero after it.
+const PATH_BYTES: usize = 64;
+
+/// Calls `then` with the path of a file of a process.
+fn with_path<T>(pid: Pid, name: &str, then: impl FnOnce(&CStr) -> Option<T>) -> Option<T> {
+    let mut path = [0; PATH_BYTES];
+    let mut length = 0;
+    for part in [b"/proc/", DecInt::new(pid).as_bytes(), b"/", name.as_bytes()] {
+        path.get_mut(length..length + part.len())?.copy_from_slice(part);
+        length += part.len();
+    }
+    then(CStr::from_bytes_until_nul(&path).ok()?)
+}
+
+/// Opens a file of a process. The C library's calls, and so the standard library's, take longer: they let threads be cancelled.
+fn open(pid: Pid, name: &str) -> Option<OwnedFd> {
+    with_path(pid, name, |path| fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok())
+}
+
+/// Calls `parse` with a file of a process that is a few lines of ASCII.
+fn with_numbers<T>(pid: Pid, name: &str, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+    let mut bytes = [MaybeUninit::uninit(); SHORT_BYTES];
+    let (read, _) = io::read(open(pid, name)?, &mut bytes).ok()?;
+    parse(str::from_utf8(read).ok()?)
+}
 
 fn text(pid: Pid, name: &str) -> Option<Vec<u8>> {
-    // `fs::read` asks for the length, which is 0, and then reads in small pieces.
-    let mut file = File::open(format!("/proc/{pid}/{name}")).ok()?;
-    let mut usual = [0; USUAL_BYTES];
-    let mut length = file.read(&mut usual).ok()?;
-    let mut bytes = usual[..length].to_vec();
+    // `std::fs::read` asks for the length, which is 0, and then reads in small pieces.
+    let file = open(pid, name)?;
+    let mut usual = [MaybeUninit::uninit(); USUAL_BYTES];
+    let (read, _) = io::read(&file, &mut usual).ok()?;
+    let mut bytes = read.to_vec();
     // The system fills what it is given, unless the file ends.
-    while length == bytes.len() && length >= USUAL_BYTES {
-        bytes.resize(2 * length, 0);
-        while length < bytes.len() {
-            let read = file.read(&mut bytes[length..]).ok()?;
-            if read == 0 {
-                break;
-            }
-            length += read;
-        }
+    if bytes.len() == USUAL_BYTES {
+        File::from(file).read_to_end(&mut bytes).ok()?;
     }
-    bytes.truncate(length);
     Some(bytes)
 }
 
+/// The path that a link of a process leads to.
 fn link(pid: Pid, name: &str) -> Option<String> {
-    let path = fs::read_link(format!("/proc/{pid}/{name}")).ok()?;
-    Some(path.into_os_string().into_string().unwrap_or_else(|path| path.to_string_lossy().into_owned()))
+    let mut bytes = [MaybeUninit::uninit(); SHORT_BYTES];
+    let (path, _) = with_path(pid, name, |link| fs::readlinkat_raw(CWD, link, &mut bytes).ok())?;
+    if path.len() < SHORT_BYTES {
+        return Some(lossy(path.to_vec()));
+    }
+    let path = with_path(pid, name, |link| fs::readlinkat(CWD, link, Vec::new()).ok())?;
+    Some(lossy(path.into_bytes()))
+}
+
+/// A text, with replacement characters for bytes that are none.
+pub(crate) fn lossy(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 /// The path of the program that the process executes.
@@ -68,8 +105,7 @@ fn number(text: &str, key: &str) -> Option<u64> {
 }
 
 fn lines(pid: Pid, name: &str) -> Option<String> {
-    let lossy = |error: FromUtf8Error| String::from_utf8_lossy(error.as_bytes()).into_owned();
-    text(pid, name).map(|bytes| String::from_utf8(bytes).unwrap_or_else(lossy))
+    text(pid, name).map(lossy)
 }
 
 /// The most memory that the program which the process executes had resident, in bytes.
@@ -86,8 +122,8 @@ pub(crate) fn variable(pid: Pid, name: &str) -> Option<String> {
 
 /// The files that the process has open.
 pub(crate) fn open_files(pid: Pid) -> Vec<PathBuf> {
-    let open = fs::read_dir(format!("/proc/{pid}/fd"));
-    open.into_iter().flatten().flatten().filter_map(|entry| fs::read_link(entry.path()).ok()).collect()
+    let open = std::fs::read_dir(format!("/proc/{pid}/fd"));
+    open.into_iter().flatten().flatten().filter_map(|entry| std::fs::read_link(entry.path()).ok()).collect()
 }
 
 /// The process that traces another one.
@@ -102,8 +138,8 @@ pub(crate) fn described(pid: Pid) -> String {
 }
 
 /// The working directory of the process.
-pub(crate) fn directory(pid: Pid) -> Option<PathBuf> {
-    fs::read_link(format!("/proc/{pid}/cwd")).ok()
+pub(crate) fn directory(pid: Pid) -> Option<String> {
+    link(pid, "cwd")
 }
 
 /// The process that a thread belongs to, and the parent of that process.
@@ -117,7 +153,7 @@ pub(crate) fn family(thread: Pid) -> Option<(Pid, Pid)> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Stat {
     /// The name of its program, or what it calls itself.
-    pub(crate) name: String,
+    pub(crate) name: Arc<str>,
     pub(crate) parent: Pid,
     pub(crate) minor_faults: u64,
     pub(crate) major_faults: u64,
@@ -141,12 +177,18 @@ impl Stat {
 
 /// Who a process is, and what it counts.
 pub(crate) fn stat(pid: Pid) -> Option<Stat> {
-    let stat = lines(pid, "stat")?;
-    let (name, fields) = stat.rsplit_once(')')?;
-    let name = name.split_once('(')?.1.to_owned();
+    let mut bytes = [MaybeUninit::uninit(); USUAL_BYTES];
+    let (stat, _) = io::read(open(pid, "stat")?, &mut bytes).ok()?;
+    // The name is in parentheses, and may have some.
+    let from = stat.iter().position(|&byte| byte == b'(')? + 1;
+    let to = stat.iter().rposition(|&byte| byte == b')')?;
+    let name = String::from_utf8_lossy(stat.get(from..to)?).into();
     // `man proc_pid_stat` counts from 1; the state, which follows the name, is the third.
-    let mut of = fields.trim_ascii().split(' ').zip(3..);
-    let mut field = |number: u32| of.find(|&(_, at)| at == number)?.0.parse::<u64>().ok();
+    let mut of = stat[to + 1..].trim_ascii().split(|&byte| byte == b' ').zip(3..);
+    let mut field = |number: u32| {
+        let (digits, _) = of.find(|&(_, at)| at == number)?;
+        str::from_utf8(digits).ok()?.parse::<u64>().ok()
+    };
     Some(Stat {
         name,
         parent: Pid::try_from(field(4)?).ok()?,
@@ -213,13 +255,14 @@ impl Transferred {
 
 /// Bytes that a process transferred, with the children that it waited for.
 pub(crate) fn transferred(pid: Pid) -> Option<Transferred> {
-    let io = lines(pid, "io")?;
-    Some(Transferred { read: number(&io, "read_bytes:")?, written: number(&io, "write_bytes:")? })
+    with_numbers(pid, "io", |io| {
+        Some(Transferred { read: number(io, "read_bytes:")?, written: number(io, "write_bytes:")? })
+    })
 }
 
 /// The threads of a process.
 fn threads(pid: Pid) -> impl Iterator<Item = Pid> {
-    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
@@ -231,51 +274,58 @@ pub(crate) fn children(pid: Pid, is_single: bool) -> Vec<Pid> {
 }
 
 /// As [`waiting_ns`], of all threads of a process that has used `cpu_ns`. Nothing tells it of threads that have ended: it is
-/// unknown if those that are there did not use all of that time.
-pub(crate) fn waiting_of_all(pid: Pid, threads_now: u64, cpu_ns: Option<u64>) -> Option<u64> {
+/// unknown if those that are there did not use all of that time. `first`: that of the first thread, if it is open.
+pub(crate) fn waiting_of_all(pid: Pid, threads_now: u64, cpu_ns: Option<u64>, first: Option<Schedule>) -> Option<u64> {
     /// Both clocks go on between two questions; and a share of the time for each.
     const SLACK_NS: u64 = 200_000;
     const SLACK_SHARE: u64 = 100;
-    let (mut waiting, mut ran) = (0u64, 0u64);
-    let all: Vec<Pid> = if threads_now == 1 { vec![pid] } else { threads(pid).collect() };
-    for thread in all {
-        let [ran_ns, waiting_ns] = schedule(pid, thread)?;
-        (ran, waiting) = (ran.saturating_add(ran_ns), waiting.saturating_add(waiting_ns));
+    let (mut ran, mut waiting) = (0u64, 0u64);
+    if threads_now == 1 {
+        [ran, waiting] = first.or_else(|| Schedule::of(pid))?.times()?;
+    } else {
+        for thread in threads(pid) {
+            let [ran_ns, waiting_ns] = Schedule::of_thread(pid, thread)?.times()?;
+            (ran, waiting) = (ran.saturating_add(ran_ns), waiting.saturating_add(waiting_ns));
+        }
     }
     let cpu_ns = cpu_ns?;
     (cpu_ns.saturating_sub(ran) <= SLACK_NS.max(cpu_ns / SLACK_SHARE)).then_some(waiting)
 }
 
-/// How long a thread ran, and how long it could have run and had no processor, in nanoseconds.
-pub(crate) fn schedule(pid: Pid, thread: Pid) -> Option<[u64; 2]> {
-    let schedule =
-        if pid == thread { lines(pid, "schedstat") } else { lines(pid, &format!("task/{thread}/schedstat")) }?;
-    let mut numbers = schedule.split_whitespace().map_while(|word| word.parse::<u64>().ok());
-    let (ran, waiting, turns) = (numbers.next()?, numbers.next()?, numbers.next()?);
-    // It counts its turns; a system that does not account for this says 0.
-    (turns > 0).then_some([ran, waiting])
-}
+/// Tells how long a thread ran, and how long it could have run, but had no processor.
+pub(crate) struct Schedule(OwnedFd);
 
-/// How long a thread could have run, but had no processor.
-pub(crate) fn waiting_ns(thread: Pid) -> Option<u64> {
-    schedule(thread, thread).map(|[_, waiting]| waiting)
-}
-
-/// Tells how long the thread that made this could have run, but had no processor.
-pub(crate) struct OwnWaiting(Option<File>);
-
-impl OwnWaiting {
-    pub(crate) fn new() -> Self {
-        OwnWaiting(File::open("/proc/thread-self/schedstat").ok())
+impl Schedule {
+    /// That of the first thread of a process.
+    pub(crate) fn of(pid: Pid) -> Option<Self> {
+        open(pid, "schedstat").map(Schedule)
     }
 
-    /// In nanoseconds; always the same if the system does not tell.
-    pub(crate) fn ns(&self) -> u64 {
-        let mut bytes = [0; 64];
-        let length = self.0.as_ref().and_then(|file| file.read_at(&mut bytes, 0).ok()).unwrap_or(0);
-        let text = std::str::from_utf8(&bytes[..length]).unwrap_or("");
-        text.split_whitespace().nth(1).and_then(|word| word.parse().ok()).unwrap_or(0)
+    fn of_thread(pid: Pid, thread: Pid) -> Option<Self> {
+        if pid == thread { Self::of(pid) } else { open(pid, &format!("task/{thread}/schedstat")).map(Schedule) }
     }
+
+    /// That of the thread that calls this.
+    pub(crate) fn own() -> Option<Self> {
+        let file = fs::open(c"/proc/thread-self/schedstat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        file.ok().map(Schedule)
+    }
+
+    /// Both times until now, in nanoseconds; nothing if the thread has ended, or the system does not account for this.
+    pub(crate) fn times(&self) -> Option<[u64; 2]> {
+        let mut bytes = [MaybeUninit::uninit(); SHORT_BYTES];
+        let (read, _) = io::pread(&self.0, &mut bytes, 0).ok()?;
+        let text = str::from_utf8(read).ok()?;
+        let mut numbers = text.split_ascii_whitespace().map_while(|word| word.parse::<u64>().ok());
+        let (ran, waiting, turns) = (numbers.next()?, numbers.next()?, numbers.next()?);
+        // It counts its turns; a system that does not account for this says 0.
+        (turns > 0).then_some([ran, waiting])
+    }
+}
+
+/// How long the first thread of a process could have run, but had no processor.
+pub(crate) fn waiting_ns(pid: Pid) -> Option<u64> {
+    Schedule::of(pid)?.times().map(|[_, waiting]| waiting)
 }
 
 /// The memory of a process at a moment, in bytes.
@@ -305,7 +355,7 @@ pub(crate) fn resident_bytes(pid: Pid) -> Option<u64> {
 
 /// Whether a program that has the rights of its owner or group runs without them.
 pub(crate) fn has_lost_rights(pid: Pid, executable: &str) -> bool {
-    let (Ok(file), Some(status)) = (fs::metadata(executable), lines(pid, "status")) else { return false };
+    let (Ok(file), Some(status)) = (std::fs::metadata(executable), lines(pid, "status")) else { return false };
     let effective = |key| {
         let line = status.lines().find_map(|line| line.strip_prefix(key))?;
         line.split_whitespace().nth(1)?.parse::<u32>().ok()
@@ -316,13 +366,13 @@ pub(crate) fn has_lost_rights(pid: Pid, executable: &str) -> bool {
 
 /// How often the system killed a process because memory ran out.
 pub(crate) fn kills() -> Option<u64> {
-    let text = fs::read_to_string("/proc/vmstat").ok()?;
+    let text = std::fs::read_to_string("/proc/vmstat").ok()?;
     number(&text, "oom_kill ")
 }
 
 /// Memory of the machine in bytes. Not by `sysinfo`: containers give their limit here.
 pub(crate) fn memory_of_machine() -> Option<u64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     Some(number(&text, "MemTotal:")? * 1024)
 }
 

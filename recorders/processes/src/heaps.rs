@@ -1,6 +1,6 @@
 //! Recordings of heaps that traced processes write.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ pub(crate) struct Heap {
 pub(crate) fn written_by(pid: Pid) -> Option<Heap> {
     let is_recording = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "barrow");
     let open = files::open_files(pid).into_iter().filter(is_recording).find_map(|path| recording(&path));
-    open.or_else(|| recording(&files::directory(pid)?.join(files::variable(pid, VARIABLE)?)))
+    open.or_else(|| recording(&fs::read_link(format!("/proc/{pid}/cwd")).ok()?.join(files::variable(pid, VARIABLE)?)))
 }
 
 /// The recording at `path`, if there is one.

@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
 use barrow_writer::{ProcessDescription, ProcessEnd, ProcessId, ProgramDescription, Usage, Writer, WriterError};
+use foldhash::fast::RandomState;
 
 use crate::files::{self, Program};
 use crate::options::{Options, Via};
@@ -20,7 +21,7 @@ pub(crate) struct Ledger {
     began: Instant,
     has_news: AtomicBool,
     failure: Mutex<Option<WriterError>>,
-    living: Mutex<HashMap<Pid, Living>>,
+    living: Mutex<HashMap<Pid, Living, RandomState>>,
 }
 
 /// A process that runs, as the thread that samples memory sees it.
@@ -59,7 +60,7 @@ impl Ledger {
             began: Instant::now(),
             has_news: AtomicBool::new(false),
             failure: Mutex::new(None),
-            living: Mutex::new(HashMap::new()),
+            living: Mutex::default(),
         }
     }
 

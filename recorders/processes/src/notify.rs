@@ -20,8 +20,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use barrow_writer::{ProcessEnd, Usage};
+use foldhash::fast::RandomState;
 
-use crate::files::{self, OwnWaiting, Program, Stat, Transferred};
+use crate::files::{self, Program, Schedule, Stat, Transferred};
 use crate::heaps;
 use crate::kills::Kills;
 use crate::ledger::{Begun, Ledger};
@@ -44,6 +45,9 @@ const MOST_PATIENCE: Duration = Duration::from_secs(1);
 const SHORT_END_NS: i64 = 8_000_000;
 /// A call to execute that was not followed by another one in this time has succeeded or failed, and its process tells which.
 const SETTLED_NS: i64 = 20_000_000;
+/// A process has a second file open from the call that executes its first program to the next one if there are no more than
+/// these: to open it again takes 3 µs.
+const MOST_OPEN_SCHEDULES: usize = 256;
 /// Ancestors that are looked for, of a process of which nothing was known.
 const MOST_ANCESTORS: usize = 64;
 
@@ -63,9 +67,9 @@ pub(crate) struct Watch {
 
 #[derive(Default)]
 struct Tree {
-    processes: HashMap<Pid, Watched>,
-    keys: HashMap<u64, Pid>,
-    next_key: u64,
+    processes: HashMap<Pid, Watched, RandomState>,
+    /// Processes that began.
+    begun: u32,
     /// A program that asked for a listener of its own, which it does not get.
     wants_listener: Option<String>,
     kills: Option<Kills>,
@@ -130,11 +134,11 @@ impl Watch {
         };
         // It may have been killed meanwhile.
         let stat = files::stat(process)?;
-        let (named, has_program) = self.meet(process, &stat, descriptor, time_ns);
+        let Met { named, has_program, schedule } = self.meet(process, &stat, descriptor, time_ns);
         let present = named.map(|named| self.programs().present(process, named));
         let call = match Execution::read(process, request) {
             Some(execution) => {
-                let directory = files::directory(process).map(|path| path.to_string_lossy().into_owned());
+                let directory = files::directory(process);
                 Call::Execute { execution, directory }
             }
             None if is_end(request) => Call::End { status: request.arguments[0] as u8 },
@@ -149,7 +153,7 @@ impl Watch {
         };
         let is_end = matches!(call, Call::End { .. });
         let is_asked_for_all = is_end || has_program;
-        let used = if is_asked_for_all { used(process, &stat) } else { used_as_copy(process, &stat) };
+        let used = if is_asked_for_all { used(process, &stat, schedule) } else { used_as_copy(process, &stat) };
         let transferred = if is_asked_for_all { files::transferred(process) } else { None };
         let with_children = Transferred::without(transferred, Some(Transferred::default()));
         let may_have_heap = heaps::is_possible(&Usage { written_bytes: with_children[1], ..used });
@@ -167,9 +171,10 @@ impl Watch {
         let Some((parent, before)) = parent.and_then(|parent| Some((parent, self.looks_of(&mut tree, parent)?))) else {
             return Some(descriptor);
         };
-        let directory = files::directory(process).map(|path| path.to_string_lossy().into_owned());
+        let directory = files::directory(process);
         // It has done nothing but run or wait for its turn, unless it slept before it executes something.
-        let times = files::schedule(process, process);
+        let schedule = Schedule::of(process);
+        let times = schedule.as_ref().and_then(Schedule::times);
         let cpu_ns = times.map(|[ran_ns, _]| ran_ns).or_else(|| system::processor_ns(process));
         let waiting_ns = times.map_or(0, |[_, waiting_ns]| waiting_ns);
         let since_ns = i64::try_from(cpu_ns.unwrap_or(0).saturating_add(waiting_ns)).unwrap_or(0);
@@ -177,8 +182,10 @@ impl Watch {
         self.begin_at(&mut tree, process, began_ns, None, Some(descriptor), Some(parent));
         // How that divides is not asked: the rest of what the process uses has the difference.
         let used = Usage { user_ns: cpu_ns, ..Usage::default() };
+        let are_few = tree.processes.len() <= MOST_OPEN_SCHEDULES;
         if let Some(known) = tree.processes.get_mut(&process) {
             known.pending = Some(Pending { time_ns, execution, directory, used, before });
+            known.schedule = schedule.filter(|_| are_few);
         }
         None
     }
@@ -197,20 +204,14 @@ impl Watch {
         self.programs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a process known that makes a call. Returns the program that its last call named, if nobody knows yet whether it
-    /// executes that, and whether it executed any.
-    fn meet(
-        &self,
-        process: Pid,
-        stat: &Stat,
-        descriptor: Option<OwnedFd>,
-        now_ns: i64,
-    ) -> (Option<Option<String>>, bool) {
+    /// Makes a process known that makes a call.
+    fn meet(&self, process: Pid, stat: &Stat, descriptor: Option<OwnedFd>, now_ns: i64) -> Met {
         let mut tree = self.tree();
         self.know(&mut tree, process, stat, descriptor, now_ns);
-        let Some(known) = tree.processes.get(&process) else { return (None, false) };
+        let Some(known) = tree.processes.get_mut(&process) else { return Met::default() };
         let named = known.pending.as_ref().map(Pending::named);
-        (named, known.has_program || known.pending.is_some())
+        let has_program = known.has_program || known.pending.is_some();
+        Met { named, has_program, schedule: known.schedule.take() }
     }
 
     /// The process of a thread that is in a call, with a descriptor if it is not known.
@@ -358,8 +359,8 @@ impl Watch {
         }
         let above = parent.map(|parent| (parent, tree.processes.get(&parent).and_then(|parent| parent.id)));
         let id = self.ledger.begin(began_ns, Begun { pid: process, parent: above, is_borrowing: false });
-        tree.next_key += 1;
-        let key = tree.next_key;
+        tree.begun = tree.begun.wrapping_add(1);
+        let key = key(process, tree.begun);
         let watched = descriptor.and_then(|descriptor| self.ends.watch(&descriptor, key).map(|()| descriptor));
         tree.unwatched += u64::from(watched.as_ref().is_err_and(is_for_lack_of_files));
         let descriptor = watched.ok();
@@ -377,8 +378,8 @@ impl Watch {
             last: None,
             seen: None,
             ended_ns: None,
+            schedule: None,
         };
-        tree.keys.insert(key, process);
         tree.processes.insert(process, watched);
         if let Some(parent) = parent.and_then(|parent| tree.processes.get_mut(&parent)) {
             parent.children.push(process);
@@ -433,16 +434,16 @@ impl Watch {
 
     /// Hears of ends until all is over.
     pub(crate) fn hear_ends(&self) {
-        let waiting = OwnWaiting::new();
+        let schedule = Schedule::own();
         while !self.is_over.load(Ordering::Relaxed) {
-            let mut before_ns = waiting.ns();
+            let mut before_ns = waited_ns(schedule.as_ref());
             std::thread::sleep(BETWEEN_LOOKS);
             if !self.ends.wait(Duration::ZERO) {
-                before_ns = waiting.ns();
+                before_ns = waited_ns(schedule.as_ref());
                 self.ends.wait(MOST_PATIENCE);
             }
             // Other programs may use all processors: the ends were when this thread could have gone on.
-            let late_ns = waiting.ns().saturating_sub(before_ns);
+            let late_ns = waited_ns(schedule.as_ref()).saturating_sub(before_ns);
             self.take_news(&mut self.tree(), self.ledger.now().saturating_sub_unsigned(late_ns));
         }
     }
@@ -451,23 +452,26 @@ impl Watch {
     fn take_news(&self, tree: &mut Tree, heard_ns: i64) {
         loop {
             let news = self.ends.news();
-            if news.is_empty() {
+            let is_all = news.len() < ends::MOST;
+            self.take_all(tree, news, heard_ns);
+            if is_all {
                 return;
             }
-            self.take_all(tree, news, heard_ns);
         }
     }
 
     fn take_all(&self, tree: &mut Tree, news: Vec<(u64, bool)>, heard_ns: i64) {
         for (key, is_noticed) in news {
-            let Some(&process) = tree.keys.get(&key) else { continue };
+            let process = process_with(key);
             let Some(known) = tree.processes.get_mut(&process).filter(|known| known.key == key) else { continue };
             if known.ended_ns.is_none() {
                 let last_ns = known.last.map(|last| last.time_ns).filter(|last| heard_ns - last <= SHORT_END_NS);
                 known.ended_ns = Some(last_ns.unwrap_or(heard_ns));
                 known.seen = self.ledger.forget(process);
-                if let Some(cpu_ns) = system::processor_ns(process)
+                // Its last call told what it used.
+                if known.last.is_none()
                     && let Some(seen) = &mut known.seen
+                    && let Some(cpu_ns) = system::processor_ns(process)
                 {
                     seen.cpu_ns = seen.cpu_ns.max(Some(cpu_ns));
                 }
@@ -483,7 +487,6 @@ impl Watch {
 
     /// Writes the end of a process that is not among the others any more. `status` is that of `wait`, if it is known.
     fn write_end(&self, tree: &mut Tree, process: Pid, mut known: Watched, status: Option<i32>) {
-        tree.keys.remove(&known.key);
         let seen = known.seen.take().or_else(|| self.ledger.forget(process));
         if let Some(parent) = known.parent.and_then(|parent| tree.processes.get_mut(&parent)) {
             parent.children.retain(|&child| child != process);
@@ -591,6 +594,16 @@ impl Watch {
     }
 }
 
+/// What is known of a process before its call is looked at.
+#[derive(Default)]
+struct Met {
+    /// The program that its last call named, if it is not known yet whether it executes that.
+    named: Option<Option<String>>,
+    /// It executed a program, or is about to.
+    has_program: bool,
+    schedule: Option<Schedule>,
+}
+
 /// A call that was looked at.
 struct Seen {
     process: Pid,
@@ -609,6 +622,21 @@ struct Seen {
 enum Call {
     Execute { execution: Execution, directory: Option<String> },
     End { status: u8 },
+}
+
+/// How long a thread had no processor; always the same if the system does not tell.
+fn waited_ns(schedule: Option<&Schedule>) -> u64 {
+    schedule.and_then(Schedule::times).map_or(0, |[_, waiting_ns]| waiting_ns)
+}
+
+/// Names a process where its end is heard of: another one of its number has the same only after 2³² others.
+fn key(process: Pid, begun: u32) -> u64 {
+    u64::from(begun) << 32 | u64::from(process.cast_unsigned())
+}
+
+/// The process of a [`key`].
+fn process_with(key: u64) -> Pid {
+    (key as u32).cast_signed()
 }
 
 fn is_for_lack_of_files(error: &std::io::Error) -> bool {

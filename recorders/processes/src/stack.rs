@@ -28,8 +28,8 @@ pub(crate) struct Start {
 pub(crate) fn start(pid: Pid) -> Option<Start> {
     let stack_pointer = system::stack_pointer(pid)?;
     let mut first = [0; FIRST_BYTES];
-    let read = system::memory(pid, stack_pointer, &mut first);
-    parse(stack_pointer, first.get(..read)?, |address, bytes| system::memory(pid, address, bytes) == bytes.len())
+    let read = system::memory(pid, &[stack_pointer], &mut first);
+    parse(stack_pointer, first.get(..read)?, |address, bytes| system::memory(pid, &[address], bytes) == bytes.len())
 }
 
 fn parse(stack_pointer: u64, stack: &[u8], mut read: impl FnMut(u64, &mut [u8]) -> bool) -> Option<Start> {

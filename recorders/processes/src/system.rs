@@ -168,12 +168,13 @@ pub(crate) fn stack_pointer(pid: Pid) -> Option<u64> {
     (written >= 24).then_some(numbers[2])
 }
 
-/// Reads memory of another process. Returns how many bytes could be read.
-pub(crate) fn memory(pid: Pid, address: u64, bytes: &mut [u8]) -> usize {
+/// Reads memory of another process: as many bytes from each of one or two addresses. Returns how many bytes could be read.
+pub(crate) fn memory<const PARTS: usize>(pid: Pid, addresses: &[u64; PARTS], bytes: &mut [u8]) -> usize {
     let here = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
-    let there = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: bytes.len() };
-    // SAFETY: the system writes no more than `bytes` holds; the other address is one of another process.
-    let read = unsafe { libc::process_vm_readv(pid, &raw const here, 1, &raw const there, 1, 0) };
+    let iov_len = bytes.len() / PARTS;
+    let there = addresses.map(|address| libc::iovec { iov_base: address as *mut libc::c_void, iov_len });
+    // SAFETY: the system writes no more than `bytes` holds; the other addresses are those of another process.
+    let read = unsafe { libc::process_vm_readv(pid, &raw const here, 1, there.as_ptr(), PARTS as libc::c_ulong, 0) };
     usize::try_from(read).unwrap_or(0)
 }
 

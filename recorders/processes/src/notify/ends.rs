@@ -16,7 +16,7 @@ pub(crate) struct Ends {
 }
 
 /// Ends that are heard of at once.
-const MOST: usize = 256;
+pub(crate) const MOST: usize = 256;
 
 impl Ends {
     pub(crate) fn new() -> io::Result<Self> {

@@ -1,10 +1,11 @@
 //! What a process is about to execute, as its memory tells while it waits.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::filter::Calls;
 use super::listener::Request;
+use crate::files;
 use crate::system::{self, Pid};
 
 /// What is executed if the system agrees.
@@ -19,6 +20,8 @@ pub(crate) struct Execution {
 /// The system takes no longer path and no longer arguments.
 const LONGEST_PATH: usize = 4096;
 const MOST_ARGUMENT_BYTES: usize = 6 << 20;
+/// Nearly all programs are given fewer.
+const USUAL_ARGUMENTS: usize = 32;
 /// Memory is read up to the end of a page: the next one may not be there.
 const PAGE: u64 = 4096;
 /// The file itself is in the first argument of `execveat`.
@@ -35,13 +38,12 @@ impl Execution {
             _ if number == calls.execveat => (Some(first as i32), second, third, fifth),
             _ => return None,
         };
-        let mut memory = Memory { process, page: [0; PAGE as usize], at: u64::MAX, length: 0 };
-        let path = memory.text(path, LONGEST_PATH).filter(|path| !path.is_empty());
-        let path = match (folder.filter(|&folder| folder != libc::AT_FDCWD), path) {
-            (None, path) => path.map(|path| String::from_utf8_lossy(&path).into_owned()),
+        let mut memory = Memory::of(process);
+        memory.read_both([path, arguments]);
+        let path = match (folder.filter(|&folder| folder != libc::AT_FDCWD), memory.path(path)) {
+            (None, path) => path,
             (Some(folder), None) if flags & EMPTY_PATH != 0 => opened(process, folder),
             (Some(folder), Some(path)) => {
-                let path = String::from_utf8_lossy(&path).into_owned();
                 if path.starts_with('/') {
                     Some(path)
                 } else {
@@ -64,9 +66,11 @@ impl Execution {
     pub(crate) fn whole_path(&self, directory: Option<&str>) -> Option<String> {
         let path = self.path.as_deref()?;
         let whole = if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", directory?) };
-        let has_steps = whole.contains("/./") || whole.contains("/../") || whole.contains("//");
-        let parts = || Path::new(&whole).components().collect::<std::path::PathBuf>();
-        Some(if has_steps { parts().to_string_lossy().into_owned() } else { whole })
+        let may_have_steps = whole.as_bytes().windows(2).any(|pair| pair == b"//" || pair == b"/.");
+        if !may_have_steps {
+            return Some(whole);
+        }
+        Some(Path::new(&whole).components().collect::<PathBuf>().to_string_lossy().into_owned())
     }
 }
 
@@ -79,49 +83,71 @@ fn opened(process: Pid, number: i32) -> Option<String> {
 /// Memory of a process, page by page: texts of arguments lie beside each other.
 struct Memory {
     process: Pid,
-    page: [u8; PAGE as usize],
-    /// The address of what was read last.
-    at: u64,
-    length: usize,
+    pages: [[u8; PAGE as usize]; 2],
+    /// The address and length of what is in each page.
+    read: [(u64, usize); 2],
+    /// The page that was used last: the other one is replaced.
+    last: usize,
 }
 
 impl Memory {
+    fn of(process: Pid) -> Self {
+        Memory { process, pages: [[0; PAGE as usize]; 2], read: [(u64::MAX, 0); 2], last: 0 }
+    }
+
+    /// Reads the pages of two addresses with one call.
+    fn read_both(&mut self, addresses: [u64; 2]) {
+        let [first, second] = addresses.map(|address| address & !(PAGE - 1));
+        let read = system::memory(self.process, &[first, second], self.pages.as_flattened_mut());
+        self.read[0] = (first, read.min(PAGE as usize));
+        // If the first one cannot be read, nothing is known of the second one.
+        if let Some(length) = read.checked_sub(PAGE as usize).filter(|&length| length > 0) {
+            self.read[1] = (second, length);
+        }
+    }
+
     /// The bytes from an address to the end of its page, at most.
     fn rest_of_page(&mut self, address: u64) -> &[u8] {
         let page = address & !(PAGE - 1);
-        if self.at != page {
-            self.at = page;
-            self.length = system::memory(self.process, page, &mut self.page);
-        }
-        self.page[..self.length].get((address - page) as usize..).unwrap_or_default()
+        self.last = self.read.iter().position(|&(at, _)| at == page).unwrap_or_else(|| {
+            let other = 1 - self.last;
+            self.read[other] = (page, system::memory(self.process, &[page], &mut self.pages[other]));
+            other
+        });
+        let (_, length) = self.read[self.last];
+        self.pages[self.last][..length].get((address - page) as usize..).unwrap_or_default()
     }
 
-    /// The bytes up to a zero.
-    fn text(&mut self, mut address: u64, most: usize) -> Option<Vec<u8>> {
-        let mut text = Vec::new();
+    /// Appends the bytes up to a zero. Returns whether there is one that can be read, at most a page after `most` bytes; if not,
+    /// some bytes may have been appended.
+    fn append_text(&mut self, mut address: u64, most: usize, texts: &mut Vec<u8>) -> bool {
+        let before = texts.len();
         loop {
             let rest = self.rest_of_page(address);
-            if rest.is_empty() || text.len() > most {
-                return None;
+            if rest.is_empty() || texts.len() - before > most {
+                return false;
             }
-            match rest.iter().position(|&byte| byte == 0) {
-                Some(end) => {
-                    text.extend_from_slice(&rest[..end]);
-                    return Some(text);
-                }
-                None => {
-                    let length = rest.len() as u64;
-                    text.extend_from_slice(rest);
-                    address = address.checked_add(length)?;
-                }
+            if let Some(end) = rest.iter().position(|&byte| byte == 0) {
+                texts.extend_from_slice(&rest[..end]);
+                return true;
             }
+            let length = rest.len() as u64;
+            texts.extend_from_slice(rest);
+            let Some(next) = address.checked_add(length) else { return false };
+            address = next;
         }
+    }
+
+    /// A path that is not empty.
+    fn path(&mut self, address: u64) -> Option<String> {
+        let mut path = Vec::new();
+        let is_path = self.append_text(address, LONGEST_PATH, &mut path) && !path.is_empty();
+        is_path.then(|| files::lossy(path))
     }
 
     /// The texts whose addresses lie one after the other, up to an address that is 0.
     fn texts(&mut self, mut address: u64, word: usize) -> Vec<u8> {
-        let mut texts = Vec::new();
-        let mut addresses: Vec<u64> = Vec::new();
+        let mut addresses: Vec<u64> = Vec::with_capacity(USUAL_ARGUMENTS);
         'all: while address != 0 && addresses.len() * word <= MOST_ARGUMENT_BYTES {
             let rest = self.rest_of_page(address);
             let before = addresses.len();
@@ -139,10 +165,13 @@ impl Memory {
             }
             address = address.wrapping_add(read as u64);
         }
+        let mut texts = Vec::new();
         for address in addresses {
-            let left = MOST_ARGUMENT_BYTES.saturating_sub(texts.len());
-            let Some(text) = self.text(address, left) else { break };
-            texts.extend(text);
+            let before = texts.len();
+            if !self.append_text(address, MOST_ARGUMENT_BYTES.saturating_sub(before), &mut texts) {
+                texts.truncate(before);
+                break;
+            }
             texts.push(0);
         }
         texts

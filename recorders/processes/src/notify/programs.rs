@@ -5,6 +5,8 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 
+use foldhash::fast::RandomState;
+
 use crate::files;
 use crate::system::Pid;
 
@@ -25,7 +27,7 @@ impl Present {
 /// Which programs paths lead to, as long as their files are the same.
 #[derive(Default)]
 pub(crate) struct Programs {
-    known: HashMap<String, Known>,
+    known: HashMap<String, Known, RandomState>,
 }
 
 struct Known {

@@ -3,7 +3,7 @@
 use barrow_writer::Usage;
 
 use crate::accounts;
-use crate::files::{self, Stat};
+use crate::files::{self, Schedule, Stat};
 use crate::system::{self, Pid};
 
 /// A process that ran for less and is smaller is not asked for its peak, which takes 18 µs: what is resident at its last call is
@@ -36,13 +36,13 @@ pub(super) fn used_as_copy(process: Pid, stat: &Stat) -> Usage {
     }
 }
 
-/// What a process used until now, without its children.
-pub(super) fn used(process: Pid, stat: &Stat) -> Usage {
+/// What a process used until now, without its children. `schedule`: that of its first thread, if it is open.
+pub(super) fn used(process: Pid, stat: &Stat, schedule: Option<Schedule>) -> Usage {
     let usage = used_as_copy(process, stat);
     let cpu_ns = usage.user_ns.zip(usage.system_ns).map(|(user, system)| user + system);
     let is_small = cpu_ns.is_some_and(|cpu_ns| cpu_ns < SMALL_NS) && (1..SMALL_PAGES).contains(&stat.resident_pages);
     let status = if is_small { files::Status::small(stat) } else { files::status(process) };
-    let waiting_ns = files::waiting_of_all(process, stat.threads, cpu_ns);
+    let waiting_ns = files::waiting_of_all(process, stat.threads, cpu_ns, schedule);
     // These are counted for each thread, and only the first one is asked.
     let is_single = stat.threads == 1 && waiting_ns.is_some();
     let of_first = |count: Option<u64>| count.filter(|_| is_single);

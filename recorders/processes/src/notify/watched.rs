@@ -1,11 +1,12 @@
 //! A process that is watched: what its calls said, until it is written.
 
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use barrow_writer::{ProcessId, Usage};
 
 use super::execution::Execution;
-use crate::files::{Stat, Transferred};
+use crate::files::{Schedule, Stat, Transferred};
 use crate::ledger::Living;
 use crate::system::Pid;
 
@@ -20,6 +21,8 @@ pub(crate) struct Watched {
     /// Names it where its end is heard of.
     pub(crate) key: u64,
     pub(crate) descriptor: Option<OwnedFd>,
+    /// Open from the call that executes its first program to the next one.
+    pub(crate) schedule: Option<Schedule>,
     /// Processes that it started, of which no parent took notice yet.
     pub(crate) children: Vec<Pid>,
     /// What those transferred of whose ends it took notice, with theirs; `None` once that is not known of one.
@@ -58,14 +61,14 @@ pub(crate) struct Last {
 /// What changes when a process executes a program: its name, and where its arguments lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Looks {
-    name: String,
+    name: Arc<str>,
     arguments: u64,
     stack: u64,
 }
 
 impl Looks {
     pub(crate) fn of(stat: &Stat) -> Self {
-        Looks { name: stat.name.clone(), arguments: stat.arguments, stack: stat.stack }
+        Looks { name: Arc::clone(&stat.name), arguments: stat.arguments, stack: stat.stack }
     }
 }
 
