@@ -1,4 +1,4 @@
-//! What `/proc` says of a process that is stopped.
+//! Facts about a process from `/proc`, read while it is stopped or waits in a call.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -15,7 +15,7 @@ use rustix::path::DecInt;
 
 use crate::system::{self, Pid};
 
-/// What a process executes.
+/// The program that a process executes.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     pub(crate) executable: Option<String>,
@@ -24,11 +24,11 @@ pub(crate) struct Program {
     pub(crate) arguments: Vec<u8>,
 }
 
-/// Nearly all of these files fit in this many bytes, so that one call reads them.
+/// Size of the first read: nearly all of these files fit, so one call reads them.
 const USUAL_BYTES: usize = 4 << 10;
-/// As [`USUAL_BYTES`] for lines of numbers, and for the paths of links.
+/// Size of the buffer for lines of numbers and for the paths of links.
 const SHORT_BYTES: usize = 1 << 10;
-/// Room for the path of a file of a process or of one of its threads, and the zero after it.
+/// Size of the buffer for a path below `/proc` with its terminating zero.
 const PATH_BYTES: usize = 64;
 
 /// Calls `then` with the path of a file of a process.
@@ -42,12 +42,12 @@ fn with_path<T>(pid: Pid, name: &str, then: impl FnOnce(&CStr) -> Option<T>) -> 
     then(CStr::from_bytes_until_nul(&path).ok()?)
 }
 
-/// Opens a file of a process. The C library's calls, and so the standard library's, take longer: they let threads be cancelled.
+/// Opens a file of a process. Uses rustix because calls through the C library are cancellation points, which takes longer.
 fn open(pid: Pid, name: &str) -> Option<OwnedFd> {
     with_path(pid, name, |path| fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok())
 }
 
-/// Calls `parse` with a file of a process that is a few lines of ASCII.
+/// Calls `parse` with the text of a file of a process, which is a few lines of ASCII.
 fn with_numbers<T>(pid: Pid, name: &str, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {
     let mut bytes = [MaybeUninit::uninit(); SHORT_BYTES];
     let (read, _) = io::read(open(pid, name)?, &mut bytes).ok()?;
@@ -60,14 +60,14 @@ fn text(pid: Pid, name: &str) -> Option<Vec<u8>> {
     let mut usual = [MaybeUninit::uninit(); USUAL_BYTES];
     let (read, _) = io::read(&file, &mut usual).ok()?;
     let mut bytes = read.to_vec();
-    // The system fills what it is given, unless the file ends.
+    // The system fills the buffer unless the file ends.
     if bytes.len() == USUAL_BYTES {
         File::from(file).read_to_end(&mut bytes).ok()?;
     }
     Some(bytes)
 }
 
-/// The path that a link of a process leads to.
+/// The target of a link of a process.
 fn link(pid: Pid, name: &str) -> Option<String> {
     let mut bytes = [MaybeUninit::uninit(); SHORT_BYTES];
     let (path, _) = with_path(pid, name, |link| fs::readlinkat_raw(CWD, link, &mut bytes).ok())?;
@@ -78,7 +78,7 @@ fn link(pid: Pid, name: &str) -> Option<String> {
     Some(lossy(path.into_bytes()))
 }
 
-/// A text, with replacement characters for bytes that are none.
+/// Converts bytes to text; bytes that are not UTF-8 become replacement characters.
 pub(crate) fn lossy(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
@@ -108,16 +108,15 @@ fn lines(pid: Pid, name: &str) -> Option<String> {
     text(pid, name).map(lossy)
 }
 
-/// The most memory that the program which the process executes had resident, in bytes.
+/// Peak resident memory of the program that the process executes, in bytes.
 pub(crate) fn peak_bytes(pid: Pid) -> Option<u64> {
     Some(number(&lines(pid, "status")?, "VmHWM:")? * 1024)
 }
 
-/// A variable of the environment that the program began with.
+/// The value of a variable in the environment that the program started with.
 pub(crate) fn variable(pid: Pid, name: &str) -> Option<String> {
     let environment = lines(pid, "environ")?;
-    let value = |entry: &str| Some(entry.strip_prefix(name)?.strip_prefix('=')?.to_owned());
-    environment.split('\0').find_map(value)
+    environment.split('\0').find_map(|entry| Some(entry.strip_prefix(name)?.strip_prefix('=')?.to_owned()))
 }
 
 /// The files that the process has open.
@@ -132,7 +131,7 @@ pub(crate) fn tracer_of(pid: Pid) -> Option<Pid> {
     Pid::try_from(tracer).ok().filter(|&tracer| tracer > 0)
 }
 
-/// A process for people: its number and its name.
+/// Number and name of a process, for messages.
 pub(crate) fn described(pid: Pid) -> String {
     stat(pid).map_or_else(|| pid.to_string(), |stat| format!("{pid} ({})", stat.name))
 }
@@ -145,14 +144,14 @@ pub(crate) fn directory(pid: Pid) -> Option<String> {
 /// The process that a thread belongs to, and the parent of that process.
 pub(crate) fn family(thread: Pid) -> Option<(Pid, Pid)> {
     let status = lines(thread, "status")?;
-    let pid = |key| number(&status, key).and_then(|number| Pid::try_from(number).ok());
-    Some((pid("Tgid:")?, pid("PPid:")?))
+    let (process, parent) = (number(&status, "Tgid:")?, number(&status, "PPid:")?);
+    Some((Pid::try_from(process).ok()?, Pid::try_from(parent).ok()?))
 }
 
-/// What `stat` says of a process: who it is, and what it counts without its children.
+/// The fields of `/proc/PID/stat`: identity of a process, and its counters without its children.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Stat {
-    /// The name of its program, or what it calls itself.
+    /// The name of its program, unless it renamed itself.
     pub(crate) name: Arc<str>,
     pub(crate) parent: Pid,
     pub(crate) minor_faults: u64,
@@ -160,26 +159,26 @@ pub(crate) struct Stat {
     pub(crate) user_ticks: u64,
     pub(crate) system_ticks: u64,
     pub(crate) threads: u64,
-    /// Since the machine started.
+    /// Start time since the machine booted.
     pub(crate) began_ticks: u64,
     pub(crate) resident_pages: u64,
-    /// Where its stack begins and its arguments lie; 0 if the system does not tell.
+    /// Addresses of its stack and of its arguments; 0 if the system hides them.
     pub(crate) stack: u64,
     pub(crate) arguments: u64,
 }
 
 impl Stat {
-    /// Whether its program is named as shells are, which leave processes behind that run in the background.
+    /// Whether its program has the name of a shell. Shells leave background processes behind.
     pub(crate) fn is_shell(&self) -> bool {
         self.name.ends_with("sh")
     }
 }
 
-/// Who a process is, and what it counts.
+/// Reads `/proc/PID/stat`.
 pub(crate) fn stat(pid: Pid) -> Option<Stat> {
     let mut bytes = [MaybeUninit::uninit(); USUAL_BYTES];
     let (stat, _) = io::read(open(pid, "stat")?, &mut bytes).ok()?;
-    // The name is in parentheses, and may have some.
+    // The name is in parentheses and may contain some.
     let from = stat.iter().position(|&byte| byte == b'(')? + 1;
     let to = stat.iter().rposition(|&byte| byte == b')')?;
     let name = String::from_utf8_lossy(stat.get(from..to)?).into();
@@ -204,23 +203,23 @@ pub(crate) fn stat(pid: Pid) -> Option<Stat> {
     })
 }
 
-/// What `status` says of a process that `stat` does not.
+/// Facts of `/proc/PID/status` that `stat` lacks.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Status {
-    /// As [`peak_bytes`].
+    /// See [`peak_bytes`].
     pub(crate) peak_bytes: Option<u64>,
     pub(crate) voluntary_switches: Option<u64>,
     pub(crate) involuntary_switches: Option<u64>,
 }
 
 impl Status {
-    /// What is resident now as the peak, and nothing else.
+    /// Takes the memory resident now as the peak; the rest is unknown.
     pub(crate) fn small(stat: &Stat) -> Self {
         Status { peak_bytes: Some(stat.resident_pages * system::page_bytes()), ..Status::default() }
     }
 }
 
-/// The peak of a process, and how often its first thread was not running.
+/// The peak of a process, and the context switches of its first thread.
 pub(crate) fn status(pid: Pid) -> Status {
     let Some(status) = lines(pid, "status") else { return Status::default() };
     Status {
@@ -230,7 +229,7 @@ pub(crate) fn status(pid: Pid) -> Status {
     }
 }
 
-/// Bytes that a process, and all children that it waited for, read from devices and wrote to them.
+/// Bytes that a process and the children it waited for read from and wrote to devices.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Transferred {
     read: u64,
@@ -238,12 +237,12 @@ pub(crate) struct Transferred {
 }
 
 impl Transferred {
-    /// Both together.
+    /// The sum of both.
     pub(crate) fn plus(self, other: Transferred) -> Self {
         Transferred { read: self.read + other.read, written: self.written + other.written }
     }
 
-    /// What is left without the children, as far as both are known: read and written.
+    /// Bytes read and written without the children, where both are known.
     pub(crate) fn without(all: Option<Self>, children: Option<Self>) -> [Option<u64>; 2] {
         let both = all.zip(children);
         [
@@ -253,7 +252,7 @@ impl Transferred {
     }
 }
 
-/// Bytes that a process transferred, with the children that it waited for.
+/// Bytes that a process and the children it waited for transferred.
 pub(crate) fn transferred(pid: Pid) -> Option<Transferred> {
     with_numbers(pid, "io", |io| {
         Some(Transferred { read: number(io, "read_bytes:")?, written: number(io, "write_bytes:")? })
@@ -266,17 +265,25 @@ fn threads(pid: Pid) -> impl Iterator<Item = Pid> {
     threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// The processes that a process started and that are there. `is_single`: it has one thread, so that nobody has to ask for them.
+/// The living children of a process. With `is_single`, its first thread is the only one, which saves listing its threads.
 pub(crate) fn children(pid: Pid, is_single: bool) -> Vec<Pid> {
-    let of = |thread: Pid| lines(pid, &format!("task/{thread}/children")).unwrap_or_default();
-    let words = if is_single { of(pid) } else { threads(pid).map(of).collect() };
+    let words = if is_single {
+        children_of_thread(pid, pid)
+    } else {
+        threads(pid).map(|thread| children_of_thread(pid, thread)).collect()
+    };
     words.split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
-/// As [`waiting_ns`], of all threads of a process that has used `cpu_ns`. Nothing tells it of threads that have ended: it is
-/// unknown if those that are there did not use all of that time. `first`: that of the first thread, if it is open.
+/// The numbers of the living children that a thread started, with a space after each.
+fn children_of_thread(pid: Pid, thread: Pid) -> String {
+    lines(pid, &format!("task/{thread}/children")).unwrap_or_default()
+}
+
+/// Like [`waiting_ns`], for all threads of a process that used `cpu_ns`. The system forgets threads that have ended, so the
+/// result is `None` if the living threads did not use all of `cpu_ns`. `first` is the open schedule of the first thread, if any.
 pub(crate) fn waiting_of_all(pid: Pid, threads_now: u64, cpu_ns: Option<u64>, first: Option<Schedule>) -> Option<u64> {
-    /// Both clocks go on between two questions; and a share of the time for each.
+    /// Tolerance between the two clocks, which are read one after the other: absolute, and as a share of the time.
     const SLACK_NS: u64 = 200_000;
     const SLACK_SHARE: u64 = 100;
     let (mut ran, mut waiting) = (0u64, 0u64);
@@ -292,11 +299,11 @@ pub(crate) fn waiting_of_all(pid: Pid, threads_now: u64, cpu_ns: Option<u64>, fi
     (cpu_ns.saturating_sub(ran) <= SLACK_NS.max(cpu_ns / SLACK_SHARE)).then_some(waiting)
 }
 
-/// Tells how long a thread ran, and how long it could have run, but had no processor.
+/// An open `schedstat` file: the time that a thread ran, and the time that it was runnable without a processor.
 pub(crate) struct Schedule(OwnedFd);
 
 impl Schedule {
-    /// That of the first thread of a process.
+    /// The schedule of the first thread of a process.
     pub(crate) fn of(pid: Pid) -> Option<Self> {
         open(pid, "schedstat").map(Schedule)
     }
@@ -305,25 +312,25 @@ impl Schedule {
         if pid == thread { Self::of(pid) } else { open(pid, &format!("task/{thread}/schedstat")).map(Schedule) }
     }
 
-    /// That of the thread that calls this.
+    /// The schedule of the calling thread.
     pub(crate) fn own() -> Option<Self> {
         let file = fs::open(c"/proc/thread-self/schedstat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
         file.ok().map(Schedule)
     }
 
-    /// Both times until now, in nanoseconds; nothing if the thread has ended, or the system does not account for this.
+    /// Both times until now, in nanoseconds; `None` if the thread has ended or the system does not account for this.
     pub(crate) fn times(&self) -> Option<[u64; 2]> {
         let mut bytes = [MaybeUninit::uninit(); SHORT_BYTES];
         let (read, _) = io::pread(&self.0, &mut bytes, 0).ok()?;
         let text = str::from_utf8(read).ok()?;
         let mut numbers = text.split_ascii_whitespace().map_while(|word| word.parse::<u64>().ok());
         let (ran, waiting, turns) = (numbers.next()?, numbers.next()?, numbers.next()?);
-        // It counts its turns; a system that does not account for this says 0.
+        // The number of time slices is 0 on a system that does not account for this.
         (turns > 0).then_some([ran, waiting])
     }
 }
 
-/// How long the first thread of a process could have run, but had no processor.
+/// Time that the first thread of a process was runnable without a processor, in nanoseconds.
 pub(crate) fn waiting_ns(pid: Pid) -> Option<u64> {
     Schedule::of(pid)?.times().map(|[_, waiting]| waiting)
 }
@@ -333,44 +340,48 @@ pub(crate) fn waiting_ns(pid: Pid) -> Option<u64> {
 pub(crate) struct Memory {
     /// Pages that several processes share are divided among them.
     pub(crate) proportional: u64,
-    /// In full.
+    /// Shared pages count in full.
     pub(crate) resident: u64,
-    /// The part of that in pages of files, such as code: processes that execute the same program share them. Systems before
-    /// Linux 5.3 do not say.
+    /// The part of `proportional` in pages of files, such as code, which processes that execute the same program share. `None`
+    /// before Linux 5.3.
     pub(crate) of_files: Option<u64>,
 }
 
-/// The memory of a process, or nothing if the system does not say how it is shared.
+/// The memory of a process, or `None` if the system does not say how it is shared.
 pub(crate) fn memory(pid: Pid) -> Option<Memory> {
     let rollup = lines(pid, "smaps_rollup")?;
-    let bytes = |key| number(&rollup, key).map(|kib| kib * 1024);
-    Some(Memory { proportional: bytes("Pss:")?, resident: bytes("Rss:")?, of_files: bytes("Pss_File:") })
+    let [proportional, resident, of_files] =
+        ["Pss:", "Rss:", "Pss_File:"].map(|key| number(&rollup, key).map(|kib| kib * 1024));
+    Some(Memory { proportional: proportional?, resident: resident?, of_files })
 }
 
-/// The memory of a process in bytes, where shared pages count in full.
+/// Resident memory of a process in bytes; shared pages count in full.
 pub(crate) fn resident_bytes(pid: Pid) -> Option<u64> {
     let status = lines(pid, "status")?;
     Some(number(&status, "VmRSS:")? * 1024)
 }
 
-/// Whether a program that has the rights of its owner or group runs without them.
+/// Whether a setuid or setgid program runs without the rights of its owner or group.
 pub(crate) fn has_lost_rights(pid: Pid, executable: &str) -> bool {
     let (Ok(file), Some(status)) = (std::fs::metadata(executable), lines(pid, "status")) else { return false };
-    let effective = |key| {
-        let line = status.lines().find_map(|line| line.strip_prefix(key))?;
-        line.split_whitespace().nth(1)?.parse::<u32>().ok()
-    };
-    let lacks = |bit: u32, key, of_file: u32| file.mode() & bit != 0 && effective(key).is_some_and(|id| id != of_file);
-    lacks(libc::S_ISUID, "Uid:", file.uid()) || lacks(libc::S_ISGID, "Gid:", file.gid())
+    [(libc::S_ISUID, "Uid:", file.uid()), (libc::S_ISGID, "Gid:", file.gid())]
+        .into_iter()
+        .any(|(bit, key, of_file)| file.mode() & bit != 0 && effective_id(&status, key).is_some_and(|id| id != of_file))
 }
 
-/// How often the system killed a process because memory ran out.
+/// The effective user or group in the text of `/proc/PID/status`.
+fn effective_id(status: &str, key: &str) -> Option<u32> {
+    let line = status.lines().find_map(|line| line.strip_prefix(key))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Number of processes that the system has killed because memory ran out.
 pub(crate) fn kills() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/vmstat").ok()?;
     number(&text, "oom_kill ")
 }
 
-/// Memory of the machine in bytes. Not by `sysinfo`: containers give their limit here.
+/// Memory of the machine in bytes. Unlike `sysinfo`, this file gives the limit of a container.
 pub(crate) fn memory_of_machine() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     Some(number(&text, "MemTotal:")? * 1024)
