@@ -318,7 +318,7 @@ impl Schedule {
         file.ok().map(Schedule)
     }
 
-    /// Both times until now, in nanoseconds; `None` if the thread has ended or the system does not account for this.
+    /// Both times until now, in nanoseconds; `None` if the thread is gone or the system does not account for this.
     pub(crate) fn times(&self) -> Option<[u64; 2]> {
         let mut bytes = [MaybeUninit::uninit(); SHORT_BYTES];
         let (read, _) = io::pread(&self.0, &mut bytes, 0).ok()?;

@@ -1,4 +1,4 @@
-//! What a process is about to execute, as its memory tells while it waits.
+//! The program that a process is about to execute, read from its memory while its call waits.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,27 +8,27 @@ use super::listener::Request;
 use crate::files;
 use crate::system::{self, Pid};
 
-/// What is executed if the system agrees.
+/// The arguments of a call to execute, which may still fail.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Execution {
-    /// The path as the program names it, below its directory if it does not begin with `/`.
+    /// The path as passed, relative to the working directory unless it begins with `/`.
     pub(crate) path: Option<String>,
     /// The arguments, each with a zero after it.
     pub(crate) arguments: Vec<u8>,
 }
 
-/// The system takes no longer path and no longer arguments.
+/// Limits of the system for a path and for all arguments together, in bytes.
 const LONGEST_PATH: usize = 4096;
 const MOST_ARGUMENT_BYTES: usize = 6 << 20;
-/// Nearly all programs are given fewer.
+/// Initial capacity for arguments, which nearly all programs fit in.
 const USUAL_ARGUMENTS: usize = 32;
-/// Memory is read up to the end of a page: the next one may not be there.
+/// Memory is read page by page, since the next page may not be mapped.
 const PAGE: u64 = 4096;
-/// The file itself is in the first argument of `execveat`.
+/// The flag of `execveat` for an empty path: its first argument is the file itself.
 const EMPTY_PATH: u64 = 0x1000;
 
 impl Execution {
-    /// Reads what the call of a process names. `None` if it is no call that executes.
+    /// Reads the path and arguments of a call. `None` if the call is not one that executes a program.
     pub(crate) fn read(process: Pid, request: &Request) -> Option<Self> {
         let calls = Calls::of(request.architecture)?;
         let number = u32::try_from(request.number).ok()?;
@@ -55,14 +55,15 @@ impl Execution {
         Some(Execution { path, arguments: memory.texts(arguments, calls.word) })
     }
 
-    /// Whether other arguments are those of the interpreter of this script: the same ones follow.
+    /// Whether `interpreter` is the argument list of the interpreter that runs this as a script: it is longer and ends with
+    /// the arguments after the first.
     pub(crate) fn is_script_with(&self, interpreter: &[u8]) -> bool {
         let first = self.arguments.iter().position(|&byte| byte == 0);
         let rest = first.map_or(&[][..], |first| &self.arguments[first + 1..]);
         interpreter.len() > self.arguments.len() && interpreter.ends_with(rest)
     }
 
-    /// The path of the file, from the root on, as far as that is known.
+    /// The absolute path of the file, if it is known.
     pub(crate) fn whole_path(&self, directory: Option<&str>) -> Option<String> {
         let path = self.path.as_deref()?;
         let whole = if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", directory?) };
@@ -74,19 +75,19 @@ impl Execution {
     }
 }
 
-/// The file that a process has open under a number.
+/// The path of a file that a process has open.
 fn opened(process: Pid, number: i32) -> Option<String> {
     let path = fs::read_link(format!("/proc/{process}/fd/{number}")).ok()?;
     Some(path.to_string_lossy().into_owned())
 }
 
-/// Memory of a process, page by page: texts of arguments lie beside each other.
+/// A cache of two pages of a process. Arguments usually lie next to each other, so that few pages are read.
 struct Memory {
     process: Pid,
     pages: [[u8; PAGE as usize]; 2],
     /// The address and length of what is in each page.
     read: [(u64, usize); 2],
-    /// The page that was used last: the other one is replaced.
+    /// The page that was used last; the other one is replaced next.
     last: usize,
 }
 
@@ -100,13 +101,13 @@ impl Memory {
         let [first, second] = addresses.map(|address| address & !(PAGE - 1));
         let read = system::memory(self.process, &[first, second], self.pages.as_flattened_mut());
         self.read[0] = (first, read.min(PAGE as usize));
-        // If the first one cannot be read, nothing is known of the second one.
+        // If the first page cannot be read, the system does not try the second one.
         if let Some(length) = read.checked_sub(PAGE as usize).filter(|&length| length > 0) {
             self.read[1] = (second, length);
         }
     }
 
-    /// The bytes from an address to the end of its page, at most.
+    /// The bytes from an address to the end of its page; empty if they cannot be read.
     fn rest_of_page(&mut self, address: u64) -> &[u8] {
         let page = address & !(PAGE - 1);
         self.last = self.read.iter().position(|&(at, _)| at == page).unwrap_or_else(|| {
@@ -118,8 +119,8 @@ impl Memory {
         self.pages[self.last][..length].get((address - page) as usize..).unwrap_or_default()
     }
 
-    /// Appends the bytes up to a zero. Returns whether there is one that can be read, at most a page after `most` bytes; if not,
-    /// some bytes may have been appended.
+    /// Appends the bytes up to a zero byte. Returns false if memory cannot be read or there are more than about `most` bytes;
+    /// some may have been appended then.
     fn append_text(&mut self, mut address: u64, most: usize, texts: &mut Vec<u8>) -> bool {
         let before = texts.len();
         loop {
@@ -138,14 +139,14 @@ impl Memory {
         }
     }
 
-    /// A path that is not empty.
+    /// The path at an address, unless it is empty.
     fn path(&mut self, address: u64) -> Option<String> {
         let mut path = Vec::new();
         let is_path = self.append_text(address, LONGEST_PATH, &mut path) && !path.is_empty();
         is_path.then(|| files::lossy(path))
     }
 
-    /// The texts whose addresses lie one after the other, up to an address that is 0.
+    /// The texts of a null-terminated array of addresses, each with a zero byte after it.
     fn texts(&mut self, mut address: u64, word: usize) -> Vec<u8> {
         let mut addresses: Vec<u64> = Vec::with_capacity(USUAL_ARGUMENTS);
         'all: while address != 0 && addresses.len() * word <= MOST_ARGUMENT_BYTES {
