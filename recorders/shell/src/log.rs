@@ -9,9 +9,9 @@ use crate::system;
 
 /// The variable that names the log.
 const LOG: &str = "BARROW_SH_LOG";
-/// The variable that tells which wrapper is around this one: `PID@HOST`.
+/// The variable that identifies the enclosing wrapper: `PID@HOST`.
 const PARENT: &str = "BARROW_SH_PARENT";
-/// What a log begins with.
+/// The first bytes of a log.
 const MAGIC: &[u8] = b"<kleknevMagicNumber />\n";
 
 /// Where records go.

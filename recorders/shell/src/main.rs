@@ -28,7 +28,7 @@ fn main() {
     let command = system::Command::new(&program, &words);
     let Some(log) = log::Log::of_environment() else { command.execute() };
     let before = record::Before::now(&words, &log);
-    // What is not logged at its beginning is not logged at its end.
+    // If the beginning cannot be logged, the end is not logged either.
     if log.append(&before.text()).is_err() {
         command.execute();
     }

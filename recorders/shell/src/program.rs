@@ -10,7 +10,7 @@ const OWN_NAME: &str = "barrow-sh";
 /// Shells, if `/bin/sh` is this program itself.
 const SHELLS: [&str; 3] = ["/bin/dash", "/bin/bash", "/usr/bin/bash"];
 
-/// The program that is meant by the name under which this one was invoked; `None` if there is none but this one.
+/// The program to run in place of this one, given the name under which it was invoked; `None` if there is no other program.
 pub(crate) fn wanted(invoked_as: Option<&OsString>) -> Option<PathBuf> {
     let own = std::env::current_exe().and_then(std::fs::metadata).ok();
     let is_other = |path: &PathBuf| is_program(path, own.as_ref());
@@ -29,7 +29,7 @@ fn in_path(name: &OsStr) -> impl Iterator<Item = PathBuf> {
     folders.into_iter().map(move |folder| folder.join(&name))
 }
 
-/// Whether there is a program at `path` that is not this one, whatever links lead there.
+/// Whether `path` leads, perhaps through links, to a program other than this one.
 fn is_program(path: &Path, own: Option<&Metadata>) -> bool {
     let Ok(found) = std::fs::metadata(path) else { return false };
     let is_own = own.is_some_and(|own| (own.dev(), own.ino()) == (found.dev(), found.ino()));

@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::log::Log;
 use crate::system::Ended;
 
-/// What is known before a command runs.
+/// The facts known before a command runs.
 pub(crate) struct Before {
     pid: u32,
     host: String,

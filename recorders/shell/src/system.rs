@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use libc::c_int;
 
-/// What is run.
+/// A program with its arguments.
 pub(crate) struct Command {
     program: CString,
     words: Vec<CString>,
 }
 
-/// How what was run ended, and what it and the children that it waited for used.
+/// The end of a command, and the usage of it and the children it waited for.
 pub(crate) struct Ended {
     /// Its exit status, unless a signal ended it.
     pub(crate) status: Option<c_int>,
@@ -24,7 +24,12 @@ pub(crate) struct Ended {
     pub(crate) used: libc::rusage,
 }
 
-/// Signals that are meant for what is run. A terminal sends the others to it as well.
+/// Copies an argument or path of a process, which has no zeros.
+fn text(bytes: &[u8]) -> CString {
+    CString::new(bytes).unwrap_or_default()
+}
+
+/// Signals that are passed on to the command. A terminal sends the others to the command itself.
 const PASSED_ON: [c_int; 8] = [
     libc::SIGHUP,
     libc::SIGINT,
@@ -35,7 +40,7 @@ const PASSED_ON: [c_int; 8] = [
     libc::SIGALRM,
     libc::SIGCONT,
 ];
-/// The process that gets signals. Relaxed: a number of its own.
+/// The process that signals are passed on to. Relaxed: the number stands alone.
 static CHILD: AtomicI32 = AtomicI32::new(0);
 
 extern "C" fn pass_on(signal: c_int) {
@@ -47,10 +52,8 @@ extern "C" fn pass_on(signal: c_int) {
 }
 
 impl Command {
-    /// `program` with the words of this program; a shell is told that it is `/bin/sh`.
+    /// Prepares `program` with the arguments of this program; the name `barrow-sh` becomes `/bin/sh`.
     pub(crate) fn new(program: &Path, words: &[OsString]) -> Self {
-        // Arguments of a process hold no zeros.
-        let text = |bytes: &[u8]| CString::new(bytes).unwrap_or_default();
         let mut words: Vec<CString> = words.iter().map(|word| text(word.as_bytes())).collect();
         if let Some(first) = words.first_mut().filter(|first| first.to_bytes().ends_with(b"barrow-sh")) {
             *first = text(b"/bin/sh");

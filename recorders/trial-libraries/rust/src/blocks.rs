@@ -13,15 +13,15 @@ const GAP_BYTES: [usize; 7] = [64 << 10, 32 << 10, 16 << 10, 8 << 10, 4 << 10, 2
 const SMALL_GAP_BYTES: [usize; 6] = [512, 256, 128, 64, 40, 24];
 /// At most this many gaps of each size are filled.
 const MOST_GAPS: usize = 1000;
-/// So many of each of these sizes, at most, and it hands them out before it looks for gaps.
+/// Largest number of freed blocks that the allocator keeps of each small size, and hands out before it looks for gaps.
 const KEPT_BLOCKS: usize = 7;
 /// These sizes are 24 bytes, and 16 more for each of the others.
 const KEPT_SIZES: usize = 64;
 /// The next block is near if it is at most this far after the end of the one before.
 const NEAR_BYTES: usize = 64;
-/// How often a place with room is looked for.
+/// Number of attempts to find a place with room.
 const MOST_TRIES: usize = 8;
-/// Blocks that there is room for without an allocation.
+/// Initial capacity, in blocks.
 const USUAL_BLOCKS: usize = 1000;
 
 /// Blocks that are held.
@@ -30,8 +30,8 @@ const USUAL_BLOCKS: usize = 1000;
 ///   … gap, filled │ gap, filled … │ heap_small │ heap_large │ heap_offset │ what is allocated next, and moves
 /// ```
 ///
-/// An allocator uses gaps that earlier blocks left before it uses fresh memory. What fits into a gap would not move, so
-/// all gaps are filled first.
+/// An allocator uses gaps between earlier blocks before fresh memory. A block that fits into a gap would not move, so all
+/// gaps are filled first.
 #[derive(Debug)]
 pub(crate) struct Blocks {
     held: Vec<Vec<u8>>,

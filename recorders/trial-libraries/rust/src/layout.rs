@@ -31,7 +31,7 @@ const ALIGNMENT: u64 = 16;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    /// What the numbers below follow from.
+    /// The seed that determines the numbers below.
     pub seed: u64,
     /// The block on the stack: 0 to 4,080, a multiple of 16.
     pub stack: u64,

@@ -1,6 +1,6 @@
-//! What is measured.
+//! Metrics.
 
-/// What is measured: the same for all values of it.
+/// A metric: name, unit and direction, the same for all of its values.
 ///
 /// ```
 /// use barrow_trial::{Better, Metric};

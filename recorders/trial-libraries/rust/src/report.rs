@@ -17,13 +17,13 @@ pub(crate) struct Place {
     pub(crate) seed: Option<u64>,
 }
 
-/// Appends a line without its end. A value that is no finite number is left out: `false`.
+/// Appends a line without its end. Returns false and appends nothing unless the value is finite.
 pub(crate) fn append(lines: &mut String, metric: Metric<'_>, place: Place, value: f64) -> bool {
     if !value.is_finite() {
         return false;
     }
-    let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
-    let (iteration, seed) = (number(place.iteration), number(place.seed));
+    let [iteration, seed] =
+        [place.iteration, place.seed].map(|number| number.map(|number| number.to_string()).unwrap_or_default());
     lines.push_str("value\t");
     clean(lines, metric.name);
     lines.push('\t');
@@ -40,7 +40,7 @@ pub(crate) fn append_knob(line: &mut String, name: &str, value: u64) {
     let _ = write!(line, "={value}");
 }
 
-/// Appends a name. What would end a field or a line becomes a space.
+/// Appends a name. Characters that would end a field or a line become spaces.
 fn clean(line: &mut String, name: &str) {
     line.extend(name.chars().map(|character| if character.is_control() { ' ' } else { character }));
 }

@@ -1,18 +1,18 @@
-//! What `barrow trial` says in the environment.
+//! The settings that `barrow trial` passes in the environment.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 
-/// What iterations are to do.
+/// The settings of iterations.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     /// The seed of the run, if iterations have layouts of their own.
     pub(crate) seed: Option<u64>,
-    /// Whether they have blocks on the heap.
+    /// Whether iterations allocate blocks on the heap.
     pub(crate) has_heap: bool,
-    /// Whether they have a block on the stack.
+    /// Whether iterations have a block on the stack.
     pub(crate) has_stack: bool,
-    /// Where values go.
+    /// The file that receives values.
     pub(crate) values: Option<File>,
 }
 
@@ -35,7 +35,7 @@ impl Settings {
 
 fn open(path: OsString) -> Option<File> {
     let opened = OpenOptions::new().append(true).open(&path);
-    // The benchmark goes on: it is not broken, but its values are missing, which somebody should know.
+    // The benchmark still works without recorded values, so it continues with a warning.
     opened.inspect_err(|error| eprintln!("barrow-trial: values are lost: {}: {error}", path.display())).ok()
 }
 

@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 
-/// What is called within a call.
+/// The function that a nested call calls.
 type Inner<'i> = &'i mut dyn FnMut();
 
 /// Calls `inner` with a block of `bytes` on the stack: a multiple of 16 below 4,096.

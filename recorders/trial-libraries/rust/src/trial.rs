@@ -39,7 +39,7 @@ pub struct Iteration<'t> {
 }
 
 impl Trial {
-    /// Reads what `barrow trial` says in the environment. Call it once, at the beginning.
+    /// Reads the settings of `barrow trial` from the environment. Call it once, at the beginning.
     #[must_use]
     pub fn from_environment() -> Self {
         Trial { settings: Settings::read(|name| std::env::var_os(name)) }
@@ -57,7 +57,7 @@ impl Trial {
         self.settings.seed.is_some() || self.settings.values.is_some()
     }
 
-    /// Runs `body` as an iteration: what it allocates and its place on the stack have a layout of their own.
+    /// Runs `body` as an iteration: its allocations and its place on the stack have a layout of their own.
     ///
     /// Set up, measure and drop within `body`, since only what is allocated there moves. The blocks of the layout are
     /// held until it returns or panics; then its values are written, with one call of the system.
@@ -160,8 +160,8 @@ impl<'t> Iteration<'t> {
         self.report(metric, elapsed.as_nanos() as f64 / times as f64);
     }
 
-    /// Notes where a buffer is: the knob `NAME_address` is its address modulo 4,096. `modes` then says whether it
-    /// decides about speed.
+    /// Records the address of a buffer: the knob `NAME_address` is the address modulo 4,096. `modes` then reports whether it
+    /// affects speed.
     pub fn note_address<T: ?Sized>(&mut self, name: &str, address: *const T) {
         if self.values.is_some() {
             let name = if name.is_empty() { "address".to_owned() } else { format!("{name}_address") };
@@ -169,7 +169,7 @@ impl<'t> Iteration<'t> {
         }
     }
 
-    /// Notes anything else that may decide about speed, as a knob of this name, such as the distance of two buffers.
+    /// Records any other number that may affect speed as a knob of this name, such as the distance of two buffers.
     pub fn note(&mut self, name: &str, value: u64) {
         if self.values.is_some() {
             self.knobs.retain(|(known, _)| known != name);
