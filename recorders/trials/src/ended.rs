@@ -1,8 +1,8 @@
-//! How runs end.
+//! The ends of runs.
 
 use std::fmt;
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ended {
     /// Its exit status, unless a signal ended it.
@@ -29,12 +29,12 @@ impl fmt::Display for Ended {
 pub struct Failure {
     /// Its number.
     pub run: u32,
-    /// What ran.
+    /// The name of the variant.
     pub variant: String,
-    /// How it ended.
+    /// The end of the run.
     pub ended: Ended,
-    /// Why it failed, as a clause: `ended with status 3`.
+    /// The reason for the failure, as a clause: `ended with status 3`.
     pub why: String,
-    /// What it printed first and last, as the end of a sentence: `; it printed: …`, or nothing.
+    /// The first and last part of its output, as the end of a sentence: `; it printed: …`, or nothing.
     pub said: String,
 }

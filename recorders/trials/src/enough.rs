@@ -1,4 +1,4 @@
-//! When a trial has made enough runs.
+//! The decision that a trial has made enough runs.
 
 use barrow_statistics::{Sample, precision};
 
@@ -6,12 +6,12 @@ use crate::plan::Stop;
 use crate::trial::Trial;
 
 impl Trial<'_> {
-    /// Whether so many blocks are enough.
+    /// Whether `blocks` blocks of runs suffice.
     pub(crate) fn is_enough(&mut self, blocks: u64) -> bool {
         match self.plan.stop {
             Stop::Runs(runs) => blocks >= runs,
             Stop::Until { precision, at_least, at_most, within } => {
-                // To look is work as well: less often where there is much to look at.
+                // Computing the precision takes time, so it happens less often as values accumulate.
                 let is_time_to_look = blocks >= at_least && (blocks - at_least).is_multiple_of((blocks / 10).max(1));
                 if is_time_to_look {
                     self.precision = self.known();
@@ -27,7 +27,7 @@ impl Trial<'_> {
         }
     }
 
-    /// How precisely all values are known that decide: those that the program tells, otherwise the times.
+    /// The precision of the least precise value: of those that the programs report, otherwise of wall times.
     fn known(&self) -> Option<f64> {
         let mut widest = Some(0.0_f64);
         for variant in self.variants.iter().filter(|variant| !variant.is_given_up()) {

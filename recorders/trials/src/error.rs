@@ -1,4 +1,4 @@
-//! Why nothing was measured.
+//! Errors of trials.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use barrow_writer::WriterError;
 
 use crate::ended::Failure;
 
-/// Why nothing, or no more, was measured.
+/// The reason for which nothing, or nothing more, was measured.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrialError {
@@ -18,7 +18,7 @@ pub enum TrialError {
     CannotRun {
         /// The program.
         program: String,
-        /// What the system said.
+        /// The error of the system.
         cause: io::Error,
     },
     /// A line of a command could not be divided into words.
@@ -29,9 +29,9 @@ pub enum TrialError {
     Around {
         /// The command.
         command: String,
-        /// How it ended.
+        /// The end of the command.
         ended: String,
-        /// What it printed first and last, as the end of the sentence.
+        /// The first and last part of its output, as the end of the sentence.
         said: String,
     },
     /// No run succeeded.
@@ -39,12 +39,12 @@ pub enum TrialError {
         "no run succeeded: all {failed} failed; run {} of `{}` {}{}", .first.run, .first.variant, .first.why, .first.said
     )]
     AllFailed {
-        /// How many runs failed.
+        /// Number of runs that failed.
         failed: u64,
-        /// The first of them.
+        /// The first failure.
         first: Box<Failure>,
     },
-    /// The recording cannot be made: a sentence.
+    /// The recording cannot be created; a sentence.
     #[error("{0}")]
     Destination(String),
     /// A recorded run cannot be repeated.
@@ -53,12 +53,12 @@ pub enum TrialError {
     /// The recording cannot be written.
     #[error(transparent)]
     Writer(#[from] WriterError),
-    /// Something else that the system refused.
+    /// Another operation that the system refused.
     #[error("cannot {action}: {source}")]
     Io {
-        /// What was tried.
+        /// The operation.
         action: &'static str,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }

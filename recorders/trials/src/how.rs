@@ -1,4 +1,4 @@
-//! How one run of a program is to be made.
+//! The settings of one run of a program.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,20 +8,20 @@ use crate::output::Route;
 use crate::pattern::ValuePattern;
 use crate::round::Round;
 
-/// How one run is to be made.
+/// The settings of one run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct How<'h> {
     pub(crate) layout: Layout,
     pub(crate) round: Round,
     pub(crate) seed: u64,
-    /// Where the program may report values.
+    /// The file in which the program may report values.
     pub(crate) values: Option<&'h Path>,
     pub(crate) counts_heap: bool,
-    /// Where its standard output goes.
+    /// The destination of its standard output.
     pub(crate) output: Route,
     /// Its standard error is shown.
     pub(crate) shows_errors: bool,
-    /// What is looked for in what it prints.
+    /// The patterns that are searched in its output.
     pub(crate) patterns: &'h [ValuePattern],
     /// Its whole standard output is kept.
     pub(crate) keeps_all: bool,

@@ -1,6 +1,6 @@
 //! The metrics that barrow measures itself.
 
-/// What is measured of every run, as far as it can be.
+/// Metrics of every run, if the system supports them.
 const MEASURED: [&str; 14] = [
     "wall",
     "user",
@@ -18,7 +18,7 @@ const MEASURED: [&str; 14] = [
     "cache_misses",
 ];
 
-/// Whether a metric of this name is measured by barrow itself, so that no other values may have it.
+/// Whether barrow itself measures a metric of this name, which excludes other values of that name.
 #[must_use]
 pub fn is_measured(metric: &str) -> bool {
     MEASURED.contains(&metric)

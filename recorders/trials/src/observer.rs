@@ -1,34 +1,34 @@
-//! Who hears how a trial goes on.
+//! The observer of a trial.
 
 use std::time::Duration;
 
-/// Hears how a trial goes on, and may stop it.
+/// Observes the progress of a trial, and may stop it.
 pub trait Observer {
-    /// A run ended.
+    /// Called when a run has ended.
     fn run_ended(&self, progress: &Progress<'_>);
-    /// Something is to be known, a sentence.
+    /// Called with a note, a sentence.
     fn note(&self, text: &str);
-    /// Whether to stop.
+    /// Whether the trial shall stop.
     fn is_cancelled(&self) -> bool;
 }
 
-/// How far a trial is.
+/// The progress of a trial.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'p> {
-    /// What ran.
+    /// The variant that ran.
     pub variant: &'p str,
-    /// Runs that ended, of all programs, without warm-ups.
+    /// Number of runs that ended, of all variants, without warm-ups.
     pub done: u64,
-    /// How many there will be, if that is known.
+    /// Number of runs that there will be, if known.
     pub planned: Option<u64>,
-    /// How many of them failed.
+    /// Number of runs that failed.
     pub failed: u64,
-    /// How long this one took, in nanoseconds.
+    /// Duration of this run in nanoseconds.
     pub wall_ns: u64,
-    /// How precisely values are known by now, if that decides when to stop.
+    /// Precision of the values so far, if it decides when to stop.
     pub precision: Option<f64>,
-    /// Since the trial began.
+    /// Time since the trial began.
     pub elapsed: Duration,
-    /// It was a warm-up.
+    /// The run was a warm-up.
     pub warmup: bool,
 }
