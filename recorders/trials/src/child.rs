@@ -18,7 +18,7 @@ pub(crate) struct Child {
     has_group: bool,
 }
 
-/// How a child ended, and what it and the children that it waited for used.
+/// The end of a child, and the usage of it and the children it waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Waited {
     pub(crate) exit_status: Option<i32>,
@@ -33,7 +33,7 @@ pub(crate) struct Waited {
 }
 
 impl Child {
-    /// Starts a program. `before` is called with the child's number while it waits, if there is anything to call.
+    /// Starts a program. With `before`, the child waits until that was called with its number.
     ///
     /// # Errors
     /// Those of the system; that the program could not be executed is one of [`Child::wait`].
@@ -46,13 +46,12 @@ impl Child {
         Ok(Child { pid, descriptor: descriptor(pid), is_waited_for: false, has_group: start.has_group })
     }
 
-    /// Waits until the child has ended, something can be read, or for so long. Returns whether the child has ended; its end
-    /// is still to be asked for.
+    /// Waits until the child has ended, a reader has input, or `time` has passed. Returns whether the child has ended; it is not
+    /// reaped.
     pub(crate) fn has_ended_within(&self, time: Duration, readers: [RawFd; 2]) -> bool {
-        let entry = |fd: RawFd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         let ended = self.descriptor.as_ref().map_or(-1, AsRawFd::as_raw_fd);
-        let mut polls = [entry(ended), entry(readers[0]), entry(readers[1])];
-        // Kernels before 5.3 have no descriptor of a process; then it is asked for each millisecond.
+        let mut polls = [ended, readers[0], readers[1]].map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+        // Linux before 5.3 has no pidfds; the child is polled each millisecond then.
         let time = if ended < 0 { time.min(Duration::from_millis(1)) } else { time };
         let milliseconds = i32::try_from(time.as_micros().div_ceil(1000)).unwrap_or(i32::MAX);
         // SAFETY: so many entries are there; those with a negative number are passed over.
@@ -104,14 +103,15 @@ impl Child {
             return Err(failure);
         }
         let began_ns = starter.began();
-        let time = |time: libc::timeval| time.tv_sec * 1_000_000_000 + time.tv_usec * 1_000;
+        let [user_ns, system_ns] =
+            [used.ru_utime, used.ru_stime].map(|time| time.tv_sec * 1_000_000_000 + time.tv_usec * 1_000);
         Ok(Waited {
             exit_status: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
             signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
             began_ns,
             wall_ns: now - began_ns,
-            user_ns: time(used.ru_utime),
-            system_ns: time(used.ru_stime),
+            user_ns,
+            system_ns,
             // In KiB.
             peak_bytes: used.ru_maxrss * 1024,
             page_faults: used.ru_minflt + used.ru_majflt,
@@ -130,7 +130,7 @@ impl Drop for Child {
     }
 }
 
-/// A descriptor that can be read when a process has ended, where the kernel has such.
+/// A pidfd, which is readable once the process has ended, if the kernel has pidfds.
 fn descriptor(pid: Pid) -> Option<OwnedFd> {
     // SAFETY: the call takes two numbers; the descriptor is new and owned by nothing else.
     unsafe {

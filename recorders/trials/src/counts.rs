@@ -1,10 +1,10 @@
-//! What was counted under a fixed layout, where all runs are expected to be equal.
+//! Exact counts under a fixed layout, where all runs should be equal.
 
 use std::collections::BTreeMap;
 
 use crate::heap::Counted;
 
-/// How often each number was counted, by metric.
+/// Number of runs with each value, by metric.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     of: [BTreeMap<u64, u64>; 4],
@@ -21,19 +21,21 @@ impl Counts {
         }
     }
 
-    /// Which metrics differ between runs, as a sentence; `None` if none does.
+    /// A sentence that names the metrics that differ between runs; `None` if none does.
     pub(crate) fn differences(&self) -> Option<String> {
-        let differ = |(name, of): (&&str, &BTreeMap<u64, u64>)| {
-            let (runs, most) = (of.values().sum::<u64>(), *of.values().max()?);
-            let (least, largest) = (of.first_key_value()?.0, of.last_key_value()?.0);
-            let others = runs - most;
-            (others > 0).then(|| format!("{name} from {least} to {largest}, {others} of {runs} runs unlike the most"))
-        };
-        let told: Vec<String> = NAMES.iter().zip(&self.of).filter_map(differ).collect();
+        let told: Vec<String> = NAMES.iter().zip(&self.of).filter_map(|(name, of)| difference(name, of)).collect();
         let cause = "threads, times, random numbers or files may be why";
         (!told.is_empty())
             .then(|| format!("counts differ although the layout is fixed, and {cause}: {}", told.join("; ")))
     }
+}
+
+/// A clause that says how the values of a metric differ; `None` if they do not. `of` is the number of runs with each value.
+fn difference(name: &str, of: &BTreeMap<u64, u64>) -> Option<String> {
+    let (runs, most) = (of.values().sum::<u64>(), *of.values().max()?);
+    let (least, largest) = (of.first_key_value()?.0, of.last_key_value()?.0);
+    let others = runs - most;
+    (others > 0).then(|| format!("{name} from {least} to {largest}, {others} of {runs} runs unlike the most"))
 }
 
 #[cfg(test)]

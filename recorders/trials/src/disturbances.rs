@@ -1,48 +1,48 @@
-//! What on this machine makes times vary.
+//! Properties of this machine that make times vary.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A load per core above this is other work.
+/// Load per core above which other work is assumed.
 const BUSY: f64 = 0.25;
 
-/// What makes times vary on this machine, a sentence each; what cannot be read is not told.
+/// One sentence for each property of this machine that makes times vary. Unreadable properties are skipped.
 #[must_use]
 pub fn disturbances() -> Vec<String> {
     found(Path::new("/"))
 }
 
 fn found(root: &Path) -> Vec<String> {
-    let read = |path: &str| fs::read_to_string(root.join(path)).ok().map(|text| text.trim().to_owned());
     let mut found = Vec::new();
     let mut governors: Vec<String> = listed(&root.join("sys/devices/system/cpu/cpufreq"))
         .iter()
-        .filter_map(|policy| {
-            fs::read_to_string(policy.join("scaling_governor")).ok().map(|text| text.trim().to_owned())
-        })
+        .filter_map(|policy| read(&policy.join("scaling_governor")))
         .collect();
     governors.sort();
     governors.dedup();
     if let Some(governor) = governors.iter().find(|governor| *governor != "performance") {
         found.push(format!("the frequency of the processor varies (governor {governor})"));
     }
-    let is_boosted = read("sys/devices/system/cpu/cpufreq/boost").is_some_and(|boost| boost == "1")
-        || read("sys/devices/system/cpu/intel_pstate/no_turbo").is_some_and(|off| off == "0");
+    let is_boosted = read(&root.join("sys/devices/system/cpu/cpufreq/boost")).is_some_and(|boost| boost == "1")
+        || read(&root.join("sys/devices/system/cpu/intel_pstate/no_turbo")).is_some_and(|off| off == "0");
     if is_boosted {
         found.push("the processor has a turbo, which depends on its temperature".to_owned());
     }
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as f64;
-    let load = read("proc/loadavg").and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
+    let load = read(&root.join("proc/loadavg")).and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
     if let Some(load) = load.filter(|load| load / cores > BUSY) {
         found.push(format!("other work runs: the load is {load:.2} on {cores} cores"));
     }
     let supplies = listed(&root.join("sys/class/power_supply"));
-    let is_discharging =
-        |supply: &PathBuf| fs::read_to_string(supply.join("status")).is_ok_and(|status| status.trim() == "Discharging");
-    if supplies.iter().any(is_discharging) {
+    if supplies.iter().any(|supply| read(&supply.join("status")).is_some_and(|status| status == "Discharging")) {
         found.push("the machine runs on its battery".to_owned());
     }
     found
+}
+
+/// The text of a file without white space around it.
+fn read(path: &Path) -> Option<String> {
+    fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
 }
 
 fn listed(folder: &Path) -> Vec<PathBuf> {

@@ -9,13 +9,13 @@ use crate::output::Output;
 use crate::plan::ReadValues;
 use crate::reported::Reported;
 
-/// What stands for the output of the program.
+/// The file name that stands for the output of the program.
 const OUTPUT: &str = "-";
 
 /// The files of a trial.
 pub(crate) struct ValueFiles<'p> {
     read: &'p [ReadValues],
-    /// What each was before the run: one that the run did not write says nothing of it.
+    /// The state of each file before the run, which shows whether the run wrote it.
     before: Vec<Option<(SystemTime, u64)>>,
 }
 
@@ -24,12 +24,12 @@ impl<'p> ValueFiles<'p> {
         ValueFiles { read, before: Vec::new() }
     }
 
-    /// Whether what programs print is such a file.
+    /// Whether the output of programs is one of the files.
     pub(crate) fn reads_output(&self) -> bool {
         self.read.iter().any(|read| read.file == Path::new(OUTPUT))
     }
 
-    /// A run begins.
+    /// Prepares for a run.
     pub(crate) fn begin(&mut self) {
         self.before = self.read.iter().map(|file| state(&file.file)).collect();
     }

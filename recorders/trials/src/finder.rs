@@ -5,18 +5,18 @@
 //!        (gone)
 //! ```
 //!
-//! A match that begins near the end of the window may go on in the next part, so the window keeps its end. What a pattern
-//! matches is shorter than that end. A longer match depends on where windows end, so it is an error of a text of several.
+//! A match that begins near the end of the window may continue in the next part, so the window keeps its end. Matches must be
+//! shorter than that end: a longer one would depend on where windows end, so it is an error unless one window holds the text.
 
 use crate::pattern::ValuePattern;
 
-/// The window is searched when it has so many bytes.
+/// Size at which the window is searched, in bytes.
 const WINDOW_BYTES: usize = 256 << 10;
-/// The bytes at its end that are searched again with what follows.
+/// Bytes at the end of the window that are searched again with the next part.
 const OVERLAP_BYTES: usize = 32 << 10;
-/// What an anchor, such as `^`, may look at before a match.
+/// Bytes before a match that an anchor, such as `^`, may examine.
 const CONTEXT_BYTES: usize = 64;
-/// More values of one pattern are too many for a run.
+/// Largest number of values of one pattern in a run.
 const MOST_VALUES: usize = 1_000_000;
 
 /// Finds the values of patterns in a text that comes in parts.
@@ -30,7 +30,7 @@ pub(crate) struct Finder {
     is_cut: bool,
 }
 
-/// One pattern, and how far it was searched.
+/// A pattern, and the position up to which the window was searched for it.
 #[derive(Debug)]
 struct Search {
     pattern: ValuePattern,
@@ -39,21 +39,23 @@ struct Search {
 }
 
 impl Finder {
-    /// Forgets everything, and looks for the values of these patterns.
+    /// Resets the finder to search for the values of `patterns`.
     pub(crate) fn begin(&mut self, patterns: &[ValuePattern]) {
-        let search = |pattern: &ValuePattern| Search { pattern: pattern.clone(), from: 0, found: Ok(Vec::new()) };
-        self.searches = patterns.iter().map(search).collect();
+        self.searches = patterns
+            .iter()
+            .map(|pattern| Search { pattern: pattern.clone(), from: 0, found: Ok(Vec::new()) })
+            .collect();
         self.window.clear();
         self.pending.clear();
         self.is_cut = false;
     }
 
-    /// Whether the text since [`Finder::begin`] was longer than what is searched at a time.
+    /// Whether the text since [`Finder::begin`] was longer than one window.
     pub(crate) fn was_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// Takes what follows.
+    /// Takes the next part of the text.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         if self.searches.is_empty() {
             return;
@@ -82,7 +84,7 @@ impl Finder {
         }
     }
 
-    /// Ends the text. What each pattern found, or why it found no number.
+    /// Ends the text. Returns the values of each pattern, or the reason for which it found no number.
     pub(crate) fn finish(&mut self) -> Vec<Result<Vec<f64>, String>> {
         if !std::mem::take(&mut self.pending).is_empty() {
             self.window.push(char::REPLACEMENT_CHARACTER);

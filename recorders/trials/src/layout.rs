@@ -1,17 +1,17 @@
-//! How the memory of runs is laid out, and which knobs do that.
+//! Memory layouts of runs, and the knobs that vary them.
 
 use std::str::FromStr;
 
-/// How the memory of runs is laid out.
+/// The memory layout of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     /// The same in all runs, or another one in each.
     pub kind: LayoutKind,
-    /// What varies, if the layout is random.
+    /// The knobs that vary, if the layout is random.
     pub knobs: Knobs,
 }
 
-/// Whether layouts differ.
+/// The way in which layouts are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LayoutKind {
     /// As the system makes it.
@@ -53,7 +53,7 @@ impl Knobs {
         (Knobs::THP, "thp"),
     ];
 
-    /// Whether a knob is in it.
+    /// Whether the set has a knob.
     #[must_use]
     pub fn has(self, knob: Knobs) -> bool {
         self.0 & knob.0 != 0
@@ -106,12 +106,11 @@ impl FromStr for Layout {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let of = |kind, knobs| Ok(Layout { kind, knobs });
         match text.split_once('=') {
             None => match text {
                 "as-is" => Ok(Layout::AS_IS),
-                "fixed" => of(LayoutKind::Fixed, Knobs::NONE),
-                "random" => of(LayoutKind::Random, Knobs::ALL),
+                "fixed" => Ok(Layout { kind: LayoutKind::Fixed, knobs: Knobs::NONE }),
+                "random" => Ok(Layout { kind: LayoutKind::Random, knobs: Knobs::ALL }),
                 _ => Err(format!("`{text}` is no layout; there are fixed, random, random=heap,stack and as-is")),
             },
             Some(("random", names)) => {
@@ -121,7 +120,7 @@ impl FromStr for Layout {
                     let wrong = || format!("there is no knob `{name}`; there are {}", Knobs::ALL.names());
                     knobs = knobs.and(knob.ok_or_else(wrong)?);
                 }
-                of(LayoutKind::Random, knobs)
+                Ok(Layout { kind: LayoutKind::Random, knobs })
             }
             Some((kind, _)) => Err(format!("only random layouts have knobs, and `{kind}` is none")),
         }

@@ -1,4 +1,4 @@
-//! What is written of runs.
+//! The recording of runs.
 
 use std::collections::HashMap;
 
@@ -34,24 +34,23 @@ impl Ledger {
         clock_ns - self.began_ns
     }
 
-    /// What is known of the recording as a whole.
+    /// Writes a fact about the recording as a whole.
     pub(crate) fn fact(&self, key: &str, value: &str) -> Result<(), TrialError> {
         Ok(self.writer.fact(key, value)?)
     }
 
-    /// A program, with all that is needed to repeat a run.
+    /// Writes a variant with all that is needed to repeat a run.
     pub(crate) fn variant(&self, plan: &Plan, variant: &VariantPlan) -> Result<VariantId, TrialError> {
         let words = variant.command.words(&plan.shell)?;
         let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let directory = std::env::current_dir().ok().map(|directory| directory.display().to_string());
-        let on = |is_on: bool| if is_on { "yes" } else { "no" }.to_owned();
         let shell = if let Command::Words(_) = variant.command { &Shell::None } else { &plan.shell };
         let mut attributes = vec![
             ("line".to_owned(), variant.command.text()),
             ("shell".to_owned(), shell.name()),
             ("layout".to_owned(), plan.layout.text()),
-            ("counts heap".to_owned(), on(plan.count_heap)),
+            ("counts heap".to_owned(), if plan.count_heap { "yes" } else { "no" }.to_owned()),
         ];
         if let Some(input) = &plan.input {
             attributes.push(("input".to_owned(), input.display().to_string()));
@@ -68,7 +67,7 @@ impl Ledger {
         Ok(self.writer.variant(&described)?)
     }
 
-    /// A run begins, with its layout.
+    /// Writes the beginning of a run, with its layout.
     pub(crate) fn begin(
         &self,
         variant: VariantId,
@@ -86,13 +85,12 @@ impl Ledger {
         Ok(run)
     }
 
-    /// A run ended. `output` is the end of what it printed, if it failed.
+    /// Writes the end of a run. `output` is the end of its output, if it failed.
     pub(crate) fn end(&self, run: RunId, ended: Ended, output: Option<&str>) -> Result<(), TrialError> {
-        let number = |number: i32| u64::try_from(number).unwrap_or_default();
         let end = RunEnd {
             time_ns: self.time(system::now_ns()),
-            exit_status: ended.exit_status.map(number),
-            signal: ended.signal.map(number),
+            exit_status: ended.exit_status.map(|status| status.try_into().unwrap_or_default()),
+            signal: ended.signal.map(|signal| signal.try_into().unwrap_or_default()),
             failed: output.is_some(),
             timed_out: ended.timed_out,
             output,
@@ -100,7 +98,7 @@ impl Ledger {
         Ok(self.writer.end_run(run, &end)?)
     }
 
-    /// What the system and the shim counted.
+    /// Writes the counts of the system and of the shim.
     pub(crate) fn measured(&mut self, run: RunId, measured: &Measured) -> Result<(), TrialError> {
         let used = &measured.used;
         let time_ns = Some(self.time(used.began_ns));
@@ -129,7 +127,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// A value that a program printed or reported.
+    /// Writes a value that a program printed or reported.
     pub(crate) fn reported(&mut self, run: RunId, reported: &Reported) -> Result<(), TrialError> {
         let Reported { metric, unit, better, iteration, seed, value, knobs } = reported;
         let described = MetricDescription { name: metric, unit, better: *better, exact: false };
@@ -151,7 +149,7 @@ impl Ledger {
         Ok(metric)
     }
 
-    /// Writes what waits, so that it is there if barrow is killed.
+    /// Writes pending rows to the file, so that they survive if barrow is killed.
     pub(crate) fn flush(&self) -> Result<(), TrialError> {
         Ok(self.writer.flush()?)
     }

@@ -9,7 +9,7 @@ use std::ptr;
 /// That of pointers and of 64-bit numbers.
 const ALIGNMENT: usize = 8;
 
-/// What a child does before it executes a program.
+/// The settings with which a child executes a program.
 pub(crate) struct Start<'s> {
     /// The path to execute.
     pub(crate) path: OsString,
@@ -22,9 +22,9 @@ pub(crate) struct Start<'s> {
     /// Its standard output and its standard error, opened before the starter was; `None`: those of this process.
     pub(crate) output: Option<RawFd>,
     pub(crate) errors: Option<RawFd>,
-    /// Whether the system randomises addresses; `None`: as it does for this process.
+    /// Whether the system randomises addresses; `None` to inherit the setting of this process.
     pub(crate) aslr: Option<bool>,
-    /// Whether huge pages may be used; `None`: as for this process.
+    /// Whether huge pages may be used; `None` to inherit the setting of this process.
     pub(crate) thp: Option<bool>,
     /// It is the leader of a group of its own, which can be killed as a whole.
     pub(crate) has_group: bool,
@@ -48,7 +48,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Writes what is to be started. The child does not wait.
+    /// Writes an order to start a program. The child does not wait.
     pub(crate) fn write(start: &Start<'_>, room: &mut Room) -> io::Result<Self> {
         let path = room.text(&start.path)?;
         let words = room.texts(start.words)?;
@@ -69,7 +69,7 @@ impl Room {
         Room { next, left }
     }
 
-    /// So many bytes, with room for a pointer to begin there.
+    /// Takes `bytes` bytes, aligned for pointers.
     pub(crate) fn take(&mut self, bytes: usize) -> io::Result<*mut u8> {
         let bytes = bytes.next_multiple_of(ALIGNMENT);
         self.left = self.left.checked_sub(bytes).ok_or_else(|| Error::from_raw_os_error(libc::E2BIG))?;
@@ -79,8 +79,8 @@ impl Room {
         Ok(taken)
     }
 
-    /// A text with a zero at its end. What is there from the order before is not written again: the processor of the starter
-    /// would have to fetch it anew.
+    /// Writes a text with a zero after it. A text that the previous order left there is not written again, since the starter's
+    /// processor would have to fetch it anew.
     fn text(&mut self, text: &OsStr) -> io::Result<*const libc::c_char> {
         let text = text.as_bytes();
         if text.contains(&0) {
@@ -97,7 +97,7 @@ impl Room {
         Ok(to.cast())
     }
 
-    /// Pointers to texts, with null at their end.
+    /// Writes texts and a null-terminated array of pointers to them.
     fn texts(&mut self, texts: &[OsString]) -> io::Result<*const *const libc::c_char> {
         let to = self.take((texts.len() + 1) * size_of::<*const libc::c_char>())?.cast::<*const libc::c_char>();
         let texts = texts.iter().map(|text| self.text(text)).collect::<io::Result<Vec<_>>>()?;
