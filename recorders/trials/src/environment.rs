@@ -14,22 +14,23 @@ const ENVIRONMENT_BYTES: usize = 32 << 10;
 const PATH_BYTES: usize = 256;
 /// The longest path.
 const MOST_PATH_BYTES: usize = 4000;
-/// What begins with this belongs to barrow, and is not handed on.
+/// Prefix of barrow's own variables, which are not inherited.
 const OWN: &str = "BARROW_TRIAL_";
 
-/// The variables that this process hands on.
+/// The variables that runs inherit from this process.
 pub(crate) struct Environment {
     inherited: Vec<(OsString, OsString)>,
 }
 
 impl Environment {
-    /// Those of this process.
+    /// Reads the variables of this process.
     pub(crate) fn inherited() -> Self {
-        let is_own = |name: &OsString| name.as_bytes().starts_with(OWN.as_bytes()) || name == "LD_PRELOAD";
-        Environment { inherited: std::env::vars_os().filter(|(name, _)| !is_own(name)).collect() }
+        let mut inherited: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+        inherited.retain(|(name, _)| !name.as_bytes().starts_with(OWN.as_bytes()) && name != "LD_PRELOAD");
+        Environment { inherited }
     }
 
-    /// `NAME=VALUE` of all variables of a run, which loads a library that counts in this place.
+    /// `NAME=VALUE` of all variables of a run. With `shim`, the run loads that library, which counts in these counters.
     pub(crate) fn of_run(&self, how: How<'_>, shim: Option<(&Path, &Counters)>) -> Vec<OsString> {
         let mut variables: Vec<OsString> =
             self.inherited.iter().map(|(name, value)| variable(name, value.as_bytes())).collect();
@@ -71,10 +72,10 @@ impl Environment {
 fn permit_in_sanitizer(variables: &mut Vec<OsString>) {
     const NAME: &str = "ASAN_OPTIONS";
     const OPTION: &[u8] = b"verify_asan_link_order=0";
-    let is_it = |variable: &OsString| {
-        variable.as_bytes().strip_prefix(NAME.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))
-    };
-    match variables.iter_mut().find(|variable| is_it(variable)) {
+    let known = variables
+        .iter_mut()
+        .find(|variable| variable.as_bytes().strip_prefix(NAME.as_bytes()).is_some_and(|rest| rest.starts_with(b"=")));
+    match known {
         Some(options) => {
             options.push(":");
             options.push(OsStr::from_bytes(OPTION));
@@ -98,7 +99,7 @@ fn padding(variables: &[OsString]) -> usize {
     (bytes + own).next_multiple_of(ENVIRONMENT_BYTES) - bytes - own
 }
 
-/// The path that is executed, with as many further slashes as the layout says: the path itself is the same.
+/// The path to execute, lengthened by the layout with slashes, which leave its meaning unchanged.
 pub(crate) fn padded_path(path: &Path, how: How<'_>) -> OsString {
     let bytes = path.as_os_str().as_bytes();
     if how.layout.kind == LayoutKind::AsIs {

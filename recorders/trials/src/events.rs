@@ -7,7 +7,7 @@ use std::os::fd::FromRawFd;
 
 use crate::system::Pid;
 
-/// What can be counted.
+/// An event that the processor can count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Event {
     /// The name of the metric.
@@ -90,12 +90,12 @@ impl Counter {
         }
     }
 
-    /// What was counted; `None` if the event shared its counter with others, so that the number would be an estimate.
+    /// The count; `None` if the event shared its counter with others, so that the number would be an estimate.
     pub(crate) fn read(mut self) -> Option<u64> {
         let mut bytes = [0; 24];
         self.file.read_exact(&mut bytes).ok()?;
-        let number = |at: usize| u64::from_le_bytes(bytes[at * 8..at * 8 + 8].try_into().unwrap_or_default());
-        let (value, enabled, running) = (number(0), number(1), number(2));
+        let [value, enabled, running] =
+            [0, 8, 16].map(|at| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap_or_default()));
         (enabled == running && running > 0).then_some(value)
     }
 }

@@ -16,12 +16,12 @@ use tempfile::TempDir;
 use crate::program::contains;
 use crate::system;
 
-/// What the names of all such folders begin with.
+/// Prefix of the names of all such folders.
 const PREFIX: &str = "barrow-trial-";
-/// The random characters after it, always as many: fixed layouts are the same in all trials.
+/// Number of random characters after the prefix. It is constant so that fixed layouts are the same in all trials.
 const RANDOM_CHARACTERS: usize = 8;
-/// How often a folder is made anew that another trial removed before it was locked. One removes each folder once, so more
-/// than a few are another fault.
+/// Number of attempts to make a folder, since another trial may remove it before it is locked. A trial removes each folder
+/// once, so more attempts mean another fault.
 const ATTEMPTS: usize = 8;
 
 /// A folder that is removed when this is dropped, or by a later trial.
@@ -69,12 +69,12 @@ fn locked(path: &Path) -> io::Result<Option<File>> {
         Err(TryLockError::Error(error)) => return Err(error),
         Ok(()) => {}
     }
-    // Who had the lock before may have removed it.
+    // The previous holder of the lock may have removed it.
     let is_there = fs::symlink_metadata(path).is_ok_and(|now| now.ino() == details.ino() && now.dev() == details.dev());
     Ok(is_there.then_some(folder))
 }
 
-/// Removes the folders that no trial has locked and no program uses. What cannot be removed stays.
+/// Removes the folders that no trial has locked and no program uses, if they can be removed.
 fn sweep(among: &Path) {
     let Ok(entries) = fs::read_dir(among) else { return };
     for path in entries.flatten().map(|entry| entry.path()).filter(|path| is_name(path)) {

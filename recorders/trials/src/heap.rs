@@ -1,25 +1,25 @@
-//! What the processes of a run allocated, or why that is not known.
+//! The allocations of the processes of a run, or the reason for which they are unknown.
 
 use std::collections::HashMap;
 
 /// Processes of a run that are counted.
 pub(crate) const SLOTS: usize = 4095;
 
-/// What was allocated in a run.
+/// The allocations of a run, if they are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Heap {
-    /// Nothing was to be counted.
+    /// Counting was not requested.
     NotAsked,
-    /// All of it.
+    /// All allocations were counted.
     Counted(Counted),
-    /// A part of it at most, so no figure is given.
+    /// At most a part was counted, so no figure is given.
     Unknown(Unknown),
 }
 
-/// What was allocated in a run.
+/// The allocations of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Counted {
-    /// The most bytes that were live at a time, of the process that had most.
+    /// Peak of live bytes, of the process with the largest peak.
     pub(crate) peak_bytes: u64,
     /// Bytes of all processes.
     pub(crate) allocated_bytes: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Counted {
     pub(crate) live_bytes: u64,
 }
 
-/// Why it is not known what was allocated.
+/// The reason for which allocations are unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unknown {
     /// A clause about the program: `it has an allocator of its own`.
@@ -38,7 +38,7 @@ pub(crate) struct Unknown {
     pub(crate) is_unmoved: bool,
 }
 
-/// One process, as the shim wrote it.
+/// A process as recorded by the shim.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slot {
     pub(crate) process: u64,
@@ -58,21 +58,20 @@ const SEVERAL: u64 = 3;
 const PAST_THE_FAMILY: u64 = 4;
 const OTHER_LIBC: u64 = 5;
 const GO: u64 = 6;
-/// What `shim/slots.rs` writes in place of a verdict.
+/// The values that `shim/slots.rs` writes in place of a verdict.
 const EXPECTS: u64 = 7;
 const VOID: u64 = 8;
 
 impl Heap {
-    /// What was counted of all processes of a run whose first process had this number. `allocator` is the file that has the
-    /// allocator of the first one that was not counted, nothing for the program itself.
+    /// The allocations of all processes of a run whose first process is `process`. `allocator` is the file with the allocator
+    /// of the first uncounted process, empty for the program itself.
     pub(crate) fn of(slots: &[Slot], process: u64, allocator: &str) -> Self {
         if slots.is_empty() {
             return Heap::unknown("it does not load the library that counts");
         }
-        // The program itself, or what it became, decides before what it starts.
-        let is_own = |slot: &&Slot| slot.process == process;
-        let uncounted = || slots.iter().filter(|slot| ![COUNTED, EXPECTS, VOID].contains(&slot.verdict));
-        if let Some(slot) = uncounted().find(is_own).or_else(|| uncounted().next()) {
+        // The program itself, or the program that it became, decides before those that it starts.
+        let mut uncounted = slots.iter().filter(|slot| ![COUNTED, EXPECTS, VOID].contains(&slot.verdict));
+        if let Some(slot) = uncounted.clone().find(|slot| slot.process == process).or_else(|| uncounted.next()) {
             let is_own = slot.process == process;
             let program = if is_own { "it" } else { "a program that it starts" };
             let why = format!("{program} {}", reason(slot.verdict, allocator));
@@ -110,17 +109,18 @@ impl Heap {
 /// The process that executed a program that took no slot, if there is one. Its file may be linked statically, it may have gained
 /// rights, or have lost the variables of barrow.
 fn lost(slots: &[Slot]) -> Option<u64> {
-    let is_program = |slot: &&Slot| ![EXPECTS, VOID].contains(&slot.verdict);
-    // Numbers of processes that have slots: the place of the last.
-    let last: HashMap<u64, usize> =
-        slots.iter().enumerate().filter(|(_, slot)| is_program(slot)).map(|(at, slot)| (slot.process, at)).collect();
-    let is_lost = |(at, slot): &(usize, &Slot)| match slot.verdict {
+    // The last slot of each process that has slots of programs.
+    let mut last: HashMap<u64, usize> = HashMap::new();
+    for (at, slot) in slots.iter().enumerate().filter(|(_, slot)| ![EXPECTS, VOID].contains(&slot.verdict)) {
+        last.insert(slot.process, at);
+    }
+    let lost = slots.iter().enumerate().find(|(at, slot)| match slot.verdict {
         VOID => false,
-        // Who starts a program writes after or before it does.
+        // The process that starts a program writes this before or after the program takes its slot.
         EXPECTS => !last.contains_key(&slot.process),
         _ => slot.executes && last.get(&slot.process) == Some(at),
-    };
-    slots.iter().enumerate().find(is_lost).map(|(_, slot)| slot.process)
+    });
+    lost.map(|(_, slot)| slot.process)
 }
 
 /// Why a process is not counted, after its subject.

@@ -1,4 +1,4 @@
-//! What kind of file a program is, and so which knobs move its memory.
+//! Kinds of program files, which determine the knobs that move their memory.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -24,13 +24,13 @@ const SETUID_OR_SETGID: u32 = 0o6000;
 pub(crate) struct Program {
     /// Where it is.
     pub(crate) path: PathBuf,
-    /// What kind of file it, or the interpreter of the script, is.
+    /// The kind of its file, or for a script of its interpreter.
     pub(crate) kind: Kind,
     /// The system forgets what was asked of its addresses, because it gains rights.
     pub(crate) has_own_addresses: bool,
 }
 
-/// What kind of file a program is.
+/// The kind of a program file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// It is linked with glibc when it starts.
@@ -92,7 +92,7 @@ fn located(name: &OsStr) -> Option<PathBuf> {
     candidates.iter().find(is_executable).or_else(|| candidates.iter().find(|path| path.is_file())).cloned()
 }
 
-/// What kind of file a program is, and the file that is executed in the end.
+/// The kind of a program file, and the file that is executed in the end.
 fn kind(path: &Path, interpreters: usize) -> (Kind, PathBuf) {
     let of = |kind| (kind, path.to_owned());
     let Ok(bytes) = beginning(path, READ_BYTES) else { return of(Kind::Foreign) };
@@ -124,13 +124,12 @@ fn interpreter_of_script(bytes: &[u8]) -> Option<PathBuf> {
     let line = bytes.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
     let mut words = line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
     let interpreter = words.next()?;
-    let path = |word: &[u8]| PathBuf::from(OsString::from_vec(word.to_vec()));
-    // `env` executes what follows it; its flags and variables are passed over.
+    // `env` executes the word after its flags and variables.
     if interpreter.ends_with(b"/env") {
         let program = words.find(|word| !word.starts_with(b"-") && !word.contains(&b'='))?;
         return located(OsStr::from_bytes(program));
     }
-    Some(path(interpreter))
+    Some(PathBuf::from(OsString::from_vec(interpreter.to_vec())))
 }
 
 fn kind_of_elf(bytes: &[u8]) -> Kind {

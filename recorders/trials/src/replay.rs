@@ -20,7 +20,7 @@ pub struct Replay {
     pub command: Vec<String>,
     /// The working directory.
     pub directory: Option<String>,
-    /// What else was recorded of the program.
+    /// The attributes recorded for the variant.
     pub attributes: Vec<(String, String)>,
     /// Names and values of the knobs of the run.
     pub knobs: Vec<(String, String)>,
@@ -57,7 +57,7 @@ pub fn replay(run: &Replay, under: &[OsString]) -> Result<Ended, TrialError> {
     let mut runner = Runner::new(input.as_deref(), &OutputTo::Inherit, Vec::new())?;
     let words = under.iter().cloned().chain(run.command.iter().map(OsString::from)).collect();
     let prepared = runner.prepare(words, Knobs::NONE)?;
-    // What it reports is read by nothing; without the variable, its environment would be another.
+    // Reported values are discarded, but without the variable its environment would differ.
     let reports = ReportFile::new().map_err(TrialError::io("make a file for values"))?;
     let how = How {
         layout,

@@ -19,10 +19,10 @@ use barrow_writer::Better;
 /// More of a file is not read.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// A value as a program told it.
+/// A value reported by a program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reported {
-    /// What was measured.
+    /// The name of the metric.
     pub metric: String,
     /// Its unit: `ns`, `bytes`, any other text, or nothing for counts.
     pub unit: String,
@@ -105,8 +105,9 @@ fn reported(line: &str) -> Option<Reported> {
     let number = |field: &str| if field.is_empty() { Some(None) } else { field.parse().ok().map(Some) };
     let (iteration, seed) = (number(fields.next()?)?, number(fields.next()?)?);
     let value = fields.next()?.parse::<f64>().ok().filter(|value| value.is_finite())?;
-    let knob = |field: &str| field.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let knobs = fields.map(knob).collect::<Option<_>>()?;
+    let knobs = fields
+        .map(|field| field.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())))
+        .collect::<Option<_>>()?;
     Some(Reported { metric, unit, better, iteration, seed, value, knobs })
 }
 

@@ -82,7 +82,7 @@ impl Round {
         ];
         let thp = seeds.below(2) == 1;
         Round {
-            // What varies must be seen: without the knob, addresses follow from the others alone.
+            // Without this knob the recorded knobs must determine all addresses, so the system must not randomise them.
             aslr: Some(knobs.has(Knobs::ASLR) && aslr),
             env: knobs.has(Knobs::ENV).then_some(env),
             argv: knobs.has(Knobs::ARGV).then_some(argv),
@@ -92,15 +92,14 @@ impl Round {
         }
     }
 
-    /// The same without knobs that the system or the program does not have.
+    /// The same without knobs that the system or the program lacks.
     pub(crate) fn limited(mut self, missing: Knobs) -> Self {
-        let is_missing = |knob| missing.has(knob);
-        self.aslr = self.aslr.filter(|_| !is_missing(Knobs::ASLR));
-        self.env = self.env.filter(|_| !is_missing(Knobs::ENV));
-        self.argv = self.argv.filter(|_| !is_missing(Knobs::ARGV));
-        self.stack = self.stack.filter(|_| !is_missing(Knobs::STACK));
-        self.heap = self.heap.filter(|_| !is_missing(Knobs::HEAP));
-        self.thp = self.thp.filter(|_| !is_missing(Knobs::THP));
+        self.aslr = self.aslr.filter(|_| !missing.has(Knobs::ASLR));
+        self.env = self.env.filter(|_| !missing.has(Knobs::ENV));
+        self.argv = self.argv.filter(|_| !missing.has(Knobs::ARGV));
+        self.stack = self.stack.filter(|_| !missing.has(Knobs::STACK));
+        self.heap = self.heap.filter(|_| !missing.has(Knobs::HEAP));
+        self.thp = self.thp.filter(|_| !missing.has(Knobs::THP));
         self
     }
 

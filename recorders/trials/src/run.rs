@@ -22,10 +22,10 @@ use crate::program::Program;
 use crate::shim::{Counters, Shim};
 use crate::starter::Starter;
 
-/// How long to wait before looking whether to stop.
+/// Interval between checks for a request to stop.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// What a run used.
+/// The measurements of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Measured {
     pub(crate) ended: Ended,
@@ -34,7 +34,7 @@ pub(crate) struct Measured {
     pub(crate) events: Vec<(&'static str, u64)>,
 }
 
-/// What runs have in common.
+/// The state shared by all runs.
 pub(crate) struct Runner {
     pub(crate) output: Output,
     pub(crate) shim: Option<Shim>,
@@ -151,7 +151,7 @@ impl Runner {
     }
 }
 
-/// Whether a program is to load the shim: what counts, or moves something.
+/// Whether a program shall load the shim, which counts allocations and moves memory.
 fn needs_shim(prepared: &Prepared, how: How<'_>) -> bool {
     let has_knobs = how.round.heap.is_some() || how.round.stack.is_some();
     // A fixed layout has no blocks.
@@ -159,7 +159,7 @@ fn needs_shim(prepared: &Prepared, how: How<'_>) -> bool {
     prepared.program.kind.reason().is_none() && (how.counts_heap || moves)
 }
 
-/// How long to wait for the end before looking at other things.
+/// Time to wait for the end before checking other conditions.
 fn patience(limit: Option<Duration>, began: Instant) -> Duration {
     let left = limit.map_or(PATIENCE, |limit| limit.saturating_sub(began.elapsed()));
     left.clamp(Duration::from_millis(1), PATIENCE)

@@ -93,7 +93,7 @@ impl Counters {
         place
     }
 
-    /// What was counted in a run whose first process had this number.
+    /// Reads the counts of a run whose first process is `process`.
     pub(crate) fn read(&self, process: u64) -> io::Result<Heap> {
         let mut header = [0; SLOT_BYTES];
         let begin = self.run * RUN_BYTES;
@@ -111,10 +111,10 @@ impl Counters {
     }
 }
 
-/// A process, as the shim wrote it.
+/// Decodes a process as recorded by the shim.
 fn slot(bytes: &[u8]) -> Slot {
-    let number = |at: usize| u64::from_le_bytes(bytes[at * 8..at * 8 + 8].try_into().unwrap_or_default());
-    let [process, allocated, blocks, live, peak, verdict, executes] = [0, 1, 2, 3, 4, 6, 7].map(number);
+    let [process, allocated, blocks, live, peak, verdict, executes] =
+        [0, 1, 2, 3, 4, 6, 7].map(|at| u64::from_le_bytes(bytes[at * 8..at * 8 + 8].try_into().unwrap_or_default()));
     Slot { process, allocated, blocks, live, peak, verdict, executes: executes != 0 }
 }
 

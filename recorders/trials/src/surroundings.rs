@@ -1,4 +1,4 @@
-//! What is known of a trial as a whole, and what the system and its programs lack.
+//! Facts about a trial as a whole, and features that the system and its programs lack.
 
 use barrow_writer::Better;
 
@@ -35,7 +35,7 @@ pub(crate) fn missing_knobs(layout: Layout, observer: &dyn Observer) -> Knobs {
     missing
 }
 
-/// What a program without the shim lacks.
+/// A sentence that names what is missing for a program without the shim.
 pub(crate) fn without_shim(plan: &Plan, name: &str, program: &Program, reason: &str) -> String {
     let mut lacks = Vec::new();
     if program.has_own_addresses && plan.layout.kind != LayoutKind::AsIs {
@@ -51,7 +51,7 @@ pub(crate) fn without_shim(plan: &Plan, name: &str, program: &Program, reason: &
     format!("`{name}` {reason}: {lacks}")
 }
 
-/// What is known of the recording as a whole.
+/// Writes the facts about the recording as a whole.
 pub(crate) fn facts(plan: &Plan, ledger: &Ledger) -> Result<(), TrialError> {
     let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
     let memory = read("/proc/meminfo").and_then(|text| {

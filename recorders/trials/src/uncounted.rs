@@ -30,8 +30,12 @@ impl Uncounted {
 
     /// All of it as a text, if there is anything: `run 0 to 19 of x: it has an allocator of its own`.
     pub(crate) fn text(&self) -> Option<String> {
-        let of = |reason: &Reason| format!("{} of {}: {}", ranges(&reason.runs), reason.program, reason.why);
-        (!self.reasons.is_empty()).then(|| self.reasons.iter().map(of).collect::<Vec<_>>().join("; "))
+        let clauses: Vec<String> = self
+            .reasons
+            .iter()
+            .map(|reason| format!("{} of {}: {}", ranges(&reason.runs), reason.program, reason.why))
+            .collect();
+        (!clauses.is_empty()).then(|| clauses.join("; "))
     }
 }
 
