@@ -69,7 +69,7 @@ mod run;
 mod series;
 mod verify;
 
-pub use barrow_expressions::{ExpressionError, nearest, parse_duration, parse_size};
+pub use barrow_expressions::{Amount, AmountUnit, ExpressionError, Reader, nearest, parse_duration, parse_size};
 pub use barrow_format::commit::Totals;
 pub use barrow_format::header::{
     MAGIC as RECORDING_MAGIC, MAJOR_VERSION as FORMAT_MAJOR_VERSION, MINOR_VERSION as FORMAT_MINOR_VERSION,

@@ -18,7 +18,7 @@ pub(crate) enum TokenKind {
     Word(String),
     Quoted(String),
     Regex(String),
-    /// `."content type".name`: a word that is partly in quotes, as the list of its names.
+    /// `."content type".name`: a word of which a part is in quotes, as the names in it.
     Path(Vec<String>),
     /// `$name`, without the `$`.
     Set(String),
@@ -32,38 +32,75 @@ pub(crate) enum TokenKind {
     Close,
 }
 
-/// The operators, longer ones first.
+/// The operators of expressions, longer ones first.
 const OPERATORS: [&str; 12] = ["!=", "!~", "<=", ">=", "==", "=", "~", "<", ">", "&", "|", "!"];
 
-/// Splits the whole text.
+/// The signs of statements, longer ones first.
+const SIGNS: [&str; 12] = ["!=", "<=", ">=", "==", "≠", "=", "<", ">", "+", "-", "*", ","];
+
+/// Which characters have a meaning of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// In an expression: operators, and the first characters of regular expressions, sets, objects and rows.
+    Expression,
+    /// In a [statement](crate::Reader) outside of its expressions: signs and `#`.
+    Statement,
+}
+
+impl Dialect {
+    fn operators(self) -> &'static [&'static str] {
+        match self {
+            Dialect::Expression => &OPERATORS,
+            Dialect::Statement => &SIGNS,
+        }
+    }
+
+    fn ends_word(self, c: char) -> bool {
+        match self {
+            Dialect::Expression => ends_word(c),
+            Dialect::Statement => c.is_whitespace() || "()\"'=<>≠+-*,#".contains(c),
+        }
+    }
+}
+
+/// Splits a whole expression.
 pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, ExpressionError> {
     let mut tokens = Vec::new();
     let mut position = 0;
-    while let Some(first) = text[position..].chars().next() {
-        if first.is_whitespace() {
-            position += first.len_utf8();
-            continue;
-        }
-        let (kind, length) = token(&text[position..], first, position)?;
-        tokens.push(Token { kind, position });
-        position += length;
+    while let Some((token, end)) = next(text, position, Dialect::Expression)? {
+        tokens.push(token);
+        position = end;
     }
     Ok(tokens)
 }
 
+/// The first token at or after `position`, and the position where it ends; `None` if only blanks are left.
+pub(crate) fn next(text: &str, position: usize, dialect: Dialect) -> Result<Option<(Token, usize)>, ExpressionError> {
+    let rest = text[position..].trim_start();
+    let position = text.len() - rest.len();
+    let Some(first) = rest.chars().next() else { return Ok(None) };
+    let (kind, length) = token(rest, first, position, dialect)?;
+    Ok(Some((Token { kind, position }, position + length)))
+}
+
 /// The token at the start of `rest`, and its length.
-fn token(rest: &str, first: char, position: usize) -> Result<(TokenKind, usize), ExpressionError> {
-    if let Some(operator) = OPERATORS.into_iter().find(|operator| rest.starts_with(operator)) {
+fn token(rest: &str, first: char, position: usize, dialect: Dialect) -> Result<(TokenKind, usize), ExpressionError> {
+    if let Some(operator) = dialect.operators().iter().find(|operator| rest.starts_with(**operator)) {
         return Ok((TokenKind::Operator(operator), operator.len()));
     }
     match first {
         '(' => Ok((TokenKind::Open, 1)),
         ')' => Ok((TokenKind::Close, 1)),
-        '"' | '\'' | '/' => {
-            let (content, length) = delimited(rest, first).ok_or_else(|| {
-                ExpressionError::new(position, format!("the {first} that begins here is never closed"))
-            })?;
-            Ok((if first == '/' { TokenKind::Regex(content) } else { TokenKind::Quoted(content) }, length))
+        '"' | '\'' => closed(rest, first, position).map(|(text, length)| (TokenKind::Quoted(text), length)),
+        '/' if dialect == Dialect::Expression => {
+            closed(rest, first, position).map(|(source, length)| (TokenKind::Regex(source), length))
+        }
+        _ if dialect == Dialect::Statement => {
+            // `#` is a word of its own.
+            let ends = |c| first == '#' || dialect.ends_word(c);
+            let begins = first.len_utf8();
+            let length = rest[begins..].find(ends).map_or(rest.len(), |length| begins + length);
+            Ok((TokenKind::Word(rest[..length].to_owned()), length))
         }
         _ => {
             // The first character does not end a word: it was checked above.
@@ -81,7 +118,13 @@ fn ends_word(c: char) -> bool {
     c.is_whitespace() || "()\"'=!~<>&|".contains(c)
 }
 
-/// A path with quoted names, from its first `.` on, and its length.
+/// The content of a text with delimiters, and its length with them.
+fn closed(rest: &str, delimiter: char, position: usize) -> Result<(String, usize), ExpressionError> {
+    let never = || ExpressionError::new(position, format!("the {delimiter} that begins here is never closed"));
+    delimited(rest, delimiter).ok_or_else(never)
+}
+
+/// A path with names in quotes, from its first `.` on; and its length.
 fn path(text: &str, position: usize) -> Result<(TokenKind, usize), ExpressionError> {
     let mut names = Vec::new();
     let mut at = 0;
@@ -94,7 +137,7 @@ fn path(text: &str, position: usize) -> Result<(TokenKind, usize), ExpressionErr
     Ok((TokenKind::Path(names), at))
 }
 
-/// The name of a field at the start of a text, and its length there; `None` if it has an unclosed quote.
+/// The name of a field at the start of a text, and its length there; `None` if it is in quotes that do not end.
 fn field_name(text: &str, ends: impl Fn(char) -> bool) -> Option<(String, usize)> {
     if let Some(quote @ ('"' | '\'')) = text.chars().next() {
         return delimited(text, quote);
@@ -103,7 +146,7 @@ fn field_name(text: &str, ends: impl Fn(char) -> bool) -> Option<(String, usize)
     Some((text[..length].to_owned(), length))
 }
 
-/// The name of a field in the form that [`field_path`] and expressions read: quoted if necessary.
+/// The name of a field as [`field_path`] and expressions read it: in quotes if it needs them.
 #[must_use]
 pub fn quoted_name(name: &str) -> Cow<'_, str> {
     if !name.is_empty() && !name.contains(|c| c == '.' || c == ',' || ends_word(c)) {
@@ -112,7 +155,7 @@ pub fn quoted_name(name: &str) -> Cow<'_, str> {
     Cow::Owned(format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")))
 }
 
-/// The names in `.owner."full name"`, if a text consists of nothing else. Names with a `.` must be quoted.
+/// The names in `.owner."full name"`, if a text consists of nothing else. Names with a `.` need the quotes.
 #[must_use]
 pub fn field_path(text: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();

@@ -22,6 +22,9 @@
 //!
 //! This crate knows the syntax. A [`Language`] defines the attributes of rows, and makes a term of each comparison;
 //! [`parse()`] makes a tree of such terms, a [`Node`]. Evaluating it is left to the crate that knows the rows.
+//!
+//! Expressions may be parts of statements such as `count(class = "cc1") <= 100`. A [`Reader`] reads their words, signs
+//! and parentheses, [`Amount`] their numbers.
 
 #![deny(unsafe_code)]
 
@@ -34,6 +37,7 @@ mod number;
 mod parse;
 mod pattern;
 mod range;
+mod reader;
 mod tree;
 
 pub use error::ExpressionError;
@@ -41,8 +45,9 @@ pub use field::{Bound, FieldTest, Number, NumberTest};
 pub use language::{Attribute, Language, Unit};
 pub use lexer::{field_path, quoted_name};
 pub use nearest::nearest;
-pub use number::{parse_duration, parse_size};
+pub use number::{Amount, AmountUnit, parse_duration, parse_size};
 pub use parse::parse;
 pub use pattern::{Pattern, TextTest, name_pattern};
 pub use range::Range;
+pub use reader::Reader;
 pub use tree::Node;
