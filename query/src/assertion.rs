@@ -3,54 +3,56 @@
 //! ```text
 //!   assertion := claim [ "over" A..B | "in" N ]          snapshots, of claims about objects
 //!   claim     := "no leaks" [ "except" known { "," known } ]
+//!              | MEASURE "(" argument ")" comparison limit [ "," "weight" "<=" PERCENT ]
 //!   known     := FINGERPRINT [ "up to" SIZE ] | "baseline"
-//!              | measure "(" [ KIND ] EXPR ")" comparison limit
-//!   measure   := "count" | "size" | "retained" | "growth"            growth(count EXPR) counts, growth(EXPR) weighs
-//!              | "count" | "failed" | "memory" | "peak" | "wall" | "cpu" | "user" | "system" | "reads" | "writes"
-//!              | "compare" | "median" | "minimum" | "maximum" | "modes" | "runs" | "failed"
-//!                "(" [ METRIC { "," PROGRAM } ] ")"                  of trials
-//!   limit     := NUMBER | SIZE | TIME | "baseline" [ ("+" | "-") (NUMBER "%" | SIZE | TIME) | "*" FACTOR ]
+//!   argument  := [ KIND ] EXPR                           of objects; after `count` for the growth of their number
+//!              | [ "processes" ] EXPR                    of processes
+//!              | [ METRIC { "," PROGRAM } ]              of trials
+//!   limit     := NUMBER | SIZE | TIME | PERCENT
+//!              | "baseline" [ ("+" | "-") (PERCENT | SIZE | TIME) | "*" FACTOR ]
 //! ```
 //!
-//! [`parse`] makes an [`Assertion`] of a text, [`judge`] says whether it holds, [`witness`] and [`process_witness`] show why it does not,
-//! [`report`] puts it all into an answer.
+//! [`measure::MEASURES`] is the table of measures. [`parse`] makes an [`Assertion`] of a text, [`judge`] says whether it
+//! holds. What a measure comes to and why is read by [`objects`], [`processes`] and [`trials`], and [`report`] puts it
+//! all into an answer.
 
-mod excused;
+mod change;
 mod figure;
 pub(crate) mod input;
 mod judge;
 mod judgement;
 pub(crate) mod junit;
+mod leaks;
+pub(crate) mod measure;
+mod objects;
 mod parse;
-mod process_witness;
 mod processes;
 mod report;
 mod trials;
 mod witness;
 
-use barrow_analyzer::{Counted, Expression, ExpressionError, Heap, Names, ObjectSet};
+use barrow_analyzer::{Amount, ExpressionError, Names};
 use barrow_processes::ImageNames;
 
 use crate::error::QueryError;
 use crate::flags::SnapshotName;
-use crate::language::kinds::{self, Kinds};
-use crate::progress::Meter;
 
-use processes::ProcessMeasure;
-use trials::{TrialLimit, TrialMeasure};
+use figure::Figure;
+use measure::Measure;
+use objects::Objects;
+use processes::Processes;
+use trials::Programs;
 
 pub(crate) use judge::Judge;
 pub(crate) use judgement::Verdict;
 pub(crate) use report::{Judged, answer, junit_cases};
 
-/// Something that is said about a recording.
+/// A statement about a recording.
 #[derive(Debug, Clone)]
 pub(crate) struct Assertion {
-    /// As it was typed.
+    /// The text as it was typed.
     pub(crate) text: String,
-    /// What is said.
     claim: Claim,
-    /// Of which snapshots.
     when: When,
 }
 
@@ -58,15 +60,29 @@ pub(crate) struct Assertion {
 enum Claim {
     /// There are no leak suspects, except these.
     NoLeaks(Vec<Known>),
-    /// A measure is as large as it should be.
-    Compared { measure: Measure, comparison: Comparison, limit: Limit },
-    /// The same of processes.
-    Processes { measure: ProcessMeasure, comparison: Comparison, limit: Limit },
-    /// The same of trials.
-    Trials { measure: TrialMeasure, comparison: Comparison, limit: TrialLimit },
+    Compared(Compared),
 }
 
-/// What names mean in an assertion.
+/// A measure, its argument, and the limit that it is compared with.
+#[derive(Debug, Clone)]
+struct Compared {
+    measure: &'static Measure,
+    argument: Argument,
+    comparison: Comparison,
+    limit: Limit,
+    /// The most by which the weight of a mode may change, as a fraction; of `compare(…)` only.
+    weight: Option<f64>,
+}
+
+/// What is in the parentheses of a measure.
+#[derive(Debug, Clone)]
+enum Argument {
+    Objects(Objects),
+    Processes(Processes),
+    Trials(Programs),
+}
+
+/// The meaning of names and words in an assertion.
 pub(crate) struct Scope<'s> {
     /// Sets and rows of objects.
     pub(crate) objects: &'s dyn Names,
@@ -85,7 +101,6 @@ pub(crate) struct Scope<'s> {
 enum When {
     /// The selected one; for growth all.
     Selected,
-    /// This one.
     In(SnapshotName),
     /// Each of these, in the words of `summary`: `3..10`, `all`.
     Over(String),
@@ -94,33 +109,10 @@ enum When {
 /// A leak that may be there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// One whose fingerprint begins so, and what it may retain at most, in bytes.
+    /// One whose fingerprint begins so, and the most that it may retain, in bytes.
     Fingerprint(String, Option<u64>),
     /// Those that the baseline has.
     Baseline,
-}
-
-/// What is measured of the objects that an expression describes.
-#[derive(Debug, Clone)]
-struct Measure {
-    quantity: Quantity,
-    /// How it grows from snapshot to snapshot, instead of how much it is.
-    growth: bool,
-    /// The words that name a kind, if any do; of every kind without.
-    kind: Vec<String>,
-    expression: Expression,
-    /// Kind and expression as they were typed.
-    text: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Quantity {
-    /// How many there are.
-    Count,
-    /// What they take themselves, shallow and unmanaged.
-    Size,
-    /// What would be freed with all of them.
-    Retained,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,15 +125,15 @@ enum Comparison {
     Different,
 }
 
-/// What is compared with: `plus`, and `factor` times what the baseline has.
+/// The limit: `plus`, and `factor` times the number of the baseline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Limit {
-    plus: f64,
+    plus: Amount,
     factor: Option<f64>,
 }
 
 impl Assertion {
-    /// Reads an assertion.
+    /// Parses an assertion.
     ///
     /// # Errors
     /// A usage error with a caret at the place.
@@ -155,45 +147,38 @@ impl Assertion {
         })
     }
 
+    /// The unit of what it is about, as far as its text says.
+    fn figure(&self) -> Figure {
+        match &self.claim {
+            Claim::NoLeaks(_) => Figure::Suspects,
+            Claim::Compared(compared) => compared.measure.figure,
+        }
+    }
+
     /// The names of types in it that no type of these tables has.
     fn unknown_types(&self, tables: &barrow_analyzer::Tables) -> Vec<&str> {
         match &self.claim {
-            Claim::NoLeaks(_) | Claim::Processes { .. } | Claim::Trials { .. } => Vec::new(),
-            Claim::Compared { measure, .. } => measure.expression.unknown_types(tables),
+            Claim::Compared(Compared { argument: Argument::Objects(objects), .. }) => {
+                objects.expression.unknown_types(tables)
+            }
+            _ => Vec::new(),
         }
-    }
-}
-
-impl Measure {
-    /// The objects of a snapshot that are measured, and what they are in all.
-    ///
-    /// # Errors
-    /// A usage error if its recording has no such kind; those of [`Heap::select`].
-    fn select(&self, heap: &Heap, meter: &Meter) -> Result<(ObjectSet, Counted), QueryError> {
-        let kinds = match self.kind.is_empty() {
-            true => Kinds::default(),
-            false => kinds::leading_kind(heap.recording().tables()?, &self.kind)?,
-        };
-        if kinds.words < self.kind.len() {
-            let what = "what follows a kind is an expression, such as `size > 1M`";
-            return Err(QueryError::usage(format!("`{}` is no kind; {what}", self.kind.join(" "))));
-        }
-        Ok(heap.select(&kinds.ids, &self.expression, meter)?)
     }
 }
 
 impl Comparison {
-    /// The longer ones first.
-    const ALL: [(&'static str, Comparison); 8] = [
-        ("<=", Comparison::AtMost),
-        (">=", Comparison::AtLeast),
-        ("!=", Comparison::Different),
-        ("==", Comparison::Equal),
-        ("≠", Comparison::Different),
-        ("<", Comparison::Less),
-        (">", Comparison::More),
-        ("=", Comparison::Equal),
-    ];
+    /// The comparison of a sign.
+    fn named(sign: &str) -> Option<Self> {
+        Some(match sign {
+            "<" => Comparison::Less,
+            "<=" => Comparison::AtMost,
+            ">" => Comparison::More,
+            ">=" => Comparison::AtLeast,
+            "=" | "==" => Comparison::Equal,
+            "!=" | "≠" => Comparison::Different,
+            _ => return None,
+        })
+    }
 
     fn sign(self) -> &'static str {
         match self {
@@ -206,7 +191,12 @@ impl Comparison {
         }
     }
 
-    /// Whether it may hold for something between `low` and `high`: for what is known exactly, whether it does.
+    /// Whether it holds for a number.
+    fn holds(self, found: f64, limit: f64) -> bool {
+        self.may_hold(found, found, limit)
+    }
+
+    /// Whether it holds for any number from `low` to `high`.
     fn may_hold(self, low: f64, high: f64, limit: f64) -> bool {
         match self {
             Comparison::Less => low < limit,
@@ -220,16 +210,16 @@ impl Comparison {
 }
 
 impl Limit {
-    /// The limit, given what the baseline has.
+    /// The limit, given the number of the baseline.
     fn of(self, baseline: f64) -> f64 {
-        self.plus + self.factor.map_or(0.0, |factor| factor * baseline)
+        self.plus.value + self.factor.map_or(0.0, |factor| factor * baseline)
     }
 }
 
-/// Reads fingerprints, one a line, perhaps with `up to SIZE`; what follows `#` is a comment.
+/// Parses fingerprints, one a line, each optionally with `up to SIZE`; `#` begins a comment.
 ///
 /// # Errors
-/// The line that is none.
+/// The first line that is no fingerprint.
 pub(crate) fn fingerprints(text: &str) -> Result<Vec<Known>, ExpressionError> {
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
     lines.filter(|line| !line.is_empty()).map(parse::known).collect()
@@ -237,12 +227,15 @@ pub(crate) fn fingerprints(text: &str) -> Result<Vec<Known>, ExpressionError> {
 
 #[cfg(test)]
 mod tests {
+    use barrow_analyzer::AmountUnit;
+
     use super::*;
 
     #[test]
     fn comparisons_are_those_of_numbers() {
-        for (sign, comparison) in Comparison::ALL {
-            let holds = [1.0, 2.0, 3.0].map(|found| comparison.may_hold(found, found, 2.0));
+        for sign in ["<", "<=", ">", ">=", "=", "==", "!=", "≠"] {
+            let comparison = Comparison::named(sign).unwrap();
+            let holds = [1.0, 2.0, 3.0].map(|found| comparison.holds(found, 2.0));
             let expected = match sign {
                 "<" => [true, false, false],
                 "<=" => [true, true, false],
@@ -263,8 +256,9 @@ mod tests {
 
     #[test]
     fn limits_follow_a_baseline() {
-        assert_eq!(Limit { plus: 10.0, factor: None }.of(100.0), 10.0);
-        assert_eq!(Limit { plus: -10.0, factor: Some(1.5) }.of(100.0), 140.0);
+        let limit = |value, factor| Limit { plus: Amount { value, unit: AmountUnit::Number }, factor };
+        assert_eq!(limit(10.0, None).of(100.0), 10.0);
+        assert_eq!(limit(-10.0, Some(1.5)).of(100.0), 140.0);
     }
 
     #[test]

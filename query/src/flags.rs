@@ -2,8 +2,7 @@
 
 mod trial;
 
-pub(crate) use trial::{Amount, AmountUnit};
-pub use trial::{SortBy, TimeUnit, TrialFlags, Until};
+pub use trial::{SortBy, TrialFlags, Until};
 
 use std::ffi::OsString;
 use std::path::PathBuf;

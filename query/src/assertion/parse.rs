@@ -1,416 +1,309 @@
-//! From the text of an assertion to what it says.
+//! From the text of an assertion to its meaning.
 
-use barrow_analyzer::{Expression, ExpressionError, Names, parse_duration, parse_size};
+use std::ops::Range;
 
-use super::figure::Figure;
-use super::processes::{ProcessMeasure, Quantity as OfProcesses};
-use super::trials::{LimitUnit, Quantity as OfTrials, TrialLimit, TrialMeasure};
-use super::{Assertion, Claim, Comparison, Known, Limit, Measure, Quantity, Scope, When};
-use crate::flags::{Amount, AmountUnit};
+use barrow_analyzer::{Amount, AmountUnit, Expression, ExpressionError, Names, Reader, parse_duration, parse_size};
+
+use super::measure::{MEASURES, Measure, OfObjects, OfProcesses, OfTrials, Reading};
+use super::objects::Objects;
+use super::processes::Processes;
+use super::trials::Programs;
+use super::{Argument, Assertion, Claim, Compared, Comparison, Figure, Known, Limit, Scope, When};
 use crate::language::asked::{after_word, names_attribute};
-use crate::language::line;
+use crate::language::selection;
 
-/// Digits that name a leak: fewer could be another's.
+/// The fewest digits of a fingerprint. Fewer could be those of another leak.
 const LEAST_DIGITS: usize = 8;
 
-/// The name of a kind has no more words.
+/// The most words in the name of a kind.
 const KIND_WORDS: usize = 4;
 
-const CLAIM: &str = "expected `count(…)`, `size(…)`, `retained(…)`, `growth(…)` or `no leaks` here; of processes \
-    `count(…)`, `failed(…)`, `memory(…)`, `peak(…)`, `wall(…)`, `cpu(…)`, `user(…)`, `system(…)`, `reads(…)` or \
-    `writes(…)`; of trials `compare(…)`, `median(…)`, `minimum(…)`, `maximum(…)`, `modes(…)`, `runs(…)` or `failed(…)`";
-
-/// Reads the whole text.
+/// Parses the whole text.
 pub(super) fn parse(text: &str, scope: &Scope<'_>) -> Result<Assertion, ExpressionError> {
-    let mut rest = Rest { text, position: 0 };
-    let claim = match rest.word() {
-        "no" => rest.no_leaks()?,
-        word => {
-            let position = rest.position - word.len();
-            rest.compared(word, position, scope)?
-        }
+    let mut parser = Parser { text, reader: Reader::new(text), scope };
+    let claim = match parser.word() {
+        (_, "no") => Claim::NoLeaks(parser.no_leaks()?),
+        (position, word) => Claim::Compared(parser.compared(word, position)?),
     };
-    rest.blanks();
-    let position = rest.position;
-    let when = rest.when()?;
-    rest.blanks();
-    let end = rest.position;
-    if !rest.rest().is_empty() && !rest.rest().starts_with('#') {
-        return Err(error(rest.position, "expected `over 0..9`, `in 3` or the end here"));
+    let position = parser.reader.position();
+    let when = parser.when()?;
+    let end = parser.reader.position();
+    if !parser.reader.is_at_end() {
+        return Err(error(end, "expected `over 0..9`, `in 3` or the end here"));
     }
-    if let (Claim::Compared { measure: Measure { growth: true, .. }, .. }, When::In(_)) = (&claim, &when) {
-        return Err(error(position, "one snapshot does not grow; expected `over 0..9` here"));
-    }
-    match (&claim, &when) {
-        (Claim::Processes { .. }, When::In(_) | When::Over(_)) => {
-            return Err(error(position, "processes belong to no snapshot; expected the end here"));
+    if let (Claim::Compared(Compared { measure, .. }), true) = (&claim, when != When::Selected) {
+        let subject = match measure.reading {
+            Reading::Objects(OfObjects::Growth(_)) if matches!(when, When::In(_)) => {
+                return Err(error(position, "one snapshot does not grow; expected `over 0..9` here"));
+            }
+            Reading::Objects(_) => "",
+            Reading::Processes(_) => "processes",
+            Reading::Trials(_) => "trials",
+        };
+        if !subject.is_empty() {
+            return Err(error(position, format!("{subject} belong to no snapshot; expected the end here")));
         }
-        (Claim::Trials { .. }, When::In(_) | When::Over(_)) => {
-            return Err(error(position, "trials belong to no snapshot; expected the end here"));
-        }
-        _ => {}
     }
     Ok(Assertion { text: text[..end].trim().to_owned(), claim, when })
+}
+
+/// Parses a line that names a known leak: a fingerprint, optionally with a size.
+pub(super) fn known(line: &str) -> Result<Known, ExpressionError> {
+    let mut reader = Reader::new(line);
+    let known = fingerprint(&mut reader)?;
+    match reader.is_at_end() {
+        true => Ok(known),
+        false => Err(error(reader.position(), "expected `up to SIZE` or the end of the line here")),
+    }
 }
 
 fn error(position: usize, message: impl Into<String>) -> ExpressionError {
     ExpressionError { position, message: message.into() }
 }
 
-/// A fingerprint or the beginning of one, in small letters.
-pub(super) fn fingerprint(word: &str, position: usize) -> Result<String, ExpressionError> {
-    let is_one = (LEAST_DIGITS..=16).contains(&word.len()) && word.chars().all(|c| c.is_ascii_hexdigit());
-    let expected = || {
-        error(
-            position,
-            format!(
-                "expected a fingerprint here: 16 hexadecimal digits, or the first {LEAST_DIGITS} of them; `leaks` prints them"
-            ),
-        )
-    };
-    is_one.then(|| word.to_ascii_lowercase()).ok_or_else(expected)
-}
-
-/// A line that names a known leak: a fingerprint, perhaps with a size.
-pub(super) fn known(line: &str) -> Result<Known, ExpressionError> {
-    let mut rest = Rest { text: line, position: 0 };
-    let word = rest.word();
-    let known = Known::Fingerprint(fingerprint(word, 0)?, rest.up_to()?);
-    rest.blanks();
-    match rest.rest() {
-        "" => Ok(known),
-        _ => Err(error(rest.position, "expected `up to SIZE` or the end of the line here")),
+/// Parses a fingerprint or the beginning of one, and `up to SIZE`, if it follows.
+fn fingerprint(reader: &mut Reader<'_>) -> Result<Known, ExpressionError> {
+    let position = reader.position();
+    let word = reader.word();
+    if !(LEAST_DIGITS..=16).contains(&word.len()) || !word.chars().all(|c| c.is_ascii_hexdigit()) {
+        let digits = format!("16 hexadecimal digits, or the first {LEAST_DIGITS} of them");
+        return Err(error(position, format!("expected a fingerprint here: {digits}; `leaks` prints them")));
     }
+    let mut most = None;
+    if reader.is_word("up") {
+        if !reader.is_word("to") {
+            return Err(error(reader.position(), "expected `to` here"));
+        }
+        let position = reader.position();
+        let size = parse_size(reader.word());
+        most = Some(size.ok_or_else(|| error(position, "expected a size such as 64M here"))?);
+    }
+    Ok(Known::Fingerprint(word.to_ascii_lowercase(), most))
 }
 
-/// What of the text is not read yet.
-struct Rest<'t> {
+struct Parser<'t, 's> {
     text: &'t str,
-    position: usize,
+    reader: Reader<'t>,
+    scope: &'s Scope<'s>,
 }
 
-impl<'t> Rest<'t> {
-    fn rest(&self) -> &'t str {
-        &self.text[self.position..]
+impl<'t> Parser<'t, '_> {
+    /// The next word, and its position.
+    fn word(&mut self) -> (usize, &'t str) {
+        (self.reader.position(), self.reader.word())
     }
 
-    fn blanks(&mut self) {
-        self.position = self.text.len() - self.rest().trim_start().len();
-    }
-
-    /// The letters, digits, dots and so on that come next, after blanks; empty if there are none.
-    fn word(&mut self) -> &'t str {
-        self.blanks();
-        let rest = self.rest();
-        let end = rest.find(|c: char| !c.is_alphanumeric() && !"._%".contains(c)).unwrap_or(rest.len());
-        self.position += end;
-        &rest[..end]
-    }
-
-    /// Whether `sign` comes next, after blanks; if so, moves over it.
-    fn is_next(&mut self, sign: &str) -> bool {
-        self.blanks();
-        let is_next = self.rest().starts_with(sign);
-        self.position += if is_next { sign.len() } else { 0 };
-        is_next
-    }
-
-    /// After `no`.
-    fn no_leaks(&mut self) -> Result<Claim, ExpressionError> {
-        let word = self.word();
-        if word != "leaks" {
-            return Err(error(self.position - word.len(), "expected `leaks` here"));
+    /// What follows `no`.
+    fn no_leaks(&mut self) -> Result<Vec<Known>, ExpressionError> {
+        if !self.reader.is_word("leaks") {
+            return Err(error(self.reader.position(), "expected `leaks` here"));
         }
         let mut known = Vec::new();
-        let before = self.position;
-        if self.word() != "except" {
-            self.position = before;
-            return Ok(Claim::NoLeaks(known));
+        let mut has_next = self.reader.is_word("except");
+        while has_next {
+            let is_baseline = self.reader.is_word("baseline");
+            known.push(if is_baseline { Known::Baseline } else { fingerprint(&mut self.reader)? });
+            has_next = self.is_sign(",");
         }
-        loop {
-            let word = self.word();
-            known.push(match word {
-                "baseline" => Known::Baseline,
-                word => Known::Fingerprint(fingerprint(word, self.position - word.len())?, self.up_to()?),
-            });
-            if !self.is_next(",") {
-                return Ok(Claim::NoLeaks(known));
+        Ok(known)
+    }
+
+    fn is_sign(&mut self, sign: &str) -> bool {
+        self.reader.sign(|next| (next == sign).then_some(())).is_some()
+    }
+
+    /// What follows the word of a measure.
+    fn compared(&mut self, word: &str, position: usize) -> Result<Compared, ExpressionError> {
+        let (measure, argument) = self.measure(word, position)?;
+        let position = self.reader.position();
+        let comparison = self.reader.sign(Comparison::named);
+        let comparison = comparison.ok_or_else(|| error(position, "expected one of < <= > >= = != here"))?;
+        let is_change = matches!(measure.reading, Reading::Trials(OfTrials::Change));
+        match measure.reading {
+            Reading::Objects(OfObjects::Growth(_)) if comparison == Comparison::Different => {
+                let message = "growth is known within an interval, so it is compared with < <= > >= or =";
+                return Err(error(position, message));
             }
+            Reading::Trials(OfTrials::Change) if !matches!(comparison, Comparison::Less | Comparison::AtMost) => {
+                let message = "`compare(…)` is how much worse it became: it takes `<=` and `<`";
+                return Err(error(position, message));
+            }
+            _ => {}
         }
+        let limit = self.limit(measure, is_change)?;
+        let weight = if is_change && self.is_sign(",") { Some(self.weight()?) } else { None };
+        Ok(Compared { measure, argument, comparison, limit, weight })
     }
 
-    /// After a fingerprint: `up to SIZE`, if it is there.
-    fn up_to(&mut self) -> Result<Option<u64>, ExpressionError> {
-        let before = self.position;
-        if self.word() != "up" {
-            self.position = before;
-            return Ok(None);
-        }
-        let word = self.word();
-        if word != "to" {
-            return Err(error(self.position - word.len(), "expected `to` here"));
-        }
-        let word = self.word();
-        let size = parse_size(word);
-        size.map(Some).ok_or_else(|| error(self.position - word.len(), "expected a size such as 64M here"))
-    }
-
-    /// `measure(EXPR) comparison limit`, its first word read.
-    fn compared(&mut self, word: &str, position: usize, scope: &Scope<'_>) -> Result<Claim, ExpressionError> {
-        let is_of_trials = |quantity: &OfTrials| *quantity != OfTrials::Failed || scope.only_trials;
-        if let Some(quantity) = OfTrials::named(word).filter(is_of_trials) {
-            return self.of_trials(quantity);
-        }
-        let of_processes = OfProcesses::named(word);
-        let quantity = match word {
-            "count" => Quantity::Count,
-            "size" => Quantity::Size,
-            "retained" | "growth" => Quantity::Retained,
-            _ if of_processes.is_some() => Quantity::Count,
-            _ => return Err(error(position, CLAIM)),
+    /// The measure of a word, and what is in the parentheses after it.
+    fn measure(&mut self, word: &str, position: usize) -> Result<(&'static Measure, Argument), ExpressionError> {
+        let mut named = MEASURES.into_iter().flatten().filter(|measure| measure.word == word);
+        let first = named.next().ok_or_else(|| error(position, expected_measure()))?;
+        let measure = named.next().filter(|second| self.is_meant(second)).unwrap_or(first);
+        let argument = match measure.reading {
+            Reading::Objects(reading) => Argument::Objects(self.objects(reading)?),
+            Reading::Processes(reading) => Argument::Processes(self.processes(reading)?),
+            Reading::Trials(reading) => Argument::Trials(self.programs(reading)?),
         };
-        let before = self.position;
-        let (start, end) = self.inside()?;
-        if let Some(quantity) = of_processes
-            && (word != "count" || is_of_processes(&self.text[start..end], scope))
-        {
-            let measure = self.process_measure(quantity, (start, end), scope)?;
-            let (_, comparison) = self.comparison()?;
-            return Ok(Claim::Processes { comparison, limit: self.limit(quantity.unit())?, measure });
-        }
-        self.position = before;
-        let measure = self.measure(quantity, word == "growth", scope.objects)?;
-        let (at, comparison) = self.comparison()?;
-        if measure.growth && comparison == Comparison::Different {
-            return Err(error(at, "growth is known within an interval, so it is compared with < <= > >= or ="));
-        }
-        Ok(Claim::Compared { measure, comparison, limit: self.limit(Figure::Bytes)? })
+        Ok((measure, argument))
     }
 
-    /// `(METRIC, PROGRAM ..) comparison limit`.
-    fn of_trials(&mut self, quantity: OfTrials) -> Result<Claim, ExpressionError> {
-        let (start, end) = self.inside()?;
-        let mut names = named_parts(&self.text[start..end]).into_iter();
-        let metric = if quantity.counts_runs() { None } else { names.next() };
-        if !quantity.counts_runs() && metric.is_none() {
-            return Err(error(start, "expected the name of a metric here; `trials` lists them"));
+    /// Whether a measure is meant by the argument that comes next, and not the one above it with the same word.
+    fn is_meant(&self, measure: &Measure) -> bool {
+        let inside = self.reader.clone().expression().map_or("", |inside| &self.text[inside]);
+        match measure.reading {
+            Reading::Objects(_) => Reader::new(inside).is_word("count"),
+            Reading::Processes(_) => is_of_processes(inside, self.scope),
+            Reading::Trials(_) => self.scope.only_trials,
         }
-        let programs: Vec<String> = names.collect();
-        if programs.len() > quantity.most_programs() {
-            return Err(error(start, "too many names; put one that holds a comma or a parenthesis in quotes"));
-        }
-        let (_, comparison) = self.comparison()?;
-        let mut limit = self.trial_limit()?;
-        if quantity == OfTrials::Compare {
-            limit.weight = self.weight_limit()?;
-        }
-        Ok(Claim::Trials { measure: TrialMeasure { quantity, metric, programs }, comparison, limit })
-    }
-
-    /// `, weight <= 20%`, if it is there.
-    fn weight_limit(&mut self) -> Result<Option<f64>, ExpressionError> {
-        if !self.is_next(",") {
-            return Ok(None);
-        }
-        self.blanks();
-        let position = self.position;
-        let expected = |at: usize| error(at, "expected a limit for weights such as `weight <= 20%` here");
-        if self.word() != "weight" || !self.is_next("<=") {
-            return Err(expected(position));
-        }
-        self.blanks();
-        let position = self.position;
-        let part = self.word().strip_suffix('%').and_then(|part| part.parse().ok());
-        let part = part.filter(|part: &f64| (0.0..=100.0).contains(part));
-        part.map(|part| Some(part / 100.0)).ok_or_else(|| expected(position))
-    }
-
-    /// `10ms`, `64K`, `5%`, `baseline + 5%`.
-    fn trial_limit(&mut self) -> Result<TrialLimit, ExpressionError> {
-        self.blanks();
-        let position = self.position;
-        let word = self.word();
-        if word == "baseline" {
-            // What is added decides the unit.
-            let before = self.position;
-            let is_changed = ["+", "-"].into_iter().any(|sign| self.is_next(sign));
-            let added = if is_changed { self.word() } else { "" };
-            let amount = Amount::parse(added).filter(|_| !added.ends_with('%'));
-            self.position = before;
-            if let Some(amount) = amount {
-                let sign = if self.is_next("-") { -1.0 } else { 1.0 };
-                self.is_next("+");
-                self.word();
-                let limit = Limit { plus: sign * amount.value, factor: Some(1.0) };
-                return Ok(TrialLimit { limit, unit: LimitUnit::of(amount.unit), weight: None });
-            }
-            self.position = position;
-            return Ok(TrialLimit { limit: self.limit(Figure::Bytes)?, unit: LimitUnit::Number, weight: None });
-        }
-        if let Some(part) = word.strip_suffix('%') {
-            let part = part.parse().ok().filter(|part: &f64| part.is_finite() && *part >= 0.0);
-            let part = part.ok_or_else(|| error(position, "expected a part such as 5% here"))?;
-            return Ok(TrialLimit {
-                limit: Limit { plus: part / 100.0, factor: None },
-                unit: LimitUnit::Share,
-                weight: None,
-            });
-        }
-        let amount = Amount::parse(word);
-        let amount = amount.ok_or_else(|| {
-            error(position, "expected a number such as 10ms, 64M or 3, a part such as 5%, or `baseline`, here")
-        })?;
-        Ok(TrialLimit {
-            limit: Limit { plus: amount.value, factor: None },
-            unit: LimitUnit::of(amount.unit),
-            weight: None,
-        })
-    }
-
-    fn comparison(&mut self) -> Result<(usize, Comparison), ExpressionError> {
-        self.blanks();
-        let at = self.position;
-        let comparison = Comparison::ALL.into_iter().find(|(sign, _)| self.is_next(sign));
-        let expected = || error(at, "expected one of < <= > >= = != here");
-        comparison.map(|(_, comparison)| (at, comparison)).ok_or_else(expected)
-    }
-
-    /// Moves over `(…)`. Returns where what is between the parentheses begins and ends.
-    fn inside(&mut self) -> Result<(usize, usize), ExpressionError> {
-        self.blanks();
-        let (open, rest) = (self.position, self.rest());
-        if !rest.starts_with('(') {
-            return Err(error(open, "expected `(` here"));
-        }
-        let close = closing(rest).ok_or_else(|| error(open, "the ( that begins here is never closed"))?;
-        self.position += close + 1;
-        Ok((open + 1, open + close))
     }
 
     /// `([KIND] EXPR)`, or `(count [KIND] EXPR)` for growth.
-    fn measure(&mut self, quantity: Quantity, growth: bool, names: &dyn Names) -> Result<Measure, ExpressionError> {
-        let (mut start, end) = self.inside()?;
-        let mut quantity = quantity;
-        let mut inside = Rest { text: &self.text[..end], position: start };
-        if growth && inside.word() == "count" {
-            (start, quantity) = (inside.position, Quantity::Count);
+    fn objects(&mut self, reading: OfObjects) -> Result<Objects, ExpressionError> {
+        let mut inside = self.reader.expression()?;
+        let mut words = Reader::new(&self.text[inside.clone()]);
+        if matches!(reading, OfObjects::Growth(_)) && words.is_word("count") {
+            inside.start += words.position();
         }
-        let text = &self.text[start..end];
+        let text = &self.text[inside.clone()];
         let (kind, expression) =
-            kind_and_expression(text, names).map_err(|wrong| error(start + wrong.position, wrong.message))?;
-        Ok(Measure { quantity, growth, kind, expression, text: text.trim().to_owned() })
+            kind_and_expression(text, self.scope.objects).map_err(|wrong| within(&inside, wrong))?;
+        Ok(Objects { reading, kind, expression, text: text.trim().to_owned() })
     }
 
-    /// An expression about processes, maybe after the word `processes`.
-    fn process_measure(
-        &self,
-        quantity: OfProcesses,
-        (start, end): (usize, usize),
-        scope: &Scope<'_>,
-    ) -> Result<ProcessMeasure, ExpressionError> {
-        let text = &self.text[start..end];
-        let rest = after_word(text).unwrap_or(text);
-        let start = end - rest.len();
-        let expression = barrow_processes::Expression::parse_with(rest, scope.processes);
-        let expression = expression.map_err(|wrong| error(start + wrong.position, wrong.message))?;
-        Ok(ProcessMeasure { quantity, expression })
+    /// `(EXPR)` or `(processes EXPR)`.
+    fn processes(&mut self, reading: OfProcesses) -> Result<Processes, ExpressionError> {
+        let mut inside = self.reader.expression()?;
+        let text = &self.text[inside.clone()];
+        let text = after_word(text).unwrap_or(text);
+        inside.start = inside.end - text.len();
+        let expression = barrow_processes::Expression::parse_with(text, self.scope.processes);
+        let expression = expression.map_err(|wrong| within(&inside, wrong))?;
+        Ok(Processes { reading, expression })
     }
 
-    fn limit(&mut self, unit: Figure) -> Result<Limit, ExpressionError> {
-        let (is_time, parse) = match unit {
-            Figure::Time => (true, parse_duration as fn(&str) -> Option<u64>),
-            _ => (false, parse_size as fn(&str) -> Option<u64>),
+    /// `(METRIC, PROGRAM, ..)`, or `(PROGRAM)` where runs are counted.
+    fn programs(&mut self, reading: OfTrials) -> Result<Programs, ExpressionError> {
+        let start = self.reader.position() + 1;
+        let mut names = self.reader.names()?.into_iter();
+        let metric = match reading {
+            OfTrials::Runs(..) => String::new(),
+            _ => names.next().ok_or_else(|| error(start, "expected the name of a metric here; `trials` lists them"))?,
         };
-        self.blanks();
-        let position = self.position;
-        let word = self.word();
+        let programs: Vec<String> = names.collect();
+        if programs.len() > if matches!(reading, OfTrials::Change) { 2 } else { 1 } {
+            return Err(error(start, "too many names; put one that holds a comma or a parenthesis in quotes"));
+        }
+        Ok(Programs { reading, metric, programs })
+    }
+
+    /// `64M`, `10ms`, `5%`, `baseline + 5%`.
+    fn limit(&mut self, measure: &Measure, is_change: bool) -> Result<Limit, ExpressionError> {
+        const NOTHING: Amount = Amount { value: 0.0, unit: AmountUnit::Number };
+        let (position, word) = self.word();
         if word != "baseline" {
-            let number = parse(word).ok_or_else(|| error(position, expected_limit(is_time)))?;
-            return Ok(Limit { plus: number as f64, factor: None });
-        }
-        let signs = ["+", "-", "*"];
-        let Some(sign) = signs.into_iter().find(|sign| self.is_next(sign)) else {
-            return Ok(Limit { plus: 0.0, factor: Some(1.0) });
-        };
-        self.blanks();
-        let position = self.position;
-        let word = self.word();
-        if sign == "*" {
-            let factor = word.parse().ok().filter(|factor: &f64| factor.is_finite());
-            let factor = factor.ok_or_else(|| error(position, "expected a factor such as 1.1 here"))?;
-            return Ok(Limit { plus: 0.0, factor: Some(factor) });
-        }
-        let direction = if sign == "+" { 1.0 } else { -1.0 };
-        if let Some(part) = word.strip_suffix('%') {
-            let part = part.parse().ok().filter(|part: &f64| part.is_finite());
-            let part = part.ok_or_else(|| error(position, expected_change(is_time)))?;
-            return Ok(Limit { plus: 0.0, factor: Some(1.0 + direction * part / 100.0) });
-        }
-        let number = parse(word).ok_or_else(|| error(position, expected_change(is_time)))?;
-        Ok(Limit { plus: direction * number as f64, factor: Some(1.0) })
-    }
-
-    fn when(&mut self) -> Result<When, ExpressionError> {
-        let before = self.position;
-        let word = self.word();
-        self.blanks();
-        let position = self.position;
-        match word {
-            "over" => {
-                let range = self.rest().split('#').next().unwrap_or_default().trim_end();
-                let wrong = |message| error(position, message);
-                crate::language::selection::check(range)
-                    .map_err(|_| wrong("expected snapshots such as 0..9, 3.. or all here"))?;
-                self.position += range.len();
-                Ok(When::Over(range.to_owned()))
+            let amount = amount(measure, word).ok_or_else(|| error(position, expected_limit(measure)))?;
+            if amount.unit == AmountUnit::Share && !is_change {
+                let message = "only `compare(…)` takes a part; others a number, or `baseline + 5%`";
+                return Err(error(position, message));
             }
-            "in" => {
-                let name = self.word().parse();
-                name.map(When::In).map_err(|_| error(position, "expected a snapshot such as 3 or last here"))
-            }
+            return Ok(Limit { plus: amount, factor: None });
+        }
+        if is_change {
+            let message =
+                "`compare(…)` compares with the baseline already: the limit is a part or an amount, like 5% or 64K";
+            return Err(error(position, message));
+        }
+        let sign = self.reader.sign(|sign| "+-*".find(sign));
+        let Some(sign) = sign else { return Ok(Limit { plus: NOTHING, factor: Some(1.0) }) };
+        let (position, word) = self.word();
+        let direction = match sign {
+            0 => 1.0,
+            1 => -1.0,
             _ => {
-                self.position = before;
-                Ok(When::Selected)
+                let factor = word.parse().ok().filter(|factor: &f64| factor.is_finite());
+                let factor = factor.ok_or_else(|| error(position, "expected a factor such as 1.1 here"))?;
+                return Ok(Limit { plus: NOTHING, factor: Some(factor) });
             }
+        };
+        let Amount { value, unit } =
+            amount(measure, word).ok_or_else(|| error(position, expected_change(measure.figure)))?;
+        Ok(match unit {
+            AmountUnit::Share => Limit { plus: NOTHING, factor: Some(1.0 + direction * value) },
+            _ => Limit { plus: Amount { value: direction * value, unit }, factor: Some(1.0) },
+        })
+    }
+
+    /// `weight <= 20%`, the limit of `compare(…)` for the weights of modes.
+    fn weight(&mut self) -> Result<f64, ExpressionError> {
+        let mut position = self.reader.position();
+        let mut weight = None;
+        if self.reader.is_word("weight") && self.is_sign("<=") {
+            let word;
+            (position, word) = self.word();
+            weight = Amount::parse(word).filter(|part| part.unit == AmountUnit::Share && part.value <= 1.0);
         }
+        let expected = "expected a limit for weights such as `weight <= 20%` here";
+        weight.map(|weight| weight.value).ok_or_else(|| error(position, expected))
     }
-}
 
-impl LimitUnit {
-    fn of(unit: AmountUnit) -> Self {
-        match unit {
-            AmountUnit::Number => LimitUnit::Number,
-            AmountUnit::Size => LimitUnit::Size,
-            AmountUnit::Time => LimitUnit::Time,
+    /// `over A..B`, `in N` or nothing.
+    fn when(&mut self) -> Result<When, ExpressionError> {
+        if self.reader.is_word("over") {
+            let position = self.reader.position();
+            let range = self.reader.line();
+            let wrong = |_| error(position, "expected snapshots such as 0..9, 3.. or all here");
+            return selection::check(range).map_err(wrong).map(|()| When::Over(range.to_owned()));
         }
-    }
-}
-
-/// Names between commas; one in double quotes may hold commas and parentheses.
-fn named_parts(text: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    let mut is_quoted = false;
-    for c in text.chars() {
-        match c {
-            '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => parts.push(String::new()),
-            c => parts.last_mut().expect("there is a first part").push(c),
+        if self.reader.is_word("in") {
+            let (position, word) = self.word();
+            return word
+                .parse()
+                .map(When::In)
+                .map_err(|_| error(position, "expected a snapshot such as 3 or last here"));
         }
-    }
-    parts.iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
-}
-
-fn expected_limit(is_time: bool) -> &'static str {
-    match is_time {
-        true => "expected a time with its unit, such as 1.5s or 10min, or `baseline`, here",
-        false => "expected a number such as 100 or 64M, or `baseline`, here",
+        Ok(When::Selected)
     }
 }
 
-fn expected_change(is_time: bool) -> &'static str {
-    match is_time {
-        true => "expected a part such as 10% or a time such as 30s here",
-        false => "expected a part such as 10% or a number such as 64K here",
+/// An error of a part of the text.
+fn within(part: &Range<usize>, wrong: ExpressionError) -> ExpressionError {
+    error(part.start + wrong.position, wrong.message)
+}
+
+/// Parses a number that a measure is compared with, or by which it may differ from the baseline.
+fn amount(measure: &Measure, word: &str) -> Option<Amount> {
+    match (measure.reading, measure.figure) {
+        _ if word.ends_with('%') => Amount::parse(word),
+        (Reading::Trials(_), _) => Amount::parse(word),
+        (_, Figure::Time) => parse_duration(word).map(|ns| Amount { value: ns as f64, unit: AmountUnit::Time }),
+        _ => parse_size(word).map(|size| Amount { value: size as f64, unit: AmountUnit::Number }),
+    }
+}
+
+fn expected_measure() -> String {
+    let mut subjects = MEASURES.map(|of| of.iter().map(|measure| format!("`{}(…)`", measure.word)).collect::<Vec<_>>());
+    subjects[0].push("`no leaks`".to_owned());
+    let [objects, processes, trials] = subjects.map(|mut words| {
+        words.dedup();
+        let last = words.pop().unwrap_or_default();
+        format!("{} or {last}", words.join(", "))
+    });
+    format!("expected {objects} here; of processes {processes}; of trials {trials}")
+}
+
+fn expected_limit(measure: &Measure) -> &'static str {
+    match (measure.reading, measure.figure) {
+        (Reading::Trials(_), _) => "expected a number such as 10ms, 64M or 3, a part such as 5%, or `baseline`, here",
+        (_, Figure::Time) => "expected a time with its unit, such as 1.5s or 10min, or `baseline`, here",
+        _ => "expected a number such as 100 or 64M, or `baseline`, here",
+    }
+}
+
+fn expected_change(figure: Figure) -> &'static str {
+    match figure {
+        Figure::Time => "expected a part such as 10% or a time such as 30s here",
+        _ => "expected a part such as 10% or a number such as 64K here",
     }
 }
 
@@ -446,21 +339,6 @@ fn kind_and_expression(text: &str, names: &dyn Names) -> Result<(Vec<String>, Ex
         }
     }
     Err(wrong)
-}
-
-/// Where the parenthesis that `text` begins with is closed.
-fn closing(text: &str) -> Option<usize> {
-    let (mut depth, mut end) = (0u32, None);
-    let scanned = line::scan(text, |position, c| match c {
-        '(' => depth += 1,
-        ')' => {
-            depth = depth.saturating_sub(1);
-            end = end.or((depth == 0).then_some(position));
-        }
-        _ => {}
-    });
-    // A quote that is open at the end may follow it.
-    scanned.ok().and(end)
 }
 
 #[cfg(test)]
@@ -504,43 +382,62 @@ mod tests {
         parse(text, &scope).map_err(|error| (error.position, error.message))
     }
 
-    fn compared(text: &str) -> (Measure, Comparison, Limit, When) {
-        match parsed(text).unwrap() {
-            Assertion { claim: Claim::Compared { measure, comparison, limit }, when, .. } => {
-                (measure, comparison, limit, when)
+    fn claim(text: &str) -> Compared {
+        match parsed(text).unwrap().claim {
+            Claim::Compared(compared) => compared,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// What is measured, of objects; the comparison, its limit, and the snapshots.
+    fn compared(text: &str) -> (Objects, Comparison, Limit, When) {
+        match claim(text) {
+            Compared { argument: Argument::Objects(objects), comparison, limit, .. } => {
+                (objects, comparison, limit, parsed(text).unwrap().when)
             }
             other => panic!("{other:?}"),
         }
     }
 
+    fn limit(value: f64, unit: AmountUnit, factor: Option<f64>) -> Limit {
+        Limit { plus: Amount { value, unit }, factor }
+    }
+
     #[test]
     fn measures_are_compared_with_limits() {
-        let (measure, comparison, limit, when) = compared(r#"retained(type="Ca)che" and (size > 1)) < 64M"#);
-        assert_eq!((measure.quantity, measure.growth), (Quantity::Retained, false));
-        assert_eq!(measure.text, r#"type="Ca)che" and (size > 1)"#);
-        assert_eq!((comparison, limit), (Comparison::Less, Limit { plus: (64 << 20) as f64, factor: None }));
+        let quantity = |objects: &Objects| match objects.reading {
+            OfObjects::Amount(quantity) => (quantity.name, false),
+            OfObjects::Growth(quantity) => (quantity.name, true),
+        };
+        let (objects, comparison, found, when) = compared(r#"retained(type="Ca)che" and (size > 1)) < 64M"#);
+        assert_eq!(quantity(&objects), ("retained", false));
+        assert_eq!(objects.text, r#"type="Ca)che" and (size > 1)"#);
+        assert_eq!((comparison, found), (Comparison::Less, limit((64 << 20) as f64, AmountUnit::Number, None)));
         assert_eq!(when, When::Selected);
-        let (measure, comparison, _, when) = compared("growth(count type ~ /(a|\\()/ )<=0 over 3..10");
-        assert_eq!((measure.quantity, measure.growth, comparison), (Quantity::Count, true, Comparison::AtMost));
+        let (objects, comparison, _, when) = compared("growth(count type ~ /(a|\\()/ )<=0 over 3..10");
+        assert_eq!((quantity(&objects), comparison), (("count", true), Comparison::AtMost));
+        assert_eq!(objects.text, "type ~ /(a|\\()/");
         assert_eq!(when, When::Over("3..10".into()));
-        assert_eq!(compared("growth(size > 1M) = 0").0.quantity, Quantity::Retained);
+        assert_eq!(quantity(&compared("growth(size > 1M) = 0").0), ("retained", true));
         assert_eq!(compared("count() != 5 in last").3, When::In(crate::flags::SnapshotName::Last));
     }
 
     #[test]
     fn processes_are_measured_too() {
-        let claim = |text: &str| match parsed(text).unwrap().claim {
-            Claim::Processes { measure, comparison, limit } => Some((measure.quantity, comparison, limit)),
+        let claim = |text: &str| match claim(text) {
+            Compared { measure, argument: Argument::Processes(_), comparison, limit, .. } => {
+                Some((measure.word, comparison, limit))
+            }
             _ => None,
         };
-        let limit = |plus: f64| Limit { plus, factor: None };
-        let memory = Some((OfProcesses::Memory, Comparison::Less, limit((2u64 << 30) as f64)));
+        let number = |value| limit(value, AmountUnit::Number, None);
+        let memory = Some(("memory", Comparison::Less, number((2u64 << 30) as f64)));
         assert_eq!(claim("memory(class = \"ld\") < 2G"), memory);
-        assert_eq!(claim("wall() <= 10min"), Some((OfProcesses::Wall, Comparison::AtMost, limit(6e11))));
-        let baseline = Limit { plus: 3e10, factor: Some(1.0) };
-        assert_eq!(claim("cpu(processes) < baseline + 30s"), Some((OfProcesses::Cpu, Comparison::Less, baseline)));
-        assert_eq!(claim("count(failed or cpu > 5s) = 0"), Some((OfProcesses::Count, Comparison::Equal, limit(0.0))));
-        assert_eq!(claim("count(processes) = 0"), Some((OfProcesses::Count, Comparison::Equal, limit(0.0))));
+        assert_eq!(claim("wall() <= 10min"), Some(("wall", Comparison::AtMost, limit(6e11, AmountUnit::Time, None))));
+        let baseline = limit(3e10, AmountUnit::Time, Some(1.0));
+        assert_eq!(claim("cpu(processes) < baseline + 30s"), Some(("cpu", Comparison::Less, baseline)));
+        assert_eq!(claim("count(failed or cpu > 5s) = 0"), Some(("count", Comparison::Equal, number(0.0))));
+        assert_eq!(claim("count(processes) = 0"), Some(("count", Comparison::Equal, number(0.0))));
         assert_eq!(claim("count(type = command) = 0"), None, "a value is no attribute");
         assert_eq!(claim("count() = 0"), None);
         assert_eq!(claim("count(class size > 5) = 0"), None, "a kind may be called so");
@@ -548,28 +445,33 @@ mod tests {
 
     #[test]
     fn trials_are_measured_too() {
-        let claim = |text: &str| match parsed(text).unwrap().claim {
-            Claim::Trials { measure, comparison, limit } => (measure, comparison, limit),
+        let programs = |text: &str| match claim(text).argument {
+            Argument::Trials(Programs { metric, programs, .. }) => (metric, programs),
             other => panic!("{other:?}"),
         };
-        let (measure, comparison, limit) = claim("compare(wall) <= 5%");
-        assert_eq!((measure.quantity, measure.metric.as_deref()), (OfTrials::Compare, Some("wall")));
-        assert_eq!((comparison, limit.unit, limit.limit.plus), (Comparison::AtMost, LimitUnit::Share, 0.05));
-        let (measure, _, limit) = claim("median(\"a (1), b\", sort -n) < 2.5ms");
-        assert_eq!((measure.metric.as_deref(), &measure.programs[..]), (Some("a (1), b"), &["sort -n".to_owned()][..]));
-        assert_eq!((limit.unit, limit.limit.plus), (LimitUnit::Time, 2.5e6));
-        let baseline = |text: &str| claim(&format!("median(peak_heap) <= {text}")).2;
-        let (_, _, limit) = claim("compare(wall) <= 5%, weight <= 20%");
-        assert_eq!((limit.limit.plus, limit.weight), (0.05, Some(0.2)));
-        let limit = |plus, factor, unit| TrialLimit { limit: Limit { plus, factor: Some(factor) }, unit, weight: None };
-        assert_eq!(baseline("baseline"), limit(0.0, 1.0, LimitUnit::Number));
-        assert_eq!(baseline("baseline + 10%"), limit(0.0, 1.1, LimitUnit::Number));
-        assert_eq!(baseline("baseline - 64K"), limit(-65536.0, 1.0, LimitUnit::Size));
-        assert_eq!(baseline("baseline + 3ms"), limit(3e6, 1.0, LimitUnit::Time));
-        assert_eq!(baseline("baseline * 1.5"), limit(0.0, 1.5, LimitUnit::Number));
-        assert_eq!(claim("modes(wall) = 1").2.limit.plus, 1.0);
-        assert_eq!(claim("runs() >= 20").0.metric, None);
-        for (text, position) in [("median() < 5", 7), ("median(wall) < soon", 15), ("runs(a, b) > 1", 5)] {
+        assert_eq!(programs("compare(wall) <= 5%"), ("wall".to_owned(), vec![]));
+        assert_eq!(programs("median(\"a (1), b\", sort -n) < 5"), ("a (1), b".to_owned(), vec!["sort -n".to_owned()]));
+        assert_eq!(programs("runs() >= 20"), (String::new(), vec![]));
+        let compare = claim("compare(wall) <= 5%, weight <= 20%");
+        assert_eq!((compare.comparison, compare.weight), (Comparison::AtMost, Some(0.2)));
+        assert_eq!(compare.limit, limit(0.05, AmountUnit::Share, None));
+        let found = |text: &str| claim(&format!("median(peak_heap) <= {text}")).limit;
+        assert_eq!(found("2.5ms"), limit(2.5e6, AmountUnit::Time, None));
+        assert_eq!(found("baseline"), limit(0.0, AmountUnit::Number, Some(1.0)));
+        assert_eq!(found("baseline + 10%"), limit(0.0, AmountUnit::Number, Some(1.1)));
+        assert_eq!(found("baseline - 64K"), limit(-65536.0, AmountUnit::Number, Some(1.0)));
+        assert_eq!(found("baseline + 3ms"), limit(3e6, AmountUnit::Time, Some(1.0)));
+        assert_eq!(found("baseline * 1.5"), limit(0.0, AmountUnit::Number, Some(1.5)));
+        for (text, position) in [
+            ("median() < 5", 7),
+            ("median(wall) < soon", 15),
+            ("median(wall) < 5%", 15),
+            ("runs(a, b) > 1", 5),
+            ("compare(wall) > 5%", 14),
+            ("compare(wall) < baseline", 16),
+            ("compare(wall) < 5%, wait", 20),
+            ("compare(wall) < 5%, weight <= 200%", 30),
+        ] {
             assert_eq!(parsed(text).unwrap_err().0, position, "{text}");
         }
         assert!(parsed("median(wall) < 5ms in 3").unwrap_err().1.contains("no snapshot"));
@@ -587,11 +489,11 @@ mod tests {
 
     #[test]
     fn limits_name_a_baseline() {
-        let limit = |text: &str| compared(&format!("count(all) <= {text}").replace("all", "size >= 0")).2;
-        assert_eq!(limit("baseline"), Limit { plus: 0.0, factor: Some(1.0) });
-        assert_eq!(limit("baseline + 10%"), Limit { plus: 0.0, factor: Some(1.1) });
-        assert_eq!(limit("baseline-1K"), Limit { plus: -1024.0, factor: Some(1.0) });
-        assert_eq!(limit("baseline * 1.5"), Limit { plus: 0.0, factor: Some(1.5) });
+        let found = |text: &str| compared(&format!("count(size >= 0) <= {text}")).2;
+        assert_eq!(found("baseline"), limit(0.0, AmountUnit::Number, Some(1.0)));
+        assert_eq!(found("baseline + 10%"), limit(0.0, AmountUnit::Number, Some(1.1)));
+        assert_eq!(found("baseline-1K"), limit(-1024.0, AmountUnit::Number, Some(1.0)));
+        assert_eq!(found("baseline * 1.5"), limit(0.0, AmountUnit::Number, Some(1.5)));
     }
 
     #[test]
@@ -692,6 +594,8 @@ mod tests {
             ("wall() < baseline + 5K", 20, "a time such as 30s"),
             ("wall() < 5s in 3", 12, "belong to no snapshot"),
             ("failed < 5", 7, "expected `(`"),
+            ("count() < 5%", 10, "only `compare(…)`"),
+            ("size(type = \"a) < 5", 12, "never closed"),
         ] {
             let (at, told) = parsed(text).unwrap_err();
             assert!(at == position && told.contains(message), "{text}: {at} {told}");

@@ -1,182 +1,81 @@
-//! What assertions measure of processes: `memory(class = "ld") < 2G`, `wall() < 10min`.
+//! Measures of processes: `memory(class = "ld")`, `wall()`.
 
 use std::sync::Arc;
 
-use barrow_processes::{Expression, ImageSet, ProcessTree, SampledPeak, Selection, Sum};
+use barrow_processes::{Expression, ProcessTree, SampledPeak, Selection};
 
-use super::figure::Figure;
+use super::judgement::{Found, Reading};
+use super::measure::{Measure, OfProcesses};
+use super::witness::{self, Contributors};
 use crate::answer::units;
 use crate::error::QueryError;
 use crate::flags::QuestionFlags;
 use crate::language::asked;
 use crate::session::state::State;
 
-/// What is measured of the processes that an expression describes.
+/// The processes that are measured.
 #[derive(Debug, Clone)]
-pub(super) struct ProcessMeasure {
-    pub(super) quantity: Quantity,
+pub(super) struct Processes {
+    pub(super) reading: OfProcesses,
     pub(super) expression: Expression,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Quantity {
-    /// How many programs were executed.
-    Count,
-    /// How many processes failed.
-    Failed,
-    /// The largest peak of memory of a single one.
-    Memory,
-    /// The most memory that they had together in a sample.
-    Peak,
-    /// From the beginning of the first to the end of the last.
-    Wall,
-    Cpu,
-    User,
-    System,
-    Reads,
-    Writes,
-}
-
-/// Processes that were measured.
-pub(super) struct Measured {
-    pub(super) tree: Arc<ProcessTree>,
-    pub(super) images: Arc<ImageSet>,
-    /// The sample with the peak, if that was measured.
-    pub(super) sample: Option<SampledPeak>,
-    /// The number; `Err` says why it is not known.
-    pub(super) found: Result<f64, String>,
-    /// What the number does not include.
-    pub(super) notes: Vec<String>,
-}
-
-impl Quantity {
-    const ALL: [(&'static str, Quantity); 10] = [
-        ("count", Quantity::Count),
-        ("failed", Quantity::Failed),
-        ("memory", Quantity::Memory),
-        ("peak", Quantity::Peak),
-        ("wall", Quantity::Wall),
-        ("cpu", Quantity::Cpu),
-        ("user", Quantity::User),
-        ("system", Quantity::System),
-        ("reads", Quantity::Reads),
-        ("writes", Quantity::Writes),
-    ];
-
-    /// The quantity of this name.
-    pub(super) fn named(word: &str) -> Option<Self> {
-        Quantity::ALL.into_iter().find(|(name, _)| *name == word).map(|(_, quantity)| quantity)
-    }
-
-    /// The attribute that ranks the processes of a witness; none where each counts as much.
-    pub(super) fn attribute(self) -> Option<&'static str> {
-        match self {
-            Quantity::Count | Quantity::Failed | Quantity::Peak => None,
-            _ => Quantity::ALL.into_iter().find(|(_, quantity)| *quantity == self).map(|(name, _)| name),
-        }
-    }
-
-    /// What it counts.
-    pub(super) fn unit(self) -> Figure {
-        match self {
-            Quantity::Count => Figure::Programs,
-            Quantity::Failed => Figure::Processes,
-            Quantity::Memory | Quantity::Peak | Quantity::Reads | Quantity::Writes => Figure::Bytes,
-            Quantity::Wall | Quantity::Cpu | Quantity::User | Quantity::System => Figure::Time,
-        }
-    }
-}
-
-impl ProcessMeasure {
-    /// Measures the processes of a tree.
+impl Processes {
+    /// Reads a measure from a tree.
     ///
     /// # Errors
     /// Those of the classes.
-    pub(super) fn of(
+    pub(super) fn read(
         &self,
         state: &State,
-        tree: &Arc<ProcessTree>,
+        tree: Arc<ProcessTree>,
         flags: &QuestionFlags,
-    ) -> Result<Measured, QueryError> {
-        let classes = if self.expression.needs_classes() {
-            Some(asked::classes(state, tree, &self.expression, flags)?)
-        } else {
-            None
-        };
-        let images = self.expression.select(tree, classes.as_deref());
-        let selection = Selection::of(tree, &images);
-        let mut measured = Measured {
-            tree: Arc::clone(tree),
-            images: Arc::new(images),
-            sample: None,
-            found: Ok(0.0),
-            notes: Vec::new(),
-        };
-        if let Some(classes) = &classes {
-            let strange = self.expression.strange_labels(classes).into_iter();
-            measured.notes.extend(strange.map(|strange| asked::told(strange, classes)));
+        measure: &'static Measure,
+    ) -> Result<Reading<'static>, QueryError> {
+        let mut notes = Vec::new();
+        let mut classes = None;
+        if self.expression.needs_classes() {
+            let known = asked::classes(state, &tree, &self.expression, flags)?;
+            let strange = self.expression.strange_labels(&known).into_iter();
+            notes.extend(strange.map(|strange| asked::told(strange, &known)));
+            classes = Some(known);
         }
-        match self.quantity {
-            Quantity::Count => measured.found = Ok(selection.images as f64),
-            Quantity::Failed => measured.fail(&selection),
-            Quantity::Wall => measured.found = Ok(selection.wall_ns() as f64),
-            Quantity::Peak => measured.sample(),
-            Quantity::Memory => {
-                measured.take(selection.peak_bytes, selection.unknown_peaks, &selection, "peak of memory")
+        if let Some(attribute) = self.expression.unknown_attribute(&tree) {
+            return Ok(Err(asked::untold(attribute, &tree)));
+        }
+        let images = self.expression.select(&tree, classes.as_deref());
+        let mut measured = Contributors { tree, images, sample: None, measure };
+        Ok(self.value(&mut measured, &mut notes).map(|value| {
+            let witness = Box::new(move || Ok(witness::of_processes(&measured)));
+            Found { notes, ..Found::exactly(value as f64, witness) }
+        }))
+    }
+
+    /// The number, with notes on what it does not include; or the reason why it is not known.
+    fn value(&self, measured: &mut Contributors, notes: &mut Vec<String>) -> Result<u64, String> {
+        let tree = &*measured.tree;
+        let selection = Selection::of(tree, &measured.images);
+        match self.reading {
+            OfProcesses::Total(noun, number) => {
+                let (number, unknown) = number(&selection);
+                if unknown > 0 && number.is_some() {
+                    let programs = units::counted(unknown.into(), "program");
+                    notes.push(format!("the {noun} of {programs} was not recorded and is not included"));
+                }
+                let none = (selection.images == 0).then_some(0);
+                number.or(none).ok_or_else(|| format!("the {noun} was not recorded"))
             }
-            Quantity::Cpu => {
-                measured.take(selection.cpu_ns.value(), selection.unknown_cpu(), &selection, "processor time")
+            OfProcesses::Failed if !tree.knowledge().failures => Err(asked::untold("failed", tree)),
+            OfProcesses::Failed => {
+                notes.extend(asked::failures_not_counted(tree, selection.unknown_failures));
+                Ok(selection.failed)
             }
-            Quantity::User => measured.add(selection.user_ns, &selection, "user time"),
-            Quantity::System => measured.add(selection.system_ns, &selection, "system time"),
-            Quantity::Reads => measured.add(selection.read_bytes, &selection, "number of bytes read"),
-            Quantity::Writes => measured.add(selection.written_bytes, &selection, "number of bytes written"),
-        }
-        if let Some(attribute) = self.expression.unknown_attribute(tree) {
-            measured.found = Err(asked::untold(attribute, tree));
-        }
-        Ok(measured)
-    }
-}
-
-impl Measured {
-    /// Takes the number of processes that failed.
-    fn fail(&mut self, selection: &Selection) {
-        if !self.tree.knowledge().failures {
-            self.found = Err(asked::untold("failed", &self.tree));
-            return;
-        }
-        self.found = Ok(selection.failed as f64);
-        self.notes.extend(asked::failures_not_counted(&self.tree, selection.unknown_failures));
-    }
-
-    /// Takes a sum, of which a part may be unknown.
-    fn add(&mut self, sum: Sum, selection: &Selection, what: &str) {
-        self.take(sum.value(), sum.unknown(), selection, what);
-    }
-
-    /// Takes a number that does not include some programs; it may be unknown, unless there are no programs.
-    fn take(&mut self, number: Option<u64>, unknown: u32, selection: &Selection, what: &str) {
-        let none = (selection.images == 0).then_some(0);
-        self.found = match number.or(none) {
-            Some(number) => Ok(number as f64),
-            None => Err(format!("the {what} was not recorded")),
-        };
-        if unknown > 0 && number.is_some() {
-            let programs = units::counted(unknown.into(), "program");
-            self.notes.push(format!("the {what} of {programs} was not recorded and is not included"));
-        }
-    }
-
-    /// Takes the largest sample of memory.
-    fn sample(&mut self) {
-        self.sample = SampledPeak::of(&self.tree, &self.images);
-        match &self.sample {
-            None => self.found = Err("the recording has no samples of memory".to_owned()),
-            Some(sample) => {
-                self.found = Ok(sample.bytes as f64);
-                let samples = units::counted(self.tree.samples().len() as u64, "sample");
-                self.notes.push(format!("the largest of {samples}; between two of them it may have been larger"));
+            OfProcesses::Sampled => {
+                let peak = SampledPeak::of(tree, &measured.images);
+                let peak = peak.ok_or_else(|| "the recording has no samples of memory".to_owned())?;
+                let samples = units::counted(tree.samples().len() as u64, "sample");
+                notes.push(format!("the largest of {samples}; between two of them it may have been larger"));
+                Ok(measured.sample.insert(peak).bytes)
             }
         }
     }

@@ -38,18 +38,9 @@ impl Judged {
         if !judgement.is_exact {
             notes.push(INEXACT.to_owned());
         }
-        // Why growth that seems to be there is none.
-        if let (Verdict::Holds, Some(said), Figure::BytesPerSnapshot | Figure::ObjectsPerSnapshot) =
-            (&judgement.verdict, judgement.said, judgement.unit)
-            && judgement.found > judgement.limit
-        {
-            notes.push(format!("it {said}"));
-        }
         let sign = match &assertion.claim {
             Claim::NoLeaks(_) => "=",
-            Claim::Compared { comparison, .. }
-            | Claim::Processes { comparison, .. }
-            | Claim::Trials { comparison, .. } => comparison.sign(),
+            Claim::Compared(compared) => compared.comparison.sign(),
         };
         let seconds = meter.elapsed().as_secs_f64();
         Ok(Judged { text: assertion.text.clone(), sign, judgement, notes, seconds })
@@ -79,9 +70,7 @@ impl Judged {
         let text = unit.text(found);
         match unit {
             Figure::Suspects => format!("{place}{}", units::counted(found as u64, "suspect")),
-            Figure::Objects | Figure::Programs | Figure::Processes | Figure::Runs | Figure::Modes => {
-                format!("{place}{text} {}, not {} {}", unit.name(), self.sign, unit.text(limit))
-            }
+            Figure::Count(name) => format!("{place}{text} {name}, not {} {}", self.sign, unit.text(limit)),
             Figure::Share => format!("{place}worse by {text}, not {} {}", self.sign, unit.text(limit)),
             _ => format!("{place}{text}, not {} {}", self.sign, unit.text(limit)),
         }

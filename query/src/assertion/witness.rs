@@ -1,43 +1,55 @@
-//! Why an assertion does not hold: figures, objects, and a path to one of them.
+//! Witnesses: the objects, processes, runs or modes for which an assertion does not hold.
 
-use barrow_analyzer::{Heap, Judgement, ObjectId, ObjectSet};
+use std::cmp::Reverse;
 
-use super::figure::Figure;
-use crate::answer::Value;
-use crate::answer::units;
+use barrow_analyzer::{Heap, ObjectId, ObjectSet};
+use barrow_processes::{Amounts, ImageId, ImageSet, ProcessTree, SampledPeak};
+use barrow_statistics::Mode;
+
+use super::Figure;
+use super::measure::{Measure, OfProcesses, Reading};
+use super::objects::Grown;
+use crate::answer::{Value, measured, series, shortened, units};
 use crate::error::QueryError;
 use crate::progress::Meter;
 use crate::tables::chain::{Chain, title, titled, type_title};
-use crate::tables::series;
 use crate::tables::suspect_lines;
 use crate::tables::suspects::Suspected;
 
-/// Suspects that a witness tells of: the largest.
+/// The most suspects of a witness: the largest ones.
 const MOST_SUSPECTS: usize = 20;
+/// The most objects, processes or runs that are shown.
+const SHOWN: usize = 3;
+/// The most characters of a command line that are shown.
+const LONGEST_COMMAND: usize = 100;
 
-/// The largest objects of a set that are shown.
-const SHOWN_OBJECTS: usize = 3;
-
-/// What is shown to people, and what machines get.
+/// The reason why an assertion does not hold.
 pub(super) struct Witness {
+    /// For people.
     pub(super) lines: Vec<String>,
+    /// For machines.
     pub(super) fields: Vec<(String, Value)>,
+}
+
+/// A record of these fields.
+fn record<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    Value::Record(fields.map(|(key, value)| (key.to_owned(), value)).to_vec())
 }
 
 /// The largest objects of a set, and a path to the largest.
 pub(super) fn of_set(heap: &Heap, set: &ObjectSet, meter: &Meter) -> Result<Witness, QueryError> {
     let dominators = heap.dominators(meter)?;
-    let largest = dominators.largest(SHOWN_OBJECTS, |object| set.contains(object));
+    let largest = dominators.largest(SHOWN, |object| set.contains(object));
     let mut lines = Vec::new();
     let mut objects = Vec::new();
     for &object in &largest {
         let retained = dominators.retained_bytes(object);
         lines.push(format!("{} retains {}", titled(heap, object)?, units::size(retained)));
-        objects.push(Value::Record(vec![
-            ("object".to_owned(), object.0.into()),
-            ("type".to_owned(), Value::Text(type_title(heap, object)?)),
-            ("title".to_owned(), Value::Text(title(heap, object)?)),
-            ("retained_bytes".to_owned(), retained.into()),
+        objects.push(record([
+            ("object", object.0.into()),
+            ("type", Value::Text(type_title(heap, object)?)),
+            ("title", Value::Text(title(heap, object)?)),
+            ("retained_bytes", retained.into()),
         ]));
     }
     let count = set.len();
@@ -71,32 +83,32 @@ fn add_path(
 pub(super) fn of_growth(
     heap: &Heap,
     set: &ObjectSet,
-    points_of: &[(f64, f64)],
-    growth: &Judgement,
+    grown: &Grown,
     unit: Figure,
     meter: &Meter,
 ) -> Result<Witness, QueryError> {
-    let amount = unit.per_snapshot();
-    let points = points_of.iter().map(|(snapshot, found)| format!("{snapshot}: {}", amount.text(*found)));
-    let mut lines = vec![format!("by snapshot: {}", points.collect::<Vec<_>>().join(", "))];
-    let trend = &growth.trend;
+    let amount = if unit == Figure::BytesPerSnapshot { Figure::Bytes } else { Figure::Count("objects") };
+    let points = grown.points.iter().map(|(snapshot, found)| format!("{snapshot}: {}", amount.text(*found)));
+    let trend = &grown.growth.trend;
     let (low, high) = trend.interval.unwrap_or((trend.slope, trend.slope));
-    lines.push(format!(
-        "it {}: slope {}, with 95 % confidence between {} and {}",
-        series::words(growth.verdict),
-        unit.text(trend.slope),
-        unit.text(low),
-        unit.text(high)
-    ));
     let of_last = of_set(heap, set, meter)?;
-    lines.push(format!("in snapshot {}:", heap.snapshot()));
+    let mut lines = vec![
+        format!("by snapshot: {}", points.collect::<Vec<_>>().join(", ")),
+        format!(
+            "it {}: slope {}, with 95 % confidence between {} and {}",
+            series::words(grown.growth.verdict),
+            unit.text(trend.slope),
+            unit.text(low),
+            unit.text(high)
+        ),
+        format!("in snapshot {}:", heap.snapshot()),
+    ];
     lines.extend(of_last.lines.into_iter().map(|line| format!("  {line}")));
-    let point = |(snapshot, found): &(f64, f64)| {
-        let fields = [("snapshot", *snapshot), ("found", *found)];
-        Value::Record(fields.map(|(key, number)| (key.to_owned(), Value::Number(number as u64))).to_vec())
-    };
+    let points = grown.points.iter().map(|&(snapshot, found)| {
+        record([("snapshot", Value::Number(snapshot as u64)), ("found", Value::Number(found as u64))])
+    });
     let mut fields = vec![
-        ("series".to_owned(), Value::List(points_of.iter().map(point).collect())),
+        ("series".to_owned(), Value::List(points.collect())),
         ("slope".to_owned(), Value::Rate(trend.slope)),
         ("slope_low".to_owned(), Value::Rate(low)),
         ("slope_high".to_owned(), Value::Rate(high)),
@@ -120,21 +132,131 @@ pub(super) fn of_suspects(
         let described = suspect_lines::described(heap, suspected, &chain, whole)?;
         lines.extend(described.iter().map(|line| line.strip_prefix("  ").unwrap_or(line).to_owned()));
         lines.extend(reason.iter().map(|reason| format!("  {reason}")));
-        found.push(Value::Record(vec![
-            ("fingerprint".to_owned(), Value::Text(suspected.fingerprint.to_string())),
-            ("object".to_owned(), suspect.object.0.into()),
-            ("type".to_owned(), Value::Text(type_title(heap, suspect.object)?)),
-            ("title".to_owned(), Value::Text(title(heap, suspect.object)?)),
-            ("objects".to_owned(), suspect.objects.into()),
-            ("retained_bytes".to_owned(), suspect.retained_bytes.into()),
-            ("alike".to_owned(), suspected.alike.into()),
-            ("together_bytes".to_owned(), suspected.retained_bytes.into()),
-            ("not_excused_because".to_owned(), reason.clone().into()),
-            ("path".to_owned(), chain.value()),
+        found.push(record([
+            ("fingerprint", Value::Text(suspected.fingerprint.to_string())),
+            ("object", suspect.object.0.into()),
+            ("type", Value::Text(type_title(heap, suspect.object)?)),
+            ("title", Value::Text(title(heap, suspect.object)?)),
+            ("objects", suspect.objects.into()),
+            ("retained_bytes", suspect.retained_bytes.into()),
+            ("alike", suspected.alike.into()),
+            ("together_bytes", suspected.retained_bytes.into()),
+            ("not_excused_because", reason.clone().into()),
+            ("path", chain.value()),
         ]));
     }
     if let Some(more) = suspects.len().checked_sub(MOST_SUSPECTS).filter(|&more| more > 0) {
         lines.push(format!("and {more} more"));
     }
     Ok(Witness { lines, fields: vec![("suspects".to_owned(), Value::List(found))] })
+}
+
+/// Processes that were measured.
+pub(super) struct Contributors {
+    pub(super) tree: std::sync::Arc<ProcessTree>,
+    pub(super) images: ImageSet,
+    /// The sample with the peak, if that was measured.
+    pub(super) sample: Option<SampledPeak>,
+    pub(super) measure: &'static Measure,
+}
+
+impl Contributors {
+    /// Images with the contribution of each, the largest first; in their order, without one, where each counts as much.
+    fn rows(&self) -> Vec<(ImageId, Option<u64>)> {
+        let tree = &*self.tree;
+        if let Some(sample) = &self.sample {
+            let mut rows: Vec<_> = sample.images.iter().map(|&(id, bytes)| (id, Some(bytes))).collect();
+            rows.sort_by_key(|&(id, bytes)| (Reverse(bytes), id));
+            return rows;
+        }
+        if let Some(by) = Amounts::named(self.measure.word, tree) {
+            return by.ranked(tree, &self.images).into_iter().map(|id| (id, by.of(tree, id))).collect();
+        }
+        let is_any = !matches!(self.measure.reading, Reading::Processes(OfProcesses::Failed));
+        let shown = self.images.iter().filter(|&id| is_any || tree.end_of(id).is_some_and(|end| end.is_failure()));
+        shown.map(|id| (id, None)).collect()
+    }
+
+    /// `1234:0 gcc -c a.c: 2.1 GiB`.
+    fn line(&self, id: ImageId, found: Option<u64>) -> String {
+        let (tree, image) = (&*self.tree, self.tree.image(id));
+        let command = tree.arguments(image).collect::<Vec<_>>().join(" ");
+        let mut line = format!("{} {}", tree.name(image.process), shortened(&command, LONGEST_COMMAND));
+        if let Some(found) = found {
+            line += &format!(": {}", self.measure.figure.text(found as f64));
+        }
+        match tree.end_of(id).filter(|end| end.is_failure()).map(|end| (end.exit_status, end.signal)) {
+            Some((_, Some(signal))) => line += &format!(", ended by signal {signal}"),
+            Some((Some(status), None)) => line += &format!(", exit status {status}"),
+            _ => {}
+        }
+        line
+    }
+
+    fn record(&self, id: ImageId, found: Option<u64>) -> Value {
+        let (tree, image) = (&*self.tree, self.tree.image(id));
+        let end = tree.end_of(id);
+        record([
+            ("process", Value::Text(tree.name(image.process))),
+            ("image", image.number.into()),
+            ("arguments", Value::List(tree.arguments(image).map(Value::text).collect())),
+            ("found", found.into()),
+            ("exit_code", end.and_then(|end| end.exit_status).into()),
+            ("signal", end.and_then(|end| end.signal).into()),
+        ])
+    }
+}
+
+/// The processes that contribute most, or the first ones where each counts as much.
+pub(super) fn of_processes(measured: &Contributors) -> Witness {
+    let rows = measured.rows();
+    let shown = &rows[..rows.len().min(SHOWN)];
+    let mut lines = Vec::new();
+    if let Some(sample) = &measured.sample {
+        let time = units::duration(sample.time_ns.unsigned_abs());
+        let sign = if sample.time_ns < 0 { "-" } else { "" };
+        lines.push(format!("in the sample at {sign}{time}:"));
+    }
+    lines.extend(shown.iter().map(|&(id, found)| measured.line(id, found)));
+    if rows.len() > SHOWN {
+        let is_ranked = measured.sample.is_some() || Amounts::named(measured.measure.word, &measured.tree).is_some();
+        let order = if is_ranked { ", the largest first" } else { "" };
+        lines.push(format!("… of {}{order}", units::counted(rows.len() as u64, "program")));
+    }
+    if rows.is_empty() {
+        lines.push("there is no such process".to_owned());
+    }
+    let records = shown.iter().map(|&(id, found)| measured.record(id, found)).collect();
+    Witness { lines, fields: vec![("processes".to_owned(), Value::List(records))] }
+}
+
+/// A program of trials; people know which it is if there is no other.
+pub(super) fn of_program(name: &str, programs: usize) -> Witness {
+    let lines = if programs > 1 { vec![format!("program `{name}`")] } else { Vec::new() };
+    Witness { lines, fields: vec![("program".to_owned(), Value::text(name))] }
+}
+
+impl Witness {
+    /// Adds runs, of which each is named once.
+    pub(super) fn add_runs(&mut self, mut runs: Vec<u32>) {
+        runs.dedup();
+        if runs.is_empty() {
+            return;
+        }
+        let shown: Vec<String> = runs.iter().take(SHOWN).map(|run| format!("run {run}")).collect();
+        let more = match runs.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        self.lines.push(format!("{}{more}; `runs RUN` shows one", shown.join(", ")));
+        self.fields.push(("runs".to_owned(), Value::List(runs.into_iter().map(Value::from).collect())));
+    }
+
+    /// Adds the modes of values in `unit`.
+    pub(super) fn add_modes(&mut self, modes: &[Mode], unit: &str) {
+        self.lines.extend((1..).zip(modes).map(|(number, mode)| {
+            let (location, share) = (measured::text(mode.location, unit), mode.weight * 100.0);
+            format!("mode {number}: {location}, {share:.0} % of the values")
+        }));
+    }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use barrow_analyzer::{Amount, AmountUnit};
 use clap::{Args, ValueEnum};
 
 /// A unit of times.
@@ -206,46 +207,9 @@ fn parse_share(text: &str) -> Result<f64, String> {
 }
 
 /// An amount in the unit of a metric: nanoseconds, bytes, or whatever it counts.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Amount {
-    /// The amount, at least 0.
-    pub(crate) value: f64,
-    /// Which unit it had.
-    pub(crate) unit: AmountUnit,
-}
-
-/// Which unit an amount had.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AmountUnit {
-    /// None.
-    Number,
-    /// A suffix of sizes, such as K.
-    Size,
-    /// One of time.
-    Time,
-}
-
-impl Amount {
-    /// An amount with a unit of time or size, or a number: `1ns`, `2.5us`, `64K`, `0.5`.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        const TIMES: [(&str, f64); 7] =
-            [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("min", 6e10), ("s", 1e9), ("h", 3.6e12)];
-        let time = TIMES.into_iter().find_map(|(unit, factor)| {
-            text.strip_suffix(unit).and_then(|number| number.trim().parse::<f64>().ok()).map(|number| number * factor)
-        });
-        let time = time.map(|value| Amount { value, unit: AmountUnit::Time });
-        let number = || text.parse().ok().map(|value| Amount { value, unit: AmountUnit::Number });
-        let size = || {
-            let bytes = barrow_analyzer::parse_size(text)?;
-            Some(Amount { value: bytes as f64, unit: AmountUnit::Size })
-        };
-        time.or_else(number).or_else(size).filter(|amount| amount.value.is_finite() && amount.value >= 0.0)
-    }
-}
-
 fn parse_amount(text: &str) -> Result<f64, String> {
-    let amount = Amount::parse(text).map(|amount| amount.value);
-    amount.ok_or_else(|| "amounts are written like 1ns, 2.5us, 64K or 100".to_owned())
+    let amount = Amount::parse(text).filter(|amount| amount.unit != AmountUnit::Share);
+    amount.map(|amount| amount.value).ok_or_else(|| "amounts are written like 1ns, 2.5us, 64K or 100".to_owned())
 }
 
 #[cfg(test)]
@@ -261,7 +225,7 @@ mod tests {
         assert!(["5", "-1%", "%", "nan%"].into_iter().all(|text| parse_share(text).is_err()));
         let amounts = ["1ns", "2.5us", "64K", "100", "0.5"].map(parse_amount);
         assert_eq!(amounts, [Ok(1.0), Ok(2500.0), Ok(65536.0), Ok(100.0), Ok(0.5)]);
-        assert!(["", "inf", "-1", "x"].into_iter().all(|text| parse_amount(text).is_err()));
+        assert!(["", "inf", "-1", "x", "5%"].into_iter().all(|text| parse_amount(text).is_err()));
     }
 
     #[test]

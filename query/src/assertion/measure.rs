@@ -1,0 +1,187 @@
+//! The measures that assertions compare: the one table that the parser, its errors, help and completion read.
+
+use barrow_analyzer::{Counted, Heap, ObjectSet};
+use barrow_processes::{Selection, Sum};
+use barrow_statistics::Location;
+use barrow_trials::Run;
+
+use super::figure::Figure;
+use super::objects::retained_bytes;
+use crate::error::QueryError;
+use crate::progress::Meter;
+
+/// A measure: `retained(…)`.
+#[derive(Debug)]
+pub(crate) struct Measure {
+    pub(super) word: &'static str,
+    /// The unit of its numbers.
+    pub(super) figure: Figure,
+    pub(super) reading: Reading,
+    /// A clause of `help assert`.
+    pub(crate) document: &'static str,
+}
+
+/// The subject of a measure, and how the measure is read from it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Reading {
+    Objects(OfObjects),
+    Processes(OfProcesses),
+    Trials(OfTrials),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum OfObjects {
+    Amount(Quantity),
+    /// The slope over snapshots.
+    Growth(Quantity),
+}
+
+/// A number of the objects of a snapshot.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Quantity {
+    pub(super) name: &'static str,
+    pub(super) of: fn(&Heap, &ObjectSet, &Counted, &Meter) -> Result<u64, QueryError>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum OfProcesses {
+    /// A number, and the number of programs without it: those of which this noun was not recorded.
+    Total(&'static str, fn(&Selection) -> (Option<u64>, u32)),
+    /// The number of processes that failed.
+    Failed,
+    /// The most memory in a sample.
+    Sampled,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum OfTrials {
+    /// By how much the values became worse.
+    Change,
+    Median,
+    Extreme(fn(&Location) -> f64),
+    /// The number of modes.
+    Modes,
+    /// The number of runs with a property, and whether a witness names them.
+    Runs(fn(&Run) -> bool, bool),
+}
+
+const BYTES: Figure = Figure::Bytes;
+const TIME: Figure = Figure::Time;
+/// The unit of the metric, once it is known.
+const METRIC: Figure = Figure::Measured("");
+
+const COUNT: Quantity = Quantity { name: "count", of: |_, _, counted, _| Ok(counted.objects) };
+const SIZE: Quantity =
+    Quantity { name: "size", of: |_, _, counted, _| Ok(counted.heap_bytes.saturating_add(counted.unmanaged_bytes)) };
+const RETAINED: Quantity = Quantity { name: "retained", of: |heap, set, _, meter| retained_bytes(heap, set, meter) };
+
+/// All measures, of objects, of processes and of trials. Of two rows with the same word the second is meant only if the
+/// argument or the recording says so.
+pub(crate) const MEASURES: [&[Measure]; 3] = {
+    use OfObjects::{Amount, Growth};
+    use OfProcesses::{Failed, Sampled, Total};
+    use OfTrials::{Change, Extreme, Median, Modes, Runs};
+    let of_objects = &[
+        objects("count", Figure::Count("objects"), Amount(COUNT), "`count(EXPR) <= 100`;"),
+        objects("size", BYTES, Amount(SIZE), "`size(EXPR)`, shallow and unmanaged;"),
+        objects(
+            "retained",
+            BYTES,
+            Amount(RETAINED),
+            "`retained(EXPR) < 64M`, what would be freed with all these objects;",
+        ),
+        objects(
+            "growth",
+            Figure::BytesPerSnapshot,
+            Growth(RETAINED),
+            "`growth(EXPR) <= 0`, by how many bytes per snapshot their retained size grows;",
+        ),
+        objects(
+            "growth",
+            Figure::ObjectsPerSnapshot,
+            Growth(COUNT),
+            "`growth(count EXPR)`, by how many objects per snapshot their number grows;",
+        ),
+    ];
+    let of_processes = &[
+        processes(
+            "count",
+            Figure::Count("programs"),
+            Total("", |all| (Some(all.images), 0)),
+            "`count(EXPR)`, programs that were executed;",
+        ),
+        processes("failed", Figure::Count("processes"), Failed, "`failed(EXPR) = 0`, processes that failed;"),
+        processes(
+            "memory",
+            BYTES,
+            Total("peak of memory", |all| (all.peak_bytes, all.unknown_peaks)),
+            "`memory(EXPR) < 2G`, the largest peak of a single process;",
+        ),
+        processes("peak", BYTES, Sampled, "`peak(EXPR) < 8G`, the most memory of all of them together in a sample;"),
+        processes(
+            "wall",
+            TIME,
+            Total("", |all| (Some(all.wall_ns()), 0)),
+            "`wall(EXPR) < 10min`, from the beginning of the first to the end of the last;",
+        ),
+        processes("cpu", TIME, Total("processor time", |all| (all.cpu_ns.value(), all.unknown_cpu())), "`cpu(EXPR)`,"),
+        processes("user", TIME, Total("user time", |all| known(all.user_ns)), "`user(EXPR)`,"),
+        processes("system", TIME, Total("system time", |all| known(all.system_ns)), "`system(EXPR)`,"),
+        processes("reads", BYTES, Total("number of bytes read", |all| known(all.read_bytes)), "`reads(EXPR)` and"),
+        processes(
+            "writes",
+            BYTES,
+            Total("number of bytes written", |all| known(all.written_bytes)),
+            "`writes(EXPR)`, their sums.",
+        ),
+    ];
+    let of_trials = &[
+        trials(
+            "compare",
+            METRIC,
+            Change,
+            "`compare(METRIC) <= 5%`, that the second program, or this recording beside that of `--baseline`, is not \
+             worse by more, in any of its modes;",
+        ),
+        trials("median", METRIC, Median, "`median(METRIC) < 64M`,"),
+        trials("minimum", METRIC, Extreme(|location| location.minimum), "`minimum(METRIC)`,"),
+        trials("maximum", METRIC, Extreme(|location| location.maximum), "`maximum(METRIC)`,"),
+        trials("modes", Figure::Count("modes"), Modes, "`modes(METRIC) = 1`,"),
+        trials("runs", Figure::Count("runs"), Runs(Run::counts, false), "`runs() >= 20` and"),
+        trials(
+            "failed",
+            Figure::Count("runs"),
+            Runs(|run| !run.is_warmup && run.has_failed(), true),
+            "`failed() = 0`.",
+        ),
+    ];
+    [of_objects, of_processes, of_trials]
+};
+
+/// The words of all measures, each once.
+pub fn measures() -> Vec<&'static str> {
+    let mut words = Vec::new();
+    for measure in MEASURES.into_iter().flatten() {
+        if !words.contains(&measure.word) {
+            words.push(measure.word);
+        }
+    }
+    words
+}
+
+const fn objects(word: &'static str, figure: Figure, reading: OfObjects, document: &'static str) -> Measure {
+    Measure { word, figure, reading: Reading::Objects(reading), document }
+}
+
+const fn processes(word: &'static str, figure: Figure, reading: OfProcesses, document: &'static str) -> Measure {
+    Measure { word, figure, reading: Reading::Processes(reading), document }
+}
+
+const fn trials(word: &'static str, figure: Figure, reading: OfTrials, document: &'static str) -> Measure {
+    Measure { word, figure, reading: Reading::Trials(reading), document }
+}
+
+/// A sum without the programs of which it is not known, and their number.
+fn known(sum: Sum) -> (Option<u64>, u32) {
+    (sum.value(), sum.unknown())
+}
