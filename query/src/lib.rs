@@ -26,6 +26,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod answer;
 pub mod commands;
 pub mod document;
 pub mod error;
@@ -53,9 +54,9 @@ mod tables;
 mod touches;
 mod workspace;
 
+pub use answer::Answer;
 pub use arguments::Arguments;
-pub use barrow_answer as answer;
-pub use barrow_answer::Answer;
+pub use assertion::measure::measures;
 pub use context::Settings;
 pub use error::QueryError;
 pub use flags::{Flags, Format, SnapshotName};

@@ -78,8 +78,12 @@ impl Completer {
             Completion::Snapshots => ["all", "every", "last", "0"].map(str::to_owned).into(),
             Completion::Rankings => ["by", "types"].map(str::to_owned).into_iter().chain(self.kinds()).collect(),
             Completion::Expressions => {
-                let by = (command.name == "find").then(|| "by".to_owned());
-                self.attributes().chain(by).chain(self.kinds()).chain(self.sets.iter().cloned()).collect()
+                let special: Vec<String> = match command.name {
+                    "find" => vec!["by".to_owned()],
+                    "assert" => barrow_query::measures().into_iter().map(|measure| format!("{measure}(")).collect(),
+                    _ => Vec::new(),
+                };
+                self.attributes().chain(special).chain(self.kinds()).chain(self.sets.iter().cloned()).collect()
             }
         };
         let mut choices: Vec<String> = fixed.into_iter().filter(|choice| begins(choice, word)).collect();
@@ -213,6 +217,7 @@ mod tests {
         assert_eq!(offered("top by "), TYPE_ORDERS);
         assert_eq!(offered("top 5 objects by re"), ["retained"]);
         assert_eq!(offered("find size > 5 by re"), ["retained", "refs"]);
+        assert_eq!(offered("assert med"), ["median("]);
         assert!(offered("histogram by ").contains(&"generation".to_owned()));
         // Tests run in the folder of the crate.
         for line in ["top > Car", "import Car", "diff Car", "repair -o Car", "repack -o Car", "assert --from Car"] {
