@@ -121,7 +121,7 @@ impl Programs {
     }
 }
 
-/// By how much it became worse, in the unit of the metric: of the worst mode that did, otherwise of all values.
+/// The change for the worse, in the unit of the metric: of the mode that became worst, otherwise of all values.
 fn change(compared: &Compared<'_>, metric: &Metric) -> Option<f64> {
     let sign = if metric.better == Better::Higher { -1.0 } else { 1.0 };
     let comparison = &compared.comparison;
@@ -135,8 +135,10 @@ fn witness(compared: &Compared<'_>, metric: &Metric, a: Side<'_>, b: Side<'_>) -
     let unit = metric.unit.as_str();
     let [old, new] = compared.medians.map(|median| known(median, |median| text(median, unit)));
     let mut lines = vec![format!("`{}` has a median of {old}, `{}` one of {new}", a.name(), b.name())];
-    let is_worse = |verdict| matches!(verdict, ComparisonVerdict::Worse | ComparisonVerdict::WorseWeight);
-    for pair in compared.comparison.modes.iter().filter(|pair| is_worse(pair.verdict)) {
+    for pair in &compared.comparison.modes {
+        if !matches!(pair.verdict, ComparisonVerdict::Worse | ComparisonVerdict::WorseWeight) {
+            continue;
+        }
         let mode = pair.b.or(pair.a).map_or(0, |mode| mode + 1);
         let points = pair.weight_change * 100.0;
         lines.push(match (pair.a, pair.b) {

@@ -1,4 +1,4 @@
-//! Assertions and what they are judged by, from words, flags and files.
+//! Assertions and their judge, from words, flags and files.
 
 use std::fs;
 use std::path::Path;
@@ -16,10 +16,10 @@ use crate::language::operand::{Compared, Operand};
 use crate::session::state::State;
 use crate::sources::opening::{self, OpenFile};
 
-/// These assertions and those of `--from`, about this snapshot unless they name another.
+/// Parses these assertions and those of `--from`, about `snapshot` unless they name another.
 ///
 /// # Errors
-/// A usage error with the place, a file that cannot be read.
+/// A usage error with the place; a file that cannot be read.
 pub(crate) fn assertions_of(
     state: &State,
     snapshot: SnapshotId,
@@ -31,8 +31,8 @@ pub(crate) fn assertions_of(
     let has_processes = recording.is_some_and(|recording| recording.has_processes());
     let has_snapshots = recording.is_some_and(|recording| recording.snapshot_ids().next().is_some());
     let only_processes = has_processes && !has_snapshots;
-    let only_trials =
-        recording.is_some_and(|recording| recording.has_measurements()) && !has_processes && !has_snapshots;
+    let has_trials = recording.is_some_and(|recording| recording.has_measurements());
+    let only_trials = has_trials && !has_processes && !has_snapshots;
     let (objects, processes) = (state.scope(snapshot), asked::Scope { state, flags: &arguments.flags });
     let scope = Scope { objects: &objects, processes: &processes, has_processes, only_trials, only_processes };
     let mut assertions = texts.iter().map(|text| Assertion::parse(text, &scope)).collect::<Result<Vec<_>, _>>()?;
@@ -52,7 +52,10 @@ fn read(path: &Path) -> Result<String, QueryError> {
         .map_err(|error| QueryError::Unreadable { path: path.display().to_string(), cause: error.to_string() })
 }
 
-/// The judge that the flags ask for.
+/// A judge with the baseline and the known leaks of the flags.
+///
+/// # Errors
+/// A file that cannot be read; a line of `--allow` that is no fingerprint.
 pub(crate) fn judge(state: &State, arguments: &Arguments) -> Result<Judge, QueryError> {
     let mut judge = Judge::default();
     judge.flags = arguments.flags.clone();
@@ -66,8 +69,8 @@ pub(crate) fn judge(state: &State, arguments: &Arguments) -> Result<Judge, Query
     Ok(judge)
 }
 
-/// `FILE`, `FILE:3`; a number is a snapshot of the open recording. A file of processes or trials need
-/// not hold a snapshot.
+/// Opens `FILE` or `FILE:3`; a number is a snapshot of the open recording. A file with processes or trials need not hold
+/// a snapshot.
 fn baseline(state: &State, name: &str) -> Result<Baseline, QueryError> {
     let file = || Operand::Other(name.to_owned(), SnapshotName::Last);
     let operand = Operand::named(name).unwrap_or_else(file);

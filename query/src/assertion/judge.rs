@@ -8,7 +8,7 @@ use barrow_processes::ProcessTree;
 use barrow_trials::{Trials, VariantId};
 
 use super::judgement::{Found, Judgement, Reading, Verdict};
-use super::measure::{OfObjects, OfTrials};
+use super::measure::OfTrials;
 use super::objects::Objects;
 use super::processes::Processes;
 use super::trials::{self, Programs};
@@ -69,10 +69,18 @@ pub(super) enum Side {
 
 /// A part of a recording from which a measure is read as one number.
 enum Case<'c> {
-    Snapshot(&'c Objects, SnapshotId),
-    Growth(&'c Objects, Vec<SnapshotId>),
+    /// A snapshot, or several for growth.
+    Snapshots(&'c Objects, Vec<SnapshotId>),
     Processes(&'c Processes),
     Program(&'c Programs, VariantId),
+}
+
+/// The comparison that is judged.
+#[derive(Clone, Copy)]
+struct Context<'c> {
+    state: &'c State,
+    assertion: &'c Assertion,
+    compared: &'c Compared,
 }
 
 impl Judge {
@@ -99,7 +107,7 @@ impl Judge {
                 Argument::Trials(programs) if matches!(programs.reading, OfTrials::Change) => {
                     self.change(state, compared, programs)?
                 }
-                _ => self.compared(state, assertion, compared, snapshots)?,
+                _ => self.compared(Context { state, assertion, compared }, snapshots)?,
             },
         };
         Ok(Judgement { is_exact: self.is_exact, ..judgement })
@@ -109,9 +117,7 @@ impl Judge {
     fn snapshots(&self, state: &State, assertion: &Assertion, side: Side) -> Result<Vec<SnapshotId>, QueryError> {
         let is_growth = match &assertion.claim {
             Claim::NoLeaks(_) => false,
-            Claim::Compared(Compared { argument: Argument::Objects(objects), .. }) => {
-                matches!(objects.reading, OfObjects::Growth(_))
-            }
+            Claim::Compared(Compared { argument: Argument::Objects(objects), .. }) => objects.is_growth(),
             Claim::Compared(_) => return Ok(Vec::new()),
         };
         let known: Vec<SnapshotId> = match (side, &self.baseline) {
@@ -135,55 +141,59 @@ impl Judge {
     }
 
     /// Judges each case up to the first that fails.
-    fn compared(
-        &mut self,
-        state: &State,
-        assertion: &Assertion,
-        compared: &Compared,
-        snapshots: Vec<SnapshotId>,
-    ) -> Result<Judgement, QueryError> {
-        let (cases, nothing) = match &compared.argument {
-            Argument::Objects(objects) => match objects.reading {
-                OfObjects::Growth(_) => (vec![Case::Growth(objects, snapshots)], ""),
-                OfObjects::Amount(_) => {
-                    let cases = snapshots.into_iter().map(|snapshot| Case::Snapshot(objects, snapshot));
-                    (cases.collect(), "there is no such snapshot")
-                }
-            },
-            Argument::Processes(processes) => (vec![Case::Processes(processes)], ""),
+    fn compared(&mut self, context: Context<'_>, snapshots: Vec<SnapshotId>) -> Result<Judgement, QueryError> {
+        let cases: Vec<Case<'_>> = match &context.compared.argument {
+            Argument::Objects(objects) if objects.is_growth() => vec![Case::Snapshots(objects, snapshots)],
+            Argument::Objects(objects) => {
+                snapshots.into_iter().map(|snapshot| Case::Snapshots(objects, vec![snapshot])).collect()
+            }
+            Argument::Processes(processes) => vec![Case::Processes(processes)],
             Argument::Trials(programs) => {
-                let variants = programs.variants(&*state.trials()?)?.into_iter();
-                (variants.map(|variant| Case::Program(programs, variant)).collect(), "no run was recorded")
+                let variants = programs.variants(&*context.state.trials()?)?.into_iter();
+                variants.map(|variant| Case::Program(programs, variant)).collect()
             }
         };
         let mut all = Vec::new();
         for case in cases {
-            all.push(self.of_case(state, assertion, compared, &case)?);
+            all.push(self.of_case(context, &case)?);
             if all.last().is_some_and(|judgement| judgement.verdict == Verdict::Fails) {
                 break;
             }
         }
-        Ok(Judgement::decisive(all).unwrap_or_else(|| Judgement::undecided(nothing, assertion.figure())))
+        let nothing = match &context.compared.argument {
+            Argument::Trials(_) => "no run was recorded",
+            _ => "there is no such snapshot",
+        };
+        Ok(Judgement::decisive(all).unwrap_or_else(|| Judgement::undecided(nothing, context.compared.measure.figure)))
     }
 
-    fn of_case(
-        &mut self,
-        state: &State,
-        assertion: &Assertion,
-        compared: &Compared,
-        case: &Case<'_>,
-    ) -> Result<Judgement, QueryError> {
+    fn of_case(&mut self, context: Context<'_>, case: &Case<'_>) -> Result<Judgement, QueryError> {
+        let Context { state, compared, .. } = context;
         let mut unit = compared.measure.figure;
         if let Case::Program(programs, _) = case {
             unit = programs.figure(&*state.trials()?, unit)?;
             programs.check_unit(unit, compared.limit)?;
         }
-        let mut judgement = match self.read_with_limit(state, assertion, compared, case, unit)? {
+        let limit = match compared.limit.factor {
+            None => Ok(compared.limit.of(0.0)),
+            Some(_) => {
+                let before = self.of_baseline(context, case, unit)?;
+                let found = self.read(context, &before, Side::Baseline)?;
+                found.map(|found| compared.limit.of(found.value)).map_err(|why| format!("of the baseline, {why}"))
+            }
+        };
+        let found = match limit {
+            Ok(limit) => self.read(context, case, Side::Open)?.map(|found| (found, limit)),
+            Err(why) => Err(why),
+        };
+        let mut judgement = match found {
             Ok((found, limit)) => judged(found, compared.comparison, limit, unit)?,
             Err(why) => Judgement::undecided(why, unit),
         };
         match case {
-            Case::Snapshot(_, snapshot) => judgement.snapshot = Some(*snapshot),
+            Case::Snapshots(objects, snapshots) if !objects.is_growth() => {
+                judgement.snapshot = snapshots.first().copied();
+            }
             Case::Program(_, variant) => {
                 let trials = state.trials()?;
                 if let (Verdict::Undecided(why), true) = (&mut judgement.verdict, trials.variants().len() > 1) {
@@ -195,56 +205,30 @@ impl Judge {
         Ok(judgement)
     }
 
-    /// Reads a case, and the baseline if the limit depends on it.
-    fn read_with_limit<'r>(
-        &mut self,
-        state: &'r State,
-        assertion: &Assertion,
-        compared: &Compared,
-        case: &Case<'r>,
-        unit: Figure,
-    ) -> Result<Result<(Found<'r>, f64), String>, QueryError> {
-        let mut baseline = 0.0;
-        if compared.limit.factor.is_some() {
-            let before = self.of_baseline(state, assertion, case, unit)?;
-            match self.read(state, &before, Side::Baseline, compared)? {
-                Ok(found) => baseline = found.value,
-                Err(why) => return Ok(Err(format!("of the baseline, {why}"))),
-            }
-        }
-        let found = self.read(state, case, Side::Open, compared)?;
-        Ok(found.map(|found| (found, compared.limit.of(baseline))))
-    }
-
-    /// The case of the baseline that an assertion compares with.
-    fn of_baseline<'c>(
-        &mut self,
-        state: &State,
-        assertion: &Assertion,
-        case: &Case<'c>,
-        unit: Figure,
-    ) -> Result<Case<'c>, QueryError> {
-        let baseline = self.baseline()?;
+    /// The case of the baseline that a case is compared with.
+    fn of_baseline<'c>(&mut self, context: Context<'_>, case: &Case<'c>, unit: Figure) -> Result<Case<'c>, QueryError> {
         let has_names = match case {
-            Case::Snapshot(objects, _) | Case::Growth(objects, _) => {
-                baseline.snapshot()?;
-                objects.expression.snapshot().is_some()
-            }
+            Case::Snapshots(objects, _) => objects.expression.snapshot().is_some(),
             Case::Processes(processes) => processes.expression.has_names(),
             Case::Program(..) => false,
         };
+        let baseline = self.baseline()?;
         if has_names {
-            return Err(QueryError::usage(
-                "sets and rows belong to the open recording; the baseline does not have them",
-            ));
+            let message = "sets and rows belong to the open recording; the baseline does not have them";
+            return Err(QueryError::usage(message));
         }
         Ok(match case {
-            Case::Snapshot(objects, _) => Case::Snapshot(objects, baseline.snapshot()?),
-            Case::Growth(objects, _) => Case::Growth(objects, self.snapshots(state, assertion, Side::Baseline)?),
+            Case::Snapshots(objects, _) => {
+                let mut snapshots = vec![baseline.snapshot()?];
+                if objects.is_growth() {
+                    snapshots = self.snapshots(context.state, context.assertion, Side::Baseline)?;
+                }
+                Case::Snapshots(objects, snapshots)
+            }
             Case::Processes(processes) => Case::Processes(processes),
             Case::Program(programs, variant) => {
-                let before = self.trials(state, Side::Baseline)?;
-                let of_baseline = trials::counterpart(&*state.trials()?, *variant, &before)?;
+                let before = self.trials(context.state, Side::Baseline)?;
+                let of_baseline = trials::counterpart(&*context.state.trials()?, *variant, &before)?;
                 if programs.figure(&before, unit)? != unit {
                     return Err(QueryError::usage("the baseline measures it in another unit"));
                 }
@@ -253,22 +237,11 @@ impl Judge {
         })
     }
 
-    fn read<'r>(
-        &mut self,
-        state: &'r State,
-        case: &Case<'r>,
-        side: Side,
-        compared: &Compared,
-    ) -> Result<Reading<'r>, QueryError> {
+    fn read<'c>(&mut self, context: Context<'c>, case: &Case<'c>, side: Side) -> Result<Reading<'c>, QueryError> {
+        let Context { state, compared: Compared { measure, .. }, .. } = context;
         match case {
-            Case::Snapshot(objects, snapshot) => self.read_snapshot(state, objects, side, *snapshot),
-            Case::Growth(objects, snapshots) => {
-                self.read_growth(state, objects, side, snapshots, compared.measure.figure)
-            }
-            Case::Processes(processes) => {
-                let tree = self.tree(state, side)?;
-                processes.read(state, tree, &self.flags, compared.measure)
-            }
+            Case::Snapshots(objects, snapshots) => self.read_objects(state, objects, side, snapshots, measure.figure),
+            Case::Processes(processes) => processes.read(state, self.tree(state, side)?, &self.flags, measure),
             Case::Program(programs, variant) => programs.read(&self.trials(state, side)?, *variant),
         }
     }

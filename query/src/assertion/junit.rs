@@ -1,4 +1,4 @@
-//! JUnit XML, as CI servers read it: a suite, a case for each assertion. So little of XML that it needs no library.
+//! JUnit XML, as CI servers read it: a suite with a case for each assertion. Its subset of XML needs no library.
 
 use std::fmt::Write;
 
@@ -6,37 +6,36 @@ use crate::answer::visible;
 
 /// The result of one assertion.
 pub(crate) struct Case {
-    /// What was asserted.
+    /// The assertion.
     pub(crate) name: String,
-    /// How long it took.
+    /// The time that it took.
     pub(crate) seconds: f64,
-    /// What is wrong with it.
+    /// The reason why it does not hold.
     pub(crate) problem: Option<Problem>,
-    /// What else there is to say.
+    /// Notes, which are printed in any case.
     pub(crate) notes: String,
 }
 
-/// What is wrong with an assertion.
+/// The reason why an assertion does not hold.
 pub(crate) enum Problem {
     /// It is false.
     Failure {
-        /// In a line.
+        /// The numbers, in a line.
         message: String,
         /// The witness.
         text: String,
     },
-    /// It could not be judged.
+    /// It is undecided.
     Error {
-        /// Why.
+        /// The reason.
         message: String,
     },
 }
 
-/// A whole document: a suite of this name.
+/// A document with a suite of this name.
 pub(crate) fn document(suite: &str, cases: &[Case]) -> String {
-    let count = |is: fn(&Problem) -> bool| cases.iter().filter(|case| case.problem.as_ref().is_some_and(is)).count();
-    let failures = count(|problem| matches!(problem, Problem::Failure { .. }));
-    let errors = count(|problem| matches!(problem, Problem::Error { .. }));
+    let failures = cases.iter().filter(|case| matches!(case.problem, Some(Problem::Failure { .. }))).count();
+    let errors = cases.iter().filter(|case| matches!(case.problem, Some(Problem::Error { .. }))).count();
     let seconds: f64 = cases.iter().map(|case| case.seconds).sum();
     let counts = format!(r#"tests="{}" failures="{failures}" errors="{errors}" time="{seconds:.3}""#, cases.len());
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -61,7 +60,7 @@ pub(crate) fn document(suite: &str, cases: &[Case]) -> String {
     xml + "  </testsuite>\n</testsuites>\n"
 }
 
-/// A text for an element or an attribute. XML has no way to write most control characters: they are written out.
+/// Escapes a text for an element or an attribute. Control characters, most of which XML cannot contain, are made visible.
 fn escaped(text: &str) -> String {
     let mut xml = String::with_capacity(text.len());
     for c in visible::lines(text).chars() {

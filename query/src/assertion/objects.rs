@@ -37,6 +37,11 @@ impl Objects {
         }
     }
 
+    /// Whether the measure is the growth of a number, and not the number.
+    pub(super) fn is_growth(&self) -> bool {
+        matches!(self.reading, OfObjects::Growth(_))
+    }
+
     /// Selects the objects of a snapshot, and counts them.
     ///
     /// # Errors
@@ -63,6 +68,12 @@ pub(super) struct Grown {
 }
 
 impl Grown {
+    fn of(points: Vec<(f64, f64)>) -> Self {
+        let growth = Growth::of(&points.iter().map(|&(_, found)| found).collect::<Vec<_>>());
+        Grown { points, growth }
+    }
+
+    /// The interval of the slope.
     fn interval(growth: &Growth) -> (f64, f64) {
         growth.trend.interval.unwrap_or((f64::NEG_INFINITY, f64::INFINITY))
     }
@@ -104,30 +115,11 @@ fn lies_beyond(growth: &Growth, comparison: Comparison, limit: f64) -> bool {
 }
 
 impl Judge {
-    /// Reads the number of the objects of a snapshot.
+    /// Reads the number of the objects of the last snapshot, or the slope of the numbers of all.
     ///
     /// # Errors
     /// No such kind; those of the analyzer.
-    pub(super) fn read_snapshot<'r>(
-        &mut self,
-        state: &'r State,
-        objects: &'r Objects,
-        side: Side,
-        snapshot: SnapshotId,
-    ) -> Result<Reading<'r>, QueryError> {
-        let found = self.measured(state, objects, side, snapshot)?;
-        let witness = move || {
-            let (heap, meter) = (state.heap(snapshot)?, state.meter());
-            witness::of_set(&heap, &objects.select(&heap, &meter)?.0, &meter)
-        };
-        Ok(Ok(Found::exactly(found, Box::new(witness))))
-    }
-
-    /// Reads the slope of the number of the objects over snapshots.
-    ///
-    /// # Errors
-    /// As for [`read_snapshot`](Self::read_snapshot).
-    pub(super) fn read_growth<'r>(
+    pub(super) fn read_objects<'r>(
         &mut self,
         state: &'r State,
         objects: &'r Objects,
@@ -135,34 +127,38 @@ impl Judge {
         snapshots: &[SnapshotId],
         unit: Figure,
     ) -> Result<Reading<'r>, QueryError> {
-        let (snapshots, is_repeated) = match side {
-            Side::Open => without_repeated(&*state.recording()?, snapshots)?,
-            Side::Baseline => (snapshots, false),
-        };
-        if side == Side::Open && snapshots.len() < LEAST_POINTS {
+        let is_judged = objects.is_growth() && side == Side::Open;
+        let recording = state.recording()?;
+        let (snapshots, is_repeated) =
+            if is_judged { without_repeated(&recording, snapshots)? } else { (snapshots, false) };
+        if is_judged && snapshots.len() < LEAST_POINTS {
             let there = units::counted(snapshots.len() as u64, "snapshot");
             let but = if is_repeated { " without the last one, which repeats the one before" } else { "" };
             return Ok(Err(format!("{there}{but} can show no growth; {LEAST_POINTS} are needed")));
         }
-        let mut points = Vec::new();
+        let (mut last, mut points) = (SnapshotId(0), Vec::new());
         for &snapshot in snapshots {
+            last = snapshot;
             points.push((f64::from(snapshot.0), self.measured(state, objects, side, snapshot)?));
         }
-        let growth = Growth::of(&points.iter().map(|&(_, found)| found).collect::<Vec<_>>());
-        let last = snapshots.last().copied().unwrap_or(SnapshotId(0));
-        let grown = Arc::new(Grown { points, growth });
-        let explained = Arc::clone(&grown);
+        let found = points.last().map_or(0.0, |&(_, found)| found);
+        let grown = objects.is_growth().then(|| Arc::new(Grown::of(points)));
+        let explained = grown.clone();
         let witness = move || {
             let (heap, meter) = (state.heap(last)?, state.meter());
-            witness::of_growth(&heap, &objects.select(&heap, &meter)?.0, &explained, unit, &meter)
+            let (set, _) = objects.select(&heap, &meter)?;
+            let of_last = witness::of_set(&heap, &set, &meter)?;
+            Ok(match explained {
+                Some(grown) => witness::of_growth(last, of_last, &grown, unit),
+                None => of_last,
+            })
         };
-        Ok(Ok(Found {
-            value: grown.growth.trend.slope,
-            interval: Grown::interval(&grown.growth),
-            growth: Some(grown),
-            notes: is_repeated.then(|| growth_series::REPEATED.to_owned()).into_iter().collect(),
-            witness: Box::new(witness),
-        }))
+        let mut found = Found::exactly(found, Box::new(witness));
+        if let Some(grown) = &grown {
+            (found.value, found.interval) = (grown.growth.trend.slope, Grown::interval(&grown.growth));
+        }
+        found.notes.extend(is_repeated.then(|| growth_series::REPEATED.to_owned()));
+        Ok(Ok(Found { growth: grown, ..found }))
     }
 
     /// Measures a snapshot, unless it did so before.

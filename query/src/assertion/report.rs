@@ -1,8 +1,7 @@
-//! Assertions with what came of them, as an answer and as cases of JUnit.
+//! The results of assertions, as an answer and as cases of JUnit.
 
-use super::figure::Figure;
 use super::judgement::Judgement;
-use super::{Assertion, Claim, Judge, Verdict};
+use super::{Assertion, Claim, Figure, Judge, Verdict};
 use crate::answer::units;
 use crate::answer::visible;
 use crate::answer::{Answer, Audience, Column, Outcome, Table, Value};
@@ -17,7 +16,7 @@ pub(crate) struct Judged {
     text: String,
     sign: &'static str,
     judgement: Judgement,
-    /// About types that the recording does not have.
+    /// Notes of the judgement, and on types that the recording does not have.
     notes: Vec<String>,
     seconds: f64,
 }
@@ -26,7 +25,7 @@ impl Judged {
     /// Judges an assertion.
     ///
     /// # Errors
-    /// A usage error, those of the analyzer.
+    /// A usage error; those of the analyzer.
     pub(crate) fn new(judge: &mut Judge, state: &State, assertion: &Assertion) -> Result<Self, QueryError> {
         let meter = state.meter();
         let judgement = judge.judge(state, assertion)?;
@@ -46,12 +45,12 @@ impl Judged {
         Ok(Judged { text: assertion.text.clone(), sign, judgement, notes, seconds })
     }
 
-    /// Whether it holds.
+    /// The verdict.
     pub(crate) fn verdict(&self) -> &Verdict {
         &self.judgement.verdict
     }
 
-    /// The assertion with why it could not be judged, if it could not.
+    /// The assertion with the reason why it is undecided, if it is.
     pub(crate) fn undecided(&self) -> Option<String> {
         self.undecided_because().map(|why| format!("{}: {why}", self.text))
     }
@@ -76,25 +75,25 @@ impl Judged {
         }
     }
 
-    /// Why it does not hold, in lines.
+    /// The reason why it does not hold, in lines.
     fn reasons(&self) -> Vec<String> {
-        let mut lines = Vec::new();
         match &self.judgement.verdict {
-            Verdict::Holds => {}
+            Verdict::Holds => Vec::new(),
             Verdict::Fails => {
-                lines.push(self.figures());
-                lines.extend(self.judgement.witness.iter().flat_map(|witness| witness.lines.clone()));
+                let witness = self.judgement.witness.iter().flat_map(|witness| witness.lines.clone());
+                std::iter::once(self.figures()).chain(witness).collect()
             }
-            Verdict::Undecided(why) => lines.push(why.clone()),
+            Verdict::Undecided(why) => vec![why.clone()],
         }
-        lines
+    }
+
+    /// A value that is not known if the assertion is undecided.
+    fn if_decided(&self, value: Value) -> Value {
+        if self.undecided_because().is_some() { Value::None } else { value }
     }
 
     fn row(&self) -> Vec<Value> {
         let Judgement { verdict, snapshot, found, limit, said, unit, witness, .. } = &self.judgement;
-        let is_decided = !matches!(verdict, Verdict::Undecided(_));
-        let figure = |number: f64| if is_decided { Value::Rate(number) } else { Value::None };
-        let text = |number: f64| if is_decided { Value::Text(unit.text(number)) } else { Value::None };
         let fields = witness.as_ref().map(|witness| Value::Record(witness.fields.clone()));
         vec![
             Value::text(match verdict {
@@ -104,10 +103,10 @@ impl Judged {
             }),
             Value::text(&self.text),
             snapshot.map(|snapshot| snapshot.0).into(),
-            figure(*found),
-            text(*found),
-            figure(*limit),
-            text(*limit),
+            self.if_decided(Value::Rate(*found)),
+            self.if_decided(Value::Text(unit.text(*found))),
+            self.if_decided(Value::Rate(*limit)),
+            self.if_decided(Value::Text(unit.text(*limit))),
             Value::text(unit.name()),
             self.undecided_because().into(),
             said.map_or(Value::None, Value::text),
@@ -132,12 +131,11 @@ fn columns() -> Vec<Column> {
     ]
 }
 
-/// All of them as one answer.
+/// An answer with a row for each assertion.
 pub(crate) fn answer(judged: &[Judged]) -> Answer {
     let rows = judged.iter().map(Judged::row).collect();
-    let is = |verdict: fn(&Verdict) -> bool| judged.iter().any(|judged| verdict(judged.verdict()));
-    let (fails, undecided) =
-        (is(|verdict| *verdict == Verdict::Fails), is(|verdict| matches!(verdict, Verdict::Undecided(_))));
+    let fails = judged.iter().any(|judged| *judged.verdict() == Verdict::Fails);
+    let undecided = judged.iter().any(|judged| judged.undecided_because().is_some());
     let mut answer = Answer::default()
         .fact(Column::text("holds").for_machines(), Value::Flag(!fails && !undecided))
         .table(Table { key: "assertions", audience: Audience::Everyone, columns: columns(), rows });
@@ -160,26 +158,28 @@ pub(crate) fn answer(judged: &[Judged]) -> Answer {
     };
     match judged.iter().all(|judged| judged.judgement.is_exact) {
         true => answer.exact(),
-        // The notes say which.
+        // Notes name the assertions.
         false => Answer { exactness: Some(BY_LOWER_BOUNDS), ..answer },
     }
 }
 
-/// Lines as one text, in which a line end is the end of a line and never a part of a name.
+/// Joins lines. Line ends within a line, as of a name, are made visible.
 fn visible_lines(lines: &[String]) -> String {
     lines.iter().map(|line| visible::line(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// All of them as test cases, for programs that show the results of tests.
+/// A test case for each assertion, for programs that show the results of tests.
 pub(crate) fn junit_cases(judged: &[Judged]) -> Vec<Case> {
-    let case = |judged: &Judged| {
-        let text = visible_lines(&judged.reasons());
+    let cases = judged.iter().map(|judged| {
         let problem = match judged.verdict() {
             Verdict::Holds => None,
-            Verdict::Fails => Some(Problem::Failure { message: judged.figures(), text }),
+            Verdict::Fails => {
+                Some(Problem::Failure { message: judged.figures(), text: visible_lines(&judged.reasons()) })
+            }
             Verdict::Undecided(why) => Some(Problem::Error { message: why.clone() }),
         };
-        Case { name: judged.text.clone(), seconds: judged.seconds, problem, notes: visible_lines(&judged.notes) }
-    };
-    judged.iter().map(case).collect()
+        let (name, notes) = (judged.text.clone(), visible_lines(&judged.notes));
+        Case { name, seconds: judged.seconds, problem, notes }
+    });
+    cases.collect()
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use barrow_analyzer::{Heap, ObjectId, ObjectSet};
+use barrow_analyzer::{Heap, ObjectSet, SnapshotId};
 use barrow_processes::{Amounts, ImageId, ImageSet, ProcessTree, SampledPeak};
 use barrow_statistics::Mode;
 
@@ -58,40 +58,24 @@ pub(super) fn of_set(heap: &Heap, set: &ObjectSet, meter: &Meter) -> Result<Witn
     }
     let mut fields = vec![("largest".to_owned(), Value::List(objects))];
     match largest.first() {
-        Some(&object) => add_path(heap, object, meter, &mut lines, &mut fields)?,
+        Some(&object) => {
+            let chain = Chain::to(heap, object, meter)?;
+            lines.push(format!("@{object} is held by"));
+            lines.extend(chain.lines().into_iter().map(|line| format!("  {line}")));
+            fields.push(("path".to_owned(), chain.value()));
+        }
         None if count > 0 => lines.push(format!("no root reaches {}", units::counted(count, "such object"))),
         None => lines.push("there is no such object".to_owned()),
     }
     Ok(Witness { lines, fields })
 }
 
-fn add_path(
-    heap: &Heap,
-    object: ObjectId,
-    meter: &Meter,
-    lines: &mut Vec<String>,
-    fields: &mut Vec<(String, Value)>,
-) -> Result<(), QueryError> {
-    let chain = Chain::to(heap, object, meter)?;
-    lines.push(format!("@{object} is held by"));
-    lines.extend(chain.lines().into_iter().map(|line| format!("  {line}")));
-    fields.push(("path".to_owned(), chain.value()));
-    Ok(())
-}
-
-/// The series with its slope, and a witness of the last snapshot.
-pub(super) fn of_growth(
-    heap: &Heap,
-    set: &ObjectSet,
-    grown: &Grown,
-    unit: Figure,
-    meter: &Meter,
-) -> Result<Witness, QueryError> {
+/// The series with its slope, and the witness of the last snapshot.
+pub(super) fn of_growth(last: SnapshotId, of_last: Witness, grown: &Grown, unit: Figure) -> Witness {
     let amount = if unit == Figure::BytesPerSnapshot { Figure::Bytes } else { Figure::Count("objects") };
     let points = grown.points.iter().map(|(snapshot, found)| format!("{snapshot}: {}", amount.text(*found)));
     let trend = &grown.growth.trend;
     let (low, high) = trend.interval.unwrap_or((trend.slope, trend.slope));
-    let of_last = of_set(heap, set, meter)?;
     let mut lines = vec![
         format!("by snapshot: {}", points.collect::<Vec<_>>().join(", ")),
         format!(
@@ -101,7 +85,7 @@ pub(super) fn of_growth(
             unit.text(low),
             unit.text(high)
         ),
-        format!("in snapshot {}:", heap.snapshot()),
+        format!("in snapshot {last}:"),
     ];
     lines.extend(of_last.lines.into_iter().map(|line| format!("  {line}")));
     let points = grown.points.iter().map(|&(snapshot, found)| {
@@ -114,7 +98,7 @@ pub(super) fn of_growth(
         ("slope_high".to_owned(), Value::Rate(high)),
     ];
     fields.extend(of_last.fields);
-    Ok(Witness { lines, fields })
+    Witness { lines, fields }
 }
 
 /// Every suspect as `leaks` describes it, with the reason why it is not excused where an exception names it.

@@ -1,4 +1,4 @@
-//! `assert`: whether what is said of a recording holds, for CI.
+//! `assert`: checks statements about a recording, for CI.
 
 use std::fs;
 
@@ -110,7 +110,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     Ok(answer.into())
 }
 
-/// The assertions of the line and of `--from`.
+/// Parses the assertions of the line and of `--from`.
 fn assertions(state: &State, arguments: &Arguments) -> Result<Vec<Assertion>, QueryError> {
     // A recording of processes or trials need not hold a snapshot.
     let snapshot = match state.snapshot() {
