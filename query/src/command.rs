@@ -5,6 +5,7 @@ use barrow_analyzer::Recording;
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
+use crate::assertion::measure::MEASURES;
 use crate::error::QueryError;
 use crate::touches::Touches;
 
@@ -189,7 +190,13 @@ impl Command {
     #[must_use]
     pub fn details(&self) -> String {
         let paragraphs = self.paragraphs.trim().split("\n\n");
-        paragraphs.map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n")
+        let text = paragraphs.map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n");
+        // The measures of assertions have their own table.
+        let subjects = ["objects", "processes", "trials"].into_iter().zip(MEASURES);
+        subjects.fold(text, |text, (subject, measures)| {
+            let documents: Vec<&str> = measures.iter().map(|measure| measure.document).collect();
+            text.replace(&format!("{{measures of {subject}}}"), &documents.join(" "))
+        })
     }
 
     /// The verb with its arguments.

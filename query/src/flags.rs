@@ -2,7 +2,7 @@
 
 mod trial;
 
-pub use trial::{SortBy, TrialFlags, Until};
+pub use trial::{SortBy, TimeUnit, TrialFlags, Until};
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -26,7 +26,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod answer;
 pub mod commands;
 pub mod document;
 pub mod error;
@@ -54,7 +53,8 @@ mod tables;
 mod touches;
 mod workspace;
 
-pub use answer::Answer;
+pub use barrow_answer as answer;
+pub use barrow_answer::Answer;
 pub use arguments::Arguments;
 pub use assertion::measure::measures;
 pub use context::Settings;
