@@ -19,3 +19,4 @@ pub(crate) mod sites;
 pub(crate) mod strings;
 pub(crate) mod tables;
 pub(crate) mod type_identity;
+pub(crate) mod words;

@@ -76,6 +76,7 @@ impl<'r> Frames<'r> {
             .recording
             .sites()
             .and_then(|_| self.recording.fields())
+            .and_then(|_| self.recording.words())
             .and_then(|_| rows())
             .and_then(|()| self.recording.tables())
         {

@@ -91,7 +91,7 @@ pub fn verify(recording: &Recording, progress: &dyn Progress) -> Result<Verifica
         return Ok(found);
     }
     recording.tables()?.string_problems().iter().for_each(|error| found.error(None, error));
-    for error in [recording.sites().err(), recording.fields().err()].into_iter().flatten() {
+    for error in [recording.sites().err(), recording.fields().err(), recording.words().err()].into_iter().flatten() {
         found.error(None, &error);
     }
     for log in [recording.process_rows(|_| Ok(())), recording.measurement_rows(|_| Ok(()))] {

@@ -78,6 +78,8 @@ named_numbers! { SectionType, "" {
     FIELDS = 26,
     /// Reserved: identifies the content of a recording without snapshots, as a commit does.
     CHECKPOINT = 27,
+    /// The strings that are words of the recorder: may be skipped.
+    WORDS = 28,
 }}
 
 impl SectionType {
@@ -93,6 +95,7 @@ impl SectionType {
             SectionType::PROCESSES,
             SectionType::MEASUREMENTS,
             SectionType::FIELDS,
+            SectionType::WORDS,
         ];
         self.is_critical() || is_optional.contains(&self)
     }

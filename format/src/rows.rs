@@ -21,6 +21,7 @@
 //! | THREADS | [`Thread`] | over the snapshot |
 //! | PROCESSES | [`ProcessRow`] | over the file |
 //! | MEASUREMENTS | [`MeasurementRow`] | over the file |
+//! | WORDS | [`WordRow`] | over the file |
 
 mod field;
 mod kind;
@@ -35,6 +36,7 @@ mod text;
 mod thread;
 mod totals;
 mod types;
+mod word;
 
 pub use field::{Encoding, Field, Value};
 pub use kind::{Kind, KindRole};
@@ -49,6 +51,7 @@ pub use text::{KeyValue, Text};
 pub use thread::Thread;
 pub use totals::TypeTotals;
 pub use types::Type;
+pub use word::{WordPlace, WordRow, WordValues};
 
 use crate::codec::{Codec, Compressor, Decompressor};
 use crate::error::{FormatError, Result};

@@ -41,7 +41,8 @@
 //!
 //! Reading order: [`Writer`], [`Snapshot`], [`Shard`]; then `announced` (a block as it was told),
 //! `shapes` (what objects of a type have in common), `encoders` (threads) with `gate` (the memory bound),
-//! `collected` (what they gather, and the commit), `patches` (differences to the snapshot before), `threads` of the recorded program;
+//! `collected` (what they gather, and the commit), `patches` (differences to the snapshot before), `threads` of the recorded program,
+//! `word` (what the caller says itself);
 //! `shared` with `tables`, `shortened` (texts that are too long) and `sink` (the end of the file).
 
 #![forbid(unsafe_code)]
@@ -66,11 +67,12 @@ mod sink;
 mod snapshot;
 mod tables;
 mod threads;
+mod word;
 mod writer;
 
 pub use barrow_format::codec::Compression;
 pub use barrow_format::commit::Totals;
-pub use barrow_format::rows::{Better, Encoding, KindRole, Label, StrengthClass, Usage, Value};
+pub use barrow_format::rows::{Better, Encoding, KindRole, Label, StrengthClass, Usage, Value, WordPlace, WordValues};
 pub use barrow_format::{
     FieldId, KindId, MetricId, ObjectId, ProcessId, RunId, SiteId, SnapshotId, StrengthId, StringId, TypeId, VariantId,
 };
@@ -83,6 +85,7 @@ pub use shard::Shard;
 pub use shortened::{MAX_TEXT_BYTES, Shortened};
 pub use snapshot::{Snapshot, SnapshotInfo};
 pub use threads::ThreadDescription;
+pub use word::Word;
 pub use writer::{Finished, SiteDescription, TypeDescription, Writer};
 
 /// The page about embedding, whose examples in Rust are compiled and run with those of this crate.

@@ -1,7 +1,7 @@
 //! The tables that all snapshots share: rows are numbered when declared, and wait here until a
 //! chunk of them is written.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use barrow_format::codec::{Compression, Compressor};
@@ -9,7 +9,8 @@ use barrow_format::commit::TableCounts;
 use barrow_format::frame::NO_SNAPSHOT;
 use barrow_format::rows::{
     Encoding, Field, KeyValue, Kind, MAX_CHUNK_BYTES, MeasurementRow, ProcessRow, Row, Site, Strength, StrengthClass,
-    Text, Type, encode_raw_chunk, table_memory_bytes, table_memory_limit, table_memory_name,
+    Text, Type, WordPlace, WordRow, WordValues, encode_raw_chunk, table_memory_bytes, table_memory_limit,
+    table_memory_name,
 };
 use barrow_format::{FieldId, KindId, ProcessId, SiteId, StrengthId, StringId, TypeId};
 
@@ -17,6 +18,7 @@ use crate::error::{Result, WriterError};
 use crate::interned::Interned;
 use crate::shortened::{MAX_TEXT_BYTES, Shortened};
 use crate::sink::Sink;
+use crate::word::Word;
 
 /// Rows wait until their chunk is this long, or until the next commit.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -176,6 +178,9 @@ pub(crate) struct Tables {
     sites: Pending,
     processes: Pending,
     measurements: Pending,
+    words: Pending,
+    /// The words of the caller that are marked.
+    marked: HashSet<Word>,
     compressor: Compressor,
 }
 
@@ -195,6 +200,8 @@ impl Tables {
             sites: Pending::new(),
             processes: Pending::new(),
             measurements: Pending::new(),
+            words: Pending::new(),
+            marked: HashSet::new(),
             compressor: Compressor::new(compression)?,
         };
         let name = tables.string("strong", counts)?;
@@ -272,11 +279,36 @@ impl Tables {
         self.measurements.push(row).map(drop)
     }
 
+    /// Numbers a word as [`Tables::string`] does, and marks it the first time.
+    pub(crate) fn word(&mut self, word: Word, counts: &Counts) -> Result<StringId> {
+        let text = self.string(word.text(), counts)?;
+        if !self.marked.contains(&word) {
+            self.mark(WordRow { text, place: word.place(), values: word.values() })?;
+            self.marked.insert(word);
+        }
+        Ok(text)
+    }
+
+    pub(crate) fn copy_word(
+        &mut self,
+        text: &str,
+        place: WordPlace,
+        values: WordValues,
+        counts: &Counts,
+    ) -> Result<()> {
+        let text = self.string(text, counts)?;
+        self.mark(WordRow { text, place, values })
+    }
+
+    fn mark(&mut self, word: WordRow) -> Result<()> {
+        self.words.push(&Some(word)).map(drop)
+    }
+
     /// Whether enough rows wait to be written, so that they never take much memory.
     pub(crate) fn is_full(&self) -> bool {
-        [&self.strings, &self.types, &self.facts, &self.fields, &self.sites, &self.processes, &self.measurements]
-            .into_iter()
-            .any(Pending::is_full)
+        let logs = [&self.processes, &self.measurements, &self.words];
+        let tables = [&self.strings, &self.types, &self.facts, &self.fields, &self.sites];
+        tables.into_iter().chain(logs).any(Pending::is_full)
     }
 
     /// Writes all waiting rows.
@@ -291,6 +323,7 @@ impl Tables {
         self.sites.flush::<Site>(NO_SNAPSHOT, sink, compressor)?;
         self.processes.flush::<ProcessRow>(NO_SNAPSHOT, sink, compressor)?;
         self.measurements.flush::<MeasurementRow>(NO_SNAPSHOT, sink, compressor)?;
+        self.words.flush::<Option<WordRow>>(NO_SNAPSHOT, sink, compressor)?;
         Ok(())
     }
 

@@ -16,7 +16,7 @@ use barrow_format::commit::{Commit, TableCounts};
 use barrow_format::frame::{Frame, SectionType, next_frame};
 use barrow_format::header::{HEADER_BYTES, TRAILER_BYTES, Trailer};
 use barrow_format::index::parse_index;
-use barrow_format::rows::{Chunk, Field, KeyValue, Kind, Shape, Site, Strength, Type};
+use barrow_format::rows::{Chunk, Field, KeyValue, Kind, Shape, Site, Strength, Type, WordRow};
 use barrow_format::{FormatError, SnapshotId};
 
 use crate::file::measurement_ids;
@@ -400,13 +400,14 @@ pub fn is_table(section: SectionType) -> bool {
         SectionType::SITES,
         SectionType::PROCESSES,
         SectionType::MEASUREMENTS,
+        SectionType::WORDS,
     ]
     .contains(&section)
 }
 
 /// The number of rows of each table that a scan has seen without a gap.
 struct KnownRows {
-    counts: [u64; SectionType::FIELDS.0 as usize + 1],
+    counts: [u64; SectionType::WORDS.0 as usize + 1],
     room: TableRoom,
     decompressor: Decompressor,
     /// Whether strings are decoded too.
@@ -490,6 +491,7 @@ impl KnownRows {
             SectionType::SHAPES => rows::<Shape>(chunk, &known, decompressor),
             SectionType::FIELDS => rows::<Option<Field>>(chunk, &known, decompressor),
             SectionType::SITES => rows::<Site>(chunk, &known, decompressor),
+            SectionType::WORDS => rows::<Option<WordRow>>(chunk, &known, decompressor),
             SectionType::PROCESSES => {
                 let mut checked = Checked { strings: known.strings, processes: self.processes };
                 let is_readable = chunk.for_each(decompressor, |row| checked.check(&row)).is_ok();

@@ -8,6 +8,7 @@ use barrow_format::chain::Chain;
 use barrow_format::commit::{BlockEntry, Commit, Totals, stored_checksum};
 use barrow_format::frame::{FRAME_HEADER_BYTES, Frame, SectionType};
 use barrow_format::header::{HEADER_BYTES, Header};
+use barrow_format::rows::WordRow;
 use barrow_format::{FormatError, SiteId, SnapshotId};
 
 use crate::error::{AnalyzerError, Result};
@@ -17,6 +18,7 @@ use crate::file::fields::Fields;
 use crate::file::patch_chain::PatchChain;
 use crate::file::sites::{SiteDetails, Sites};
 use crate::file::tables::Tables;
+use crate::file::words;
 use crate::lazy::Lazy;
 
 /// The fact of a recording whose numbers in fields were replaced when it was redacted.
@@ -35,6 +37,7 @@ pub struct Recording {
     tables: Lazy<Tables>,
     sites: Lazy<Sites>,
     fields: Lazy<Fields>,
+    words: Lazy<Vec<WordRow>>,
     /// The chains of the patched snapshots used last.
     chains: Mutex<Vec<(SnapshotId, Arc<PatchChain>)>>,
 }
@@ -111,8 +114,8 @@ impl Recording {
     pub(crate) fn with_contents(path: Option<PathBuf>, bytes: Arc<Bytes>, header: Header, contents: Contents) -> Self {
         let commits = contents.commits.iter().map(|_| Lazy::default()).collect();
         let (tables, chains) = (Lazy::default(), Mutex::new(Vec::new()));
-        let (sites, fields) = (Lazy::default(), Lazy::default());
-        Recording { path, bytes, header, contents, commits, tables, sites, fields, chains }
+        let (sites, fields, words) = (Lazy::default(), Lazy::default(), Lazy::default());
+        Recording { path, bytes, header, contents, commits, tables, sites, fields, words, chains }
     }
 
     /// The same file, opened without using its index.
@@ -273,6 +276,15 @@ impl Recording {
     /// The field table. It is loaded on the first call.
     pub(crate) fn fields(&self) -> Result<&Fields> {
         self.fields.get_or_compute(|| Fields::load(&self.bytes, &self.contents.chunks, self.tables()?))
+    }
+
+    /// The strings that are words of the recorder. The table is loaded on the first call.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Unreadable`].
+    pub fn words(&self) -> Result<&[WordRow]> {
+        let words = self.words.get_or_compute(|| words::load(&self.bytes, &self.contents.chunks, self.tables()?))?;
+        Ok(words)
     }
 
     pub(crate) fn bytes(&self) -> &Bytes {

@@ -48,7 +48,13 @@ impl Tables {
         let mut tables = Tables { strings: Strings::of(file), ..Tables::default() };
         let mut decompressor = Decompressor::new();
         let mut room = TableRoom::new(file);
-        let others = [SectionType::FIELDS, SectionType::SITES, SectionType::PROCESSES, SectionType::MEASUREMENTS];
+        let others = [
+            SectionType::FIELDS,
+            SectionType::SITES,
+            SectionType::PROCESSES,
+            SectionType::MEASUREMENTS,
+            SectionType::WORDS,
+        ];
         let is_other = |section| others.contains(&section);
         for &(section, offset) in chunks.iter().filter(|&&(section, _)| !is_other(section)) {
             let name = section.name().unwrap_or("table");
@@ -438,7 +444,7 @@ pub(crate) fn below(what: &'static str, id: u32, count: u32) -> Result<(), Forma
 pub(crate) struct TableRoom {
     /// A limit that depends on the length of the file, for files written before writers had a limit.
     by_length: u64,
-    used: [u64; SectionType::MEASUREMENTS.0 as usize + 1],
+    used: [u64; SectionType::WORDS.0 as usize + 1],
 }
 
 /// The memory for a table if that is more than the writers' limit, in bytes: a fixed part, and a part for each byte of

@@ -15,7 +15,7 @@ const LARGE_TABLE_BYTES: u64 = 512 << 20;
 const ROOTS_BYTES: u64 = 1 << 30;
 /// The limit for processes, which have a few rows each, and for measurements.
 const LOG_BYTES: u64 = 4 << 30;
-/// The limit for the others: facts, kinds and strengths.
+/// The limit for the other ones: facts, kinds, strengths and words.
 const SMALL_TABLE_BYTES: u64 = 16 << 20;
 
 /// Memory of the rows of a table, by the format's rule: 64 bytes per row, and their encoded bytes multiplied by the
@@ -40,7 +40,7 @@ pub fn table_memory_limit(section: SectionType) -> Option<u64> {
         }
         SectionType::ROOTS => Some(ROOTS_BYTES),
         SectionType::PROCESSES | SectionType::MEASUREMENTS => Some(LOG_BYTES),
-        SectionType::META | SectionType::KINDS | SectionType::STRENGTHS => Some(SMALL_TABLE_BYTES),
+        SectionType::META | SectionType::KINDS | SectionType::STRENGTHS | SectionType::WORDS => Some(SMALL_TABLE_BYTES),
         _ => None,
     }
 }
@@ -60,6 +60,7 @@ pub fn table_memory_name(section: SectionType) -> &'static str {
         SectionType::META => "memory for tables (META)",
         SectionType::KINDS => "memory for tables (KINDS)",
         SectionType::STRENGTHS => "memory for tables (STRENGTHS)",
+        SectionType::WORDS => "memory for tables (WORDS)",
         _ => "memory for tables",
     }
 }

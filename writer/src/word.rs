@@ -1,0 +1,115 @@
+//! Words of the caller: texts that it says whatever program it records.
+
+use barrow_format::StringId;
+use barrow_format::rows::{WordPlace, WordValues};
+
+use crate::error::Result;
+use crate::writer::Writer;
+
+/// A text that is part of the program that calls the writer, not of the program that is recorded: a kind, a category of
+/// roots, a metric, a unit, a key. `barrow redact` keeps it.
+///
+/// It is static, so that no text of a recorded program becomes one by mistake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Word {
+    text: &'static str,
+    place: WordPlace,
+    values: WordValues,
+}
+
+impl Word {
+    /// A word; or a key whose values are any texts, such as `command`. A redaction replaces those.
+    #[must_use]
+    pub const fn new(text: &'static str) -> Self {
+        Word { text, place: WordPlace::Whole, values: WordValues::Texts }
+    }
+
+    /// A key whose values are names of the program, such as `host`. A redaction replaces them as names.
+    #[must_use]
+    pub const fn of_names(text: &'static str) -> Self {
+        Word { values: WordValues::Names, ..Word::new(text) }
+    }
+
+    /// A key whose values are versions, counts, settings or words, such as `pid`. A redaction keeps them.
+    #[must_use]
+    pub const fn of_settings(text: &'static str) -> Self {
+        Word { values: WordValues::Settings, ..Word::new(text) }
+    }
+
+    /// The same as the beginning of texts that go on with a name: `thread ` of `thread main`.
+    #[must_use]
+    pub const fn before_names(self) -> Self {
+        Word { place: WordPlace::BeforeNames, ..self }
+    }
+
+    /// The same as the end of texts that begin with a name: ` allocated` of `sum/100 allocated`.
+    #[must_use]
+    pub const fn behind_names(self) -> Self {
+        Word { place: WordPlace::BehindNames, ..self }
+    }
+
+    /// The same as the beginning of texts that go on with a number: `note ` of `note 2`.
+    #[must_use]
+    pub const fn before_numbers(self) -> Self {
+        Word { place: WordPlace::BeforeNumbers, ..self }
+    }
+
+    /// Its text.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        self.text
+    }
+
+    pub(crate) const fn place(self) -> WordPlace {
+        self.place
+    }
+
+    pub(crate) const fn values(self) -> WordValues {
+        self.values
+    }
+}
+
+impl From<&'static str> for Word {
+    fn from(text: &'static str) -> Self {
+        Word::new(text)
+    }
+}
+
+impl Writer {
+    /// Marks a word and returns its number, as [`Writer::string`] does. A word that is passed as a text elsewhere, such as the
+    /// name of a metric, is marked by a call before or after. Marking it again changes nothing.
+    ///
+    /// # Errors
+    /// As for [`Writer::string`].
+    pub fn word(&self, word: impl Into<Word>) -> Result<StringId> {
+        let word = word.into();
+        self.shared.declare(|tables, counts| tables.word(word, counts))
+    }
+
+    /// Marks a word and returns its text.
+    ///
+    /// # Errors
+    /// As for [`Writer::string`].
+    pub fn marked(&self, word: impl Into<Word>) -> Result<&'static str> {
+        let word = word.into();
+        self.word(word)?;
+        Ok(word.text)
+    }
+
+    /// Records a fact about the whole file whose key is a word of the caller's.
+    ///
+    /// # Errors
+    /// As for [`Writer::fact`].
+    pub fn own_fact(&self, key: impl Into<Word>, value: &str) -> Result<()> {
+        self.fact(self.marked(key)?, value)
+    }
+
+    /// Marks a text as it is marked in a recording that the caller writes again. Only what WORDS of that recording names may be
+    /// marked so.
+    ///
+    /// # Errors
+    /// As for [`Writer::string`].
+    pub fn copy_word(&self, text: &str, place: WordPlace, values: WordValues) -> Result<()> {
+        self.shared.declare(|tables, counts| tables.copy_word(text, place, values, counts))
+    }
+}
