@@ -36,6 +36,12 @@ impl Word {
         Word { values: WordValues::Settings, ..Word::new(text) }
     }
 
+    /// The name of a kind or of a strength. Other names that read so are replaced.
+    #[must_use]
+    pub const fn of_kind(text: &'static str) -> Self {
+        Word { place: WordPlace::Kind, ..Word::new(text) }
+    }
+
     /// The same as the beginning of texts that go on with a name: `thread ` of `thread main`.
     #[must_use]
     pub const fn before_names(self) -> Self {

@@ -12,7 +12,7 @@ const WORD: u64 = 0;
 
 numbered_enum! {
     /// The part of a string that a word is.
-    pub enum WordPlace("place of a word", up to 3) {
+    pub enum WordPlace("place of a word", up to 4) {
         /// All of it.
         Whole = 0,
         /// Its beginning; a name follows.
@@ -21,6 +21,8 @@ numbered_enum! {
         BehindNames = 2,
         /// Its beginning; a number follows.
         BeforeNumbers = 3,
+        /// All of it, where it is the name of a kind or of a strength.
+        Kind = 4,
     }
 }
 
@@ -92,13 +94,13 @@ mod tests {
             let (place, values) = (WordPlace::from_number(number), WordValues::from_number(number % 3));
             Some(WordRow { text: StringId(300 + number as u32), place: place.unwrap(), values: values.unwrap() })
         };
-        let rows: Vec<Option<WordRow>> = (0..4).map(row).chain([None]).collect();
+        let rows: Vec<Option<WordRow>> = (0..5).map(row).chain([None]).collect();
         let mut compressor = Compressor::new(Compression::None).unwrap();
         let (directory, mut body) = encode_chunk(0, &rows, &mut compressor).unwrap();
         assert_eq!(read(&directory, &body), rows);
         // A place of a later version.
         assert_eq!(body[..6], [5, 0, 0xac, 2, 0, 0]);
-        body[4] = 4;
+        body[4] = 5;
         assert_eq!(read(&directory, &body)[..2], [None, rows[1]]);
     }
 }
