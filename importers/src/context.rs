@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use barrow_writer::{
     Encoding, FieldId, KindId, KindRole, MAX_TEXT_BYTES, MetricDescription, MetricId, Shortened, SiteDescription,
     SiteId, SnapshotInfo, StrengthClass, StrengthId, StringId, Totals, TypeDescription, TypeId, VariantDescription,
-    VariantId, Writer,
+    VariantId, Word, Writer,
 };
 
 use crate::error::{Damage, ImportError, Stop};
@@ -177,6 +177,11 @@ impl<'w> Vocabulary<'w> {
         Vocabulary { writer, declared: Mutex::default() }
     }
 
+    /// The kind of a name that is the importer's own.
+    pub(crate) fn own_kind(&self, name: &'static str, role: KindRole) -> Result<KindId, ImportError> {
+        self.kind(self.marked(Word::of_kind(name))?, role)
+    }
+
     /// The kind of this name.
     pub(crate) fn kind(&self, name: &str, role: KindRole) -> Result<KindId, ImportError> {
         let kinds = &mut self.lock().kinds;
@@ -188,13 +193,21 @@ impl<'w> Vocabulary<'w> {
         Ok(kind)
     }
 
-    /// The strength of this name.
-    pub(crate) fn strength(&self, name: &str, class: StrengthClass) -> Result<StrengthId, ImportError> {
+    /// The kind of a name that the dump says. It is marked if it is one of those that `known` lists.
+    pub(crate) fn known_kind(&self, name: &str, known: &[&'static str], role: KindRole) -> Result<KindId, ImportError> {
+        if let Some(known) = known.iter().find(|&&known| known == name) {
+            self.word(Word::of_kind(known))?;
+        }
+        self.kind(name, role)
+    }
+
+    /// The strength of this name, which is the importer's own.
+    pub(crate) fn strength(&self, name: &'static str, class: StrengthClass) -> Result<StrengthId, ImportError> {
         let strengths = &mut self.lock().strengths;
         if let Some(&strength) = strengths.get(name) {
             return Ok(strength);
         }
-        let strength = self.writer.strength(name, class)?;
+        let strength = self.writer.strength(self.marked(Word::of_kind(name))?, class)?;
         strengths.insert(name.to_owned(), strength);
         Ok(strength)
     }
@@ -295,8 +308,19 @@ impl<'w> Vocabulary<'w> {
         Ok(self.writer.string(text)?)
     }
 
-    fn optional_string(&self, text: Option<&str>) -> Result<Option<StringId>, ImportError> {
-        text.map(|text| self.string(text)).transpose()
+    /// The number of a word of the importer, which a redaction keeps.
+    pub(crate) fn word(&self, word: impl Into<Word>) -> Result<StringId, ImportError> {
+        Ok(self.writer.word(word)?)
+    }
+
+    /// Marks a word of the importer, which a redaction keeps, and returns its text.
+    pub(crate) fn marked(&self, word: impl Into<Word>) -> Result<&'static str, ImportError> {
+        Ok(self.writer.marked(word)?)
+    }
+
+    /// Marks a text that the dump says, if it is one of the words that `known` lists.
+    pub(crate) fn mark_known(&self, text: &str, known: &[&'static str]) -> Result<(), ImportError> {
+        known.iter().find(|&&known| known == text).map_or(Ok(()), |&known| self.word(known).map(drop))
     }
 
     fn lock(&self) -> MutexGuard<'_, Declared> {

@@ -1,6 +1,6 @@
 //! Imports one dump that is in memory.
 
-use barrow_writer::{Shortened, Totals};
+use barrow_writer::{Shortened, Totals, Word};
 
 use crate::context::{Context, Outcome};
 use crate::error::{ImportError, Kept, Loss, Stop};
@@ -31,8 +31,8 @@ pub(crate) fn import_dump(dump: &[u8], context: &Context<'_>) -> Result<Imported
     let format = recognise(dump).ok_or_else(|| unrecognised(dump))?;
     let before = context.vocabulary.shortened();
     context.progress.begin("importing", dump.len() as u64, "bytes");
-    context.writer.fact("producer", "barrow import")?;
-    context.writer.fact("source format", &format.to_string())?;
+    context.writer.own_fact(Word::of_settings("producer"), "barrow import")?;
+    context.writer.own_fact(Word::of_settings("source format"), &format.to_string())?;
     let Outcome { snapshots, processes, values, runs, mut notes, end } = (format.0.import)(dump, context)?;
     notes.extend(shortened_note(before, context.vocabulary.shortened()));
     let mut imported = Imported { format, snapshots, processes, values, runs, lost: None, notes };

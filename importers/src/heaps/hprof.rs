@@ -35,7 +35,7 @@ mod values;
 
 pub use layout::ObjectLayout;
 
-use barrow_writer::SnapshotInfo;
+use barrow_writer::{SnapshotInfo, Word};
 
 use crate::context::{Context, Outcome};
 use crate::counted::Counted;
@@ -210,12 +210,16 @@ fn announce_all<const ID: usize>(
     }
     let roots = Roots::<ID>::new(outline, &classes, &pools);
     let layout = outline.layout.to_string();
-    let mut key_values = vec![
-        ("hprof version".to_owned(), header.version.to_owned()),
-        ("identifier bytes".to_owned(), ID.to_string()),
-        ("object layout".to_owned(), layout.clone()),
-        ("taken, ms since 1970".to_owned(), header.time_ms.to_string()),
-    ];
+    let mut key_values = Vec::new();
+    for (key, value) in [
+        ("hprof version", header.version.to_owned()),
+        ("identifier bytes", ID.to_string()),
+        ("object layout", layout),
+        ("taken, ms since 1970", header.time_ms.to_string()),
+    ] {
+        key_values.push((context.vocabulary.marked(Word::of_settings(key))?.to_owned(), value));
+    }
+    context.vocabulary.word(Word::of_names(roots::THREAD_OF).before_names())?;
     key_values.extend(roots.stacks());
     let info = SnapshotInfo { key_values, ..context.info.clone() };
     let snapshot = context.writer.begin_snapshot(info)?;

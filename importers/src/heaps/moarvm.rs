@@ -40,6 +40,7 @@ use crate::error::{ImportError, Stop};
 use crate::format::{Holds, Importer};
 use crate::intake::screen::{Anything, Screen, Text};
 use announcer::{Announcer, announce_all};
+use barrow_writer::Word;
 use counting::count;
 use reading::{Reading, Snapshots};
 
@@ -93,7 +94,7 @@ fn import<'a, S: Snapshots<'a>>(
     context: &Context<'a>,
     find: impl FnOnce(&mut Reading<'a>) -> Result<S, Stop> + Send,
 ) -> Result<Outcome, ImportError> {
-    context.writer.fact("runtime", "MoarVM")?;
+    context.writer.own_fact(Word::of_settings("runtime"), "MoarVM")?;
     let mut announcer = Announcer::new(context)?;
     let mut reading = Reading::new(context);
     let end = context.pool()?.install(|| {

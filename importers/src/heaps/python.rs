@@ -22,7 +22,7 @@ use crate::format::{Holds, Importer};
 use crate::heaps::json_lines::FastMap;
 use crate::heaps::json_lines::{Addresses, LineStarts, Lines, Text, beginning, first_field, first_rows, import_each};
 use announcer::{Announced, Announcer, SharedTables};
-use barrow_writer::{KindId, StrengthClass, StrengthId, StringId, TypeId};
+use barrow_writer::{KindId, StrengthClass, StrengthId, StringId, TypeId, Word};
 use line::{Line, References};
 use std::sync::Mutex;
 
@@ -160,10 +160,10 @@ fn header(text: &[u8], offset: u64) -> Result<Line<'_>, Stop> {
 fn write_facts(lines: &Lines<'_>, context: &Context<'_>) -> Result<(), Stop> {
     let Some((text, offset)) = lines.first() else { return Ok(()) };
     let line = header(text, offset)?;
-    let python = line.python.map_or_else(String::new, |text| format!(" {}", text.to_name()));
-    context.writer.fact("runtime", &format!("CPython{python}")).map_err(ImportError::from)?;
+    let python = line.python.map_or_else(String::new, |text| format!(" {}", text.decode_first(MAX_NAME_BYTES)));
+    context.writer.own_fact(Word::of_settings("runtime"), &format!("CPython{python}")).map_err(ImportError::from)?;
     if let Some(pid) = line.pid {
-        context.writer.fact("pid", &pid.to_string()).map_err(ImportError::from)?;
+        context.writer.own_fact(Word::of_settings("pid"), &pid.to_string()).map_err(ImportError::from)?;
     }
     Ok(())
 }
@@ -315,8 +315,8 @@ struct ReferenceNames {
 impl ReferenceNames {
     fn new(vocabulary: &Vocabulary<'_>) -> Result<Self, ImportError> {
         Ok(ReferenceNames {
-            class: vocabulary.string("class")?,
-            referent: vocabulary.string("referent")?,
+            class: vocabulary.word("class")?,
+            referent: vocabulary.word("referent")?,
             weak: vocabulary.strength("weak", StrengthClass::Weak)?,
         })
     }

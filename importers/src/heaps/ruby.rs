@@ -26,11 +26,9 @@ mod values;
 use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{ImportError, Stop};
 use crate::format::{Holds, Importer};
-use crate::heaps::json_lines::{
-    Addresses, LineStarts, Lines, beginning, first_field, first_rows, import_each, unexpected,
-};
-use announcer::{Announced, Announcer, SharedTables};
-use barrow_writer::{StrengthClass, StrengthId, StringId};
+use crate::heaps::json_lines::{Addresses, LineStarts, Lines, beginning, first_field, first_rows, import_each};
+use announcer::{Announced, Announcer, SharedTables, unexpected};
+use barrow_writer::{StrengthClass, StrengthId, StringId, Word};
 use classes::{ClassLine, Classes};
 use groups::Groups;
 use line::{Line, Reading};
@@ -72,7 +70,7 @@ const FREE_SLOT: &[u8] = b"NONE";
 fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     let mut outcome = Outcome::default();
     let mut lines = Lines::new(dump);
-    context.writer.fact("runtime", "Ruby")?;
+    context.writer.own_fact(Word::of_settings("runtime"), "Ruby")?;
     let starts = match lines.read(context, check_line, |lines| import_one(lines, context, &mut outcome)) {
         Ok(starts) if starts.is_empty() => {
             outcome.end = lines.lost().map_or(Ok(()), |lost| Err(outcome.cut(lost)));
@@ -234,11 +232,11 @@ struct ReferenceNames {
 impl ReferenceNames {
     fn new(vocabulary: &Vocabulary<'_>) -> Result<Self, ImportError> {
         Ok(ReferenceNames {
-            class: vocabulary.string("class")?,
-            superclass: vocabulary.string("superclass")?,
-            default: vocabulary.string("default")?,
-            shape: vocabulary.string("shape")?,
-            parent: vocabulary.string("parent")?,
+            class: vocabulary.word("class")?,
+            superclass: vocabulary.word("superclass")?,
+            default: vocabulary.word("default")?,
+            shape: vocabulary.word("shape")?,
+            parent: vocabulary.word("parent")?,
             weak: vocabulary.strength("weak", StrengthClass::Weak)?,
         })
     }

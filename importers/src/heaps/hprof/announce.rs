@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::error::{ImportError, Stop};
 
 use super::arrays::{ArrayReader, Read};
-use super::classes::{Classes, UNKNOWN_FIELD};
+use super::classes::{Classes, UNKNOWN_CLASS, UNKNOWN_FIELD, UNKNOWN_METHOD};
 use super::outline::{Chunk, Outline, for_each_object};
 use super::records::{FieldType, Part, id};
 use super::roots::Roots;
@@ -119,10 +119,11 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
         context: &'o Context<'o>,
     ) -> Result<Self, ImportError> {
         let vocabulary = context.vocabulary;
-        let mut threads = Vec::new();
-        for (number, name) in roots.thread_objects() {
-            threads.push((u64::from(number), vocabulary.string(name)?));
+        for word in [UNKNOWN_CLASS, UNKNOWN_FIELD, UNKNOWN_METHOD] {
+            vocabulary.word(word)?;
         }
+        let named = |(number, name): (u32, &str)| Ok((u64::from(number), vocabulary.string(name)?));
+        let mut threads = roots.thread_objects().map(named).collect::<Result<Vec<_>, ImportError>>()?;
         threads.sort_unstable_by_key(|&(number, _)| number);
         let unknown_type = classes.unknown_type()?;
         let none =
@@ -145,11 +146,11 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
             classes,
             context,
             labels: Labels {
-                class: vocabulary.string("<class>")?,
-                superclass: vocabulary.string("<superclass>")?,
-                loader: vocabulary.string("<class loader>")?,
-                signers: vocabulary.string("<signers>")?,
-                protection_domain: vocabulary.string("<protection domain>")?,
+                class: vocabulary.word("<class>")?,
+                superclass: vocabulary.word("<superclass>")?,
+                loader: vocabulary.word("<class loader>")?,
+                signers: vocabulary.word("<signers>")?,
+                protection_domain: vocabulary.word("<protection domain>")?,
             },
             primitive_arrays,
             class_type: classes.class_type()?,

@@ -32,6 +32,10 @@ pub(super) struct ReferenceField {
 
 /// The name of a field that the dump does not name.
 pub(super) const UNKNOWN_FIELD: &str = "<unknown field>";
+/// The name of a class that the dump does not hold.
+pub(super) const UNKNOWN_CLASS: &str = "<unknown class>";
+/// The name of a method that the dump does not name.
+pub(super) const UNKNOWN_METHOD: &str = "<unknown method>";
 
 /// Facts about the instances of a class, derived at the first instance.
 #[derive(Debug)]
@@ -95,10 +99,10 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         has_values: bool,
     ) -> Result<Self, ImportError> {
         let kinds = Kinds {
-            instance: vocabulary.kind("instance", KindRole::Object)?,
-            array: vocabulary.kind("array", KindRole::Object)?,
-            primitive_array: vocabulary.kind("primitive array", KindRole::Object)?,
-            class: vocabulary.kind("class", KindRole::Type)?,
+            instance: vocabulary.own_kind("instance", KindRole::Object)?,
+            array: vocabulary.own_kind("array", KindRole::Object)?,
+            primitive_array: vocabulary.own_kind("primitive array", KindRole::Object)?,
+            class: vocabulary.own_kind("class", KindRole::Type)?,
         };
         let strengths = Strengths {
             soft: vocabulary.strength("soft", StrengthClass::Soft)?,
@@ -269,17 +273,18 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
 
     /// The type of objects whose class is not in the dump.
     pub(super) fn unknown_type(&self) -> Result<TypeId, ImportError> {
-        self.vocabulary.declare_type(&TypeDescription::new(self.kinds.instance, "<unknown class>"))
+        self.vocabulary.declare_type(&TypeDescription::new(self.kinds.instance, self.vocabulary.marked(UNKNOWN_CLASS)?))
     }
 
     /// The type of arrays whose class is not in the dump.
     pub(super) fn unknown_array_type(&self) -> Result<TypeId, ImportError> {
+        self.vocabulary.word(UNKNOWN_CLASS)?;
         self.vocabulary.declare_type(&TypeDescription::new(self.kinds.array, "<unknown class>[]"))
     }
 
     /// The type of arrays of these elements.
     pub(super) fn primitive_array_type(&self, element: FieldType) -> Result<TypeId, ImportError> {
-        let name = format!("{}[]", element.name());
+        let name = format!("{}[]", self.vocabulary.marked(element.name())?);
         self.declare_array(self.kinds.primitive_array, &name, &conventions::OF_PRIMITIVE_ARRAYS)
     }
 

@@ -28,9 +28,11 @@ const STICKY_CLASS: u8 = 0x05;
 /// The category of roots for the constants of classes. No dump has such roots.
 const CONSTANT_POOL: &str = "constant pool";
 
-/// Adds the classes of the boot loader, which are never unloaded, to the roots of a dump without sticky classes.
-/// Returns their number. `jhsdb jmap` writes no sticky classes. A dump without the boot loader's first class is not
-/// the heap of a whole JVM.
+/// The beginning of the keys of stacks, which go on with the name of the thread.
+pub(super) const THREAD_OF: &str = "thread ";
+
+/// Adds the classes of the boot loader, which nothing unloads, to the roots of a dump that names no sticky class; how many.
+/// `jhsdb jmap` writes none. A dump without the boot loader's first class holds no heap of a whole JVM.
 pub(super) fn add_boot_classes(outline: &mut Outline<'_>) -> usize {
     if outline.roots.iter().any(|root| root.tag == STICKY_CLASS) {
         return 0;
@@ -63,7 +65,7 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
         for root in outline.roots.iter().filter(|root| root.tag == THREAD) {
             if let Some(serial) = root.thread {
                 let name = texts.as_ref().and_then(|texts| roots.thread_name(root.object, texts));
-                let name = name.unwrap_or_else(|| format!("thread {serial}"));
+                let name = name.unwrap_or_else(|| format!("{THREAD_OF}{serial}"));
                 roots.threads.insert(serial, Thread { name, trace: root.place });
             }
         }
@@ -81,7 +83,7 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
             }
         }
         for number in self.constant_pools.iter().filter_map(|&pool| self.outline.addresses.number(pool)) {
-            shard.root(context.vocabulary.string(CONSTANT_POOL)?, None, number.into())?;
+            shard.root(context.vocabulary.word(CONSTANT_POOL)?, None, number.into())?;
         }
         shard.finish()?;
         Ok(missing)
@@ -114,7 +116,7 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
             .map(|thread| {
                 let frames = thread.trace.into_iter().flat_map(|trace| self.outline.names.frames::<ID>(trace));
                 let lines: Vec<String> = frames.map(|(_, frame)| frame_text(&self.outline.names, frame)).collect();
-                (format!("thread {}", thread.name), lines.join("\n"))
+                (format!("{THREAD_OF}{}", thread.name), lines.join("\n"))
             })
             .collect();
         stacks.sort();
@@ -122,7 +124,7 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
     }
 
     fn announce_one(&self, root: &Root, number: u32, shard: &mut Shard<'_>, context: &Context<'_>) -> Result<(), Stop> {
-        let category = context.vocabulary.string(category(root.tag))?;
+        let category = context.vocabulary.word(category(root.tag))?;
         let label = self.label(root, context)?;
         shard.root(category, label, number.into())?;
         Ok(())

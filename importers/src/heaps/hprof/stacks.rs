@@ -7,6 +7,7 @@ use barrow_writer::{SiteDescription, SiteId};
 use crate::context::Context;
 use crate::error::ImportError;
 
+use super::classes::{UNKNOWN_CLASS, UNKNOWN_METHOD};
 use super::outline::{Names, Outline, StackFrame, Table};
 use super::records::THREAD;
 
@@ -24,8 +25,8 @@ struct Described {
 impl Described {
     fn new(names: &Names<'_>, frame: &StackFrame) -> Self {
         let class = names.class_of_serial(frame.class_serial).and_then(|class| names.class_name(class));
-        let class = class.as_deref().unwrap_or("<unknown class>");
-        let method = names.text(frame.method).unwrap_or("<unknown method>".into());
+        let class = class.as_deref().unwrap_or(UNKNOWN_CLASS);
+        let method = names.text(frame.method).unwrap_or(UNKNOWN_METHOD.into());
         Described {
             function: format!("{class}.{method}"),
             file: names.text(frame.source).map(Into::into),

@@ -10,7 +10,7 @@ use crate::context::{Context, Vocabulary, check_cancelled};
 use crate::error::{Damage, ImportError, Stop};
 use barrow_progress::Progress;
 use barrow_writer::{
-    KindId, Object, Shard, StrengthClass, StrengthId, StringId, Totals, TypeDescription, TypeId, Writer,
+    KindId, Object, Shard, StrengthClass, StrengthId, StringId, Totals, TypeDescription, TypeId, Word, Writer,
 };
 
 /// Number of collectables read before the first of them is announced.
@@ -37,13 +37,13 @@ impl<'a> Announcer<'a> {
     /// Declares the kinds and names that every MoarVM dump has.
     pub(crate) fn new(context: &Context<'a>) -> Result<Self, ImportError> {
         let &Context { writer, vocabulary, progress, .. } = context;
-        let kinds = KINDS.iter().map(|(name, role)| vocabulary.kind(name, *role)).collect::<Result<_, _>>()?;
+        let kinds = KINDS.iter().map(|(name, role)| vocabulary.own_kind(name, *role)).collect::<Result<_, _>>()?;
         Ok(Announcer {
             writer,
             vocabulary,
             progress,
             kinds,
-            root_category: writer.string("root")?,
+            root_category: writer.word("root")?,
             remembered: vocabulary.strength("remembered", StrengthClass::Weak)?,
             names: Vec::new(),
             types: Default::default(),
@@ -89,6 +89,7 @@ impl<'a> Announcer<'a> {
             attributes: &[],
         };
         if kind.is_root() {
+            self.vocabulary.word(kind.name())?;
             return self.vocabulary.declare_type(&description);
         }
         if kind != FRAME {
@@ -98,8 +99,8 @@ impl<'a> Announcer<'a> {
             return self.vocabulary.declare_type(&description);
         }
         let FrameRow { name, cuid, line, file } = tables.frame(row);
-        let attributes = [("cuid", cuid)];
-        description.name = if name.is_empty() { "<anon>" } else { name };
+        let attributes = [(self.vocabulary.marked(Word::of_names("cuid"))?, cuid)];
+        description.name = if name.is_empty() { self.vocabulary.marked("<anon>")? } else { name };
         description.file = (!file.is_empty()).then_some(file);
         description.line = Some(line);
         description.attributes = &attributes;

@@ -10,7 +10,10 @@ use crate::error::{Damage, Stop};
 use crate::heaps::json_lines::{Addresses, DeclaredTypes, MAX_NAME_BYTES, Strings, Text, add_bytes, unexpected};
 use barrow_writer::{Label, Object, Shard, StrengthId, StringId, Value};
 
-/// The tables shared by all threads.
+/// The categories of `dump_heap.py`'s roots.
+const CATEGORIES: [&str; 4] = ["builtins", "frames", "interpreter", "modules"];
+
+/// What all threads share.
 #[derive(Clone, Copy)]
 pub(crate) struct SharedTables<'k> {
     pub(crate) vocabulary: &'k Vocabulary<'k>,
@@ -90,6 +93,7 @@ impl<'k, 's> Announcer<'k, 's> {
     }
 
     fn roots(&mut self, category: Text<'_>, references: &References<'_>) -> Result<(), Stop> {
+        self.known.vocabulary.mark_known(&category.decode_first(MAX_NAME_BYTES), &CATEGORIES)?;
         let category = self.strings.id(category)?;
         for (position, &address) in references.strong.iter().enumerate() {
             let label = self.label(references, position)?;

@@ -60,7 +60,7 @@ impl LineType {
         vocabulary: &Vocabulary<'_>,
         has_values: bool,
     ) -> Result<TypeId, ImportError> {
-        let kind = vocabulary.kind(&self.kind, self.role)?;
+        let kind = vocabulary.known_kind(&self.kind, &["object", "type", "frame"], self.role)?;
         if let Some(function) = &self.function {
             let description = TypeDescription::new(kind, function);
             return vocabulary.declare_type(&TypeDescription {
@@ -70,7 +70,8 @@ impl LineType {
             });
         }
         let Some(class) = self.class.filter(|&class| classes.name(class).is_some()) else {
-            return vocabulary.declare_type(&TypeDescription::new(kind, "(class not in the dump)"));
+            let name = vocabulary.marked("(class not in the dump)")?;
+            return vocabulary.declare_type(&TypeDescription::new(kind, name));
         };
         let has_attributes = has_values && self.role == KindRole::Object;
         let mut declared = classes.declared.lock().unwrap_or_else(PoisonError::into_inner);

@@ -10,13 +10,29 @@ use super::{FREE_SLOT, ReferenceNames};
 use crate::contents::Contents;
 use crate::context::Vocabulary;
 use crate::error::{Damage, Stop};
-use crate::heaps::json_lines::{Addresses, DeclaredTypes, Strings, Text, add_bytes, unexpected};
+use crate::heaps::json_lines::{Addresses, DeclaredTypes, MAX_NAME_BYTES, Strings, Text, add_bytes, excerpt};
 use barrow_writer::{Label, Object, Shard, StrengthId, StringId, Value};
 
 /// Size of a slot in dumps that lack it: Ruby 2.7 to 3.1 have slots of one size.
 const SLOT_BYTES: u64 = 40;
 
-/// The tables shared by all threads.
+/// The categories of Ruby's roots.
+const CATEGORIES: [&str; 12] = [
+    "YJIT",
+    "encodings",
+    "end_proc",
+    "finalizers",
+    "generic_ivars",
+    "global_list",
+    "global_symbols",
+    "global_tbl",
+    "machine_context",
+    "object_id",
+    "symbols",
+    "vm",
+];
+
+/// What all threads share.
 #[derive(Clone, Copy)]
 pub(crate) struct SharedTables<'k> {
     pub(crate) vocabulary: &'k Vocabulary<'k>,
@@ -134,6 +150,7 @@ impl<'k, 's> Announcer<'k, 's> {
     }
 
     fn roots(&mut self, category: Text<'_>, references: &[u64]) -> Result<(), Stop> {
+        self.known.vocabulary.mark_known(&category.decode_first(MAX_NAME_BYTES), &CATEGORIES)?;
         let category = self.strings.id(category)?;
         let found = references.iter().filter_map(|&address| self.known.addresses.row(address));
         self.rows.clear();

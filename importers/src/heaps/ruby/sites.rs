@@ -4,7 +4,7 @@ use super::line::Site;
 use crate::context::Vocabulary;
 use crate::error::Stop;
 use crate::heaps::json_lines::{FastMap, MAX_NAME_BYTES, Text};
-use barrow_writer::{SiteDescription, SiteId};
+use barrow_writer::{SiteDescription, SiteId, Word};
 use std::collections::hash_map::Entry;
 use std::sync::{Mutex, PoisonError};
 
@@ -30,7 +30,8 @@ impl<'w> Sites<'w> {
                 let [file, method] = [site.file, site.method]
                     .map(|text: Option<Text<'_>>| text.map(|text| text.decode_first(4 * MAX_NAME_BYTES).into_owned()));
                 let generation = site.generation.map(|generation| generation.to_string());
-                let attributes: Vec<(&str, &str)> = generation.iter().map(|text| ("generation", &**text)).collect();
+                let key = self.vocabulary.marked(Word::of_settings("generation"))?;
+                let attributes: Vec<(&str, &str)> = generation.iter().map(|text| (key, &**text)).collect();
                 let id = self.vocabulary.site(&SiteDescription {
                     function: method.as_deref(),
                     file: file.as_deref(),

@@ -7,7 +7,14 @@ use crate::error::ImportError;
 use crate::heaps::json_lines::Text;
 use barrow_writer::{KindRole, TypeDescription, TypeId};
 
-/// The type of an object, as its line describes it.
+/// Ruby's types of values, in lower case.
+const KINDS: [&str; 29] = [
+    "array", "bignum", "class", "complex", "data", "false", "file", "fixnum", "float", "hash", "iclass", "imemo",
+    "match", "module", "moved", "nil", "node", "none", "object", "rational", "regexp", "root", "shape", "string",
+    "struct", "symbol", "true", "undef", "zombie",
+];
+
+/// What the line of an object says of its type.
 #[derive(Debug)]
 pub(crate) struct LineType {
     /// In lower case.
@@ -59,12 +66,16 @@ impl LineType {
         vocabulary: &Vocabulary<'_>,
         has_values: bool,
     ) -> Result<TypeId, ImportError> {
-        let kind = vocabulary.kind(&self.kind, self.role)?;
+        let kind = vocabulary.known_kind(&self.kind, &KINDS, self.role)?;
         let structure = self.structure.as_deref();
         let instances = self.class.map(|class| classes.name_of_instances(class));
         let name = match &instances {
-            Some(name) => name.as_deref().unwrap_or("(class not in the dump)"),
-            None => self.word.as_deref().or(structure).unwrap_or("(hidden)"),
+            Some(Some(name)) => name,
+            Some(None) => vocabulary.marked("(class not in the dump)")?,
+            None => match self.word.as_deref().or(structure) {
+                Some(name) => name,
+                None => vocabulary.marked("(hidden)")?,
+            },
         };
         let has_elements = has_values && matches!(&*self.kind, "array" | "hash");
         let attributes: &[_] = if has_elements { &[("elements", ".length")] } else { &[] };

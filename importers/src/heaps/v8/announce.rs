@@ -165,7 +165,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
             weak,
             ephemeron: vocabulary.strength("ephemeron", StrengthClass::Ephemeron)?,
             key_of_value: vocabulary.strength("key in WeakMap", StrengthClass::Weak)?,
-            value: vocabulary.string("value in WeakMap")?,
+            value: vocabulary.word("value in WeakMap")?,
             empty: vocabulary.string("")?,
             special: layout.meta.nodes.types.iter().map(|name| SpecialNode::of(name, has_contents)).collect(),
             number: known.names.well_known(WellKnown::Value),
@@ -184,7 +184,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
     pub(crate) fn announce(&self, units: &[Unit]) -> Result<Totals, Stop> {
         let snapshot = self.context.writer.begin_snapshot(self.context.info.clone())?;
         let mut shard = snapshot.shard();
-        shard.root(self.context.vocabulary.string("root")?, None, 0)?;
+        shard.root(self.context.vocabulary.word("root")?, None, 0)?;
         shard.finish()?;
         for_each_unit(
             self.context,

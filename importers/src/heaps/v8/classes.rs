@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-/// The way in which types of nodes are named.
+use crate::context::Context;
+use crate::error::ImportError;
+
+/// How the types of nodes of one kind are named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Class {
     /// One name for all.
@@ -30,6 +33,85 @@ impl Class {
             other => Class::Fixed(format!("({other})")),
         }
     }
+}
+
+/// The types of V8's nodes. A snapshot may name others.
+pub(crate) const NODE_TYPES: [&str; 15] = [
+    "hidden",
+    "array",
+    "string",
+    "object",
+    "code",
+    "closure",
+    "regexp",
+    "number",
+    "native",
+    "synthetic",
+    "concatenated string",
+    "sliced string",
+    "symbol",
+    "bigint",
+    "object shape",
+];
+
+/// The names of [`Class::Fixed`], by the type of the node.
+const FIXED: [(&str, &str); 12] = [
+    ("hidden", "(system)"),
+    ("code", "(compiled code)"),
+    ("closure", "Function"),
+    ("regexp", "RegExp"),
+    ("array", "(array)"),
+    ("string", "(string)"),
+    ("number", "(number)"),
+    ("concatenated string", "(concatenated string)"),
+    ("sliced string", "(sliced string)"),
+    ("symbol", "(symbol)"),
+    ("bigint", "(bigint)"),
+    ("object shape", "(object shape)"),
+];
+
+/// V8's groups of roots, and that of nodes without a name.
+pub(crate) const GROUPS: [&str; 34] = [
+    "(Bootstrapper)",
+    "(Builtins)",
+    "(Client heap)",
+    "(Code flusher)",
+    "(Compilation cache)",
+    "(Debugger)",
+    "(Eternal handles)",
+    "(Extensions)",
+    "(External strings)",
+    "(GC roots)",
+    "(Global handles)",
+    "(Handle scope)",
+    "(Identity map)",
+    "(Internalized strings)",
+    "(Micro tasks)",
+    "(Read-only object cache)",
+    "(Read-only roots)",
+    "(Relocatable)",
+    "(Retain maps)",
+    "(Shareable object cache)",
+    "(SharedStruct type registry)",
+    "(Smi roots)",
+    "(Stack roots)",
+    "(Startup object cache)",
+    "(Strong root list)",
+    "(Strong roots)",
+    "(Thread manager)",
+    "(Traced handles)",
+    "(Unknown)",
+    "(Weak collections)",
+    "(Weak roots)",
+    "(Wrapper tracing)",
+    "(Write barrier)",
+    "(root)",
+];
+
+/// Marks the name of the nodes of this type, if the type is V8's.
+pub(crate) fn mark_fixed(node_type: &str, context: &Context<'_>) -> Result<(), ImportError> {
+    let name = FIXED.iter().find(|(known, _)| *known == node_type);
+    name.map_or(Ok(()), |&(_, name)| context.vocabulary.word(name).map(drop))
 }
 
 /// The constructor's name in the name of a node: `<div id="a">` is a `<div>`.

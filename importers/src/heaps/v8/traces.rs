@@ -135,7 +135,10 @@ impl Traces {
         let [line, column] =
             [function.line, function.column].map(|number| u32::try_from(number).ok().filter(|&number| number > 0));
         Ok(context.vocabulary.site(&SiteDescription {
-            function: Some(name.as_deref().unwrap_or("(anonymous)")),
+            function: Some(match &name {
+                Some(name) => name,
+                None => context.vocabulary.marked("(anonymous)")?,
+            }),
             file: file.as_deref(),
             line,
             column,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::classes::{Class, constructor};
+use super::classes::{Class, GROUPS, NODE_TYPES, constructor, mark_fixed};
 use super::detached::Detached;
 use super::layout::Layout;
 use super::locations::{Locations, SourcePositionId};
@@ -11,7 +11,7 @@ use super::nodes::Node;
 use super::traces::Traces;
 use crate::context::Context;
 use crate::error::ImportError;
-use barrow_writer::{KindId, KindRole, TypeDescription, TypeId};
+use barrow_writer::{KindId, KindRole, TypeDescription, TypeId, Word};
 
 /// The name of a node whose name was lost.
 const LOST: &str = "(name lost)";
@@ -46,9 +46,14 @@ impl<'c, 'a> Types<'c, 'a> {
         let classes: Vec<Class> = types.iter().map(|name| Class::of(name)).collect();
         let named = types.iter().filter(|name| *name != UNNAMED);
         let kinds = named.zip(&classes).map(|(name, class)| {
-            context.vocabulary.kind(name, if *class == Class::Group { KindRole::Root } else { KindRole::Object })
+            if let Class::Fixed(_) = class {
+                mark_fixed(name, context)?;
+            }
+            let role = if *class == Class::Group { KindRole::Root } else { KindRole::Object };
+            context.vocabulary.known_kind(name, &NODE_TYPES, role)
         });
-        let kinds = kinds.collect::<Result<_, _>>()?;
+        let kinds = kinds.collect::<Result<_, ImportError>>()?;
+        context.vocabulary.word(LOST)?;
         Ok(Types { context, layout, locations, traces, detached, classes, kinds })
     }
 
@@ -71,7 +76,7 @@ impl<'c, 'a> Types<'c, 'a> {
         let class = &self.classes[type_ as usize];
         let kind = match self.kinds.get(type_ as usize) {
             Some(&kind) => kind,
-            None => self.context.vocabulary.kind(UNNAMED, KindRole::Object)?,
+            None => self.context.vocabulary.own_kind(UNNAMED, KindRole::Object)?,
         };
         if let Class::Fixed(name) = class {
             let attributes: &[_] = match &*self.layout.meta.nodes.types[type_ as usize] {
@@ -91,6 +96,9 @@ impl<'c, 'a> Types<'c, 'a> {
             _ if is_detached => Cow::Owned(format!("Detached {text}")),
             _ => text,
         };
+        if *class == Class::Group {
+            self.context.vocabulary.mark_known(&text, &GROUPS)?;
+        }
         let name = if *class == Class::Group { Cow::Borrowed(&*text) } else { constructor(&text) };
         let mut description = TypeDescription::new(kind, &name);
         let Some(place) = self.locations.place(place) else {
@@ -98,7 +106,7 @@ impl<'c, 'a> Types<'c, 'a> {
         };
         let file = self.traces.script(place.script_id, &self.layout.strings);
         let column = from_one(place.column).unwrap_or_default().to_string();
-        let attributes = [("column", &*column)];
+        let attributes = [(self.context.vocabulary.marked(Word::of_settings("column"))?, &*column)];
         description.file = Some(&file);
         description.line = from_one(place.line);
         description.attributes = &attributes;

@@ -3,7 +3,7 @@
 use crate::error::{Damage, ImportError};
 use crate::heaps::moarvm::census::Counts;
 use crate::heaps::moarvm::kinds::{CALL_STACK_ROOTS, FRAME, OBJECT, STABLE, TYPE_OBJECT};
-use barrow_writer::{SnapshotInfo, Writer};
+use barrow_writer::{SnapshotInfo, Word, Writer};
 use serde_json::Value;
 
 /// The section `filemeta`.
@@ -27,11 +27,14 @@ impl FileMeta {
 
     /// Adds what it knows to the recording's facts.
     pub(super) fn announce(&self, writer: &Writer) -> Result<(), ImportError> {
+        for total in TOTALS {
+            writer.word(Word::of_settings(total))?;
+        }
         if let Some(process_id) = self.process_id {
-            writer.fact("pid", &process_id.to_string())?;
+            writer.own_fact(Word::of_settings("pid"), &process_id.to_string())?;
         }
         if let Some(subversion) = self.subversion {
-            writer.fact("source subversion", &subversion.to_string())?;
+            writer.own_fact(Word::of_settings("source subversion"), &subversion.to_string())?;
         }
         Ok(())
     }
