@@ -1,6 +1,6 @@
 //! Announces the actions of a profile to the writer.
 
-use barrow_writer::{ProcessDescription, ProcessEnd, ProcessId, ProgramDescription};
+use barrow_writer::{ProcessDescription, ProcessEnd, ProcessId, ProgramDescription, Word};
 
 use super::actions::{Actions, PhaseTimes};
 use super::event::{Action, Phase};
@@ -20,12 +20,12 @@ pub(super) fn announce(
     context: &Context<'_>,
 ) -> Result<Announced, Stop> {
     let writer = context.writer;
-    writer.fact("recorded by", "Bazel")?;
+    writer.own_fact(Word::of_settings("recorded by"), "Bazel")?;
     if let Some(version) = head.as_ref().and_then(Head::version) {
-        writer.fact("version of Bazel", version)?;
+        writer.own_fact(Word::of_settings("version of Bazel"), version)?;
     }
     if started_ns.is_some() {
-        writer.fact("time of day", "known")?;
+        writer.own_fact(Word::of_settings("time of day"), "known")?;
     }
     // Without the time of day, times count from the beginning of the command.
     let offset_ns =
@@ -63,16 +63,21 @@ pub(super) fn announce(
 }
 
 fn attributes(action: &Action, phases: &PhaseTimes, process: ProcessId, context: &Context<'_>) -> Result<(), Stop> {
-    let times: Vec<(&str, String)> =
+    let times: Vec<(&'static str, String)> =
         phases.iter().map(|(phase, us)| (phase.attribute(), (us * 1000).to_string())).collect();
-    let mut attributes = vec![("description", action.description.as_str())];
-    attributes.extend(times.iter().map(|(name, ns)| (*name, ns.as_str())));
+    let writer = context.writer;
+    let mut attributes = vec![(writer.marked("description")?, action.description.as_str())];
+    for (name, ns) in &times {
+        attributes.push((writer.marked(Word::of_settings(name))?, ns.as_str()));
+    }
     attributes.extend(action.target.as_deref().map(|target| ("label", target)));
-    attributes.extend(action.output.as_deref().map(|output| ("output", output)));
+    if let Some(output) = action.output.as_deref() {
+        attributes.push((writer.marked(Word::of_names("output"))?, output));
+    }
     if !phases.contains_key(&Phase::Run) {
         attributes.push(("not traced", "Bazel ran no process of its own on this machine for this action"));
     }
-    Ok(context.writer.process_attributes(process, &attributes)?)
+    Ok(writer.process_attributes(process, &attributes)?)
 }
 
 fn notes(in_bazel: usize, merged: u64) -> Vec<String> {

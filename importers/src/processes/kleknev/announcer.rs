@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use barrow_writer::{ProcessDescription, ProcessEnd, ProcessId, ProgramDescription, Usage};
+use barrow_writer::{ProcessDescription, ProcessEnd, ProcessId, ProgramDescription, Usage, Word};
 
 use super::clocks::{Bounds, Clocks};
 use super::offsets::{ClockOffsets, seconds};
@@ -43,7 +43,7 @@ pub(super) struct Announcer<'c, 'w> {
 
 impl<'c, 'w> Announcer<'c, 'w> {
     pub(super) fn new(context: &'c Context<'w>) -> Result<Self, ImportError> {
-        context.writer.fact("clock", "us")?;
+        context.writer.own_fact(Word::of_settings("clock"), "us")?;
         Ok(Announcer {
             context,
             clock: Clock::new(context.writer.created_ns()),
@@ -159,10 +159,11 @@ impl<'c, 'w> Announcer<'c, 'w> {
         let mut notes = self.clock_notes();
         let Announcer { context, hosts, processes, less_than_children, .. } = self;
         let writer = context.writer;
-        writer.fact("recorded by", if self.is_of_barrow_sh { "barrow-sh" } else { "Kleknev" })?;
+        writer
+            .own_fact(Word::of_settings("recorded by"), if self.is_of_barrow_sh { "barrow-sh" } else { "Kleknev" })?;
         let mut names = hosts.keys().filter(|host| !host.is_empty());
         if let (Some(host), None) = (names.next(), names.next()) {
-            writer.fact("host", host)?;
+            writer.own_fact(Word::of_names("host"), host)?;
         }
         if less_than_children > 0 {
             notes.push(format!(

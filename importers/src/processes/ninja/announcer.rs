@@ -1,6 +1,6 @@
 //! Announces the commands of a log to the writer.
 
-use barrow_writer::{ProcessDescription, ProcessEnd, ProcessId};
+use barrow_writer::{ProcessDescription, ProcessEnd, ProcessId, Word};
 
 use super::builds::{Builds, Command, Order};
 use crate::context::Context;
@@ -13,7 +13,7 @@ type Announced = (u64, Vec<String>);
 /// Announces all commands in the order of time. There are no process ids, so processes are numbered from 1.
 pub(super) fn announce(mut builds: Builds<'_>, context: &Context<'_>) -> Result<Announced, Stop> {
     let writer = context.writer;
-    writer.fact("recorded by", "ninja")?;
+    writer.own_fact(Word::of_settings("recorded by"), "ninja")?;
     let order = builds.finish();
     context.check_cancelled()?;
     let starts_ms = if order == Order::InTurn { builds.starts_ms() } else { vec![0; builds.count()] };
@@ -46,7 +46,7 @@ pub(super) fn announce(mut builds: Builds<'_>, context: &Context<'_>) -> Result<
     }
     let note = remark(order, builds.count());
     if let Some(note) = &note {
-        writer.fact("builds", note)?;
+        writer.own_fact("builds", note)?;
     }
     Ok((pid, note.into_iter().collect()))
 }
@@ -60,11 +60,18 @@ fn attributes(
     let (label, hash) = (text(command.entry.output), text(command.entry.hash));
     let (mtime, build) = (text(command.entry.mtime), build.map(|build| (build + 1).to_string()));
     let others: Vec<_> = command.other_outputs.iter().map(|output| text(output)).collect();
-    let mut attributes = vec![("label", &*label), ("command hash", &*hash)];
-    attributes.extend(others.iter().map(|output| ("also made", &**output)));
-    attributes.extend((mtime != "0").then_some(("mtime", &*mtime)));
-    attributes.extend(build.as_deref().map(|build| ("build", build)));
-    Ok(context.writer.process_attributes(process, &attributes)?)
+    let writer = context.writer;
+    let mut attributes = vec![("label", &*label), (writer.marked("command hash")?, &*hash)];
+    for output in &others {
+        attributes.push((writer.marked(Word::of_names("also made"))?, &**output));
+    }
+    if mtime != "0" {
+        attributes.push((writer.marked(Word::of_settings("mtime"))?, &*mtime));
+    }
+    if let Some(build) = build.as_deref() {
+        attributes.push((writer.marked(Word::of_settings("build"))?, build));
+    }
+    Ok(writer.process_attributes(process, &attributes)?)
 }
 
 /// Note on several builds in one log.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use barrow_writer::{ProcessDescription, ProcessEnd, ProgramDescription, Usage};
+use barrow_writer::{ProcessDescription, ProcessEnd, ProgramDescription, Usage, Word};
 
 use super::births::{Birth, Births};
 use super::call::{Call, Program, answered_directory, may_bear, returned_task, succeeded};
@@ -46,7 +46,7 @@ pub(super) struct Announcer<'c, 'w> {
 
 impl<'c, 'w> Announcer<'c, 'w> {
     pub(super) fn new(context: &'c Context<'w>, births: Births) -> Result<Self, ImportError> {
-        context.writer.fact("recorded by", "strace")?;
+        context.writer.own_fact(Word::of_settings("recorded by"), "strace")?;
         Ok(Announcer {
             context,
             clock: Clock::new(context.writer.created_ns()),
@@ -277,10 +277,10 @@ impl<'c, 'w> Announcer<'c, 'w> {
             ));
         }
         if self.has_dates {
-            self.context.writer.fact("time of day", "known")?;
+            self.context.writer.own_fact(Word::of_settings("time of day"), "known")?;
         }
         if let Some(command) = &self.command {
-            self.context.writer.fact("command", &shell_words(command))?;
+            self.context.writer.own_fact("command", &shell_words(command))?;
         }
         let note = format!(
             "programs of which strace cut arguments, which end with `…` here: {}; `strace -s 65535 -v` keeps them",

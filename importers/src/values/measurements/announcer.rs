@@ -47,6 +47,9 @@ pub(crate) fn no_values(notes: &[String]) -> ImportError {
 
 fn announce(mut values: Values, context: &Context<'_>) -> Result<(), Stop> {
     let (writer, vocabulary) = (context.writer, context.vocabulary);
+    for &word in &values.words {
+        writer.word(word)?;
+    }
     for (key, value) in &values.facts {
         writer.fact(key, value)?;
     }

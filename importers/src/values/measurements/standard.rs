@@ -1,27 +1,36 @@
 //! Metrics that `barrow trial` measures too, so that imported values can be compared with its own.
 
-use barrow_writer::Better;
+use barrow_writer::{Better, Word};
 
 use super::values::MetricText;
 
 /// The time from start to end.
-pub(crate) const WALL: MetricText<'_> = MetricText { name: "wall", unit: "ns", better: Better::Lower, exact: false };
-/// Maximum resident memory.
-pub(crate) const PEAK_RESIDENT: MetricText<'_> = bytes("peak_resident", false);
-/// Maximum of allocated bytes.
-pub(crate) const PEAK_HEAP: MetricText<'_> = bytes("peak_heap", true);
+pub(crate) const WALL: MetricText<'static> =
+    MetricText { name: "wall", unit: "ns", better: Better::Lower, exact: false };
+/// The most memory that was resident at a time.
+pub(crate) const PEAK_RESIDENT: MetricText<'static> = bytes("peak_resident", false);
+/// The most bytes that were allocated at a time.
+pub(crate) const PEAK_HEAP: MetricText<'static> = bytes("peak_heap", true);
 /// The bytes of all allocations.
-pub(crate) const ALLOCATED: MetricText<'_> = bytes("allocated", true);
+pub(crate) const ALLOCATED: MetricText<'static> = bytes("allocated", true);
 /// The bytes that were never freed.
-pub(crate) const LIVE_AT_END: MetricText<'_> = bytes("live_at_end", true);
+pub(crate) const LIVE_AT_END: MetricText<'static> = bytes("live_at_end", true);
 /// The number of allocations.
-pub(crate) const BLOCKS: MetricText<'_> = MetricText { name: "blocks", unit: "", better: Better::Lower, exact: true };
+pub(crate) const BLOCKS: MetricText<'static> =
+    MetricText { name: "blocks", unit: "", better: Better::Lower, exact: true };
+
+/// The beginning of the keys of parameters of a variant, which go on with the name of the parameter.
+pub(crate) const PARAMETER: Word = Word::new("parameter ").before_names();
+
+/// The names of all of them, for files that may have them from `barrow trial`.
+pub(crate) const NAMES: [&str; 6] =
+    [WALL.name, PEAK_RESIDENT.name, PEAK_HEAP.name, ALLOCATED.name, LIVE_AT_END.name, BLOCKS.name];
 
 /// Whether this is one of the counts above, which are the same in every run of the same program and layout.
 pub(crate) fn is_exact(name: &str, unit: &str) -> bool {
     [PEAK_HEAP, ALLOCATED, LIVE_AT_END, BLOCKS].iter().any(|known| known.name == name && known.unit == unit)
 }
 
-const fn bytes(name: &str, exact: bool) -> MetricText<'_> {
+const fn bytes(name: &'static str, exact: bool) -> MetricText<'static> {
     MetricText { name, unit: "bytes", better: Better::Lower, exact }
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use barrow_writer::Better;
+use barrow_writer::{Better, Word};
 
 use super::json::Text;
 use crate::error::{Damage, ImportError, Stop};
@@ -39,6 +39,8 @@ pub(crate) struct Values {
     pub(crate) rows: Vec<Row>,
     /// Facts of the recording: keys and values.
     pub(crate) facts: Vec<(String, String)>,
+    /// The words of the importer in keys, names and units.
+    pub(crate) words: Vec<Word>,
     notes: Vec<String>,
     texts: HashSet<Arc<str>>,
     variants_by_name: HashMap<Variant, usize>,
@@ -138,6 +140,13 @@ impl Values {
         self.metrics_by_name.insert(key, self.metrics.len());
         self.metrics.push(Metric { name, unit, better: described.better, exact: described.exact });
         self.metrics.len() - 1
+    }
+
+    /// The metric whose name and unit are words of the importer.
+    pub(crate) fn own_metric(&mut self, described: &MetricText<'static>) -> usize {
+        self.word(described.name);
+        self.word(described.unit);
+        self.metric(described)
     }
 
     /// A new run of a variant.
@@ -250,18 +259,34 @@ impl Values {
         self.rows.is_empty()
     }
 
-    /// Adds the facts of the recording that are known.
-    pub(crate) fn known_facts<const N: usize>(&mut self, facts: [(&str, Text); N]) {
+    /// Facts of the recording, as far as they are known.
+    pub(crate) fn known_facts<const N: usize>(&mut self, facts: [(Word, Text); N]) {
         for (key, value) in facts {
             if let Some(value) = value.0 {
-                self.fact(key, &value);
+                self.fact(key, "", &value);
             }
         }
     }
 
-    /// Adds a fact of the recording.
-    pub(crate) fn fact(&mut self, key: &str, value: &str) {
-        self.facts.push((key.to_owned(), value.to_owned()));
+    /// A fact of the recording. Its key is a word of the importer, followed by a name, which may be empty.
+    pub(crate) fn fact(&mut self, key: Word, name: &str, value: &str) {
+        self.word(key);
+        self.facts.push((format!("{}{name}", key.text()), value.to_owned()));
+    }
+
+    /// Marks a word of the importer, which a redaction keeps.
+    pub(crate) fn word(&mut self, word: impl Into<Word>) {
+        let word = word.into();
+        if !word.text().is_empty() && !self.words.contains(&word) {
+            self.words.push(word);
+        }
+    }
+
+    /// Marks a text that the file says, if it is one of the words that `known` lists.
+    pub(crate) fn mark_known(&mut self, text: &str, known: &[&'static str]) {
+        if let Some(&known) = known.iter().find(|&&known| known == text) {
+            self.word(known);
+        }
     }
 
     /// Adds a note for the user.
