@@ -16,7 +16,7 @@ mod stages;
 
 use std::path::Path;
 
-use barrow_writer::Better;
+use barrow_writer::{Better, Word};
 use serde::Deserialize;
 
 use crate::error::{ImportError, Stop};
@@ -85,10 +85,10 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
     let mut values = Values::default();
     let environment: Environment = field(&text, "HostEnvironmentInfo").unwrap_or_default();
     values.known_facts([
-        ("version of BenchmarkDotNet", environment.version),
-        ("system", environment.os_version),
-        ("processor", environment.processor_name),
-        ("runtime", environment.runtime_version),
+        (Word::of_settings("version of BenchmarkDotNet"), environment.version),
+        (Word::new("system"), environment.os_version),
+        (Word::new("processor"), environment.processor_name),
+        (Word::of_settings("runtime"), environment.runtime_version),
     ]);
     let mut without_values = 0_u64;
     let end = each(&text, "Benchmarks", |benchmark: Benchmark| {
@@ -130,6 +130,7 @@ fn add(values: &mut Values, benchmark: &Benchmark) -> bool {
     }
     let Some(run) = first_run else { return false };
     if let Some(Number(bytes)) = benchmark.memory.as_ref().and_then(|memory| memory.bytes_allocated_per_operation) {
+        values.word(Word::new(" allocated").behind_names());
         let name = format!("{name} allocated");
         let metric = values.metric(&MetricText { name: &name, unit: "bytes", better: Better::Lower, exact: true });
         values.value(metric, run, None, bytes, || format!("bytes of `{name}`"));

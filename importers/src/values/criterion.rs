@@ -18,15 +18,19 @@ mod samples;
 pub(crate) use messages::IMPORTER as MESSAGES;
 pub(crate) use samples::IMPORTER as SAMPLES;
 
-use barrow_writer::Better;
+use barrow_writer::{Better, Word};
 
 use crate::values::measurements::{MetricText, Number, Values};
 
 /// The only variant: the name of a benchmark is that of its metric.
 const VARIANT: &str = "criterion";
 
+/// The beginning of the keys of throughputs, which go on with the name of the benchmark.
+const THROUGHPUT: Word = Word::new("throughput of ").before_names();
+
 /// Adds the samples of a benchmark as iterations of a run.
 fn add(values: &mut Values, benchmark: &str, unit: &str, iterations: &[Number], measured: &[Number]) {
+    values.word(VARIANT);
     let variant = values.variant(VARIANT, &[]);
     let metric = values.metric(&MetricText { name: benchmark, unit, better: Better::Lower, exact: false });
     let run = values.run(variant);

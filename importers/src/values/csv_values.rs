@@ -78,7 +78,7 @@ fn heading(first_bytes: &[u8]) -> Option<Heading> {
             },
             None => match name.strip_prefix(PARAMETER.as_bytes()) {
                 Some(parameter) => {
-                    let parameter = format!("parameter {}", text(parameter));
+                    let parameter = format!("{}{}", standard::PARAMETER.text(), text(parameter));
                     if parameters.iter().any(|(_, known)| *known == parameter) {
                         twice = twice.or_else(|| Some(readable(name)));
                     }
@@ -104,6 +104,8 @@ fn reader(text: &[u8]) -> csv::Reader<&[u8]> {
 /// Reads all rows. Reports its position after each.
 fn read(text: &[u8], reached: &mut dyn FnMut(usize) -> Result<(), ImportError>) -> Result<Read, ImportError> {
     let mut values = Values::default();
+    values.word(standard::PARAMETER);
+    values.word(UNNAMED);
     let Some(Heading { places, parameters, unknown, twice }) = heading(text) else {
         return Err(ImportError::NoValues {
             reason: "the first line is no heading with `metric` and `value`".to_owned(),
@@ -179,6 +181,7 @@ impl Rows {
             b"higher" => Better::Higher,
             _ => Better::Unknown,
         };
+        self.values.mark_known(&name, &standard::NAMES);
         let exact = standard::is_exact(&name, &unit);
         let metric = self.values.metric(&MetricText { name: &name, unit: &unit, better, exact });
         let run = match (run, iteration) {

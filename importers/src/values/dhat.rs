@@ -76,6 +76,7 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
     if points == 0 {
         return Err(ImportError::NoValues { reason: "it lists no program point".to_owned() });
     }
+    values.word(UNNAMED);
     let variant = values.variant(cmd.0.as_deref().unwrap_or(UNNAMED), &[]);
     let run = values.run(variant);
     let measured = [
@@ -86,7 +87,7 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
     ];
     for (metric, sum) in measured {
         let Some(sum) = sum else { continue };
-        let metric = values.metric(&metric);
+        let metric = values.own_metric(&metric);
         values.value(metric, run, None, sum as f64, || "a sum".to_owned());
     }
     if sums.peak.is_none() || sums.at_end.is_none() {

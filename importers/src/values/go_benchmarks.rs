@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
-use barrow_writer::Better;
+use barrow_writer::{Better, Word};
 
 use crate::error::ImportError;
 use crate::format::Importer;
@@ -37,8 +37,12 @@ pub(crate) const IMPORTER: Importer = Importer {
 const UNNAMED: &str = "go test";
 /// The beginning of names of benchmarks.
 const PREFIX: &[u8] = b"Benchmark";
-/// Lines about a whole package, and the keys of their facts.
-const FACTS: [(&[u8], &str); 3] = [(b"goos: ", "system"), (b"goarch: ", "architecture"), (b"cpu: ", "processor")];
+/// Lines about a whole package, and what becomes of them.
+const FACTS: [(&[u8], Word); 3] = [
+    (b"goos: ", Word::new("system")),
+    (b"goarch: ", Word::of_settings("architecture")),
+    (b"cpu: ", Word::new("processor")),
+];
 
 /// Units of Go's own measurements, which are never below 0. Values that a benchmark reports may be.
 const OWN_UNITS: [&[u8]; 4] = [b"ns/op", b"B/op", b"allocs/op", b"MB/s"];
@@ -72,8 +76,8 @@ enum Line<'t> {
     Without(&'static str, &'t [u8]),
     /// The direction in which values of a unit are better.
     Unit(&'t [u8], Better),
-    /// The key and value of a fact.
-    Fact(&'static str, &'t [u8]),
+    /// A fact, and its key.
+    Fact(Word, &'t [u8]),
     /// Anything else.
     Other,
 }
@@ -166,7 +170,7 @@ fn read(output: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
             Line::Without(what, name) => adding.without(what, name),
             Line::Fact(key, value) if !adding.facts.contains(&key) => {
                 adding.facts.push(key);
-                adding.values.fact(key, &text(value));
+                adding.values.fact(key, "", &text(value));
             }
             Line::Fact(..) | Line::Unit(..) | Line::Other => {}
         }
@@ -199,8 +203,8 @@ struct Adding<'t> {
     run: Option<usize>,
     /// Number of results of each metric of the run.
     counts: HashMap<usize, u64>,
-    facts: Vec<&'static str>,
-    /// Number of benchmarks without values, by outcome, with the first of them.
+    facts: Vec<Word>,
+    /// How many benchmarks have no values, by what became of them; and the first.
     without: Vec<(&'static str, (u64, String))>,
 }
 
@@ -210,12 +214,17 @@ impl Adding<'_> {
             Some(run) => run,
             None => {
                 let package = if self.package.is_empty() { UNNAMED } else { &self.package };
+                self.values.word(UNNAMED);
                 let variant = self.values.variant(package, &[]);
                 self.counts.clear();
                 *self.run.insert(self.values.run(variant))
             }
         };
         let benchmark = text(measured.name);
+        for word in [" allocated", " blocks", " MB/s"] {
+            self.values.word(Word::new(word).behind_names());
+        }
+        self.values.word("MB/s");
         for &(value, unit) in &measured.pairs {
             let is_amount = OWN_UNITS.contains(&unit);
             let (name, unit, better) = self.metric(&benchmark, unit);

@@ -11,7 +11,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use barrow_writer::Better;
+use barrow_writer::{Better, Word};
 use serde::{Deserialize, Deserializer};
 
 use crate::error::{ImportError, Stop};
@@ -174,11 +174,11 @@ impl Adding {
     /// Adds the facts of the machine. Returns the path of the program.
     fn facts(&mut self, context: Environment) -> Option<String> {
         self.values.known_facts([
-            ("date", context.date),
-            ("host", context.host_name),
-            ("processors", context.num_cpus),
-            ("MHz per processor", context.mhz_per_cpu),
-            ("build type of Google Benchmark", context.library_build_type),
+            (Word::of_settings("date"), context.date),
+            (Word::of_names("host"), context.host_name),
+            (Word::of_settings("processors"), context.num_cpus),
+            (Word::of_settings("MHz per processor"), context.mhz_per_cpu),
+            (Word::of_settings("build type of Google Benchmark"), context.library_build_type),
         ]);
         context.executable.0
     }
@@ -224,6 +224,8 @@ impl Adding {
         ];
         for (suffix, unit, better, value) in measured {
             let Some(Number(value)) = value else { continue };
+            self.values.word(Word::new(suffix).behind_names());
+            self.values.word(unit);
             let name = self.metric_name(name, suffix);
             let metric = self.values.metric(&MetricText { name: &name, unit, better, exact: false });
             self.values.value(metric, run, Some(iteration), value, || format!("repetition {iteration} of `{name}`"));

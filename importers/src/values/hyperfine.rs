@@ -60,19 +60,22 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
 
 /// Adds the runs of a command.
 fn add(values: &mut Values, measured: &Measured, times: &[Number]) {
-    let parameters =
-        measured.parameters.iter().filter_map(|(name, value)| Some((format!("parameter {name}"), value.0.as_deref()?)));
+    let parameters = measured
+        .parameters
+        .iter()
+        .filter_map(|(name, value)| Some((format!("{}{name}", standard::PARAMETER.text()), value.0.as_deref()?)));
     let parameters: Vec<(String, &str)> = parameters.collect();
     let attributes: Vec<(&str, &str)> = parameters.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    values.word(standard::PARAMETER);
     let variant = values.variant(&measured.command, &attributes);
-    let wall = values.metric(&standard::WALL);
+    let wall = values.own_metric(&standard::WALL);
     let memory = measured.memory_usage_byte.as_deref().unwrap_or_default();
     for (at, seconds) in times.iter().enumerate() {
         let run = values.run(variant);
         values.value(wall, run, None, seconds.0 * 1e9, || format!("time {at} of `{}`", measured.command));
         if let Some(bytes) = memory.get(at) {
-            let peak = values.metric(&standard::PEAK_RESIDENT);
-            values.value(peak, run, None, bytes.0, || format!("memory {at} of `{}`", measured.command));
+            let peak = values.own_metric(&standard::PEAK_RESIDENT);
+            values.value(peak, run, None, bytes.0, || place("memory"));
         }
         if let Some(&code) = measured.exit_codes.as_ref().and_then(|codes| codes.get(at)) {
             values.end_run(run, code);

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use barrow_writer::Better;
+use barrow_writer::{Better, Word};
 use serde::Deserialize;
 
 use crate::error::{ImportError, Stop};
@@ -42,7 +42,11 @@ pub(crate) const IMPORTER: Importer = Importer {
 
 /// The only variant: the name of a benchmark is that of its metric.
 const VARIANT: &str = "JMH";
-/// Maximum number of samples in the histograms of a file: 48 MB in memory.
+/// Units of JMH and of its profilers.
+const UNITS: [&str; 5] = ["MB/sec", "counts", "ms", "ops/s", "s"];
+/// The ends of the names of metrics, which begin with that of the benchmark: its mode, or what a profiler measured.
+const BEHIND_NAMES: [&str; 6] = [" allocated", " gc.alloc.rate", " gc.count", " gc.time", " sample", " ss"];
+/// The most values that histograms of a file may stand for: 48 MB in memory.
 const MOST_SAMPLES: u64 = 1_000_000;
 
 /// A benchmark in one mode, with one set of parameters.
@@ -108,12 +112,13 @@ impl Adding {
     fn add(&mut self, benchmark: &Benchmark) {
         if !std::mem::replace(&mut self.has_facts, true) {
             self.values.known_facts([
-                ("version of JMH", benchmark.jmh_version.clone()),
-                ("runtime", benchmark.vm_name.clone()),
-                ("version of the runtime", benchmark.vm_version.clone()),
+                (Word::of_settings("version of JMH"), benchmark.jmh_version.clone()),
+                (Word::of_settings("runtime"), benchmark.vm_name.clone()),
+                (Word::of_settings("version of the runtime"), benchmark.vm_version.clone()),
             ]);
         }
         let name = name(benchmark);
+        self.values.word(VARIANT);
         let variant = self.values.variant(VARIANT, &[]);
         let primary = &benchmark.primary_metric;
         // Forks are processes. Their runs are added with the first value.
@@ -156,6 +161,10 @@ impl Adding {
             return;
         }
         let Unit { name, unit, better, factor } = unit;
+        self.values.mark_known(unit, &UNITS);
+        for &word in BEHIND_NAMES.iter().filter(|&&word| name.ends_with(word)) {
+            self.values.word(Word::new(word).behind_names());
+        }
         let metric = self.values.metric(&MetricText { name, unit, better: *better, exact: false });
         for (fork, measured) in forks.iter().enumerate() {
             if runs.len() <= fork {

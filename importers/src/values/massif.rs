@@ -44,7 +44,7 @@ pub(crate) const IMPORTER: Importer = Importer {
 /// The name of the variant if its command is unknown.
 const UNNAMED: &str = "unnamed";
 /// Pages that the program mapped, with `--pages-as-heap=yes`.
-const PEAK_MAPPED: MetricText<'_> =
+const PEAK_MAPPED: MetricText<'static> =
     MetricText { name: "peak_mapped", unit: "bytes", better: Better::Lower, exact: false };
 
 /// The peak so far.
@@ -94,8 +94,9 @@ fn read(text_of_file: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
         values.note("the peak is that of heap and stacks together; the heap alone may have had a higher one");
     }
     let name = if command.is_empty() { UNNAMED.into() } else { text(command) };
+    values.word(UNNAMED);
     let variant = values.variant(&name, &[]);
-    let (metric, run) = (values.metric(&metric), values.run(variant));
+    let (metric, run) = (values.own_metric(&metric), values.run(variant));
     if peak.marked.is_none() && peak.most.is_some() {
         values.note("no snapshot is marked as the peak; the largest one is taken");
     }

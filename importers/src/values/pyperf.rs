@@ -12,7 +12,7 @@
 
 use std::path::Path;
 
-use barrow_writer::Better;
+use barrow_writer::{Better, Word};
 use serde::Deserialize;
 
 use crate::error::{ImportError, Stop};
@@ -80,14 +80,15 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
     let mut values = Values::default();
     let common: Metadata = field(&text, "metadata").unwrap_or_default();
     values.known_facts([
-        ("date", common.date.clone()),
-        ("host", common.hostname.clone()),
-        ("processors", common.cpu_count.clone()),
-        ("processor", common.cpu_model_name.clone()),
-        ("system", common.platform.clone()),
-        ("Python", common.python_implementation.clone()),
-        ("version of Python", common.python_version.clone()),
+        (Word::of_settings("date"), common.date.clone()),
+        (Word::of_names("host"), common.hostname.clone()),
+        (Word::of_settings("processors"), common.cpu_count.clone()),
+        (Word::new("processor"), common.cpu_model_name.clone()),
+        (Word::new("system"), common.platform.clone()),
+        (Word::of_settings("Python"), common.python_implementation.clone()),
+        (Word::of_settings("version of Python"), common.python_version.clone()),
     ]);
+    values.word(VARIANT);
     let variant = values.variant(VARIANT, &[]);
     let mut calibrations = 0_u64;
     let end = each(&text, "benchmarks", |benchmark: Benchmark| {
@@ -138,6 +139,7 @@ fn add(values: &mut Values, run: usize, (name, unit): (&str, Option<&str>), meas
 
 fn add_peak(values: &mut Values, run: usize, name: &str, peak: Option<f64>) {
     let Some(bytes) = peak else { return };
+    values.word(Word::new(" peak_resident").behind_names());
     let name = format!("{name} {}", standard::PEAK_RESIDENT.name);
     let metric = values.metric(&MetricText { name: &name, ..standard::PEAK_RESIDENT });
     values.amount(metric, run, None, bytes, || format!("memory of `{name}`"));

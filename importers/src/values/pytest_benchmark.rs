@@ -9,7 +9,7 @@
 
 use std::path::Path;
 
-use barrow_writer::Better;
+use barrow_writer::{Better, Word};
 use serde::Deserialize;
 
 use crate::error::{ImportError, Stop};
@@ -66,11 +66,12 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
     let mut values = Values::default();
     let machine: Machine = field(&text, "machine_info").unwrap_or_default();
     values.known_facts([
-        ("date", field(&text, "datetime").unwrap_or_default()),
-        ("host", machine.node),
-        ("Python", machine.python_implementation),
-        ("version of Python", machine.python_version),
+        (Word::of_settings("date"), field(&text, "datetime").unwrap_or_default()),
+        (Word::of_names("host"), machine.node),
+        (Word::of_settings("Python"), machine.python_implementation),
+        (Word::of_settings("version of Python"), machine.python_version),
     ]);
+    values.word(VARIANT);
     let variant = values.variant(VARIANT, &[]);
     let run = values.run(variant);
     let mut without_data = 0_u64;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::add;
+use super::{THROUGHPUT, add};
 use crate::error::ImportError;
 use crate::format::Importer;
 use crate::processes::process_logs::{LeftOut, Lines, readable};
@@ -68,7 +68,7 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
 fn complete(values: &mut Values, message: &Message) {
     for throughput in &message.throughput {
         if let (Some(count), Some(unit)) = (&throughput.per_iteration.0, &throughput.unit.0) {
-            values.fact(&format!("throughput of {}", message.id), &format!("{count} {unit} per iteration"));
+            values.fact(THROUGHPUT, &message.id, &format!("{count} {unit} per iteration"));
         }
     }
     add(values, &message.id, &message.unit, &message.iteration_count, &message.measured_values);

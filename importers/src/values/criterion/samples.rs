@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::add;
+use super::{THROUGHPUT, add};
 use crate::error::{ImportError, Stop};
 use crate::format::Importer;
 use crate::values::measurements::{Head, Number, Read, Text, Values, damage_of, import, strict};
@@ -70,7 +70,7 @@ fn read(text: &[u8], source: Option<&Path>) -> Result<Read, ImportError> {
             let throughput = benchmark.throughput.iter().flatten();
             for (unit, count) in throughput.filter_map(|(unit, count)| Some((unit, count.0.as_ref()?))) {
                 let per_iteration = format!("{count} {} per iteration", unit.to_lowercase());
-                values.fact(&format!("throughput of {}", benchmark.full_id), &per_iteration);
+                values.fact(THROUGHPUT, &benchmark.full_id, &per_iteration);
             }
         }
         None => values.note(format!(
