@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use barrow_importers::{ClockOffsets, Contents, Format, Holds, ImportError, ImportOptions, Imported, Series};
 use barrow_rewrite::REPLACED_TEXTS;
-use barrow_writer::{Compression, Finished, Options, Writer};
+use barrow_writer::{Compression, Finished, Options, Word, Writer};
 
 use crate::context::{Context, Settings};
 use crate::error::QueryError;
@@ -16,8 +16,11 @@ use crate::sources::destination::Part;
 
 /// The fact that says what a dump had lost.
 pub(crate) const LOST: &str = "lost";
+/// The same of one of several dumps, whose name follows.
+const LOST_OF: Word = Word::new("lost of ").before_names();
 /// The facts that say what an import remarked: `note`, `note 2` and so on.
 const NOTE: &str = "note";
+const FURTHER_NOTE: Word = Word::new("note ").before_numbers();
 
 /// How a recording of dumps is to be written.
 #[derive(Debug, Default)]
@@ -26,8 +29,8 @@ pub(crate) struct Wishes<'w> {
     pub(crate) compression: Option<Compression>,
     /// As differences, where dumps name objects across snapshots.
     pub(crate) patches: bool,
-    /// More facts for the recording: keys and values.
-    pub(crate) facts: &'w [(&'w str, &'w str)],
+    /// More facts for the recording: keys, which are words of barrow, and values, which are texts.
+    pub(crate) facts: &'w [(&'static str, &'w str)],
     /// What is added to the times of hosts, in nanoseconds.
     pub(crate) clocks: &'w [(String, i64)],
 }
@@ -147,10 +150,13 @@ pub(crate) fn import(
         Contents::None => Some("none".to_owned()),
     };
     if let Some(contents) = wished.filter(|_| formats.iter().any(|format| format.holds() == Holds::Snapshots)) {
-        writer.fact("contents", &contents).map_err(written)?;
+        writer.own_fact(Word::of_settings("contents"), &contents).map_err(written)?;
     }
     for &(key, value) in wishes.facts {
-        writer.fact(key, value).map_err(written)?;
+        writer.own_fact(key, value).map_err(written)?;
+    }
+    for word in [Word::new(LOST), LOST_OF, Word::new(NOTE), FURTHER_NOTE] {
+        writer.word(word).map_err(written)?;
     }
     for (key, sentence) in losses(&imported) {
         writer.fact(&key, &sentence).map_err(written)?;
@@ -187,7 +193,7 @@ fn notes(imported: &[(PathBuf, Imported)]) -> Vec<String> {
 
 /// What an import remarked, as facts.
 pub(crate) fn note_facts<'n>(notes: impl IntoIterator<Item = &'n String>) -> impl Iterator<Item = (String, &'n str)> {
-    let key = |number| if number == 1 { NOTE.to_owned() } else { format!("{NOTE} {number}") };
+    let key = |number| if number == 1 { NOTE.to_owned() } else { format!("{}{number}", FURTHER_NOTE.text()) };
     (1..).zip(notes).map(move |(number, note)| (key(number), note.as_str()))
 }
 
@@ -217,7 +223,7 @@ fn losses(imported: &[(PathBuf, Imported)]) -> Vec<(String, String)> {
     let lost = imported.iter().filter_map(|(source, one)| Some((source, one.lost.as_ref()?.to_string())));
     let key = |source: &Path| match imported.len() {
         1 => LOST.to_owned(),
-        _ => format!("{LOST} of {}", source.file_name().unwrap_or_default().to_string_lossy()),
+        _ => format!("{}{}", LOST_OF.text(), source.file_name().unwrap_or_default().to_string_lossy()),
     };
     lost.map(|(source, sentence)| (key(source), sentence)).collect()
 }

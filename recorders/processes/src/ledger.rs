@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
-use barrow_writer::{ProcessDescription, ProcessEnd, ProcessId, ProgramDescription, Usage, Writer, WriterError};
-use foldhash::fast::RandomState;
+use barrow_writer::{ProcessDescription, ProcessEnd, ProcessId, ProgramDescription, Usage, Word, Writer, WriterError};
 
 use crate::files::{self, Program};
 use crate::options::{Options, Via};
@@ -90,14 +89,14 @@ impl Ledger {
         let cores = std::thread::available_parallelism().map(|cores| cores.to_string()).ok();
         let sampling = self.options.memory.then(|| format!("{} ms or more", self.options.interval.as_millis()));
         let facts = [
-            ("recorded by", Some("barrow record".to_owned())),
-            ("recorded via", Some(via.name().to_owned())),
-            ("command", Some(command.into_owned())),
-            ("host", Some(host).filter(|host| !host.is_empty())),
-            ("cores", cores),
-            ("memory", memory.map(|bytes| bytes.to_string())),
-            ("clock", Some("ns".to_owned())),
-            ("sampling", sampling),
+            (Word::of_settings("recorded by"), Some("barrow record".to_owned())),
+            (Word::of_settings("recorded via"), Some(via.name().to_owned())),
+            (Word::new("command"), Some(command.into_owned())),
+            (Word::of_names("host"), Some(host).filter(|host| !host.is_empty())),
+            (Word::of_settings("cores"), cores),
+            (Word::of_settings("memory"), memory.map(|bytes| bytes.to_string())),
+            (Word::of_settings("clock"), Some("ns".to_owned())),
+            (Word::of_settings("sampling"), sampling),
         ];
         for (key, value) in facts {
             if let Some(value) = value {
@@ -106,9 +105,9 @@ impl Ledger {
         }
     }
 
-    /// Writes a fact about the recording as a whole.
-    pub(crate) fn fact(&self, key: &str, value: &str) {
-        self.write(|writer| writer.fact(key, value));
+    /// Something that is known of the recording as a whole.
+    pub(crate) fn fact(&self, key: Word, value: &str) {
+        self.write(|writer| writer.own_fact(key, value));
     }
 
     /// Records that a process began. Returns its number in the recording.
@@ -154,13 +153,13 @@ impl Ledger {
         self.write(|writer| writer.end_process(process, time_ns, end));
     }
 
-    pub(crate) fn attribute(&self, process: ProcessId, key: &str, value: &str) {
-        self.write(|writer| writer.process_attributes(process, &[(key, value)]));
+    pub(crate) fn attribute(&self, process: ProcessId, key: Word, value: &str) {
+        self.write(|writer| writer.process_attributes(process, &[(writer.marked(key)?, value)]));
     }
 
     pub(crate) fn heap(&self, process: ProcessId, uuid: [u8; 16], path: &str) {
         self.write(|writer| writer.process_heap(process, uuid));
-        self.attribute(process, "heap", &self.options.redacted(path));
+        self.attribute(process, Word::of_names("heap"), &self.options.redacted(path));
     }
 
     pub(crate) fn memory(&self, time_ns: i64, bytes: &[(ProcessId, u64)]) {

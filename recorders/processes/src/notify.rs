@@ -19,8 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use barrow_writer::{ProcessEnd, Usage};
-use foldhash::fast::RandomState;
+use barrow_writer::{ProcessEnd, Usage, Word};
 
 use crate::files::{self, Program, Schedule, Stat, Transferred};
 use crate::heaps;
@@ -283,7 +282,11 @@ impl Watch {
             };
             let has_ended = child.ended_ns.is_some();
             if let Some(id) = child.id {
-                self.ledger.attribute(id, "not waited for", if has_ended { "never" } else { "parent ended" });
+                self.ledger.attribute(
+                    id,
+                    Word::of_settings("not waited for"),
+                    if has_ended { "never" } else { "parent ended" },
+                );
             }
         }
     }
@@ -511,7 +514,11 @@ impl Watch {
             None => seen.map_or_else(Usage::default, |seen| {
                 // A signal or the end of its last thread ended it, so there was no last call.
                 if seen.peak_bytes.is_some() || seen.cpu_ns.is_some() {
-                    self.ledger.attribute(id, "measured", "at least: as in its samples, user and system time together");
+                    self.ledger.attribute(
+                        id,
+                        Word::of_settings("measured"),
+                        "at least: as in its samples, user and system time together",
+                    );
                 }
                 Usage { peak_bytes: seen.peak_bytes, user_ns: seen.cpu_ns, ..Usage::default() }
             }),
@@ -522,7 +529,7 @@ impl Watch {
         if signal == Some(9)
             && let Some(reason) = tree.kills.as_mut().and_then(|kills| kills.reason(process))
         {
-            self.ledger.attribute(id, "killed by", reason);
+            self.ledger.attribute(id, Word::of_settings("killed by"), reason);
         }
     }
 

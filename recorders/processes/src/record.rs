@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use barrow_writer::Writer;
+use barrow_writer::{Word, Writer};
 
 use crate::error::RecorderError;
 use crate::files;
@@ -80,12 +80,15 @@ fn notified(
     let wait_all = options.wait_all;
     let ledger = Arc::new(Ledger::new(writer, options));
     ledger.facts(command, Via::Notify);
-    ledger.fact("small peaks", usage::SMALL_PEAKS);
+    ledger.fact(Word::of_settings("small peaks"), usage::SMALL_PEAKS);
     if filtered.is_without_new_rights {
-        ledger.fact("new rights", "none: programs with the rights of their owners run without them");
+        ledger.fact(Word::of_settings("new rights"), "none: programs with the rights of their owners run without them");
     }
     if !ends::are_noticed() {
-        ledger.fact("statuses", "those of last calls: the system does not tell which signal ended a process");
+        ledger.fact(
+            Word::of_settings("statuses"),
+            "those of last calls: the system does not tell which signal ended a process",
+        );
     }
     let listener = Listener::new(filtered.listener).map_err(|error| give_up(RecorderError::System(error)))?;
     let dismissal = listener.dismissal().map_err(|error| give_up(RecorderError::System(error)))?;
@@ -113,7 +116,7 @@ fn notified(
     drop(sampler);
     watch.finish(status);
     dismissal.dismiss();
-    ledger.fact("cpu of all that was waited for", &(used.user_ns + used.system_ns).to_string());
+    ledger.fact(Word::of_settings("cpu of all that was waited for"), &(used.user_ns + used.system_ns).to_string());
     Ok(Outcome { ended: Ended::of(status), notes: watch.notes(), failure: ledger.finish() })
 }
 

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use barrow_writer::ProcessId;
+use barrow_writer::{ProcessId, Word};
 
 use crate::files;
 use crate::ledger::{Ledger, Living};
@@ -131,11 +131,11 @@ fn sample(ledger: &Ledger, told: &mut Told, flushes: &mut Flushes) -> Vec<(Proce
             sample.push((process, memory.proportional));
             ledger.seen(pid, memory.resident, system::processor_ns(pid));
             if let Some(bytes) = memory.of_files.filter(|&bytes| told.is_much_more(process, bytes)) {
-                ledger.attribute(process, "file memory", &bytes.to_string());
+                ledger.attribute(process, Word::of_settings("file memory"), &bytes.to_string());
             }
         } else if let Some(bytes) = files::resident_bytes(pid) {
             if told.resident.insert(process) {
-                ledger.attribute(process, "memory", "resident");
+                ledger.attribute(process, Word::of_settings("memory"), "resident");
             }
             sample.push((process, bytes));
         }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
 
-use barrow_writer::{ProcessEnd, ProcessId, Usage};
+use barrow_writer::{ProcessEnd, ProcessId, Usage, Word};
 
 use crate::accounts::{self, Account, Child};
 use crate::files;
@@ -288,7 +288,7 @@ impl Tree {
         self.ledger.executed(pid);
         self.ledger.image(self.ledger.now(), id, &program, used);
         let Some(reason) = reason else { return false };
-        self.ledger.attribute(id, "not traced", reason);
+        self.ledger.attribute(id, Word::new("not traced"), reason);
         let name = program.executable.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or("a program");
         self.leave_alone(pid, format!("{name}: {reason}"));
         true
@@ -331,11 +331,11 @@ impl Tree {
         }
         let living = process.children.clone();
         for id in never.into_iter().flatten() {
-            self.ledger.attribute(id, "not waited for", "never");
+            self.ledger.attribute(id, Word::of_settings("not waited for"), "never");
         }
         for child in living {
             if let Some(id) = self.processes.get(&child).and_then(|child| child.id) {
-                self.ledger.attribute(id, "not waited for", "parent ended");
+                self.ledger.attribute(id, Word::of_settings("not waited for"), "parent ended");
             }
         }
     }
@@ -388,7 +388,7 @@ impl Tree {
         if signal == Some(9)
             && let Some(reason) = self.kills.reason(pid)
         {
-            self.ledger.attribute(id, "killed by", reason);
+            self.ledger.attribute(id, Word::of_settings("killed by"), reason);
         }
     }
 

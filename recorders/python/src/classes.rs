@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use barrow_writer::{FieldId, KindId, KindRole, Result, StringId, TypeDescription, TypeId, Writer};
+use barrow_writer::{FieldId, KindId, KindRole, Result, StringId, TypeDescription, TypeId, Word, Writer};
 use foldhash::HashMap;
 use pyo3::prelude::*;
 
@@ -217,9 +217,9 @@ pub(crate) struct Types {
 impl Types {
     pub(crate) fn declare(writer: &Writer, longest_text: Option<usize>) -> Result<Self> {
         Ok(Types {
-            object: writer.kind("object", KindRole::Object)?,
-            class: writer.kind("type", KindRole::Type)?,
-            frame: writer.kind("frame", KindRole::Frame)?,
+            object: writer.kind(writer.marked(Word::of_kind("object"))?, KindRole::Object)?,
+            class: writer.kind(writer.marked(Word::of_kind("type"))?, KindRole::Type)?,
+            frame: writer.kind(writer.marked(Word::of_kind("frame"))?, KindRole::Frame)?,
             declared: HashMap::default(),
             fields: HashMap::default(),
             longest_text,

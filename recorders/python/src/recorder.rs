@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use barrow_writer::{
     MAX_TEXT_BYTES, Options, Result, Snapshot, SnapshotInfo, StrengthClass, StrengthId, ThreadDescription, Totals,
-    Writer, WriterError,
+    Word, Writer, WriterError,
 };
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -108,21 +108,24 @@ impl Recorder {
         let Found { known, version, arguments } = found;
         let begun = || -> Result<Self> {
             let writer = Writer::create(&wishes.path, Options::default())?;
-            writer.fact("producer", concat!("barrow for Python ", env!("CARGO_PKG_VERSION")))?;
-            writer.fact("runtime", &format!("CPython {}", version.split_whitespace().next().unwrap_or_default()))?;
-            writer.fact("pid", &wishes.process.to_string())?;
-            writer.fact("parent pid", &std::os::unix::process::parent_id().to_string())?;
-            writer.fact("argv", &arguments.join(" "))?;
+            writer.own_fact(Word::of_settings("producer"), concat!("barrow for Python ", env!("CARGO_PKG_VERSION")))?;
+            writer.own_fact(
+                Word::of_settings("runtime"),
+                &format!("CPython {}", version.split_whitespace().next().unwrap_or_default()),
+            )?;
+            writer.own_fact(Word::of_settings("pid"), &wishes.process.to_string())?;
+            writer.own_fact(Word::of_settings("parent pid"), &std::os::unix::process::parent_id().to_string())?;
+            writer.own_fact(Word::new("argv"), &arguments.join(" "))?;
             match wishes.longest_text {
-                None => writer.fact("contents", "none")?,
+                None => writer.own_fact(Word::of_settings("contents"), "none")?,
                 Some(bytes) if bytes < MAX_TEXT_BYTES => {
-                    writer.fact("contents", &format!("texts of at most {bytes} bytes"))?;
+                    writer.own_fact(Word::of_settings("contents"), &format!("texts of at most {bytes} bytes"))?;
                 }
                 Some(_) => {}
             }
             Ok(Recorder {
                 types: Types::declare(&writer, wishes.longest_text)?,
-                weak: writer.strength("weak", StrengthClass::Weak)?,
+                weak: writer.strength(writer.marked(Word::of_kind("weak"))?, StrengthClass::Weak)?,
                 writer,
                 known,
                 wishes: Wishes { is_begun: true, ..wishes.clone() },

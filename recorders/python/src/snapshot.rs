@@ -5,7 +5,7 @@
 //!                        (what only they hold)         (count references)   and whose count is not explained
 //! ```
 
-use barrow_writer::{Label, Object as Announced, Result, Shard, Snapshot, StrengthId, StringId, Writer};
+use barrow_writer::{Label, Object as Announced, Result, Shard, Snapshot, StrengthId, StringId, Word, Writer};
 
 use crate::classes::{Classes, Known, Shape, Types};
 use crate::heap_map::HeapMap;
@@ -211,7 +211,8 @@ impl<'s> Walk<'s, '_> {
 
     /// Announces frames that are records, and all frames as roots.
     fn frames(&mut self, frames: &[Frame<'s>]) -> Result<()> {
-        let category = self.writer.string("frames")?;
+        let category = self.writer.word("frames")?;
+        self.writer.word(Word::of_names("thread ").before_names())?;
         let mut next = self.map.len() as u64;
         for frame in frames {
             let id = match frame.place {
@@ -251,10 +252,10 @@ impl<'s> Walk<'s, '_> {
     }
 
     fn modules(&mut self, address: u64) -> Result<()> {
-        let category = self.writer.string("modules")?;
+        let category = self.writer.word("modules")?;
         // SAFETY: the interpreter holds its modules.
         let modules = unsafe { self.stopped.object(address) };
-        let mut roots = vec![(self.writer.string("sys.modules")?, modules)];
+        let mut roots = vec![(self.writer.word("sys.modules")?, modules)];
         if modules.class().has(flags::DICT) {
             let mut outcome = Ok(());
             modules.dict_items(|name, module| match self.references.name(name) {
@@ -273,7 +274,7 @@ impl<'s> Walk<'s, '_> {
 
     /// Roots of which nothing more is known: the interpreter counts references to them that no object has.
     fn held_elsewhere(&mut self) -> Result<()> {
-        let (interpreter, immortal) = (self.writer.string("interpreter")?, self.writer.string("immortal")?);
+        let (interpreter, immortal) = (self.writer.word("interpreter")?, self.writer.word("immortal")?);
         for (id, &unexplained) in (0..).zip(&self.unexplained) {
             if unexplained > 0 {
                 let category = if unexplained > IMMORTAL / 2 { immortal } else { interpreter };

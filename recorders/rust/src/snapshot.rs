@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use barrow_writer::{
     Compression, KindId, KindRole, Label, Object, Options as WriterOptions, Shard, SiteDescription, SiteId,
-    SnapshotInfo, StrengthId, StringId, TypeDescription, TypeId, Writer,
+    SnapshotInfo, StrengthId, StringId, TypeDescription, TypeId, Word, Writer,
 };
 
 use crate::classes;
@@ -75,20 +75,20 @@ impl Recorded {
             ..WriterOptions::default()
         };
         let writer = Writer::create(path, writer)?;
-        writer.fact("producer", concat!("barrow-alloc ", env!("CARGO_PKG_VERSION")))?;
-        writer.fact("runtime", "Rust")?;
-        writer.fact("pid", &std::process::id().to_string())?;
-        writer.fact("frames of a site, at most", &options.depth.to_string())?;
-        writer.fact("frames", if state::follows(options) { "by frame pointers" } else { "by tables" })?;
-        let frame = writer.kind("frame", KindRole::Frame)?;
-        let block = writer.kind("block", KindRole::Object)?;
-        let root = writer.kind("root", KindRole::Root)?;
-        let heap = writer.declare_type(&TypeDescription::new(root, "heap"))?;
-        let names = Names {
-            live: writer.string("live")?,
-            calls: writer.string("calls")?,
-            allocated: writer.string("allocated")?,
-        };
+        writer.own_fact(Word::of_settings("producer"), concat!("barrow-alloc ", env!("CARGO_PKG_VERSION")))?;
+        writer.own_fact(Word::of_settings("runtime"), "Rust")?;
+        writer.own_fact(Word::of_settings("pid"), &std::process::id().to_string())?;
+        writer.own_fact(Word::of_settings("frames of a site, at most"), &options.depth.to_string())?;
+        writer.own_fact(
+            Word::of_settings("frames"),
+            if state::follows(options) { "by frame pointers" } else { "by tables" },
+        )?;
+        let frame = writer.kind(writer.marked(Word::of_kind("frame"))?, KindRole::Frame)?;
+        let block = writer.kind(writer.marked(Word::of_kind("block"))?, KindRole::Object)?;
+        let root = writer.kind(writer.marked(Word::of_kind("root"))?, KindRole::Root)?;
+        let heap = writer.declare_type(&TypeDescription::new(root, writer.marked("heap")?))?;
+        let names =
+            Names { live: writer.word("live")?, calls: writer.word("calls")?, allocated: writer.word("allocated")? };
         Ok(Recorded {
             writer: Some(writer),
             began: Instant::now(),
@@ -138,13 +138,14 @@ impl Recorded {
         taken: Taken,
     ) -> Result<(), RecordError> {
         self.declare(writer, sites, live, tree)?;
+        let own = |key| Ok::<_, RecordError>(writer.marked(Word::of_settings(key))?.to_owned());
         let info = SnapshotInfo {
             time_ns: u64::try_from(self.began.elapsed().as_nanos()).ok(),
             label: Some(label.to_owned()),
             key_values: vec![
-                ("live blocks".to_owned(), taken.blocks.to_string()),
-                ("threads".to_owned(), threads::count().to_string()),
-                ("chains and sizes met so far".to_owned(), (sites.leaves_end() - 1).to_string()),
+                (own("live blocks")?, taken.blocks.to_string()),
+                (own("threads")?, threads::count().to_string()),
+                (own("chains and sizes met so far")?, (sites.leaves_end() - 1).to_string()),
             ],
             ..SnapshotInfo::default()
         };
@@ -213,7 +214,8 @@ impl Recorded {
         for module in sites.modules() {
             if !self.modules.contains(&module) {
                 let path = module.path.to_string_lossy();
-                writer.fact(&format!("module {path}"), &module.build_id_digits())?;
+                let of_module = writer.marked(Word::new("module ").before_names())?;
+                writer.fact(&format!("{of_module}{path}"), &module.build_id_digits())?;
                 self.modules.push(module);
             }
         }
@@ -239,7 +241,10 @@ impl Recorded {
             let description = SiteDescription {
                 function: Some(&name),
                 caller: self.sites[parent as usize],
-                attributes: &[("module", &module), ("return address", &offset)],
+                attributes: &[
+                    (writer.marked(Word::of_names("module"))?, &module),
+                    (writer.marked(Word::of_settings("return address"))?, &offset),
+                ],
                 ..SiteDescription::default()
             };
             self.sites[node as usize] = Some(writer.site(&description)?);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use barrow_writer::{
     Better, MetricDescription, MetricId, RunDescription, RunEnd, RunId, ValueDescription, VariantDescription,
-    VariantId, Writer,
+    VariantId, Word, Writer,
 };
 
 use crate::ended::Ended;
@@ -34,9 +34,9 @@ impl Ledger {
         clock_ns - self.began_ns
     }
 
-    /// Writes a fact about the recording as a whole.
-    pub(crate) fn fact(&self, key: &str, value: &str) -> Result<(), TrialError> {
-        Ok(self.writer.fact(key, value)?)
+    /// What is known of the recording as a whole.
+    pub(crate) fn fact(&self, key: Word, value: &str) -> Result<(), TrialError> {
+        Ok(self.writer.own_fact(key, value)?)
     }
 
     /// Writes a variant with all that is needed to repeat a run.
@@ -46,16 +46,22 @@ impl Ledger {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let directory = std::env::current_dir().ok().map(|directory| directory.display().to_string());
         let shell = if let Command::Words(_) = variant.command { &Shell::None } else { &plan.shell };
-        let mut attributes = vec![
-            ("line".to_owned(), variant.command.text()),
-            ("shell".to_owned(), shell.name()),
-            ("layout".to_owned(), plan.layout.text()),
-            ("counts heap".to_owned(), if plan.count_heap { "yes" } else { "no" }.to_owned()),
+        let own = [
+            (Word::new("line"), Some(variant.command.text())),
+            (Word::of_names("shell"), Some(shell.name())),
+            (Word::of_settings("layout"), Some(plan.layout.text())),
+            (Word::of_settings("counts heap"), Some(on(plan.count_heap))),
+            (Word::of_names("input"), plan.input.as_ref().map(|input| input.display().to_string())),
         ];
-        if let Some(input) = &plan.input {
-            attributes.push(("input".to_owned(), input.display().to_string()));
+        let mut attributes = Vec::new();
+        for (key, value) in own {
+            if let Some(value) = value {
+                attributes.push((self.writer.marked(key)?.to_owned(), value));
+            }
         }
-        attributes.extend(variant.parameters.iter().map(|(name, value)| (format!("parameter {name}"), value.clone())));
+        let of_parameter = self.writer.marked(Word::new("parameter ").before_names())?;
+        attributes
+            .extend(variant.parameters.iter().map(|(name, value)| (format!("{of_parameter}{name}"), value.clone())));
         let attributes: Vec<(&str, &str)> =
             attributes.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
         let described = VariantDescription {
@@ -78,6 +84,9 @@ impl Ledger {
         let time_ns = self.time(system::now_ns());
         let run = self.writer.begin_run(&RunDescription { variant, time_ns, seed: Some(seed), warmup })?;
         let pairs = round.pairs();
+        for (name, _) in &pairs {
+            self.writer.word(Word::of_settings(name))?;
+        }
         let pairs: Vec<(&str, &str)> = pairs.iter().map(|(name, value)| (*name, value.as_str())).collect();
         if !pairs.is_empty() {
             self.writer.run_knobs(run, None, &pairs)?;
@@ -102,8 +111,9 @@ impl Ledger {
     pub(crate) fn measured(&mut self, run: RunId, measured: &Measured) -> Result<(), TrialError> {
         let used = &measured.used;
         let time_ns = Some(self.time(used.began_ns));
-        let mut value = |name: &str, unit: &str, exact: bool, value: f64| {
+        let mut value = |name: &'static str, unit: &str, exact: bool, value: f64| {
             debug_assert!(is_measured(name), "{name}");
+            self.writer.word(name)?;
             let described = MetricDescription { name, unit, better: Better::Lower, exact };
             let metric = self.metric(&described)?;
             let value = ValueDescription { metric, run, time_ns, value, ..ValueDescription::default() };

@@ -1,6 +1,6 @@
 //! Facts about a trial as a whole, and features that the system and its programs lack.
 
-use barrow_writer::Better;
+use barrow_writer::{Better, Word};
 
 use crate::error::TrialError;
 use crate::layout::{Knobs, Layout, LayoutKind};
@@ -67,15 +67,15 @@ pub(crate) fn facts(plan: &Plan, ledger: &Ledger) -> Result<(), TrialError> {
         }
     };
     let facts = [
-        ("recorded by", Some("barrow trial".to_owned())),
-        ("command", Some(lines.join("; "))),
-        ("layout", Some(plan.layout.text())),
-        ("seed", Some(plan.seed.to_string())),
-        ("stop", Some(stop)),
-        ("host", read("/proc/sys/kernel/hostname")),
-        ("kernel", read("/proc/sys/kernel/osrelease")),
-        ("cores", std::thread::available_parallelism().map(|cores| cores.to_string()).ok()),
-        ("memory", memory),
+        (Word::of_settings("recorded by"), Some("barrow trial".to_owned())),
+        (Word::new("command"), Some(lines.join("; "))),
+        (Word::of_settings("layout"), Some(plan.layout.text())),
+        (Word::of_settings("seed"), Some(plan.seed.to_string())),
+        (Word::of_settings("stop"), Some(stop)),
+        (Word::of_names("host"), read("/proc/sys/kernel/hostname")),
+        (Word::of_settings("kernel"), read("/proc/sys/kernel/osrelease")),
+        (Word::of_settings("cores"), std::thread::available_parallelism().map(|cores| cores.to_string()).ok()),
+        (Word::of_settings("memory"), memory),
     ];
     for (key, value) in facts {
         if let Some(value) = value {
@@ -84,5 +84,5 @@ pub(crate) fn facts(plan: &Plan, ledger: &Ledger) -> Result<(), TrialError> {
     }
     let values: Vec<&str> =
         plan.values.iter().filter(|value| value.better == Better::Unknown).map(|value| value.name.as_str()).collect();
-    if values.is_empty() { Ok(()) } else { ledger.fact("values without direction", &values.join(", ")) }
+    if values.is_empty() { Ok(()) } else { ledger.fact(Word::of_names("values without direction"), &values.join(", ")) }
 }

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use barrow_writer::{VariantId, Writer};
+use barrow_writer::{VariantId, Word, Writer};
 
 use crate::counts::Counts;
 use crate::ended::Failure;
@@ -65,7 +65,7 @@ pub fn record(
     let ran = trial.run();
     let outcome = trial.outcome.clone();
     if let (true, Some(text)) = (plan.count_heap, trial.uncounted.text()) {
-        trial.ledger.fact("allocations not known", &text)?;
+        trial.ledger.fact(Word::new("allocations not known"), &text)?;
     }
     trial.tell_differences();
     let finished = trial.ledger.finish();
