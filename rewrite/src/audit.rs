@@ -9,7 +9,7 @@ use barrow_format::frame::SectionType;
 use barrow_format::rows::{Encoding, Text};
 use barrow_progress::Progress;
 
-use crate::contents::vocabulary::{NAMES_FACT, NUMBERS_FACT, TEXTS_FACT};
+use crate::contents::vocabulary::{NAMES_FACT, NUMBERS_FACT, TEXTS_FACT, Words};
 use crate::contents::{Class, Fields, FilePart, Treatment, Uses, file_parts, rows_of};
 use crate::error::Result;
 
@@ -71,7 +71,7 @@ pub fn audit(recording: &Recording, progress: &dyn Progress) -> Result<Audit> {
         return Err(problem.into());
     }
     let fields = Fields::of(recording)?;
-    let uses = Uses::of(recording, &fields, progress)?;
+    let uses = Uses::of(recording, &Words::of(recording)?, &fields, progress)?;
     let facts = recording.facts()?;
     let mut classes: Vec<ClassRow> = Class::ALL
         .iter()

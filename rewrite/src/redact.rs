@@ -30,7 +30,7 @@ use barrow_format::commit::Commit;
 use barrow_format::frame::{NO_SNAPSHOT, SectionType, encode_frame};
 use barrow_format::rows::{
     Encoding, Field, KeyValue, Kind, MAX_CHUNK_BYTES, MeasurementRow, ProcessRow, Root, Row, Shape, Site, Strength,
-    Text, Thread, Type, TypeTotals, encode_raw_chunk,
+    Text, Thread, Type, TypeTotals, WordRow, encode_raw_chunk,
 };
 use barrow_format::{FieldId, FormatError, StringId};
 use barrow_progress::Progress;
@@ -38,7 +38,9 @@ use barrow_progress::Progress;
 pub use key::Key;
 pub use strings::StringCounts;
 
-use crate::contents::vocabulary::{DAMAGED_FACT, NAMES_FACT, NUMBERS_FACT, TEXTS_FACT};
+use crate::contents::vocabulary::{
+    DAMAGED_FACT, KEY_FACT, NAMES_FACT, NUMBERS_FACT, REDACTED_BY_FACT, TEXTS_FACT, Vocabulary, Words,
+};
 use crate::contents::{Contents, Fields, Named, Uses, columns_strings, commit_strings, file_parts, rows_of};
 use crate::copy::{Copy, refuse_same_file, write_anew};
 use crate::error::{Result, RewriteError, check};
@@ -112,10 +114,12 @@ pub fn redact(
     let problems = problems(recording, progress)?;
     let key = options.key.map_or_else(Key::random, Ok).map_err(RewriteError::NoKey)?;
     let fields = Fields::of(recording)?;
-    let uses = Uses::of(recording, &fields, progress)?;
-    let strings = NewStrings::new(recording.tables()?, &uses);
+    let words = Words::of(recording)?;
+    let known = Vocabulary { tables: recording.tables()?, words: &words };
+    let uses = Uses::of(recording, &words, &fields, progress)?;
+    let strings = NewStrings::new(known.tables, &uses);
     let kept: Vec<TextPattern> = options.keep_matching.iter().map(|(_, pattern)| pattern.clone()).collect();
-    let names = (!options.keep_names).then_some(Names { key: &key, kept: &kept });
+    let names = (!options.keep_names).then_some(Names { key: &key, kept: &kept, words: &words });
     let replacing = Replacing { texts: Texts { key: &key }, names };
     let numbers = (!options.keep_numbers).then_some(Numbers { key: &key });
     let flips = flips(recording, &fields, &key)?;
@@ -124,6 +128,7 @@ pub fn redact(
         uses.values.iter().map(|values| values.count).sum::<u64>() - uses.values[Encoding::Text as usize].count;
     let mut redacting = Redacting {
         recording,
+        known,
         key: &key,
         fields: &fields,
         strings,
@@ -180,6 +185,7 @@ fn encoding(section: &'static str) -> impl Fn(FormatError) -> RewriteError {
 /// A recording being redacted.
 struct Redacting<'r> {
     recording: &'r Recording,
+    known: Vocabulary<'r>,
     key: &'r Key,
     fields: &'r Fields,
     strings: NewStrings<'r>,
@@ -222,6 +228,7 @@ impl Redacting<'_> {
                     })?;
                 }
                 SectionType::MEASUREMENTS => drop(self.rewrite::<MeasurementRow>(copy, NO_SNAPSHOT, &old)?),
+                SectionType::WORDS => drop(self.rewrite::<Option<WordRow>>(copy, NO_SNAPSHOT, &old)?),
                 // Strings are written already.
                 _ => {}
             }
@@ -243,8 +250,8 @@ impl Redacting<'_> {
         };
         let key = if options.key.is_some() { "of a file" } else { "random" };
         let facts = [
-            ("redacted by", Some(concat!("barrow ", env!("CARGO_PKG_VERSION")).to_owned())),
-            ("redaction key", Some(key.to_owned())),
+            (REDACTED_BY_FACT, Some(concat!("barrow ", env!("CARGO_PKG_VERSION")).to_owned())),
+            (KEY_FACT, Some(key.to_owned())),
             (DAMAGED_FACT, self.damaged.clone()),
             (TEXTS_FACT, Some("replaced".to_owned())),
             (NAMES_FACT, names),
@@ -313,12 +320,11 @@ impl Redacting<'_> {
         old: &[u64],
         change: impl Fn(&mut R),
     ) -> Result<Vec<u64>> {
-        let tables = self.recording.tables()?;
         let mut offsets = Vec::new();
         for &offset in old {
             let (first, mut rows) = rows_of::<R>(self.recording, offset)?;
             for row in &mut rows {
-                row.strings(tables, &mut |text, class| self.strings.change(text, class))?;
+                row.strings(self.known, &mut |text, class| self.strings.change(text, class))?;
                 change(row);
             }
             offsets.extend(self.write_rows(copy, snapshot, first, &rows)?);
@@ -332,7 +338,7 @@ impl Redacting<'_> {
         commit.stats = self.rewrite::<TypeTotals>(copy, id.0, &commit.stats)?;
         commit.roots = self.rewrite::<Root>(copy, id.0, &commit.roots)?;
         commit.threads = self.rewrite::<Thread>(copy, id.0, &commit.threads)?;
-        commit_strings(&mut commit, self.recording.tables()?, &mut |text, class| self.strings.change(text, class))?;
+        commit_strings(&mut commit, self.known, &mut |text, class| self.strings.change(text, class))?;
         commit.tables.strings = self.strings.count();
         copy.commit(commit)
     }
@@ -372,7 +378,7 @@ impl Redacting<'_> {
     /// Replaces the contents of a block.
     fn replace(&self, contents: &mut Contents) -> Result<()> {
         let encoding_of = |field: FieldId| self.fields.encoding(field);
-        columns_strings(&mut contents.columns, self.recording.tables()?, encoding_of, &mut |text, class| {
+        columns_strings(&mut contents.columns, self.known, encoding_of, &mut |text, class| {
             self.strings.change(text, class)
         })?;
         let Some(numbers) = self.numbers else { return Ok(()) };

@@ -24,7 +24,7 @@ use std::thread;
 use barrow_analyzer::{KindRole, Recording, SnapshotId, StringId, Tables, TypeId, walk};
 use barrow_progress::Progress;
 use barrow_writer::{
-    Finished, KindId, Label, Object, Options, SiteDescription, SiteId, SnapshotInfo, StrengthId, TypeDescription,
+    Finished, KindId, Label, Object, Options, SiteDescription, SiteId, SnapshotInfo, StrengthId, TypeDescription, Word,
     Writer, WriterError,
 };
 
@@ -96,10 +96,13 @@ pub fn resolve(
         ..Options::default()
     };
     let writer = Writer::to_file(destination, options)?;
+    for word in recording.words()? {
+        writer.copy_word(recording.tables()?.string(word.text), word.place, word.values)?;
+    }
     for (key, value) in recording.facts()? {
         writer.fact(&key, &value)?;
     }
-    writer.fact("resolved by", concat!("barrow ", env!("CARGO_PKG_VERSION")))?;
+    writer.own_fact(Word::of_settings("resolved by"), concat!("barrow ", env!("CARGO_PKG_VERSION")))?;
     let mut resolving = Resolving::new(recording, &writer, &calls)?;
     for id in recording.snapshot_ids() {
         let blocks = count(recording, id, &calls, progress)?;
@@ -150,21 +153,21 @@ struct Names {
 
 impl<'r> Resolving<'r> {
     fn new(recording: &'r Recording, writer: &'r Writer, calls: &'r Calls) -> Result<Self, WriterError> {
-        let root = writer.kind("root", KindRole::Root)?;
+        let root = writer.kind(writer.marked(Word::of_kind("root"))?, KindRole::Root)?;
         Ok(Resolving {
             recording,
             writer,
             calls,
-            heap: writer.declare_type(&TypeDescription::new(root, "heap"))?,
-            frame: writer.kind("frame", KindRole::Frame)?,
-            block: writer.kind("block", KindRole::Object)?,
+            heap: writer.declare_type(&TypeDescription::new(root, writer.marked("heap")?))?,
+            frame: writer.kind(writer.marked(Word::of_kind("frame"))?, KindRole::Frame)?,
+            block: writer.kind(writer.marked(Word::of_kind("block"))?, KindRole::Object)?,
             frames: HashMap::new(),
             blocks: HashMap::new(),
             sites: HashMap::new(),
             names: Names {
-                live: writer.string("live")?,
-                calls: writer.string("calls")?,
-                allocated: writer.string("allocated")?,
+                live: writer.word("live")?,
+                calls: writer.word("calls")?,
+                allocated: writer.word("allocated")?,
             },
         })
     }

@@ -60,6 +60,7 @@ classes! {
     Kinds Word "kinds" "kinds and strengths",
     Words Word "words" "keys known to barrow",
     Settings Word "settings" "versions and settings",
+    Marked Word "marked" "words of the recorder",
 }
 
 impl Class {

@@ -1,16 +1,16 @@
 //! Which strings the rows of tables, commits and blocks name, and what they are there.
 
-use barrow_analyzer::{KindRole, Tables};
+use barrow_analyzer::KindRole;
 use barrow_format::block::BlockColumns;
 use barrow_format::commit::Commit;
 use barrow_format::rows::{
     Encoding, Field, KeyValue, Kind, Label, LabelCode, MeasurementRow, ProcessRow, Program, Root, Row, Shape, Site,
-    Strength, Tail, Thread, Type, TypeTotals,
+    Strength, Tail, Thread, Type, TypeTotals, WordRow, WordValues,
 };
 use barrow_format::{FieldId, StringId};
 
 use super::Class;
-use super::vocabulary::{Meaning, meaning_of_key, meaning_of_knob};
+use super::vocabulary::{Meaning, Vocabulary};
 use crate::error::{Result, RewriteError};
 
 /// Is called for each string that something names, with what it is there. It may put another string in its place.
@@ -19,7 +19,7 @@ pub(crate) type Visit<'v> = &'v mut dyn FnMut(&mut StringId, Class) -> Result<()
 /// A row that may name strings.
 pub(crate) trait Named: Row {
     /// Calls `visit` for each string that it names.
-    fn strings(&mut self, tables: &Tables, visit: Visit<'_>) -> Result<()>;
+    fn strings(&mut self, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()>;
 }
 
 fn optional(text: &mut Option<StringId>, class: Class, visit: Visit<'_>) -> Result<()> {
@@ -27,25 +27,32 @@ fn optional(text: &mut Option<StringId>, class: Class, visit: Visit<'_>) -> Resu
 }
 
 /// Keys and values: what a value is depends on its key.
-fn pairs(
-    pairs: &mut [(StringId, StringId)],
-    meaning: fn(&str, &str) -> Meaning,
-    tables: &Tables,
-    visit: Visit<'_>,
-) -> Result<()> {
-    for (key, value) in pairs {
-        let meaning = meaning(tables.string(*key), tables.string(*value));
-        let (key_class, value_class) = match meaning {
-            Meaning::Unknown => (Class::Keys, Class::AttributeTexts),
-            Meaning::Text => (Class::Words, Class::AttributeTexts),
-            Meaning::Stack => (Class::Keys, Class::AttributeNames),
-            Meaning::Name => (Class::Words, Class::AttributeNames),
-            Meaning::Setting => (Class::Words, Class::Settings),
-        };
-        visit(key, key_class)?;
-        visit(value, value_class)?;
-    }
-    Ok(())
+fn pairs(pairs: &mut [(StringId, StringId)], known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
+    pairs.iter_mut().try_for_each(|(key, value)| {
+        let meaning = known.words.meaning_of_key(known.tables.string(*key));
+        pair(key, value, meaning, visit)
+    })
+}
+
+fn pair(key: &mut StringId, value: &mut StringId, meaning: Meaning, visit: Visit<'_>) -> Result<()> {
+    let (key_class, values) = match meaning {
+        Meaning::Unknown => (Class::Keys, WordValues::Texts),
+        Meaning::Word(values) => (Class::Words, values),
+        Meaning::Name(values) => (Class::Keys, values),
+    };
+    let value_class = match values {
+        WordValues::Texts => Class::AttributeTexts,
+        WordValues::Names => Class::AttributeNames,
+        WordValues::Settings => Class::Settings,
+    };
+    visit(key, key_class)?;
+    visit(value, value_class)
+}
+
+/// The name of a kind or of a strength, which the program may have said.
+fn kind(name: &mut StringId, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
+    let is_word = known.words.is_kind(known.tables.string(*name));
+    visit(name, if is_word { Class::Kinds } else { Class::TypeNames })
 }
 
 fn label(code: &mut LabelCode, visit: Visit<'_>) -> Result<()> {
@@ -58,87 +65,93 @@ fn label(code: &mut LabelCode, visit: Visit<'_>) -> Result<()> {
 }
 
 impl Named for KeyValue {
-    fn strings(&mut self, tables: &Tables, visit: Visit<'_>) -> Result<()> {
+    fn strings(&mut self, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         let mut pair = [(self.key, self.value)];
-        pairs(&mut pair, meaning_of_key, tables, visit)?;
+        pairs(&mut pair, known, visit)?;
         [(self.key, self.value)] = pair;
         Ok(())
     }
 }
 
 impl Named for Kind {
-    fn strings(&mut self, _: &Tables, visit: Visit<'_>) -> Result<()> {
-        visit(&mut self.name, Class::Kinds)
+    fn strings(&mut self, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
+        kind(&mut self.name, known, visit)
     }
 }
 
 impl Named for Strength {
-    fn strings(&mut self, _: &Tables, visit: Visit<'_>) -> Result<()> {
-        visit(&mut self.name, Class::Kinds)
+    fn strings(&mut self, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
+        kind(&mut self.name, known, visit)
     }
 }
 
 impl Named for Type {
-    fn strings(&mut self, tables: &Tables, visit: Visit<'_>) -> Result<()> {
+    fn strings(&mut self, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         visit(&mut self.name, Class::TypeNames)?;
         optional(&mut self.layout, Class::TypeNames, visit)?;
         optional(&mut self.file, Class::Files, visit)?;
-        pairs(&mut self.attributes, meaning_of_key, tables, visit)
+        pairs(&mut self.attributes, known, visit)
     }
 }
 
 impl Named for Shape {
-    fn strings(&mut self, _: &Tables, visit: Visit<'_>) -> Result<()> {
+    fn strings(&mut self, _: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         self.prefix.iter_mut().try_for_each(|code| label(code, visit))?;
         if let Tail::Repeated(code) = &mut self.tail { label(code, visit) } else { Ok(()) }
     }
 }
 
 impl Named for Option<Field> {
-    fn strings(&mut self, _: &Tables, visit: Visit<'_>) -> Result<()> {
+    fn strings(&mut self, _: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         self.as_mut().map_or(Ok(()), |field| visit(&mut field.name, Class::References))
     }
 }
 
 impl Named for Site {
-    fn strings(&mut self, tables: &Tables, visit: Visit<'_>) -> Result<()> {
+    fn strings(&mut self, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         optional(&mut self.function, Class::Functions, visit)?;
         optional(&mut self.file, Class::Files, visit)?;
-        pairs(&mut self.attributes, meaning_of_key, tables, visit)
+        pairs(&mut self.attributes, known, visit)
+    }
+}
+
+impl Named for Option<WordRow> {
+    fn strings(&mut self, _: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
+        self.as_mut().map_or(Ok(()), |word| visit(&mut word.text, Class::Marked))
     }
 }
 
 impl Named for Root {
-    fn strings(&mut self, _: &Tables, visit: Visit<'_>) -> Result<()> {
+    fn strings(&mut self, _: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         visit(&mut self.category, Class::Roots)?;
         optional(&mut self.label, Class::Roots, visit)
     }
 }
 
 impl Named for TypeTotals {
-    fn strings(&mut self, _: &Tables, _: Visit<'_>) -> Result<()> {
+    fn strings(&mut self, _: Vocabulary<'_>, _: Visit<'_>) -> Result<()> {
         Ok(())
     }
 }
 
 impl Named for Thread {
-    fn strings(&mut self, tables: &Tables, visit: Visit<'_>) -> Result<()> {
+    fn strings(&mut self, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         optional(&mut self.name, Class::Threads, visit)?;
         optional(&mut self.state, Class::Threads, visit)?;
         optional(&mut self.root_label, Class::Roots, visit)?;
-        pairs(&mut self.attributes, meaning_of_key, tables, visit)
+        pairs(&mut self.attributes, known, visit)
     }
 }
 
 impl Named for ProcessRow {
-    fn strings(&mut self, tables: &Tables, visit: Visit<'_>) -> Result<()> {
+    fn strings(&mut self, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         match self {
             ProcessRow::Begin { host, program: begun, .. } => {
                 optional(host, Class::Programs, visit)?;
                 program(begun, visit)
             }
             ProcessRow::Image { program: executed, .. } => program(executed, visit),
-            ProcessRow::Attributes { attributes, .. } => pairs(attributes, meaning_of_key, tables, visit),
+            ProcessRow::Attributes { attributes, .. } => pairs(attributes, known, visit),
             ProcessRow::End { .. } | ProcessRow::Heap { .. } | ProcessRow::Memory { .. } | ProcessRow::Unknown => {
                 Ok(())
             }
@@ -159,7 +172,7 @@ fn command(words: &mut [StringId], visit: Visit<'_>) -> Result<()> {
 }
 
 impl Named for MeasurementRow {
-    fn strings(&mut self, tables: &Tables, visit: Visit<'_>) -> Result<()> {
+    fn strings(&mut self, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         match self {
             MeasurementRow::Metric { name, unit, .. } => {
                 visit(name, Class::Trials)?;
@@ -169,9 +182,12 @@ impl Named for MeasurementRow {
                 visit(name, Class::Trials)?;
                 optional(directory, Class::Programs, visit)?;
                 command(words, visit)?;
-                pairs(attributes, meaning_of_key, tables, visit)
+                pairs(attributes, known, visit)
             }
-            MeasurementRow::Knobs { knobs, .. } => pairs(knobs, meaning_of_knob, tables, visit),
+            MeasurementRow::Knobs { knobs, .. } => knobs.iter_mut().try_for_each(|(knob, value)| {
+                let texts = [*knob, *value].map(|text| known.tables.string(text));
+                pair(knob, value, known.words.meaning_of_knob(texts[0], texts[1]), visit)
+            }),
             MeasurementRow::End { failure, .. } => {
                 let output = failure.as_mut().and_then(|failure| failure.output.as_mut());
                 output.map_or(Ok(()), |output| visit(output, Class::Outputs))
@@ -182,15 +198,15 @@ impl Named for MeasurementRow {
 }
 
 /// The strings that the end of a snapshot names.
-pub(crate) fn commit_strings(commit: &mut Commit, tables: &Tables, visit: Visit<'_>) -> Result<()> {
+pub(crate) fn commit_strings(commit: &mut Commit, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
     optional(&mut commit.label, Class::Snapshots, visit)?;
-    pairs(&mut commit.key_values, meaning_of_key, tables, visit)
+    pairs(&mut commit.key_values, known, visit)
 }
 
 /// The strings that the objects of a block name. `encoding` gives that of a field.
 pub(crate) fn columns_strings(
     columns: &mut BlockColumns,
-    tables: &Tables,
+    Vocabulary { tables, .. }: Vocabulary<'_>,
     encoding: impl Fn(FieldId) -> Option<Encoding>,
     visit: Visit<'_>,
 ) -> Result<()> {

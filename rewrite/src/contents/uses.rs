@@ -12,10 +12,12 @@ use barrow_format::commit::Commit;
 use barrow_format::frame::SectionType;
 use barrow_format::rows::{
     Chunk, Encoding, Field, KeyValue, Kind, MeasurementRow, ProcessRow, Root, Row, Shape, Site, Strength, Thread, Type,
+    WordRow,
 };
 use barrow_format::{FieldId, StringId};
 use barrow_progress::Progress;
 
+use super::vocabulary::{Vocabulary, Words};
 use super::{Class, Named, columns_strings, commit_strings};
 use crate::error::{Result, RewriteError, check, in_section};
 
@@ -54,20 +56,20 @@ impl Uses {
     ///
     /// # Errors
     /// Something cannot be read, or names a string that is not there; `Cancelled`.
-    pub(crate) fn of(recording: &Recording, fields: &Fields, progress: &dyn Progress) -> Result<Self> {
-        let tables = recording.tables()?;
-        let count = tables.string_count();
+    pub(crate) fn of(recording: &Recording, words: &Words, fields: &Fields, progress: &dyn Progress) -> Result<Self> {
+        let known = Vocabulary { tables: recording.tables()?, words };
+        let count = known.tables.string_count();
         let mut uses = Uses { classes: (0..count).map(|_| AtomicU32::new(0)).collect(), values: Default::default() };
         for &(section, offset) in Frames::of(recording).tables() {
-            uses.table(recording, section, offset)?;
+            uses.table(recording, known, section, offset)?;
         }
         let ids: Vec<SnapshotId> = recording.snapshot_ids().collect();
         for &id in &ids {
             let mut commit = Frames::of(recording).commit(id)?.clone();
-            commit_strings(&mut commit, tables, &mut |&mut text, class| uses.mark(text, class))?;
-            commit.roots.iter().try_for_each(|&offset| uses.rows::<Root>(recording, offset))?;
-            commit.threads.iter().try_for_each(|&offset| uses.rows::<Thread>(recording, offset))?;
-            uses.blocks(recording, id, fields, progress)?;
+            commit_strings(&mut commit, known, &mut |&mut text, class| uses.mark(text, class))?;
+            commit.roots.iter().try_for_each(|&offset| uses.rows::<Root>(recording, known, offset))?;
+            commit.threads.iter().try_for_each(|&offset| uses.rows::<Thread>(recording, known, offset))?;
+            uses.blocks(recording, known, id, fields, progress)?;
         }
         Ok(uses)
     }
@@ -86,23 +88,23 @@ impl Uses {
         self.classes.get(text.index()).map_or(0, |classes| classes.load(Ordering::Relaxed))
     }
 
-    fn rows<R: Named>(&self, recording: &Recording, offset: u64) -> Result<()> {
-        let tables = recording.tables()?;
+    fn rows<R: Named>(&self, recording: &Recording, known: Vocabulary<'_>, offset: u64) -> Result<()> {
         let mut mark = |text: &mut StringId, class| self.mark(*text, class);
-        rows_of::<R>(recording, offset)?.1.iter_mut().try_for_each(|row| row.strings(tables, &mut mark))
+        rows_of::<R>(recording, offset)?.1.iter_mut().try_for_each(|row| row.strings(known, &mut mark))
     }
 
-    fn table(&self, recording: &Recording, section: SectionType, offset: u64) -> Result<()> {
+    fn table(&self, recording: &Recording, known: Vocabulary<'_>, section: SectionType, offset: u64) -> Result<()> {
         match section {
-            SectionType::META => self.rows::<KeyValue>(recording, offset),
-            SectionType::KINDS => self.rows::<Kind>(recording, offset),
-            SectionType::STRENGTHS => self.rows::<Strength>(recording, offset),
-            SectionType::TYPES => self.rows::<Type>(recording, offset),
-            SectionType::SHAPES => self.rows::<Shape>(recording, offset),
-            SectionType::FIELDS => self.rows::<Option<Field>>(recording, offset),
-            SectionType::SITES => self.rows::<Site>(recording, offset),
-            SectionType::PROCESSES => self.rows::<ProcessRow>(recording, offset),
-            SectionType::MEASUREMENTS => self.rows::<MeasurementRow>(recording, offset),
+            SectionType::META => self.rows::<KeyValue>(recording, known, offset),
+            SectionType::KINDS => self.rows::<Kind>(recording, known, offset),
+            SectionType::STRENGTHS => self.rows::<Strength>(recording, known, offset),
+            SectionType::TYPES => self.rows::<Type>(recording, known, offset),
+            SectionType::SHAPES => self.rows::<Shape>(recording, known, offset),
+            SectionType::FIELDS => self.rows::<Option<Field>>(recording, known, offset),
+            SectionType::SITES => self.rows::<Site>(recording, known, offset),
+            SectionType::PROCESSES => self.rows::<ProcessRow>(recording, known, offset),
+            SectionType::MEASUREMENTS => self.rows::<MeasurementRow>(recording, known, offset),
+            SectionType::WORDS => self.rows::<Option<WordRow>>(recording, known, offset),
             _ => Ok(()),
         }
     }
@@ -110,6 +112,7 @@ impl Uses {
     fn blocks(
         &mut self,
         recording: &Recording,
+        known: Vocabulary<'_>,
         id: SnapshotId,
         fields: &Fields,
         progress: &dyn Progress,
@@ -117,7 +120,6 @@ impl Uses {
         let commit = Frames::of(recording).commit(id)?;
         let own: Vec<(SectionType, u64)> =
             commit.own_blocks().map(|(section, block)| (section, block.offset)).collect();
-        let tables = recording.tables()?;
         progress.begin("reading names and values", own.len() as u64, "blocks");
         let marked = &*self;
         let counted: Vec<[Values; 9]> = own
@@ -135,7 +137,7 @@ impl Uses {
                     }
                 }
                 let encoding = |field| fields.encoding(field);
-                columns_strings(&mut contents.columns, tables, encoding, &mut |text, class| marked.mark(*text, class))?;
+                columns_strings(&mut contents.columns, known, encoding, &mut |text, class| marked.mark(*text, class))?;
                 progress.advance(1);
                 Ok(values)
             })

@@ -5,7 +5,7 @@ use barrow_analyzer::TextPattern;
 use super::cipher::{Digit, Domain, permute_digits};
 use super::key::Key;
 use super::texts;
-use crate::contents::vocabulary::{BEFORE_NAMES, BEHIND_NAMES, is_word};
+use crate::contents::vocabulary::Words;
 
 /// Joins the names of a thread and of a function, which are separate names.
 const JOINT: &str = ": ";
@@ -19,6 +19,7 @@ pub(super) struct Names<'k> {
     pub(super) key: &'k Key,
     /// Names that are kept.
     pub(super) kept: &'k [TextPattern],
+    pub(super) words: &'k Words,
 }
 
 impl Names<'_> {
@@ -36,33 +37,26 @@ impl Names<'_> {
 
     /// Whether a name is kept.
     fn is_kept(self, name: &str) -> bool {
-        is_word(name) || self.kept.iter().any(|pattern| pattern.matches(name))
+        self.words.is_word(name) || self.kept.iter().any(|pattern| pattern.matches(name))
     }
 
     fn part(self, name: &str) -> String {
         if self.is_kept(name) {
             return name.to_owned();
         }
-        for word in BEFORE_NAMES {
-            if let Some(own) = name.strip_prefix(word) {
-                return format!("{word}{}", self.part(own));
-            }
+        let (before, own, behind) = self.words.split(name);
+        if own.len() < name.len() && self.is_kept(own) {
+            return name.to_owned();
         }
-        for word in BEHIND_NAMES {
-            if let Some(own) = name.strip_suffix(word) {
-                return format!("{}{word}", self.part(own));
-            }
-        }
-        // No name is replaced by one that is kept. The cycle of replacements finally leads back to the name.
-        let mut new = self.replaced(name);
-        let has_word = |name: &str| {
-            BEFORE_NAMES.iter().any(|word| name.starts_with(word))
-                || BEHIND_NAMES.iter().any(|word| name.ends_with(word))
-        };
-        while self.is_kept(&new) || has_word(&new) {
+        // No name is replaced by one that stays. The circle of replacements leads back to the name at last.
+        let mut new = own.to_owned();
+        loop {
             new = self.replaced(&new);
+            let whole = format!("{before}{new}{behind}");
+            if !self.is_kept(&new) && !self.is_kept(&whole) && self.words.split(&whole) == (before, &new, behind) {
+                return whole;
+            }
         }
-        new
     }
 
     fn replaced(self, name: &str) -> String {
@@ -120,19 +114,37 @@ fn character(digit: Digit) -> char {
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeSet, HashSet};
+    use std::sync::LazyLock;
 
+    use barrow_format::rows::{WordPlace, WordValues};
     use proptest::prelude::*;
 
     use super::*;
 
     const KEY: Key = Key::from_bytes([5; 32]);
+    static WORDS: LazyLock<Words> = LazyLock::new(|| {
+        let words = [
+            ("int", WordPlace::Whole),
+            ("byte", WordPlace::Whole),
+            ("thread a", WordPlace::Whole),
+            ("thread ", WordPlace::BeforeNames),
+            ("Z", WordPlace::BeforeNames),
+            (" cpu", WordPlace::BehindNames),
+            ("1", WordPlace::BehindNames),
+        ];
+        Words::new(words.into_iter().map(|(word, place)| (word, place, WordValues::Texts)))
+    });
+
+    fn keeping(kept: &[TextPattern]) -> Names<'_> {
+        Names { key: &KEY, kept, words: &WORDS }
+    }
 
     fn patterns(patterns: &[&str]) -> Vec<TextPattern> {
         patterns.iter().map(|pattern| TextPattern::parse(pattern).unwrap()).collect()
     }
 
     fn plain(name: &str) -> String {
-        Names { key: &KEY, kept: &[] }.replace(name)
+        keeping(&[]).replace(name)
     }
 
     #[test]
@@ -148,13 +160,15 @@ mod tests {
         assert_ne!(plain("com.acme"), "com.acme");
         assert_eq!(plain("<[ ]>"), "<[ ]>");
         assert_eq!(plain("größe").len(), "größe".len());
+        assert!(plain("thread main7 cpu").starts_with("thread ") && plain("thread main7 cpu").ends_with(" cpu"));
+        assert_eq!(plain("thread int cpu"), "thread int cpu");
         assert_eq!(plain("main7: run (job.rb:3)"), format!("{}: {}", plain("main7"), plain("run (job.rb:3)")));
     }
 
     #[test]
     fn kept_names_stay_and_replace_no_other() {
         let kept = patterns(&["java.*", "??", "x*"]);
-        let names = Names { key: &KEY, kept: &kept };
+        let names = keeping(&kept);
         for name in ["java.lang.String[]", "ab", "x-ray", "int", "byte[]"] {
             assert_eq!(names.replace(name), name);
         }
@@ -162,7 +176,7 @@ mod tests {
         let letters = || ('a'..='z').chain('A'..='Z');
         let one_letter: BTreeSet<String> = letters().map(String::from).collect();
         let most: Vec<TextPattern> = patterns(&["/^[a-y]$/"]);
-        let names = Names { key: &KEY, kept: &most };
+        let names = keeping(&most);
         let replaced: BTreeSet<String> = one_letter.iter().map(|name| names.replace(name)).collect();
         assert_eq!(replaced, one_letter);
         assert!(('a'..='y').all(|one| names.replace(&one.to_string()) == one.to_string()));
@@ -177,7 +191,7 @@ mod tests {
         }
         let kept = patterns(&["a*", "?.?1"]);
         for kept in [&[][..], &kept] {
-            let replaced: HashSet<String> = names.iter().map(|name| Names { key: &KEY, kept }.replace(name)).collect();
+            let replaced: HashSet<String> = names.iter().map(|name| keeping(kept).replace(name)).collect();
             assert_eq!(replaced.len(), names.len());
         }
     }
