@@ -36,7 +36,7 @@ impl Class {
 }
 
 /// The types of V8's nodes. A snapshot may name others.
-pub(crate) const NODE_TYPES: [&str; 15] = [
+pub(crate) const NODE_TYPES: [&str; 16] = [
     "hidden",
     "array",
     "string",
@@ -52,10 +52,11 @@ pub(crate) const NODE_TYPES: [&str; 15] = [
     "symbol",
     "bigint",
     "object shape",
+    "wasm object",
 ];
 
 /// The names of [`Class::Fixed`], by the type of the node.
-const FIXED: [(&str, &str); 12] = [
+const FIXED: [(&str, &str); 13] = [
     ("hidden", "(system)"),
     ("code", "(compiled code)"),
     ("closure", "Function"),
@@ -68,6 +69,7 @@ const FIXED: [(&str, &str); 12] = [
     ("symbol", "(symbol)"),
     ("bigint", "(bigint)"),
     ("object shape", "(object shape)"),
+    ("wasm object", "(wasm object)"),
 ];
 
 /// V8's groups of roots, and that of nodes without a name.
