@@ -2,10 +2,13 @@
 
 mod program;
 
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use program::{recording, run, testdata};
+use barrow_analyzer::{KindId, Recording, StrengthId, TypeId};
+use program::{finished, program, recording, run, testdata};
 
 fn shown(path: &Path) -> &str {
     path.to_str().expect("the path is UTF-8")
@@ -118,6 +121,7 @@ const OF_PROGRAMS: &[&str] = &[
     "BenchmarkSum/n=1000-2",
     "BenchmarkTalks-2",
     "items/op",
+    "items/s",
     "cards.Sums.copy(n=100)",
     "cards.Sums.fold(n=100)",
     "cards.Sums.fold(n=1000)",
@@ -148,27 +152,59 @@ const OF_PROGRAMS: &[&str] = &[
 #[test]
 fn words_of_barrow_and_of_runtimes_stay() {
     let folder = tempfile::tempdir().expect("there is a folder for temporary files");
-    let (imported, redacted) = (folder.path().join("a.barrow"), folder.path().join("b.barrow"));
-    let (mut samples, mut words) = (0, 0);
-    for sample in files(&testdata("")) {
-        let is_recording = sample.extension().is_some_and(|extension| extension == "barrow");
-        let file = if is_recording { &sample } else { &imported };
-        if !is_recording && !matches!(run(&["import", shown(&sample), "-o", shown(&imported), "--force"]).code, 0 | 4) {
+    let [made, redacted] = ["a.barrow", "b.barrow"].map(|name| folder.path().join(name));
+    let (mut samples, mut words, mut gone) = (0, 0, 0);
+    // The bundled recordings mark no words.
+    let is_dump = |sample: &PathBuf| sample.extension().is_none_or(|extension| extension != "barrow");
+    let imports = files(&testdata("")).into_iter().filter(is_dump).map(|sample| vec!["import".into(), sample.into()]);
+    let recorded = [["trial", "-n", "2", "--", "true"].map(Into::into).to_vec()];
+    for making in imports.chain(recorded) {
+        let making: Vec<OsString> = making;
+        let (verb, rest) = making.split_first().expect("a verb");
+        let mut program = program(folder.path());
+        program.arg(verb).args(["--force", "--quiet", "-o"]).arg(&made).args(rest);
+        if !matches!(finished(program.output().expect("the program starts")).code, 0 | 4) {
             continue;
         }
-        let run = run(&["redact", shown(file), "-o", shown(&redacted), "--force"]);
-        assert_eq!(run.code, 0, "{}: {}", sample.display(), run.stderr);
-        let [before, after] = [file, &redacted].map(|file| words_of(shown(file)));
+        let run = run(&["redact", shown(&made), "-o", shown(&redacted), "--force"]);
+        assert_eq!(run.code, 0, "{making:?}: {}", run.stderr);
+        let [before, after] = [&made, &redacted].map(|file| words_of(shown(file)));
         for word in &before {
             let is_it = |known: &String| {
                 let rest = known.strip_prefix(word).or_else(|| known.strip_suffix(word));
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' ') || rest.ends_with(' '))
             };
-            assert!(after.iter().any(is_it), "{}: `{word}` is replaced\n{after:?}", sample.display());
+            assert!(after.iter().any(is_it), "{making:?}: `{word}` is replaced\n{after:?}");
         }
-        (samples, words) = (samples + 1, words + before.len());
+        let [before, after] = [&made, &redacted].map(|file| Recording::open(file).expect("it was written"));
+        assert_eq!(kinds(&before), kinds(&after), "{making:?}");
+        gone += names_gone(&before, &after);
+        (samples, words) = (samples + 1, words + kinds(&before).len());
     }
-    assert!(samples > 40 && words > 400, "{words} words of {samples} samples");
+    assert!(samples > 25 && words > 100 && gone > 1000, "{words} words of {samples} samples, {gone} names");
+}
+
+/// The names of kinds and strengths.
+fn kinds(recording: &Recording) -> Vec<String> {
+    let tables = recording.tables().expect("it was written");
+    let kinds = (0..tables.kind_count() as u32).map(|id| tables.kind_name(KindId(id)).to_owned());
+    kinds.chain((0..tables.strength_count() as u32).map(|id| tables.strength_name(StrengthId(id)).to_owned())).collect()
+}
+
+/// Checks that no name of a type is there any more that is not marked. Returns how many are gone.
+fn names_gone(before: &Recording, after: &Recording) -> usize {
+    let tables = before.tables().expect("it was written");
+    let words = before.words().expect("it was written").iter().map(|word| tables.string(word.text));
+    let words: HashSet<&str> = words.collect();
+    let types = |recording: &Recording| -> HashSet<String> {
+        let tables = recording.tables().expect("it was written");
+        (0..tables.type_count() as u32).map(|id| tables.type_name(TypeId(id)).to_owned()).collect()
+    };
+    let has_letters = |name: &String| name.chars().filter(char::is_ascii_alphabetic).count() >= 8;
+    let own =
+        types(before).into_iter().filter(|name| has_letters(name) && !words.contains(name.trim_end_matches("[]")));
+    let left = types(after);
+    own.inspect(|name| assert!(!left.contains(name), "`{name}` is kept")).count()
 }
 
 /// All files below a folder.
