@@ -308,6 +308,10 @@ impl<'w> Vocabulary<'w> {
         Ok(self.writer.string(text)?)
     }
 
+    fn optional_string(&self, text: Option<&str>) -> Result<Option<StringId>, ImportError> {
+        text.map(|text| self.string(text)).transpose()
+    }
+
     /// The number of a word of the importer, which a redaction keeps.
     pub(crate) fn word(&self, word: impl Into<Word>) -> Result<StringId, ImportError> {
         Ok(self.writer.word(word)?)

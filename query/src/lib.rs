@@ -53,10 +53,10 @@ mod tables;
 mod touches;
 mod workspace;
 
-pub use barrow_answer as answer;
-pub use barrow_answer::Answer;
 pub use arguments::Arguments;
 pub use assertion::measure::measures;
+pub use barrow_answer as answer;
+pub use barrow_answer::Answer;
 pub use context::Settings;
 pub use error::QueryError;
 pub use flags::{Flags, Format, SnapshotName};

@@ -160,7 +160,7 @@ fn header(text: &[u8], offset: u64) -> Result<Line<'_>, Stop> {
 fn write_facts(lines: &Lines<'_>, context: &Context<'_>) -> Result<(), Stop> {
     let Some((text, offset)) = lines.first() else { return Ok(()) };
     let line = header(text, offset)?;
-    let python = line.python.map_or_else(String::new, |text| format!(" {}", text.decode_first(MAX_NAME_BYTES)));
+    let python = line.python.map_or_else(String::new, |text| format!(" {}", text.to_name()));
     context.writer.own_fact(Word::of_settings("runtime"), &format!("CPython{python}")).map_err(ImportError::from)?;
     if let Some(pid) = line.pid {
         context.writer.own_fact(Word::of_settings("pid"), &pid.to_string()).map_err(ImportError::from)?;

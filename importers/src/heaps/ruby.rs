@@ -26,8 +26,10 @@ mod values;
 use crate::context::{Context, Outcome, Vocabulary};
 use crate::error::{ImportError, Stop};
 use crate::format::{Holds, Importer};
-use crate::heaps::json_lines::{Addresses, LineStarts, Lines, beginning, first_field, first_rows, import_each};
-use announcer::{Announced, Announcer, SharedTables, unexpected};
+use crate::heaps::json_lines::{
+    Addresses, LineStarts, Lines, beginning, first_field, first_rows, import_each, unexpected,
+};
+use announcer::{Announced, Announcer, SharedTables};
 use barrow_writer::{StrengthClass, StrengthId, StringId, Word};
 use classes::{ClassLine, Classes};
 use groups::Groups;

@@ -75,7 +75,7 @@ fn add(values: &mut Values, measured: &Measured, times: &[Number]) {
         values.value(wall, run, None, seconds.0 * 1e9, || format!("time {at} of `{}`", measured.command));
         if let Some(bytes) = memory.get(at) {
             let peak = values.own_metric(&standard::PEAK_RESIDENT);
-            values.value(peak, run, None, bytes.0, || place("memory"));
+            values.value(peak, run, None, bytes.0, || format!("memory {at} of `{}`", measured.command));
         }
         if let Some(&code) = measured.exit_codes.as_ref().and_then(|codes| codes.get(at)) {
             values.end_run(run, code);

@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
 use barrow_writer::{ProcessDescription, ProcessEnd, ProcessId, ProgramDescription, Usage, Word, Writer, WriterError};
+use foldhash::fast::RandomState;
 
 use crate::files::{self, Program};
 use crate::options::{Options, Via};

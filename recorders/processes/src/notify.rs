@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use barrow_writer::{ProcessEnd, Usage, Word};
+use foldhash::fast::RandomState;
 
 use crate::files::{self, Program, Schedule, Stat, Transferred};
 use crate::heaps;

@@ -50,7 +50,7 @@ impl Ledger {
             (Word::new("line"), Some(variant.command.text())),
             (Word::of_names("shell"), Some(shell.name())),
             (Word::of_settings("layout"), Some(plan.layout.text())),
-            (Word::of_settings("counts heap"), Some(on(plan.count_heap))),
+            (Word::of_settings("counts heap"), Some(if plan.count_heap { "yes" } else { "no" }.to_owned())),
             (Word::of_names("input"), plan.input.as_ref().map(|input| input.display().to_string())),
         ];
         let mut attributes = Vec::new();

@@ -10,7 +10,7 @@ use super::{FREE_SLOT, ReferenceNames};
 use crate::contents::Contents;
 use crate::context::Vocabulary;
 use crate::error::{Damage, Stop};
-use crate::heaps::json_lines::{Addresses, DeclaredTypes, MAX_NAME_BYTES, Strings, Text, add_bytes, excerpt};
+use crate::heaps::json_lines::{Addresses, DeclaredTypes, Strings, Text, add_bytes, unexpected};
 use barrow_writer::{Label, Object, Shard, StrengthId, StringId, Value};
 
 /// Size of a slot in dumps that lack it: Ruby 2.7 to 3.1 have slots of one size.
