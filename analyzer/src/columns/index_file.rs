@@ -3,20 +3,20 @@
 //! ```text
 //!   FILE.index   header · section · section …      columns that were kept together are a section
 //!                            │                     a new section is appended, none is written twice
-//!                            ├─ head, directory    of which snapshot, and whether of this recording
+//!                            ├─ head, directory    the snapshot, and the identity of the recording
 //!                            └─ columns            in pieces, each with its checksum
 //! ```
 //!
-//! A section belongs to a snapshot. It says which content the recording had up to the commit of this snapshot, by the
+//! A section belongs to a snapshot. It identifies the content of the recording up to the commit of this snapshot by the
 //! checksum that chains over all frames. So the recording need not be hashed again, the sections of other content are
 //! never used, even if all totals are equal, and those of a recording that grows stay valid.
 //!
 //! The index file is optional. Columns that are stale or damaged are computed again. If the file would exceed its
 //! largest size, the sections that were not used for the longest time are removed.
 //!
-//! In reading order: [`piece`] (how values are stored), [`section`] (the layout), [`section_writer`], [`locked`] (who may
-//! write, and what is removed), [`stored_column`] (a column in the mapped file), [`sparse_column`] and [`narrow_column`]
-//! (read piece by piece).
+//! In reading order: [`piece`] (the encodings of values), [`section`] (the layout), [`section_writer`], [`locked`]
+//! (exclusive writing, and the removal of sections), [`stored_column`] (a column in the mapped file), [`sparse_column`]
+//! and [`narrow_column`] (read piece by piece).
 
 mod decoded;
 mod locked;
@@ -56,7 +56,7 @@ use self::section::{FILE_HEADER_BYTES, Section, USED_AT, file_header};
 use self::sparse_column::with_decoder;
 use self::stored_column::StoredColumn;
 
-/// A section whose use was noted is not marked again for this time, in seconds.
+/// Seconds until the use of a section is noted again, so that a run of questions writes to the file once.
 const MARKED_EVERY: u64 = 60;
 /// The largest size of an index file, unless one is given: bytes for each object of all snapshots, and for all else.
 const BYTES_PER_OBJECT: u64 = 20;
@@ -148,9 +148,9 @@ struct OpenIndex {
 #[derive(Debug)]
 struct OpenSection {
     section: Section,
-    /// No column of this snapshot has more bytes.
+    /// An upper bound of the bytes of a column of this snapshot.
     most_bytes: u64,
-    /// Whether the file says already that it was used just now.
+    /// Whether this process has noted its use in the file.
     is_marked: AtomicBool,
 }
 
@@ -179,14 +179,14 @@ impl IndexFile {
         Some(index)
     }
 
-    /// Reads which sections there are.
+    /// Reads the list of sections.
     fn read(&self, recording: &Recording) {
         let found = self.places.iter().filter_map(|path| self.open_at(path, recording)).collect();
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = found;
     }
 
     fn open_at(&self, path: &Path, recording: &Recording) -> Option<OpenIndex> {
-        // Where it cannot be written to, the use of sections is not marked.
+        // In a file that is not writable, the use of sections is not marked.
         let file = File::options().read(true).write(true).open(path).or_else(|_| File::open(path)).ok()?;
         let (sections, _) = sections(&file, &self.header).ok()??;
         let bytes = Arc::new(Bytes::of(&file, path).ok()?);
@@ -194,7 +194,7 @@ impl IndexFile {
         Some(OpenIndex { file: Arc::new(file), bytes, sections })
     }
 
-    /// What `find` finds in the first file and the newest section that has the column.
+    /// Returns the first result of `find` over all stored copies of the column: file by file, the newest section first.
     fn first<T: Pod, F>(
         &self,
         snapshot: SnapshotId,
@@ -230,11 +230,10 @@ impl IndexFile {
         self.first::<T, _>(snapshot, column, |stored| {
             stored.will_be_read();
             let Some(mapped) = stored.mapped::<T>() else { return self.decoded(&stored, &is_valid) };
-            let is_whole = |piece| {
+            let are_whole = (0..stored.pieces()).into_par_iter().all(|piece| {
                 let range = stored.values_of(piece);
                 stored.whole_bytes_of(piece).is_some() && is_valid(range.start, &mapped[range])
-            };
-            let are_whole = (0..stored.pieces()).into_par_iter().all(is_whole);
+            });
             are_whole.then_some(mapped)
         })
     }
@@ -267,7 +266,7 @@ impl IndexFile {
         SparseColumn::new(stored, &self.memory, is_valid)
     }
 
-    /// The same for a column of narrow numbers, which are read where they are.
+    /// The same for a column of narrow numbers, which are read in place.
     pub(crate) fn narrow_column(
         &self,
         snapshot: SnapshotId,
@@ -331,11 +330,11 @@ impl OpenSection {
 
     /// Notes in the file that the section was used.
     fn mark_used(&self, file: &File) {
-        let is_recent = |now| now >= self.section.used && now - self.section.used < MARKED_EVERY;
         let now = now();
+        let is_recent = now.checked_sub(self.section.used).is_some_and(|seconds| seconds < MARKED_EVERY);
         // Relaxed: marking it twice does no harm.
-        if !is_recent(now) && !self.is_marked.swap(true, Ordering::Relaxed) {
-            // Where it cannot be marked, it is removed a little earlier.
+        if !is_recent && !self.is_marked.swap(true, Ordering::Relaxed) {
+            // A section that cannot be marked is removed a little earlier.
             let _ = write_at(file, self.section.start + USED_AT, &now.to_le_bytes());
         }
     }
@@ -358,8 +357,8 @@ impl ColumnValues<'_> {
 
 /// The largest size of the index file of a recording, unless one is given.
 fn usual_bytes(recording: &Recording) -> u64 {
-    let objects = |snapshot| recording.commit(snapshot).map_or(0, |commit| commit.totals.objects);
-    let objects = recording.snapshot_ids().map(objects).fold(0, u64::saturating_add);
+    let commits = recording.snapshot_ids().filter_map(|snapshot| recording.commit(snapshot).ok());
+    let objects = commits.map(|commit| commit.totals.objects).fold(0, u64::saturating_add);
     objects.saturating_mul(BYTES_PER_OBJECT).saturating_add(OTHER_BYTES)
 }
 

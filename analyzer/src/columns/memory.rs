@@ -3,7 +3,7 @@
 //! ```text
 //!   Memory ── limit, used ──┬─ Column   anonymous pages           under the limit, or if there is none
 //!                           ├─ Column   a mapped, unlinked file   beyond it: the system pages it
-//!                           └─ Scratch  the one, then the other   as far as it is used
+//!                           └─ Scratch  first the one, then the other, for the part in use
 //!                                 ▲
 //!   pager thread ── every few milliseconds: if mapped files hold more than the limit leaves them,
 //!                   release some of their pages; pages needed again come from the page cache
@@ -40,20 +40,20 @@ use self::spill::Spill;
 const LARGE_PAGE_BYTES: usize = 2 << 20;
 /// The part of a limit that is reserved for everything but columns: decoders, tables, stacks, the program.
 const OTHER_BYTES: u64 = 48 << 20;
-/// How often the pager checks, depending on how far mapped pages are from the limit. Released pages can be read back at
-/// gigabytes per second.
+/// The least and the greatest interval between checks of the pager. It is shorter the nearer mapped pages are to the
+/// limit, because released pages can be read back at gigabytes per second.
 const PAGER_INTERVALS: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(100)];
-/// Bytes of pages that a process maps or fills in a millisecond at most.
+/// Bytes of pages that a process can map or fill per millisecond.
 const FILLED_BYTES_PER_MILLISECOND: u64 = 16 << 20;
 /// Bytes of mapped pages that the pager never releases, however low the limit is.
 const LEAST_MAPPED_BYTES: u64 = 16 << 20;
-/// How often each page may be read again, on average, before a question is given up. Measured with 8 million objects that
-/// refer to each other at random: 130 times under a ceiling that makes `top by retained` twice as slow, 390 times under one
-/// that makes it six times as slow; 3 times with a list, which costs nothing.
+/// The number of times that each page may be read again, on average, before a question is given up. Measured with 8
+/// million objects that refer to each other at random: 130 times under a ceiling that makes `top by retained` twice as
+/// slow, 390 times under one that makes it six times as slow; 3 times with a list, which costs nothing.
 const MOST_READINGS: u64 = 144;
-/// Fewer mapped bytes count as so many: they are soon read.
+/// A smaller total of mapped bytes counts as this number, because it is soon read again.
 const LEAST_PAGED_BYTES: u64 = 64 << 20;
-/// The whole of all mapped files, so that parts of it are numbers.
+/// The unit of [`Account::released_parts`]: all mapped files, released once.
 const PARTS: u64 = 1 << 16;
 /// Bytes that the pager releases before it checks again.
 const PAGER_BYTES: usize = 8 << 20;
@@ -71,11 +71,11 @@ struct Account {
     folder: PathBuf,
     /// Mapped files whose pages can be released: address and length.
     regions: Mutex<Vec<(usize, usize)>>,
-    /// What the process holds besides mapped files, if the pager last found it above the limit; otherwise 0.
+    /// The bytes that the process holds besides mapped files, if the pager last found them above the limit; otherwise 0.
     excess_bytes: AtomicU64,
-    /// Which part of all mapped files was released since a question began, times [`PARTS`].
+    /// The bytes released since a question began, relative to those of all mapped files, times [`PARTS`].
     released_parts: AtomicU64,
-    /// What a question needs that does little else than to read them again; otherwise 0.
+    /// The bytes needed by a question that mostly reads released pages again; otherwise 0.
     needed_bytes: AtomicU64,
 }
 
@@ -135,9 +135,9 @@ impl Memory {
         self.0.limit_bytes
     }
 
-    /// Why a question has to end, if it has to: the process holds more than the limit, whatever it is for (columns, rows
-    /// of an answer, decoded tables), or it does little else than to read released pages again. Pages of mapped files do
-    /// not count as held, because the system takes them back. Known on Linux only, some milliseconds later.
+    /// The reason for ending a question, if there is one: the process holds more than the limit, for columns, rows of an
+    /// answer, decoded tables or anything else, or it mostly reads released pages again. Pages of mapped files do not
+    /// count as held, because the system can reclaim them. Known on Linux only, after some milliseconds.
     #[must_use]
     pub fn excess(&self) -> Option<AnalyzerError> {
         let limit_bytes = self.0.limit_bytes?;
@@ -149,7 +149,7 @@ impl Memory {
         }
     }
 
-    /// What the process holds besides mapped files, in bytes. Known on Linux only.
+    /// The bytes that the process holds besides mapped files. Known on Linux only.
     #[must_use]
     pub fn held_bytes() -> Option<u64> {
         Some(Resident::now().anonymous_bytes).filter(|&bytes| bytes > 0)
@@ -181,7 +181,7 @@ impl Memory {
         KeptRoom { account: Arc::clone(&self.0), bytes }
     }
 
-    /// The number of bytes that long-lived columns leave free: what the heap in use needs that needs most.
+    /// The bytes that long-lived columns leave free: the largest need of a heap in use.
     pub(crate) fn room_bytes(&self) -> u64 {
         lock(&self.0.rooms).iter().copied().max().unwrap_or(0)
     }
@@ -221,7 +221,7 @@ impl Memory {
         }
     }
 
-    /// Fails unless `bytes` fit under the limit beside all that the process holds now.
+    /// Fails unless `bytes` fit under the limit in addition to the memory that the process holds now.
     ///
     /// # Errors
     /// [`AnalyzerError::MemoryCeiling`].
@@ -282,7 +282,7 @@ impl Memory {
         Ok(paged)
     }
 
-    /// A column of which an unknown part at the start will be used. Pages that are never touched cost nothing.
+    /// A column of which only an initial part of unknown length will be used. Pages that are never touched cost nothing.
     ///
     /// # Errors
     /// As for [`Memory::column`].
@@ -293,8 +293,7 @@ impl Memory {
     /// The bytes that pageable columns may take. The rest of the limit is left for pages of mapped files that are being
     /// read. Under a small limit they get less, or nothing.
     fn ceiling_bytes(&self) -> u64 {
-        let ceiling = |limit: u64| (limit / 8 * 5).min(limit.saturating_sub(OTHER_BYTES));
-        self.0.limit_bytes.map_or(u64::MAX, ceiling)
+        self.0.limit_bytes.map_or(u64::MAX, |limit| (limit / 8 * 5).min(limit.saturating_sub(OTHER_BYTES)))
     }
 
     /// Charges `bytes` to the account, if these and `others` stay under a ceiling.
@@ -469,8 +468,8 @@ fn whole<T>(bytes: &[u8]) -> &[u8] {
 }
 
 /// The pager thread. When mapped files hold more memory than the limit leaves them, it releases their pages, region by
-/// region in turns, until a quarter of that memory is free: pages that stay need not be read again. When all else holds
-/// more than the limit, it says so.
+/// region in turns, until a quarter of that memory is free: pages that stay need not be read again. When the rest of the
+/// process holds more than the limit, it notes this in the account.
 fn keep_under(account: &Weak<Account>) {
     let mut turn = 0;
     while let Some(account) = account.upgrade() {
@@ -482,10 +481,10 @@ fn keep_under(account: &Weak<Account>) {
         let room = most.saturating_sub(resident.mapped_bytes);
         if room == 0 {
             let regions = lock(&account.regions);
-            let parts = || regions.iter().flat_map(|&region| parts_of(region));
-            let count = parts().count();
+            let pieces = regions.iter().flat_map(|&region| pieces_of(region));
+            let count = pieces.clone().count();
             let (mut mapped_bytes, mut released_bytes) = (resident.mapped_bytes, 0);
-            for (address, length) in parts().cycle().skip(turn % count.max(1)).take(count) {
+            for (address, length) in pieces.cycle().skip(turn % count.max(1)).take(count) {
                 // SAFETY: a region is removed from the list before it is unmapped, under the lock that is held here.
                 // Regions are shared mappings of files, or private mappings that are never written.
                 unsafe { release_pages(address, length) };
@@ -496,7 +495,6 @@ fn keep_under(account: &Weak<Account>) {
                     break;
                 }
             }
-            // A page that is needed this often is needed all the time.
             let paged_bytes = regions.iter().map(|&(_, length)| length as u64).sum::<u64>();
             let parts = released_bytes.saturating_mul(PARTS) / paged_bytes.max(LEAST_PAGED_BYTES);
             let parts = account.released_parts.fetch_add(parts, Ordering::Relaxed) + parts;
@@ -513,7 +511,7 @@ fn keep_under(account: &Weak<Account>) {
     }
 }
 
-/// What the process holds besides mapped files if that is more than `limit_bytes`, otherwise 0.
+/// The bytes that the process holds besides mapped files if these are more than `limit_bytes`, otherwise 0.
 fn excess_bytes(resident: Resident, limit_bytes: u64) -> u64 {
     match resident.anonymous_bytes {
         held_bytes if held_bytes <= limit_bytes => return 0,
@@ -558,30 +556,35 @@ unsafe fn map_over(_: usize, _: usize, _: &Spill) -> Result<()> {
     unreachable!("columns grow on Linux only")
 }
 
-/// Splits a region into the parts that the pager releases one at a time: address and length.
-fn parts_of((address, length): (usize, usize)) -> impl Iterator<Item = (usize, usize)> + Clone {
+/// Splits a region into the pieces that the pager releases one at a time: address and length.
+fn pieces_of((address, length): (usize, usize)) -> impl Iterator<Item = (usize, usize)> + Clone {
     (0..length).step_by(PAGER_BYTES).map(move |at| (address + at, PAGER_BYTES.min(length - at)))
 }
 
-/// What the process holds in memory; nothing where the system does not tell.
+/// The memory that the process holds; zeros on systems that do not report it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Resident {
     /// Pages of mapped files.
     mapped_bytes: u64,
-    /// All others.
+    /// All other pages.
     anonymous_bytes: u64,
 }
 
 impl Resident {
     fn now() -> Self {
         let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let bytes = |name| {
-            let line = text.lines().find_map(|line| line.strip_prefix(name));
-            let kibibytes = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
-            kibibytes.unwrap_or(0) << 10
-        };
-        // Resident pages of temporary files count as shared memory.
-        Resident { mapped_bytes: bytes("RssFile:") + bytes("RssShmem:"), anonymous_bytes: bytes("RssAnon:") }
+        let mut resident = Resident::default();
+        for (name, value) in text.lines().filter_map(|line| line.split_once(':')) {
+            let bytes = match name {
+                // Resident pages of temporary files count as shared memory.
+                "RssFile" | "RssShmem" => &mut resident.mapped_bytes,
+                "RssAnon" => &mut resident.anonymous_bytes,
+                _ => continue,
+            };
+            let kibibytes = value.trim().strip_suffix("kB").and_then(|value| value.trim().parse::<u64>().ok());
+            *bytes += kibibytes.unwrap_or(0) << 10;
+        }
+        resident
     }
 }
 

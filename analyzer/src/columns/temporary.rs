@@ -28,8 +28,8 @@ pub(crate) fn restrict_to(file: &File, source: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let mode = |metadata: std::fs::Metadata| metadata.permissions().mode() & 0o777;
-        let (own, allowed) = (mode(file.metadata()?), mode(std::fs::metadata(source)?));
+        let own = file.metadata()?.permissions().mode() & 0o777;
+        let allowed = std::fs::metadata(source)?.permissions().mode();
         // The owner keeps access, even if the source does not grant it.
         let restricted = own & (allowed | 0o600);
         if restricted != own {

@@ -20,7 +20,7 @@ pub(crate) struct Values<T> {
     _owner: Owner<T>,
 }
 
-#[expect(dead_code, reason = "they are kept until the values are dropped, and not looked at")]
+#[expect(dead_code, reason = "owners keep the memory alive and are never read")]
 enum Owner<T> {
     Computed(Column<T>),
     /// A mapped index file.

@@ -18,7 +18,7 @@ pub(super) struct Decoded<T> {
     start: NonNull<T>,
     length: usize,
     piece_values: usize,
-    /// For each piece whether it could be written, once that was tried.
+    /// For each piece that a write was tried for, whether it succeeded.
     pieces: Vec<OnceLock<bool>>,
     /// Keeps the memory alive. Nothing else refers to it.
     _owner: Column<T>,
@@ -30,7 +30,7 @@ unsafe impl<T: Send> Send for Decoded<T> where Column<T>: Send {}
 unsafe impl<T: Send + Sync> Sync for Decoded<T> where Column<T>: Sync {}
 
 impl<T: Pod> Decoded<T> {
-    /// Room for `length` values in pieces of `piece_values`. Its pages are taken when they are written.
+    /// Room for `length` values in pieces of `piece_values`. Pages take memory when they are first written.
     pub(super) fn new(length: usize, piece_values: usize, memory: &Memory) -> Result<Self> {
         let mut owner: Column<T> = memory.column(length)?;
         let start = NonNull::from(&mut owner[..]).cast();
@@ -84,7 +84,7 @@ impl<T: Pod> Decoded<T> {
         *self.pieces[piece].get_or_init(|| {
             let start = piece * self.piece_values;
             let length = self.piece_values.min(self.length - start);
-            // SAFETY: the range is within the memory. This runs once for a piece, and nobody reads the piece before.
+            // SAFETY: the range is within the memory. This runs once for a piece, and no thread reads the piece before.
             let values = unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(start), length) };
             write(piece, values)
         })

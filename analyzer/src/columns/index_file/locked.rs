@@ -23,9 +23,9 @@ use crate::progress::{Progress, check};
 const HALF: &str = ".half";
 /// An unfinished file older than this was left by a process that was killed.
 const ABANDONED: Duration = Duration::from_secs(600);
-/// How often a process that waits for the lock looks whether it should stop.
+/// The time between two attempts to lock the file.
 const LOCK_INTERVAL: Duration = Duration::from_millis(5);
-/// How often the file may be replaced by others while this process tries to lock it.
+/// The number of times that other processes may replace the file while this process tries to lock it.
 const MOST_TRIES: usize = 100;
 
 /// An index file and its lock, which ends with it.
@@ -40,14 +40,14 @@ pub(super) struct Locked<'l> {
 /// Where an index file is, or will be.
 pub(super) struct Place<'p> {
     pub(super) path: &'p Path,
-    /// What the file begins with.
+    /// The first bytes of the file.
     pub(super) header: &'p [u8; FILE_HEADER_BYTES],
     /// Path of the recording. The file gets no more permissions than it has.
     pub(super) recording: &'p Path,
 }
 
-/// The sections of a file, as far as they are whole, and the offset after the last of them. `None` if the file has
-/// another header.
+/// The undamaged sections at the start of a file, and the offset after the last of them. `None` if the file has another
+/// header.
 ///
 /// # Errors
 /// The system's.
@@ -86,43 +86,42 @@ impl<'l> Locked<'l> {
     /// # Errors
     /// [`AnalyzerError::Io`]; [`AnalyzerError::Cancelled`].
     pub(super) fn open(place: &'l Place<'l>, progress: &dyn Progress) -> Result<Self> {
-        let io = |action| AnalyzerError::io(place.path, action);
         // The folder of the recording exists; another one may not.
-        fs::create_dir_all(place.folder()).map_err(io("write"))?;
+        fs::create_dir_all(place.folder()).map_err(place.error("write"))?;
         place.remove_abandoned();
         for _ in 0..MOST_TRIES {
             let file = match File::options().read(true).write(true).open(place.path) {
                 Ok(file) => file,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     // Another process may have made it meanwhile: that one stays.
-                    let made = place.new_file(&[], None).map_err(io("write"))?.persist_noclobber(place.path);
-                    made.map(drop).or_else(|error| exists(error.error)).map_err(io("write"))?;
+                    let made = place.new_file(&[], None).map_err(place.error("write"))?.persist_noclobber(place.path);
+                    made.map(drop).or_else(|error| exists(error.error)).map_err(place.error("write"))?;
                     continue;
                 }
                 // A file that cannot be read is replaced.
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                    place.replace(&[], None).map_err(io("write"))?;
+                    place.replace(&[], None).map_err(place.error("write"))?;
                     continue;
                 }
-                Err(error) => return Err(io("write")(error)),
+                Err(error) => return Err(place.error("write")(error)),
             };
-            lock(&file, progress)?.map_err(io("lock"))?;
+            lock(&file, progress)?.map_err(place.error("lock"))?;
             if !is_at(&file, place.path) {
                 continue;
             }
-            let length = file.metadata().map_err(io("read"))?.len();
-            match sections(&file, place.header).map_err(io("read"))? {
+            let length = file.metadata().map_err(place.error("read"))?.len();
+            match sections(&file, place.header).map_err(place.error("read"))? {
                 Some((sections, end)) if end == length => {
-                    restrict_to(&file, place.recording).map_err(io("write"))?;
+                    restrict_to(&file, place.recording).map_err(place.error("write"))?;
                     return Ok(Locked { file, place, sections, end });
                 }
-                // Behind the last whole section is what a process left that was killed, or damage. A reader may have the
-                // file mapped, so it is not cut.
-                Some((sections, _)) => place.replace(&sections, Some(&file)).map_err(io("write"))?,
-                None => place.replace(&[], None).map_err(io("write"))?,
+                // The bytes after the last whole section are damaged, or a killed process left them. A reader may have
+                // the file mapped, so it is not cut.
+                Some((sections, _)) => place.replace(&sections, Some(&file)).map_err(place.error("write"))?,
+                None => place.replace(&[], None).map_err(place.error("write"))?,
             }
         }
-        Err(io("lock")(io::Error::other("other processes replace it all the time")))
+        Err(place.error("lock")(io::Error::other("other processes replace it all the time")))
     }
 
     /// Adds columns as a section, whose start and length `section` need not say. If it fails, the file is as before.
@@ -138,8 +137,8 @@ impl<'l> Locked<'l> {
     ) -> Result<()> {
         let added = self.try_append(section, columns, most_bytes, progress);
         if !matches!(added, Ok(Some(_))) {
-            // Nobody has seen more of the file: there was no head.
-            self.file.set_len(self.end).map_err(AnalyzerError::io(self.place.path, "write"))?;
+            // Readers stop at a section without a head, so none of them has read beyond this end.
+            self.file.set_len(self.end).map_err(self.place.error("write"))?;
         }
         if let Some(section) = added? {
             self.end = section.end();
@@ -157,9 +156,8 @@ impl<'l> Locked<'l> {
         most_bytes: u64,
         progress: &dyn Progress,
     ) -> Result<Option<Section>> {
-        let io = |error| AnalyzerError::io(self.place.path, "write")(error);
         let section = Section { start: self.end, ..section };
-        let mut writer = SectionWriter::new(&self.file, section, columns.len(), &io, progress)?;
+        let mut writer = SectionWriter::new(&self.file, section, columns.len(), self.place.path, progress)?;
         for &(id, values) in columns {
             if let Err(error) = writer.column(id, values) {
                 writer.discard();
@@ -176,14 +174,11 @@ impl<'l> Locked<'l> {
     /// Removes sections until the file has at most `most_bytes`, the least recently used ones first, but never the last
     /// one. Also removes those of which newer ones have all columns, once they are more than half of the file.
     fn make_room(&self, most_bytes: u64) -> Result<()> {
-        let is_replaced = self.are_replaced();
-        let length = |(section, _): &(&Section, bool)| section.length;
-        let with = || self.sections.iter().zip(is_replaced.iter().copied());
-        let replaced: u64 = with().filter(|&(_, is_replaced)| is_replaced).map(|row| length(&row)).sum();
-        if self.end <= most_bytes && replaced <= self.end / 2 {
+        let (replaced, mut rest) = self.replaced_and_rest();
+        let replaced_bytes: u64 = replaced.iter().map(|section| section.length).sum();
+        if self.end <= most_bytes && replaced_bytes <= self.end / 2 {
             return Ok(());
         }
-        let mut rest: Vec<&Section> = with().filter(|&(_, is_replaced)| !is_replaced).map(|row| row.0).collect();
         let last = rest.pop();
         rest.sort_by_key(|section| std::cmp::Reverse((section.used, section.start)));
         // A little more is removed, so that the file is not written again for each addition.
@@ -197,23 +192,26 @@ impl<'l> Locked<'l> {
         }
         kept.sort_by_key(|section| section.start);
         kept.extend(last.cloned());
-        self.place.replace(&kept, Some(&self.file)).map_err(AnalyzerError::io(self.place.path, "write"))
+        self.place.replace(&kept, Some(&self.file)).map_err(self.place.error("write"))
     }
 
-    /// For each section whether newer ones of the same snapshot have all of its columns.
-    fn are_replaced(&self) -> Vec<bool> {
+    /// The sections of which newer ones of the same snapshot have all columns, and the others in the order of the file.
+    fn replaced_and_rest(&self) -> (Vec<&Section>, Vec<&Section>) {
         let mut newer = BTreeSet::new();
-        let is_replaced = |section: &Section| {
+        let (replaced, mut rest): (Vec<_>, Vec<_>) = self.sections.iter().rev().partition(|section| {
             let columns = section.entries.iter().map(|entry| (section.snapshot, section.content, entry.column));
             columns.map(|column| newer.insert(column)).filter(|&is_new| is_new).count() == 0
-        };
-        let mut found: Vec<bool> = self.sections.iter().rev().map(is_replaced).collect();
-        found.reverse();
-        found
+        });
+        rest.reverse();
+        (replaced, rest)
     }
 }
 
 impl Place<'_> {
+    fn error(&self, action: &'static str) -> impl FnOnce(io::Error) -> AnalyzerError {
+        AnalyzerError::io(self.path, action)
+    }
+
     fn folder(&self) -> &Path {
         self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
@@ -249,16 +247,19 @@ impl Place<'_> {
         let Ok(files) = fs::read_dir(self.folder()) else { return };
         let prefix = self.prefix();
         for file in files.flatten() {
-            let is_old =
-                || file.metadata().and_then(|data| data.modified()).ok()?.elapsed().ok().map(|age| age > ABANDONED);
             let name = file.file_name();
             let name = name.to_string_lossy();
-            if name.starts_with(&prefix) && name.ends_with(HALF) && is_old() == Some(true) {
+            if name.starts_with(&prefix) && name.ends_with(HALF) && age(&file).is_some_and(|age| age > ABANDONED) {
                 // Another process may have removed it already.
                 let _ = fs::remove_file(file.path());
             }
         }
     }
+}
+
+/// The time since a file was modified.
+fn age(file: &fs::DirEntry) -> Option<Duration> {
+    file.metadata().ok()?.modified().ok()?.elapsed().ok()
 }
 
 /// Waits for the lock of a file.
@@ -275,12 +276,14 @@ fn lock(file: &File, progress: &dyn Progress) -> Result<io::Result<()>> {
     }
 }
 
-/// Whether this file has this name, which another process may have given to a new file.
+/// Whether this file still has this name; another process may have given the name to a new file.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let name = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-    file.metadata().ok().map(name) == fs::metadata(path).ok().map(name)
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(own), Ok(named)) => (own.dev(), own.ino()) == (named.dev(), named.ino()),
+        _ => false,
+    }
 }
 
 /// A file that is open cannot lose its name on this system.

@@ -1,4 +1,4 @@
-//! Numbers of 32 bits in one or two bytes, and those that do not fit beside them.
+//! Numbers of 32 bits in one or two bytes, with a list of exceptions that do not fit.
 //!
 //! ```text
 //!   width 0, 1, 2 or 4 · shift · number of exceptions 2
@@ -15,7 +15,7 @@ const HEAD_BYTES: usize = 4;
 /// Sizes of objects are multiples of 8 in most runtimes.
 const SHIFT: u32 = 3;
 
-/// A piece that is stored like this.
+/// A stored piece of narrow numbers.
 #[derive(Clone, Copy)]
 pub(super) struct NarrowPiece<'p> {
     width: usize,
@@ -29,28 +29,33 @@ pub(super) struct NarrowPiece<'p> {
 pub(super) fn encode(values: &[[u8; 4]]) -> Vec<u8> {
     let values: Vec<u32> = values.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect();
     let (width, shift) = best(&values);
-    let is_narrow = |value: u32| fits(value, width, shift);
-    let exceptions = || (0u16..).zip(&values).filter(|&(_, &value)| !is_narrow(value));
     let mut out = vec![width as u8, shift as u8, 0, 0];
-    LittleEndian::write_u16(&mut out[2..], exceptions().count() as u16);
-    for &value in &values {
-        let number = if is_narrow(value) { value >> shift } else { u32::MAX };
+    let mut exceptions = Vec::new();
+    for (place, &value) in (0u16..).zip(&values) {
+        let is_narrow = fits(value, width, shift);
+        let number = if is_narrow { value >> shift } else { u32::MAX };
         out.extend_from_slice(&number.to_le_bytes()[..width]);
+        if !is_narrow {
+            exceptions.push((place, value));
+        }
     }
-    exceptions().for_each(|(place, _)| out.extend_from_slice(&place.to_le_bytes()));
-    exceptions().for_each(|(_, value)| out.extend_from_slice(&value.to_le_bytes()));
+    LittleEndian::write_u16(&mut out[2..], exceptions.len() as u16);
+    exceptions.iter().for_each(|(place, _)| out.extend_from_slice(&place.to_le_bytes()));
+    exceptions.iter().for_each(|(_, value)| out.extend_from_slice(&value.to_le_bytes()));
     out
 }
 
 /// The width and shift that make the piece shortest.
 fn best(values: &[u32]) -> (usize, u32) {
     let settings = [0, 1, 2].into_iter().flat_map(|width| [(width, 0), (width, SHIFT)]);
-    let bytes = |&(width, shift): &(usize, u32)| {
+    let sizes = settings.map(|(width, shift)| {
         let exceptions = values.iter().filter(|&&value| !fits(value, width, shift)).count();
-        width * values.len() + 6 * exceptions
-    };
-    let best = settings.min_by_key(bytes).unwrap_or((4, 0));
-    if bytes(&best) < 4 * values.len() { best } else { (4, 0) }
+        (width * values.len() + 6 * exceptions, width, shift)
+    });
+    match sizes.min_by_key(|&(bytes, ..)| bytes) {
+        Some((bytes, width, shift)) if bytes < 4 * values.len() => (width, shift),
+        _ => (4, 0),
+    }
 }
 
 fn fits(value: u32, width: usize, shift: u32) -> bool {
@@ -63,7 +68,7 @@ fn fits(value: u32, width: usize, shift: u32) -> bool {
 }
 
 impl<'p> NarrowPiece<'p> {
-    /// A stored piece of this many values; `None` if it is none.
+    /// Parses a stored piece of `values` values; `None` if its length or settings are impossible.
     pub(super) fn parse(bytes: &'p [u8], values: usize) -> Option<Self> {
         let (head, rest) = bytes.split_at_checked(HEAD_BYTES)?;
         let (width, shift) = (usize::from(head[0]), u32::from(head[1]));
@@ -105,9 +110,9 @@ impl<'p> NarrowPiece<'p> {
             0 => out.fill(0),
             1 => out.iter_mut().zip(self.numbers).for_each(|(out, &number)| *out = u32::from(number) << self.shift),
             2 => {
-                let numbers = self.numbers.as_chunks().0;
-                let wide = |number| u32::from(u16::from_le_bytes(number)) << self.shift;
-                out.iter_mut().zip(numbers).for_each(|(out, &number)| *out = wide(number));
+                for (out, &number) in out.iter_mut().zip(self.numbers.as_chunks().0) {
+                    *out = u32::from(u16::from_le_bytes(number)) << self.shift;
+                }
             }
             _ => LittleEndian::read_u32_into(self.numbers, out),
         }

@@ -1,4 +1,4 @@
-//! A column of narrow numbers of an index file. They are read where they are.
+//! A column of narrow numbers of an index file, which are read in place.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use super::stored_column::StoredColumn;
 /// A column with a number of each object. Its pieces are checked when they are first read.
 pub(crate) struct NarrowColumn {
     stored: StoredColumn,
-    /// For each piece whether it is whole, once it was checked.
+    /// For each piece that was checked, whether it is whole.
     pieces: Vec<OnceLock<bool>>,
     is_valid: Box<IsValid<u32>>,
 }

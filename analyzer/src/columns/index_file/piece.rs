@@ -1,4 +1,4 @@
-//! How the values of a column are stored: in pieces, each of which is read by itself.
+//! The storage of a column: pieces that are encoded and read independently of each other.
 //!
 //! ```text
 //!   Plain        as in memory: mapped, never copied                        small tables
@@ -19,7 +19,7 @@ pub(super) const NARROW_VALUES: usize = 1 << 12;
 /// The fastest level that finds repeated bytes. Higher ones gain little on planes.
 const LEVEL: i32 = 1;
 
-/// How a column is stored.
+/// The encoding of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Form {
     Plain,
@@ -88,7 +88,7 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    /// Decodes a piece into `values`, which have the length that it was encoded from; `None` if it is none.
+    /// Decodes a piece into `values`, which have the length that it was encoded from; `None` if it is damaged.
     pub(super) fn decode<T: Pod>(&mut self, form: Form, stored: &[u8], values: &mut [T]) -> Option<()> {
         match form {
             Form::Plain => {

@@ -28,7 +28,7 @@ pub(super) const HEAD_BYTES: usize = 64;
 pub(super) const ENTRY_BYTES: usize = 48;
 /// Bytes that the list of pieces has for each.
 pub(super) const PIECE_ENTRY_BYTES: usize = 12;
-/// Where the head of a section says when it was used last.
+/// The offset in the head of a section of the time of its last use.
 pub(super) const USED_AT: u64 = 40;
 
 const FILE_MAGIC: [u8; 8] = *b"\x89BRWIX\r\n";
@@ -36,7 +36,7 @@ const SECTION_MAGIC: [u8; 8] = *b"BRWSECT\n";
 /// Must change whenever the meaning of a column or of this layout changes. Columns in the order of the dominator tree
 /// also change their meaning when that order does.
 const ANALYSIS_VERSION: u32 = 8;
-/// The most columns of a section.
+/// The maximum number of columns in a section.
 const MOST_COLUMNS: usize = 1 << 10;
 
 /// The header of the index file of the recording with this uuid.
@@ -50,7 +50,7 @@ pub(super) fn file_header(uuid: [u8; 16]) -> [u8; FILE_HEADER_BYTES] {
     header
 }
 
-/// What is kept of a snapshot, and where in the file.
+/// The columns of a snapshot that were kept together, and their place in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Section {
     /// Offset in the file.
@@ -109,7 +109,7 @@ impl Section {
         out
     }
 
-    /// The number of columns that the head of a section announces; `None` if it is none.
+    /// The number of columns that the head of a section announces; `None` if it is not such a head.
     pub(super) fn columns_of(head: &[u8; HEAD_BYTES]) -> Option<usize> {
         let columns = LittleEndian::read_u32(&head[28..]) as usize;
         (head[..8] == SECTION_MAGIC && columns <= MOST_COLUMNS).then_some(columns)
@@ -149,7 +149,7 @@ impl Section {
 }
 
 impl Entry {
-    /// Values in a piece. All pieces but the last have as many.
+    /// The number of values in every piece but the last, which may be shorter.
     pub(super) fn piece_values(&self) -> usize {
         self.form.piece_bytes() / self.width
     }

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::Path;
 
 use rayon::prelude::*;
 
@@ -20,11 +21,11 @@ thread_local! {
     static ENCODER: Cell<Option<Encoder>> = const { Cell::new(None) };
 }
 
-/// A section that is being written. It is none before [`SectionWriter::finish`] writes its head.
+/// A section that is being written. Readers ignore it until [`SectionWriter::finish`] writes its head.
 pub(super) struct SectionWriter<'w> {
     out: BufWriter<&'w File>,
-    /// What errors are about.
-    io: &'w dyn Fn(io::Error) -> AnalyzerError,
+    /// Path of the file, for errors.
+    path: &'w Path,
     progress: &'w dyn Progress,
     section: Section,
     /// Bytes of the section written so far, with its front.
@@ -38,19 +39,19 @@ struct Pieces {
 }
 
 impl<'w> SectionWriter<'w> {
-    /// A section of this many columns at the offset that `section` says.
+    /// Begins a section of `columns` columns at the offset given by `section`.
     pub(super) fn new(
         file: &'w File,
         section: Section,
         columns: usize,
-        io: &'w dyn Fn(io::Error) -> AnalyzerError,
+        path: &'w Path,
         progress: &'w dyn Progress,
     ) -> Result<Self> {
         let mut out = BufWriter::with_capacity(1 << 20, file);
         let front = vec![0; Section::front_bytes(columns)];
-        out.seek(SeekFrom::Start(section.start)).map_err(io)?;
-        out.write_all(&front).map_err(io)?;
-        Ok(SectionWriter { out, io, progress, section, written: front.len() as u64 })
+        out.seek(SeekFrom::Start(section.start)).map_err(AnalyzerError::io(path, "write"))?;
+        out.write_all(&front).map_err(AnalyzerError::io(path, "write"))?;
+        Ok(SectionWriter { out, path, progress, section, written: front.len() as u64 })
     }
 
     /// Writes a column.
@@ -97,8 +98,10 @@ impl<'w> SectionWriter<'w> {
             if entry.form == Form::Plain {
                 batch.chunks(piece_bytes).try_for_each(|piece| self.piece(piece, pieces))?;
             } else {
-                let encode = |piece: &[u8]| with_encoder(|encoder| encoder.encode(entry.form, entry.width, piece));
-                let encoded: Vec<Vec<u8>> = batch.par_chunks(piece_bytes).map(encode).collect();
+                let pieces_in = batch.par_chunks(piece_bytes);
+                let encoded: Vec<Vec<u8>> = pieces_in
+                    .map(|piece| with_encoder(|encoder| encoder.encode(entry.form, entry.width, piece)))
+                    .collect();
                 encoded.iter().try_for_each(|piece| self.piece(piece, pieces))?;
             }
             self.progress.advance(batch.len() as u64);
@@ -117,7 +120,7 @@ impl<'w> SectionWriter<'w> {
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.written += bytes.len() as u64;
-        self.out.write_all(bytes).map_err(self.io)
+        self.out.write_all(bytes).map_err(AnalyzerError::io(self.path, "write"))
     }
 
     fn align(&mut self) -> Result<()> {
@@ -130,17 +133,21 @@ impl<'w> SectionWriter<'w> {
         self.written.next_multiple_of(ALIGNMENT)
     }
 
-    /// Writes the head: from now on there is such a section.
+    /// Writes the head, which makes the section visible to readers.
     pub(super) fn finish(mut self) -> Result<Section> {
         self.align()?;
         self.section.length = self.written;
-        self.out.seek(SeekFrom::Start(self.section.start)).map_err(self.io)?;
-        self.out.write_all(&self.section.front()).map_err(self.io)?;
-        self.out.flush().map_err(self.io)?;
+        self.write_front().map_err(AnalyzerError::io(self.path, "write"))?;
         Ok(self.section)
     }
 
-    /// Gives the section up: nothing of what waits is written.
+    fn write_front(&mut self) -> io::Result<()> {
+        self.out.seek(SeekFrom::Start(self.section.start))?;
+        self.out.write_all(&self.section.front())?;
+        self.out.flush()
+    }
+
+    /// Abandons the section without writing buffered bytes.
     pub(super) fn discard(self) {
         let _ = self.out.into_parts();
     }

@@ -35,12 +35,12 @@ pub(crate) struct SparseColumn<T> {
 }
 
 enum Pieces<T> {
-    /// Where they are in the file, and for each piece whether it is whole, once it was checked.
+    /// The values in the mapped file, and for each piece that was checked, whether it is whole.
     Mapped(Values<T>, Vec<OnceLock<bool>>),
     Decoded(Decoded<T>),
 }
 
-/// Whether values are possible ones; the number is the position of the first.
+/// Checks whether values are possible, given the position of the first.
 pub(super) type IsValid<T> = dyn Fn(usize, &[T]) -> bool + Send + Sync;
 
 impl<T: Pod> SparseColumn<T> {

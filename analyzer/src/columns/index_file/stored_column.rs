@@ -11,19 +11,19 @@ use super::section::{Entry, PIECE_ENTRY_BYTES, Section};
 use crate::columns::values::Values;
 use crate::file::bytes::Bytes;
 
-/// The stored pieces of a column, and what each of them must be.
+/// The stored pieces of a column, with their lengths and checksums.
 #[derive(Debug, Clone)]
 pub(super) struct StoredColumn {
     file: Arc<Bytes>,
     entry: Entry,
-    /// Where the first piece begins in the file.
+    /// The offset of the first piece in the file.
     start: usize,
     pieces: Vec<Piece>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Piece {
-    /// Where it ends, in bytes from the first piece.
+    /// The offset of its end, in bytes from the start of the first piece.
     end: usize,
     checksum: u32,
 }
@@ -65,7 +65,7 @@ impl StoredColumn {
         self.pieces.len()
     }
 
-    /// Values in a piece. All pieces but the last have as many.
+    /// The number of values in every piece but the last, which may be shorter.
     pub(super) fn piece_values(&self) -> usize {
         self.entry.piece_values()
     }
@@ -76,7 +76,7 @@ impl StoredColumn {
         start..self.len().min(start + self.piece_values())
     }
 
-    /// Where all pieces are in the file, in bytes.
+    /// The range of all pieces in the file, in bytes.
     pub(super) fn place(&self) -> Range<usize> {
         self.start..self.start + self.entry.stored as usize
     }
@@ -92,12 +92,12 @@ impl StoredColumn {
         self.bytes_of(piece).filter(|bytes| crc32c::crc32c(bytes) == self.pieces[piece].checksum)
     }
 
-    /// Decodes a piece into as many values as it has; `None` if it is damaged.
+    /// Decodes a piece into `values`, which have its length; `None` if it is damaged.
     pub(super) fn decode<T: Pod>(&self, piece: usize, decoder: &mut Decoder, values: &mut [T]) -> Option<()> {
         decoder.decode(self.entry.form, self.whole_bytes_of(piece)?, values)
     }
 
-    /// The values where they are in the file, unchecked, for a plain column whose pieces are as long as they must be.
+    /// The values in the mapped file, unchecked. `None` unless the column is plain and its pieces have the right lengths.
     pub(super) fn mapped<T: Pod>(&self) -> Option<Values<T>> {
         let lengths = self.pieces.iter().enumerate();
         let is_plain = self.entry.form == Form::Plain

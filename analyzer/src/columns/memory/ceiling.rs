@@ -1,7 +1,7 @@
 //! The usual memory limit: three quarters of the memory that is free.
 //!
 //! ```text
-//!   /proc/meminfo       MemAvailable             what the machine has
+//!   /proc/meminfo       MemAvailable             free memory of the machine
 //!   /proc/self/cgroup   the groups of the process, version 1 or 2
 //!     └─ of each group and of those above it: limit − used + page cache
 //! ```
@@ -9,17 +9,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The limit on systems that do not say how much memory is free.
+/// The limit on systems that do not report free memory.
 const ELSEWHERE_BYTES: u64 = 8 << 30;
 
 /// Three quarters of the free memory: of the machine, or of the control group that has least. 8 GiB on systems that do
-/// not tell.
+/// not report it.
 pub(super) fn usual_limit_bytes() -> u64 {
-    let read = |path: &Path| fs::read_to_string(path).ok();
-    free_bytes(&read).map_or(ELSEWHERE_BYTES, |free| free / 4 * 3)
+    free_bytes(&|path: &Path| fs::read_to_string(path).ok()).map_or(ELSEWHERE_BYTES, |free| free / 4 * 3)
 }
 
-/// The bytes that this process can use, where the system tells. `read` returns the text of a file.
+/// The bytes that this process can use, if the system reports them. `read` returns the text of a file.
 fn free_bytes(read: &impl Fn(&Path) -> Option<String>) -> Option<u64> {
     let available = available_bytes(&read(Path::new("/proc/meminfo"))?)?;
     let groups = read(Path::new("/proc/self/cgroup")).unwrap_or_default();
@@ -40,12 +39,12 @@ struct Group<'g> {
     path: &'g str,
 }
 
-/// Where a version of control groups has its files.
+/// The files of a version of control groups.
 struct Files {
     folder: &'static str,
     limit: &'static str,
     used: &'static str,
-    /// What the statistics call the page cache of the group and those below it.
+    /// The names in the statistics for the page cache of the group and those below it.
     cached: [&'static str; 2],
 }
 
@@ -75,8 +74,8 @@ impl<'g> Group<'g> {
         Some(Group { files, path: path.trim_start_matches('/') })
     }
 
-    /// The free bytes of the group, and of all groups above it, where they have a limit. In a container the path may be
-    /// that of the host: then only the folder of all groups is there.
+    /// The free bytes of the group and of all groups above it, except those without a limit. In a container the path may
+    /// be that of the host: then only the folder of all groups exists.
     fn free_bytes(&self, read: &impl Fn(&Path) -> Option<String>) -> Vec<u64> {
         let top = PathBuf::from(self.files.folder);
         let own = top.join(self.path);
@@ -86,17 +85,15 @@ impl<'g> Group<'g> {
 }
 
 impl Files {
-    /// The limit less what is used. The page cache counts as free, because the system takes it back.
+    /// The limit less the used bytes. The page cache counts as free, because the system can reclaim it.
     fn free_bytes(&self, read: impl Fn(&str) -> Option<String>) -> Option<u64> {
         // `max` is no limit. Version 1 then has a number above any memory.
         let limit: u64 = read(self.limit)?.trim().parse().ok()?;
         let used: u64 = read(self.used)?.trim().parse().ok()?;
         let statistics = read("memory.stat").unwrap_or_default();
-        let value = |line: &str| {
-            let (name, value) = line.split_once(' ')?;
-            self.cached.contains(&name).then(|| value.trim().parse::<u64>().ok()).flatten()
-        };
-        let cached = statistics.lines().filter_map(value).fold(0u64, u64::saturating_add);
+        let lines = statistics.lines().filter_map(|line| line.split_once(' '));
+        let values = lines.filter(|(name, _)| self.cached.contains(name));
+        let cached = values.filter_map(|(_, value)| value.trim().parse().ok()).fold(0u64, u64::saturating_add);
         Some(limit.saturating_sub(used.saturating_sub(cached)))
     }
 }

@@ -1,8 +1,8 @@
-//! Columns that grow up to a bound, and that few computations use up to there.
+//! Columns that grow up to a bound that few computations reach.
 //!
 //! ```text
 //!   [ memory, charged in steps │ a temporary file, allocated in steps │ never touched ]
-//!                              └ where the limit was reached          └ ready
+//!                              └ the limit was reached                └ ready
 //! ```
 //!
 //! The whole column is one range of addresses from the start on, so it is one slice.
@@ -26,7 +26,7 @@ pub(crate) struct Scratch<T> {
     column: Column<T>,
 }
 
-/// How far a column may be used.
+/// The usable part of a column, which grows on demand.
 #[derive(Debug)]
 pub(crate) struct Growth {
     memory: Memory,
@@ -37,7 +37,7 @@ pub(crate) struct Growth {
     /// The bytes that may be used.
     ready_bytes: usize,
     charge: Option<Charge>,
-    /// The file, and the offset in the column where it begins.
+    /// The file, and the offset of its beginning in the column.
     spill: Option<(Spill, usize)>,
     region: Option<Region>,
 }
@@ -67,7 +67,7 @@ impl<T: Pod> Scratch<T> {
         Ok(Scratch { growth, column })
     }
 
-    /// The values, and what makes more of them usable.
+    /// The values, and the growth that makes more of them usable.
     pub(crate) fn parts(&mut self) -> (&mut [T], &mut Growth) {
         (&mut self.column, &mut self.growth)
     }
@@ -95,8 +95,8 @@ impl<T: Pod> DerefMut for Scratch<T> {
 }
 
 impl Growth {
-    /// Makes the first `length` values usable, or all if there are fewer. Values that were not usable before must not have
-    /// been written.
+    /// Makes the first `length` values usable, or all if there are fewer. Values must not be written before they are
+    /// usable.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Io`] and [`crate::AnalyzerError::TemporaryRoom`] if they must go to a file.

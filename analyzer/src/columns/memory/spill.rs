@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{AnalyzerError, Result};
 
-/// The room that stays free on a disk, in bytes; on a small disk, a twentieth of it.
+/// The room that stays free on a disk for other programs, in bytes; on a small disk, a twentieth of it.
 const RESERVE_BYTES: u64 = 1 << 30;
 
 /// A file without a name, which the system removes when the process ends.
@@ -22,30 +22,25 @@ impl Spill {
     /// # Errors
     /// [`AnalyzerError::Io`].
     pub(super) fn new(folder: &Path, bytes: u64) -> Result<Self> {
-        let at = |action| AnalyzerError::io(folder, action);
-        let file = tempfile::tempfile_in(folder).map_err(at("make a temporary file in"))?;
-        file.set_len(bytes).map_err(at("make a temporary file in"))?;
+        let file = tempfile::tempfile_in(folder).and_then(|file| file.set_len(bytes).map(|()| file));
+        let file = file.map_err(AnalyzerError::io(folder, "make a temporary file in"))?;
         Ok(Spill { file, folder: folder.to_owned() })
     }
 
     /// Takes the room for a part of the file.
     ///
     /// # Errors
-    /// [`AnalyzerError::TemporaryRoom`] if the disk has less, or a part of it that stays free would be used.
+    /// [`AnalyzerError::TemporaryRoom`] if the disk has less free room, or its reserve would be used.
     pub(super) fn allocate(&self, start: u64, bytes: u64) -> Result<()> {
-        let room = Room::around(&self.file);
-        let lacking = |free| {
-            let (folder, needed_bytes) = (self.folder.clone(), bytes);
-            AnalyzerError::TemporaryRoom { folder, needed_bytes, free_bytes: free }
+        let free_bytes = match Room::around(&self.file) {
+            Some(room) if !room.holds(bytes) => room.free,
+            _ => match allocate(&self.file, start, bytes) {
+                Err(error) if error.kind() == std::io::ErrorKind::StorageFull => 0,
+                // Some file systems cannot allocate in advance. There was room a moment ago.
+                _ => return Ok(()),
+            },
         };
-        if let Some(room) = room.filter(|room| !room.holds(bytes)) {
-            return Err(lacking(room.free));
-        }
-        match allocate(&self.file, start, bytes) {
-            Err(error) if error.kind() == std::io::ErrorKind::StorageFull => Err(lacking(0)),
-            // Some file systems cannot allocate in advance. There was room a moment ago.
-            _ => Ok(()),
-        }
+        Err(AnalyzerError::TemporaryRoom { folder: self.folder.clone(), needed_bytes: bytes, free_bytes })
     }
 }
 
@@ -59,7 +54,7 @@ struct Room {
 }
 
 impl Room {
-    /// Around a file; `None` where the system does not say.
+    /// The room on the disk of a file; `None` if the system does not report it.
     #[cfg(unix)]
     fn around(file: &File) -> Option<Self> {
         let disk = rustix::fs::fstatvfs(file).ok()?;
