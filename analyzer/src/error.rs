@@ -1,4 +1,4 @@
-//! Errors of the analyzer: why a question has no answer.
+//! Errors of the analyzer.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use barrow_format::{FormatError, ObjectId, SnapshotId};
 /// The result of a question.
 pub type Result<T, E = AnalyzerError> = std::result::Result<T, E>;
 
-/// Why a question has no answer.
+/// The reason why a question has no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnalyzerError {
@@ -16,7 +16,7 @@ pub enum AnalyzerError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What was tried.
+        /// The attempted action, such as `open`.
         action: &'static str,
         /// The error that the system returned.
         source: std::io::Error,
@@ -31,7 +31,7 @@ pub enum AnalyzerError {
         section: &'static str,
         /// Where its frame starts in the file.
         offset: u64,
-        /// What is wrong.
+        /// The damage.
         source: FormatError,
     },
     /// The recording holds no snapshot with this number.
@@ -39,7 +39,7 @@ pub enum AnalyzerError {
     NoSnapshot {
         /// The requested number.
         snapshot: SnapshotId,
-        /// How many snapshots the recording holds.
+        /// The number of snapshots in the recording.
         count: usize,
         /// The first snapshot of the recording.
         first: Option<SnapshotId>,
@@ -49,32 +49,32 @@ pub enum AnalyzerError {
     /// No object has a field or a reference of this name.
     #[error("{}", no_field(name, path.as_deref(), near.as_deref(), *has_contents))]
     NoField {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// The path that it is a part of, unless it is the whole.
+        /// The path that contains the name; `None` if the name is the whole path.
         path: Option<String>,
         /// The field that was probably meant.
         near: Option<String>,
-        /// Whether it was recorded what fields hold.
+        /// Whether the contents of fields were recorded.
         has_contents: bool,
     },
-    /// What fields hold was replaced by other numbers, which are not to be measured.
+    /// The numbers in fields were replaced by others, so they cannot be measured.
     #[error(
         "numbers in fields were replaced when this recording was redacted: they cannot be compared by size, or counted with; `redact --keep numbers` keeps them"
     )]
     ReplacedNumbers,
-    /// No type says how many elements its objects hold, or how many slots they have.
+    /// No type records the number of elements in its objects, or the number of their slots.
     #[error("{}", no_elements(*has_contents))]
     NoElements {
-        /// Whether it was recorded what fields hold.
+        /// Whether the contents of fields were recorded.
         has_contents: bool,
     },
-    /// The fields of a name hold nothing that a test compares.
+    /// The fields of this name hold nothing that can be compared with the operand.
     #[error("`.{name}` holds {held}, and cannot be compared with that")]
     OtherValues {
         /// The name of the fields.
         name: String,
-        /// What they hold, in words.
+        /// Their contents, in words.
         held: &'static str,
     },
     /// The snapshot holds no object with this number.
@@ -84,13 +84,13 @@ pub enum AnalyzerError {
         object: ObjectId,
         /// The snapshot.
         snapshot: SnapshotId,
-        /// How many objects it holds.
+        /// The number of objects in the snapshot.
         count: u64,
     },
     /// An expression names objects of another snapshot.
     #[error("the expression names objects of snapshot {named}; this question is about {asked}")]
     OtherSnapshot {
-        /// The snapshot whose objects it names.
+        /// The snapshot of the named objects.
         named: SnapshotId,
         /// The snapshot that the question is about.
         asked: SnapshotId,
@@ -101,19 +101,19 @@ pub enum AnalyzerError {
         needed_bytes >> 20, limit_bytes >> 20, (needed_bytes >> 20) + 1
     )]
     MemoryCeiling {
-        /// What it needs, in bytes.
+        /// The memory needed, in bytes.
         needed_bytes: u64,
-        /// What it may use, in bytes.
+        /// The limit, in bytes.
         limit_bytes: u64,
     },
     /// The process held more memory than it may use when the answer was given up.
     #[error("{}", exceeded(*held_bytes, *needed_bytes, *limit_bytes))]
     MemoryExceeded {
-        /// What the process held, in bytes.
+        /// The memory that the process held, in bytes.
         held_bytes: u64,
-        /// What it would hold at the end of the phase that it was in, in bytes, if it had gone on as until then.
+        /// The memory that it would hold at the end of its phase, in bytes, extrapolated from the part already done.
         needed_bytes: Option<u64>,
-        /// What it may use, in bytes.
+        /// The limit, in bytes.
         limit_bytes: u64,
     },
     /// The disk for temporary files has no room.
@@ -125,9 +125,9 @@ pub enum AnalyzerError {
     TemporaryRoom {
         /// The folder for temporary files.
         folder: PathBuf,
-        /// What is needed, in bytes.
+        /// The room needed, in bytes.
         needed_bytes: u64,
-        /// What is free, in bytes.
+        /// The free room, in bytes.
         free_bytes: u64,
     },
     /// The graph has more references than this version can store.

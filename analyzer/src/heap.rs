@@ -61,13 +61,13 @@ pub struct Heap {
     /// Lets the pager release pages of the recording if there is a memory limit. It is declared before the recording,
     /// so that it is dropped first.
     _pages: Option<Region>,
-    /// What dominators will need.
+    /// Room reserved for the dominators.
     _room: KeptRoom,
     recording: Arc<Recording>,
     snapshot: SnapshotId,
     memory: Memory,
     index: Option<Arc<IndexFile>>,
-    /// The index file that keeps answers. It is the same, but a heap with an exclusion has one, too.
+    /// The index file that keeps answers: the same file as `index`, but also present if objects are excluded.
     answers: Option<Arc<IndexFile>>,
     /// Whether columns are written to the index file, or only read from it.
     keeps: bool,
@@ -83,13 +83,13 @@ pub struct Heap {
     /// Whether the incoming references of one object were requested before.
     incoming_asked: AtomicBool,
     types: Lazy<Values<u32>>,
-    /// Small columns that the index file has as an answer, if something is excluded.
+    /// Small columns that the index file keeps as an answer if something is excluded.
     besides: Lazy<SmallColumns>,
-    /// Why columns could not be written to the index file.
+    /// The reason why columns could not be written to the index file.
     unkept: Mutex<Option<String>>,
 }
 
-/// The references per object of a dense graph. Real heaps have less than ten.
+/// A graph with more references per object is dense. Real heaps have less than ten.
 const DENSE: u64 = 64;
 
 /// The columns of an index file.
@@ -236,7 +236,7 @@ impl Heap {
         !self.exclusion.as_ref().is_some_and(|exclusion| exclusion.cuts(source, reference))
     }
 
-    /// Why columns could not be written to the index file. Each reason is returned once.
+    /// Returns the reason why columns could not be written to the index file, once.
     #[must_use]
     pub fn index_problem(&self) -> Option<String> {
         self.unkept.lock().unwrap_or_else(PoisonError::into_inner).take()

@@ -1,5 +1,4 @@
-//! What a program needs that writes recordings again: loaded snapshots, matching across snapshots, and the frames of a
-//! file.
+//! Access for programs that rewrite recordings: loaded snapshots, matching across snapshots, and the frames of a file.
 //!
 //! `barrow-rewrite` is that program. Questions about a recording need nothing of this module. The frames and their
 //! columns are those of `barrow_format`.
@@ -10,6 +9,7 @@ use barrow_format::frame::{Frame, SectionType};
 
 use crate::error::{AnalyzerError, Result};
 use crate::file::recording::Recording;
+use crate::file::tables::Tables;
 
 pub use crate::columns::temporary::temporary;
 pub use crate::file::contents::is_table;
@@ -70,19 +70,19 @@ impl<'r> Frames<'r> {
     /// The first problem of the tables that all snapshots share, if they have any. All of them are decoded.
     #[must_use]
     pub fn table_problem(self) -> Option<AnalyzerError> {
-        let rows =
-            || self.recording.process_rows(|_| Ok(())).and_then(|()| self.recording.measurement_rows(|_| Ok(())));
-        match self
-            .recording
-            .sites()
-            .and_then(|_| self.recording.fields())
-            .and_then(|_| self.recording.words())
-            .and_then(|_| rows())
-            .and_then(|()| self.recording.tables())
-        {
+        match self.decoded_tables() {
             Ok(tables) => tables.string_problems().into_iter().next(),
             Err(error) => Some(error),
         }
+    }
+
+    fn decoded_tables(self) -> Result<&'r Tables> {
+        let recording = self.recording;
+        recording.sites()?;
+        recording.fields()?;
+        recording.process_rows(|_| Ok(()))?;
+        recording.measurement_rows(|_| Ok(()))?;
+        recording.tables()
     }
 
     /// The same file, opened without its index: every frame is searched for. `reason` says why, and becomes a part of

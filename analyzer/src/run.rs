@@ -1,4 +1,4 @@
-//! What every long computation is given: memory for its columns, and progress to report to.
+//! The context of a long computation: memory for its columns, and progress to report to.
 
 use crate::columns::memory::Memory;
 use crate::progress::Progress;

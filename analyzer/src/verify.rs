@@ -62,7 +62,7 @@ pub struct Problem {
     pub offset: u64,
     /// The snapshot that it concerns; `None` if it concerns none, or if that is unknown.
     pub snapshot: Option<SnapshotId>,
-    /// What is wrong.
+    /// The description of the problem.
     pub message: String,
 }
 
@@ -206,7 +206,7 @@ impl Frames {
     /// Compares the frames found with those that the index and the commits name.
     fn compare(&self, recording: &Recording, whole: &[SnapshotId], found: &mut Verification) -> Result<()> {
         let mut named: HashMap<u64, SnapshotId> = HashMap::new();
-        // Apart, since a chunk of threads that is not there has been reported when they were read.
+        // Separate, because a missing chunk of threads was reported when the threads were read.
         let mut threads: HashMap<u64, SnapshotId> = HashMap::new();
         for &snapshot in whole {
             let commit = recording.commit(snapshot)?;
@@ -221,10 +221,11 @@ impl Frames {
         for problem in found.problems.iter_mut().filter(|problem| problem.snapshot.is_none()) {
             problem.snapshot = owners.get(&problem.offset).copied();
         }
-        let is_used = |offset: &u64| named.contains_key(offset) || threads.contains_key(offset);
-        for &(offset, length) in self.of_snapshots.iter().filter(|(offset, _)| !is_used(offset)) {
-            found.unused_bytes += length;
-            check_unused(recording, offset, found);
+        for &(offset, length) in &self.of_snapshots {
+            if !named.contains_key(&offset) && !threads.contains_key(&offset) {
+                found.unused_bytes += length;
+                check_unused(recording, offset, found);
+            }
         }
         let there: HashSet<u64> = self.of_snapshots.iter().map(|&(offset, _)| offset).collect();
         for &offset in named.keys().filter(|offset| !there.contains(*offset)) {
