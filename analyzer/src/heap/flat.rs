@@ -16,7 +16,7 @@ use crate::graph::object_set::ObjectSet;
 use crate::progress::{Progress, check};
 use crate::questions::expression::{BlockObjects, Sizes};
 
-/// Represents a number that does not fit 32 bits, and for an unknown number.
+/// Represents an unknown number, or one that does not fit 32 bits.
 const TOO_LARGE: u32 = u32::MAX;
 
 /// The sizes of all objects, and optionally their types.
@@ -136,13 +136,18 @@ impl Heap {
         progress: &dyn Progress,
         out: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        let read = |columns: &BlockColumns| match sizes(columns) {
-            None => vec![TOO_LARGE; columns.objects()],
-            Some([]) => vec![0; columns.objects()],
-            Some(sizes) => sizes.iter().map(|&size| narrow(size)).collect(),
-        };
-        let write = |values: Vec<u32>| out(bytemuck::cast_slice(&values));
-        stream_by_object(&self.recording, self.snapshot, Wanted::Sizes, progress, read, write)
+        stream_by_object(
+            &self.recording,
+            self.snapshot,
+            Wanted::Sizes,
+            progress,
+            |columns| match sizes(columns) {
+                None => vec![TOO_LARGE; columns.objects()],
+                Some([]) => vec![0; columns.objects()],
+                Some(sizes) => sizes.iter().map(|&size| narrow(size)).collect::<Vec<u32>>(),
+            },
+            |values| out(bytemuck::cast_slice(&values)),
+        )
     }
 
     /// Produces the flat column of retained sizes.
@@ -156,8 +161,8 @@ impl Heap {
         let pieces: Vec<Range<usize>> = (0..end).step_by(PIECE).map(|at| at..end.min(at + PIECE)).collect();
         for batch in pieces.chunks(2 * rayon::current_num_threads()) {
             check(progress)?;
-            let of = |piece: &Range<usize>| dominators.retained_of(piece.clone()).map(narrow).collect();
-            let values: Vec<Vec<u32>> = batch.par_iter().map(of).collect();
+            let retained = batch.par_iter().map(|piece| dominators.retained_of(piece.clone()).map(narrow).collect());
+            let values: Vec<Vec<u32>> = retained.collect();
             values.iter().try_for_each(|values| out(bytemuck::cast_slice(values)))?;
         }
         Ok(())

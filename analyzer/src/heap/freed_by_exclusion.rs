@@ -1,4 +1,4 @@
-//! Which objects an exclusion frees.
+//! The objects that an exclusion frees.
 
 use super::{Asked, Heap};
 use crate::error::Result;
@@ -28,7 +28,7 @@ impl Exclusion {
 }
 
 impl Heap {
-    /// What is reachable now but not with `exclusion`, which comprises what is excluded already.
+    /// The objects that are reachable now but not with `exclusion`, which contains the exclusion of this heap.
     fn freed_by_all_of(&self, exclusion: &Exclusion, progress: &dyn Progress) -> Result<ObjectSet> {
         let mut content = Vec::new();
         exclusion.put_content(&mut content);

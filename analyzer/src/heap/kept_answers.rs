@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   slot      length of the question, 8 bytes · question · answer         one column each, SLOTS of them per snapshot
-//!   question  what is excluded from the heap · what is asked, with everything that the answer depends on
+//!   question  the exclusion of the heap · the kind of question, with everything that the answer depends on
 //! ```
 //!
 //! Questions are compared byte by byte, so an answer is never that of another question. Objects that are excluded are
@@ -13,21 +13,21 @@ use barrow_format::varint::put;
 use bytemuck::Pod;
 
 use super::{Heap, column};
-use crate::columns::index_file::{ColumnId, ColumnValues};
+use crate::columns::index_file::{ColumnId, ColumnValues, SparseColumn};
 use crate::columns::values::Values;
 use crate::error::Result;
 use crate::graph::exclusion::Exclusion;
 use crate::graph::object_set::ObjectSet;
 use crate::progress::Progress;
 
-/// What is asked. The numbers are written to index files, so they never change their meaning.
+/// The kind of a question. The numbers are written to index files, so they never change their meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
     /// The duplicate sets of each type.
     Duplicates = 1,
-    /// What is freed with a set of objects.
+    /// The objects that are freed with a set of objects.
     Retained = 2,
-    /// What is freed by an exclusion besides what is excluded already.
+    /// The objects that an exclusion frees in addition to those of the heap's own exclusion.
     Freed = 3,
     /// Small columns of a heap with an exclusion, several of them together.
     Columns = 4,
@@ -41,7 +41,7 @@ pub(crate) enum Asked {
 
 /// Slots per snapshot.
 const SLOTS: u32 = 12;
-/// Larger answers, with their questions, are not kept: half a byte per object, and at least this.
+/// An answer is kept if it takes, with its question, at most half a byte per object or at most this.
 const LEAST_ROOM_BYTES: u64 = 1 << 20;
 
 /// A question under which an answer is kept.
@@ -95,11 +95,12 @@ impl Heap {
     /// The number of answers to questions of one kind about this heap, if nothing is excluded from it.
     pub(crate) fn kept_answer_count(&self, asked: Asked) -> usize {
         let Question(beginning) = Question::of(None, asked);
-        let is_one = |slot: &ColumnId| {
-            let values = self.answers.as_ref()?.sparse_column::<u8>(self.snapshot, *slot, |_, _| true)?;
-            Some(values.slice(8..8 + beginning.len())? == beginning)
-        };
-        self.slots().filter(|slot| is_one(slot) == Some(true)).count()
+        let contents = self.slots().filter_map(|slot| self.slot_contents(slot));
+        contents.filter(|values| values.slice(8..8 + beginning.len()) == Some(&beginning)).count()
+    }
+
+    fn slot_contents(&self, slot: ColumnId) -> Option<SparseColumn<u8>> {
+        self.answers.as_ref()?.sparse_column(self.snapshot, slot, |_, _| true)
     }
 
     /// Keeps an answer.
@@ -115,7 +116,7 @@ impl Heap {
         values.extend((asked.len() as u64).to_le_bytes());
         values.extend(asked);
         values.extend(answer);
-        // Which answer is replaced depends on the question, so that two of them do not replace each other forever.
+        // The slot of the replaced answer depends on the question, so that two of them do not replace each other forever.
         let any = self.slots().nth(crc32c::crc32c(asked) as usize % SLOTS as usize);
         let same = self.slots().find(|&slot| self.answer_in(slot, question).is_some());
         let free = self.slots().find(|&slot| index.length::<u8>(self.snapshot, slot).is_none());
@@ -128,13 +129,13 @@ impl Heap {
         (0..slots).map(|slot| column::FIRST_ANSWER.after(slot))
     }
 
-    /// The values of a slot and where its answer starts, if it has the answer to this question.
+    /// The values of a slot and the position of its answer in them, if it has the answer to this question.
     fn answer_in(&self, slot: ColumnId, question: &Question) -> Option<(Values<u8>, usize)> {
         let index = self.answers.as_ref()?;
         let Question(asked) = question;
         let start = 8 + asked.len();
         // Most slots have questions of other lengths, and are not read.
-        let sparse = index.sparse_column::<u8>(self.snapshot, slot, |_, _| true)?;
+        let sparse = self.slot_contents(slot)?;
         let length = sparse.slice(0..8)?;
         if length != (asked.len() as u64).to_le_bytes() || sparse.len() < start {
             return None;

@@ -20,8 +20,8 @@ pub(super) type SmallColumns = BTreeMap<u32, Vec<u64>>;
 impl Heap {
     /// A small column, if the index file has it as an answer.
     pub(super) fn kept_besides(&self, column: ColumnId) -> Option<Vec<u64>> {
-        let all = || to_columns(&self.kept_answer_numbers(&self.asked(Asked::Columns, &[]))?);
-        if let Some(values) = self.besides.get_or_find(all).and_then(|columns| columns.get(&column.number())) {
+        let all = self.besides.get_or_find(|| to_columns(&self.kept_answer_numbers(&self.asked(Asked::Columns, &[]))?));
+        if let Some(values) = all.and_then(|columns| columns.get(&column.number())) {
             return Some(values.clone());
         }
         self.kept_answer_numbers(&self.asked(Asked::Column, &column.number().to_le_bytes()))

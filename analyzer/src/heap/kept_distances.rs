@@ -27,9 +27,9 @@ impl Heap {
         self.distances.get_or_find(|| {
             let index = self.index.as_ref()?;
             let distance = index.column(self.snapshot, column::DISTANCE, |_, _| true)?;
-            let parent = index.column(self.snapshot, column::PARENT, |_, piece| {
-                let wrong = |&parent: &u32| parent != 0 && u64::from(!parent) >= self.objects;
-                !piece.iter().fold(false, |found, value| found | wrong(value))
+            let parent = index.column(self.snapshot, column::PARENT, |_, piece: &[u32]| {
+                // Branch-free, because nearly always all of them are valid.
+                !piece.iter().fold(false, |found, &parent| found | (parent != 0 && u64::from(!parent) >= self.objects))
             })?;
             Distances::of_columns(self.objects, distance, parent)
         })

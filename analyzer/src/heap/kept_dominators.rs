@@ -1,7 +1,6 @@
 //! Dominators and retained sizes of a heap: computed, or read from its index file.
 
 use barrow_format::StringId;
-use barrow_format::block::BlockColumns;
 use bytemuck::Pod;
 
 use super::retained_by_group::SiteTables;
@@ -16,7 +15,7 @@ use crate::graph::roots::Roots;
 use crate::progress::Progress;
 use crate::questions::leaks::{self, LEAK_THRESHOLD, Suspect};
 
-/// When a kept column is checked.
+/// The time at which a kept column is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Checked {
     Whole,
@@ -67,7 +66,7 @@ impl Heap {
         self.keep_besides(&columns, progress)
     }
 
-    /// The dominators of what `roots` reach over `adjacency`.
+    /// The dominators of the objects that `roots` reach over `adjacency`.
     ///
     /// # Errors
     /// As for [`Heap::dominators`].
@@ -136,10 +135,14 @@ impl Heap {
         ]);
         let bytes = self.objects * size_of::<u32>() as u64;
         let has_unmanaged = self.recording.commit(self.snapshot)?.totals.unmanaged_bytes > 0;
-        // Unmanaged sizes that contradict the totals make a block unknown.
-        let is_known = |columns: &BlockColumns| has_unmanaged || columns.unmanaged_bytes.is_empty();
-        let shallow: &MakeValues<'_> =
-            &|out| self.each_size(|columns| is_known(columns).then_some(&columns.shallow_bytes), progress, out);
+        let shallow: &MakeValues<'_> = &|out| {
+            // Unmanaged sizes that contradict the totals make a block unknown.
+            self.each_size(
+                |columns| (has_unmanaged || columns.unmanaged_bytes.is_empty()).then_some(&columns.shallow_bytes),
+                progress,
+                out,
+            )
+        };
         let unmanaged: &MakeValues<'_> = &|out| self.each_size(|columns| Some(&columns.unmanaged_bytes), progress, out);
         let retained: &MakeValues<'_> = &|out| self.each_retained(dominators, progress, out);
         columns.push((column::SHALLOW, ColumnValues::Streamed(bytes, shallow)));
@@ -191,29 +194,23 @@ impl Heap {
         let Some(count) = index.length::<u32>(self.snapshot, column::VERTEX) else { return Ok(None) };
         // These columns are kept together with the tree and used as often. If one is missing because it was damaged,
         // all are computed again.
-        let is_there = |&column: &ColumnId| index.length::<u32>(self.snapshot, column).is_some();
-        if ![column::TYPE, column::SHALLOW, column::RETAINED].iter().all(is_there) {
+        if ![column::TYPE, column::SHALLOW, column::RETAINED]
+            .iter()
+            .all(|&column| index.length::<u32>(self.snapshot, column).is_some())
+        {
             return Ok(None);
         }
-        let is_position = move |_: usize, piece: &[u32]| below(piece, count as u64);
-        // Position 0 is the top, which has no vertex.
-        let is_vertex = move |first: usize, piece: &[u32]| below(&piece[usize::from(first == 0)..], vertices);
-        let is_extent = move |first: usize, piece: &[u32]| {
-            // Every subtree must end within the tree.
-            let wrong = |(at, &extent): (usize, &u32)| extent == 0 || first + at + extent as usize > count;
-            !piece.iter().enumerate().fold(false, |found, value| found | wrong(value))
-        };
-        let is_idom = move |first: usize, piece: &[u32]| {
-            let wrong = |(at, &idom): (usize, &u32)| idom as usize >= (first + at).max(1);
-            !piece.iter().enumerate().fold(false, |found, value| found | wrong(value))
-        };
-        let by_group = index.column(self.snapshot, column::GROUP_POSITION, is_position);
+        let by_group =
+            index.column(self.snapshot, column::GROUP_POSITION, |_, piece: &[u32]| below(piece, count as u64));
         let ephemerons = self.kept_numbers(column::EPHEMERONS);
         let columns = (
-            self.kept(column::POSITION, checked, 0, is_position),
-            self.kept(column::VERTEX, checked, 0, is_vertex),
-            self.kept(column::EXTENT, checked, 1, is_extent),
-            self.kept(column::IDOM, checked, 0, is_idom),
+            self.kept(column::POSITION, checked, 0, move |_, piece| below(piece, count as u64)),
+            // Position 0 is the top, which has no vertex.
+            self.kept(column::VERTEX, checked, 0, move |first, piece| {
+                below(&piece[usize::from(first == 0)..], vertices)
+            }),
+            self.kept(column::EXTENT, checked, 1, move |first, piece| are_extents(piece, first, count)),
+            self.kept(column::IDOM, checked, 0, move |first, piece| are_idoms(piece, first)),
             self.kept(column::BEFORE, checked, 0, |_, _| true),
         );
         let (Some(by_group), Some(ephemerons)) = (by_group, ephemerons) else { return Ok(None) };
@@ -242,8 +239,8 @@ impl Heap {
         }
     }
 
-    /// The objects with the largest retained sizes, as many as the index file keeps. The dominators are not read if it
-    /// has them.
+    /// The objects with the largest retained sizes, up to the number that the index file keeps. If it has them, the
+    /// dominators are not read.
     ///
     /// # Errors
     /// As for [`Heap::dominators`].
@@ -255,8 +252,8 @@ impl Heap {
         })
     }
 
-    /// The same, from dominators. If these are computed now, they go to the index file and not into memory, of which the
-    /// next question may need as much.
+    /// The same, from dominators. If these are computed now, they are written to the index file and then dropped, which
+    /// leaves their memory to the next question.
     fn find_largest(&self, progress: &dyn Progress) -> Result<Largest> {
         let is_known = self.dominators.get().is_some() || self.kept_dominators(Checked::WhenRead)?.is_some();
         if is_known || self.index.is_none() || !self.keeps {
@@ -314,4 +311,18 @@ impl Heap {
         let Some(kept) = self.kept_numbers(column::LEAK_SUSPECTS) else { return Ok(None) };
         Ok(leaks::from_column(&kept, self.objects, self.recording.tables()?.type_count() as u64))
     }
+}
+
+/// Whether the subtrees at the positions from `first` on have these extents and end within a tree of `count` positions.
+fn are_extents(piece: &[u32], first: usize, count: usize) -> bool {
+    // Branch-free, because nearly always all of them are valid.
+    !piece
+        .iter()
+        .enumerate()
+        .fold(false, |found, (at, &extent)| found | (extent == 0 || first + at + extent as usize > count))
+}
+
+/// Whether the immediate dominators of the positions from `first` on precede them.
+fn are_idoms(piece: &[u32], first: usize) -> bool {
+    !piece.iter().enumerate().fold(false, |found, (at, &idom)| found | (idom as usize >= (first + at).max(1)))
 }

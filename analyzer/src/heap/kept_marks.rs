@@ -1,4 +1,4 @@
-//! Where pages far down a long list of siblings begin in the dominator tree.
+//! Marks in the dominator tree at the beginnings of pages far down a long list of siblings.
 //!
 //! Finding such a page means selecting among millions of children. The index file keeps the rank of the child before
 //! the page, so that it is found again in one pass over the children, like the first page.

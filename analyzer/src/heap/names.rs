@@ -23,8 +23,9 @@ impl Heap {
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
     pub(crate) fn names_of_classes(&self, progress: &dyn Progress) -> Result<HashMap<ObjectId, StringId>> {
         let tables = self.recording.tables()?;
-        let role = |id| tables.kind_role(tables.type_kind(TypeId(id)));
-        let is_class: Vec<bool> = (0..tables.type_count() as u32).map(|id| role(id) == KindRole::Type).collect();
+        let types = (0..tables.type_count() as u32).map(TypeId);
+        let is_class: Vec<bool> =
+            types.map(|type_id| tables.kind_role(tables.type_kind(type_id)) == KindRole::Type).collect();
         if !is_class.contains(&true) {
             return Ok(HashMap::new());
         }

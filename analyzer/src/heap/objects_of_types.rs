@@ -10,7 +10,7 @@ use crate::graph::object_set::ObjectSet;
 use crate::progress::Progress;
 
 impl Heap {
-    /// The objects of some types, of a set or of all.
+    /// The objects of some types, within a set or among all.
     pub(crate) fn objects_of_types(
         &self,
         within: Option<&ObjectSet>,
@@ -22,7 +22,8 @@ impl Heap {
         Ok(self.objects_by_class(within, &class_of, 1, progress)?.remove(0))
     }
 
-    /// The objects of several classes of types, of a set or of all: `class_of` has the class of each type, below `classes`.
+    /// The objects of several classes of types, within a set or among all. `class_of` has the class of each type, below
+    /// `classes`.
     ///
     /// Time: one pass over the shapes of all objects.
     pub(crate) fn objects_by_class(
@@ -34,8 +35,9 @@ impl Heap {
     ) -> Result<Vec<ObjectSet>> {
         let tables = self.recording().tables()?;
         let mut places = places(self.recording(), &[self.snapshot()])?;
-        let may_hold = |first, objects| within.is_none_or(|set| set.may_hold_any(ObjectId(first), objects));
-        places.retain(|place| may_hold(place.entry.first_object, place.entry.objects));
+        if let Some(set) = within {
+            places.retain(|place| set.may_hold_any(ObjectId(place.entry.first_object), place.entry.objects));
+        }
         if class_of.iter().all(Option::is_none) {
             places.clear();
         }

@@ -21,7 +21,7 @@ pub(super) struct TypeTables {
     by_identity: Vec<[u64; 2]>,
 }
 
-/// The totals of allocation sites, and what their objects retain.
+/// The totals of allocation sites, and the bytes that their objects retain.
 pub(super) struct SiteTables {
     /// For each site: its number, objects, shallow bytes, unmanaged bytes.
     totals: Vec<[u64; 4]>,
@@ -72,8 +72,8 @@ impl Heap {
         self.retained_by(column::RETAINED_BY_KIND, groups, |tables| tables.by_kind, progress)
     }
 
-    /// As [`Heap::retained_by_type`], in bytes, as a [`crate::Side`] takes them: of types that are the same the first has
-    /// the bytes of all of them.
+    /// As [`Heap::retained_by_type`], in bytes, as a [`crate::Side`] takes them: the first of several types with the same
+    /// identity has the bytes of all of them.
     ///
     /// # Errors
     /// As for [`Heap::dominators`].
@@ -88,10 +88,13 @@ impl Heap {
     /// # Errors
     /// As for [`Heap::dominators`].
     pub fn retained_by_site(&self, progress: &dyn Progress) -> Result<Vec<(SiteId, GroupRetained)>> {
-        let kept = || self.kept_rows(column::RETAINED_BY_PLACE);
-        let rows = self.kept_or(kept, progress, || Ok(self.kept_site_tables(progress)?.by_place))?;
-        let row = |[place, objects, bytes]: [u64; 3]| (SiteId(place as u32), GroupRetained { objects, bytes });
-        Ok(rows.into_iter().map(row).collect())
+        let rows = self.kept_or(
+            || self.kept_rows(column::RETAINED_BY_PLACE),
+            progress,
+            || Ok(self.kept_site_tables(progress)?.by_place),
+        )?;
+        let rows = rows.into_iter();
+        Ok(rows.map(|[place, objects, bytes]| (SiteId(place as u32), GroupRetained { objects, bytes })).collect())
     }
 
     /// As [`Heap::retained_by_type`], by the generations of [`Heap::generation_totals`].
@@ -99,20 +102,24 @@ impl Heap {
     /// # Errors
     /// As for [`Heap::dominators`].
     pub fn retained_by_generation(&self, progress: &dyn Progress) -> Result<Vec<(Option<u64>, GroupRetained)>> {
-        let kept = || self.kept_rows(column::RETAINED_BY_GENERATION);
-        let rows = self.kept_or(kept, progress, || Ok(self.kept_site_tables(progress)?.by_generation))?;
-        let row = |[is_known, generation, objects, bytes]: [u64; 4]| {
+        let rows = self.kept_or(
+            || self.kept_rows(column::RETAINED_BY_GENERATION),
+            progress,
+            || Ok(self.kept_site_tables(progress)?.by_generation),
+        )?;
+        let rows = rows.into_iter().map(|[is_known, generation, objects, bytes]| {
             ((is_known == 1).then_some(generation), GroupRetained { objects, bytes })
-        };
-        Ok(rows.into_iter().map(row).collect())
+        });
+        Ok(rows.collect())
     }
 
     /// The totals of the objects of every site, if the index file has them.
     pub(crate) fn kept_site_totals(&self) -> Option<BTreeMap<SiteId, TypeTotals>> {
-        let row = |[site, objects, heap_bytes, unmanaged_bytes]: [u64; 4]| {
+        let rows = self.kept_rows(column::SITE_TOTALS)?.into_iter();
+        let totals = rows.map(|[site, objects, heap_bytes, unmanaged_bytes]| {
             (SiteId(site as u32), TypeTotals { objects, heap_bytes, unmanaged_bytes, ..TypeTotals::default() })
-        };
-        Some(self.kept_rows(column::SITE_TOTALS)?.into_iter().map(row).collect())
+        });
+        Some(totals.collect())
     }
 
     fn retained_by(
@@ -122,22 +129,25 @@ impl Heap {
         of: impl FnOnce(TypeTables) -> Vec<[u64; 2]>,
         progress: &dyn Progress,
     ) -> Result<Vec<GroupRetained>> {
-        let kept = || {
-            let mut rows = self.kept_rows(column).filter(|rows| rows.len() <= groups)?;
-            // Groups that later snapshots added have no object in this one.
-            rows.resize(groups, [0; 2]);
-            Some(rows)
-        };
-        let rows = self.kept_or(kept, progress, || {
-            let found = self.type_tables(self.dominators(progress)?, self.types(progress)?, progress)?;
-            self.keep(&found.columns(), progress)?;
-            Ok(of(found))
-        })?;
+        let rows = self.kept_or(
+            || {
+                let mut rows = self.kept_rows(column).filter(|rows| rows.len() <= groups)?;
+                // Groups that later snapshots added have no object in this one.
+                rows.resize(groups, [0; 2]);
+                Some(rows)
+            },
+            progress,
+            || {
+                let found = self.type_tables(self.dominators(progress)?, self.types(progress)?, progress)?;
+                self.keep(&found.columns(), progress)?;
+                Ok(of(found))
+            },
+        )?;
         Ok(rows.into_iter().map(|[objects, bytes]| GroupRetained { objects, bytes }).collect())
     }
 
-    /// What the index file has, or else what `find` computes. Computing dominators may write these tables, so the file
-    /// is checked again after that.
+    /// The result of `kept`, which reads the index file, or else that of `find`. Computing dominators may write these
+    /// tables, so the file is read again after that.
     fn kept_or<T>(
         &self,
         kept: impl Fn() -> Option<T>,
@@ -170,17 +180,15 @@ impl Heap {
         progress: &dyn Progress,
     ) -> Result<TypeTables> {
         let tables = self.recording.tables()?;
-        let ids = || (0..tables.type_count() as u32).map(TypeId);
-        let mut firsts = BTreeMap::new();
-        let groups_of = |id: TypeId| {
+        let (mut firsts, mut groups_of) = (BTreeMap::new(), Vec::with_capacity(tables.type_count()));
+        for id in (0..tables.type_count() as u32).map(TypeId) {
             let first = *firsts.entry(TypeIdentity::of(tables, id)).or_insert(id);
-            [id.index(), tables.type_kind(id).index(), first.index()]
-        };
-        let groups_of: Vec<[usize; 3]> = ids().map(groups_of).collect();
+            groups_of.push([id.index(), tables.type_kind(id).index(), first.index()]);
+        }
         let groups = [tables.type_count(), tables.kind_count(), tables.type_count()];
         let found = dominators.bytes_by_groups(groups, types, |id| groups_of[id as usize], progress)?;
-        let rows = |found: Vec<GroupRetained>| found.iter().map(|group| [group.objects, group.bytes]).collect();
-        let [by_type, by_kind, by_identity] = found.map(rows);
+        let [by_type, by_kind, by_identity] =
+            found.map(|groups| groups.iter().map(|group| [group.objects, group.bytes]).collect());
         Ok(TypeTables { by_type, by_kind, by_identity })
     }
 
@@ -188,35 +196,36 @@ impl Heap {
         let (sites, tables) = (self.recording.sites()?, self.recording.tables()?);
         let totals = self.count_by_site(progress)?;
         let ids: Vec<SiteId> = totals.keys().copied().collect();
-        let place = |id: &SiteId| sites.place_of(*id);
-        let generation = |id: &SiteId| sites.generation(*id, tables);
-        let (places, generations) = (sorted(ids.iter().map(place)), sorted(ids.iter().map(generation)));
+        let attributes: Vec<(SiteId, Option<u64>)> =
+            ids.iter().map(|&id| (sites.place_of(id), sites.generation(id, tables))).collect();
+        let places = sorted(attributes.iter().map(|&(place, _)| place));
+        let generations = sorted(attributes.iter().map(|&(_, generation)| generation));
         let groups = [places.len(), generations.len()];
         let found = if ids.len() <= 1 {
             let all = GroupRetained { objects: dominators.reachable_count(), bytes: dominators.reachable_bytes() };
             groups.map(|groups| vec![all; groups])
         } else {
-            let at = |id: &SiteId| {
-                let (place, generation) = (place(id), generation(id));
+            let mut groups_of = Vec::with_capacity(ids.len());
+            for &(place, generation) in &attributes {
                 let place = places.partition_point(|&other| other < place);
-                [place, generations.partition_point(|&other| other < generation)]
-            };
-            let groups_of: Vec<[usize; 2]> = ids.iter().map(at).collect();
+                groups_of.push([place, generations.partition_point(|&other| other < generation)]);
+            }
             // The site of each object, as an index into `ids`.
             let mut numbers = self.own_sites(progress)?;
             numbers.iter_mut().for_each(|id| *id = ids.partition_point(|other| other.0 < *id) as u32);
             dominators.bytes_by_groups(groups, &numbers, |number| groups_of[number as usize], progress)?
         };
         let [of_places, of_generations] = found;
-        let of_place = |(place, of): (SiteId, GroupRetained)| [place.0.into(), of.objects, of.bytes];
-        let of_generation = |(generation, of): (Option<u64>, GroupRetained)| {
-            [u64::from(generation.is_some()), generation.unwrap_or(0), of.objects, of.bytes]
-        };
-        let total = |(id, of): (&SiteId, &TypeTotals)| [id.0.into(), of.objects, of.heap_bytes, of.unmanaged_bytes];
+        let totals = totals.iter().map(|(id, of)| [id.0.into(), of.objects, of.heap_bytes, of.unmanaged_bytes]);
+        let by_place = places.into_iter().zip(of_places).map(|(place, of)| [place.0.into(), of.objects, of.bytes]);
+        let by_generation = generations
+            .into_iter()
+            .zip(of_generations)
+            .map(|(generation, of)| [u64::from(generation.is_some()), generation.unwrap_or(0), of.objects, of.bytes]);
         Ok(SiteTables {
-            totals: totals.iter().map(total).collect(),
-            by_place: places.into_iter().zip(of_places).map(of_place).collect(),
-            by_generation: generations.into_iter().zip(of_generations).map(of_generation).collect(),
+            totals: totals.collect(),
+            by_place: by_place.collect(),
+            by_generation: by_generation.collect(),
         })
     }
 }

@@ -12,10 +12,10 @@ use crate::progress::Progress;
 /// The number of sets for which a large heap is searched before jointly retained objects are found, because that takes
 /// as long as several searches.
 const SEARCHES: usize = 3;
-/// In a heap of at most this number of objects, they are found at once.
+/// In a heap of at most this number of objects, they are found at the first set.
 const FEW_OBJECTS: u64 = 1 << 20;
 
-/// What is freed with a set, as far as the dominator tree shows.
+/// The objects that are freed with a set, according to the dominator tree.
 enum Lost {
     /// Exactly these objects.
     All(ObjectSet),
@@ -71,8 +71,8 @@ impl Heap {
         removed: &ObjectSet,
         progress: &dyn Progress,
     ) -> Result<Option<ObjectSet>> {
-        let freed = |dominators: &_| joint.freed_with(dominators, removed, self.run(progress));
-        Ok(self.ask_known_dominators(freed)?.flatten())
+        let answer = self.ask_known_dominators(|known| joint.freed_with(known, removed, self.run(progress)))?;
+        Ok(answer.flatten())
     }
 
     fn find_jointly_retained(&self, progress: &dyn Progress) -> Result<&JointlyRetained> {

@@ -1,15 +1,12 @@
 //! The type of every object, and the objects that represent groups of roots.
 
-use std::sync::Arc;
-
 use barrow_format::block::Wanted;
 use barrow_format::rows::KindRole;
 use barrow_format::{ObjectId, TypeId};
 
 use super::{Heap, below, column};
-use crate::columns::index_file::{ColumnValues, IndexFile};
+use crate::columns::index_file::ColumnValues;
 use crate::columns::memory::Column;
-use crate::columns::values::Values;
 use crate::error::Result;
 use crate::file::blocks::fill_by_object;
 use crate::progress::Progress;
@@ -24,10 +21,10 @@ impl Heap {
     /// # Errors
     /// As for [`Heap::types`].
     pub fn root_groups(&self, progress: &dyn Progress) -> Result<Vec<ObjectId>> {
-        let objects = self.objects;
-        let are_objects = move |_: usize, piece: &[u32]| below(piece, objects);
-        let column = |index: &Arc<IndexFile>| index.column(self.snapshot, column::ROOT_GROUPS, are_objects);
-        let ids = match self.index.as_ref().and_then(column) {
+        let kept = self.index.as_ref().and_then(|index| {
+            index.column(self.snapshot, column::ROOT_GROUPS, |_, piece: &[u32]| below(piece, self.objects))
+        });
+        let ids = match kept {
             Some(kept) => kept.to_vec(),
             None if self.group_types()?.contains(&true) => self.root_groups_of(self.types(progress)?)?,
             None => Vec::new(),
@@ -72,9 +69,11 @@ impl Heap {
             return Ok(Some(types));
         }
         let count = self.recording.tables()?.type_count() as u64;
-        let are_types = |_: usize, piece: &[u32]| below(piece, count);
-        let kept = self.index.as_ref().and_then(|index| index.column(self.snapshot, column::TYPE, are_types));
-        let kept = kept.filter(|types: &Values<u32>| types.len() as u64 == self.objects);
+        let kept = self
+            .index
+            .as_ref()
+            .and_then(|index| index.column(self.snapshot, column::TYPE, |_, piece: &[u32]| below(piece, count)));
+        let kept = kept.filter(|types| types.len() as u64 == self.objects);
         Ok(kept.map(|kept| &**self.types.store(kept)))
     }
 
