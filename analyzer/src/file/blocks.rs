@@ -58,8 +58,8 @@ pub(crate) fn places_of(snapshot: SnapshotId, blocks: &[BlockEntry]) -> Vec<Bloc
     places
 }
 
-/// Decodes the wanted columns of one block and passes them to `visit`. The names of its objects and their texts are valid strings. In a
-/// patched snapshot, the block passed is the newest of the frames that the columns come from.
+/// Decodes the wanted columns of one block and passes them to `visit`. The names of its objects and their texts are
+/// valid strings. In a patched snapshot, the block passed is the newest of the frames that the columns come from.
 pub(crate) fn decode<T>(
     recording: &Recording,
     place: &BlockPlace,
@@ -82,7 +82,7 @@ pub(crate) fn decode<T>(
         block
     };
     columns.names.iter().flatten().max().map_or(Ok(()), |&name| tables.check_name(name)).map_err(&at)?;
-    // A field table that cannot be read is reported to those who ask for fields.
+    // An unreadable field table is reported to questions about fields.
     if !columns.values.is_empty()
         && let Ok(fields) = recording.fields()
     {
@@ -181,17 +181,18 @@ pub(crate) fn pooled<I: Send, T: Send>(
     work: impl Fn(I, &mut Workspace) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
     let spare = Mutex::new(Vec::<Workspace>::new());
-    let run = |item: I| {
+    // Items are scheduled one by one, because some take many times longer than others: one item may be a block and all
+    // the references of an array.
+    let results = items.into_par_iter().with_max_len(1).map(|item| {
         let taken = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut workspace = taken.unwrap_or_default();
         let result = work(item, &mut workspace);
         spare.lock().unwrap_or_else(PoisonError::into_inner).push(workspace);
         result
-    };
+    });
     // All results are collected before errors are searched, so that the error reported is the first in the order of
-    // blocks, not in time. Items are scheduled one by one, because some take many times longer than others: one item
-    // may be a block and all the references of an array.
-    let results: Vec<Result<T>> = items.into_par_iter().with_max_len(1).map(run).collect();
+    // blocks, not in time.
+    let results: Vec<Result<T>> = results.collect();
     results.into_iter().collect()
 }
 

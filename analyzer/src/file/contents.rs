@@ -1,4 +1,4 @@
-//! Where the sections of a file are: from its index, or by scanning a file that has none.
+//! The places of the sections of a file, from its index or, if it has none, from a scan.
 //!
 //! ```text
 //!   trailer and index are undamaged ─────────▶ rows of the index
@@ -23,7 +23,7 @@ use crate::file::measurement_ids;
 use crate::file::process_ids::Checked;
 use crate::file::tables::{CheckedRow, TableRoom};
 
-/// Where the sections of a file are.
+/// The places of the sections of a file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Contents {
     /// Committed snapshots in ascending order, with the offsets of their COMMIT frames.
@@ -32,11 +32,11 @@ pub(crate) struct Contents {
     pub(crate) chunks: Vec<(SectionType, u64)>,
     /// Offsets of sections that this version does not know.
     unknown: Vec<u64>,
-    /// What is missing, if the file is damaged or incomplete.
+    /// The loss, if the file is damaged or incomplete.
     pub(crate) damage: Option<Damage>,
 }
 
-/// What was lost of a recording that is damaged or incomplete. Its text is one sentence.
+/// The loss of a recording that is damaged or incomplete. Its text is one sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     /// Length of the file, in bytes.
@@ -73,7 +73,7 @@ pub struct LostSnapshot {
     pub label: Option<String>,
     /// Offset of the damage in the file; `None` if nothing of the snapshot was found.
     pub offset: Option<u64>,
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     pub cause: String,
 }
 
@@ -140,7 +140,7 @@ impl Contents {
         }
     }
 
-    /// What the index lists; `None` if there is no complete index.
+    /// The sections that the index lists; `None` if there is no complete index.
     ///
     /// # Errors
     /// [`FormatError::UnknownCriticalSection`].
@@ -178,12 +178,11 @@ impl Contents {
                 file.len()
             )
         })?;
-        let broken = |error: FormatError| format!("its index is damaged ({error})");
-        let frame = Frame::parse(file, trailer.index_offset).map_err(broken)?;
+        let frame = Frame::parse(file, trailer.index_offset).map_err(damaged_index)?;
         if frame.header.section != SectionType::INDEX || frame.end() + TRAILER_BYTES as u64 != file.len() as u64 {
             return Err("its index is not where its end says".to_owned());
         }
-        let rows = frame.body().and_then(|body| parse_index(body, file.len() as u64)).map_err(broken)?;
+        let rows = frame.body().and_then(|body| parse_index(body, file.len() as u64)).map_err(damaged_index)?;
         let mut contents = Contents::default();
         for row in rows {
             match row.section {
@@ -230,8 +229,12 @@ impl Contents {
     }
 }
 
+fn damaged_index(error: FormatError) -> String {
+    format!("its index is damaged ({error})")
+}
+
 /// Whether the bytes from `offset` to the end of the file cannot contain a lost commit. They do not begin with a
-/// complete frame. They are harmless if they are a frame cut off by the end of the file, or the index and what follows
+/// complete frame. They are harmless if they are a frame cut off by the end of the file, or the index and the bytes after
 /// it.
 fn is_harmless_end(file: &[u8], offset: u64) -> bool {
     let is_index = Trailer::parse(file).is_some_and(|trailer| offset >= trailer.index_offset);
@@ -240,7 +243,7 @@ fn is_harmless_end(file: &[u8], offset: u64) -> bool {
 
 /// A scan that can be continued when the file has grown.
 pub(crate) struct Scan {
-    /// What was found so far.
+    /// The sections found so far.
     pub(crate) contents: Contents,
     /// Offset of the first frame that was not complete.
     pub(crate) offset: u64,
@@ -278,13 +281,13 @@ impl Scan {
         self.suspect_offset = self.suspect_offset.or(Some(self.offset));
     }
 
-    /// The result: what was found and what was lost.
+    /// The result: the sections found and the loss.
     fn finish(mut self, file_length: u64, reason: String) -> Contents {
         self.contents.sort();
-        let whole = |id| self.contents.commits.binary_search_by_key(&id, |&(id, _)| id).is_ok();
+        let commits = &self.contents.commits;
         // A snapshot is not lost if a complete commit of the same number follows its damaged one.
-        self.lost.retain(|lost| !whole(lost.snapshot));
-        self.lost.extend(missing(&self.contents.commits, &self.lost));
+        self.lost.retain(|lost| commits.binary_search_by_key(&lost.snapshot, |&(id, _)| id).is_err());
+        self.lost.extend(missing(commits, &self.lost));
         self.lost.sort_by_key(|lost| lost.snapshot);
         let contents = self.contents;
         let damage = Damage {
@@ -446,16 +449,17 @@ impl KnownRows {
         true
     }
 
+    fn count(&self, section: SectionType) -> u32 {
+        self.counts.get(section.0 as usize).map_or(0, |&count| u32::try_from(count).unwrap_or(u32::MAX))
+    }
+
     fn tables(&self) -> TableCounts {
-        let known = |section: SectionType| {
-            self.counts.get(section.0 as usize).map_or(0, |&count| u32::try_from(count).unwrap_or(u32::MAX))
-        };
         TableCounts {
-            strings: known(SectionType::STRINGS),
-            kinds: known(SectionType::KINDS),
-            strengths: known(SectionType::STRENGTHS),
-            types: known(SectionType::TYPES),
-            shapes: known(SectionType::SHAPES),
+            strings: self.count(SectionType::STRINGS),
+            kinds: self.count(SectionType::KINDS),
+            strengths: self.count(SectionType::STRENGTHS),
+            types: self.count(SectionType::TYPES),
+            shapes: self.count(SectionType::SHAPES),
         }
     }
 
@@ -472,8 +476,7 @@ impl KnownRows {
     fn is_readable(&mut self, section: SectionType, chunk: &Chunk<'_>, end: u64) -> bool {
         fn rows<R: CheckedRow>(chunk: &Chunk<'_>, known: &TableCounts, decompressor: &mut Decompressor) -> bool {
             let mut ids = chunk.first..;
-            let checked = |row: R| row.check(ids.next().unwrap_or(u64::MAX), known);
-            chunk.for_each(decompressor, checked).is_ok()
+            chunk.for_each(decompressor, |row: R| row.check(ids.next().unwrap_or(u64::MAX), known)).is_ok()
         }
         let mut known = self.tables();
         let decompressor = &mut self.decompressor;

@@ -1,4 +1,4 @@
-//! Fields: which ones types declare, and of which blocks have values.
+//! The fields that types declare and that blocks have values of.
 //!
 //! The table is loaded when a question first needs it. All ids in it are checked then.
 
@@ -67,18 +67,22 @@ impl Fields {
 
     /// Fails if a value is a text that is not in the table of strings.
     pub(crate) fn check_texts(&self, values: &FieldValues, tables: &Tables) -> Result<(), FormatError> {
-        let is_text = |id: FieldId| self.get(id).is_some_and(|field| field.encoding == Encoding::Text);
-        if !self.has_texts || !values.layouts().flatten().any(|&id| is_text(id)) {
+        if !self.has_texts || !values.layouts().flatten().any(|&id| self.is_text(id)) {
             return Ok(());
         }
         let strings = tables.counts().strings;
         values.rows().flat_map(|(fields, codes)| fields.iter().zip(codes)).try_for_each(|(&id, &code)| {
-            if is_text(id) {
+            if self.is_text(id) {
                 below("text of a field", u32::try_from(code).unwrap_or(u32::MAX), strings)
             } else {
                 Ok(())
             }
         })
+    }
+
+    #[inline]
+    fn is_text(&self, id: FieldId) -> bool {
+        self.get(id).is_some_and(|field| field.encoding == Encoding::Text)
     }
 }
 

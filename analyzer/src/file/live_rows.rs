@@ -1,4 +1,4 @@
-//! Which rows of a patched snapshot are alive, and their object numbers.
+//! The live rows of a patched snapshot and their object numbers.
 
 /// A bitmap with counts. The object number of a row is the number of live rows before it.
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! The ids in rows of measurements: strings, metrics, variants and runs that are there.
+//! Checks the ids in rows of measurements: strings, metrics, variants and runs must exist.
 
 use barrow_format::rows::MeasurementRow;
 use barrow_format::{FormatError, MetricId, RunId, StringId};
@@ -29,7 +29,7 @@ impl Checked {
         Checked { strings, ..self }
     }
 
-    /// Fails unless the row names only what is there, and numbers what is new in order.
+    /// Fails unless all ids in the row exist, and a new metric, variant or run has the next number.
     pub(crate) fn check(&mut self, row: &MeasurementRow) -> Result<(), FormatError> {
         match row {
             MeasurementRow::Metric { metric, name, unit, .. } => {

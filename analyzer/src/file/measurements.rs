@@ -1,6 +1,6 @@
 //! Measurements: their rows, one after the other, in the order in which they were recorded.
 //!
-//! Rows are decoded chunk by chunk. All ids in a row are checked before it is handed over.
+//! Rows are decoded chunk by chunk. All ids in a row are checked before it is passed on.
 
 use barrow_format::FormatError;
 use barrow_format::codec::Decompressor;

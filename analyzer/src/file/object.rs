@@ -121,7 +121,8 @@ fn in_blocks(
     let wanted = if asked.iter().any(|asked| asked.target.is_some()) { Wanted::All } else { Wanted::Identity };
     let mut found = decode(recording, begin, wanted, workspace, |_, columns| {
         let (mut cursor, mut at) = (Cursor::default(), 0);
-        let object = |asked: &ObjectRequest| {
+        let mut objects = Vec::with_capacity(asked.len());
+        for asked in asked {
             let row = (asked.id.0 - columns.first_object) as usize;
             let mut details = details(columns, row, tables);
             if row + 1 == columns.objects() {
@@ -134,18 +135,20 @@ fn in_blocks(
                 let pushed = cursor.push_references_to(target, columns, row, tables, &mut references);
                 pushed.map_err(AnalyzerError::section("BLOCK", begin.entry.offset))?;
             }
-            Ok(ObjectWithReferences { position: asked.position, object: details, references })
-        };
-        asked.iter().map(object).collect::<Result<Vec<_>>>()
+            objects.push(ObjectWithReferences { position: asked.position, object: details, references });
+        }
+        Ok(objects)
     })?;
     for place in continuations {
-        let is_continued = |asked: &ObjectRequest| asked.id.0 == place.entry.first_object && asked.target.is_some();
-        if !asked.iter().any(is_continued) {
+        let continued: Vec<(ObjectId, &mut ObjectWithReferences)> = (asked.iter().zip(&mut found))
+            .filter(|(asked, _)| asked.id.0 == place.entry.first_object)
+            .filter_map(|(asked, found)| Some((asked.target?, found)))
+            .collect();
+        if continued.is_empty() {
             break;
         }
         decode(recording, place, Wanted::References, workspace, |_, columns| {
-            for (asked, found) in asked.iter().zip(&mut found).filter(|(asked, _)| is_continued(asked)) {
-                let target = asked.target.unwrap_or(asked.id);
+            for (target, found) in continued {
                 let references = &mut found.references;
                 let pushed = Cursor::default().push_references_to(target, columns, 0, tables, references);
                 pushed.map_err(AnalyzerError::section("BLOCK", place.entry.offset))?;
@@ -205,13 +208,11 @@ pub(crate) fn visit_outgoing(
     let mut before = 0;
     for place in run_of_blocks(recording, snapshot, id)? {
         let is_continuation = place.entry.objects == 0;
-        let within = |number: u64, count: u32| number.saturating_sub(before).min(count.into()) as usize;
-        let wanted = |count| within(range.start, count)..within(range.end, count);
         if is_continuation && place.entry.first_object != id.0 {
             continue;
         }
         // For the block in which the object begins, the number of its references is known only after decoding.
-        if is_continuation && wanted(place.entry.references).is_empty() {
+        if is_continuation && part_of(&range, before, place.entry.references).is_empty() {
             before += u64::from(place.entry.references);
             continue;
         }
@@ -220,7 +221,7 @@ pub(crate) fn visit_outgoing(
         let count = decode(recording, &place, Wanted::References, workspace, |_, columns| {
             let count = columns.counts[row];
             Cursor::at(columns, row)
-                .push_range(columns, row, wanted(count), tables, &mut references)
+                .push_range(columns, row, part_of(&range, before, count), tables, &mut references)
                 .map_err(AnalyzerError::section("BLOCK", place.entry.offset))?;
             Ok(count)
         })?;
@@ -230,6 +231,12 @@ pub(crate) fn visit_outgoing(
         }
     }
     Ok(before)
+}
+
+/// The positions of `range` among `count` references that follow `before` others, counted from the first of them.
+fn part_of(range: &Range<u64>, before: u64, count: u32) -> Range<usize> {
+    let [start, end] = [range.start, range.end].map(|at| at.saturating_sub(before).min(count.into()) as usize);
+    start..end
 }
 
 /// Visits all objects of a snapshot in order, each with its outgoing references.
@@ -316,7 +323,6 @@ fn no_object(recording: &Recording, snapshot: SnapshotId, object: ObjectId) -> A
 
 /// The object in row `row` of decoded columns.
 pub(crate) fn details(columns: &BlockColumns, row: usize, tables: &Tables) -> ObjectDetails {
-    let optional = |column: &[u64]| column.get(row).copied().filter(|&value| value != 0);
     let shape = columns.dictionary[columns.shapes[row] as usize];
     ObjectDetails {
         id: ObjectId(columns.first_object + u32::try_from(row).unwrap_or(u32::MAX)),
@@ -324,8 +330,8 @@ pub(crate) fn details(columns: &BlockColumns, row: usize, tables: &Tables) -> Ob
         shallow_bytes: columns.shallow_bytes[row],
         unmanaged_bytes: columns.unmanaged_bytes.get(row).copied().unwrap_or(0),
         references: columns.counts[row].into(),
-        address: optional(&columns.addresses),
-        serial: optional(&columns.serials),
+        address: columns.addresses.get(row).copied().filter(|&address| address != 0),
+        serial: columns.serials.get(row).copied().filter(|&serial| serial != 0),
         site: columns.sites.get(row).copied().filter(|&site| site != 0).map(SiteId),
         name: columns.names.get(row).copied().flatten(),
     }

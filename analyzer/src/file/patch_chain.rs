@@ -1,4 +1,4 @@
-//! Patched snapshots: where each group of their rows is stored.
+//! The chain of blocks and patches in which the groups of rows of a patched snapshot are stored.
 //!
 //! ```text
 //!   group 0   BLOCK of snapshot 3 ◀ PATCH of snapshot 4 ◀ PATCH of snapshot 6      oldest first
@@ -17,7 +17,7 @@ use barrow_format::{FormatError, SnapshotId};
 use crate::error::{AnalyzerError, Result};
 use crate::file::live_rows::LiveRows;
 
-/// The groups of rows of a patched snapshot, and which rows are alive.
+/// The groups of rows of a patched snapshot, and its live rows.
 #[derive(Debug)]
 pub(crate) struct PatchChain {
     pub(super) at: CommitOffset,
@@ -25,7 +25,7 @@ pub(crate) struct PatchChain {
     pub(super) live: LiveRows,
 }
 
-/// Where a group of rows is stored: a block and the patches to it, oldest first.
+/// The storage of a group of rows: a block and the patches to it, oldest first.
 #[derive(Debug)]
 pub(super) struct StoredGroup {
     /// The rows of the group; for a continuation, the row that is continued.
@@ -49,7 +49,7 @@ impl PatchChain {
         PatchChain { at: commit_offset, groups: Vec::new(), live: LiveRows::default() }
     }
 
-    /// Adds the next snapshot: what it stores for the groups so far, and its new groups.
+    /// Adds the next snapshot: its patches to the groups so far, and its new groups.
     pub(super) fn add(&mut self, snapshot: SnapshotId, commit: &Commit) -> Result<()> {
         let at = self.at;
         let all_new = vec![Group::Block; commit.blocks.len()];

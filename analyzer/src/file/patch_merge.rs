@@ -10,7 +10,7 @@ use barrow_format::block::{Block, BlockColumns, Decoder, Patch, PatchLimits, Wan
 pub(crate) struct PatchMerge {
     base: BlockColumns,
     patches: Vec<Patch>,
-    /// For each layer, base first: where the references of each row begin.
+    /// For each layer, base first: the positions at which the references of each row begin.
     starts: Vec<Vec<u32>>,
     /// For each row, the newest layer that stores it and its position there.
     newest: Vec<(u32, u32)>,
@@ -55,14 +55,18 @@ impl PatchMerge {
         let (before, rest) = self.patches.split_at_mut(number);
         let patch = &mut rest[0];
         let (base, starts, newest) = (&self.base, &self.starts, &self.newest);
-        let old = |position: u32| {
-            let Some(&(layer, row)) = newest.get(position as usize) else { return &[][..] };
-            let columns = layer.checked_sub(1).map_or(base, |patch| &before[patch as usize].columns);
-            let starts = &starts[layer as usize];
-            let range = starts[row as usize] as usize..starts[row as usize + 1] as usize;
-            columns.targets.get(range).unwrap_or_default()
-        };
-        decoder.decode_patch(block, limits, wanted, old, patch)?;
+        decoder.decode_patch(
+            block,
+            limits,
+            wanted,
+            |position| {
+                let Some(&(layer, row)) = newest.get(position as usize) else { return &[][..] };
+                let columns = layer.checked_sub(1).map_or(base, |patch| &before[patch as usize].columns);
+                let rows = row as usize..row as usize + 1;
+                columns.targets.get(between(&starts[layer as usize], &rows)).unwrap_or_default()
+            },
+            patch,
+        )?;
         starts_of(&patch.columns.counts, &mut self.starts[number + 1]);
         for &position in &patch.dead {
             self.is_dead[position as usize] = true;
@@ -103,11 +107,10 @@ impl PatchMerge {
             label_starts.push(label_starts_of(layer));
             value_starts.push((out.values.append_layouts(&layer.values), layer.values.starts()));
         }
-        let has = |column: fn(&BlockColumns) -> bool| layers.iter().any(|layer| column(layer));
-        let has_unmanaged = has(|layer| !layer.unmanaged_bytes.is_empty());
-        let has_sites = has(|layer| !layer.sites.is_empty());
-        let has_names = has(|layer| !layer.names.is_empty());
-        let has_values = has(|layer| !layer.values.is_empty());
+        let has_unmanaged = layers.iter().any(|layer| !layer.unmanaged_bytes.is_empty());
+        let has_sites = layers.iter().any(|layer| !layer.sites.is_empty());
+        let has_names = layers.iter().any(|layer| !layer.names.is_empty());
+        let has_values = layers.iter().any(|layer| !layer.values.is_empty());
         let has_references = wanted.has_references();
         let mut positions = 0..self.newest.len();
         while let Some(position) = positions.find(|&at| !self.is_dead[at]) {
@@ -184,7 +187,7 @@ fn forget_if_absent(out: &mut BlockColumns) {
     out.values.forget_if_absent();
 }
 
-/// Computes where the references of each row begin. The last element is the end of the last row.
+/// Computes the positions at which the references of each row begin. The last element is the end of the last row.
 fn starts_of(counts: &[u32], starts: &mut Vec<u32>) {
     starts.clear();
     starts.push(0);

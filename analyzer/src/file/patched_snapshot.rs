@@ -3,7 +3,7 @@
 //! A row is taken from the newest frame that stores it. Dead rows are omitted, and the rows that references lead to
 //! are replaced by object numbers. After that a patched snapshot is like any other.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use barrow_format::block::{Block, BlockColumns, Decoder, PatchLimits, ShapeForm, Wanted};
 use barrow_format::commit::BlockEntry;
@@ -26,22 +26,29 @@ impl Recording {
         if self.commit(snapshot)?.patched.is_none() {
             return Ok(None);
         }
-        let known = |kept: &Vec<(SnapshotId, Arc<PatchChain>)>| {
-            kept.iter().find(|(of, _)| *of == snapshot).map(|(_, chain)| Arc::clone(chain))
-        };
-        let kept = || self.recent_chains().lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(chain) = known(&kept()) {
+        if let Some(chain) = chain_of(snapshot, &self.lock_chains()) {
             return Ok(Some(chain));
         }
         let chain = Arc::new(PatchChain::find(self, snapshot)?);
-        let mut kept = kept();
-        if let Some(chain) = known(&kept) {
+        let mut kept = self.lock_chains();
+        // Another thread may have found it meanwhile.
+        if let Some(chain) = chain_of(snapshot, &kept) {
             return Ok(Some(chain));
         }
         kept.truncate(KEPT - 1);
         kept.insert(0, (snapshot, Arc::clone(&chain)));
         Ok(Some(chain))
     }
+
+    fn lock_chains(&self) -> MutexGuard<'_, KeptChains> {
+        self.recent_chains().lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+type KeptChains = Vec<(SnapshotId, Arc<PatchChain>)>;
+
+fn chain_of(snapshot: SnapshotId, kept: &KeptChains) -> Option<Arc<PatchChain>> {
+    kept.iter().find(|(of, _)| *of == snapshot).map(|(_, chain)| Arc::clone(chain))
 }
 
 impl PatchChain {
@@ -71,7 +78,7 @@ impl PatchChain {
         Ok(patches)
     }
 
-    /// Determines which rows are dead.
+    /// Marks the rows that are dead.
     fn mark_dead(&mut self, recording: &Recording) -> Result<()> {
         let mut decoder = Decoder::new();
         let mut dead = Vec::new();

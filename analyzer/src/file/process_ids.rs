@@ -1,4 +1,4 @@
-//! The ids in rows of a process tree: strings and processes that are there.
+//! Checks the ids in rows of a process tree: strings and processes must exist.
 
 use barrow_format::rows::ProcessRow;
 use barrow_format::{FormatError, ProcessId, StringId};
@@ -15,7 +15,7 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    /// Fails unless the row names only strings and processes that are there, and numbers a new process in order.
+    /// Fails unless all strings and processes in the row exist, and a new process has the next number.
     pub(crate) fn check(&mut self, row: &ProcessRow) -> Result<(), FormatError> {
         match row {
             ProcessRow::Begin { process, parent, host, program, .. } => {

@@ -1,7 +1,7 @@
-//! The log of a process tree: its rows, one after the other, in the order in which things happened.
+//! The log of a process tree: its rows, one after the other, in the order of the events.
 //!
-//! Rows are decoded chunk by chunk and not kept, so a question that needs them once takes little memory, however many
-//! there are. All ids in a row are checked before it is handed over.
+//! Rows are decoded chunk by chunk and not kept, so a question that needs them once takes little memory for any number
+//! of rows. All ids in a row are checked before it is passed on.
 
 use std::sync::Arc;
 
@@ -30,27 +30,29 @@ impl Recording {
     pub fn process_rows(&self, mut visit: impl FnMut(ProcessRow) -> Result<()> + Send) -> Result<()> {
         let mut place = Place::beginning_of(self)?;
         let chunks = self.process_chunks().map(|offset| place.chunk(self, offset)).collect::<Result<Vec<_>>>()?;
-        let decoded = |chunks: &[LogChunk<'_>]| chunks.par_iter().map(LogChunk::rows).collect::<Vec<_>>();
         let mut batches = chunks.chunks(rayon::current_num_threads());
         let mut next = batches.next().map(decoded);
         // While one batch is visited, the next one is decoded.
         while let Some(batch) = next {
             let following = batches.next();
-            let visited = || batch.into_iter().try_for_each(|rows| place.take(rows?, &mut visit));
-            let (visited, decoded) = rayon::join(visited, || following.map(decoded));
+            let (visited, decoded) = rayon::join(
+                || batch.into_iter().try_for_each(|rows| place.take(rows?, &mut visit)),
+                || following.map(decoded),
+            );
             visited?;
             next = decoded;
         }
         Ok(())
     }
 
-    /// How many rows the log has, as far as its chunks say so truly: for progress.
+    /// The number of rows in the log, for progress. It is that of the directories of its chunks, and unchecked.
     #[must_use]
     pub fn process_row_count(&self) -> u64 {
         let mut room = TableRoom::new(self.bytes());
-        let mut count =
-            |offset| chunk_at(self.bytes(), SectionType::PROCESSES, offset, &mut room).map(|chunk| chunk.count);
-        self.process_chunks().filter_map(|offset| count(offset).ok()).fold(0, u64::saturating_add)
+        let chunks = self
+            .process_chunks()
+            .filter_map(|offset| chunk_at(self.bytes(), SectionType::PROCESSES, offset, &mut room).ok());
+        chunks.map(|chunk| chunk.count).fold(0, u64::saturating_add)
     }
 
     fn process_chunks(&self) -> impl Iterator<Item = u64> + '_ {
@@ -59,8 +61,8 @@ impl Recording {
     }
 }
 
-/// The log of a process tree, chunk by chunk: for a question that gives its answer piece by piece. A clone
-/// goes on from the same place.
+/// The log of a process tree, chunk by chunk: for a question that gives its answer piece by piece. A clone continues from
+/// the same place.
 #[derive(Clone)]
 pub struct ProcessLog {
     recording: Arc<Recording>,
@@ -127,7 +129,11 @@ impl LogChunk<'_> {
     }
 }
 
-/// What is known where the reading of a log has come to.
+fn decoded(chunks: &[LogChunk<'_>]) -> Vec<Result<Rows>> {
+    chunks.par_iter().map(LogChunk::rows).collect()
+}
+
+/// The state of reading a log.
 #[derive(Clone)]
 struct Place {
     checked: Checked,
@@ -154,7 +160,7 @@ impl Place {
         Ok(LogChunk { offset, chunk })
     }
 
-    /// Checks the rows of the next chunk, and hands them over.
+    /// Checks the rows of the next chunk and passes them to `visit`.
     fn take(&mut self, rows: Rows, visit: &mut dyn FnMut(ProcessRow) -> Result<()>) -> Result<()> {
         for row in rows.rows {
             self.checked.check(&row).map_err(AnalyzerError::section("PROCESSES", rows.offset))?;

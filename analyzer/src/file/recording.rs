@@ -42,7 +42,7 @@ pub struct Recording {
     chains: Mutex<Vec<(SnapshotId, Arc<PatchChain>)>>,
 }
 
-/// What is known of a snapshot without reading its objects.
+/// The description of a snapshot, which is known without reading its objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotInfo {
     /// Its number in the recording.
@@ -154,7 +154,7 @@ impl Recording {
         (self.header.major, self.header.minor)
     }
 
-    /// What was lost, if the file is damaged or incomplete.
+    /// The loss, if the file is damaged or incomplete.
     #[must_use]
     pub fn damage(&self) -> Option<&Damage> {
         self.contents.damage.as_ref()
@@ -166,8 +166,7 @@ impl Recording {
     /// [`AnalyzerError::Section`] if the tables are damaged.
     pub fn facts(&self) -> Result<Vec<(String, String)>> {
         let tables = self.tables()?;
-        let text = |id| tables.string(id).to_owned();
-        let facts = tables.facts().iter().map(|fact| (text(fact.key), text(fact.value))).collect();
+        let facts = tables.texts(tables.facts().iter().map(|fact| (fact.key, fact.value)));
         tables.check_strings()?;
         Ok(facts)
     }
@@ -181,7 +180,8 @@ impl Recording {
         Ok(tables.facts().iter().any(|fact| tables.string(fact.key) == REPLACED_NUMBERS))
     }
 
-    /// Whether it was recorded what objects hold besides references, as far as facts say: dumps can be imported without.
+    /// Whether the contents of objects besides references were recorded, according to the facts. Dumps can be imported
+    /// without contents.
     ///
     /// # Errors
     /// As for [`Recording::facts`].
@@ -202,20 +202,19 @@ impl Recording {
         self.contents.commits.iter().map(|&(id, _)| id)
     }
 
-    /// What is known of a snapshot without reading its objects.
+    /// The description of a snapshot. Its objects are not read.
     ///
     /// # Errors
     /// [`AnalyzerError::NoSnapshot`], [`AnalyzerError::Section`].
     pub fn snapshot(&self, id: SnapshotId) -> Result<SnapshotInfo> {
         let commit = self.commit(id)?;
         let tables = self.tables()?;
-        let text = |id| tables.string(id).to_owned();
         let info = SnapshotInfo {
             id,
             time_ns: commit.time_ns,
             gc_number: commit.gc_number,
-            label: commit.label.map(text),
-            key_values: commit.key_values.iter().map(|&(key, value)| (text(key), text(value))).collect(),
+            label: commit.label.map(|label| tables.string(label).to_owned()),
+            key_values: tables.texts(commit.key_values.iter().copied()),
             totals: commit.totals,
             blocks: commit.blocks.len(),
             stored_bytes: commit.blocks.iter().map(|block| block.length).sum(),
@@ -344,11 +343,10 @@ impl Recording {
         let at = AnalyzerError::section("COMMIT", offset);
         let frame = self.frame(SectionType::COMMIT, Some(id), offset)?;
         let commit = frame.body().and_then(Commit::parse).map_err(&at)?;
-        let agree = |what, stored: u32, found: u32| {
-            let (stored, found) = (stored.into(), found.into());
-            if stored == found { Ok(()) } else { Err(at(FormatError::Mismatch { what, stored, found })) }
-        };
-        agree("number of the snapshot", commit.snapshot, id.0)?;
+        if commit.snapshot != id.0 {
+            let (stored, found) = (commit.snapshot.into(), id.0.into());
+            return Err(at(FormatError::Mismatch { what: "number of the snapshot", stored, found }));
+        }
         check_places(&commit, self.length_bytes()).map_err(&at)?;
         // Tables are loaded here, because the ids in a commit must be checked against them.
         let tables = self.tables()?;

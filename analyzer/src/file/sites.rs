@@ -1,4 +1,4 @@
-//! Allocation sites: where in the program objects are allocated.
+//! Allocation sites: the places in the program that allocate objects.
 //!
 //! ```text
 //!   SITE column        SITES table                         recordings of 1.0 have only the numbers;
@@ -103,14 +103,15 @@ impl Sites {
     /// The attributes of a site; `None` if the recording has only its number.
     pub(crate) fn details<'r>(&'r self, id: SiteId, tables: &'r Tables) -> Option<SiteDetails<'r>> {
         let site = self.rows.get(id.index().checked_sub(1)?)?;
-        let text = |id| tables.string(id);
         Some(SiteDetails {
-            function: site.function.map(text),
-            file: site.file.map(text),
+            function: site.function.map(|function| tables.string(function)),
+            file: site.file.map(|file| tables.string(file)),
             line: site.line,
             column: site.column,
             caller: site.caller,
-            attributes: site.attributes.iter().map(|&(key, value)| (text(key), text(value))).collect(),
+            attributes: (site.attributes.iter())
+                .map(|&(key, value)| (tables.string(key), tables.string(value)))
+                .collect(),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The strings of a recording, decoded chunk by chunk.
 //!
 //! ```text
-//!   opening     reads directories and checksums of chunks     tells which chunk holds which strings
+//!   opening     reads directories and checksums of chunks     finds the strings that each chunk holds
 //!   string 7    its chunk is decoded once and kept            in memory up to a limit, then in an unlinked file
 //!   a search    decodes chunks that are not kept to a buffer  their texts do not stay in memory
 //! ```
@@ -29,7 +29,8 @@ use crate::columns::memory::temporary_folder;
 use crate::error::{AnalyzerError, Result};
 use crate::file::bytes::Bytes;
 
-/// Memory for kept strings: a fixed part, and a part for each byte of the file.
+/// Memory for kept strings: a fixed part, and a part for each byte of the file, because texts can compress to a
+/// ten-thousandth.
 const KEPT_BYTES: u64 = 64 << 20;
 const KEPT_BYTES_PER_BYTE: u64 = 16;
 /// If all strings together are at most this long, they are decoded at once.
@@ -62,7 +63,7 @@ struct StringChunk {
     kept: OnceLock<Option<Texts>>,
 }
 
-/// Why some strings cannot be read.
+/// The reason why some strings cannot be read.
 #[derive(Debug)]
 enum Failure {
     Damaged { offset: u64, source: FormatError },
@@ -129,11 +130,10 @@ impl Strings {
         if stored != found {
             return Err(FormatError::Mismatch { what: "first row of a table chunk", stored, found });
         }
-        let narrow = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
         let decoded_bytes = chunk.raw_length() as u64 + chunk.count * size_of::<u32>() as u64;
-        let (first, count) = (self.count, narrow(chunk.count));
         // A directory whose last row exceeds 32 bits was rejected before.
-        self.count = narrow(chunk.first + chunk.count);
+        let (first, count) = (self.count, u32::try_from(chunk.count).unwrap_or(u32::MAX));
+        self.count = first.saturating_add(count);
         self.raw_bytes += chunk.raw_length() as u64;
         self.chunks.push(StringChunk { first, count, offset, decoded_bytes, kept: OnceLock::new() });
         Ok(())
@@ -169,11 +169,11 @@ impl Strings {
 
     /// Decodes every chunk that is not kept, without keeping it. Returns the errors.
     pub(crate) fn problems(&self) -> Vec<AnalyzerError> {
-        let decode = |chunk: &StringChunk| match chunk.kept.get() {
+        let problems = self.chunks.par_iter().filter_map(|chunk| match chunk.kept.get() {
             Some(Some(_)) => None,
             _ => self.for_each(chunk, |_| {}).err().map(AnalyzerError::section("STRINGS", chunk.offset)),
-        };
-        self.chunks.par_iter().filter_map(decode).collect()
+        });
+        problems.collect()
     }
 
     /// The text of a string; a placeholder if it cannot be read, see [`Strings::check`].
@@ -214,16 +214,26 @@ impl Strings {
     }
 
     fn keep(&self, chunk: &StringChunk) -> Option<Texts> {
-        let damaged = |source| self.fail(Failure::Damaged { offset: chunk.offset, source });
-        let texts = self.decode(chunk).map_err(damaged).ok()?;
+        let texts = match self.decode(chunk) {
+            Ok(texts) => texts,
+            Err(source) => {
+                self.fail(Failure::Damaged { offset: chunk.offset, source });
+                return None;
+            }
+        };
         let bytes = texts.bytes.len() as u64;
         if self.has_room(bytes) {
             self.kept_bytes.fetch_add(bytes, Ordering::Relaxed);
             return Some(texts);
         }
         let folder = temporary_folder();
-        let not_kept = |error: io::Error| self.fail(Failure::NotKept { folder: folder.clone(), kind: error.kind() });
-        texts.spilled(&folder).map_err(not_kept).ok()
+        match texts.spilled(&folder) {
+            Ok(texts) => Some(texts),
+            Err(error) => {
+                self.fail(Failure::NotKept { folder, kind: error.kind() });
+                None
+            }
+        }
     }
 
     fn has_room(&self, bytes: u64) -> bool {
@@ -277,8 +287,8 @@ impl<'s> StringAnswers<'s> {
         let chunk = &self.strings.chunks[at];
         let answers = self.chunks[at].get_or_init(|| {
             let answers = self.strings.of_chunk(chunk, &self.answer);
-            let bits = |of: &[bool]| of.iter().rev().fold(0, |bits, &answer| bits << 1 | u64::from(answer));
-            answers.chunks(u64::BITS as usize).map(bits).collect()
+            let words = answers.chunks(u64::BITS as usize);
+            words.map(|word| word.iter().rev().fold(0, |bits, &answer| bits << 1 | u64::from(answer))).collect()
         });
         let row = id.0 - chunk.first;
         answers.get((row / u64::BITS) as usize).is_some_and(|bits| bits >> (row % u64::BITS) & 1 == 1)

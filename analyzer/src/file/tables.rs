@@ -20,11 +20,11 @@ use crate::error::{AnalyzerError, Result};
 use crate::file::bytes::Bytes;
 use crate::file::strings::{StringAnswers, Strings};
 
-/// No class has more classes above it.
+/// The maximum number of classes in a chain of bases. No real hierarchy is that deep; a longer chain is a cycle.
 const MOST_BASES: usize = 256;
-/// The attribute of a type with the name of objects that stand for nothing.
+/// The attribute of a type with the name of objects that represent the absence of a value.
 pub(crate) const NULL: &str = "null";
-/// The attribute of a type with what it is besides: interfaces, further bases.
+/// The attribute of a type with the name of an interface or a further base.
 const IMPLEMENTS: &str = "implements";
 
 /// The tables that all snapshots of a recording share.
@@ -48,15 +48,8 @@ impl Tables {
         let mut tables = Tables { strings: Strings::of(file), ..Tables::default() };
         let mut decompressor = Decompressor::new();
         let mut room = TableRoom::new(file);
-        let others = [
-            SectionType::FIELDS,
-            SectionType::SITES,
-            SectionType::PROCESSES,
-            SectionType::MEASUREMENTS,
-            SectionType::WORDS,
-        ];
-        let is_other = |section| others.contains(&section);
-        for &(section, offset) in chunks.iter().filter(|&&(section, _)| !is_other(section)) {
+        let others = [SectionType::FIELDS, SectionType::SITES, SectionType::PROCESSES, SectionType::MEASUREMENTS];
+        for &(section, offset) in chunks.iter().filter(|(section, _)| !others.contains(section)) {
             let name = section.name().unwrap_or("table");
             tables
                 .load_chunk(file, section, offset, &mut decompressor, &mut room)
@@ -102,14 +95,14 @@ impl Tables {
     }
 
     pub(crate) fn counts(&self) -> TableCounts {
-        let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-        TableCounts {
-            strings: self.strings.count(),
-            kinds: count(self.kinds.len()),
-            strengths: count(self.strengths.len()),
-            types: count(self.types.len()),
-            shapes: count(self.shapes.len()),
-        }
+        let lengths = [self.kinds.len(), self.strengths.len(), self.types.len(), self.shapes.len()];
+        let [kinds, strengths, types, shapes] = lengths.map(|length| u32::try_from(length).unwrap_or(u32::MAX));
+        TableCounts { strings: self.strings.count(), kinds, strengths, types, shapes }
+    }
+
+    /// The texts of pairs of strings.
+    pub(crate) fn texts(&self, pairs: impl Iterator<Item = (StringId, StringId)>) -> Vec<(String, String)> {
+        pairs.map(|(key, value)| (self.string(key).to_owned(), self.string(value).to_owned())).collect()
     }
 
     /// Checks the name of an object.
@@ -126,7 +119,7 @@ impl Tables {
         &self.facts
     }
 
-    /// What a block must know of each shape, by its number.
+    /// The parts of all shapes that decoding a block needs, in the order of their ids.
     #[must_use]
     pub fn forms(&self) -> &[ShapeForm] {
         &self.forms
@@ -232,7 +225,7 @@ impl Tables {
         self.string(self.types[id.index()].name)
     }
 
-    /// How a type's objects are laid out, in the runtime's words.
+    /// The layout of a type's objects, in the runtime's words.
     #[must_use]
     pub fn type_layout(&self, id: TypeId) -> Option<&str> {
         self.types[id.index()].layout.map(|layout| self.string(layout))
@@ -256,16 +249,15 @@ impl Tables {
         self.types[id.index()].base
     }
 
-    /// A type, and those that it is derived from, the nearest first. At most 256: longer chains go in circles.
+    /// A type and its bases, the nearest first. At most 256, because a longer chain is a cycle.
     pub fn type_and_bases(&self, id: TypeId) -> impl Iterator<Item = TypeId> {
         std::iter::successors(Some(id), |&id| self.type_base(id)).take(MOST_BASES)
     }
 
-    /// The names of what a type, or one that it is derived from, is besides: interfaces and further bases, as far as
-    /// recorded.
+    /// The recorded names of interfaces and further bases of a type or one of its bases.
     pub fn type_interfaces(&self, id: TypeId) -> impl Iterator<Item = &str> {
-        let own = |id| self.type_attributes(id).filter(|&(key, _)| key == IMPLEMENTS);
-        self.type_and_bases(id).flat_map(own).map(|(_, name)| name)
+        let attributes = self.type_and_bases(id).flat_map(|id| self.type_attributes(id));
+        attributes.filter(|&(key, _)| key == IMPLEMENTS).map(|(_, name)| name)
     }
 
     /// Whether a type has this name.
@@ -274,7 +266,7 @@ impl Tables {
         self.type_ids().any(|id| self.type_name(id) == name)
     }
 
-    /// Whether it is recorded of any type what it is derived from.
+    /// Whether the base of any type is recorded.
     #[must_use]
     pub fn has_bases(&self) -> bool {
         self.type_ids().any(|id| self.type_base(id).is_some())
@@ -298,12 +290,12 @@ impl Tables {
         self.type_attributes(id).find(|&(key, _)| key == "class loader").map(|(_, value)| value)
     }
 
-    /// What the lines of its objects are made of, as the type says itself or one that it is derived from; see
+    /// The template for the lines of a type's objects, from the type itself or its nearest base with one; see
     /// [`crate::Heap::lines`].
     #[must_use]
     pub fn type_template(&self, id: TypeId) -> Option<&str> {
-        let said = |id| self.type_attributes(id).find(|&(key, _)| key == "reads as").map(|(_, value)| value);
-        self.type_and_bases(id).find_map(said)
+        let mut attributes = self.type_and_bases(id).flat_map(|id| self.type_attributes(id));
+        attributes.find(|&(key, _)| key == "reads as").map(|(_, value)| value)
     }
 
     /// Other attributes of a type that the runtime recorded: keys and values.
@@ -311,11 +303,10 @@ impl Tables {
         self.types[id.index()].attributes.iter().map(|&(key, value)| (self.string(key), self.string(value)))
     }
 
-    /// Whether objects of a type with this name stand for nothing, as `None` does in Python.
+    /// Whether objects of a type with this name represent the absence of a value, as `None` does in Python.
     #[must_use]
     pub fn is_null(&self, id: TypeId, name: Option<StringId>) -> bool {
-        let is_name = |value| name.is_some_and(|name| self.string(name) == value);
-        self.type_attributes(id).any(|(key, value)| key == NULL && is_name(value))
+        self.type_attributes(id).any(|(key, value)| key == NULL && name.is_some_and(|name| self.string(name) == value))
     }
 
     /// The display form of a type: its name; for a function, also file and line.
@@ -336,14 +327,14 @@ impl Tables {
         self.string(self.strengths[id.index()].name)
     }
 
-    /// What a strength means for reachability.
+    /// The meaning of a strength for reachability.
     #[must_use]
     pub fn strength_class(&self, id: StrengthId) -> StrengthClass {
         self.strengths[id.index()].class
     }
 }
 
-/// The part of a type's name before the last `.` or `::`. Parameters, and what is inside of a class, do not count.
+/// The part of a type's name before the last `.` or `::`. Parameters and nested classes do not count.
 fn package(name: &str) -> Option<&str> {
     let class = &name[..name.find(['<', '(', '[', '$', '/', '#', ' ']).unwrap_or(name.len())];
     let end = class.rfind('.').max(class.rfind("::"))?;

@@ -1,10 +1,10 @@
-//! What makes two types the same, in one recording or in two.
+//! The identity of types, in one recording or across recordings.
 
 use barrow_format::TypeId;
 
 use crate::file::tables::{self, Tables};
 
-/// What identifies a type across recordings. The order is that of names.
+/// The attributes that identify a type across recordings. The order is that of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeIdentity<'a> {
     /// Its name.
@@ -15,7 +15,7 @@ pub struct TypeIdentity<'a> {
     pub line: Option<u32>,
     /// The name of its kind.
     pub kind: &'a str,
-    /// How its objects are laid out, in the runtime's words.
+    /// The layout of its objects, in the runtime's words.
     pub layout: Option<&'a str>,
     /// The name of the class or module that an object of the type represents; `None` for the type itself.
     pub stands_for: Option<&'a str>,
@@ -41,8 +41,8 @@ impl<'a> TypeIdentity<'a> {
         TypeIdentity { stands_for: Some(name), ..Self::of(tables, id) }
     }
 
-    /// The type as people read it: its name, with file and line for a function. For an object that represents a class it
-    /// is the kind and the name of the class.
+    /// The display form of the type: its name, with file and line for a function. For an object that represents a class
+    /// it is the kind and the name of the class.
     #[must_use]
     pub fn title(&self) -> String {
         if let Some(name) = self.stands_for {
