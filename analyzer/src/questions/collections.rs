@@ -1,14 +1,14 @@
-//! How full collections are, and what a better choice would save.
+//! The fill of collections, and the bytes that a better choice would save.
 //!
 //! ```text
-//!   objects whose types say how they are filled ──▶ elements, slots     see [`crate::Filling`]
+//!   objects whose types describe their filling ──▶ elements, slots     see [`crate::Filling`]
 //!       └──▶ the array with their slots ──▶ its bytes, and the slots in which chains of entries begin
-//!   boxed numbers ──▶ how many differ
+//!   boxed numbers ──▶ the number of different values
 //!   arrays all of whose elements are equal
 //! ```
 //!
-//! Types say so in their attributes. `interchangeable` are objects that could be one if they are equal; `same elements` is
-//! the field with the value that all elements of an array have.
+//! Attributes of types describe this. `interchangeable` marks objects that could be shared if they are equal; `same
+//! elements` names the field with the value that all elements of an array have.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ use crate::questions::fields::{FieldPath, Filled, Filling, Held, Places};
 /// Objects whose details are in memory at once.
 const PART_OBJECTS: usize = 1 << 16;
 
-/// What there is to know of the collections of a snapshot.
+/// The collections, boxed numbers and uniform arrays of a snapshot.
 #[derive(Debug, Default)]
 pub struct Collections {
     /// Collections by type, those that waste most first.
@@ -46,7 +46,7 @@ pub struct CollectionType {
     pub type_id: TypeId,
     /// The number of collections.
     pub objects: u64,
-    /// Those of which it is not known how many elements they have.
+    /// Those with an unknown number of elements.
     pub unknown: u64,
     /// Those without elements.
     pub empty: u64,
@@ -60,21 +60,21 @@ pub struct CollectionType {
     pub slots: u64,
     /// The elements of those that have slots.
     pub elements_in_slots: u64,
-    /// The bytes of slots without elements, in collections that have some: what arrays of the right length would save.
-    /// `None` if it is not known what a slot needs.
+    /// The bytes of unused slots in collections that are not empty, which arrays of the right length would save. `None` if
+    /// the size of a slot is unknown.
     pub unused_bytes: Option<u64>,
-    /// Of hash tables whose slots are known.
+    /// The collisions of hash tables whose slots are known.
     pub hashed: Option<Hashed>,
     /// The collection that wastes most.
     pub example: ObjectId,
 }
 
-/// How the elements of hash tables are spread over their slots.
+/// The distribution of the elements of hash tables over their slots.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Hashed {
     /// Elements that are not the first of their slot.
     pub collided: u64,
-    /// How many these would be on average if the slots of elements were random.
+    /// Their expected number if the slots of elements were random.
     pub expected: f64,
 }
 
@@ -100,7 +100,7 @@ pub struct BoxedNumbers {
 pub struct UniformArrays {
     /// The type.
     pub type_id: TypeId,
-    /// What every element is.
+    /// The value of every element.
     pub element: Held,
     /// The number of arrays.
     pub objects: u64,
@@ -117,7 +117,7 @@ impl CollectionType {
         Filling { elements: Some(self.elements_in_slots), slots: Some(self.slots) }.share()
     }
 
-    /// What empty collections and slots without elements need, in bytes.
+    /// The bytes of empty collections and of unused slots.
     #[must_use]
     pub fn wasted_bytes(&self) -> u64 {
         self.empty_bytes.wrapping_add(self.unused_bytes.unwrap_or(0))
@@ -142,19 +142,19 @@ struct Slots {
 }
 
 impl Heap {
-    /// How full collections are, and which boxed numbers and arrays are superfluous.
+    /// The fill of collections, and the superfluous boxed numbers and arrays.
     ///
-    /// Time: a pass over the objects of such types for each way to find what they hold. Memory: 100 bytes for each
+    /// Time: a pass over the objects of such types for each way to find their contents. Memory: 100 bytes for each
     /// collection.
     ///
     /// # Errors
-    /// [`AnalyzerError::NoElements`] if no type says what its objects hold, [`AnalyzerError::Section`],
+    /// [`AnalyzerError::NoElements`] if no type describes its elements, [`AnalyzerError::Section`],
     /// [`AnalyzerError::Cancelled`].
     pub fn collections(&self, progress: &dyn Progress) -> Result<Collections> {
         let tables = self.recording().tables()?;
         let boxed = self.boxed_numbers(progress)?;
         let uniform = self.uniform_arrays(progress)?;
-        // What has as many elements as it is long is not filled, and has nothing to spare.
+        // An array is always full, so it has no slots to spare.
         let filled = match self.filled(None, |places| !places.is_array(), progress) {
             Err(AnalyzerError::NoElements { .. }) if !boxed.is_empty() || !uniform.is_empty() => Vec::new(),
             filled => filled?,
@@ -168,12 +168,11 @@ impl Heap {
     /// Collections by type.
     fn by_type(&self, filled: &[Filled], progress: &dyn Progress) -> Result<Vec<CollectionType>> {
         let slots = self.slots_of(filled, progress)?;
-        let array = |of: &Filled, at: usize| of.arrays[at].and_then(|id| slots.get(&id).map(|slots| (id, *slots)));
         // The slots and the bytes of the longest array of each type.
         let mut longest: HashMap<TypeId, (u64, u64)> = HashMap::default();
         for of in filled {
-            for (at, filling) in of.fillings.iter().enumerate() {
-                if let (Some((_, array)), Some(count)) = (array(of, at), filling.slots) {
+            for (array, filling) in of.arrays.iter().zip(&of.fillings) {
+                if let (Some(array), Some(count)) = (array.and_then(|id| slots.get(&id)), filling.slots) {
                     let longest = longest.entry(array.type_id).or_default();
                     *longest = (*longest).max((count, array.bytes));
                 }
@@ -184,10 +183,11 @@ impl Heap {
         let mut seen = HashSet::default();
         for of in filled {
             let objects = self.weighed(&of.set, progress)?;
-            for (at, (object, filling)) in objects.into_iter().zip(&of.fillings).enumerate() {
-                let new = || (CollectionType::new(object.type_id, object.id, &of.places), 0);
-                let (row, most) = found.entry(object.type_id).or_insert_with(new);
-                let array = array(of, at);
+            for ((object, filling), array) in objects.into_iter().zip(&of.fillings).zip(&of.arrays) {
+                let (row, most) = found
+                    .entry(object.type_id)
+                    .or_insert_with(|| (CollectionType::new(object.type_id, object.id, &of.places), 0));
+                let array = array.and_then(|id| slots.get(&id).map(|slots| (id, *slots)));
                 let slot_bytes = array
                     .and_then(|(_, array)| longest.get(&array.type_id))
                     .and_then(|&(count, bytes)| slot_bytes(count, bytes))
@@ -206,21 +206,21 @@ impl Heap {
         Ok(found.into_values().map(|(row, _)| row).collect())
     }
 
-    /// What is to know of arrays that hold slots.
+    /// The arrays that hold slots, by object.
     fn slots_of(&self, filled: &[Filled], progress: &dyn Progress) -> Result<HashMap<ObjectId, Slots>> {
         let mut ids: Vec<ObjectId> = filled.iter().flat_map(|of| of.arrays.iter().copied().flatten()).collect();
         ids.sort_unstable();
         ids.dedup();
         let set = ObjectSet::from_sorted(self.snapshot(), self.object_count(), ids);
         let used = self.indexed_references(&set, progress)?;
-        let slots = |object: Weighed| {
-            let used = used.get(&object.id).copied().unwrap_or(0);
-            (object.id, Slots { type_id: object.type_id, bytes: object.bytes, used })
-        };
-        Ok(self.weighed(&set, progress)?.into_iter().map(slots).collect())
+        let slots = self.weighed(&set, progress)?.into_iter().map(|Weighed { id, type_id, bytes }| {
+            let used = used.get(&id).copied().unwrap_or(0);
+            (id, Slots { type_id, bytes, used })
+        });
+        Ok(slots.collect())
     }
 
-    /// How many references with an index each object of the set has, if any.
+    /// The number of references with an index of each object of the set that has any.
     fn indexed_references(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<HashMap<ObjectId, u64>> {
         let tables = self.recording().tables()?;
         let mut places = places(self.recording(), &[self.snapshot()])?;
@@ -249,13 +249,20 @@ impl Heap {
         Ok(counts)
     }
 
-    /// Objects that stand for a number and could be one if it is equal.
+    /// Objects that represent a number and could be shared if the numbers are equal.
     fn boxed_numbers(&self, progress: &dyn Progress) -> Result<Vec<BoxedNumbers>> {
         let tables = self.recording().tables()?;
-        let has = |id, key| tables.type_attributes(id).any(|(known, _)| known == key);
-        let set = self.objects_of_types(None, |id| has(id, "value of") && has(id, "interchangeable"), progress)?;
+        let set = self.objects_of_types(
+            None,
+            |id| {
+                ["value of", "interchangeable"]
+                    .iter()
+                    .all(|key| tables.type_attributes(id).any(|(known, _)| known == *key))
+            },
+            progress,
+        )?;
         let values = self.stand_for(&set, progress)?;
-        // For each value how many objects have it, and the first of them.
+        // For each value the number of objects with it, and the first of them.
         let mut by_value: HashMap<(TypeId, (u8, u64)), (u64, ObjectId)> = HashMap::default();
         let mut rows: BTreeMap<TypeId, (BoxedNumbers, u64)> = BTreeMap::new();
         for (object, held) in self.weighed(&set, progress)?.into_iter().zip(values) {
@@ -295,10 +302,9 @@ impl Heap {
             let path = FieldPath::of(vec![field.to_owned()]);
             let set = self.objects_of_types(None, |id| types.binary_search(&id).is_ok(), progress)?;
             let elements = self.paths_at_once(&[(&set, &path)], progress)?.remove(0);
-            let is_known = |element: &Held| matches!(element, Held::Value(_));
-            let known = set.iter().zip(&elements).filter(|(_, element)| is_known(element)).map(|(id, _)| id);
-            let known = ObjectSet::from_sorted(self.snapshot(), self.object_count(), known);
-            let elements = elements.into_iter().filter(is_known);
+            let known = set.iter().zip(elements).filter(|(_, element)| matches!(element, Held::Value(_)));
+            let (known, elements): (Vec<ObjectId>, Vec<Held>) = known.unzip();
+            let known = self.set_of(&known);
             for (object, element) in self.weighed(&known, progress)?.into_iter().zip(elements) {
                 let Weighed { id: example, type_id, bytes } = object;
                 let none = UniformArrays { type_id, element, objects: 0, bytes: 0, example };
@@ -386,7 +392,7 @@ impl CollectionType {
     }
 }
 
-/// How many of `elements` are not the first of their slot on average, if their slots are random.
+/// The expected number of elements that are not the first of their slot if slots are random.
 #[expect(clippy::cast_precision_loss, reason = "no collection has 2^53 elements")]
 fn expected_collisions(elements: u64, slots: u64) -> f64 {
     let (elements, slots) = (elements as f64, slots as f64);
@@ -395,8 +401,7 @@ fn expected_collisions(elements: u64, slots: u64) -> f64 {
     (elements - (slots - empty)).max(0.0)
 }
 
-/// What a slot needs in an array of so many slots and bytes: the largest power of two that fits, as the rest is the head
-/// of the array.
+/// Bytes per slot of an array: the largest power of two, up to 16, such that all slots fit. The rest is the array's header.
 fn slot_bytes(slots: u64, bytes: u64) -> Option<u64> {
     let most = bytes.checked_div(slots)?;
     most.checked_ilog2().map(|bits| 1 << bits.min(4))

@@ -1,7 +1,7 @@
 //! Finds duplicates: objects that are equal as far as the recording knows.
 //!
 //! ```text
-//!   blocks ──▶ hash, object          what is known of each: type, sizes, name, values, labels, strengths, targets
+//!   blocks ──▶ hash, object          hashed are: type, sizes, name, values, labels, strengths, targets
 //!                  │ sort
 //!                  ▼
 //!              hash, lowest object, count     equal hashes are adjacent: a duplicate set
@@ -10,14 +10,15 @@
 //!   blocks ──▶ by type               the bytes of all objects of a set but one
 //! ```
 //!
-//! **Texts in arrays.** Where a text is the contents of an array that the object refers to, as in a JVM, equal texts are in
+//! **Texts in arrays.** If a text is the contents of an array that the object refers to, as in a JVM, equal texts are in
 //! different arrays. The type of such objects has the attribute [`TEXT_OF`], whose value is the label of that reference. Its
 //! target is not compared. A set with several of these arrays wastes all but one. An array to which objects with several
 //! texts refer is not wasted by any.
 //!
-//! **Values.** What fields hold is compared, unless the object has a name or text: that says what it is, and its fields may
-//! hold what was computed from it, as the hash of a string. An optional field is compared only if it tells everything
-//! about an object, as the field with the elements of an array of numbers does. Types say so in the attributes [`TELL_ALL`].
+//! **Values.** The values of fields are compared, unless the object has a name or text: that identifies it, and its fields
+//! may hold values computed from the text, such as the hash of a string. An optional field is compared only if it determines
+//! the whole object, as the field with the elements of an array of numbers does. The attributes [`TELL_ALL`] of types name
+//! such fields.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -70,7 +71,7 @@ impl Duplicates {
 
 /// The attribute of a type whose objects' text is the contents of an array: the label of the reference to it.
 const TEXT_OF: &str = "text of";
-/// The attributes of a type whose values are names of fields: an object that has a value for one is known by it.
+/// The attributes of a type whose values are names of fields that determine the whole object.
 const TELL_ALL: [&str; 3] = ["all elements", "same elements", "value of"];
 /// Stands for an array of a text in the hash of the object.
 const ANY_ARRAY: u32 = u32::MAX;
@@ -88,33 +89,33 @@ const COUNT_BITS: u32 = u64::BITS;
 /// For each type the references that all its objects have among their first [`BEGINNING`].
 type Common = BTreeMap<TypeId, Vec<Reference>>;
 
-/// What is known of texts.
+/// Precomputed answers about strings and fields.
 struct Texts<'t> {
     /// The hash of each string.
     hashes: Vec<u64>,
     /// See [`Heap::text_labels`].
     labels: BTreeMap<TypeId, &'t str>,
-    /// How the values of each field are compared.
+    /// The comparison for each field.
     fields: Vec<Comparison>,
 }
 
-/// How the values of a field are compared.
+/// The way in which the values of a field are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Comparison {
     is_compared: bool,
     is_text: bool,
-    /// They tell all of an object.
+    /// They determine the whole object.
     tells_all: bool,
 }
 
 impl Comparison {
-    /// Whether an object has a field whose value tells all of it.
+    /// Whether an object has a field whose value determines it.
     fn is_told(fields: &[Comparison], columns: &BlockColumns, row: usize) -> bool {
         columns.values.fields(row).iter().any(|&field| fields.get(field.index()).is_some_and(|field| field.tells_all))
     }
 }
 
-/// What is found while objects are hashed.
+/// The findings of hashing other than the hashes.
 #[derive(Default)]
 struct Found {
     common: Common,
@@ -132,12 +133,12 @@ fn keep_common(common: &mut Vec<Reference>, others: &[Reference]) {
 
 impl Heap {
     /// The duplicate sets of each type. Objects are equal if they agree in type, name, shallow and unmanaged size, in
-    /// the labels, strengths and targets of their references in order, and, if they have no name, in what their fields hold.
+    /// the labels, strengths and targets of their references in order, and, if they have no name, in the values of fields.
     /// The array of which the text of an object is the contents is not compared. Types that waste most come first.
     ///
     /// Objects with neither a name nor references cannot be compared and are ignored, and so are those without a name whose
     /// single reference is one that all objects of the type have among their first four, such as the reference to the
-    /// class; unless a field tells all of them, as of arrays of numbers and of boxed numbers.
+    /// class; unless a field determines the whole object, as for arrays of numbers and boxed numbers.
     ///
     /// Time: all references are hashed once, on all threads, and objects are sorted by hash. Memory: 16 bytes for each
     /// object, as many for each text in an array, and 8 bytes for each string. Objects count as equal if their hashes of 96
@@ -163,13 +164,13 @@ impl Heap {
     /// Duplicate sets that the index file has; `None` if they are damaged.
     fn duplicates_of_rows(&self, rows: &[Row]) -> Result<Option<Vec<Duplicates>>> {
         let types = self.recording().tables()?.type_count() as u64;
-        let duplicates = |&[type_id, groups, objects, wasted_bytes, example, example_count]: &Row| {
+        let found = rows.iter().map(|&[type_id, groups, objects, wasted_bytes, example, example_count]| {
             let is_possible = type_id < types && example < self.object_count() && groups <= objects;
             let (type_id, example) = (TypeId(type_id as u32), ObjectId(example as u32));
             let found = Duplicates { type_id, groups, objects, wasted_bytes, example, example_count };
             is_possible.then_some(found)
-        };
-        Ok(rows.iter().map(duplicates).collect())
+        });
+        Ok(found.collect())
     }
 
     fn find_duplicates(&self, progress: &dyn Progress) -> Result<Vec<Duplicates>> {
@@ -230,11 +231,14 @@ impl Heap {
     /// The label of the reference to the array of the text, for each type that has such.
     fn text_labels(&self) -> Result<BTreeMap<TypeId, &str>> {
         let tables = self.recording().tables()?;
-        let label = |id| tables.type_attributes(id).find(|&(key, _)| key == TEXT_OF).map(|(_, label)| (id, label));
-        Ok((0..tables.type_count() as u32).filter_map(|id| label(TypeId(id))).collect())
+        let labels = (0..tables.type_count() as u32).map(TypeId).filter_map(|id| {
+            let (_, label) = tables.type_attributes(id).find(|&(key, _)| key == TEXT_OF)?;
+            Some((id, label))
+        });
+        Ok(labels.collect())
     }
 
-    /// How the values of each field are compared.
+    /// The comparison for each field.
     fn comparisons(&self) -> Result<Vec<Comparison>> {
         let (tables, fields) = (self.recording().tables()?, self.recording().fields()?);
         let mut comparisons = Vec::new();
@@ -249,8 +253,7 @@ impl Heap {
         Ok(comparisons)
     }
 
-    /// The hashes of all objects that can be compared, in no particular order; their number; and what else was
-    /// found of them.
+    /// The hashes of all objects that can be compared, in no particular order; their number; and the other findings.
     fn hashes(&self, progress: &dyn Progress) -> Result<(Column<Record>, usize, Found)> {
         let totals = self.recording().commit(self.snapshot())?.totals;
         let objects = usize::try_from(self.object_count()).unwrap_or(usize::MAX);
@@ -403,9 +406,10 @@ fn merge(by_type: &mut BTreeMap<TypeId, Sum>, part: Sum) {
 
 /// The duplicate sets whose first objects are in a block.
 fn sets_in<'s>(sets: &'s [Record], place: &BlockPlace) -> &'s [Record] {
-    let from = |object: u128| sets.partition_point(|set| set >> COUNT_BITS < object);
     let first = u128::from(place.entry.first_object);
-    &sets[from(first)..from(first + u128::from(place.entry.objects))]
+    let [start, end] = [first, first + u128::from(place.entry.objects)]
+        .map(|object| sets.partition_point(|set| set >> COUNT_BITS < object));
+    &sets[start..end]
 }
 
 /// Merges equal hashes, which are adjacent, into duplicate sets of at least two objects, in place. Returns the number
@@ -459,7 +463,7 @@ struct Looks {
     key: Key,
     lanes: [u64; 2],
     has_name: bool,
-    /// A field tells all of it.
+    /// A field determines the whole object.
     is_told: bool,
     references: u64,
     /// The array of the text.
@@ -486,13 +490,15 @@ impl Looks {
         looks
     }
 
-    /// Adds what fields hold.
+    /// Adds the values of fields.
     fn add_values(&mut self, (fields, codes): (&[FieldId], &[u64]), texts: &Texts<'_>) {
         for (field, &code) in fields.iter().zip(codes) {
             let of_field = texts.fields.get(field.index()).copied().unwrap_or_default();
             if of_field.is_compared {
-                let text = || usize::try_from(code).ok().and_then(|text| texts.hashes.get(text).copied());
-                let value = if of_field.is_text { text().unwrap_or_default() } else { code };
+                let value = match of_field.is_text {
+                    true => usize::try_from(code).ok().and_then(|text| texts.hashes.get(text)).copied().unwrap_or(0),
+                    false => code,
+                };
                 self.mix(value, field.0);
                 self.is_told |= of_field.tells_all;
             }
@@ -523,14 +529,14 @@ impl Looks {
         }
     }
 
-    /// The hash and the id of the object; `None` if it has neither name nor references, and no field tells all of it. The
-    /// same with the array of its text is added to `arrays`.
+    /// The hash and the id of the object; `None` if it has neither name nor references, and no field determines it. The
+    /// hash with the array of its text is added to `arrays`.
     fn record(mut self, arrays: &mut Vec<Record>) -> Option<Record> {
         // So the last reference affects all bits, too.
         self.mix(self.references, self.references as u32);
         let [one, other] = self.lanes.map(u128::from);
-        let record = |id: ObjectId| (other << u64::BITS | one) << ID_BITS | u128::from(id.0);
-        arrays.extend(self.array.map(record));
-        (self.has_name || self.is_told || self.references > 0).then_some(record(self.object))
+        let hash = (other << u64::BITS | one) << ID_BITS;
+        arrays.extend(self.array.map(|array| hash | u128::from(array.0)));
+        (self.has_name || self.is_told || self.references > 0).then_some(hash | u128::from(self.object.0))
     }
 }

@@ -1,6 +1,6 @@
 //! The entries of maps, and the elements of lists and sets.
 //!
-//! Types say in their attribute `entries` where those of an object are, see `parts`:
+//! The attribute `entries` of a type says where the entries of its objects are, see `parts`:
 //!
 //! ```text
 //!   HashMap          .table[]              the entries of each object in the array
@@ -9,8 +9,8 @@
 //!   ArrayList        =.elementData[]       the array holds the elements
 //! ```
 //!
-//! Objects that are on the way are read once each, however they refer to each other: many at once, and after some
-//! time all of the heap that are like them, so that a long list does not need a look into the file for each node.
+//! Each object on the way is read once. Objects are read in batches, and after some time all objects of the same form are
+//! read in one pass, so that a long list does not need an access to the file for each node.
 
 mod parts;
 
@@ -26,48 +26,48 @@ use crate::progress::{Progress, check};
 use crate::questions::fields::{FieldPath, Held};
 use parts::{Part, Unless};
 
-/// The most ways in which types of a recording may say where entries are. Further ones are not known.
+/// The maximum number of different values of the attribute `entries` in a recording. Further ones are ignored.
 const MOST_FORMS: usize = 128;
-/// The most arrays, and elements that may be none, that are read one by one.
+/// The maximum number of arrays, and of possibly absent elements, that are read one by one.
 const MOST_ARRAYS: u32 = 1000;
-/// The most lists of which it is counted how many elements are null.
+/// The maximum number of lists whose null elements are counted, because each costs passes over blocks.
 const MOST_LISTS: usize = 16;
-/// The most copies of elements that are told: an object of a few bytes may say that it holds billions.
+/// The maximum number of copies of elements that are listed: an object of a few bytes may claim to hold billions.
 const MOST_COPIES: u64 = 1 << 16;
-/// The most objects that are read at once, and the fewest where more are waiting.
+/// The maximum number of objects that are read at once, and the minimum if more are waiting.
 const MOST_AT_ONCE: usize = 1 << 16;
 const LEAST_AT_ONCE: usize = 64;
 
-/// How an entry of an object is found.
+/// The key of an entry.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum EntryKey {
-    /// Not at all: it is in a set.
+    /// An element of a set has none.
     None,
-    /// By its place, counted from 0.
+    /// The position in a list, counted from 0.
     Index(u64),
-    /// By what a map holds for it.
+    /// The key in a map.
     Held(Held),
 }
 
 /// An entry of a map, or an element of a list or set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry {
-    /// How it is found.
+    /// The key.
     pub key: EntryKey,
-    /// What is there.
+    /// The value or element.
     pub value: Held,
 }
 
 /// The entries of an object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entries {
-    /// In the object's own order. Slots of arrays that hold null are left out.
+    /// The entries in the object's own order. Slots of arrays that hold null are left out.
     pub entries: Vec<Entry>,
-    /// Whether there are more than were asked for, or more copies of one element than 65,536.
+    /// Whether there are more than the requested number, or more copies of one element than 65,536.
     pub has_more: bool,
-    /// Whether these are all, as far as they were asked for: false if the recording does not tell everything.
+    /// Whether all requested entries are known: false if the recording lacks some of the necessary data.
     pub are_known: bool,
-    /// How many elements of lists and arrays are null, and left out. `None` if that is not known.
+    /// The number of elements of lists and arrays that are null, and left out. `None` if unknown.
     pub nulls: Option<u64>,
 }
 
@@ -104,21 +104,21 @@ struct Forms {
 impl Forms {
     fn find(heap: &Heap) -> Result<Self> {
         let tables = heap.recording().tables()?;
-        let (mut parts, mut number_of): (Vec<Vec<Part>>, HashMap<Vec<Part>, u32>) = Default::default();
-        let number = |id| {
-            let form = parts::of_type(tables, id)?;
-            if let Some(&number) = number_of.get(&form) {
-                return Some(number);
-            }
-            let number = parts.len() as u32;
-            (parts.len() < MOST_FORMS).then(|| {
-                parts.push(form.clone());
-                number_of.insert(form, number);
-                number
-            })
-        };
-        let of_type = (0..tables.type_count() as u32).map(TypeId).map(number).collect();
-        Ok(Forms { parts, of_type })
+        let mut forms = Forms { parts: Vec::new(), of_type: Vec::with_capacity(tables.type_count()) };
+        let mut number_of: HashMap<Vec<Part>, u32> = HashMap::default();
+        for form in (0..tables.type_count() as u32).map(|id| parts::of_type(tables, TypeId(id))) {
+            let known = form.as_ref().and_then(|form| number_of.get(form).copied());
+            forms.of_type.push(match form {
+                Some(form) if known.is_none() && forms.parts.len() < MOST_FORMS => {
+                    let number = forms.parts.len() as u32;
+                    forms.parts.push(form.clone());
+                    number_of.insert(form, number);
+                    Some(number)
+                }
+                _ => known,
+            });
+        }
+        Ok(forms)
     }
 
     fn paths(&self, form: u32) -> Vec<&FieldPath> {
@@ -126,15 +126,15 @@ impl Forms {
     }
 }
 
-/// What is still to be done, the next last.
+/// A pending step of the walk; the next one is at the end of the list.
 #[derive(Debug, Clone, Copy)]
 enum Task {
-    /// The entries of an object, or only their keys.
+    /// Adds the entries of an object, or only their keys.
     Visit(ObjectId, bool),
     Tell(Entry),
-    /// An element whose index is how many were found before it.
+    /// Adds an element whose index is the number of elements before it.
     Count(Held),
-    /// So many of these.
+    /// Adds an element this number of times.
     Repeat(Held, u64),
 }
 
@@ -173,10 +173,10 @@ struct Walk<'h> {
     blocks: usize,
     arrays_left: u32,
     copies_left: u64,
-    /// Whether numbers are what the program held.
+    /// Whether numbers are original, not replaced by redaction.
     has_numbers: bool,
     counted: u64,
-    /// The objects whose elements are those of an array, with how many are not null.
+    /// The objects whose elements are those of an array, with the number of elements that are not null.
     lists: Vec<(ObjectId, u64)>,
     found: Entries,
 }
@@ -246,7 +246,7 @@ impl<'h> Walk<'h> {
         Ok(self.found)
     }
 
-    /// How many elements of the lists are null: those that are not among the elements that they say they have.
+    /// The number of null elements of the lists: the recorded number of elements less those found.
     fn nulls(&self) -> Result<Option<u64>> {
         if self.lists.len() > MOST_LISTS {
             return Ok(None);
@@ -262,7 +262,7 @@ impl<'h> Walk<'h> {
         Ok(Some(nulls))
     }
 
-    /// Puts what an object contributes before all that is waiting.
+    /// Puts the entries of an object before all pending tasks.
     fn visit(&mut self, object: ObjectId, only_keys: bool) -> Result<()> {
         if !self.seen.insert(object) {
             return Ok(());
@@ -302,11 +302,10 @@ impl<'h> Walk<'h> {
             (Part::KeysOf(_), &[Held::Object(map)]) => self.waiting.push(Task::Visit(map, true)),
             (Part::OfEach(_), &[Held::Object(array)]) => {
                 let slots = slots(&self.array(array)?);
-                let visit = |&(_, held): &(u64, Held)| match held {
+                self.waiting.extend(slots.into_iter().filter_map(|(_, held)| match held {
                     Held::Object(object) => Some(Task::Visit(object, only_keys)),
                     _ => None,
-                };
-                self.waiting.extend(slots.iter().filter_map(visit));
+                }));
             }
             (Part::Entry { unless_null: true, .. }, &[.., Held::Null]) => {}
             (Part::Entry { .. }, &[key, value]) => self.waiting.push(tell(key, value, only_keys)),
@@ -355,8 +354,9 @@ impl<'h> Walk<'h> {
             (Part::Turns(_), &[Held::Object(array)]) => {
                 let slots = slots(&self.array(array)?);
                 for pair in slots.chunk_by(|(one, _), (other, _)| one / 2 == other / 2) {
-                    let at = |odd| pair.iter().find(|(slot, _)| slot % 2 == odd).map_or(Held::Null, |&(_, held)| held);
-                    self.waiting.push(tell(at(0), at(1), only_keys));
+                    let [key, value] = [0, 1]
+                        .map(|odd| pair.iter().find(|(slot, _)| slot % 2 == odd).map_or(Held::Null, |&(_, held)| held));
+                    self.waiting.push(tell(key, value, only_keys));
                 }
             }
             (Part::Parallel { .. }, &[Held::Object(keys), Held::Object(values)]) => {
@@ -375,14 +375,15 @@ impl<'h> Walk<'h> {
                 let pairs = self.number(count).and_then(|count| usize::try_from(count.checked_mul(2)?).ok());
                 let first = references.iter().position(|reference| reference.label == Label::Unknown);
                 let pairs = pairs.and_then(|twice| references[first.unwrap_or(0)..].get(..twice));
-                let is_key = |pair: &[Reference]| pair[0].label == Label::Unknown;
-                match pairs.filter(|pairs| pairs.chunks_exact(2).all(is_key)) {
-                    Some(pairs) => self.waiting.extend(
-                        pairs
-                            .chunks_exact(2)
-                            .map(|pair| tell(Held::Object(pair[0].target), Held::Object(pair[1].target), only_keys)),
-                    ),
-                    None => self.found.are_known = false,
+                match pairs.map(|pairs| pairs.as_chunks::<2>().0) {
+                    Some(pairs) if pairs.iter().all(|[key, _]| key.label == Label::Unknown) => {
+                        self.waiting.extend(
+                            pairs.iter().map(|[key, value]| {
+                                tell(Held::Object(key.target), Held::Object(value.target), only_keys)
+                            }),
+                        );
+                    }
+                    _ => self.found.are_known = false,
                 }
             }
             (&Part::OwnUnnamed { is_ordered, .. }, &[Held::Value(count)]) => {
@@ -412,16 +413,16 @@ impl<'h> Walk<'h> {
         Ok(order.filter(|order| order.head <= order.length))
     }
 
-    /// Puts the elements of a list before all that is waiting, the first of them first.
+    /// Puts the elements of a list before all pending tasks, in order.
     fn push_elements(&mut self, list: ObjectId, elements: Vec<(u64, Held)>) {
         if self.lists.len() <= MOST_LISTS {
             self.lists.push((list, elements.len() as u64));
         }
-        let tell = |(slot, value)| Task::Tell(Entry { key: EntryKey::Index(slot), value });
-        self.waiting.extend(elements.into_iter().map(tell));
+        let elements = elements.into_iter();
+        self.waiting.extend(elements.map(|(slot, value)| Task::Tell(Entry { key: EntryKey::Index(slot), value })));
     }
 
-    /// Whether what a field of an object holds is no element.
+    /// Whether the value of a field of an object stands for the absence of an element.
     fn is_none(&mut self, object: ObjectId, value: Held, unless: &Unless) -> Result<bool> {
         if *unless == Unless::Never {
             return Ok(false);
@@ -477,7 +478,8 @@ impl<'h> Walk<'h> {
                 }
             }
         }
-        // Few objects are in few blocks. As soon as this took as long as a pass over all blocks, that is what is done.
+        // Few objects are in few blocks. When this has taken as long as a pass over all blocks, all objects of the form are
+        // read in one pass.
         let is_long = self.blocks_left == 0;
         self.blocks_left = self.blocks_left.saturating_sub(ids.len().min(self.blocks));
         let (heap, forms, progress) = (self.heap, self.forms, self.progress);
@@ -543,13 +545,13 @@ fn tell(key: Held, value: Held, only_keys: bool) -> Task {
     })
 }
 
-/// What the slots of an array hold, in their order, without those that hold null.
+/// The contents of the slots of an array, in their order, without those that hold null.
 fn slots(references: &[Reference]) -> Vec<(u64, Held)> {
-    let slot = |reference: &Reference| match reference.label {
+    let slots = references.iter().filter_map(|reference| match reference.label {
         Label::Index(index) => Some((index, Held::Object(reference.target))),
         _ => None,
-    };
-    let mut slots: Vec<(u64, Held)> = references.iter().filter_map(slot).collect();
+    });
+    let mut slots: Vec<(u64, Held)> = slots.collect();
     slots.sort_by_key(|&(slot, _)| slot);
     slots
 }

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //!   texts         type package superclass loader name text kind layout file site
-//!   is            `is Map`: the type, or one that it is derived from
+//!   is            `is Map`: the type or one of its bases
 //!   numbers       size unmanaged retained distance inrefs refs id site generation serial address
 //!   properties    reachable unreachable root
 //!   fields        .count   .owner.name                         see [`crate::questions::fields`]
@@ -72,11 +72,12 @@ impl Expression {
     #[must_use]
     pub fn unknown_types(&self, tables: &Tables) -> Vec<&str> {
         let names = terms::type_names(&self.node).into_iter();
-        let is_known = |name: &str, or_interface| tables.has_type(name) || or_interface && tables.has_interface(name);
-        names.filter(|&(name, or_interface)| !is_known(name, or_interface)).map(|(name, _)| name).collect()
+        let unknown = names
+            .filter(|&(name, or_interface)| !tables.has_type(name) && !(or_interface && tables.has_interface(name)));
+        unknown.map(|(name, _)| name).collect()
     }
 
-    /// Whether it asks what types are derived from.
+    /// Whether it compares the bases of types.
     #[must_use]
     pub fn asks_for_bases(&self) -> bool {
         terms::asks_for_bases(&self.node)
@@ -86,12 +87,13 @@ impl Expression {
     #[must_use]
     pub fn interfaces(&self, tables: &Tables) -> Vec<&str> {
         let names = terms::type_names(&self.node).into_iter();
-        let is_interface = |name| !tables.has_type(name) && tables.has_interface(name);
-        names.filter(|&(name, or_interface)| or_interface && is_interface(name)).map(|(name, _)| name).collect()
+        let interfaces =
+            names.filter(|&(name, or_interface)| or_interface && !tables.has_type(name) && tables.has_interface(name));
+        interfaces.map(|(name, _)| name).collect()
     }
 
-    /// A text that no other expression and kinds have. Texts that were typed differently may have one text. `None` if it
-    /// names objects as `$name` or `%3`: what these mean changes.
+    /// A text that identifies the expression and the kinds. Expressions that were typed differently may have the same text.
+    /// `None` if it names objects as `$name` or `%3`, whose meaning changes.
     pub(crate) fn text(&self, kinds: &[KindId]) -> Option<String> {
         self.snapshot.is_none().then(|| format!("{kinds:?} {:?}", self.node))
     }

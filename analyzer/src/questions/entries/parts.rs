@@ -1,4 +1,4 @@
-//! Where the entries of an object are, as the attribute `entries` of its type says.
+//! The places of the entries of an object, from the attribute `entries` of its type.
 
 use barrow_format::TypeId;
 
@@ -8,11 +8,11 @@ use crate::questions::fields::FieldPath;
 /// The attribute of a type with the places of the entries of its objects.
 const ENTRIES: &str = "entries";
 
-/// The most parts of an attribute, and the most names of a path: more are of no use, and each costs time.
+/// The maximum number of parts of an attribute, and of names in a path. No known collection needs more, and each costs time.
 const MOST_PARTS: usize = 8;
 const MOST_NAMES: usize = 4;
 
-/// A word of the attribute: what an object contributes.
+/// A word of the attribute: a contribution of an object to the entries.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Part {
     /// `.next`: the entries of the object there; with `~` at the end also if it is not known which of several fields of
@@ -152,10 +152,10 @@ fn path(text: &str) -> Option<FieldPath> {
     FieldPath::parse(text).filter(|path| is_plain && path.names().len() <= MOST_NAMES)
 }
 
-/// What the type says, or the first that it is derived from that says anything; `None` if that cannot be read.
+/// The parts in the attribute of the type, or of its nearest base with one; `None` if there is none or it cannot be parsed.
 pub(super) fn of_type(tables: &Tables, id: TypeId) -> Option<Vec<Part>> {
-    let said = |id| tables.type_attributes(id).find(|(key, _)| *key == ENTRIES).map(|(_, value)| value);
-    let words = tables.type_and_bases(id).find_map(said)?.split(' ');
+    let mut attributes = tables.type_and_bases(id).flat_map(|id| tables.type_attributes(id));
+    let words = attributes.find(|(key, _)| *key == ENTRIES)?.1.split(' ');
     let parts: Option<Vec<Part>> = words.take(MOST_PARTS + 1).map(Part::parse).collect();
     parts.filter(|parts| parts.len() <= MOST_PARTS)
 }

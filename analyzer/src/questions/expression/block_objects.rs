@@ -40,14 +40,13 @@ pub(crate) enum Sizes<'b> {
 impl<'b> BlockObjects<'b> {
     /// A decoded block that is not a continuation.
     pub(crate) fn new(columns: &'b BlockColumns, continued: u64, tables: &Tables) -> Self {
-        let sizes = |sizes: &'b [u64]| if sizes.is_empty() { Sizes::Zero } else { Sizes::Wide(sizes) };
         BlockObjects {
             first: ObjectId(columns.first_object),
             count: columns.objects(),
             places: &columns.shapes,
             types: Some(columns.dictionary.iter().map(|&shape| tables.shape(shape).type_id).collect()),
-            shallow_bytes: sizes(&columns.shallow_bytes),
-            unmanaged_bytes: sizes(&columns.unmanaged_bytes),
+            shallow_bytes: Sizes::of(&columns.shallow_bytes),
+            unmanaged_bytes: Sizes::of(&columns.unmanaged_bytes),
             decoded: Some((columns, continued)),
         }
     }
@@ -109,7 +108,12 @@ impl<'b> BlockObjects<'b> {
     }
 }
 
-impl Sizes<'_> {
+impl<'b> Sizes<'b> {
+    /// The sizes in a column, which is empty if all are 0.
+    fn of(column: &'b [u64]) -> Self {
+        if column.is_empty() { Sizes::Zero } else { Sizes::Wide(column) }
+    }
+
     /// The size of one object.
     #[inline(always)]
     fn at(self, row: usize) -> u64 {

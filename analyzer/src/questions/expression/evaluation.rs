@@ -8,7 +8,6 @@
 use std::sync::Arc;
 
 use barrow_expressions::Pattern;
-use barrow_format::block::BlockColumns;
 use barrow_format::rows::KindRole;
 use barrow_format::{KindId, ObjectId, SiteId, TypeId};
 
@@ -64,10 +63,11 @@ impl Expression {
         let no_sites = Sites::default();
         let sites = if needs_sites(&self.node) { recording.sites()? } else { &no_sites };
         let step = Step::of(&self.node, &Texts { tables, sites });
-        let of_kind = |id| kinds.is_empty() || kinds.contains(&tables.type_kind(id));
-        let answer = |id| if of_kind(id) { step.of_type(id) } else { Some(false) };
-        let by_type = type_ids(tables).map(answer).collect();
-        Ok(Prepared { step, by_type, columns })
+        let by_type = type_ids(tables).map(|id| match kinds.is_empty() || kinds.contains(&tables.type_kind(id)) {
+            true => step.of_type(id),
+            false => Some(false),
+        });
+        Ok(Prepared { by_type: by_type.collect(), step, columns })
     }
 }
 
@@ -144,15 +144,28 @@ impl<D: DerivedColumns> Prepared<'_, D> {
     /// The objects of `within` that match.
     pub(crate) fn select(&self, block: &BlockObjects<'_>, within: PartialSet) -> PartialSet {
         let answers = block.by_place(&self.by_type);
-        let of_answer = |answer| match answers.iter().all(|&one| one == answer) {
-            true => within.clone(),
-            false => within.filter_by(block.places, |place| answers[place as usize] == answer),
+        let mut matching = match answers.contains(&Some(true)) {
+            true => of_answer(Some(true), &answers, block, &within),
+            false => block.none(),
         };
-        let mut matching = if answers.contains(&Some(true)) { of_answer(Some(true)) } else { block.none() };
         if answers.contains(&None) {
-            matching.union_with(&self.step.select(block, &of_answer(None), self.columns));
+            let open = of_answer(None, &answers, block, &within);
+            matching.union_with(&self.step.select(block, &open, self.columns));
         }
         matching
+    }
+}
+
+/// The objects of `within` whose types have this answer. `answers` are by place.
+fn of_answer(
+    answer: Option<bool>,
+    answers: &[Option<bool>],
+    block: &BlockObjects<'_>,
+    within: &PartialSet,
+) -> PartialSet {
+    match answers.iter().all(|&one| one == answer) {
+        true => within.clone(),
+        false => within.filter_by(block.places, |place| answers[place as usize] == answer),
     }
 }
 
@@ -203,12 +216,11 @@ impl<'e> Step<'e> {
                 let by_type = type_ids(tables).map(|id| comparison.holds(tables, id)).collect();
                 match comparison.attribute {
                     TextAttribute::Name => {
-                        let is_match = move |text: &str| comparison.test.holds(Some(text));
-                        Step::Names { by_string: tables.string_answers(is_match), by_type }
+                        let by_string = tables.string_answers(|text| comparison.test.holds(Some(text)));
+                        Step::Names { by_string, by_type }
                     }
                     TextAttribute::Text => {
-                        let is_match = move |text: &str| comparison.test.holds(Some(text));
-                        let by_string = tables.string_answers(is_match);
+                        let by_string = tables.string_answers(|text| comparison.test.holds(Some(text)));
                         let without_text = vec![false; by_type.len()];
                         Step::All(vec![Step::Types(by_type), Step::Names { by_string, by_type: without_text }])
                     }
@@ -244,19 +256,9 @@ impl<'e> Step<'e> {
 
     /// Whether all or none of the objects of a type match; `None` if that depends on the object.
     fn of_type(&self, id: TypeId) -> Option<bool> {
-        // A deciding answer wins; otherwise an unknown one makes the result unknown.
-        let decided = |steps: &[Step<'_>], deciding: bool| {
-            let mut answers = steps.iter().map(|step| step.of_type(id));
-            let is_open = answers.clone().any(|answer| answer.is_none());
-            if answers.any(|answer| answer == Some(deciding)) {
-                Some(deciding)
-            } else {
-                (!is_open).then_some(!deciding)
-            }
-        };
         match self {
-            Step::Any(steps) => decided(steps, true),
-            Step::All(steps) => decided(steps, false),
+            Step::Any(steps) => Step::combined(steps, id, true),
+            Step::All(steps) => Step::combined(steps, id, false),
             Step::Not(step) => step.of_type(id).map(|answer| !answer),
             Step::Types(answers) => Some(answers[id.index()]),
             Step::Names { .. }
@@ -268,6 +270,14 @@ impl<'e> Step<'e> {
             | Step::Field(_)
             | Step::Object(_) => None,
         }
+    }
+
+    /// The combined answer of several steps for a type. A deciding answer wins; otherwise an unknown one makes the result
+    /// unknown.
+    fn combined(steps: &[Step<'_>], id: TypeId, deciding: bool) -> Option<bool> {
+        let mut answers = steps.iter().map(|step| step.of_type(id));
+        let is_open = answers.clone().any(|answer| answer.is_none());
+        if answers.any(|answer| answer == Some(deciding)) { Some(deciding) } else { (!is_open).then_some(!deciding) }
     }
 
     /// The objects of `within` that match.
@@ -300,14 +310,13 @@ impl<'e> Step<'e> {
                 let known = block.site(row).and_then(|site| by_site.get(site.index()));
                 known.copied().unwrap_or(*otherwise)
             }),
-            Step::OfSite { comparison, numbers } => {
-                let number = |site: SiteId| match numbers.get(site.index()) {
+            Step::OfSite { comparison, numbers } => within.filter(|row| {
+                let number = block.site(row).and_then(|site| match numbers.get(site.index()) {
                     Some(&number) => number,
                     None => (comparison.attribute == NumberAttribute::Site).then_some(site.0.into()),
-                };
-                let number = |row| block.site(row).and_then(number);
-                within.filter(|row| number(row).is_some_and(|found| comparison.range.contains(found)))
-            }
+                });
+                number.is_some_and(|found| comparison.range.contains(found))
+            }),
             Step::Number(comparison) => comparison.select(block, within, derived),
             Step::Is(Property::Root) => within.filter(|row| derived.is_root(block.object(row))),
             Step::Is(property) => {
@@ -365,15 +374,15 @@ impl TextComparison {
     fn of_site_texts<'e>(&self, texts: &Texts<'e, '_>) -> Step<'e> {
         let ids = (0u32..).map(SiteId).take(texts.sites.count() + 1);
         let (pattern, negated) = (&self.test.pattern, self.test.negated);
-        let is_match = |id| {
-            let Some(site) = texts.sites.details(id, texts.tables) else { return false };
+        let by_site = ids.map(|id| {
+            let Some(site) = texts.sites.details(id, texts.tables) else { return negated };
             let mut forms = site.title().into_iter().chain(match pattern {
                 Pattern::Exact(_) => site.place(),
                 Pattern::Regex(_) | Pattern::Length(_) => None,
             });
-            forms.any(|text| pattern.matches(&text))
-        };
-        Step::Sites { by_site: ids.map(|id| is_match(id) != negated).collect(), otherwise: negated }
+            forms.any(|text| pattern.matches(&text)) != negated
+        });
+        Step::Sites { by_site: by_site.collect(), otherwise: negated }
     }
 }
 
@@ -381,50 +390,60 @@ impl NumberComparison {
     /// The number of every site that the attribute selects: the id of the first equal site, or the generation.
     fn of_sites<'e>(&self, texts: &Texts<'e, '_>) -> Step<'e> {
         let ids = (0u32..).map(SiteId).take(texts.sites.count() + 1);
-        let number = |id| match self.attribute {
+        let numbers = ids.map(|id| match self.attribute {
             NumberAttribute::Generation => texts.sites.generation(id, texts.tables),
             _ => Some(texts.sites.place_of(id).0.into()),
-        };
-        Step::OfSite { comparison: *self, numbers: ids.map(number).collect() }
+        });
+        Step::OfSite { comparison: *self, numbers: numbers.collect() }
     }
 
     /// The objects of `within` whose number is in the range.
     fn select(&self, block: &BlockObjects<'_>, within: &PartialSet, derived: &impl DerivedColumns) -> PartialSet {
         let range = self.range;
-        // 0 means none, and a column without values has zeros only.
-        let known = |of: fn(&BlockColumns) -> &[u64]| {
-            let column = block.decoded.map_or(&[][..], |(columns, _)| of(columns));
-            within.filter(|row| column.get(row).is_some_and(|&id| id != 0 && range.contains(id)))
-        };
-        let of_size = |sizes: Sizes<'_>| match sizes {
-            Sizes::Zero => within.filter(|_| range.contains(0)),
-            Sizes::Narrow(sizes) => within.filter_by(sizes, range.contains_narrow()),
-            Sizes::Wide(sizes) => within.filter_by(sizes, |size| range.contains(size)),
-        };
-        let distance = |row| derived.distance(block.object(row)).map(u64::from);
         match self.attribute {
-            NumberAttribute::Size => of_size(block.shallow_bytes),
-            NumberAttribute::Unmanaged => of_size(block.unmanaged_bytes),
+            NumberAttribute::Size => self.select_sizes(block.shallow_bytes, within),
+            NumberAttribute::Unmanaged => self.select_sizes(block.unmanaged_bytes, within),
             NumberAttribute::Retained => match derived.retained_in_a_row(block.first, block.count, &mut Vec::new()) {
-                Some(sizes) => of_size(Sizes::Narrow(sizes)),
+                Some(sizes) => self.select_sizes(Sizes::Narrow(sizes), within),
                 None => within.filter(|row| range.contains(derived.retained_bytes(block.object(row)))),
             },
-            NumberAttribute::Distance => within.filter(|row| distance(row).is_some_and(|found| range.contains(found))),
+            NumberAttribute::Distance => within.filter(|row| {
+                derived.distance(block.object(row)).is_some_and(|distance| range.contains(distance.into()))
+            }),
             NumberAttribute::Incoming => within.filter(|row| range.contains(derived.incoming_count(block.object(row)))),
             NumberAttribute::Outgoing => within.filter(|row| range.contains(block.references(row))),
             NumberAttribute::Id => within.filter(|row| range.contains(block.object(row).0.into())),
-            NumberAttribute::Serial => known(|columns| &columns.serials),
-            NumberAttribute::Address => known(|columns| &columns.addresses),
+            NumberAttribute::Serial => {
+                self.select_ids(block.decoded.map_or(&[], |(columns, _)| &columns.serials), within)
+            }
+            NumberAttribute::Address => {
+                self.select_ids(block.decoded.map_or(&[], |(columns, _)| &columns.addresses), within)
+            }
             // Evaluated by site, see `Step::OfSite`, or before blocks are read, see `Step::Field`.
             NumberAttribute::Site | NumberAttribute::Generation | NumberAttribute::Elements | NumberAttribute::Fill => {
                 block.none()
             }
         }
     }
+
+    fn select_sizes(&self, sizes: Sizes<'_>, within: &PartialSet) -> PartialSet {
+        match sizes {
+            Sizes::Zero => within.filter(|_| self.range.contains(0)),
+            Sizes::Narrow(sizes) => within.filter_by(sizes, self.range.contains_narrow()),
+            Sizes::Wide(sizes) => within.filter_by(sizes, |size| self.range.contains(size)),
+        }
+    }
+
+    /// Selects by a column in which 0 means none. A column without values is empty.
+    fn select_ids(&self, column: &[u64], within: &PartialSet) -> PartialSet {
+        within.filter(|row| column.get(row).is_some_and(|&id| id != 0 && self.range.contains(id)))
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use barrow_format::block::BlockColumns;
+
     use super::*;
 
     /// Object 7 is a root with two references and 100 retained bytes. No other object is reachable.

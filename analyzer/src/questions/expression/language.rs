@@ -1,4 +1,4 @@
-//! What expressions know of objects: attributes, and objects that have names.
+//! The language of expressions about objects: attributes, and objects that have names.
 
 use std::cell::Cell;
 use std::sync::Arc;

@@ -58,14 +58,13 @@ impl Expression {
     /// Whether only the types of objects, and their kinds, decide which of them match.
     #[must_use]
     pub fn is_of_types(&self) -> bool {
-        let is_other = |term: &Term| match term {
+        !any(&self.node, &|term| match term {
             Term::Text(comparison) => !matches!(comparison.attribute, TextAttribute::Type | TextAttribute::Kind),
             _ => true,
-        };
-        !any(&self.node, &is_other)
+        })
     }
 
-    /// Whether the expression asks what objects say.
+    /// Whether the expression compares the texts of objects.
     #[must_use]
     pub fn asks_for_texts(&self) -> bool {
         any(&self.node, &|term| matches!(term, Term::Text(text) if text.attribute == TextAttribute::Text))
@@ -80,26 +79,26 @@ impl Expression {
     pub(crate) fn wanted(&self) -> Wanted {
         use NumberAttribute::{Address, Generation, Serial, Site};
         use TextAttribute::{Name, Text};
-        let tells_apart = |term: &Term| match term {
+        let needs_identity = any(&self.node, &|term| match term {
             Term::Number(comparison) => matches!(comparison.attribute, Address | Generation | Serial | Site),
             Term::Text(comparison) => matches!(comparison.attribute, Name | Text | TextAttribute::Site),
             _ => false,
-        };
-        let counts =
-            |term: &Term| matches!(term, Term::Number(comparison) if comparison.attribute == NumberAttribute::Outgoing);
-        if any(&self.node, &tells_apart) {
-            Wanted::Identity
-        } else if any(&self.node, &counts) {
-            Wanted::Counts
-        } else {
-            Wanted::Sizes
+        });
+        let needs_counts = any(
+            &self.node,
+            &|term| matches!(term, Term::Number(comparison) if comparison.attribute == NumberAttribute::Outgoing),
+        );
+        match (needs_identity, needs_counts) {
+            (true, _) => Wanted::Identity,
+            (false, true) => Wanted::Counts,
+            (false, false) => Wanted::Sizes,
         }
     }
 }
 
 fn needs(node: &Node) -> Needs {
     let none = Needs::default();
-    let of_term = |term: &Term| match term {
+    let of_terms = node.terms().into_iter().map(|term| match term {
         Term::Number(comparison) => match comparison.attribute {
             NumberAttribute::Retained => Needs { retained: true, ..none },
             NumberAttribute::Distance => Needs { distance: true, ..none },
@@ -109,8 +108,8 @@ fn needs(node: &Node) -> Needs {
         Term::Is(Property::Reachable | Property::Unreachable) => Needs { reachable: true, ..none },
         Term::Is(Property::Root) => Needs { roots: true, ..none },
         Term::Text(_) | Term::Member(_) | Term::Object(_) | Term::Field(_) => none,
-    };
-    node.terms().into_iter().map(of_term).fold(none, Needs::and)
+    });
+    of_terms.fold(none, Needs::and)
 }
 
 /// Whether any term satisfies `is`.

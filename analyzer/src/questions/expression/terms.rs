@@ -11,7 +11,7 @@ use crate::questions::fields::{FieldPath, Measure};
 /// An expression or a part of one.
 pub(super) type Node = barrow_expressions::Node<Term>;
 
-/// What is asked of an object.
+/// A condition on an object.
 #[derive(Debug, Clone)]
 pub(super) enum Term {
     Text(TextComparison),
@@ -22,14 +22,14 @@ pub(super) enum Term {
     Field(Arc<FieldTerm>),
 }
 
-/// A test of what objects hold. Its answer is a set of objects, which is computed before objects are searched.
+/// A test of the contents of objects. Its answer is a set of objects, which is computed before objects are searched.
 #[derive(Debug)]
 pub(crate) enum FieldTerm {
-    /// Of a field.
+    /// A test of a field.
     Field(FieldPath, FieldTest),
-    /// Of how full they are.
+    /// A test of their filling.
     Measure(Measure, NumberTest),
-    /// Of their line to read.
+    /// A test of their line.
     Line(TextTest),
 }
 
@@ -41,26 +41,26 @@ pub(super) fn fields(node: &Node) -> Vec<&Arc<FieldTerm>> {
 
 /// The type names that are compared exactly, from left to right, and whether those of interfaces count, too.
 pub(super) fn type_names(node: &Node) -> Vec<(&str, bool)> {
-    let name = |term| match term {
+    let names = node.terms().into_iter().filter_map(|term| match term {
         &Term::Text(TextComparison {
             attribute: attribute @ (TextAttribute::Type | TextAttribute::Is),
             test: TextTest { pattern: Pattern::Exact(ref name), .. },
         }) => Some((name.as_str(), matches!(attribute, TextAttribute::Is))),
         _ => None,
-    };
-    node.terms().into_iter().filter_map(name).collect()
+    });
+    names.collect()
 }
 
-/// Whether what types are derived from is compared.
+/// Whether the bases of types are compared.
 pub(super) fn asks_for_bases(node: &Node) -> bool {
-    let asks = |term: &Term| matches!(term, Term::Text(TextComparison { attribute: TextAttribute::Is, .. }));
-    node.terms().into_iter().any(asks)
+    let mut terms = node.terms().into_iter();
+    terms.any(|term| matches!(term, Term::Text(TextComparison { attribute: TextAttribute::Is, .. })))
 }
 
 /// The objects that are named by id.
 pub(super) fn objects(node: &Node) -> Vec<ObjectId> {
-    let object = |term: &Term| if let Term::Object(object) = term { Some(*object) } else { None };
-    node.terms().into_iter().filter_map(object).collect()
+    let terms = node.terms().into_iter();
+    terms.filter_map(|term| if let Term::Object(object) = term { Some(*object) } else { None }).collect()
 }
 
 /// A comparison of a text of an object. [`TextAttribute::Site`] is the text of its allocation site, whose id is compared
@@ -157,13 +157,12 @@ pub(super) enum Property {
     Root,
 }
 
-/// What a term starts with.
+/// The beginning of a term.
 pub(super) type Attribute = barrow_expressions::Attribute<TextAttribute, NumberAttribute, Property>;
 
 /// The attribute with this name, in lower case.
 pub(super) fn attribute_named(word: &str) -> Option<Attribute> {
     use barrow_expressions::Attribute::{Either, Property as Is, Text};
-    let number = |attribute| Attribute::Number(attribute, Unit::Size);
     Some(match word {
         "type" => Text(TextAttribute::Type),
         "is" => Attribute::Is(TextAttribute::Is),
@@ -194,6 +193,11 @@ pub(super) fn attribute_named(word: &str) -> Option<Attribute> {
         "root" => Is(Property::Root),
         _ => return None,
     })
+}
+
+/// An attribute that is a number of things or bytes, such as 3 or 1.5K.
+fn number(attribute: NumberAttribute) -> Attribute {
+    Attribute::Number(attribute, Unit::Size)
 }
 
 #[cfg(test)]
