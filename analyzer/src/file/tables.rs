@@ -303,6 +303,11 @@ impl Tables {
         self.types[id.index()].attributes.iter().map(|&(key, value)| (self.string(key), self.string(value)))
     }
 
+    /// The value of an attribute of a type.
+    pub(crate) fn type_attribute(&self, id: TypeId, key: &str) -> Option<&str> {
+        self.type_attributes(id).find(|&(known, _)| known == key).map(|(_, value)| value)
+    }
+
     /// Whether objects of a type with this name represent the absence of a value, as `None` does in Python.
     #[must_use]
     pub fn is_null(&self, id: TypeId, name: Option<StringId>) -> bool {

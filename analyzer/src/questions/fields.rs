@@ -1,4 +1,4 @@
-//! What the fields of objects hold.
+//! The values of the fields of objects.
 //!
 //! ```text
 //!   a field of the type has a value ────────────────────▶ the value
@@ -9,8 +9,7 @@
 //! ```
 //!
 //! Of several fields with one name, that of the most derived type counts. If some of them are references, of which some
-//! are null, it is not known which. Recordings without declared fields have their
-//! references, whose names serve as fields.
+//! are null, it is not known which. In recordings without declared fields, the names of references serve as fields.
 
 mod filling;
 mod matching;
@@ -20,9 +19,9 @@ mod standing;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use barrow_format::block::{BlockColumns, Wanted};
-use barrow_format::rows::{Encoding, KindRole, Label, Value};
-use barrow_format::{FieldId, ObjectId, StringId, TypeId};
+use barrow_format::block::Wanted;
+use barrow_format::rows::{Encoding, Field, KindRole, Label, Value};
+use barrow_format::{FieldId, ObjectId, TypeId};
 use foldhash::HashMap;
 
 use crate::error::{AnalyzerError, Result};
@@ -86,7 +85,7 @@ impl std::fmt::Display for FieldPath {
     }
 }
 
-/// What a field of an object holds.
+/// The value of a field of an object.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Held {
     /// Objects of its type have no such field.
@@ -102,11 +101,14 @@ pub enum Held {
 }
 
 impl Held {
+    pub(crate) fn object(self) -> Option<ObjectId> {
+        if let Held::Object(object) = self { Some(object) } else { None }
+    }
+
     /// The objects that fields hold, each once, in ascending order.
     #[must_use]
     pub fn objects(held: &[Held]) -> Vec<ObjectId> {
-        let objects = held.iter().filter_map(|held| if let Held::Object(object) = held { Some(*object) } else { None });
-        let mut objects: Vec<ObjectId> = objects.collect();
+        let mut objects: Vec<ObjectId> = held.iter().filter_map(|held| held.object()).collect();
         objects.sort_unstable();
         objects.dedup();
         objects
@@ -127,7 +129,7 @@ impl Held {
     }
 }
 
-/// How many references of an object are looked at for fields that it has of its own.
+/// The number of leading references of an object that are searched for fields of its own.
 pub const OWN_FIELDS: usize = 50;
 
 /// A field of one object.
@@ -135,19 +137,18 @@ pub const OWN_FIELDS: usize = 50;
 pub struct ObjectField<'r> {
     /// Its name.
     pub name: &'r str,
-    /// The type that declares it: that of the object or one that it is derived from. `None` for one that the object has of
-    /// its own.
+    /// The type that declares it: that of the object or one of its bases. `None` for a field of the object's own.
     pub declared_by: Option<TypeId>,
-    /// What it can hold.
+    /// The encoding of its values.
     pub encoding: Encoding,
-    /// What it holds.
+    /// Its value.
     pub held: Held,
 }
 
 impl Heap {
-    /// The fields of an object: those that its type declares, then those of the types that it is derived from. Where no type
-    /// declares references, as in dumps of V8 and Python, and of a class, then those of its first [`OWN_FIELDS`] references
-    /// that have a name of their own.
+    /// The fields of an object: those that its type declares, then those of its bases. If the object is a class, or no type
+    /// declares references, as in dumps of V8 and Python, then those of its first [`OWN_FIELDS`] references whose name is
+    /// unique among them.
     ///
     /// # Errors
     /// [`AnalyzerError::NoObject`], [`AnalyzerError::Section`].
@@ -161,74 +162,78 @@ impl Heap {
             let values: Vec<(FieldId, u64)> = fields.iter().copied().zip(codes.iter().copied()).collect();
             Ok((tables.shape(columns.dictionary[columns.shapes[row] as usize]).type_id, values))
         })?;
-        let value = |id: FieldId| {
-            let code = values.iter().find(|(field, _)| *field == id)?.1;
-            Value::of_code(fields.get(id)?.encoding, code).map(Held::Value)
-        };
         let declared = tables.type_and_bases(type_id).flat_map(|id| fields.declared_by(id));
-        let declared: Vec<FieldId> = declared.copied().collect();
-        let has_references =
-            declared.iter().any(|&id| fields.get(id).is_some_and(|field| field.encoding == Encoding::Reference));
+        let declared: Vec<(FieldId, &Field)> = declared.filter_map(|&id| Some((id, fields.get(id)?))).collect();
+        let has_references = declared.iter().any(|(_, field)| field.encoding == Encoding::Reference);
         let references = if has_references { outgoing(recording, self.snapshot(), object)? } else { Vec::new() };
-        let is_named = |reference: &crate::Reference, name: StringId| matches!(reference.label, Label::Name(label) if label == name || tables.string(label) == tables.string(name));
-        // Where a field shadows another one of its name and only some of them are null, it is not recorded which.
-        let is_certain = |name: StringId| {
-            let of_name = declared.iter().filter_map(|&id| fields.get(id)).filter(|field| {
-                field.encoding == Encoding::Reference && tables.string(field.name) == tables.string(name)
-            });
-            let found = references.iter().filter(|reference| is_named(reference, name)).count();
-            found == 0 || found >= of_name.count()
-        };
-        let mut used = vec![false; references.len()];
-        let mut target = |name: StringId| {
-            let mut unused = references.iter().enumerate().filter(|&(at, _)| !used[at]);
-            let (at, reference) = unused.find(|(_, reference)| is_named(reference, name))?;
-            used[at] = true;
-            Some(Held::Object(reference.target))
-        };
-        let mut found = Vec::new();
-        for &id in &declared {
-            let Some(field) = fields.get(id) else { continue };
-            let held = match field.encoding {
-                Encoding::Reference if !is_certain(field.name) => Held::Unknown,
-                Encoding::Reference => target(field.name).unwrap_or(Held::Null),
-                _ => value(id).unwrap_or(Held::Unknown),
-            };
-            if !field.is_optional || held != Held::Unknown {
-                let (name, encoding) = (tables.string(field.name), field.encoding);
-                found.push(ObjectField { name, declared_by: Some(field.type_id), encoding, held });
+        // By name the number of fields that are references, and the targets of the references with this name, in order.
+        let mut by_name: HashMap<&str, (usize, Vec<ObjectId>)> = HashMap::default();
+        for (_, field) in declared.iter().filter(|(_, field)| field.encoding == Encoding::Reference) {
+            by_name.entry(tables.string(field.name)).or_default().0 += 1;
+        }
+        for reference in &references {
+            if let Label::Name(label) = reference.label
+                && let Some((_, targets)) = by_name.get_mut(tables.string(label))
+            {
+                targets.push(reference.target);
             }
         }
-        // Of a collection, names are those of its entries.
-        let has_entries = || {
-            let mut types = tables.type_and_bases(type_id);
-            types.any(|id| tables.type_attributes(id).any(|(key, _)| key == "entries"))
-        };
-        let is_class = tables.kind_role(tables.type_kind(type_id)) == KindRole::Type;
-        if is_class || !fields.all().any(|(_, field)| field.encoding == Encoding::Reference) && !has_entries() {
-            let (own, _) = outgoing_page(recording, self.snapshot(), object, 0, OWN_FIELDS)?;
-            // A name that several have is one of elements.
-            let mut uses: HashMap<Label, usize> = HashMap::default();
-            own.iter().for_each(|reference| *uses.entry(reference.label).or_insert(0) += 1);
-            let known = found.iter().map(|field: &ObjectField<'_>| field.name).collect::<Vec<_>>();
-            found.extend(own.into_iter().filter_map(|reference| match reference.label {
-                Label::Name(name) if uses[&reference.label] == 1 && !known.contains(&tables.string(name)) => {
-                    Some(ObjectField {
-                        name: tables.string(name),
-                        declared_by: None,
-                        encoding: Encoding::Reference,
-                        held: Held::Object(reference.target),
-                    })
+        let mut used: HashMap<&str, usize> = HashMap::default();
+        let mut found = Vec::new();
+        for (id, field) in declared {
+            let name = tables.string(field.name);
+            let held = match (field.encoding, by_name.get(name)) {
+                (Encoding::Reference, Some((count, targets))) => {
+                    let at = used.entry(name).or_default();
+                    *at += 1;
+                    match targets.get(*at - 1) {
+                        // If a field shadows another one of its name and only some of them are null, it is not recorded
+                        // which.
+                        _ if !targets.is_empty() && targets.len() < *count => Held::Unknown,
+                        target => target.map_or(Held::Null, |&target| Held::Object(target)),
+                    }
                 }
-                _ => None,
-            }));
+                _ => {
+                    let code = values.iter().find(|(field, _)| *field == id).map(|&(_, code)| code);
+                    let value = code.and_then(|code| Value::of_code(field.encoding, code));
+                    value.map_or(Held::Unknown, Held::Value)
+                }
+            };
+            if !field.is_optional || held != Held::Unknown {
+                found.push(ObjectField { name, declared_by: Some(field.type_id), encoding: field.encoding, held });
+            }
+        }
+        // The names of references of a collection belong to its entries.
+        let has_entries =
+            tables.type_and_bases(type_id).any(|id| tables.type_attributes(id).any(|(key, _)| key == "entries"));
+        let is_class = tables.kind_role(tables.type_kind(type_id)) == KindRole::Type;
+        if is_class || !fields.all().any(|(_, field)| field.encoding == Encoding::Reference) && !has_entries {
+            let own = self.own_fields(object, &found)?;
+            found.extend(own);
         }
         tables.check_strings()?;
         Ok(found)
     }
 
-    /// What the field at the end of the path holds for each object of the set, in their order. An object that stands for a
-    /// text or a number is replaced by it. Where a reference on the way is null, the result is null.
+    /// The fields from the first references of an object whose names are unique among them and not those of `known` fields.
+    fn own_fields(&self, object: ObjectId, known: &[ObjectField<'_>]) -> Result<Vec<ObjectField<'_>>> {
+        let tables = self.recording().tables()?;
+        let (own, _) = outgoing_page(self.recording(), self.snapshot(), object, 0, OWN_FIELDS)?;
+        // A repeated name is that of elements.
+        let mut uses: HashMap<Label, usize> = HashMap::default();
+        own.iter().for_each(|reference| *uses.entry(reference.label).or_insert(0) += 1);
+        let fields = own.into_iter().filter_map(|reference| {
+            let Label::Name(name) = reference.label else { return None };
+            let name = tables.string(name);
+            let is_own = uses[&reference.label] == 1 && !known.iter().any(|field| field.name == name);
+            let (encoding, held) = (Encoding::Reference, Held::Object(reference.target));
+            is_own.then_some(ObjectField { name, declared_by: None, encoding, held })
+        });
+        Ok(fields.collect())
+    }
+
+    /// The value of the field at the end of the path for each object of the set, in their order. An object that represents a
+    /// text or a number is replaced by it. If a reference on the way is null, the result is null.
     ///
     /// Time: for each name a pass over the blocks that may hold objects of the set. Memory: 16 bytes for each object.
     ///
@@ -237,15 +242,15 @@ impl Heap {
     pub fn field_column(&self, set: &ObjectSet, path: &FieldPath, progress: &dyn Progress) -> Result<Vec<Held>> {
         let column = self.path_column(set, path, progress).map_err(|error| path.place(error))?;
         let resolved = self.through(&column, |targets| self.stand_for(targets, progress))?;
-        // Without contents it is not known which fields there are.
+        // Without contents the set of fields is unknown.
         let absent = if self.recording().has_contents()? { Held::Missing } else { Held::Unknown };
-        // What stands for nothing stays the object it is.
-        let unless_missing = |(held, resolved)| match (held, resolved) {
+        let values = column.into_iter().zip(resolved).map(|(held, resolved)| match (held, resolved) {
             (Held::Missing, Held::Missing) => absent,
+            // An object that represents nothing else stays that object.
             (held, Held::Missing) => held,
             (_, resolved) => resolved,
-        };
-        Ok(column.into_iter().zip(resolved).map(unless_missing).collect())
+        });
+        Ok(values.collect())
     }
 
     /// The same, with objects as they are.
@@ -261,14 +266,15 @@ impl Heap {
         Ok(column)
     }
 
-    /// A column in which each object is replaced by what `next` says of it. The rest stays, but values hold nothing.
+    /// A column in which each object is replaced by the result of `next` for it. Null and unknown values stay; other values
+    /// have no fields, so they become missing.
     fn through(&self, column: &[Held], next: impl FnOnce(&ObjectSet) -> Result<Vec<Held>>) -> Result<Vec<Held>> {
         let targets = Held::objects(column);
         let of_target = if targets.is_empty() { Vec::new() } else { next(&self.set_of(&targets))? };
         Ok(next_step(column, &targets, &of_target))
     }
 
-    /// What the field of this name holds for each object of the set.
+    /// The value of the field of this name for each object of the set.
     fn one_field(&self, set: &ObjectSet, name: &str, progress: &dyn Progress) -> Result<Vec<Held>> {
         let named = NamedField::find(self.recording(), name)?;
         self.values_of(&named, name, set, progress)
@@ -288,45 +294,48 @@ impl Heap {
         Ok(column)
     }
 
-    /// What a field of the path's only name holds for each object of the set, whichever of several fields of the name
-    /// it is.
+    /// The value of any field of the path's only name for each object of the set, if several fields have the name.
     pub(crate) fn any_field(&self, set: &ObjectSet, path: &FieldPath, progress: &dyn Progress) -> Result<Vec<Held>> {
         let named = NamedField::find(self.recording(), path.names().last().map_or("", String::as_str))?.or_any();
         Ok(self.fields_at_once(&[(set, &named)], progress)?.remove(0))
     }
 
-    /// What fields hold, each for the objects of a set of its own, in one pass over the blocks that may hold any of these.
+    /// The values of several fields, each for the objects of its own set, in one pass over the blocks that may hold any of
+    /// these.
     fn fields_at_once(
         &self,
         asked: &[(&ObjectSet, &NamedField<'_>)],
         progress: &dyn Progress,
     ) -> Result<Vec<Vec<Held>>> {
         let (recording, tables) = (self.recording(), self.recording().tables()?);
-        let is_in = |set: &ObjectSet, place: &BlockPlace| {
-            set.may_hold_any(ObjectId(place.entry.first_object), place.entry.objects.max(1))
-        };
         let mut places = places(recording, &[self.snapshot()])?;
-        places.retain(|place| asked.iter().any(|(set, _)| is_in(set, place)));
-        // Decoding references takes most of the time, and often only objects that nobody asked about have such a reference.
+        places.retain(|place| asked.iter().any(|(set, _)| may_be_in(set, place)));
+        // Decoding references takes most of the time, and often only objects outside the sets have such a reference.
         let (may_refer, holds_values) =
             (asked.iter().any(|(_, named)| named.may_refer()), asked.iter().any(|(_, named)| named.holds_values()));
         progress.begin("reading fields", objects_in(&places), "objects");
         let parts = in_parallel(&places, Wanted::Values, progress, |place, workspace| {
-            let of_block = || asked.iter().enumerate().filter(|(_, (set, _))| is_in(set, place));
+            let of_block = asked.iter().enumerate().filter(|(_, (set, _))| may_be_in(set, place));
             let mut wanted = if may_refer && !holds_values { Wanted::All } else { Wanted::Values };
-            if may_refer && holds_values {
-                let has_references = |columns: &BlockColumns| {
-                    of_block().any(|(_, (set, named))| named.needs_references(columns, tables, |id| set.contains(id)))
-                };
-                if decode(recording, place, Wanted::Sizes, workspace, |_, columns| Ok(has_references(columns)))? {
-                    wanted = Wanted::All;
-                }
+            if may_refer
+                && holds_values
+                && decode(recording, place, Wanted::Sizes, workspace, |_, columns| {
+                    let mut of_block = of_block.clone();
+                    Ok(of_block.any(|(_, (set, named))| named.needs_references(columns, tables, |id| set.contains(id))))
+                })?
+            {
+                wanted = Wanted::All;
             }
             decode(recording, place, wanted, workspace, |_, columns| {
                 let mut parts = vec![Vec::new(); asked.len()];
-                for (at, (set, named)) in of_block() {
-                    let visit = |object, held| parts[at].push((object, held));
-                    named.visit(columns, tables, |object| set.contains(object), visit);
+                for (at, (set, named)) in of_block {
+                    let part = &mut parts[at];
+                    named.visit(
+                        columns,
+                        tables,
+                        |object| set.contains(object),
+                        |object, held| part.push((object, held)),
+                    );
                 }
                 Ok(parts)
             })
@@ -349,18 +358,18 @@ impl Heap {
         Ok(found.into_iter().map(|(column, _)| column).collect())
     }
 
-    /// What paths lead to, each for the objects of a set of its own, with one pass for each step of the longest path. A field
-    /// that no object has is missing. Objects stay the objects that they are.
+    /// The values at the ends of several paths, each for the objects of its own set, with one pass for each step of the
+    /// longest path. A field that no object has is missing. Objects are not replaced by the values they represent.
     pub(crate) fn paths_at_once(
         &self,
         asked: &[(&ObjectSet, &FieldPath)],
         progress: &dyn Progress,
     ) -> Result<Vec<Vec<Held>>> {
-        let missing = |set: &ObjectSet| vec![Held::Missing; set.len() as usize];
-        let mut columns: Vec<Vec<Held>> = asked.iter().map(|(set, _)| missing(set)).collect();
+        let mut columns: Vec<Vec<Held>> =
+            asked.iter().map(|(set, _)| vec![Held::Missing; set.len() as usize]).collect();
         let steps = asked.iter().map(|(_, path)| path.names().len()).max().unwrap_or(0);
         for step in 0..steps {
-            // The columns that go on: which, from which objects, by which field.
+            // The columns whose paths have this step: their positions, the objects, and the field.
             let mut going: Vec<(usize, Cow<'_, ObjectSet>, NamedField<'_>)> = Vec::new();
             for (at, &(set, path)) in asked.iter().enumerate() {
                 let Some(name) = path.names().get(step) else { continue };
@@ -370,9 +379,8 @@ impl Heap {
                 };
                 match NamedField::find(self.recording(), name) {
                     Ok(named) => going.push((at, targets, named)),
-                    // What is null or not known on the way is so at its end, though no object has the field.
-                    Err(AnalyzerError::NoField { .. }) if step > 0 => columns[at] = next_step(&columns[at], &[], &[]),
-                    Err(AnalyzerError::NoField { .. }) => columns[at] = missing(set),
+                    // A null or unknown value on the way stays so, even if no object has the field.
+                    Err(AnalyzerError::NoField { .. }) => columns[at] = next_step(&columns[at], &[], &[]),
                     Err(error) => return Err(error),
                 }
             }
@@ -394,15 +402,19 @@ impl Heap {
     }
 }
 
-/// A column in which each object is replaced by what is known of it, in the order of `targets`. The rest stays, but values
-/// hold nothing.
+/// A column in which each object is replaced by its element of `of_target`, which is in the order of `targets`. Null and
+/// unknown values stay; other values have no fields, so they become missing.
 fn next_step(column: &[Held], targets: &[ObjectId], of_target: &[Held]) -> Vec<Held> {
-    let step = |held: &Held| match held {
+    let next = column.iter().map(|held| match held {
         Held::Object(target) => targets.binary_search(target).map_or(Held::Missing, |at| of_target[at]),
         Held::Value(_) => Held::Missing,
         other => *other,
-    };
-    column.iter().map(step).collect()
+    });
+    next.collect()
+}
+
+fn may_be_in(set: &ObjectSet, place: &BlockPlace) -> bool {
+    set.may_hold_any(ObjectId(place.entry.first_object), place.entry.objects.max(1))
 }
 
 fn objects_in(places: &[BlockPlace]) -> u64 {

@@ -1,16 +1,16 @@
-//! How many elements objects hold, and how many slots they have for them.
+//! The numbers of elements of objects, and of slots for them.
 //!
-//! Types say where these numbers are, in the attributes `elements` and `slots`:
+//! The attributes `elements` and `slots` of types say where these numbers are:
 //!
 //! ```text
-//!   .size                                   what a field holds
+//!   .size                                   the value of a field
 //!   .baseCount !.counterCells               the same, but not known if another field holds an object
-//!   .tail - .head % .elements.length        a ring: the way from head to tail, among so many slots
+//!   .tail - .head % .elements.length        a ring: the distance from head to tail, modulo the number of slots
 //! ```
 //!
-//! An array is as full as it is long: both attributes are the same. A type without the attribute `elements` has the attributes of the type that it is derived from. The attribute `hash table` is the path to
-//! the array in whose slots chains of entries begin, and `slot bytes` what a slot needs in an object that has its slots in
-//! itself.
+//! An array is always full: both attributes are the same. A type without the attribute `elements` has the attributes of its
+//! nearest base with one. The attribute `hash table` is the path to the array in whose slots chains of entries begin, and
+//! `slot bytes` is the size of a slot in an object that contains its slots itself.
 
 use barrow_expressions::{Number, NumberTest};
 use barrow_format::rows::Value;
@@ -23,12 +23,12 @@ use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
 
-/// How full an object is. What is not known is `None`.
+/// The fill of an object. Unknown numbers are `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Filling {
-    /// How many elements it holds.
+    /// The number of its elements.
     pub elements: Option<u64>,
-    /// How many it has room for. Without an array for them it has room for none.
+    /// The number of its slots: 0 if it has no array for them.
     pub slots: Option<u64>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) enum Measure {
     Fill,
 }
 
-/// Where the numbers of a type's objects are.
+/// The places of the numbers of a type's objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Places {
     elements: Option<Count>,
@@ -61,7 +61,7 @@ pub(crate) struct Places {
     pub(crate) slot_bytes: Option<u64>,
 }
 
-/// How a number of elements is found.
+/// The way to find a number of elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Count {
     Field(FieldPath),
@@ -87,33 +87,35 @@ impl Count {
 }
 
 impl Places {
-    /// What the type says, or the first that it is derived from with the attribute `elements`.
+    /// Reads the attributes of the type, or of its nearest base with the attribute `elements`.
     fn of(tables: &Tables, id: TypeId) -> Self {
-        let of_type = |id, key| tables.type_attributes(id).find(|(known, _)| *known == key).map(|(_, value)| value);
-        let declaring = tables.type_and_bases(id).find(|&id| of_type(id, "elements").is_some()).unwrap_or(id);
-        let attribute = |key: &'static str| of_type(declaring, key);
-        let path = |key| attribute(key).and_then(FieldPath::parse);
+        let declaring = tables
+            .type_and_bases(id)
+            .find(|&id| tables.type_attributes(id).any(|(key, _)| key == "elements"))
+            .unwrap_or(id);
+        let [elements, slots, hash_table, slot_bytes] = ["elements", "slots", "hash table", "slot bytes"]
+            .map(|key| tables.type_attributes(declaring).find(|(known, _)| *known == key).map(|(_, value)| value));
         Places {
-            elements: attribute("elements").and_then(Count::parse),
-            slots: path("slots"),
-            hash_table: path("hash table"),
-            slot_bytes: attribute("slot bytes").and_then(|bytes| bytes.parse().ok()),
+            elements: elements.and_then(Count::parse),
+            slots: slots.and_then(FieldPath::parse),
+            hash_table: hash_table.and_then(FieldPath::parse),
+            slot_bytes: slot_bytes.and_then(|bytes| bytes.parse().ok()),
         }
     }
 
-    /// Whether objects have as many elements as slots, so that there is none to fill.
+    /// Whether objects always have as many elements as slots.
     pub(crate) fn is_array(&self) -> bool {
         matches!((&self.elements, &self.slots), (Some(Count::Field(elements)), Some(slots)) if elements == slots)
     }
 
-    /// Whether that many elements can be in so many slots. Those of a hash table can be more, as they are chained, but each
-    /// is an object then.
+    /// Whether `slots` slots can have `elements` elements. A hash table can have more, because they are chained, but each is
+    /// an object then.
     fn may_hold(&self, elements: u64, slots: Option<u64>, objects: u64) -> bool {
         let chained = if self.hash_table.is_some() { objects } else { 0 };
         self.is_array() || slots.is_none_or(|slots| elements <= slots.max(chained))
     }
 
-    /// The fields that the numbers are found from: those of the elements, then that of the slots.
+    /// The fields from which the numbers follow: those of the elements, then that of the slots.
     fn numbers(&self) -> Vec<&FieldPath> {
         self.elements.iter().flat_map(Count::paths).chain(&self.slots).collect()
     }
@@ -128,7 +130,7 @@ impl Places {
 }
 
 impl Count {
-    /// The fields that it is found from.
+    /// The fields from which it follows.
     fn paths(&self) -> Vec<&FieldPath> {
         match self {
             Count::Field(path) => vec![path],
@@ -137,7 +139,7 @@ impl Count {
         }
     }
 
-    /// The number, from what these fields hold.
+    /// The number, from the values of these fields.
     fn of(&self, held: &[Held]) -> Option<u64> {
         match (self, held) {
             (Count::Field(_), &[number]) => count(number),
@@ -148,7 +150,7 @@ impl Count {
     }
 }
 
-/// Objects whose numbers are at the same places, and how full each of them is, in their order.
+/// Objects whose numbers are at the same places, and the fill of each, in their order.
 pub(crate) struct Filled {
     pub(crate) places: Places,
     pub(crate) set: ObjectSet,
@@ -158,13 +160,14 @@ pub(crate) struct Filled {
 }
 
 impl Heap {
-    /// How full the objects of a set, or all, are whose types say so and whose places are wanted.
+    /// The fill of the objects of a set, or of all, whose types describe it and whose places are wanted.
     ///
     /// Time: a pass over the shapes of all objects, and one over the blocks with such objects for each step of the longest
     /// path to a number. Memory: 100 bytes for each such object.
     ///
     /// # Errors
-    /// [`AnalyzerError::NoElements`] if no type says so, [`AnalyzerError::ReplacedNumbers`], [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
+    /// [`AnalyzerError::NoElements`] if no type describes it, [`AnalyzerError::ReplacedNumbers`],
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
     pub(crate) fn filled(
         &self,
         within: Option<&ObjectSet>,
@@ -204,29 +207,29 @@ impl Heap {
         // An object in place of a number may be a boxed one.
         let objects = Held::objects(&columns.concat());
         let standing = self.stand_for(&self.set_of(&objects), progress)?;
-        let resolved = |held: Held| match held {
-            Held::Object(id) => objects.binary_search(&id).map_or(Held::Missing, |at| match standing[at] {
-                Held::Missing => held,
-                known => known,
-            }),
-            held => held,
-        };
+        for held in columns.iter_mut().flatten() {
+            if let Held::Object(id) = *held
+                && let Ok(at) = objects.binary_search(&id)
+                && standing[at] != Held::Missing
+            {
+                *held = standing[at];
+            }
+        }
         let mut columns = columns.into_iter();
         let mut filled = Vec::new();
         for (((places, set), paths), array) in classes.iter().zip(&sets).zip(&numbers).zip(&own_arrays) {
             let own: Vec<Vec<Held>> = columns.by_ref().take(paths.len()).collect();
             let counted = places.elements.as_ref().map_or(0, |count| count.paths().len());
-            let filling = |row: usize| {
-                let held: Vec<Held> = own[..counted].iter().map(|column| resolved(column[row])).collect();
-                let slots = places.slots.as_ref().and_then(|_| room(resolved(own[counted][row])));
+            let fillings = (0..set.len() as usize).map(|row| {
+                let held: Vec<Held> = own[..counted].iter().map(|column| column[row]).collect();
+                let slots = places.slots.as_ref().and_then(|_| room(own[counted][row]));
                 let elements = places.elements.as_ref().and_then(|count| count.of(&held));
-                let is_possible = |elements: &u64| places.may_hold(*elements, slots, self.object_count());
-                Filling { elements: elements.filter(is_possible), slots }
-            };
-            let fillings = (0..set.len() as usize).map(filling).collect();
-            let target = |held: &Held| if let Held::Object(id) = *held { Some(id) } else { None };
+                let elements = elements.filter(|&elements| places.may_hold(elements, slots, self.object_count()));
+                Filling { elements, slots }
+            });
+            let fillings = fillings.collect();
             let arrays = match array.as_ref().and_then(|_| arrays.next()) {
-                Some(column) => column.iter().map(target).collect(),
+                Some(column) => column.iter().map(|held| held.object()).collect(),
                 None => vec![None; set.len() as usize],
             };
             filled.push(Filled { places: places.clone(), set: set.clone(), fillings, arrays });
@@ -234,14 +237,14 @@ impl Heap {
         Ok(filled)
     }
 
-    /// How full each object of a set is, in its order. Arrays have no slots to fill.
+    /// The fill of each object of a set, in its order. Arrays have no slots to fill.
     ///
-    /// Time and memory: a pass over the shapes of the blocks with these objects, and what [`Heap::field_column`] takes
-    /// for each field with such a number.
+    /// Time and memory: a pass over the shapes of the blocks with these objects, and that of [`Heap::field_column`] for
+    /// each field with such a number.
     ///
     /// # Errors
-    /// [`AnalyzerError::NoElements`] if no type says so, [`AnalyzerError::ReplacedNumbers`], [`AnalyzerError::Section`],
-    /// [`AnalyzerError::Cancelled`].
+    /// [`AnalyzerError::NoElements`] if no type describes it, [`AnalyzerError::ReplacedNumbers`],
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
     pub fn fillings(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Filling>> {
         let ids: Vec<ObjectId> = set.iter().collect();
         let mut fillings = vec![Filling::default(); ids.len()];
@@ -255,7 +258,7 @@ impl Heap {
         Ok(fillings)
     }
 
-    /// How many elements an object has, as its type says; `None` if that is not known.
+    /// The number of elements of an object; `None` if it is unknown.
     ///
     /// # Errors
     /// [`AnalyzerError::NoObject`], [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
@@ -271,7 +274,7 @@ impl Heap {
         Ok(count.of(&self.paths_at_once(&asked, progress)?.concat()))
     }
 
-    /// The objects whose filling passes a test. One that is not known passes none.
+    /// The objects whose filling passes a test. An unknown filling passes none.
     ///
     /// # Errors
     /// As for [`Heap::filled`].
@@ -282,8 +285,12 @@ impl Heap {
         progress: &dyn Progress,
     ) -> Result<ObjectSet> {
         let mut matching = ObjectSet::new(self.snapshot(), self.object_count());
-        let is_wanted = |places: &Places| measure == Measure::Elements || places.slots.is_some() && !places.is_array();
-        for filled in self.filled(None, is_wanted, progress)? {
+        let filled = self.filled(
+            None,
+            |places| measure == Measure::Elements || places.slots.is_some() && !places.is_array(),
+            progress,
+        )?;
+        for filled in filled {
             for (object, filling) in filled.set.iter().zip(filled.fillings) {
                 let number = match measure {
                     Measure::Elements => filling.elements.map(|elements| Number::Whole(elements.into())),
@@ -298,7 +305,7 @@ impl Heap {
     }
 }
 
-/// A number of things that a field holds.
+/// The value of a field as a number of things.
 fn count(held: Held) -> Option<u64> {
     match held {
         Held::Value(Value::Unsigned(number)) => Some(number),

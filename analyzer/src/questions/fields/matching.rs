@@ -19,8 +19,8 @@ use crate::heap::Heap;
 use crate::progress::Progress;
 
 impl Heap {
-    /// The objects for which the field at the end of a path passes a test. What a field holds that is not known, or that is
-    /// missing, passes no test but that for it.
+    /// The objects for which the field at the end of a path passes a test. An unknown or missing value passes only the test
+    /// for that.
     ///
     /// Time: for each name of the path a pass over all objects, and one over those that fields refer to.
     ///
@@ -54,7 +54,7 @@ impl Heap {
         let is_doubtful = matching.is_empty() && !matches!(test, FieldTest::Null { .. } | FieldTest::Unknown { .. });
         for name in before.iter().rev() {
             let field = NamedField::find(self.recording(), name)?;
-            // What is null or not known on the way is so at its end.
+            // A null or unknown value on the way is that of the path.
             matching = self.collect(&field, name, progress, |held| match held {
                 Held::Object(target) if !nulls.contains(target) => matching.contains(target),
                 Held::Null | Held::Object(_) => {
@@ -70,7 +70,7 @@ impl Heap {
         Ok(matching)
     }
 
-    /// The objects that stand for nothing, as a type says of those of some names: `None` of Python.
+    /// The objects that represent the absence of a value, such as `None` of Python, according to attributes of types.
     fn nulls(&self, progress: &dyn Progress) -> Result<ObjectSet> {
         let tables = self.recording().tables()?;
         let mut names = HashMap::default();
@@ -89,12 +89,11 @@ impl Heap {
         let parts = map_blocks(self.recording(), &places, Wanted::Identity, progress, |_, _, columns| {
             let of_shapes = columns.dictionary.iter().map(|&shape| names.get(&tables.shape(shape).type_id));
             let of_shapes: Vec<_> = of_shapes.collect();
-            let is_null = |row: &usize| {
-                let (wanted, name) =
-                    (of_shapes[columns.shapes[*row] as usize], columns.names.get(*row).copied().flatten());
+            let found = (0..columns.objects()).filter(|&row| {
+                let wanted = of_shapes[columns.shapes[row] as usize];
+                let name = columns.names.get(row).copied().flatten();
                 wanted.zip(name).is_some_and(|(wanted, name)| wanted.contains(&tables.string(name)))
-            };
-            let found = (0..columns.objects()).filter(is_null);
+            });
             Ok(found.map(|row| ObjectId(columns.first_object + row as u32)).collect::<Vec<_>>())
         })?;
         tables.check_strings()?;
@@ -107,7 +106,7 @@ impl Heap {
     /// The objects for which the field of this name passes a test.
     fn passing(&self, name: &str, test: &FieldTest, nulls: &ObjectSet, progress: &dyn Progress) -> Result<ObjectSet> {
         let field = NamedField::find(self.recording(), name)?;
-        // Without contents it is not known whether there is nothing.
+        // Without contents, a null cannot be told from an unknown value.
         let asks_what_is_not_there = matches!(test, FieldTest::Null { negated: false } | FieldTest::Unknown { .. });
         if asks_what_is_not_there && !self.recording().has_contents()? {
             return Err(no_field(self.recording(), name)?);
@@ -130,39 +129,32 @@ impl Heap {
             }
             _ => None,
         };
-        let as_null = |held| match held {
-            Held::Object(target) if nulls.contains(target) => Held::Null,
-            held => held,
-        };
-        let found = self.collect(&field, name, progress, |held| match (as_null(held), test) {
+        let found = self.collect(&field, name, progress, |held| match (held, test) {
             (Held::Missing, _) => false,
             (Held::Unknown, FieldTest::Unknown { negated }) => !negated,
             (_, FieldTest::Unknown { negated }) => *negated,
             (Held::Unknown, _) => false,
             (Held::Null, FieldTest::Null { negated }) => !negated,
+            (Held::Object(target), FieldTest::Null { negated }) => nulls.contains(target) != *negated,
             (_, FieldTest::Null { negated }) => *negated,
             (Held::Null, _) => false,
             (Held::Value(value), _) => values.holds(value),
             (Held::Object(target), _) => targets.as_ref().is_some_and(|targets| targets.contains(target)),
         })?;
-        // What a text or a number says is not known then, though the reference to it is.
+        // Without contents, references to texts and numbers are known, but not their values.
         if targets.is_some() && found.is_empty() && !self.recording().has_contents()? {
             return Err(no_field(self.recording(), name)?);
         }
         Ok(found)
     }
 
-    /// Requires that some object that the field of this name refers to stands for what a test compares, unless it refers to
-    /// none.
+    /// Requires that the field of this name refers to an object that represents a value of the kind that the test compares,
+    /// unless it refers to no object.
     fn require_comparable(&self, name: &str, test: &FieldTest, progress: &dyn Progress) -> Result<()> {
         let field = NamedField::find(self.recording(), name)?;
         if !field.may_refer() || field.encodings().any(|encoding| is_comparable(test, encoding)) {
             return Ok(());
         }
-        let leads_to = |is_one: &(dyn Fn(ObjectId) -> bool + Sync)| {
-            let found = self.collect(&field, name, progress, |held| matches!(held, Held::Object(id) if is_one(id)))?;
-            Ok::<bool, AnalyzerError>(!found.is_empty())
-        };
         let any_text = TextTest { pattern: Pattern::Exact(String::new()), negated: true };
         let mut kinds = Vec::new();
         for kind in [Encoding::Text, Encoding::Unsigned, Encoding::Boolean] {
@@ -170,11 +162,15 @@ impl Heap {
             if kind == Encoding::Text {
                 set.union_with(&self.line_matches(&any_text, progress)?);
             }
-            if leads_to(&|object| set.contains(object))? {
+            let found =
+                self.collect(&field, name, progress, |held| held.object().is_some_and(|object| set.contains(object)))?;
+            if !found.is_empty() {
                 kinds.push(kind);
             }
         }
-        if kinds.iter().any(|&kind| is_comparable(test, kind)) || !leads_to(&|_| true)? {
+        if kinds.iter().any(|&kind| is_comparable(test, kind))
+            || self.collect(&field, name, progress, |held| held.object().is_some())?.is_empty()
+        {
             return Ok(());
         }
         let held = match kinds.is_empty() {
@@ -184,10 +180,10 @@ impl Heap {
         Err(AnalyzerError::OtherValues { name: name.to_owned(), held })
     }
 
-    /// The objects for which what the field of this name holds passes.
+    /// The objects for which the value of the field of this name passes.
     ///
     /// # Errors
-    /// [`AnalyzerError::NoField`] if no object has it after all.
+    /// [`AnalyzerError::NoField`] if no object has the field.
     pub(super) fn collect(
         &self,
         field: &NamedField<'_>,
@@ -207,7 +203,7 @@ impl Heap {
                 tables,
                 |_| true,
                 |object, held| {
-                    // A continuation adds references and says nothing else of its object.
+                    // A continuation adds references to its object and nothing else.
                     let is_reference = matches!(held, Held::Object(_));
                     is_met_here |= held != Held::Missing;
                     if (is_reference || !is_continuation) && passes(held) {
@@ -275,7 +271,7 @@ fn number(value: Value) -> Option<Number> {
         Value::Unsigned(value) => Number::Whole(value.into()),
         Value::Signed(value) => Number::Whole(value.into()),
         Value::Character(value) => Number::Whole(value.into()),
-        // What is written as 0.1 is compared as 0.1.
+        // Through its decimal form, so that the float 0.1 equals the typed 0.1.
         Value::Float(value) => Number::Real(value.to_string().parse().unwrap_or(f64::NAN)),
         Value::Double(value) => Number::Real(value),
         Value::Boolean(_) | Value::Text(_) => return None,
@@ -293,7 +289,7 @@ fn is_comparable(test: &FieldTest, encoding: Encoding) -> bool {
     }
 }
 
-/// What fields hold, in words.
+/// The contents of fields, in words.
 fn described(encodings: impl Iterator<Item = Encoding>) -> &'static str {
     let mut kinds: Vec<&str> = encodings
         .map(|encoding| match encoding {

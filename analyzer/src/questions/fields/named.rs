@@ -1,9 +1,9 @@
-//! All fields of one name, and what they hold for the objects of a block.
+//! All fields of one name, and their values for the objects of a block.
 
 use barrow_expressions::nearest;
 use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::rows::{Encoding, Label, LabelCode, Tail, Value};
-use barrow_format::{FieldId, ObjectId, ShapeId, StringId, TypeId};
+use barrow_format::{FieldId, ObjectId, StringId, TypeId};
 use foldhash::HashMap;
 
 use super::Held;
@@ -17,14 +17,14 @@ use crate::file::tables::Tables;
 pub(super) struct NamedField<'r> {
     /// The fields that have values.
     encodings: HashMap<FieldId, Encoding>,
-    /// For each type how it declares the field, or the nearest of those that it is derived from.
+    /// For each type the declaration of the field by the type or its nearest base with one.
     declared: Vec<Option<Declared>>,
     /// Whether a string is the name.
     is_name: StringAnswers<'r>,
-    /// For each shape how the references of this name are found.
+    /// For each shape the places of the references of this name.
     references: Vec<References>,
-    /// Whether types say that there is such a field. Otherwise there may be references of the name among those whose labels
-    /// are stored with each object.
+    /// Whether types or shapes have such a field. Otherwise only references whose labels are stored with each object may
+    /// have the name.
     is_certain: bool,
 }
 
@@ -33,12 +33,12 @@ pub(super) struct NamedField<'r> {
 struct Declared {
     field: FieldId,
     encoding: Encoding,
-    /// How many fields of the name are references: that of a base may be shadowed.
+    /// The number of fields of the name that are references, including shadowed fields of bases.
     references: u32,
 }
 
 impl Declared {
-    /// What the objects of a type have, given the fields of the name that types declare themselves.
+    /// The field of the objects of a type, given the fields of the name that types declare themselves.
     fn of(tables: &Tables, id: TypeId, of_type: &HashMap<TypeId, (FieldId, Encoding)>) -> Option<Self> {
         let mut chain = tables.type_and_bases(id).filter_map(|id| of_type.get(&id)).peekable();
         let &&(field, encoding) = chain.peek()?;
@@ -47,13 +47,13 @@ impl Declared {
     }
 }
 
-/// Where an object's references of a name are.
+/// The places of an object's references of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum References {
     None,
-    /// The first one is at this position, and there are so many.
+    /// The position of the first one, and their number.
     At(u32, u32),
-    /// Perhaps among those from this position on, whose labels are stored with each object.
+    /// Possibly among those from this position on, whose labels are stored with each object.
     From(u32),
 }
 
@@ -89,24 +89,24 @@ impl<'r> NamedField<'r> {
         } else {
             declared.map(|id| Declared::of(tables, id, &of_type)).collect()
         };
-        let is_label = |code: LabelCode| matches!(code.label(), Ok(Label::Name(label)) if is_name.get(label));
         let references = tables.shapes().iter().map(|shape| {
             let length = shape.prefix.len() as u32;
-            match shape.prefix.iter().position(|&code| is_label(code)) {
+            match shape.prefix.iter().position(|&code| is_label(&is_name, code)) {
                 Some(position) => {
-                    let count = shape.prefix.iter().filter(|&&code| is_label(code)).count();
+                    let count = shape.prefix.iter().filter(|&&code| is_label(&is_name, code)).count();
                     References::At(position as u32, count as u32)
                 }
                 None => match shape.tail {
-                    Tail::Repeated(code) if is_label(code) => References::At(length, 1),
+                    Tail::Repeated(code) if is_label(&is_name, code) => References::At(length, 1),
                     Tail::Explicit => References::From(length),
                     _ => References::None,
                 },
             }
         });
         let references: Vec<References> = references.collect();
-        let is_named = |found: &References| matches!(found, References::At(..));
-        let is_certain = !encodings.is_empty() || !of_type.is_empty() || references.iter().any(is_named);
+        let is_certain = !encodings.is_empty()
+            || !of_type.is_empty()
+            || references.iter().any(|found| matches!(found, References::At(..)));
         if !is_certain {
             // Labels that are stored with each object are strings, too.
             let has_others = references.iter().any(|&found| found != References::None);
@@ -118,12 +118,12 @@ impl<'r> NamedField<'r> {
         Ok(NamedField { encodings, declared, is_name, references, is_certain })
     }
 
-    /// Whether some object may have the field, as far as types say; if not, only a look at all objects tells.
+    /// Whether types or shapes have the field. If not, only reading all objects shows whether one of them has it.
     pub(super) fn is_certain(&self) -> bool {
         self.is_certain
     }
 
-    /// Takes the first reference of the name where it is not known which of several fields it is.
+    /// Takes the first reference of the name even if it is unknown to which of several fields it belongs.
     pub(super) fn or_any(mut self) -> Self {
         self.declared.iter_mut().flatten().for_each(|declared| declared.references = 1);
         self
@@ -134,7 +134,7 @@ impl<'r> NamedField<'r> {
         self.encodings.values().copied()
     }
 
-    /// Whether types have references of the name, or no fields of it that hold anything else.
+    /// Whether types have references of the name, or no fields of the name with other values.
     pub(super) fn is_reference(&self) -> bool {
         self.encodings.is_empty()
             || self.references.iter().any(|found| matches!(found, References::At(..)))
@@ -152,18 +152,18 @@ impl<'r> NamedField<'r> {
         !self.encodings.is_empty()
     }
 
-    /// Whether it depends on references what the field holds for any object of the block that is wanted.
+    /// Whether the value of the field depends on references for any wanted object of the block.
     pub(super) fn needs_references(
         &self,
         columns: &BlockColumns,
         tables: &Tables,
         is_wanted: impl Fn(ObjectId) -> bool,
     ) -> bool {
-        let needs = |&shape: &ShapeId| match self.declared[tables.shape(shape).type_id.index()] {
+        let needs = columns.dictionary.iter().map(|&shape| match self.declared[tables.shape(shape).type_id.index()] {
             Some(declared) => declared.encoding == Encoding::Reference,
             None => self.references[shape.index()] != References::None,
-        };
-        let needs: Vec<bool> = columns.dictionary.iter().map(needs).collect();
+        });
+        let needs: Vec<bool> = needs.collect();
         let mut rows = (0..columns.objects().max(1)).filter(|&row| needs[dictionary_place(columns, row)]);
         needs.contains(&true) && rows.any(|row| is_wanted(ObjectId(columns.first_object + row as u32)))
     }
@@ -173,8 +173,8 @@ impl<'r> NamedField<'r> {
         if self.may_refer() { Wanted::All } else { Wanted::Values }
     }
 
-    /// Tells for each object of a block that is wanted what the field holds; of a continuation for the object that is
-    /// continued.
+    /// Passes the value of the field for each wanted object of a block to `visit`; for a continuation, that of the continued
+    /// object.
     pub(super) fn visit(
         &self,
         columns: &BlockColumns,
@@ -197,21 +197,20 @@ impl<'r> NamedField<'r> {
             let shape = columns.dictionary[dictionary_place(columns, row)];
             let layout = columns.values.objects().get(row).and_then(|layout| layout.checked_sub(1));
             let place = layout.map(|layout| layouts[layout as usize]).zip(starts.get(row));
-            let value = |is_wanted: &dyn Fn(FieldId) -> bool| {
-                let (fields, &start) = place?;
-                let at = fields.iter().position(|&field| is_wanted(field))?;
-                Value::of_code(*self.encodings.get(&fields[at])?, columns.values.codes()[start as usize + at])
-            };
             let found = if has_references { self.target(&cursor, columns, row) } else { None };
             let held = match (self.declared[tables.shape(shape).type_id.index()], found) {
                 (Some(Declared { field, encoding, .. }), _) if encoding != Encoding::Reference => {
-                    value(&|id| id == field).map_or(Held::Unknown, Held::Value)
+                    let value = self.value(columns, place, |id| id == field);
+                    value.map_or(Held::Unknown, Held::Value)
                 }
                 // Of several references of the name some are null; which ones is not recorded.
                 (Some(declared), Some((_, count))) if count < declared.references => Held::Unknown,
                 (_, Some((target, _))) => Held::Object(ObjectId(target)),
                 (Some(_), None) => Held::Null,
-                (None, None) => value(&|id| self.encodings.contains_key(&id)).map_or(Held::Missing, Held::Value),
+                (None, None) => {
+                    let value = self.value(columns, place, |id| self.encodings.contains_key(&id));
+                    value.map_or(Held::Missing, Held::Value)
+                }
             };
             visit(object, held);
             if has_references {
@@ -220,24 +219,37 @@ impl<'r> NamedField<'r> {
         }
     }
 
-    /// The target of the first reference with the name, and how many references have it.
-    fn target(&self, cursor: &Cursor, columns: &BlockColumns, row: usize) -> Option<(u32, u32)> {
-        let shape = columns.dictionary[dictionary_place(columns, row)];
-        let targets = || cursor.targets(columns, row);
-        match self.references[shape.index()] {
-            References::None => None,
-            References::At(position, count) => targets().get(position as usize).map(|&target| (target, count)),
-            References::From(first) => {
-                let labels = cursor.explicit_labels(columns, row);
-                let at = labels.iter().position(|&code| self.is_label(code))?;
-                let count = labels.iter().filter(|&&code| self.is_label(code)).count() as u32;
-                targets().get(first as usize + at).map(|&target| (target, count))
-            }
-        }
+    /// The value of the first wanted field of an object. `place` has its fields and the position of their values.
+    #[inline]
+    fn value(
+        &self,
+        columns: &BlockColumns,
+        place: Option<(&[FieldId], &u32)>,
+        is_wanted: impl Fn(FieldId) -> bool,
+    ) -> Option<Value> {
+        let (fields, &start) = place?;
+        let at = fields.iter().position(|&field| is_wanted(field))?;
+        Value::of_code(*self.encodings.get(&fields[at])?, columns.values.codes()[start as usize + at])
     }
 
-    fn is_label(&self, code: u64) -> bool {
-        let label = |label: StringId| self.is_name.get(label);
-        matches!(LabelCode(code).label(), Ok(Label::Name(name)) if label(name))
+    /// The target of the first reference with the name, and the number of references with it.
+    fn target(&self, cursor: &Cursor, columns: &BlockColumns, row: usize) -> Option<(u32, u32)> {
+        let shape = columns.dictionary[dictionary_place(columns, row)];
+        let (position, count) = match self.references[shape.index()] {
+            References::None => return None,
+            References::At(position, count) => (position as usize, count),
+            References::From(first) => {
+                let labels = cursor.explicit_labels(columns, row);
+                let at = labels.iter().position(|&code| is_label(&self.is_name, LabelCode(code)))?;
+                let count = labels.iter().filter(|&&code| is_label(&self.is_name, LabelCode(code))).count() as u32;
+                (first as usize + at, count)
+            }
+        };
+        cursor.targets(columns, row).get(position).map(|&target| (target, count))
     }
+}
+
+/// Whether a label is a name for which the answer is true.
+fn is_label(is_name: &StringAnswers<'_>, code: LabelCode) -> bool {
+    matches!(code.label(), Ok(Label::Name(label)) if is_name.get(label))
 }

@@ -1,10 +1,10 @@
-//! What objects stand for: strings for their text, boxed numbers for the number, constants of an enumeration for their name.
+//! The values that objects represent: strings their text, boxed numbers the number, constants of an enumeration their name.
 //!
 //! ```text
 //!   its type has the attribute `null`, with the object's name ────▶ null, as `None` does in Python
 //!   its type has the attribute `value of` ─▶ the field ───────────▶ its value, if that is known
 //!   the object has a text of its own ─────────────────────────────▶ that
-//!   its type, or a base, `named by` ───────▶ the reference ──▶ the text of what it leads to
+//!   its type, or a base, `named by` ───────▶ the reference ──▶ the text of its target
 //! ```
 
 use barrow_format::block::{BlockColumns, Wanted};
@@ -20,19 +20,19 @@ use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
 
-/// The attribute of a type with the name of the field that its objects stand for.
+/// The attribute of a type with the name of the field that holds the value of its objects.
 const VALUE_OF: &str = "value of";
-/// The attribute of a type with the name of the reference to what its objects are called.
+/// The attribute of a type with the name of the reference to the name of its objects.
 const NAMED_BY: &str = "named by";
 
-/// The types whose objects stand for something else.
+/// The types whose objects represent values.
 pub(super) struct Standing<'r> {
     tables: &'r Tables,
-    /// For each type that stands for a field, this field with its encoding.
+    /// For each type whose objects have their value in a field, this field with its encoding.
     values: HashMap<TypeId, (FieldId, Encoding)>,
-    /// For each type whose objects have a name elsewhere, the reference that leads there.
+    /// For each type whose objects have their name in another object, the reference to that.
     names: HashMap<TypeId, &'r str>,
-    /// The types of which some objects stand for nothing.
+    /// The types of which some objects represent the absence of a value.
     nulls: HashSet<TypeId>,
 }
 
@@ -40,47 +40,46 @@ impl<'r> Standing<'r> {
     pub(super) fn find(heap: &'r Heap) -> Result<Self> {
         let (tables, fields) = (heap.recording().tables()?, heap.recording().fields()?);
         let (mut values, mut names, mut nulls) = (HashMap::default(), HashMap::default(), HashSet::default());
-        let attribute = |id, key| tables.type_attributes(id).find(|(known, _)| *known == key).map(|(_, value)| value);
         let types = if fields.is_empty() { 0 } else { tables.type_count() };
         for id in (0..types as u32).map(TypeId) {
             let declared = fields.declared_by(id).iter().filter_map(|&id| Some((id, fields.get(id)?)));
-            if let Some(name) = attribute(id, VALUE_OF)
+            if let Some(name) = tables.type_attribute(id, VALUE_OF)
                 && let Some((field, row)) = declared.into_iter().find(|(_, row)| tables.string(row.name) == name)
             {
                 values.insert(id, (field, row.encoding));
             }
-            if let Some(name) = tables.type_and_bases(id).find_map(|id| attribute(id, NAMED_BY)) {
+            if let Some(name) = tables.type_and_bases(id).find_map(|id| tables.type_attribute(id, NAMED_BY)) {
                 names.insert(id, name);
             }
-            if attribute(id, NULL).is_some() {
+            if tables.type_attribute(id, NULL).is_some() {
                 nulls.insert(id);
             }
         }
         Ok(Standing { tables, values, names, nulls })
     }
 
-    /// The columns that tell what objects stand for.
+    /// The columns that values of objects are found in.
     pub(super) fn wanted(&self) -> Wanted {
         if self.values.is_empty() { Wanted::Identity } else { Wanted::Values }
     }
 
-    /// Whether the object in a row stands for nothing.
+    /// Whether the object in a row represents the absence of a value.
     fn is_null(&self, columns: &BlockColumns, row: usize) -> bool {
         let type_id = self.type_of(columns, row);
-        let name = || columns.names.get(row).copied().flatten();
-        self.nulls.contains(&type_id) && self.tables.is_null(type_id, name())
+        self.nulls.contains(&type_id) && self.tables.is_null(type_id, columns.names.get(row).copied().flatten())
     }
 
-    /// What the object in a row stands for by itself, without what references lead to.
+    /// The value that the object in a row has itself, not in a target of its references.
     fn own(&self, columns: &BlockColumns, row: usize, fields: &[FieldId], codes: &[u64]) -> Option<Value> {
         let type_id = self.type_of(columns, row);
         let value = self.values.get(&type_id).and_then(|&(id, encoding)| {
             let at = fields.iter().position(|&field| field == id)?;
             Value::of_code(encoding, codes[at])
         });
-        let is_data = || self.tables.kind_role(self.tables.type_kind(type_id)) == KindRole::Object;
-        let text = || columns.names.get(row).copied().flatten().filter(|_| is_data());
-        value.or_else(|| text().map(Value::Text))
+        if value.is_some() || self.tables.kind_role(self.tables.type_kind(type_id)) != KindRole::Object {
+            return value;
+        }
+        columns.names.get(row).copied().flatten().map(Value::Text)
     }
 
     fn type_of(&self, columns: &BlockColumns, row: usize) -> TypeId {
@@ -97,8 +96,8 @@ impl<'r> Standing<'r> {
 }
 
 impl Heap {
-    /// What each object of the set stands for: a string for its text, a boxed number for the number, a constant of an
-    /// enumeration for its name, `None` of Python for null; missing for the others.
+    /// The value that each object of the set represents: the text of a string, the number of a boxed number, the name of a
+    /// constant of an enumeration, null for `None` of Python; missing for the others.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`],
@@ -107,8 +106,8 @@ impl Heap {
         let standing = Standing::find(self)?;
         let mut column = self.own_meaning(&standing, set, true, progress)?;
         for label in standing.labels() {
-            let of_types = |type_id| standing.names.get(&type_id) == Some(&label);
-            let named = self.objects_of_types(Some(set), of_types, progress)?;
+            let named =
+                self.objects_of_types(Some(set), |type_id| standing.names.get(&type_id) == Some(&label), progress)?;
             if named.is_empty() {
                 continue;
             }
@@ -130,8 +129,8 @@ impl Heap {
         Ok(column)
     }
 
-    /// The text or the number that each object of the set has itself; with `has_nulls` null for one that stands for
-    /// nothing.
+    /// The text or the number that each object of the set has itself; with `has_nulls` null for one that represents the
+    /// absence of a value.
     fn own_meaning(
         &self,
         standing: &Standing<'_>,
@@ -159,7 +158,7 @@ impl Heap {
         Ok(parts.into_iter().flatten().collect())
     }
 
-    /// The objects that stand for something that passes a test.
+    /// The objects that represent a value that passes a test.
     pub(super) fn standing_for(
         &self,
         passes: impl Fn(Value) -> bool + Sync,
