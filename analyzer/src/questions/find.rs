@@ -150,32 +150,50 @@ impl Heap {
         if let Some(object) = expression.objects().find(|object| u64::from(object.0) >= count) {
             return Err(AnalyzerError::NoObject { object, snapshot, count });
         }
-        let mut with = |tree: FromTree<'_>| {
-            let columns = HeapColumns::of(self, expression, tree, progress)?;
-            let answer = question(Search::new(self, kinds, expression, &columns)?)?;
-            self.recording().check_strings()?;
-            Ok(answer)
-        };
         let needs = expression.needs();
         if !needs.retained {
             // The dominator tree, if it exists already, knows the reachable objects.
-            let found = match needs.reachable && !needs.distance {
-                true => match self.flat_reachable() {
-                    Some(reachable) => Some(with(FromTree::Reachable(&reachable))?),
-                    None => self.ask_known_dominators(|dominators| with(FromTree::All(dominators, None, None)))?,
-                },
-                false => None,
-            };
-            return found.map_or_else(|| with(FromTree::Nothing), Ok);
+            if needs.reachable && !needs.distance {
+                if let Some(reachable) = self.flat_reachable() {
+                    let tree = FromTree::Reachable(&reachable);
+                    return self.with_tree(tree, kinds, expression, progress, &mut question);
+                }
+                let found = self.ask_known_dominators(|dominators| {
+                    let tree = FromTree::All(dominators, None, None);
+                    self.with_tree(tree, kinds, expression, progress, &mut question)
+                })?;
+                if let Some(answer) = found {
+                    return Ok(answer);
+                }
+            }
+            return self.with_tree(FromTree::Nothing, kinds, expression, progress, &mut question);
         }
         let least = expression.least_retained();
         if least > 0
             && let Some(largest) = self.largest(progress)?.at_least(least)
         {
-            return with(FromTree::Largest(&largest));
+            return self.with_tree(FromTree::Largest(&largest), kinds, expression, progress, &mut question);
         }
         let (flat, reachable) = (self.flat_retained(), if needs.reachable { self.flat_reachable() } else { None });
-        self.ask_dominators(progress, |dominators| with(FromTree::All(dominators, flat.as_ref(), reachable.as_ref())))
+        self.ask_dominators(progress, |dominators| {
+            let tree = FromTree::All(dominators, flat.as_ref(), reachable.as_ref());
+            self.with_tree(tree, kinds, expression, progress, &mut question)
+        })
+    }
+
+    /// Calls `question` with a search that takes retained sizes and reachability from `tree`.
+    fn with_tree<T>(
+        &self,
+        tree: FromTree<'_>,
+        kinds: &[KindId],
+        expression: &Expression,
+        progress: &dyn Progress,
+        question: &mut impl FnMut(Search) -> Result<T>,
+    ) -> Result<T> {
+        let columns = HeapColumns::of(self, expression, tree, progress)?;
+        let answer = question(Search::new(self, kinds, expression, &columns)?)?;
+        self.recording().check_strings()?;
+        Ok(answer)
     }
 }
 

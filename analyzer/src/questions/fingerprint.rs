@@ -78,13 +78,15 @@ impl Heap {
         tables: &Tables,
         progress: &dyn Progress,
     ) -> Result<Vec<Part>> {
-        let is_class = |type_id| tables.kind_role(tables.type_kind(type_id)) == KindRole::Type;
         let types = self.types_of(path, progress)?;
-        let classes: Vec<ObjectId> =
-            path.iter().zip(&types).filter(|&(_, &type_id)| is_class(type_id)).map(|(&object, _)| object).collect();
-        let mut names = objects(self.recording(), self.snapshot(), &classes)?.into_iter().map(|object| object.name);
-        let mut name = |type_id| if is_class(type_id) { names.next().flatten() } else { None };
-        let mut parts: Vec<Part> = types.into_iter().map(|type_id| (type_id, name(type_id))).collect();
+        let mut parts: Vec<Part> = types.iter().map(|&type_id| (type_id, None)).collect();
+        let is_class = types.iter().map(|&type_id| tables.kind_role(tables.type_kind(type_id)) == KindRole::Type);
+        let classes = path.iter().zip(&mut parts).zip(is_class).filter(|(_, is_class)| *is_class);
+        let (classes, of_classes): (Vec<ObjectId>, Vec<&mut Part>) =
+            classes.map(|((&object, part), _)| (object, part)).unzip();
+        for (part, object) in of_classes.into_iter().zip(objects(self.recording(), self.snapshot(), &classes)?) {
+            part.1 = object.name;
+        }
         parts.extend((suspect.objects > 1).then_some((suspect.type_id, None)));
         parts.dedup();
         Ok(parts)
@@ -132,9 +134,10 @@ fn without_numbers(name: &str) -> String {
             continue;
         }
         let hexadecimal = rest.strip_prefix("0x");
-        let digits = hexadecimal.unwrap_or(rest);
-        let is_digit = |c: char| if hexadecimal.is_some() { c.is_ascii_hexdigit() } else { c.is_ascii_digit() };
-        rest = digits.trim_start_matches(is_digit);
+        rest = match hexadecimal {
+            Some(digits) => digits.trim_start_matches(|c: char| c.is_ascii_hexdigit()),
+            None => rest.trim_start_matches(|c: char| c.is_ascii_digit()),
+        };
         text.push('#');
     }
     text

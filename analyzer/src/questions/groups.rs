@@ -1,21 +1,21 @@
 //! Objects by what they have in common: their type, its package, its loader, their text.
 //!
 //! ```text
-//!   objects ──▶ type ──▶ what the keys are for the type ─┐
-//!          └──▶ text, if it is a key ────────────────────┴▶ group: objects, sizes, what it retains
+//!   objects ──▶ type ──▶ the values of the keys ─┐
+//!          └──▶ text, if it is a key ────────────┴▶ group: objects, sizes, retained size
 //! ```
 //!
-//! **What a group retains.** All chosen objects together retain what would be freed without them. Each object that would be
-//! freed counts once: for the group from which references lead to it without entering another chosen object. If they do
-//! from several groups, it is shared. So the groups and what is shared add up to the whole.
+//! **Retained sizes.** All chosen objects together retain the objects that would be freed without them. Each object that
+//! would be freed counts once: for the group from which references lead to it without entering another chosen object. If
+//! such references come from several groups, it is shared. So the groups and the shared part add up to the whole.
 //!
 //! ```text
 //!   root ──▶ a ──▶ x ──▶ b ──▶ y         a and b are chosen, of two groups: x belongs to that of a, y to that of b;
 //!            └──────────▶ z ◀──┘         z is shared
 //! ```
 //!
-//! To compute it, the chosen objects become roots, in a category for each group, and nothing else refers to them. What the
-//! category of a group dominates is its part.
+//! To compute them, the chosen objects become roots, in a category for each group, and nothing else refers to them. The part
+//! of a group is the set of objects that its category dominates.
 
 use std::borrow::Cow;
 
@@ -43,7 +43,7 @@ const ROOT_BYTES: u64 = 32;
 /// The category of all other roots.
 const OTHER_ROOTS: StringId = StringId(u32::MAX);
 
-/// What objects may have in common.
+/// A property that objects are grouped by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GroupKey {
     /// The name of their type.
@@ -60,15 +60,15 @@ pub enum GroupKey {
     Layout,
     /// See [`Tables::type_file`].
     File,
-    /// What they say, if they are data of the program.
+    /// Their text, if they are data of the program.
     Text,
-    /// Their lines, as [`Heap::lines`] tells them.
+    /// Their lines, see [`Heap::lines`].
     Line,
     /// The number of their allocation site.
     Site,
-    /// The garbage collection in which they were allocated, if their site tells.
+    /// The garbage collection in which they were allocated, if their site has that attribute.
     Generation,
-    /// What a field of them holds, as [`Heap::field_column`] tells it. Objects with equal lines are one.
+    /// The value of a field, see [`Heap::field_column`]. Objects with equal lines count as equal.
     Field(FieldPath),
 }
 
@@ -92,14 +92,14 @@ impl GroupKey {
         })
     }
 
-    /// Whether [`ObjectGroups::held`] tells what it is for a group. Otherwise [`ObjectGroup::key`] does.
+    /// Whether [`ObjectGroups::held`] has its value for a group. Otherwise [`ObjectGroup::key`] does.
     #[must_use]
     pub fn is_held(&self) -> bool {
         matches!(self, GroupKey::Line | GroupKey::Site | GroupKey::Generation | GroupKey::Field(_))
     }
 
-    /// What it is for the objects of a type; `None` for [`GroupKey::Text`], what is held, and where the type has no such
-    /// thing.
+    /// Its value for the objects of a type; `None` for [`GroupKey::Text`], for keys of [`GroupKey::is_held`], and if the type
+    /// has no such property.
     fn of_type<'t>(&self, tables: &'t Tables, id: TypeId) -> Option<&'t str> {
         match self {
             GroupKey::Type => Some(tables.type_name(id)),
@@ -114,14 +114,21 @@ impl GroupKey {
     }
 }
 
-/// What the objects of a group have in common.
+/// The values of the keys of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Keys {
     /// One of their types. All of these have the same keys.
     type_id: TypeId,
     text: Option<StringId>,
-    /// Which of the combinations of [`ObjectGroups::held`]; 0 without fields.
+    /// The index of a combination in [`ObjectGroups::held`]; 0 without such keys.
     held: u32,
+}
+
+impl Keys {
+    /// A recording may hold equal texts under several ids, so texts are compared by content.
+    fn identity(self, tables: &Tables) -> (TypeId, Option<&str>, u32) {
+        (self.type_id, self.text.map(|text| tables.string(text)), self.held)
+    }
 }
 
 /// Objects that have the same keys.
@@ -137,7 +144,7 @@ pub struct ObjectGroup {
 }
 
 impl ObjectGroup {
-    /// What a key is for these objects, if they have such a thing.
+    /// The value of a key for these objects, if they have one.
     #[must_use]
     pub fn key<'t>(&self, key: &GroupKey, tables: &'t Tables) -> Option<&'t str> {
         match key {
@@ -155,14 +162,14 @@ impl ObjectGroup {
     }
 }
 
-/// What groups retain, in objects and bytes, shallow and unmanaged.
+/// The retained sizes of groups, in objects and bytes, shallow and unmanaged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetainedByGroups {
-    /// For each group what belongs to it alone.
+    /// For each group the objects that belong to it alone.
     pub groups: Vec<GroupRetained>,
-    /// What several groups retain together, and none alone.
+    /// The objects that several groups retain together, and none alone.
     pub shared: GroupRetained,
-    /// Whether the groups are exact. Otherwise they are lower bounds, and what is shared an upper one, see
+    /// Whether the groups are exact. Otherwise they are lower bounds, and the shared part is an upper bound, see
     /// [`crate::Dominators::is_exact`]. The sum is exact.
     pub are_exact: bool,
 }
@@ -175,7 +182,7 @@ pub struct ObjectGroups<'h> {
     keys: Vec<GroupKey>,
     /// For each type the first type with the same keys.
     classes: Vec<TypeId>,
-    /// What the keys of [`GroupKey::is_held`] are: each combination, in their order.
+    /// The combinations of values of the keys of [`GroupKey::is_held`], each in the order of these keys.
     held: Vec<Vec<Held>>,
     /// For each object of the set, in order, its combination; empty without such keys.
     held_by: Vec<u32>,
@@ -184,7 +191,7 @@ pub struct ObjectGroups<'h> {
 }
 
 impl Heap {
-    /// The objects of a set by what they have in common.
+    /// The objects of a set, grouped by the values of `keys`.
     ///
     /// Time: a pass over the objects of the set, on all threads. Memory: with [`GroupKey::Text`] 100 bytes for each
     /// different text.
@@ -210,23 +217,18 @@ impl Heap {
         }
         let have_types_only = !groups.have_texts() && groups.held_by.is_empty();
         let found = if have_types_only { groups.by_type(progress)? } else { groups.by_object(progress)? };
-        // A recording may hold equal texts under several ids.
         self.memory().require_more(found.len() as u64 * GROUP_BYTES)?;
         let mut by_keys: HashMap<(TypeId, Option<&str>, u32), ObjectGroup> = HashMap::default();
         for (at, group) in found.into_iter().enumerate() {
             check(at, progress)?;
-            let text = group.keys.text.map(|text| tables.string(text));
-            by_keys
-                .entry((group.keys.type_id, text, group.keys.held))
-                .and_modify(|known| known.add(&group))
-                .or_insert(group);
+            by_keys.entry(group.keys.identity(tables)).and_modify(|known| known.add(&group)).or_insert(group);
         }
         tables.check_strings()?;
         groups.groups = by_keys.into_values().collect();
         Ok(groups)
     }
 
-    /// What the keys of [`GroupKey::is_held`] are, each combination, and which one each object of the set has.
+    /// The combinations of values of the keys of [`GroupKey::is_held`], and for each object of the set the index of its own.
     fn combinations(
         &self,
         set: &ObjectSet,
@@ -248,20 +250,16 @@ impl Heap {
         // A recording may hold equal texts under several ids.
         let mut texts: HashMap<&str, StringId> = HashMap::default();
         let mut known_texts: HashMap<StringId, StringId> = HashMap::default();
-        let mut same_text = |held: Held| match held {
-            Held::Value(Value::Text(id)) => {
-                let first = *known_texts.entry(id).or_insert_with(|| *texts.entry(tables.string(id)).or_insert(id));
-                Held::Value(Value::Text(first))
-            }
-            held => held,
-        };
-        // The combinations of the columns so far, and which one each object has: each column divides them further.
+        // The combinations of the columns so far, and the index of that of each object. Each column divides them further.
         let (mut held, mut held_by) = (vec![Vec::new()], vec![0; columns[0].len()]);
         for column in columns {
             let (before, mut numbers) = (std::mem::take(&mut held), HashMap::default());
-            // Neighbours often hold the same.
+            // Neighbours often have equal values.
             let mut last = None;
-            for (own, combination) in column.into_iter().map(&mut same_text).zip(&mut held_by) {
+            for (mut own, combination) in column.into_iter().zip(&mut held_by) {
+                if let Held::Value(Value::Text(id)) = &mut own {
+                    *id = *known_texts.entry(*id).or_insert_with(|| *texts.entry(tables.string(*id)).or_insert(*id));
+                }
                 let key = (*combination, own.identity());
                 *combination = match last {
                     Some((last, number)) if last == key => number,
@@ -277,7 +275,7 @@ impl Heap {
         Ok((held, held_by))
     }
 
-    /// What a field of each object of the set holds. For objects with equal lines it is the first of these.
+    /// The value of a field of each object of the set. For objects with equal lines it is the first of these.
     fn column_of_alike(&self, set: &ObjectSet, path: &FieldPath, progress: &dyn Progress) -> Result<Vec<Held>> {
         let mut column = self.field_column(set, path, progress)?;
         let targets = Held::objects(&column);
@@ -319,20 +317,20 @@ impl Heap {
     }
 }
 
-/// What a group takes in a table that doubles when it is full, and in the list of all. Measured with 416,438 groups.
+/// Bytes per group in a table that doubles when it is full, and in the list of all. Measured with 416,438 groups.
 const GROUP_BYTES: u64 = 300;
 
 /// Objects whose sites are read at once: the details of each take 100 bytes.
 const PART_OBJECTS: usize = 1 << 16;
 
-/// Ends the work if it is cancelled: looked at after some groups, which take memory.
+/// Ends the work if it is cancelled. This is checked once every 4096 groups.
 fn check(at: usize, progress: &dyn Progress) -> Result<()> {
     if at.is_multiple_of(4096) && progress.cancelled() { Err(AnalyzerError::Cancelled) } else { Ok(()) }
 }
 
 impl ObjectGroups<'_> {
-    /// What the keys of [`GroupKey::is_held`] are for the objects of a group, in their order. An object with a line stands
-    /// for all with that line.
+    /// The values of the keys of [`GroupKey::is_held`] for the objects of a group, in their order. An object with a line
+    /// represents all objects with that line.
     #[must_use]
     pub fn held(&self, group: &ObjectGroup) -> &[Held] {
         self.held.get(group.keys.held as usize).map_or(&[], Vec::as_slice)
@@ -345,22 +343,22 @@ impl ObjectGroups<'_> {
     /// A group for each class of types.
     fn by_type(&self, progress: &dyn Progress) -> Result<Vec<ObjectGroup>> {
         let totals = self.heap.type_totals_of(self.set, progress)?;
-        let group = |totals: barrow_format::rows::TypeTotals| ObjectGroup {
+        let groups = totals.into_iter().map(|totals| ObjectGroup {
             keys: Keys { type_id: self.classes[totals.type_id.index()], text: None, held: 0 },
             objects: totals.objects,
             heap_bytes: totals.heap_bytes,
             unmanaged_bytes: totals.unmanaged_bytes,
-        };
-        Ok(totals.into_iter().map(group).collect())
+        });
+        Ok(groups.collect())
     }
 
-    /// A group for each class of types, id of a text and combination of what fields hold.
+    /// A group for each class of types, id of a text and combination of values.
     fn by_object(&self, progress: &dyn Progress) -> Result<Vec<ObjectGroup>> {
         let parts = self.map_objects("grouping", progress, |rows, columns| {
             let mut of_block: HashMap<Keys, ObjectGroup> = HashMap::default();
             for (row, keys) in rows {
-                let of = |column: &[u64]| column.get(row).copied().unwrap_or(0);
-                let (heap_bytes, unmanaged_bytes) = (of(&columns.shallow_bytes), of(&columns.unmanaged_bytes));
+                let [heap_bytes, unmanaged_bytes] = [&columns.shallow_bytes, &columns.unmanaged_bytes]
+                    .map(|column| column.get(row).copied().unwrap_or(0));
                 let one = ObjectGroup { keys, objects: 1, heap_bytes, unmanaged_bytes };
                 of_block.entry(keys).and_modify(|known| known.add(&one)).or_insert(one);
             }
@@ -387,7 +385,7 @@ impl ObjectGroups<'_> {
         progress.begin(phase, places.iter().map(|place| u64::from(place.entry.objects)).sum(), "objects");
         let have_texts = self.have_texts();
         let wanted = if have_texts { Wanted::Identity } else { Wanted::Sizes };
-        // For each block how many objects of the set come before it.
+        // For each block the number of objects of the set before it.
         let mut before = HashMap::default();
         let mut count = 0;
         for place in places.iter().filter(|place| !self.held_by.is_empty() && place.entry.objects > 0) {
@@ -402,8 +400,12 @@ impl ObjectGroups<'_> {
             let chosen = rows.filter(|&row| self.set.contains(ObjectId(columns.first_object + row as u32)));
             let mut chosen = chosen.map(|row| {
                 let type_id = tables.shape(columns.dictionary[dictionary_place(columns, row)]).type_id;
-                let is_data = || tables.kind_role(tables.type_kind(type_id)) == KindRole::Object;
-                let text = columns.names.get(row).copied().flatten().filter(|_| have_texts && is_data());
+                let text = columns
+                    .names
+                    .get(row)
+                    .copied()
+                    .flatten()
+                    .filter(|_| have_texts && tables.kind_role(tables.type_kind(type_id)) == KindRole::Object);
                 let held = self.held_by.get(rank).copied().unwrap_or(0);
                 rank += 1;
                 (row, Keys { type_id: self.classes[type_id.index()], text, held })
@@ -412,7 +414,7 @@ impl ObjectGroups<'_> {
         })
     }
 
-    /// What each group retains, in the order of [`ObjectGroups::groups`].
+    /// The retained size of each group, in the order of [`ObjectGroups::groups`].
     ///
     /// Time and memory: those of computing dominators, and 32 bytes for each object of the set.
     ///
@@ -423,8 +425,7 @@ impl ObjectGroups<'_> {
         let mut reached = heap.all_reachable(progress)?;
         reached.intersect_with(self.set);
         heap.memory().require(resident_bytes(heap.object_count()) + ROOT_BYTES * reached.len())?;
-        let identity = |keys: Keys| (keys.type_id, keys.text.map(|text| tables.string(text)), keys.held);
-        let number_of: HashMap<_, u32> = self.groups.iter().map(|group| identity(group.keys)).zip(0..).collect();
+        let number_of: HashMap<_, u32> = self.groups.iter().map(|group| group.keys.identity(tables)).zip(0..).collect();
         let parts = self.map_objects("finding groups", progress, |rows, columns| {
             let mut roots = Vec::new();
             // Neighbours often have the same keys.
@@ -433,7 +434,7 @@ impl ObjectGroups<'_> {
                 let target = ObjectId(columns.first_object + row as u32);
                 let number = match last {
                     Some((last, number)) if last == keys => number,
-                    _ => number_of[&identity(keys)],
+                    _ => number_of[&keys.identity(tables)],
                 };
                 last = Some((keys, number));
                 if reached.contains(target) {

@@ -39,7 +39,7 @@ use crate::file::tables::Tables;
 use crate::graph::dominators::{Dominators, Holder, PIECE, TreePlace};
 use crate::progress::Progress;
 
-/// The default threshold: the share of all reachable bytes that a suspect must accumulate.
+/// The default threshold: the share of all reachable bytes that a suspect must accumulate. So there are at most ten.
 pub const LEAK_THRESHOLD: f64 = 0.1;
 /// A child with this share of its parent's bytes continues the chain, or is the same suspect.
 const CARRIED: f64 = 0.7;
@@ -274,13 +274,13 @@ impl<'d> Search<'d> {
     /// One object as a suspect: `own` bytes and these parts accumulate in it.
     fn single(&self, point: ObjectId, own: u64, parts: &BTreeMap<u32, Parts>) -> Suspect {
         let object = self.holder_of(point);
-        let sum = |(&type_id, parts): (&u32, &Parts)| Accumulated {
+        let sums = parts.iter().map(|(&type_id, parts)| Accumulated {
             type_id: TypeId(type_id),
             objects: parts.objects,
             retained_bytes: parts.bytes,
             is_chain: parts.is_chain,
-        };
-        let mut accumulated: Vec<Accumulated> = parts.iter().map(sum).collect();
+        });
+        let mut accumulated: Vec<Accumulated> = sums.collect();
         accumulated.sort_by_key(|sum| (std::cmp::Reverse(sum.retained_bytes), sum.type_id));
         let ranking: f64 = parts.iter().map(|(&type_id, parts)| self.ranking(type_id, parts)).sum();
         Suspect {
@@ -299,13 +299,13 @@ impl<'d> Search<'d> {
     fn holder_of(&self, point: ObjectId) -> ObjectId {
         let bytes = self.dominators.retained_bytes(point) as f64;
         let nearly_all = self.dominators.reachable_bytes() as f64 * NEARLY_ALL;
-        let holds_little_else = |holder: &ObjectId| {
-            let whole = self.dominators.retained_bytes(*holder) as f64;
+        let holders = self.dominators.holders(point).map_while(Holder::object);
+        let holders_of_little_else = holders.take_while(|&holder| {
+            let whole = self.dominators.retained_bytes(holder) as f64;
             let is_root = self.role(self.types[holder.index()]) == KindRole::Root;
             !is_root && bytes >= whole * CARRIED && (whole < nearly_all || bytes >= nearly_all)
-        };
-        let holders = self.dominators.holders(point).map_while(Holder::object);
-        holders.take_while(holds_little_else).last().unwrap_or(point)
+        });
+        holders_of_little_else.last().unwrap_or(point)
     }
 
     /// The weighted bytes of the parts of one type.
@@ -382,8 +382,9 @@ pub(crate) fn to_column(suspects: &[Suspect]) -> Vec<u64> {
             suspect.ranking_bytes,
             suspect.accumulated.len() as u64,
         ]);
-        let sum = |sum: &Accumulated| [sum.type_id.0.into(), sum.objects, sum.retained_bytes, sum.is_chain.into()];
-        column.extend(suspect.accumulated.iter().flat_map(sum));
+        for sum in &suspect.accumulated {
+            column.extend([sum.type_id.0.into(), sum.objects, sum.retained_bytes, sum.is_chain.into()]);
+        }
     }
     column
 }
@@ -393,8 +394,6 @@ const NOWHERE: u64 = u64::MAX;
 
 /// Decodes suspects from a column of an index file; `None` if it is not valid.
 pub(crate) fn from_column(mut column: &[u64], objects: u64, types: u64) -> Option<Vec<Suspect>> {
-    let object_of = |id: u64| (id < objects).then_some(ObjectId(id as u32));
-    let type_of = |id: u64| (id < types).then_some(TypeId(id as u32));
     let mut suspects = Vec::new();
     while let Some((
         &[object, type_id, count, retained_bytes, accumulation, accumulation_bytes, ranking_bytes, sums],
@@ -402,21 +401,29 @@ pub(crate) fn from_column(mut column: &[u64], objects: u64, types: u64) -> Optio
     )) = column.split_first_chunk()
     {
         let (sums, rest) = rest.split_at_checked(usize::try_from(sums).ok()?.checked_mul(4)?)?;
-        let (sums, _) = sums.as_chunks::<4>();
-        let sum = |&[type_id, objects, retained_bytes, is_chain]: &[u64; 4]| {
-            Some(Accumulated { type_id: type_of(type_id)?, objects, retained_bytes, is_chain: is_chain != 0 })
-        };
+        let mut accumulated = Vec::with_capacity(sums.len() / 4);
+        for &[type_id, objects, retained_bytes, is_chain] in sums.as_chunks::<4>().0 {
+            let type_id = TypeId(below(type_id, types)?);
+            accumulated.push(Accumulated { type_id, objects, retained_bytes, is_chain: is_chain != 0 });
+        }
         suspects.push(Suspect {
-            object: object_of(object)?,
-            type_id: type_of(type_id)?,
+            object: ObjectId(below(object, objects)?),
+            type_id: TypeId(below(type_id, types)?),
             objects: count,
             retained_bytes,
-            accumulation: if accumulation == NOWHERE { None } else { Some(object_of(accumulation)?) },
+            accumulation: match accumulation {
+                NOWHERE => None,
+                object => Some(ObjectId(below(object, objects)?)),
+            },
             accumulation_bytes,
-            accumulated: sums.iter().map(sum).collect::<Option<Vec<_>>>()?,
+            accumulated,
             ranking_bytes,
         });
         column = rest;
     }
     column.is_empty().then_some(suspects)
+}
+
+fn below(id: u64, count: u64) -> Option<u32> {
+    if id < count { u32::try_from(id).ok() } else { None }
 }

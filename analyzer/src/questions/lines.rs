@@ -1,11 +1,11 @@
-//! Lines to read instead of objects: a date as `2026-11-25T14:00:00Z`, a URL as it is written.
+//! Readable lines for objects: a date as `2026-11-25T14:00:00Z`, a URL in its usual form.
 //!
 //! ```text
 //!   its type, or a base, `reads as` ─▶ template ─▶ fields ─▶ the object's line
-//!                                                    └─▶ what they lead to: its text, its number, its line
+//!                                                    └─▶ their targets: text, number or line
 //! ```
 //!
-//! See `template` for what templates are made of, `format` for how numbers are written.
+//! See `template` for the syntax of templates, `format` for the formats of numbers.
 
 mod format;
 mod template;
@@ -27,13 +27,13 @@ use crate::questions::fields::Held;
 pub use format::days_to_date;
 use template::Template;
 
-/// The most templates of objects that are read at once. Objects of further ones have no line.
+/// The maximum number of templates of objects that are read at once. Objects of further ones have no line.
 const MOST_TEMPLATES: usize = 64;
-/// How far templates are followed from object to object.
+/// The maximum depth of lines within lines.
 const MOST_DEPTH: usize = 4;
-/// The most bytes of a line, and of each text in it.
+/// The maximum length of a line, and of each text in it, in bytes.
 const MOST_BYTES: usize = 4096;
-/// How many objects' lines are in memory at once, where not all are kept.
+/// The number of objects whose lines are in memory at once if not all are kept.
 const PART_OBJECTS: usize = 1 << 17;
 
 impl Heap {
@@ -67,8 +67,8 @@ impl Heap {
         if templates.is_empty() {
             return Ok(lines);
         }
-        let set = |of: &[usize]| self.set_of(&of.iter().map(|&at| ids[at]).collect::<Vec<_>>());
-        let sets: Vec<ObjectSet> = templates.iter().map(|(_, of)| set(of)).collect();
+        let ids_of = templates.iter().map(|(_, of)| of.iter().map(|&at| ids[at]).collect::<Vec<_>>());
+        let sets: Vec<ObjectSet> = ids_of.map(|ids| self.set_of(&ids)).collect();
         let asked = templates
             .iter()
             .zip(&sets)
@@ -81,21 +81,23 @@ impl Heap {
             let own: Vec<Vec<Held>> = columns.by_ref().take(template.paths().len()).collect();
             for (row, &at) in of.iter().enumerate() {
                 let held: Vec<Held> = own.iter().map(|column| column[row]).collect();
-                let text = |held| match held {
-                    Held::Object(id) => texts.get(&id).cloned(),
-                    Held::Value(Value::Text(text)) => Some(beginning(tables.string(text)).to_owned()),
-                    _ => None,
-                };
-                lines[at] = template
-                    .filled(&held, &text, has_numbers)
-                    .filter(|line| !line.is_empty() && line.len() <= MOST_BYTES);
+                let line = template.filled(
+                    &held,
+                    &|held| match held {
+                        Held::Object(id) => texts.get(&id).cloned(),
+                        Held::Value(Value::Text(text)) => Some(beginning(tables.string(text)).to_owned()),
+                        _ => None,
+                    },
+                    has_numbers,
+                );
+                lines[at] = line.filter(|line| !line.is_empty() && line.len() <= MOST_BYTES);
             }
         }
         tables.check_strings()?;
         Ok(lines)
     }
 
-    /// The lines of the objects that fields hold, of those that have one and stand for nothing else.
+    /// The lines of the objects that fields hold, for those that have a line and represent no other value.
     ///
     /// Time: as for [`Heap::lines`]. Memory: each line.
     ///
@@ -111,8 +113,8 @@ impl Heap {
         Ok(lines)
     }
 
-    /// Calls `tell` with the line of each object that has one and stands for nothing else, of a set or of all, in the
-    /// order of their numbers.
+    /// Calls `tell` with the line of each object that has one and represents no other value, within a set or among all, in
+    /// the order of their numbers.
     ///
     /// Time: a pass over the types of the objects, and [`Heap::lines`] of those of which a type has a template.
     pub(crate) fn each_line(
@@ -158,7 +160,8 @@ impl Heap {
         Ok(same)
     }
 
-    /// What objects are in the lines of others: classes their names, others what they stand for, or their own lines.
+    /// The texts of objects in the lines of others: classes have their names, others the values they represent or their own
+    /// lines.
     fn texts_of(&self, ids: &[ObjectId], depth: usize, progress: &dyn Progress) -> Result<HashMap<ObjectId, String>> {
         let tables = self.recording().tables()?;
         let mut texts = HashMap::default();

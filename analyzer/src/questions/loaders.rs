@@ -18,7 +18,6 @@ use foldhash::HashMap;
 use crate::error::{AnalyzerError, Result};
 use crate::file::object::{ObjectDetails, objects};
 use crate::file::tables::Tables;
-use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
 use crate::questions::fields::{FieldPath, Held};
@@ -48,11 +47,11 @@ pub struct Loader {
     pub classes: u64,
     /// Those that another loader defines, too.
     pub duplicates: u64,
-    /// The number of their instances, and of arrays of them; those of other loaders' classes of the same name are not among them.
+    /// The number of their instances, and of arrays of them, without those of other loaders' classes of the same name.
     pub instances: u64,
     /// The shallow sizes of these, summed, in bytes.
     pub bytes: u64,
-    /// The classes of which it is not known which instances are theirs.
+    /// The classes whose instances are unknown.
     pub unknown: u64,
 }
 
@@ -73,7 +72,7 @@ pub struct DuplicateClass<'r> {
 struct Class<'r> {
     object: ObjectId,
     name: &'r str,
-    /// Where its loader is among all.
+    /// The index of its loader among all.
     loader: usize,
     instances: u64,
     bytes: u64,
@@ -89,8 +88,8 @@ impl Heap {
     /// [`AnalyzerError::NoField`] if no class has a loader, [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
     pub fn loaders(&self, progress: &dyn Progress) -> Result<Loaders<'_>> {
         let tables = self.recording().tables()?;
-        let is_class = |id| tables.kind_role(tables.type_kind(id)) == KindRole::Type;
-        let set = self.objects_of_types(None, is_class, progress)?;
+        let set =
+            self.objects_of_types(None, |id| tables.kind_role(tables.type_kind(id)) == KindRole::Type, progress)?;
         let details = objects(self.recording(), self.snapshot(), &set.iter().collect::<Vec<_>>())?;
         let loader_of = self.field_column(&set, &FieldPath::of(vec![LOADER.to_owned()]), progress)?;
         let mut loaders = self.found_loaders(&loader_of, progress)?;
@@ -98,8 +97,7 @@ impl Heap {
         place_of.extend(loaders.iter().enumerate().map(|(at, loader)| (loader.object.map(|object| object.id), at)));
         let mut classes = Vec::new();
         for (class, held) in details.iter().zip(loader_of) {
-            let loader = if let Held::Object(id) = held { Some(id) } else { None };
-            if let (Some(name), Some(&loader)) = (class.name, place_of.get(&loader)) {
+            if let (Some(name), Some(&loader)) = (class.name, place_of.get(&held.object())) {
                 let (name, object) = (tables.string(name), class.id);
                 classes.push(Class { object, name, loader, instances: 0, bytes: 0, is_unknown: false });
             }
@@ -119,9 +117,9 @@ impl Heap {
                 loader.unknown += u64::from(class.is_unknown);
             }
             if is_duplicate {
-                let sum = |of: fn(&Class<'_>) -> u64| same.iter().map(|&at| of(&classes[at])).sum();
                 let objects = same.iter().map(|&at| classes[at].object).collect();
-                let (instances, bytes) = (sum(|class| class.instances), sum(|class| class.bytes));
+                let instances = same.iter().map(|&at| classes[at].instances).sum();
+                let bytes = same.iter().map(|&at| classes[at].bytes).sum();
                 duplicates.push(DuplicateClass { name, classes: objects, instances, bytes });
             }
         }
@@ -134,17 +132,14 @@ impl Heap {
     /// The JVM's own loader, then those that classes refer to, and those that are the parent of one.
     fn found_loaders(&self, loader_of: &[Held], progress: &dyn Progress) -> Result<Vec<Loader>> {
         let none = Loader { object: None, parent: None, classes: 0, duplicates: 0, instances: 0, bytes: 0, unknown: 0 };
-        let set_of =
-            |ids: &[ObjectId]| ObjectSet::from_sorted(self.snapshot(), self.object_count(), ids.iter().copied());
         let ids = Held::objects(loader_of);
-        let parents = match self.field_column(&set_of(&ids), &FieldPath::of(vec![PARENT.to_owned()]), progress) {
+        let parents = match self.field_column(&self.set_of(&ids), &FieldPath::named(PARENT), progress) {
             Ok(parents) => parents,
             Err(AnalyzerError::NoField { .. }) => vec![Held::Missing; ids.len()],
             Err(error) => return Err(error),
         };
-        let parent = |held| if let Held::Object(id) = held { Some(id) } else { None };
         let found = objects(self.recording(), self.snapshot(), &ids)?.into_iter().zip(parents);
-        let found = found.map(|(object, held)| Loader { object: Some(object), parent: parent(held), ..none.clone() });
+        let found = found.map(|(object, held)| Loader { object: Some(object), parent: held.object(), ..none.clone() });
         Ok(std::iter::once(none.clone()).chain(found).collect())
     }
 
@@ -205,10 +200,10 @@ fn of_loader(
     loaders: &[Loader],
     tables: &Tables,
 ) -> Vec<usize> {
-    let class_of_loader = |at: usize| {
-        let object = loaders[classes[at].loader].object?;
-        Some(tables.type_name(object.type_id))
-    };
-    let same: Vec<usize> = named.iter().copied().filter(|&at| class_of_loader(at) == loader).collect();
+    let same = named.iter().copied().filter(|&at| {
+        let object = loaders[classes[at].loader].object;
+        object.map(|object| tables.type_name(object.type_id)) == loader
+    });
+    let same: Vec<usize> = same.collect();
     if same.is_empty() && loader.is_none() { named.to_vec() } else { same }
 }

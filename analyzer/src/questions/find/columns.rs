@@ -34,16 +34,17 @@ impl<'h> HeapColumns<'h> {
     ) -> Result<Self> {
         let needs = expression.needs();
         let distances = needs.distance || needs.reachable && matches!(tree, FromTree::Nothing);
-        let field = |term: &Arc<FieldTerm>| {
+        let mut fields = Vec::new();
+        for term in expression.field_terms() {
             let set = match &**term {
                 FieldTerm::Field(path, test) => heap.field_matches(path, test, progress)?,
                 FieldTerm::Measure(measure, test) => heap.filling_matches(*measure, test, progress)?,
                 FieldTerm::Line(test) => heap.line_matches(test, progress)?,
             };
-            Ok((Arc::clone(term), set))
-        };
+            fields.push((Arc::clone(term), set));
+        }
         Ok(HeapColumns {
-            fields: expression.field_terms().into_iter().map(field).collect::<Result<_>>()?,
+            fields,
             tree,
             distances: distances.then(|| heap.distances(progress)).transpose()?,
             incoming: needs.incoming.then(|| heap.incoming(progress)).transpose()?,
@@ -69,9 +70,10 @@ impl<'h> FromTree<'h> {
     /// The objects of a block that can match; `None` if all can.
     pub(super) fn candidates(self, place: &BlockPlace) -> Option<&'h [(ObjectId, u64)]> {
         let FromTree::Largest(largest) = self else { return None };
-        let before = |end: u32| largest.partition_point(|(object, _)| object.0 < end);
         let first = place.entry.first_object;
-        Some(&largest[before(first)..before(first + place.entry.objects)])
+        let [start, end] =
+            [first, first + place.entry.objects].map(|end| largest.partition_point(|(object, _)| object.0 < end));
+        Some(&largest[start..end])
     }
 }
 

@@ -1,6 +1,6 @@
-//! How numbers are written in lines: times as ISO 8601 has them, in UTC.
+//! The formats of numbers in lines. Times are those of ISO 8601, in UTC.
 
-/// How one number or several ones are written.
+/// The format of one or several numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     /// Milliseconds since 1970, perhaps with the nanoseconds of the second: `2026-11-25T14:00:00.500Z`.
@@ -21,15 +21,15 @@ pub(super) enum Format {
     Ipv6,
     /// A number without its sign; nothing of a negative one.
     Natural,
-    /// So many digits, zeros first.
+    /// This number of digits, with leading zeros.
     Digits(usize),
     /// The sign of a number, and its words of 32 bits, the most significant one first, each as a number with a sign.
     Integer,
-    /// A number, or one of several words, and how many of its digits are after the point: `1.50`.
+    /// A number, or one of several words, and the number of its digits after the point: `1.50`.
     Decimal,
 }
 
-/// What a field holds that is written in a format.
+/// The value of a field that is written in a format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Operand {
     Number(i64),
@@ -52,9 +52,9 @@ const NAMES: [(&str, Format); 13] = [
     ("decimal", Format::Decimal),
 ];
 
-/// A number of more words is not written.
+/// The maximum number of words in a number that is written.
 const MOST_WORDS: usize = 64;
-/// The most zeros that a decimal number is written with.
+/// The maximum number of leading zeros after the point, as in Java; smaller numbers have an exponent.
 const MOST_ZEROS: i64 = 6;
 
 /// Times before and after these seconds since 1970 have years of more than four digits, or negative ones.
@@ -80,7 +80,7 @@ impl Format {
         }
     }
 
-    /// The text; `None` if these are no such numbers.
+    /// The text; `None` if the operands do not fit the format.
     pub(super) fn text(self, operands: &[Operand]) -> Option<String> {
         match (self, operands) {
             (Format::Ipv6, [Operand::Text(bytes)]) => ipv6(bytes),
@@ -93,9 +93,10 @@ impl Format {
                 (*number != i64::MIN).then(|| decimal(&number.to_string(), *scale))
             }
             _ => {
-                let number =
-                    |operand: &Operand| if let Operand::Number(number) = operand { Some(*number) } else { None };
-                self.of_numbers(&operands.iter().map(number).collect::<Option<Vec<i64>>>()?)
+                let numbers = operands
+                    .iter()
+                    .map(|operand| if let Operand::Number(number) = operand { Some(*number) } else { None });
+                self.of_numbers(&numbers.collect::<Option<Vec<i64>>>()?)
             }
         }
     }
@@ -143,7 +144,7 @@ fn ipv6(bytes: &str) -> Option<String> {
 
 /// A number of several words.
 fn integer(sign: i64, words: &str) -> Option<String> {
-    /// As many digits as always fit into a word of 32 bits.
+    /// 10 to the number of digits that always fit into a word of 32 bits.
     const GROUP: u64 = 1_000_000_000;
     let words = words.split(' ').filter(|word| !word.is_empty());
     let words: Option<Vec<i32>> = words.map(|word| word.parse().ok()).collect();
@@ -169,7 +170,7 @@ fn integer(sign: i64, words: &str) -> Option<String> {
     Some(text)
 }
 
-/// A number with so many digits after the point, as IEEE 754 and Java write it.
+/// A number with `scale` digits after the point, as IEEE 754 and Java write it.
 fn decimal(unscaled: &str, scale: i64) -> String {
     let (sign, digits) = unscaled.strip_prefix('-').map_or(("", unscaled), |digits| ("-", digits));
     let after_first = digits.len() as i64 - 1;
@@ -201,7 +202,7 @@ fn time(seconds: i64, nanoseconds: i64) -> Option<String> {
     Some(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z"))
 }
 
-/// The digits of a second that are not zero, in groups of so many; `None` if these are no nanoseconds of one.
+/// The fraction of a second without trailing zeros, in groups of `group` digits; `None` unless it is less than a second.
 fn fraction(nanoseconds: i64, group: usize) -> Option<String> {
     (0..NANOSECONDS).contains(&nanoseconds).then(|| {
         let digits = format!("{nanoseconds:09}");

@@ -1,10 +1,10 @@
-//! What the line of an object is made of.
+//! Templates for the lines of objects.
 //!
 //! ```text
-//!   {.protocol}:[//{.authority}]{.file}      texts, and fields with what they hold; a part in brackets may be left out
+//!   {.protocol}:[//{.authority}]{.file}      texts, and the values of fields; a part in brackets may be left out
 //!   [{.fileName}|Unknown Source]             the first part that is not left out
 //!   {.seconds .nanos:time}                   numbers in a format
-//!   {?.lineNumber=-2}                        nothing; what is around it is left out if that is false
+//!   {?.lineNumber=-2}                        nothing; the part around it is left out if the condition is false
 //!   \[{.zone}\]                              brackets
 //! ```
 
@@ -13,30 +13,30 @@ use barrow_format::rows::Value;
 use super::format::{Format, Operand};
 use crate::questions::fields::{FieldPath, Held};
 
-/// The most bytes of a template, names of a path, and brackets in brackets.
+/// The maximum length of a template in bytes, number of names in a path, and depth of brackets.
 const MOST_BYTES: usize = 512;
 const MOST_NAMES: usize = 4;
 const MOST_DEPTH: usize = 3;
 
-/// How lines are made of what fields hold.
+/// A template that makes a line from the values of fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Template(Vec<Part>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Text(String),
-    /// The text of what a field holds.
+    /// The text of the value of a field.
     Field(FieldPath),
     /// Numbers of fields in a format.
     Numbers(Vec<FieldPath>, Format),
-    /// What is around it is left out unless the field passes.
+    /// The part around it is left out unless the field passes.
     If(FieldPath, Condition),
     /// The first of several parts that is not left out, if there is one. A part is left out if something in it is null,
     /// empty, or a number that its format does not have, or if a condition in it is false.
     First(Vec<Vec<Part>>),
 }
 
-/// What a field must hold.
+/// A condition on the value of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Condition {
     /// True, or null on the way to it.
@@ -47,33 +47,33 @@ enum Condition {
     Same(FieldPath),
 }
 
-/// Why a part has no text; of several reasons the last one counts.
+/// The reason why a part has no text. Of several reasons the greatest one counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
-    /// There is nothing.
+    /// A value is null or missing.
     Nothing,
-    /// It is not known.
+    /// A value is unknown.
     Unknown,
-    /// A condition is false, so it does not matter what is not known.
+    /// A condition is false, so unknown values do not matter.
     False,
 }
 
 impl Template {
-    /// Reads a template; `None` if it is none.
+    /// Parses a template; `None` if the syntax is wrong.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (parts, rest) = parts(Some(text).filter(|text| text.len() <= MOST_BYTES)?, MOST_DEPTH)?;
         rest.is_empty().then_some(Template(parts))
     }
 
-    /// The fields that it needs, in the order in which [`Template::filled`] takes what they hold.
+    /// The fields that it needs, in the order in which [`Template::filled`] takes their values.
     pub(super) fn paths(&self) -> Vec<&FieldPath> {
         let mut paths = Vec::new();
         self.0.iter().for_each(|part| part.add_paths(&mut paths));
         paths
     }
 
-    /// The line, from what the fields hold. `text` is what an object or a string is in it. Numbers that were replaced
-    /// have no format.
+    /// The line, from the values of the fields. `text` returns the text of an object or a string. Replaced numbers are not
+    /// formatted.
     pub(super) fn filled(
         &self,
         held: &[Held],
@@ -131,7 +131,7 @@ fn parts(mut text: &str, depth: usize) -> Option<(Vec<Part>, &str)> {
     }
 }
 
-/// Reads what is in brackets, and what comes after them.
+/// Parses the contents of brackets. Returns the rest of the text after them.
 fn choices(mut text: &str, depth: usize) -> Option<(Vec<Vec<Part>>, &str)> {
     let mut choices = Vec::new();
     loop {
@@ -144,9 +144,12 @@ fn choices(mut text: &str, depth: usize) -> Option<(Vec<Vec<Part>>, &str)> {
     }
 }
 
-/// Reads what is in braces.
+fn path(text: &str) -> Option<FieldPath> {
+    FieldPath::parse(text).filter(|path| path.names().len() <= MOST_NAMES)
+}
+
+/// Parses the contents of braces.
 fn field_part(text: &str) -> Option<Part> {
-    let path = |text| FieldPath::parse(text).filter(|path| path.names().len() <= MOST_NAMES);
     if let Some(condition) = text.strip_prefix('?') {
         let (field, value) = condition.split_once('=').map_or((condition, None), |(field, value)| (field, Some(value)));
         let condition = match value {
@@ -167,7 +170,7 @@ fn field_part(text: &str) -> Option<Part> {
     }
 }
 
-/// What fields hold, in the order of the parts that are left.
+/// The values of fields that are left, in the order of the parts.
 struct Filling<'h> {
     held: &'h [Held],
     text: &'h dyn Fn(Held) -> Option<String>,
@@ -181,7 +184,7 @@ impl Filling<'_> {
         *first
     }
 
-    /// The text of parts, all of which are looked at. In brackets an empty text is nothing.
+    /// The text of parts. All parts take their values, even after a gap. In brackets an empty text is a gap.
     fn all(&mut self, parts: &[Part], in_brackets: bool) -> Result<String, Gap> {
         let (mut line, mut gap) = (String::new(), None);
         for part in parts {
@@ -233,10 +236,10 @@ impl Filling<'_> {
                 }
             }
             Part::First(choices) => {
-                // All are looked at, so that what comes after them finds its fields.
+                // All choices take their values, so that the following parts find theirs.
                 let told: Vec<Result<String, Gap>> = choices.iter().map(|parts| self.all(parts, true)).collect();
-                let is_left_out = |told: &Result<_, _>| matches!(told, Err(Gap::Nothing | Gap::False));
-                told.into_iter().find(|told| !is_left_out(told)).unwrap_or(Ok(String::new()))
+                let first = told.into_iter().find(|told| !matches!(told, Err(Gap::Nothing | Gap::False)));
+                first.unwrap_or(Ok(String::new()))
             }
         }
     }
@@ -249,7 +252,7 @@ impl Filling<'_> {
     }
 }
 
-/// A value that is no text, as it is written.
+/// The written form of a value that is not a text.
 pub(super) fn plain(value: Value) -> Option<String> {
     Some(match value {
         Value::Unsigned(number) => number.to_string(),
