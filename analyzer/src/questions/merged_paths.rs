@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   objects of the set and of their paths   rank 0 1 2 3 …       the others take an eighth of a byte
-//!   starts, children                        for each rank, which of them it leads to
+//!   starts, children                        for each rank, the objects that it leads to
 //!   order                                   parents before children
 //!   through                                 filled from the end of the order
 //! ```
@@ -67,7 +67,7 @@ pub struct MergedNode {
     pub example: ObjectId,
 }
 
-/// Objects between two checks whether to go on.
+/// Objects between two checks for cancellation.
 const OBJECTS: usize = 1 << 12;
 /// Deeper nodes are omitted.
 const MAX_DEPTH: u32 = 200;
@@ -75,10 +75,11 @@ const MAX_DEPTH: u32 = 200;
 /// The objects of a set that are reachable, and those on their paths.
 struct PathTree {
     ranks: Ranks,
-    /// For each rank where its children begin; then those of no object, which roots refer to; then the end.
+    /// For each rank the position of its children; then that of the objects without a parent, which roots refer to; then
+    /// the end.
     starts: Column<u32>,
     children: Column<u32>,
-    /// For each rank how many objects of the set are reached through it, itself included.
+    /// For each rank the number of objects of the set that are reached through it, itself included.
     through: Column<u32>,
     unreachable: u64,
     /// Room for the lists that merging makes.
@@ -105,11 +106,10 @@ impl PathTree {
         let mut starts: Column<u32> = memory.resident(count + 2)?;
         let mut children: Column<u32> = memory.resident(count)?;
         let mut through: Column<u32> = memory.resident(count)?;
-        let parent = |object| distances.parent_of(object).map_or(count, |parent| ranks.of_object(parent));
         // Counts, then ends, then beginnings.
         for (at, object) in ranks.set().iter().enumerate() {
             check(at, progress)?;
-            starts[parent(object)] += 1;
+            starts[parent_rank(object, distances, &ranks)] += 1;
         }
         let mut end = 0;
         for start in starts.iter_mut() {
@@ -118,7 +118,7 @@ impl PathTree {
         }
         for (at, object) in ranks.set().iter().enumerate() {
             check(at, progress)?;
-            let start = &mut starts[parent(object)];
+            let start = &mut starts[parent_rank(object, distances, &ranks)];
             *start -= 1;
             children[*start as usize] = object.0;
             through[at] = set.contains(object).into();
@@ -129,19 +129,19 @@ impl PathTree {
         Ok(tree)
     }
 
-    /// Adds what is reached through each object to its parent, children first.
+    /// Adds the count of each object to that of its parent, children first.
     fn count(&mut self, distances: &Distances, memory: &Memory, progress: &dyn Progress) -> Result<()> {
         let mut order: Column<u32> = memory.resident(self.ranks.len())?;
-        let take = |children: &[u32], order: &mut Column<u32>, known: usize| {
-            order[known..known + children.len()].copy_from_slice(children);
-            known + children.len()
-        };
-        let mut known = take(self.top(), &mut order, 0);
+        let top = self.top();
+        let mut known = top.len();
+        order[..known].copy_from_slice(top);
         // An index file with wrong parents may have objects that no top leads to.
         let mut at = 0;
         while at < known {
             check(at, progress)?;
-            known = take(self.children_of(ObjectId(order[at])), &mut order, known);
+            let children = self.children_of(ObjectId(order[at]));
+            order[known..known + children.len()].copy_from_slice(children);
+            known += children.len();
             at += 1;
         }
         for (at, &object) in order[..known].iter().rev().enumerate() {
@@ -154,7 +154,7 @@ impl PathTree {
         Ok(())
     }
 
-    /// Those that roots refer to.
+    /// The objects that roots refer to.
     fn top(&self) -> &[u32] {
         self.children_at(self.ranks.len())
     }
@@ -170,6 +170,12 @@ impl PathTree {
     fn through(&self, object: u32) -> u64 {
         self.through[self.ranks.of_object(ObjectId(object))].into()
     }
+}
+
+/// The rank of the parent of an object; the number of ranks if it has none.
+#[inline]
+fn parent_rank(object: ObjectId, distances: &Distances, ranks: &Ranks) -> usize {
+    distances.parent_of(object).map_or(ranks.len(), |parent| ranks.of_object(parent))
 }
 
 fn check(at: usize, progress: &dyn Progress) -> Result<()> {
@@ -197,9 +203,11 @@ impl Merge<'_> {
             let key = (self.types[object as usize], self.names.get(&ObjectId(object)).copied());
             alike.entry(key).or_default().push(object);
         }
-        let through = |objects: &[u32]| objects.iter().map(|&object| self.tree.through(object)).sum();
-        let mut merged: Vec<Merged> =
-            alike.into_iter().map(|(key, objects)| (through(&objects), key, objects)).collect();
+        let merged = alike.into_iter().map(|(key, objects)| {
+            let through = objects.iter().map(|&object| self.tree.through(object)).sum();
+            (through, key, objects)
+        });
+        let mut merged: Vec<Merged> = merged.collect();
         merged.sort_by_key(|&(count, key, _)| (std::cmp::Reverse(count), key));
         for (count, (type_id, stands_for), objects) in merged {
             // The first of those through which most are reached.

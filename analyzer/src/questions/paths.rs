@@ -7,7 +7,7 @@ use barrow_format::varint::put;
 use barrow_format::{ObjectId, StrengthId};
 
 use crate::error::Result;
-use crate::file::object::{ObjectDetails, ObjectWithReferences, Reference, object, objects_and_references};
+use crate::file::object::{ObjectDetails, ObjectWithReferences, object, objects_and_references};
 use crate::graph::adjacency::Follow;
 use crate::graph::distances::{Bounds, Distances};
 use crate::graph::object_runs::{put_objects, take_objects};
@@ -91,7 +91,7 @@ impl Heap {
         Ok(paths)
     }
 
-    /// Reads what [`to_bytes`] has written. `None` if it is damaged.
+    /// Decodes the bytes of [`to_bytes`]. `None` if they are damaged.
     fn paths_from_bytes(&self, object: ObjectId, weak: bool, mut bytes: &[u8]) -> Result<Option<Vec<Path>>> {
         let mut paths = Vec::new();
         while !bytes.is_empty() {
@@ -164,11 +164,11 @@ impl Heap {
             return Ok(Vec::new());
         }
         let tables = self.recording().tables()?;
-        let next = |at: usize| path.objects.get(at).copied().filter(|_| at < range.end);
         // The first reference belongs to the step before `range`.
         let from = range.start.saturating_sub(1);
-        let asked: Vec<(ObjectId, Option<ObjectId>)> =
-            (from..range.end).map(|at| (path.objects[at], next(at + 1))).collect();
+        let objects = &path.objects[from..range.end];
+        let next = objects[1..].iter().copied().map(Some).chain([None]);
+        let asked: Vec<(ObjectId, Option<ObjectId>)> = objects.iter().copied().zip(next).collect();
         let mut steps = Vec::with_capacity(range.len());
         let mut reference = None;
         let found = objects_and_references(self.recording(), self.snapshot(), &asked)?;
@@ -176,15 +176,16 @@ impl Heap {
             if at >= range.start {
                 steps.push(Step { object, reference });
             }
-            let is_cut = |reference: &&Reference| self.exclusion().is_some_and(|it| it.cuts(object.id, reference));
             // The strongest reference, if there are several.
-            let ranked = references.iter().filter(|reference| !is_cut(reference)).filter_map(|reference| match tables
-                .strength_class(reference.strength)
-            {
-                StrengthClass::Strong => Some((0, reference)),
-                StrengthClass::Ephemeron => Some((1, reference)),
-                StrengthClass::Soft => path.weak.then_some((2, reference)),
-                StrengthClass::Weak => path.weak.then_some((3, reference)),
+            let ranked = references.iter().filter_map(|reference| {
+                let rank = match tables.strength_class(reference.strength) {
+                    StrengthClass::Strong => 0,
+                    StrengthClass::Ephemeron => 1,
+                    StrengthClass::Soft if path.weak => 2,
+                    StrengthClass::Weak if path.weak => 3,
+                    StrengthClass::Soft | StrengthClass::Weak => return None,
+                };
+                self.has_reference(object.id, reference).then_some((rank, reference))
             });
             let best = ranked.min_by_key(|&(rank, _)| rank);
             reference = best.map(|(_, reference)| (reference.label, reference.strength));

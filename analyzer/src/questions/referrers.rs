@@ -180,10 +180,10 @@ struct Taken<'h> {
 impl Taken<'_> {
     /// Takes the wanted ones of `references` that lead to the target.
     fn take(&mut self, source: ObjectDetails, want: &mut Want, references: &[Reference]) {
-        let (heap, target) = (self.heap, self.target);
-        let is_there =
-            |&&reference: &&Reference| reference.target == target && heap.has_reference(source.id, &reference);
-        for reference in references.iter().filter(is_there) {
+        for reference in references {
+            if reference.target != self.target || !self.heap.has_reference(source.id, reference) {
+                continue;
+            }
             if want.skip > 0 {
                 want.skip -= 1;
             } else if want.take > 0 {

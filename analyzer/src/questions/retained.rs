@@ -20,7 +20,7 @@ use crate::questions::summary::{Source, Summary, accumulate, by_kind, summary};
 /// The number of parts of a heap for each thread, so that no thread waits long for the last one.
 const RUNS: usize = 4;
 
-/// The index file keeps larger retained sets even where they were found without a search.
+/// The index file keeps larger retained sets even if they were found without a search.
 const MANY_OBJECTS: u64 = 1 << 19;
 
 impl Heap {
@@ -139,8 +139,8 @@ impl Heap {
             Ok(())
         })?;
         let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let of_type = |(id, totals)| TypeTotals { type_id: TypeId(id), ..totals };
-        Ok((0..).zip(all).filter(|(_, totals)| totals.objects > 0).map(of_type).collect())
+        let with_objects = (0..).map(TypeId).zip(all).filter(|(_, totals)| totals.objects > 0);
+        Ok(with_objects.map(|(type_id, totals)| TypeTotals { type_id, ..totals }).collect())
     }
 
     /// The totals of the snapshot, without excluded objects.
@@ -152,13 +152,14 @@ impl Heap {
         let mut summary = summary(self.recording(), self.snapshot())?;
         if self.exclusion().is_some() {
             let types = self.type_totals(progress)?;
-            let sum = |of: fn(&TypeTotals) -> u64| types.iter().map(of).fold(0, u64::wrapping_add);
+            let mut sum = TypeTotals::default();
+            types.iter().for_each(|row| accumulate(&mut sum, row));
             summary.totals = Totals {
-                objects: sum(|row| row.objects),
+                objects: sum.objects,
                 references: self.build_adjacency(Follow::All, progress)?.references(),
                 roots: self.roots()?.rows().len() as u64,
-                heap_bytes: sum(|row| row.heap_bytes),
-                unmanaged_bytes: sum(|row| row.unmanaged_bytes),
+                heap_bytes: sum.heap_bytes,
+                unmanaged_bytes: sum.unmanaged_bytes,
             };
             summary.kinds = by_kind(&types, self.recording().tables()?);
             summary.source = Source::Counted;

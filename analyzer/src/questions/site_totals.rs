@@ -58,11 +58,11 @@ impl Heap {
         progress: &dyn Progress,
     ) -> Result<BTreeMap<Option<u64>, TypeTotals>> {
         let (sites, tables) = (self.recording().sites()?, self.recording().tables()?);
-        let is_there = |id: SiteId| of_place.is_none_or(|place| sites.place_of(id) == place);
-        let own = self.own_site_totals(progress)?;
         let mut totals = BTreeMap::new();
-        for (id, sum) in own.iter().filter(|&(&id, _)| is_there(id)) {
-            accumulate(totals.entry(sites.generation(*id, tables)).or_default(), sum);
+        for (id, sum) in self.own_site_totals(progress)? {
+            if of_place.is_none_or(|place| sites.place_of(id) == place) {
+                accumulate(totals.entry(sites.generation(id, tables)).or_default(), &sum);
+            }
         }
         Ok(totals)
     }
@@ -79,13 +79,9 @@ impl Heap {
             let mut by_site: BTreeMap<SiteId, TypeTotals> = BTreeMap::new();
             for row in 0..columns.objects() {
                 if self.has(ObjectId(columns.first_object + row as u32)) {
-                    let of = |column: &[u64]| column.get(row).copied().unwrap_or(0);
-                    let one = TypeTotals {
-                        objects: 1,
-                        heap_bytes: of(&columns.shallow_bytes),
-                        unmanaged_bytes: of(&columns.unmanaged_bytes),
-                        ..TypeTotals::default()
-                    };
+                    let [heap_bytes, unmanaged_bytes] = [&columns.shallow_bytes, &columns.unmanaged_bytes]
+                        .map(|column| column.get(row).copied().unwrap_or(0));
+                    let one = TypeTotals { objects: 1, heap_bytes, unmanaged_bytes, ..TypeTotals::default() };
                     let site = SiteId(columns.sites.get(row).copied().unwrap_or(0));
                     accumulate(by_site.entry(site).or_default(), &one);
                 }

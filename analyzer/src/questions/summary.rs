@@ -228,8 +228,7 @@ fn add_up(rows: &[TypeTotals]) -> TypeTotals {
     sum
 }
 
-/// The totals of each kind that has objects, from the rows of types.
-/// The sums of types by kind, of the kinds that have objects, in order of id.
+/// The totals of each kind that has objects, in order of id, from the rows of types.
 #[must_use]
 pub fn by_kind(rows: &[TypeTotals], tables: &Tables) -> Vec<KindTotals> {
     let mut sums = vec![empty(TypeId(0)); tables.kind_count()];

@@ -69,8 +69,8 @@ impl TextTotals {
 }
 
 impl Heap {
-    /// The texts that objects have as name or text, each once, in descending order of bytes; only those that match, if there
-    /// is a pattern. Types and frames are excluded, because their names are not data of the program.
+    /// The names and texts of objects, each once, in descending order of bytes; only those that match, if there is a pattern.
+    /// Types and frames are excluded, because their names are not data of the program.
     ///
     /// Time: one pass over all objects, on all threads, and with a pattern one over all strings. Memory: 48 bytes for each
     /// different text.
@@ -81,19 +81,21 @@ impl Heap {
     pub fn texts(&self, pattern: Option<&TextPattern>, progress: &dyn Progress) -> Result<Vec<TextTotals>> {
         let tables = self.recording().tables()?;
         let matching = pattern.map(|pattern| tables.string_answers(|text| pattern.matches(text)));
-        let is_wanted = |text: StringId| matching.as_ref().is_none_or(|matching| matching.get(text));
         let places = places(self.recording(), &[self.snapshot()])?;
         progress.begin("reading texts", self.object_count(), "objects");
         let by_id: Mutex<HashMap<StringId, TextTotals>> = Mutex::default();
         map_blocks(self.recording(), &places, Wanted::Identity, progress, |_, _, columns| {
             let mut of_block = HashMap::new();
             for (row, text) in columns.names.iter().enumerate() {
-                let Some(text) = text.filter(|&text| is_wanted(text)) else { continue };
+                let Some(text) = *text else { continue };
+                if matching.as_ref().is_some_and(|matching| !matching.get(text)) {
+                    continue;
+                }
                 let type_id = tables.shape(columns.dictionary[dictionary_place(columns, row)]).type_id;
                 let is_data = tables.kind_role(tables.type_kind(type_id)) == KindRole::Object;
                 if is_data && self.has(ObjectId(columns.first_object + row as u32)) {
-                    let of = |column: &[u64]| column.get(row).copied().unwrap_or(0);
-                    let (heap_bytes, unmanaged_bytes) = (of(&columns.shallow_bytes), of(&columns.unmanaged_bytes));
+                    let [heap_bytes, unmanaged_bytes] = [&columns.shallow_bytes, &columns.unmanaged_bytes]
+                        .map(|column| column.get(row).copied().unwrap_or(0));
                     let one = TextTotals { text, type_id: Some(type_id), objects: 1, heap_bytes, unmanaged_bytes };
                     add(&mut of_block, text, one);
                 }

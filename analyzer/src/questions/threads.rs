@@ -1,4 +1,4 @@
-//! Threads of the recorded program: what each did, which roots belong to it, and what it retains.
+//! Threads of the recorded program: their activity, their roots and the objects that they retain.
 //!
 //! ```text
 //!   THREADS                                        ROOTS
@@ -7,11 +7,11 @@
 //!   └─ compared by id with the previous snapshot   a thread as well, known by its roots only
 //! ```
 //!
-//! **What a thread retains** are the objects that would be unreachable without its roots *and* its thread object: those
-//! held by its stack, by its thread-local variables, or by both together. The thread object belongs to the thread even
-//! if others refer to it, such as a thread pool. To compute it, the roots of each thread form a root category of their
-//! own that includes the thread object, and references from objects to thread objects are excluded. The retained size
-//! of that category in the dominator tree is the answer. One computation of dominators covers all threads.
+//! **A thread retains** the objects that would be unreachable without its roots *and* its thread object: those held by its
+//! stack, by its thread-local variables, or by both together. The thread object belongs to the thread even if others refer
+//! to it, such as a thread pool. To compute this, the roots of each thread form a root category of their own that includes
+//! the thread object, and references from objects to thread objects are excluded. The retained size of that category in the
+//! dominator tree is the answer. One computation of dominators covers all threads.
 
 use std::collections::HashMap;
 
@@ -48,7 +48,7 @@ pub struct Threads {
     rows: Vec<Thread>,
 }
 
-/// What a thread did since the previous snapshot, or since it started if it is new.
+/// The activity of a thread since the previous snapshot, or since it started if it is new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ThreadChange {
     /// Whether it started after the previous snapshot.
@@ -72,7 +72,7 @@ pub struct ThreadRoots {
     pub roots: u64,
     /// The thread object: the only root of the category `thread` with its label; `None` if there is not exactly one.
     pub object: Option<ObjectId>,
-    /// What would be unreachable without its roots and its thread object.
+    /// The objects that would be unreachable without its roots and its thread object.
     pub retained: GroupRetained,
 }
 
@@ -83,7 +83,8 @@ pub struct FrameRoots {
     pub label: StringId,
     /// The number of roots.
     pub roots: u64,
-    /// What would be unreachable without these roots; without the thread object, too, if they name the thread alone.
+    /// The objects that would be unreachable without these roots and, if they name the thread alone, without the thread
+    /// object.
     pub retained: GroupRetained,
 }
 
@@ -107,12 +108,12 @@ impl Threads {
                 return Err(at(FormatError::Mismatch { what: "first row of a table chunk", stored, found }));
             }
             room.take(SectionType::THREADS, &chunk).map_err(&at)?;
-            let push = |thread: Thread| {
+            let read = chunk.for_each(&mut decompressor, |thread| {
                 check(&thread, strings)?;
                 rows.push(thread);
                 Ok(())
-            };
-            chunk.for_each(&mut decompressor, push).map_err(&at)?;
+            });
+            read.map_err(&at)?;
         }
         Ok(Threads { rows })
     }
@@ -123,31 +124,31 @@ impl Threads {
         &self.rows
     }
 
-    /// For each thread what it did since `before`; `None` if its id occurs twice in one of the snapshots.
+    /// The activity of each thread since `before`; `None` if its id occurs twice in one of the snapshots.
     #[must_use]
     pub fn since(&self, before: &Threads) -> Vec<Option<ThreadChange>> {
         let (now, before) = (by_id(&self.rows), by_id(&before.rows));
-        let change = |row: &Thread| {
+        let changes = self.rows.iter().map(|row| {
             now.get(&row.id)?.as_ref()?;
             match before.get(&row.id) {
                 Some(None) => None,
                 Some(Some(old)) => change(old, row).or_else(|| Some(began(row))),
                 None => Some(began(row)),
             }
-        };
-        self.rows.iter().map(change).collect()
+        });
+        changes.collect()
     }
 
     /// The number of threads of `before` that ended, including those whose id another thread has now.
     #[must_use]
     pub fn ended_since(&self, before: &Threads) -> u64 {
         let (now, known) = (by_id(&self.rows), by_id(&before.rows));
-        let is_gone = |row: &&Thread| match (known.get(&row.id), now.get(&row.id)) {
+        let ended = before.rows.iter().filter(|row| match (known.get(&row.id), now.get(&row.id)) {
             (_, None) => true,
             (Some(Some(old)), Some(Some(new))) => change(old, new).is_none(),
             _ => false,
-        };
-        before.rows.iter().filter(is_gone).count() as u64
+        });
+        ended.count() as u64
     }
 }
 
@@ -186,16 +187,15 @@ impl Heap {
         Ok((found, is_exact))
     }
 
-    /// What each thread retains, as objects and bytes, followed by 1 if that is exact, else 0. `places` holds the
-    /// thread of each root.
+    /// The objects and bytes retained by each thread, followed by 1 if these are exact, else 0. `places` holds the thread of
+    /// each root.
     fn retained_by_threads(
         &self,
         found: &[ThreadRoots],
         places: &[Option<usize>],
         progress: &dyn Progress,
     ) -> Result<Vec<u64>> {
-        let category = |place: usize, _| StringId(place as u32);
-        let dominators = self.dominators_of_threads(found, places, category, progress)?;
+        let dominators = self.dominators_of_threads(found, places, |place, _| StringId(place as u32), progress)?;
         let mut columns = vec![0; 2 * found.len()];
         for (category, retained) in dominators.retained_by_groups().filter(|&(category, _)| category != OTHER_ROOTS) {
             columns[2 * category.index()..][..2].copy_from_slice(&[retained.objects, retained.bytes]);
@@ -205,8 +205,8 @@ impl Heap {
     }
 
     /// The roots of one thread by label, in the order of the recording; `label` is that of the thread, see
-    /// [`ThreadRoots::label`]. What several labels retain together counts for none of them. The flag is that of
-    /// [`Heap::thread_roots`].
+    /// [`ThreadRoots::label`]. Objects that only several labels together retain count for none of them. The flag is that
+    /// of [`Heap::thread_roots`].
     ///
     /// Time and memory: those of computing dominators.
     ///
@@ -234,11 +234,15 @@ impl Heap {
                 frames[frame].roots += 1;
             }
         }
-        let category = |place: usize, label: Option<StringId>| {
-            let frame = label.filter(|_| place == asked).and_then(|label| frame_of.get(tables.string(label)));
-            frame.map_or(OTHER_ROOTS, |&frame| StringId(frame as u32))
-        };
-        let dominators = self.dominators_of_threads(&found, &places, category, progress)?;
+        let dominators = self.dominators_of_threads(
+            &found,
+            &places,
+            |place, label| {
+                let frame = label.filter(|_| place == asked).and_then(|label| frame_of.get(tables.string(label)));
+                frame.map_or(OTHER_ROOTS, |&frame| StringId(frame as u32))
+            },
+            progress,
+        )?;
         for (category, retained) in dominators.retained_by_groups() {
             if let Some(frame) = frames.get_mut(category.index()) {
                 frame.retained = retained;
@@ -391,13 +395,16 @@ fn by_id(rows: &[Thread]) -> HashMap<u64, Option<&Thread>> {
     by_id
 }
 
-/// What a thread did between two snapshots; `None` if a counter fell, which means that it is another thread.
-fn change(old: &Thread, new: &Thread) -> Option<ThreadChange> {
-    // The outer option is `None` if a counter fell, the inner one if it was not recorded.
-    let since = |old: Option<u64>, new: Option<u64>| match (old, new) {
+/// The increase of a counter. The outer option is `None` if the counter fell, the inner one if it was not recorded.
+fn since(old: Option<u64>, new: Option<u64>) -> Option<Option<u64>> {
+    match (old, new) {
         (Some(old), Some(new)) => new.checked_sub(old).map(Some),
         _ => Some(None),
-    };
+    }
+}
+
+/// The activity of a thread between two snapshots; `None` if a counter fell, which means that it is another thread.
+fn change(old: &Thread, new: &Thread) -> Option<ThreadChange> {
     Some(ThreadChange {
         is_new: false,
         allocated_bytes: since(old.allocated_bytes, new.allocated_bytes)?,
@@ -406,7 +413,7 @@ fn change(old: &Thread, new: &Thread) -> Option<ThreadChange> {
     })
 }
 
-/// What a new thread did.
+/// The activity of a new thread.
 fn began(row: &Thread) -> ThreadChange {
     let Thread { allocated_bytes, allocated_objects, cpu_time_ns, .. } = *row;
     ThreadChange { is_new: true, allocated_bytes, allocated_objects, cpu_time_ns }

@@ -78,10 +78,11 @@ impl Heap {
         let (recording, tables) = (self.recording(), self.recording().tables()?);
         let mut places = places(recording, &[self.snapshot()])?;
         if let Some(sources) = self.known_sources(target) {
-            let before = |object: u32| sources.partition_point(|&source| source < object);
             places.retain(|place| {
                 let first = place.entry.first_object;
-                before(first) < before(first.saturating_add(place.entry.objects.max(1)))
+                let end = first.saturating_add(place.entry.objects.max(1));
+                let at = sources.partition_point(|&source| source < first);
+                sources.get(at).is_some_and(|&source| source < end)
             });
         }
         begin_scan(&places, progress);

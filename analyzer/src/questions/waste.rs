@@ -1,4 +1,4 @@
-//! Wasted memory, as far as a recording knows: empty containers, and unused room in arrays.
+//! Wasted memory that a recording shows: empty containers, and unused room in arrays.
 //!
 //! The *elements* of an object are the references after its fields that have an index, or a name in a dictionary. A
 //! type is a container if some of its objects have elements; an object of such a type without elements is empty.
@@ -55,7 +55,7 @@ struct Part {
     first: Option<ObjectId>,
 }
 
-/// What all shapes of a type say about it, which decides whether its objects are containers.
+/// The combined properties of all shapes of a type, which decide whether its objects are containers.
 #[derive(Default)]
 struct Container<'t> {
     has_elements: bool,
