@@ -1,4 +1,4 @@
-//! Uses addresses to decide which objects of two snapshots can be the same.
+//! Limits the pairs of objects of two snapshots to those that addresses allow.
 //!
 //! ```text
 //!   before   a b c ▓ ▓ d e f ▓ g          ▓ died
@@ -103,11 +103,11 @@ pub(crate) fn is_fixed(before: &LoadedSnapshot, after: &LoadedSnapshot, old_of_n
 /// if the order says nothing. `stretches` are in the order of `new`; one in `one_of` windows was tested.
 pub(crate) fn believed(stretches: &[Stretch], one_of: usize) -> Option<Vec<bool>> {
     let mut believed = heaviest_chain(stretches);
-    let weight = |these: &dyn Fn(usize) -> bool| -> usize {
-        stretches.iter().enumerate().filter(|(at, _)| these(*at)).map(|(_, stretch)| stretch.unique_windows).sum()
-    };
-    let has_moved = |at: usize| !stretches[at].is_fixed;
-    let (all, chain) = (weight(&has_moved), weight(&|at| has_moved(at) && believed[at]));
+    let (mut all, mut chain) = (0, 0);
+    for (stretch, &is_in_chain) in stretches.iter().zip(&believed).filter(|(stretch, _)| !stretch.is_fixed) {
+        all += stretch.unique_windows;
+        chain += if is_in_chain { stretch.unique_windows } else { 0 };
+    }
     if all == 0 || (chain as f64) < ORDERED * all as f64 {
         return None;
     }

@@ -57,11 +57,10 @@ pub(crate) fn align(
             addresses = address_order::gaps(&stretches, &old.order, &new.order);
         }
     }
-    let may_be_one = |old, new| {
+    alignment.pair_between(&stretches, |old, new| {
         let alike = before.1[old as usize] == after.1[new as usize];
         addresses.allows((before.0, old), (after.0, new)) && (alike || may_be_one(old, new))
-    };
-    alignment.pair_between(&stretches, may_be_one);
+    });
     (alignment.old_of_new, addresses)
 }
 
@@ -70,8 +69,9 @@ fn align_lines(old: &Line<'_>, new: &Line<'_>, may_be_one: impl Fn(u32, u32) -> 
     let mut alignment = Alignment::of(old, new);
     let stretches = alignment.find_stretches();
     alignment.unpair_doubted();
-    let alike = |one: u32, other: u32| old.looks[one as usize] == new.looks[other as usize];
-    alignment.pair_between(&stretches, |one, other| alike(one, other) || may_be_one(one, other));
+    alignment.pair_between(&stretches, |one, other| {
+        old.looks[one as usize] == new.looks[other as usize] || may_be_one(one, other)
+    });
     alignment.old_of_new
 }
 
@@ -271,11 +271,11 @@ fn unique_pairs(old: &Line<'_>, new: &Line<'_>) -> Vec<(usize, usize)> {
             met.push((hash, place));
         }
     }
-    let only = |(hash, place): (u64, usize)| {
+    let unique = met.into_iter().filter_map(|(hash, place)| {
         let places = &places[&hash];
         (places.new == place as u32 + 1).then_some((places.old as usize, place))
-    };
-    met.into_iter().filter_map(only).collect()
+    });
+    unique.collect()
 }
 
 #[cfg(test)]

@@ -6,11 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use crate::columns::memory::Memory;
 use crate::error::Result;
 
-/// The most snapshots that are processed at the same time, however many threads there are: each takes the memory of a
-/// graph.
+/// The maximum number of snapshots that are processed at the same time, for any number of threads, because each takes the
+/// memory of a graph.
 const MOST: usize = 4;
 
-/// How many computations of `bytes` bytes each may run at the same time: one for each thread, as far as memory allows.
+/// The number of computations of `bytes` bytes each that may run at the same time: one for each thread if memory allows.
 pub(crate) fn most_at_once(memory: &Memory, bytes: u64) -> usize {
     let threads = rayon::current_num_threads().min(MOST) as u64;
     (2..=threads).rev().find(|&count| memory.has_room(count.saturating_mul(bytes))).unwrap_or(1) as usize
@@ -27,19 +27,23 @@ pub(crate) fn at_once<T: Send>(count: usize, most: usize, work: impl Fn(usize) -
     }
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<Result<T>>>> = (0..count).map(|_| Mutex::new(None)).collect();
-    let numbered = |at: usize| Some((at, results.get(at)?));
-    let run = || {
-        // Relaxed: the number is all that threads share here.
-        while let Some((at, slot)) = numbered(next.fetch_add(1, Ordering::Relaxed)) {
-            let result = work(at);
-            if result.is_err() {
-                next.fetch_max(count, Ordering::Relaxed);
-            }
-            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+    // One task for each computation that may run. A task takes the next number in turn, so work that waits for other
+    // threads cannot begin a second computation meanwhile.
+    rayon::scope(|scope| {
+        for _ in 0..most.min(count) {
+            scope.spawn(|_| {
+                loop {
+                    // Relaxed: the number is all that threads share here.
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(slot) = results.get(at) else { break };
+                    let result = work(at);
+                    if result.is_err() {
+                        next.fetch_max(count, Ordering::Relaxed);
+                    }
+                    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+                }
+            });
         }
-    };
-    // As many tasks as may run, each of which takes the next number: work that waits for other threads cannot begin a
-    // second one meanwhile.
-    rayon::scope(|scope| (0..most.min(count)).for_each(|_| scope.spawn(|_| run())));
+    });
     results.into_iter().filter_map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
 }

@@ -1,4 +1,4 @@
-//! What changed between two snapshots, type by type.
+//! The changes between two snapshots, type by type.
 //!
 //! ```text
 //!   before  type 3, type 8 ─┐ Pair, object, boxed
@@ -109,13 +109,17 @@ fn totals_of(side: Side<'_>) -> Result<Vec<TypeTotals>> {
 fn amounts<'a>(side: Side<'a>) -> Result<Vec<(TypeIdentity<'a>, Amounts)>> {
     let tables = side.recording.tables()?;
     let types = totals_of(side)?;
-    let amounts = |totals: &TypeTotals| Amounts {
-        objects: totals.objects,
-        heap_bytes: totals.heap_bytes,
-        unmanaged_bytes: totals.unmanaged_bytes,
-        retained_bytes: side.retained_bytes.map(|bytes| bytes.get(totals.type_id.index()).copied().unwrap_or(0)),
-    };
-    Ok(types.iter().map(|totals| (TypeIdentity::of(tables, totals.type_id), amounts(totals))).collect())
+    let amounts = types.iter().map(|totals| {
+        let retained = side.retained_bytes.map(|bytes| bytes.get(totals.type_id.index()).copied().unwrap_or(0));
+        let amounts = Amounts {
+            objects: totals.objects,
+            heap_bytes: totals.heap_bytes,
+            unmanaged_bytes: totals.unmanaged_bytes,
+            retained_bytes: retained,
+        };
+        (TypeIdentity::of(tables, totals.type_id), amounts)
+    });
+    Ok(amounts.collect())
 }
 
 impl Amounts {
@@ -142,9 +146,9 @@ impl Amounts {
     /// Whether any number known for both differs.
     #[must_use]
     pub fn differ(&self, other: &Amounts) -> bool {
-        let seen = |amounts: &Amounts| (amounts.objects, amounts.heap_bytes, amounts.unmanaged_bytes);
-        let retained = self.retained_bytes.zip(other.retained_bytes);
-        seen(self) != seen(other) || retained.is_some_and(|(bytes, others)| bytes != others)
+        let retained_bytes = self.retained_bytes.zip(other.retained_bytes).map(|(_, others)| others);
+        let other = Amounts { retained_bytes: retained_bytes.or(self.retained_bytes), ..*other };
+        *self != other
     }
 }
 
@@ -162,7 +166,7 @@ impl<'a> Diff<'a> {
         Self::of_rows(self.rows)
     }
 
-    /// The totals of kinds in order of name. What a kind retains is unknown.
+    /// The totals of kinds in order of name. The retained sizes of kinds are unknown.
     #[must_use]
     pub fn by_kind(&self) -> Vec<KindChange<'a>> {
         let mut kinds: BTreeMap<&'a str, (Amounts, Amounts)> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What grows over a series of snapshots, by path of types from the roots.
+//! Growth over a series of snapshots, by path of types from the roots.
 //!
 //! ```text
 //!   dominator tree of one snapshot         merged by type                folded into one tree, a column
@@ -37,10 +37,11 @@ use crate::series::kept::SeriesOptions;
 
 use self::trees::trees_of;
 
-/// A path gets a node from 1/16 of the size that it needs to be listed, so its early values exist once it grows.
+/// A path gets a node from 1/16 of the size that it needs to be listed, so that its early values exist when it has grown.
 const FINER: f64 = 16.0;
 
-/// Lists exclude paths whose bytes change by less than this fraction of the size needed to be listed.
+/// Lists exclude paths whose bytes change by less than this fraction of the size needed to be listed: such changes are not
+/// worth reporting, even if they are sure.
 const LEAST_CHANGE: f64 = 0.2;
 
 /// Retained sizes and counts by path of types, with a column for each snapshot.
@@ -88,7 +89,7 @@ pub enum GrowthPart<'a> {
     AnyPath,
 }
 
-/// How a node grows.
+/// The growth of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GrowthRow {
     /// The index of the node.
@@ -149,10 +150,9 @@ pub fn without_repeated<'s>(recording: &Recording, snapshots: &'s [SnapshotId]) 
         }
         most = [most[0].max(whole[0]), most[1].max(whole[1])];
     }
-    let is_small = |change: &[i128; 2]| {
+    let is_repeated = changes.values().all(|change| {
         change.iter().zip(most).all(|(change, whole)| change.unsigned_abs() as f64 <= REPEATED * whole as f64)
-    };
-    let is_repeated = changes.values().all(is_small);
+    });
     Ok((if is_repeated { &snapshots[..snapshots.len() - 1] } else { snapshots }, is_repeated))
 }
 
@@ -222,8 +222,10 @@ impl<'a> Growth<'a> {
     pub fn large(&self) -> impl Iterator<Item = usize> {
         let whole = self.heap_bytes.iter().copied().max().unwrap_or(0);
         let least = ((whole as f64 * self.least_share) as u64).max(1);
-        let most = |node: &GrowthNode<'_>| node.retained_bytes.iter().flatten().copied().max().unwrap_or(0);
-        (0..self.nodes.len()).filter(move |&node| most(&self.nodes[node]) >= least)
+        let nodes = self.nodes.iter().enumerate();
+        nodes
+            .filter(move |(_, node)| node.retained_bytes.iter().flatten().any(|&bytes| bytes >= least))
+            .map(|(at, _)| at)
     }
 
     /// Whether the bytes of a node change by at least a fifth of the size needed to be listed. Smaller changes are not
@@ -243,25 +245,24 @@ impl<'a> Growth<'a> {
         self.large().all(|node| self.nodes[node].retained_bytes[column].is_some())
     }
 
-    /// How the large nodes grow, in the order of [`Judgement::rank`]. Values missing because they are small count as 0.
+    /// The growth of the large nodes, in the order of [`Judgement::rank`]. Values missing because they are small count as 0.
     #[must_use]
     pub fn rows(&self) -> Vec<GrowthRow> {
         let large: Vec<usize> = self.large().collect();
         let places: HashMap<usize, usize> = large.iter().enumerate().map(|(place, &node)| (node, place)).collect();
-        let parent = |&node: &usize| self.nodes[node].parent.and_then(|parent| places.get(&parent).copied());
-        let parents: Vec<Option<usize>> = large.iter().map(parent).collect();
-        let values = |&node: &usize| -> Vec<f64> {
-            self.nodes[node].retained_bytes.iter().map(|bytes| bytes.unwrap_or(0) as f64).collect()
-        };
-        let judged = judge_paths(&parents, &large.iter().map(values).collect::<Vec<_>>());
+        let (mut parents, mut values): (Vec<Option<usize>>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
+        for node in large.iter().map(|&node| &self.nodes[node]) {
+            parents.push(node.parent.and_then(|parent| places.get(&parent).copied()));
+            values.push(node.retained_bytes.iter().map(|bytes| bytes.unwrap_or(0) as f64).collect());
+        }
+        let judged = judge_paths(&parents, &values);
         let mut rows: Vec<GrowthRow> = large
             .iter()
             .zip(judged)
             .map(|(&node, path)| GrowthRow { node, judgement: path.judgement, is_carried: path.is_carried })
             .collect();
-        let rank = |row: &GrowthRow| (row.judgement.rank(), row.judgement.trend.slope);
         rows.sort_by(|one, other| {
-            let (one, other) = (rank(one), rank(other));
+            let [one, other] = [one, other].map(|row| (row.judgement.rank(), row.judgement.trend.slope));
             other.0.0.cmp(&one.0.0).then(other.0.1.total_cmp(&one.0.1)).then(other.1.total_cmp(&one.1))
         });
         rows

@@ -24,14 +24,14 @@ use crate::series::loaded_snapshot::{LoadedSnapshot, NO_OBJECT};
 use crate::series::matched::MatchedSerials;
 use crate::series::matching::{Pairing, Side, match_structure};
 
-/// The fact of a recording that says where its serials come from; absent if they come from the runtime.
+/// The fact of a recording with the origin of its serials; absent if they come from the runtime.
 pub const SERIALS_FACT: &str = "serials";
 /// Its value for serials that come from matching.
 pub const MATCHED: &str = "matched by structure";
-/// The key under which a repacked snapshot says how it was matched, as [`Pairing::sentence`].
+/// The key of a repacked snapshot for the result of its matching, as [`Pairing::sentence`].
 pub const PAIRED_KEY: &str = "paired with the snapshot before";
 
-/// Where serials come from.
+/// The origin of serials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SerialOrigin {
     /// The runtime recorded them: they are exact.
@@ -57,7 +57,7 @@ pub struct SnapshotSerials {
     pub snapshot: SnapshotId,
     /// For each object its serial; 0 if it is unknown.
     pub serials: Vec<u64>,
-    /// How the snapshot was matched with the previous one, if it was.
+    /// The pairing with the previous snapshot, if it was matched.
     pub pairing: Option<Pairing>,
 }
 
@@ -76,7 +76,7 @@ pub struct SerialWalk<'r> {
 }
 
 impl Recording {
-    /// Where the serials of the recording's objects come from.
+    /// The origin of the serials of the recording's objects.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`](crate::AnalyzerError::Section).
@@ -179,7 +179,7 @@ impl<'r> SerialWalk<'r> {
         Ok(SerialWalk { recording, origin, snapshots, next: 0, options, matched: None })
     }
 
-    /// Where the serials come from.
+    /// The origin of the serials.
     #[must_use]
     pub fn origin(&self) -> SerialOrigin {
         self.origin
@@ -202,7 +202,7 @@ impl<'r> SerialWalk<'r> {
         Ok(Some(SnapshotSerials { snapshot, serials, pairing }))
     }
 
-    /// How the snapshot at a place was matched with the previous one, now or when the recording was repacked.
+    /// The pairing of the snapshot at a place with the previous one, made now or when the recording was repacked.
     fn pairing(&mut self, place: usize, progress: &dyn Progress) -> Result<Option<Pairing>> {
         match self.origin {
             SerialOrigin::Runtime => Ok(None),
@@ -262,7 +262,7 @@ impl<'r> SerialWalk<'r> {
         if let Some(serials) = self.matched(progress)?.serials(place) {
             return Ok(serials);
         }
-        // What was kept is damaged.
+        // The kept serials are damaged.
         self.options.place = IndexPlace::Nowhere;
         self.matched = None;
         Ok(self.matched(progress)?.serials(place).expect("serials that were just computed can be read"))

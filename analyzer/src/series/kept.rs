@@ -1,4 +1,4 @@
-//! What questions over several snapshots keep in the index file.
+//! The parts of the index file that questions over several snapshots keep.
 //!
 //! ```text
 //!   snapshot      0 … 27        28                 a question about all: computes 0 to 28, keeps them under 28
@@ -12,7 +12,7 @@
 //! snapshot and on earlier ones, never on later ones, so it stays valid when a recording grows. The parts of a question
 //! are collected from the columns of all snapshots.
 //!
-//! Kept bytes may be damaged or hostile: whatever is read is checked, and computed again if it is not valid.
+//! Kept bytes may be damaged or hostile: they are checked when they are read, and computed again if they are not valid.
 
 pub(crate) mod answers;
 pub(crate) mod parts;
@@ -30,14 +30,14 @@ use self::parts::{Part, Parts};
 
 /// Serials of objects, found by matching.
 pub(crate) const SERIALS: ColumnId = ColumnId::new::<u8>(50, Form::Planes);
-/// What paths of types retain.
+/// Retained sizes of paths of types.
 pub(crate) const PATHS: ColumnId = ColumnId::new::<u8>(51, Form::Planes);
 /// Births and deaths by type.
 pub(crate) const LIVES: ColumnId = ColumnId::new::<u8>(52, Form::Planes);
-/// Answers about what matches an expression.
+/// Answers about the objects that match an expression.
 pub(crate) const ANSWERS: ColumnId = ColumnId::new::<u8>(53, Form::Planes);
 
-/// What questions over several snapshots may use.
+/// The resources for questions over several snapshots.
 #[derive(Debug, Clone)]
 pub struct SeriesOptions {
     /// The place of index files.

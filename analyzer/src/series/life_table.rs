@@ -1,13 +1,12 @@
-//! How many objects of each type a snapshot has, how many were born in it, and how many have died since the previous
-//! snapshot, by birth.
+//! For each type the number of objects of a snapshot, of births in it, and of deaths since the previous snapshot, by birth.
 //!
 //! ```text
 //!   type     objects   born here   died since the previous snapshot
 //!   Hash         900          40   3 that were born in snapshot 1, 12 in snapshot 4
 //! ```
 //!
-//! The tables of a series say what became of all objects of a type, over any range of it. A table depends on its own
-//! snapshot and on earlier ones. It has thousands of rows at most, so it is kept in the index file.
+//! The tables of a series give the fate of all objects of a type, over any range of it. A table depends on its own snapshot
+//! and on earlier ones. It has thousands of rows at most, so it is kept in the index file.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +16,7 @@ use crate::series::kept::parts::Part;
 use crate::series::kept::runs::take;
 use crate::series::lives::LifeStep;
 
-/// The most bytes of a row: four varints.
+/// The maximum length of a row in bytes: four varints.
 const MOST_ROW_BYTES: u64 = 40;
 
 /// The numbers of one snapshot.
@@ -76,22 +75,26 @@ impl LifeTable {
         let raw = part.raw(most_rows.saturating_mul(MOST_ROW_BYTES))?;
         let mut rest = &raw[..];
         let mut table = LifeTable::default();
-        let type_id = |id: u64| u32::try_from(id).ok().filter(|&id| (id as usize) < types);
         let mut all = 0u64;
         for _ in 0..take(&mut rest)? {
-            let (id, objects, born) = (type_id(take(&mut rest)?)?, take(&mut rest)?, take(&mut rest)?);
+            let (id, objects, born) = (take_type(&mut rest, types)?, take(&mut rest)?, take(&mut rest)?);
             all = all.checked_add(objects).filter(|_| born <= objects)?;
             table.alive.insert(id, (objects, born));
         }
         let mut all_died = 0u64;
         for _ in 0..take(&mut rest)? {
-            let (id, born, died) = (type_id(take(&mut rest)?)?, take(&mut rest)?, take(&mut rest)?);
+            let (id, born, died) = (take_type(&mut rest, types)?, take(&mut rest)?, take(&mut rest)?);
             all_died = all_died.checked_add(died)?;
             let born = usize::try_from(born).ok().filter(|born| (1..place).contains(born))?;
             table.died.insert((id, born), died);
         }
         (rest.is_empty() && all == objects && all_died <= objects_before).then_some(table)
     }
+}
+
+/// Takes the id of one of `types` types.
+fn take_type(bytes: &mut &[u8], types: usize) -> Option<u32> {
+    u32::try_from(take(bytes)?).ok().filter(|&id| (id as usize) < types)
 }
 
 #[cfg(test)]

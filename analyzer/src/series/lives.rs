@@ -1,4 +1,4 @@
-//! When objects were born and died, over the snapshots of a recording.
+//! Births and deaths of objects over the snapshots of a recording.
 //!
 //! ```text
 //!   snapshot      0          1          2
@@ -112,7 +112,7 @@ impl<'r> Lives<'r> {
         Ok(Lives { walk, passed: 0, before, confidence: None })
     }
 
-    /// Where serials come from.
+    /// The origin of the serials.
     #[must_use]
     pub fn origin(&self) -> SerialOrigin {
         self.walk.origin()
@@ -125,7 +125,7 @@ impl<'r> Lives<'r> {
         self.confidence
     }
 
-    /// The next snapshot; `None` after the last.
+    /// Visits the next snapshot; `None` after the last.
     ///
     /// # Errors
     /// As for [`SerialWalk::next`].
@@ -175,7 +175,7 @@ impl Lives<'_> {
         self.walk.confidence(0..self.walk.len(), progress)
     }
 
-    /// The step at a place of a walk over matched snapshots, which need not be the next one. `None` if what was kept is
+    /// The step at a place of a walk over matched snapshots, which need not be the next one. `None` if the kept serials are
     /// damaged.
     pub(crate) fn matched_step(&self, place: usize) -> Option<LifeStep> {
         let matched = self.walk.known_matched()?;
@@ -287,10 +287,16 @@ fn by_serial(serials: &[u64], now: u32) -> Vec<Alive> {
     known
 }
 
+/// Whether one of the objects, which are in order of serial, has this serial.
+#[inline]
+fn has_serial(side: &[Alive], serial: u64) -> bool {
+    side.binary_search_by_key(&serial, |one| one.serial).is_ok()
+}
+
 /// Two snapshots, compared object by object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Between {
-    /// Where serials come from.
+    /// The origin of the serials.
     pub origin: SerialOrigin,
     /// The confidence of the matches, see [`Lives::confidence`].
     pub confidence: Option<f64>,
@@ -323,9 +329,10 @@ impl Between {
         options: SeriesOptions,
         progress: &dyn Progress,
     ) -> Result<Self> {
-        let none = |snapshot| Ok(ObjectSet::new(snapshot, recording.commit(snapshot)?.totals.objects));
         let mut walk = SerialWalk::new(recording, later, options)?;
-        let (born, died, stayed) = (none(later)?, none(earlier)?, none(later)?);
+        let born = ObjectSet::new(later, recording.commit(later)?.totals.objects);
+        let died = ObjectSet::new(earlier, recording.commit(earlier)?.totals.objects);
+        let stayed = born.clone();
         let confidence = walk.confidence(0..walk.len(), progress)?;
         let mut between = Between { origin: walk.origin(), confidence, born, died, stayed, unknown: 0 };
         let [before, after] = [walk.serials_of(earlier, progress)?, walk.serials_of(later, progress)?];
@@ -341,12 +348,11 @@ impl Between {
 
     /// Finds the objects by serials of the runtime.
     fn fill_by_order(&mut self, before: &[Alive], after: &[Alive]) {
-        let has = |side: &[Alive], serial: u64| side.binary_search_by_key(&serial, |one| one.serial).is_ok();
         for one in after {
-            let set = if has(before, one.serial) { &mut self.stayed } else { &mut self.born };
+            let set = if has_serial(before, one.serial) { &mut self.stayed } else { &mut self.born };
             set.insert(one.object);
         }
-        before.iter().filter(|one| !has(after, one.serial)).for_each(|one| _ = self.died.insert(one.object));
+        before.iter().filter(|one| !has_serial(after, one.serial)).for_each(|one| _ = self.died.insert(one.object));
     }
 
     /// Finds the objects by serials that come from matching.

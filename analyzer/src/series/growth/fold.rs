@@ -25,9 +25,10 @@ impl<'a> Growth<'a> {
         progress: &dyn Progress,
     ) -> Result<()> {
         let tables = recording.tables()?;
-        let wanted = |node: usize, step: Step| self.places.get(&(node, part(tables, step))).copied();
-        let least_bytes = |whole: u64| self.least_of(whole);
-        let tree = PathTree::of(tables, heap, Selected::Large(&least_bytes, &wanted), progress)?;
+        let selected = Selected::Large(&|whole| self.least_of(whole), &|node, step| {
+            self.places.get(&(node, part(tables, step))).copied()
+        });
+        let tree = PathTree::of(tables, heap, selected, progress)?;
         self.fold_paths(column, tables, &tree);
         Ok(())
     }
@@ -80,23 +81,18 @@ impl<'a> Growth<'a> {
             return None;
         }
         above.children += 1;
-        // Where the parent held nothing, the child held nothing.
-        let nothing = |value: &Option<u64>| value.filter(|value| *value == 0);
-        let node = GrowthNode {
-            parent: Some(parent),
-            depth: above.depth + 1,
-            part,
-            children: 0,
-            retained_bytes: above.retained_bytes.iter().map(nothing).collect(),
-            objects: above.objects.iter().map(nothing).collect(),
-        };
+        // If the parent held nothing, the child held nothing.
+        let [retained_bytes, objects] = [&above.retained_bytes, &above.objects]
+            .map(|values| values.iter().map(|value| value.filter(|value| *value == 0)).collect());
+        let node =
+            GrowthNode { parent: Some(parent), depth: above.depth + 1, part, children: 0, retained_bytes, objects };
         self.nodes.push(node);
         self.places.insert((parent, part), self.nodes.len() - 1);
         Some(self.nodes.len() - 1)
     }
 }
 
-/// What a step means in every recording.
+/// A step in a form that is valid for every recording.
 fn part(tables: &Tables, step: Step) -> GrowthPart<'_> {
     match step {
         Step::Everything => GrowthPart::Everything,

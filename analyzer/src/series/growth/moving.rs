@@ -25,9 +25,9 @@ impl<'a> Growth<'a> {
         let told: HashSet<usize> = told.into_iter().collect();
         let mut found: Vec<GrowthNode<'a>> = Vec::new();
         for (identity, nodes) in self.tops_by_type() {
-            let is_explained =
-                |&node: &usize| near.contains(&node) || self.above(node).any(|above| told.contains(&above));
-            if nodes.len() < 2 || nodes.iter().any(is_explained) {
+            if nodes.len() < 2
+                || nodes.iter().any(|&node| near.contains(&node) || self.above(node).any(|above| told.contains(&above)))
+            {
                 continue;
             }
             let gathered = self.gathered(identity, &nodes);
@@ -39,17 +39,11 @@ impl<'a> Growth<'a> {
         if found.is_empty() {
             return;
         }
-        let empty = |parent, part| GrowthNode {
-            parent,
-            depth: 0,
-            part,
-            children: 0,
-            retained_bytes: vec![Some(0); self.columns],
-            objects: vec![Some(0); self.columns],
-        };
         let top = self.nodes.len();
-        let nodes = [empty(None, GrowthPart::Everything), empty(Some(top), GrowthPart::AnyPath)];
-        self.nodes.extend(nodes);
+        for (parent, part) in [(None, GrowthPart::Everything), (Some(top), GrowthPart::AnyPath)] {
+            let (retained_bytes, objects) = (vec![Some(0); self.columns], vec![Some(0); self.columns]);
+            self.nodes.push(GrowthNode { parent, depth: 0, part, children: 0, retained_bytes, objects });
+        }
         self.nodes.extend(found.into_iter().map(|node| GrowthNode { parent: Some(top + 1), depth: 2, ..node }));
     }
 
@@ -73,18 +67,19 @@ impl<'a> Growth<'a> {
 
     /// The sum of these nodes as one node. Values missing because they are small count as 0.
     fn gathered(&self, identity: TypeIdentity<'a>, nodes: &[usize]) -> GrowthNode<'a> {
-        let sum = |of: for<'n> fn(&'n GrowthNode<'a>) -> &'n [Option<u64>]| -> Vec<Option<u64>> {
-            let values = |column: usize| nodes.iter().filter_map(move |&node| of(&self.nodes[node])[column]);
-            (0..self.columns).map(|column| Some(values(column).fold(0, u64::wrapping_add))).collect()
-        };
-        GrowthNode {
-            parent: None,
-            depth: 0,
-            part: GrowthPart::Type(identity),
-            children: 0,
-            retained_bytes: sum(|node| &node.retained_bytes),
-            objects: sum(|node| &node.objects),
+        let (mut retained_bytes, mut objects) = (vec![Some(0); self.columns], vec![Some(0); self.columns]);
+        for node in nodes.iter().map(|&node| &self.nodes[node]) {
+            add(&mut retained_bytes, &node.retained_bytes);
+            add(&mut objects, &node.objects);
         }
+        GrowthNode { parent: None, depth: 0, part: GrowthPart::Type(identity), children: 0, retained_bytes, objects }
+    }
+}
+
+/// Adds values to sums, which are all known.
+fn add(sums: &mut [Option<u64>], values: &[Option<u64>]) {
+    for (sum, value) in sums.iter_mut().flatten().zip(values) {
+        *sum = sum.wrapping_add(value.unwrap_or(0));
     }
 }
 

@@ -1,4 +1,4 @@
-//! The dominator tree of one snapshot, merged by type: what each path of types retains.
+//! The dominator tree of one snapshot, merged by type, with the retained size of each path of types.
 //!
 //! ```text
 //!   everything 900 ─ roots 900 ─┬─ Cache 800 ─ Entry 600        in preorder, with the number of nodes of each subtree
@@ -27,7 +27,7 @@ use crate::series::kept::runs::take;
 pub(super) const MAX_DEPTH: usize = 64;
 /// The type id of everything and of root categories, which have no type.
 const NO_TYPE: u32 = u32::MAX;
-/// The most bytes of a kept node: a tag and five varints.
+/// The maximum length of a kept node in bytes: a tag and five varints.
 const MOST_NODE_BYTES: u64 = 40;
 
 /// A step of a path, by its numbers in the tables.
@@ -106,10 +106,10 @@ impl PathTree {
     /// The places of the nodes directly below a place.
     pub(super) fn children(&self, place: usize) -> impl Iterator<Item = usize> + '_ {
         let end = place + self.nodes[place].extent as usize;
-        let within = move |&child: &usize| child < end;
-        std::iter::successors(Some(place + 1).filter(within), move |&child| {
-            Some(child + self.nodes[child].extent as usize).filter(within)
+        std::iter::successors(Some(place + 1), move |&child| {
+            (child < end).then(|| child + self.nodes[child].extent as usize)
         })
+        .take_while(move |&child| child < end)
     }
 
     /// Encodes the tree for the index file.
@@ -166,19 +166,21 @@ impl PathTree {
 }
 
 fn take_node(bytes: &mut &[u8], tables: &Tables) -> Option<PathNode> {
-    let below = |id: u64, count: usize| (id < count as u64).then_some(id as u32);
-    let tag = take(bytes)?;
-    let mut id_below = |count: usize| below(take(bytes)?, count);
-    let step = match tag {
+    let (strings, types) = (tables.string_count(), tables.type_count());
+    let step = match take(bytes)? {
         0 => Step::Everything,
-        1 => Step::Roots(StringId(id_below(tables.string_count())?)),
-        2 => Step::Type(TypeId(id_below(tables.type_count())?)),
-        3 => Step::Class(TypeId(id_below(tables.type_count())?), StringId(id_below(tables.string_count())?)),
+        1 => Step::Roots(StringId(take_below(bytes, strings)?)),
+        2 => Step::Type(TypeId(take_below(bytes, types)?)),
+        3 => Step::Class(TypeId(take_below(bytes, types)?), StringId(take_below(bytes, strings)?)),
         _ => return None,
     };
     let [retained_bytes, objects] = [take(bytes)?, take(bytes)?];
     let extent = u32::try_from(take(bytes)?).ok()?;
     Some(PathNode { step, retained_bytes, objects, extent })
+}
+
+fn take_below(bytes: &mut &[u8], count: usize) -> Option<u32> {
+    take(bytes).filter(|&id| id < count as u64).map(|id| id as u32)
 }
 
 /// For each type the first type of the same identity.
@@ -225,7 +227,7 @@ struct Walk<'w> {
 }
 
 impl Walk<'_> {
-    /// Adds a node and what is below it. `wanted` is its number if it is wanted.
+    /// Adds a node and the nodes below it. `wanted` is its number if it is wanted.
     fn descend(&mut self, wanted: Option<usize>, depth: usize, siblings: Siblings) -> Result<()> {
         check(self.progress)?;
         let (bytes, step) = (siblings.bytes, siblings.step);

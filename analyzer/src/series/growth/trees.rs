@@ -39,8 +39,8 @@ pub(super) fn trees_of(
     let ids: Vec<SnapshotId> = missing.iter().map(|&at| snapshots[at]).collect();
     let found = compute(recording, &ids, options, progress)?;
     if let Some(&last) = ids.iter().max() {
-        let part = |(&snapshot, tree): (&SnapshotId, &PathTree)| (snapshot, tree.to_part());
-        let new: Vec<(SnapshotId, Part)> = ids.iter().zip(&found).map(part).collect();
+        let new = ids.iter().zip(&found).map(|(&snapshot, tree)| (snapshot, tree.to_part()));
+        let new: Vec<(SnapshotId, Part)> = new.collect();
         index.keep(last, PATHS, &new, progress)?;
     }
     missing.into_iter().zip(found).for_each(|(at, tree)| trees[at] = Some(tree));

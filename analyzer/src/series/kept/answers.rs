@@ -17,12 +17,12 @@ use super::{ANSWERS, KeptParts};
 use crate::error::Result;
 use crate::progress::Progress;
 
-/// The most answers that are kept for a snapshot. The oldest ones go first.
+/// The maximum number of answers that are kept for a snapshot. The oldest ones are removed first.
 const MOST_ANSWERS: usize = 64;
-/// The most bytes of a text, and the most numbers of an answer, that are kept.
+/// The maximum length of a text in bytes, and number of numbers in an answer, that are kept.
 const MOST_TEXT_BYTES: usize = 4096;
 const MOST_NUMBERS: usize = 4096;
-/// The most bytes of a part.
+/// The maximum length of a part in bytes.
 const MOST_BYTES: u64 = (MOST_ANSWERS * (MOST_TEXT_BYTES + 10 * (MOST_NUMBERS + 2)) + 10) as u64;
 
 /// The answers of one snapshot, the oldest first.
@@ -77,10 +77,11 @@ impl<'r> KeptAnswers<'r> {
     /// [`crate::AnalyzerError::Cancelled`].
     pub(crate) fn keep(&self, progress: &dyn Progress) -> Result<()> {
         let Some(&last) = self.changed.last() else { return Ok(()) };
-        let part =
-            |&snapshot: &SnapshotId| Some((snapshot, Part::of([0; 4], &encode(self.by_snapshot.get(&snapshot)?))));
-        let parts: Vec<(SnapshotId, Part)> = self.changed.iter().filter_map(part).collect();
-        self.index.keep(last, ANSWERS, &parts, progress)
+        let parts = self.changed.iter().filter_map(|snapshot| {
+            let answers = self.by_snapshot.get(snapshot)?;
+            Some((*snapshot, Part::of([0; 4], &encode(answers))))
+        });
+        self.index.keep(last, ANSWERS, &parts.collect::<Vec<_>>(), progress)
     }
 }
 

@@ -6,7 +6,7 @@
 //!   the stored bytes of the parts
 //! ```
 //!
-//! The four numbers of a part are for whoever made it. They can be read without decompressing the part.
+//! The meaning of the four numbers of a part depends on the column. They can be read without decompressing the part.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -25,7 +25,7 @@ const HEAD_BYTES: usize = 2 * NUMBER;
 const ENTRY_BYTES: usize = 8 * NUMBER;
 const LEVEL: Compression = Compression::Zstd(1);
 
-/// What is kept about one snapshot.
+/// The kept data of one snapshot.
 #[derive(Debug, Clone)]
 pub(crate) struct Part {
     /// Numbers of a meaning that depends on the column.
@@ -35,7 +35,7 @@ pub(crate) struct Part {
     stored: Stored,
 }
 
-/// Where the bytes of a part are.
+/// The storage of the bytes of a part.
 #[derive(Debug, Clone)]
 enum Stored {
     InMemory(Arc<Vec<u8>>),
@@ -92,11 +92,11 @@ impl Parts {
         self.0.insert(snapshot, part);
     }
 
-    /// Adds the parts of a kept column, as far as it is valid: it is about snapshots up to `under`.
+    /// Adds the parts of a kept column up to the first invalid one. It holds parts of snapshots up to `under`.
     pub(crate) fn add_column(&mut self, column: Values<u8>, under: SnapshotId) {
         let column = Arc::new(column);
-        let numbers = |at: usize| column.get(at..at + NUMBER).map(LittleEndian::read_u64);
-        let (Some(MAGIC), Some(count)) = (numbers(0), numbers(NUMBER)) else { return };
+        let Some((head, _)) = column.split_at_checked(HEAD_BYTES) else { return };
+        let (MAGIC, count) = (LittleEndian::read_u64(head), LittleEndian::read_u64(&head[NUMBER..])) else { return };
         let Ok(count) = usize::try_from(count) else { return };
         let directory = count.checked_mul(ENTRY_BYTES).and_then(|bytes| bytes.checked_add(HEAD_BYTES));
         let Some(mut start) = directory.filter(|&end| end <= column.len()) else { return };
@@ -125,13 +125,12 @@ impl Parts {
     pub(crate) fn to_column(&self) -> Vec<u8> {
         let stored: usize = self.0.values().map(|part| part.stored().len()).sum();
         let mut column = Vec::with_capacity(HEAD_BYTES + self.0.len() * ENTRY_BYTES + stored);
-        let mut put = |number: u64| column.extend_from_slice(&number.to_le_bytes());
-        put(MAGIC);
-        put(self.0.len() as u64);
+        let mut numbers = vec![MAGIC, self.0.len() as u64];
         for (snapshot, part) in &self.0 {
-            let head = [u64::from(snapshot.0), part.codec.number(), part.stored().len() as u64, part.raw_bytes];
-            head.into_iter().chain(part.numbers).for_each(&mut put);
+            numbers.extend([u64::from(snapshot.0), part.codec.number(), part.stored().len() as u64, part.raw_bytes]);
+            numbers.extend(part.numbers);
         }
+        column.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
         self.0.values().for_each(|part| column.extend_from_slice(part.stored()));
         column
     }
