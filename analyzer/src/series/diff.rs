@@ -146,9 +146,9 @@ impl Amounts {
     /// Whether any number known for both differs.
     #[must_use]
     pub fn differ(&self, other: &Amounts) -> bool {
-        let retained_bytes = self.retained_bytes.zip(other.retained_bytes).map(|(_, others)| others);
-        let other = Amounts { retained_bytes: retained_bytes.or(self.retained_bytes), ..*other };
-        *self != other
+        // A retained size known for one of them only is ignored.
+        let retained_bytes = self.retained_bytes.and(other.retained_bytes).or(self.retained_bytes);
+        *self != Amounts { retained_bytes, ..*other }
     }
 }
 

@@ -34,7 +34,7 @@ pub struct LoadedSnapshot {
     pub sites: Vec<u32>,
     /// The name of each object.
     pub names: Vec<Option<StringId>>,
-    /// What the fields of the objects hold, except references, and where the values of each object start.
+    /// The values of fields, except references, and the position of the values of each object.
     values: FieldValues,
     value_starts: Vec<u64>,
     /// For each object the start of its references in `targets`, followed by the end of the last. Only references of
@@ -55,9 +55,9 @@ pub struct LoadedSnapshot {
 pub struct Continued {
     /// The shape of the object.
     pub shape: ShapeId,
-    /// How the shape labels references.
+    /// The labelling of references by the shape.
     pub form: ShapeForm,
-    /// How many references of the object are in earlier blocks.
+    /// The number of references of the object in earlier blocks.
     pub start_index: u64,
     /// The objects that are referred to.
     pub targets: Vec<u32>,
@@ -206,7 +206,7 @@ impl LoadedSnapshot {
         self.value_starts.extend(starts.iter().skip(1).map(|&end| first + u64::from(end)));
     }
 
-    /// Objects up to the `objects`-th have no values if none were added of them.
+    /// Adds empty values for objects without any, up to a total of `objects` objects.
     fn fill_values(&mut self, objects: usize) {
         let missing = objects - self.values.objects().len();
         self.values.append_rows(&FieldValues::default(), 0, &[], 0..missing);
@@ -279,8 +279,8 @@ impl LoadedSnapshot {
 
     /// Whether a target of an object, continuations included, satisfies `wanted`.
     pub(crate) fn has_target(&self, object: usize, wanted: impl Fn(u32) -> bool) -> bool {
-        let any = |targets: &[u32]| targets.iter().any(|&target| wanted(target));
-        any(self.targets(object)) || self.continued(object).iter().any(|continued| any(&continued.targets))
+        self.targets(object).iter().any(|&target| wanted(target))
+            || self.continued(object).iter().flat_map(|continued| &continued.targets).any(|&target| wanted(target))
     }
 
     /// Label and target of an object's references in order, from number `start`, continuations included.

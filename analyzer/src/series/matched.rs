@@ -28,12 +28,12 @@ use crate::series::loaded_snapshot::{LoadedSnapshot, NO_OBJECT};
 use crate::series::matching::{Pairing, Side, match_structure, pairing};
 use crate::series::serials::Serials;
 
-/// Bytes per object and per reference of a snapshot while it is matched: two snapshots, and what matching needs.
+/// Bytes per object and per reference of a snapshot while it is matched: two snapshots, and the state of matching.
 const OBJECT_BYTES: u64 = 120;
 const REFERENCE_BYTES: u64 = 8;
 /// Sequences of pairs for each thread, so that no thread waits long for the last one.
 const SEQUENCES: usize = 2;
-/// The most bytes of a part for each object: two varints.
+/// The maximum number of bytes per object in a part: two varints.
 const MOST_BYTES: u64 = 20;
 
 /// The serials of consecutive snapshots, the first of the recording included.
@@ -43,7 +43,7 @@ pub(crate) struct MatchedSerials {
     parts: Parts,
 }
 
-/// What is known of a snapshot without reading its serials.
+/// The data of a snapshot that is known without reading its serials.
 #[derive(Debug, Clone, Copy)]
 struct Matched {
     snapshot: SnapshotId,
@@ -152,7 +152,7 @@ impl MatchedSerials {
         self.snapshots[place].snapshot
     }
 
-    /// How the snapshot at a place was matched with the previous one.
+    /// The pairing of the snapshot at a place with the previous one.
     pub(crate) fn pairing(&self, place: usize) -> Option<Pairing> {
         self.snapshots[place].pairing
     }
@@ -202,8 +202,14 @@ impl Partners {
     }
 
     fn numbers(&self) -> Vec<u32> {
-        let step = |first: u32| u32::from(first != NO_OBJECT);
-        self.0.iter().flat_map(|&(first, length)| (0..length).map(move |at| first + at * step(first))).collect()
+        let mut partners = Vec::new();
+        for &(first, length) in &self.0 {
+            match first {
+                NO_OBJECT => partners.resize(partners.len() + length as usize, NO_OBJECT),
+                _ => partners.extend((0..length).map(|at| first + at)),
+            }
+        }
+        partners
     }
 }
 

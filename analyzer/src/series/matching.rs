@@ -1,4 +1,4 @@
-//! Matching: finds for each object of a snapshot the same object in the previous one, where serials are missing.
+//! Matching: finds for each object of a snapshot the same object in the previous one if serials are missing.
 //!
 //! ```text
 //!   before   root ──▶ Registry ─"cards"─▶ List ─[0]─▶ Card      both are walked together, breadth first:
@@ -14,13 +14,13 @@
 //! The snapshots are first [aligned](super::alignment). The walk then starts at roots, and at pairs that refer to
 //! objects without partners.
 //!
-//! A pair may be wrong where the program rearranged its objects. [`Pairing`] counts afterwards how far the pairs can be
-//! trusted: the references of paired objects that lead to a pair again.
+//! A pair may be wrong if the program rearranged its objects. As a measure of confidence, [`Pairing`] counts the references
+//! of paired objects that lead to a pair again.
 
 use std::collections::VecDeque;
 
 use barrow_format::ObjectId;
-use barrow_format::rows::{LabelCode, Root};
+use barrow_format::rows::Root;
 use foldhash::{HashMap, HashMapExt};
 use rayon::prelude::*;
 
@@ -40,7 +40,7 @@ pub struct Side<'a> {
     pub roots: &'a [Root],
 }
 
-/// How the objects of a snapshot were paired with those of the previous one.
+/// The result of pairing the objects of a snapshot with those of the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pairing {
     /// Objects of the previous snapshot.
@@ -95,8 +95,9 @@ pub fn match_structure(
 ) -> Result<Vec<u32>> {
     progress.begin("matching", after.loaded.objects() as u64, "objects");
     let [old_looks, new_looks] = [before.loaded, after.loaded].map(|loaded| loaded.looks(|| looks(loaded, tables)));
-    let may_be_one = |old, new| may_be_one(before.loaded, old, after.loaded, new, tables);
-    let (aligned, addresses) = align((before.loaded, old_looks), (after.loaded, new_looks), may_be_one);
+    let (aligned, addresses) = align((before.loaded, old_looks), (after.loaded, new_looks), |old, new| {
+        may_be_one(before.loaded, old, after.loaded, new, tables)
+    });
     let pairs = Pairs::of(aligned, before.loaded.objects());
     let mut walk = Walk {
         before: before.loaded,
@@ -165,19 +166,23 @@ fn looks(loaded: &LoadedSnapshot, tables: &Tables) -> Vec<u64> {
             *own = look_alone(&loaded.own(object), &types);
         }
     });
-    let own = &own;
-    let with = |look: u64, targets: &[u32]| targets.iter().fold(look, |sum, &target| mix(sum, own[target as usize]));
     let mut looks = vec![0; loaded.objects()];
     looks.par_chunks_mut(STRIDE).enumerate().for_each(|(chunk, looks)| {
         for (object, look) in (chunk * STRIDE..).zip(looks) {
-            *look = with(own[object], loaded.targets(object));
+            *look = mix_targets(own[object], loaded.targets(object), &own);
         }
     });
     for (object, continued) in loaded.all_continued() {
         let look = &mut looks[object.index()];
-        *look = continued.iter().fold(*look, |look, part| with(look, &part.targets));
+        *look = continued.iter().fold(*look, |look, part| mix_targets(look, &part.targets, &own));
     }
     looks
+}
+
+/// Mixes the looks of targets into a look. `own` holds the look of each object without its targets.
+#[inline]
+fn mix_targets(look: u64, targets: &[u32], own: &[u64]) -> u64 {
+    targets.iter().fold(look, |sum, &target| mix(sum, own[target as usize]))
 }
 
 /// The look of an object without its targets. `types` holds the type of each shape.
@@ -213,8 +218,7 @@ struct Walk<'a> {
 /// Whether two objects can be the same: type, site and name are equal.
 fn may_be_one(before: &LoadedSnapshot, old: u32, after: &LoadedSnapshot, new: u32, tables: &Tables) -> bool {
     let (old, new) = (before.own(old as usize), after.own(new as usize));
-    let type_of = |shape| tables.shape(shape).type_id;
-    let is_one_type = old.shape == new.shape || type_of(old.shape) == type_of(new.shape);
+    let is_one_type = old.shape == new.shape || tables.shape(old.shape).type_id == tables.shape(new.shape).type_id;
     is_one_type && old.site == new.site && old.name == new.name
 }
 
@@ -345,9 +349,10 @@ impl Walk<'_> {
             }
         }
         let both = old_targets.len().min(new_targets.len());
-        let beyond = |(label, target): (LabelCode, u32)| (label.0, target);
-        leftovers.before.extend(before.references_from(old, both, self.tables).map(beyond));
-        leftovers.after.extend(after.references_from(new, both, self.tables).map(beyond));
+        for (loaded, object, leftovers) in [(before, old, &mut leftovers.before), (after, new, &mut leftovers.after)] {
+            let beyond = loaded.references_from(object, both, self.tables);
+            leftovers.extend(beyond.map(|(label, target)| (label.0, target)));
+        }
         self.pair_leftovers(&mut leftovers);
         self.leftovers = leftovers;
     }
@@ -395,10 +400,9 @@ impl Walk<'_> {
 
     fn pair_same_addresses(&mut self) {
         let free = (0..self.before.objects() as u32).filter(|&old| self.pairs.is_free_before(old));
-        let address = |loaded: &LoadedSnapshot, object: u32| loaded.addresses[object as usize];
-        let known: HashMap<u64, u32> = free.map(|old| (address(self.before, old), old)).collect();
-        for new in 0..self.after.objects() as u32 {
-            let partner = known.get(&address(self.after, new)).copied().filter(|_| address(self.after, new) != 0);
+        let known: HashMap<u64, u32> = free.map(|old| (self.before.addresses[old as usize], old)).collect();
+        for (new, address) in (0..).zip(&self.after.addresses) {
+            let partner = known.get(address).copied().filter(|_| *address != 0);
             if let Some(old) = partner.filter(|&old| self.pairs.are_free(old, new))
                 && may_be_one(self.before, old, self.after, new, self.tables)
             {
@@ -409,18 +413,15 @@ impl Walk<'_> {
 
     fn pair_in_gaps(&mut self) {
         let AddressOrder::Kept { old_gaps, new_gaps } = &self.addresses else { return };
-        let has_address = |loaded: &LoadedSnapshot, object: u32| loaded.addresses[object as usize] != 0;
         let free = by_address(self.before).filter(|&old| self.pairs.is_free_before(old));
         let mut known = Queues::default();
-        let number = |look: u64, gap: u32| mix(look, u64::from(gap));
-        let all = free.filter(|&old| has_address(self.before, old));
-        known.fill(all.map(|old| (number(self.old_looks[old as usize], old_gaps[old as usize]), old)));
-        for new in by_address(self.after).filter(|&new| has_address(self.after, new)) {
+        known.fill(free.map(|old| (mix(self.old_looks[old as usize], old_gaps[old as usize].into()), old)));
+        for new in by_address(self.after) {
             if !self.pairs.is_free_after(new) {
                 continue;
             }
             let look = self.new_looks[new as usize];
-            let partner = new_gaps[new as usize].into_iter().find_map(|gap| known.pop(number(look, gap)));
+            let partner = new_gaps[new as usize].into_iter().find_map(|gap| known.pop(mix(look, gap.into())));
             if let Some(old) = partner.filter(|&old| self.may_meet(old, new)) {
                 self.pairs.add(old, new);
             }
@@ -428,9 +429,10 @@ impl Walk<'_> {
     }
 }
 
-/// The objects in ascending order of addresses.
+/// The objects that have addresses, in ascending order of these.
 fn by_address(loaded: &LoadedSnapshot) -> impl Iterator<Item = u32> {
-    let mut objects: Vec<u32> = (0..loaded.objects() as u32).collect();
+    let objects = (0..).zip(&loaded.addresses).filter(|(_, address)| **address != 0).map(|(object, _)| object);
+    let mut objects: Vec<u32> = objects.collect();
     objects.sort_by_key(|&object| loaded.addresses[object as usize]);
     objects.into_iter()
 }
@@ -452,7 +454,6 @@ pub fn match_serials(before: &LoadedSnapshot, after: &LoadedSnapshot) -> Vec<u32
 #[must_use]
 pub fn pairing(before: &LoadedSnapshot, after: &LoadedSnapshot, partner_of_after: &[u32]) -> Pairing {
     let mut pairing = Pairing { before: before.objects() as u64, after: after.objects() as u64, ..Pairing::default() };
-    let is_pair = |(old, new): (u32, u32)| partner_of_after[new as usize] == old;
     for (new, &old) in partner_of_after.iter().enumerate().filter(|(_, old)| **old != NO_OBJECT) {
         let old = old as usize;
         pairing.pairs += 1;
@@ -460,12 +461,13 @@ pub fn pairing(before: &LoadedSnapshot, after: &LoadedSnapshot, partner_of_after
             // Nearly always: slices are several times as fast.
             let (old, new) = (before.targets(old), after.targets(new));
             pairing.references += old.len().max(new.len()) as u64;
-            pairing.agreeing += old.iter().zip(new).map(|(&old, &new)| u64::from(is_pair((old, new)))).sum::<u64>();
+            let agreeing = old.iter().zip(new).map(|(&old, &new)| u64::from(partner_of_after[new as usize] == old));
+            pairing.agreeing += agreeing.sum::<u64>();
             continue;
         }
         pairing.references += before.references_of(old).max(after.references_of(new)) as u64;
         let both = before.all_targets(old).zip(after.all_targets(new));
-        pairing.agreeing += both.filter(|&pair| is_pair(pair)).count() as u64;
+        pairing.agreeing += both.filter(|&(old, new)| partner_of_after[new as usize] == old).count() as u64;
     }
     pairing
 }

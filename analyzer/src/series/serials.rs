@@ -22,12 +22,12 @@ impl Serials {
     /// partner in the previous snapshot, or [`NO_OBJECT`](crate::raw::NO_OBJECT); `serials_before` are the serials of
     /// that snapshot.
     pub fn inherit(&mut self, partners: &[u32], serials_before: &[u64]) -> Vec<u64> {
-        let serial = |&partner: &u32| {
+        let serials = partners.iter().map(|&partner| {
             serials_before.get(partner as usize).copied().unwrap_or_else(|| {
                 self.last += 1;
                 self.last
             })
-        };
-        partners.iter().map(serial).collect()
+        });
+        serials.collect()
     }
 }

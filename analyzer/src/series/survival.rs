@@ -1,8 +1,8 @@
-//! How many of the objects that match an expression live on from each snapshot to the next, by age.
+//! Survival of the objects that match an expression from each snapshot to the next, by age.
 
 use std::sync::Arc;
 
-use barrow_format::{KindId, ObjectId, SnapshotId};
+use barrow_format::{KindId, SnapshotId};
 
 use crate::error::Result;
 use crate::file::recording::Recording;
@@ -28,12 +28,12 @@ pub struct AgeCount {
     pub died: u64,
 }
 
-/// The objects of all ages, and how far they can be trusted.
+/// The objects of all ages, and the confidence of the counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Survival {
     /// By age in snapshots, from 0.
     pub ages: Vec<AgeCount>,
-    /// Where serials come from.
+    /// The origin of the serials.
     pub origin: SerialOrigin,
     /// The confidence of the matches, see [`Lives::confidence`].
     pub confidence: Option<f64>,
@@ -54,8 +54,7 @@ impl ByBirth {
         let mut counts = ByBirth { alive: vec![0; place + 1], died: vec![0; place + 1] };
         let births = set.iter().filter_map(|object| step.born(object));
         births.for_each(|born| counts.alive[born] += 1);
-        let has_matched = |object: ObjectId| set_before.is_some_and(|set| set.contains(object));
-        let died = step.died.iter().filter(|&&(object, _)| has_matched(object));
+        let died = step.died.iter().filter(|(object, _)| set_before.is_some_and(|set| set.contains(*object)));
         died.for_each(|&(_, born)| counts.died[born] += 1);
         (counts.alive[0], counts.died[0]) = (0, 0);
         counts
@@ -75,8 +74,9 @@ impl ByBirth {
 }
 
 impl Survival {
-    /// Of the objects that match in a snapshot: how many the next one does not have, by age. Objects of the first
-    /// snapshot are left out, because their age is unknown. The counts of each snapshot are kept in the index file.
+    /// Counts the objects that match in a snapshot, and those of them that the next snapshot does not have, by age. Objects
+    /// of the first snapshot are left out, because their age is unknown. The counts of each snapshot are kept in the index
+    /// file.
     ///
     /// # Errors
     /// As for [`crate::SerialWalk::next`] and [`Heap::select`].
@@ -92,8 +92,11 @@ impl Survival {
         let (origin, confidence) = (lives.origin(), lives.whole_confidence(progress)?);
         let text = expression.text(kinds).map(|text| format!("survival {text}"));
         let mut answers = KeptAnswers::of(KeptParts::find(recording, options));
-        let kept = |place: usize| ByBirth::from_numbers(answers.get(snapshots[place], text.as_deref()?)?, place);
-        let mut counts: Vec<Option<ByBirth>> = (0..snapshots.len()).map(kept).collect();
+        let kept = snapshots
+            .iter()
+            .enumerate()
+            .map(|(place, &snapshot)| ByBirth::from_numbers(answers.get(snapshot, text.as_deref()?)?, place));
+        let mut counts: Vec<Option<ByBirth>> = kept.collect();
         let missing: Vec<usize> = (0..snapshots.len()).filter(|&place| counts[place].is_none()).collect();
         let search = Search { recording, snapshots: &snapshots, kinds, expression, options };
         let found = search.counts(&mut lives, &missing, progress)?;
@@ -168,14 +171,16 @@ impl Search<'_> {
     }
 
     fn count(&self, step: &LifeStep, place: usize, progress: &dyn Progress) -> Result<ByBirth> {
-        let select = |place: usize| -> Result<ObjectSet> {
-            let SeriesOptions { place: index, memory } = self.options;
-            let heap = Heap::new(Arc::clone(self.recording), self.snapshots[place], index, memory.clone())?;
-            Ok(heap.only_reading_the_index().select(self.kinds, self.expression, &Quiet(progress))?.0)
-        };
-        let before = place.checked_sub(1).map(select).transpose()?;
-        let count = ByBirth::of(step, place, &select(place)?, before.as_ref());
+        let before = place.checked_sub(1).map(|before| self.select(before, progress)).transpose()?;
+        let count = ByBirth::of(step, place, &self.select(place, progress)?, before.as_ref());
         progress.advance(1);
         Ok(count)
+    }
+
+    /// The objects that match in the snapshot at a place.
+    fn select(&self, place: usize, progress: &dyn Progress) -> Result<ObjectSet> {
+        let SeriesOptions { place: index, memory } = self.options;
+        let heap = Heap::new(Arc::clone(self.recording), self.snapshots[place], index, memory.clone())?;
+        Ok(heap.only_reading_the_index().select(self.kinds, self.expression, &Quiet(progress))?.0)
     }
 }

@@ -1,4 +1,4 @@
-//! The objects that match an expression, snapshot by snapshot: how many there are, and what they retain.
+//! The number and the retained size of the objects that match an expression, snapshot by snapshot.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub struct Moment {
     pub unmanaged_bytes: u64,
     /// The bytes that would be freed with all of them together.
     pub retained_bytes: u64,
-    /// Whether it is exact which objects these are.
+    /// Whether the set of objects is exact.
     pub is_exact: bool,
 }
 
@@ -62,8 +62,8 @@ impl Moment {
     }
 }
 
-/// What matches an expression in each of several snapshots. Answers are kept in the index file; snapshots without one are
-/// searched, several at the same time.
+/// The objects that match an expression in each of several snapshots. Answers are kept in the index file; snapshots without
+/// one are searched, several at the same time.
 ///
 /// # Errors
 /// As for [`Moment::of`].
@@ -76,8 +76,8 @@ pub fn trend(
 ) -> Result<Vec<Moment>> {
     let text = expression.text(kinds).map(|text| format!("trend {text}"));
     let mut answers = KeptAnswers::of(KeptParts::find(recording, options));
-    let kept = |snapshot| Moment::from_numbers(answers.get(snapshot, text.as_deref()?)?);
-    let mut moments: Vec<Option<Moment>> = snapshots.iter().map(|&snapshot| kept(snapshot)).collect();
+    let kept = snapshots.iter().map(|&snapshot| Moment::from_numbers(answers.get(snapshot, text.as_deref()?)?));
+    let mut moments: Vec<Option<Moment>> = kept.collect();
     let missing: Vec<usize> = (0..snapshots.len()).filter(|&at| moments[at].is_none()).collect();
     if missing.is_empty() {
         return Ok(moments.into_iter().flatten().collect());

@@ -1,4 +1,4 @@
-//! What became of the objects that were born in a series of snapshots, by type.
+//! Births in a series of snapshots and deaths of the objects born in it, by type.
 
 use std::sync::Arc;
 
@@ -29,20 +29,20 @@ pub struct Turnover {
     pub born_bounds: CountBounds,
 }
 
-/// The turnover of all types, and how far it can be trusted.
+/// The turnover of all types, and its confidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turnovers {
     /// By type id.
     pub by_type: Vec<Turnover>,
-    /// Where serials come from.
+    /// The origin of the serials.
     pub origin: SerialOrigin,
     /// The confidence of the matches, see [`Lives::confidence`].
     pub confidence: Option<f64>,
 }
 
 impl Turnovers {
-    /// Counts by type the births after the snapshot `first` up to `last`, and how many of these objects died. What is
-    /// counted for each snapshot is kept in the index file.
+    /// Counts by type the births after the snapshot `first` up to `last`, and the deaths of these objects. The counts of
+    /// each snapshot are kept in the index file.
     ///
     /// # Errors
     /// As for [`crate::SerialWalk::next`] and [`Heap::types`].
@@ -92,18 +92,22 @@ fn tables_of(
     let index = KeptParts::find(recording, options);
     let parts = index.parts(LIVES);
     let types = recording.tables()?.type_count();
-    let objects = |place: usize| Ok(recording.commit(snapshots[place])?.totals.objects);
     let mut tables: Vec<Option<LifeTable>> = Vec::new();
+    let mut objects_before = match first_place.checked_sub(1) {
+        Some(before) => recording.commit(snapshots[before])?.totals.objects,
+        None => 0,
+    };
     for (place, &snapshot) in snapshots.iter().enumerate().skip(first_place) {
-        let counts = [if place == 0 { 0 } else { objects(place - 1)? }, objects(place)?];
+        let objects = recording.commit(snapshot)?.totals.objects;
+        let counts = [std::mem::replace(&mut objects_before, objects), objects];
         let part = parts.get(snapshot);
         tables.push(part.and_then(|part| LifeTable::from_part(part, place, counts, types)));
     }
     let missing: Vec<usize> = (first_place..snapshots.len()).filter(|&at| tables[at - first_place].is_none()).collect();
     let found = compute(recording, lives, snapshots, &missing, (options, progress))?;
     if let Some(&last) = missing.last() {
-        let part = |(&place, table): (&usize, &LifeTable)| (snapshots[place], table.to_part());
-        let new: Vec<(SnapshotId, Part)> = missing.iter().zip(&found).map(part).collect();
+        let new = missing.iter().zip(&found).map(|(&place, table)| (snapshots[place], table.to_part()));
+        let new: Vec<(SnapshotId, Part)> = new.collect();
         index.keep(snapshots[last], LIVES, &new, progress)?;
     }
     missing.into_iter().zip(found).for_each(|(place, table)| tables[place - first_place] = Some(table));
@@ -118,15 +122,6 @@ fn compute(
     places: &[usize],
     (options, progress): (&SeriesOptions, &dyn Progress),
 ) -> Result<Vec<LifeTable>> {
-    let types_of = |place: usize| -> Result<Vec<u32>> {
-        let SeriesOptions { place: index, memory } = options;
-        let heap = Heap::new(Arc::clone(recording), snapshots[place], index, memory.clone())?;
-        Ok(heap.only_reading_the_index().types(&Quiet(progress))?.to_vec())
-    };
-    let table = |place: usize, step: &LifeStep| -> Result<LifeTable> {
-        let before = place.checked_sub(1).map_or(Ok(Vec::new()), types_of)?;
-        Ok(LifeTable::of(step, place, &types_of(place)?, &before))
-    };
     let mut bytes = 0;
     for &snapshot in snapshots {
         bytes = bytes.max(recording.commit(snapshot)?.totals.objects * OBJECT_BYTES);
@@ -138,22 +133,41 @@ fn compute(
     if lives.origin() == SerialOrigin::Matched {
         let found = at_once(places.len(), most_at_once(&options.memory, bytes), |at| {
             check(progress)?;
-            let table = lives.matched_step(places[at]).map(|step| table(places[at], &step)).transpose();
+            let step = lives.matched_step(places[at]);
+            let table = step.map(|step| table_of(recording, snapshots, places[at], &step, (options, progress)));
             progress.advance(1);
-            table
+            table.transpose()
         })?;
         if let Some(found) = found.into_iter().collect() {
             return Ok(found);
         }
-        // What was kept is damaged: the walk below finds out.
+        // Kept serials are damaged. The walk below matches the snapshots again.
     }
     let mut found = Vec::new();
     for place in 0.. {
         let Some(step) = lives.next(&Quiet(progress))? else { break };
         if places.contains(&place) {
-            found.push(table(place, &step)?);
+            found.push(table_of(recording, snapshots, place, &step, (options, progress))?);
             progress.advance(1);
         }
     }
     Ok(found)
+}
+
+/// The table of the snapshot at a place.
+fn table_of(
+    recording: &Arc<Recording>,
+    snapshots: &[SnapshotId],
+    place: usize,
+    step: &LifeStep,
+    (options, progress): (&SeriesOptions, &dyn Progress),
+) -> Result<LifeTable> {
+    let mut types = [Vec::new(), Vec::new()];
+    for (place, types) in [place.checked_sub(1), Some(place)].into_iter().zip(&mut types) {
+        let Some(place) = place else { continue };
+        let heap = Heap::new(Arc::clone(recording), snapshots[place], &options.place, options.memory.clone())?;
+        *types = heap.only_reading_the_index().types(&Quiet(progress))?.to_vec();
+    }
+    let [before, own] = types;
+    Ok(LifeTable::of(step, place, &own, &before))
 }
