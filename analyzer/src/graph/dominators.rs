@@ -253,8 +253,10 @@ impl Dominators {
     pub(crate) fn reachable_parts(&self) -> Vec<PartialSet> {
         let end = self.objects as usize;
         let firsts: Vec<usize> = (0..end).step_by(PIECE).collect();
-        let reachable = |first: usize| self.reachable_part(ObjectId(first as u32), PIECE.min(end - first));
-        firsts.into_par_iter().filter_map(reachable).collect()
+        let parts = firsts
+            .into_par_iter()
+            .filter_map(|first| self.reachable_part(ObjectId(first as u32), PIECE.min(end - first)));
+        parts.collect()
     }
 
     /// The reachable ones of `count` consecutive objects from `first` on. `None` if one of their positions is damaged.

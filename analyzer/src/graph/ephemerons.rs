@@ -58,7 +58,7 @@ impl Ephemerons {
 
     /// Those whose source and key are both in `seen`, in the order of their keys.
     pub(crate) fn live_in(&self, seen: &ObjectSet) -> Vec<Ephemeron> {
-        let is_live = |ephemeron: &Ephemeron| seen.contains(ephemeron.source) && seen.contains(ephemeron.key);
-        self.by_key.iter().copied().filter(is_live).collect()
+        let all = self.by_key.iter().copied();
+        all.filter(|ephemeron| seen.contains(ephemeron.source) && seen.contains(ephemeron.key)).collect()
     }
 }

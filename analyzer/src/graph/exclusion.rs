@@ -45,6 +45,12 @@ impl Cut {
         }
         Ok(Cut { names, sources })
     }
+
+    /// Whether it cuts references of this name from `source`.
+    fn applies(&self, source: ObjectId, name: StringId) -> bool {
+        self.names.get(name.index()) == Some(&true)
+            && self.sources.as_ref().is_none_or(|sources| sources.contains(source))
+    }
 }
 
 impl Exclusion {
@@ -109,15 +115,12 @@ impl Exclusion {
 
     /// Whether a reference is excluded, by itself or because its source or target is.
     pub(crate) fn cuts(&self, source: ObjectId, reference: &Reference) -> bool {
-        let is_named = |cut: &Cut, name: StringId| cut.names.get(name.index()) == Some(&true);
-        let starts_at = |cut: &Cut| cut.sources.as_ref().is_none_or(|sources| sources.contains(source));
         self.frees(source)
             || self.removes(source)
             || self.frees(reference.target)
             || self.removes(reference.target)
             || self.only_by_roots.as_ref().is_some_and(|objects| objects.contains(reference.target))
-            || matches!(reference.label, Label::Name(name)
-                if self.cuts.iter().any(|cut| is_named(cut, name) && starts_at(cut)))
+            || matches!(reference.label, Label::Name(name) if self.cuts.iter().any(|cut| cut.applies(source, name)))
     }
 }
 

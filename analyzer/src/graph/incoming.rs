@@ -21,7 +21,7 @@ use crate::columns::lookup::Lookup;
 use crate::columns::packed::{Longest, PADDING, unzigzag};
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, map_blocks, places};
-use crate::file::object::{Cursor, Reference};
+use crate::file::object::Cursor;
 use crate::file::recording::Recording;
 use crate::graph::exclusion::Exclusion;
 use crate::progress::Progress;
@@ -124,11 +124,12 @@ impl Incoming {
         Some(sources)
     }
 
-    /// Where the lists of an object's group are, with padding.
+    /// The range of the lists of an object's group, with padding.
     fn group(&self, object: usize) -> Option<Range<usize>> {
         let at = object / PART * STARTS + object % PART / GROUP;
-        let place = |at: usize| usize::try_from(self.starts.at(at)).ok();
-        Some(place(at)?..place(at + 1)?.checked_add(PADDING)?)
+        let start = usize::try_from(self.starts.at(at)).ok()?;
+        let end = usize::try_from(self.starts.at(at + 1)).ok()?;
+        Some(start..end.checked_add(PADDING)?)
     }
 
     /// Advances `at` over the list of an object.
@@ -170,8 +171,9 @@ pub(crate) fn scan(
     begin_scan(&places, progress);
     let found = map_blocks(recording, &places, Wanted::References, progress, |place, _, columns| {
         let mut sources = Vec::new();
-        let hit = |hit: Hit| sources.extend(std::iter::repeat_n(hit.source.0, hit.count as usize));
-        each_hit(recording, place, columns, target, exclusion, hit)?;
+        each_hit(recording, place, columns, target, exclusion, |hit| {
+            sources.extend(std::iter::repeat_n(hit.source.0, hit.count as usize));
+        })?;
         Ok(sources)
     })?;
     Ok(found.concat())
@@ -215,8 +217,8 @@ pub(crate) fn each_hit(
             references.clear();
             let at = AnalyzerError::section("BLOCK", place.entry.offset);
             cursor.push_references(columns, row, tables, &mut references).map_err(at)?;
-            let is_there = |reference: &&Reference| reference.target == target && !exclusion.cuts(source, reference);
-            count = references.iter().filter(is_there).count() as u64;
+            references.retain(|reference| reference.target == target && !exclusion.cuts(source, reference));
+            count = references.len() as u64;
         }
         if count > 0 {
             visit(Hit { row, source, count });

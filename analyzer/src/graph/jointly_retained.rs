@@ -127,9 +127,9 @@ impl<'s> KeptObjects<'s> {
     fn each(&mut self, position: u32, mut visit: impl FnMut(u32, bool)) -> Option<usize> {
         let group = position as usize / GROUP;
         if group != self.group || position < self.next {
-            let place = |at| usize::try_from(self.joint.starts.at(at)).ok();
-            let end = place(group + 1)?.checked_add(PADDING)?;
-            self.bytes = self.joint.kept.slice(place(group)?..end)?;
+            let start = usize::try_from(self.joint.starts.at(group)).ok()?;
+            let end = usize::try_from(self.joint.starts.at(group + 1)).ok()?;
+            self.bytes = self.joint.kept.slice(start..end.checked_add(PADDING)?)?;
             (self.group, self.next, self.at) = (group, (group * GROUP) as u32, 0);
         }
         let before = self.at;

@@ -53,17 +53,8 @@ impl ObjectSet {
     /// The first run of consecutive objects at or after `from`.
     fn next_run(&self, from: usize) -> Option<Range<usize>> {
         let words = self.words();
-        let find = |from: usize, inverted: u64| {
-            let mut at = from / BITS;
-            let mut word = (words.get(at)? ^ inverted) & u64::MAX << (from % BITS);
-            while word == 0 {
-                at += 1;
-                word = words.get(at)? ^ inverted;
-            }
-            Some(at * BITS + word.trailing_zeros() as usize)
-        };
-        let start = find(from, 0)?;
-        Some(start..find(start, u64::MAX).unwrap_or(words.len() * BITS))
+        let start = first_set_bit(words, from, 0)?;
+        Some(start..first_set_bit(words, start, u64::MAX).unwrap_or(words.len() * BITS))
     }
 
     fn insert_run(&mut self, run: Range<usize>) {
@@ -104,12 +95,23 @@ pub(crate) fn put_objects(objects: &[ObjectId], out: &mut Vec<u8>) {
     objects.iter().for_each(|object| put(out, object.0.into()));
 }
 
-/// Reads what [`put_objects`] has written.
+/// The first set bit at or after `from` of words that are XORed with `inverted`.
+fn first_set_bit(words: &[u64], from: usize, inverted: u64) -> Option<usize> {
+    let mut at = from / BITS;
+    let mut word = (words.get(at)? ^ inverted) & u64::MAX << (from % BITS);
+    while word == 0 {
+        at += 1;
+        word = words.get(at)? ^ inverted;
+    }
+    Some(at * BITS + word.trailing_zeros() as usize)
+}
+
+/// Decodes the bytes of [`put_objects`].
 pub(crate) fn take_objects(objects: u64, bytes: &mut &[u8]) -> Option<Vec<ObjectId>> {
     let count = take(bytes)?;
-    let object = |_| u32::try_from(take(bytes)?).ok().filter(|&object| u64::from(object) < objects).map(ObjectId);
-    // Each takes at least a byte, so a damaged count ends early.
-    (0..count).map(object).collect()
+    // Each object takes at least a byte, so a damaged count ends early.
+    let taken = (0..count).map(|_| take(bytes).filter(|&object| object < objects));
+    taken.map(|object| Some(ObjectId(u32::try_from(object?).ok()?))).collect()
 }
 
 #[cfg(test)]

@@ -168,8 +168,8 @@ impl ObjectSet {
     }
 
     fn assert_of_one_snapshot(&self, other: &ObjectSet) {
-        let of = |set: &ObjectSet| (set.snapshot, set.objects);
-        assert_eq!(of(self), of(other), "sets of one snapshot are combined");
+        let [own, others] = [self, other].map(|set| (set.snapshot, set.objects));
+        assert_eq!(own, others, "sets of one snapshot are combined");
     }
 
     fn combine(&mut self, other: &ObjectSet, operation: impl Fn(u64, u64) -> u64) {

@@ -51,12 +51,10 @@ impl PartialSet {
     pub(crate) fn filter(&self, matches: impl Fn(usize) -> bool) -> Self {
         let mut words = Vec::with_capacity(self.words.len());
         for (number, &word) in (self.first_word..).zip(&self.words) {
-            // The first word may begin before the block, but then its lower bits are 0.
-            let row = |bit: u32| number * BITS + bit as usize - self.first as usize;
             words.push(if word == u64::MAX {
-                (0..u64::BITS).fold(0, |found, bit| found | u64::from(matches(row(bit))) << bit)
+                (0..u64::BITS).fold(0, |found, bit| found | u64::from(matches(self.row(number, bit))) << bit)
             } else {
-                bits(word).filter(|&bit| matches(row(bit))).fold(0, |found, bit| found | 1 << bit)
+                bits(word).filter(|&bit| matches(self.row(number, bit))).fold(0, |found, bit| found | 1 << bit)
             });
         }
         PartialSet { words, ..*self }
@@ -68,10 +66,9 @@ impl PartialSet {
         for (number, &word) in (self.first_word..).zip(&self.words) {
             words.push(match self.values_of(number, column) {
                 Some(values) if word != 0 => word & pack(&values.map(|value| u8::from(matches(value)))),
-                _ => {
-                    let row = |bit: u32| number * BITS + bit as usize - self.first as usize;
-                    bits(word).filter(|&bit| matches(column[row(bit)])).fold(0, |found, bit| found | 1 << bit)
-                }
+                _ => bits(word)
+                    .filter(|&bit| matches(column[self.row(number, bit)]))
+                    .fold(0, |found, bit| found | 1 << bit),
             });
         }
         PartialSet { words, ..*self }
@@ -103,18 +100,28 @@ impl PartialSet {
     pub(crate) fn sum<T: Copy + Into<u64>>(&self, column: &[T]) -> u64 {
         let mut sum = 0u64;
         for (number, &word) in (self.first_word..).zip(&self.words) {
-            let row = |bit: u32| number * BITS + bit as usize - self.first as usize;
-            let sum_of = |word| bits(word).fold(0u64, |sum, bit| sum.wrapping_add(column[row(bit)].into()));
             sum = sum.wrapping_add(match self.values_of(number, column) {
                 // If most objects are in the set, it is cheaper to sum all and subtract the others.
                 Some(values) if word.count_ones() > u64::BITS / 2 => {
                     let all = values.iter().fold(0u64, |sum, &value| sum.wrapping_add(value.into()));
-                    all.wrapping_sub(sum_of(!word))
+                    all.wrapping_sub(self.sum_of_word(number, !word, column))
                 }
-                _ => sum_of(word),
+                _ => self.sum_of_word(number, word, column),
             });
         }
         sum
+    }
+
+    /// The sum of a column over the objects of a word.
+    #[inline(always)]
+    fn sum_of_word<T: Copy + Into<u64>>(&self, number: usize, word: u64, column: &[T]) -> u64 {
+        bits(word).fold(0, |sum, bit| sum.wrapping_add(column[self.row(number, bit)].into()))
+    }
+
+    /// The row of a bit in a word. The first word may begin before the block, but then its lower bits are 0.
+    #[inline(always)]
+    fn row(&self, number: usize, bit: u32) -> usize {
+        number * BITS + bit as usize - self.first as usize
     }
 
     /// The number of objects in the set.

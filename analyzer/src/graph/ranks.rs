@@ -20,12 +20,11 @@ pub(crate) struct Ranks {
 impl Ranks {
     pub(crate) fn of(set: ObjectSet) -> Self {
         let mut objects = 0;
-        let counted = |&word: &u64| {
-            let before = objects;
+        let mut before = Vec::with_capacity(set.words().len());
+        for word in set.words() {
+            before.push(objects);
             objects += word.count_ones();
-            before
-        };
-        let before = set.words().iter().map(counted).collect();
+        }
         Ranks { set, before, objects: objects as usize }
     }
 

@@ -42,14 +42,14 @@ impl Roots {
             let chunk = frame.directory().and_then(|directory| Chunk::parse(directory, frame.body()?)).map_err(&at)?;
             room.take(SectionType::ROOTS, &chunk).map_err(&at)?;
             let (objects, strings) = (commit.totals.objects, u64::from(commit.tables.strings));
-            let push = |root: Root| {
+            let read = chunk.for_each(&mut decompressor, |root: Root| {
                 below("target of a root", root.target.0, objects)?;
                 below("category of a root", root.category.0, strings)?;
                 root.label.map_or(Ok(()), |label| below("name of a root", label.0, strings))?;
                 rows.push(root);
                 Ok(())
-            };
-            chunk.for_each(&mut decompressor, push).map_err(&at)?;
+            });
+            read.map_err(&at)?;
         }
         Ok(Self::of(rows))
     }

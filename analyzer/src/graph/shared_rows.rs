@@ -78,11 +78,13 @@ impl RowFinder {
 
     /// A hash that finds candidates. Rows are compared afterwards, so collisions cost time only.
     pub(crate) fn hash(targets: &[u32]) -> u64 {
-        const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+        #[inline(always)]
+        fn mix(hash: u64, word: u64) -> u64 {
+            (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+        }
         let (pairs, rest) = targets.as_chunks::<2>();
-        let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(FACTOR).rotate_left(29);
-        let pair = |&[low, high]: &[u32; 2]| u64::from(high) << u32::BITS | u64::from(low);
-        let hash = pairs.iter().map(pair).fold(targets.len() as u64, mix);
+        let pairs = pairs.iter().map(|&[low, high]| u64::from(high) << u32::BITS | u64::from(low));
+        let hash = pairs.fold(targets.len() as u64, mix);
         let hash = rest.iter().fold(hash, |hash, &target| mix(hash, target.into()));
         hash ^ hash >> 32
     }

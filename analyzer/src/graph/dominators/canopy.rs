@@ -108,24 +108,24 @@ impl Canopy {
 
     /// The column that an index file keeps.
     pub(crate) fn to_column(&self) -> Vec<u64> {
-        let place = |place: &CanopyPlace| {
-            let (kind, number) = match place.holder {
+        let mut column = vec![self.floor.is_some().into(), self.floor.unwrap_or_default()];
+        for &CanopyPlace { holder, above, retained, all_below } in &self.places {
+            let (kind, number) = match holder {
                 Holder::Everything => (0, 0),
                 Holder::Roots(name) => (1, name.0),
                 Holder::Object(object) => (2, object.0),
             };
-            let CanopyPlace { above, retained, all_below, .. } = *place;
-            [kind << 32 | u64::from(number), above.into(), retained.0, retained.1, all_below.0, all_below.1]
-        };
-        let head = [self.floor.is_some().into(), self.floor.unwrap_or_default()];
-        head.into_iter().chain(self.places.iter().flat_map(place)).collect()
+            let holder = kind << 32 | u64::from(number);
+            column.extend([holder, above.into(), retained.0, retained.1, all_below.0, all_below.1]);
+        }
+        column
     }
 
     /// From a column of an index file, if its values are possible.
     pub(crate) fn from_column(column: &[u64], objects: u64, groups: &[StringId]) -> Option<Self> {
         let (&[has_floor, floor], rest) = column.split_first_chunk::<2>()?;
         let (rows, []) = rest.as_chunks::<6>() else { return None };
-        let place = |(number, row): (usize, &[u64; 6])| {
+        let places = rows.iter().enumerate().map(|(number, row)| {
             let id = row[0] as u32;
             let holder = match row[0] >> 32 {
                 0 if number == 0 => Holder::Everything,
@@ -135,8 +135,8 @@ impl Canopy {
             };
             let above = u32::try_from(row[1]).ok().filter(|&above| (above as usize) < number.max(1))?;
             Some(CanopyPlace { holder, above, retained: (row[2], row[3]), all_below: (row[4], row[5]) })
-        };
-        let places = rows.iter().enumerate().map(place).collect::<Option<Vec<_>>>()?;
+        });
+        let places = places.collect::<Option<Vec<_>>>()?;
         (!places.is_empty()).then(|| Self::with(places, Some(floor).filter(|_| has_floor != 0)))
     }
 }

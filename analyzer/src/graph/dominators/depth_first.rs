@@ -104,7 +104,7 @@ impl Pending<'_> {
     }
 }
 
-/// What is needed to process the targets of a vertex.
+/// The context for processing the targets of a vertex.
 struct Visit<'l, 'd> {
     /// The number of the vertex.
     number: u32,

@@ -90,19 +90,12 @@ impl Dominators {
     /// [`crate::AnalyzerError::Cancelled`].
     pub(crate) fn bytes_below_any(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<u64> {
         let positions = self.positions_of(set, progress)?;
-        // The bytes of the subtrees that begin in a range of positions, and the end of the last one.
-        let below = |range: Range<u32>| {
-            let subtrees = self.subtrees(positions.within(range.clone()));
-            subtrees.fold((0u64, range.start), |(bytes, _), subtree| {
-                (bytes.wrapping_add(self.bytes_below(subtree.start)), subtree.end)
-            })
-        };
         let count = positions.snapshot_objects() as u32;
         let ranges: Vec<Range<u32>> =
             (0..count).step_by(PIECE).map(|first| first..count.min(first.saturating_add(PIECE as u32))).collect();
         let parts = ranges.into_par_iter().map(|range| {
             check(progress)?;
-            Ok((range.clone(), below(range)))
+            Ok((range.clone(), self.bytes_of_subtrees(&positions, range)))
         });
         let (mut bytes, mut end) = (0u64, 0);
         for (range, found) in parts.collect::<Result<Vec<_>>>()? {
@@ -110,11 +103,19 @@ impl Dominators {
             let (more, last) = match end {
                 _ if end <= range.start => found,
                 _ if end >= range.end => continue,
-                _ => below(end..range.end),
+                _ => self.bytes_of_subtrees(&positions, end..range.end),
             };
             bytes = bytes.wrapping_add(more);
             end = end.max(last);
         }
         Ok(bytes)
+    }
+
+    /// The bytes of the subtrees that begin in a range of positions, and the end of the last one.
+    fn bytes_of_subtrees(&self, positions: &ObjectSet, range: Range<u32>) -> (u64, u32) {
+        let subtrees = self.subtrees(positions.within(range.clone()));
+        subtrees.fold((0, range.start), |(bytes, _), subtree| {
+            (bytes.wrapping_add(self.bytes_below(subtree.start)), subtree.end)
+        })
     }
 }

@@ -41,11 +41,11 @@ impl Largest {
     /// From a column of an index file, if its values are possible.
     pub(crate) fn from_column(column: &[u64], objects: u64) -> Option<Self> {
         let (&[reachable_bytes, is_exact], rest) = column.split_first_chunk::<2>()?;
-        let object = |pair: &[u64]| {
-            let id = u32::try_from(pair[0]).ok().filter(|&id| u64::from(id) < objects)?;
-            Some((ObjectId(id), pair[1]))
-        };
-        let objects = rest.chunks_exact(2).map(object).collect::<Option<Vec<_>>>()?;
+        let objects = rest.as_chunks::<2>().0.iter().map(|&[id, bytes]| {
+            let id = u32::try_from(id).ok().filter(|&id| u64::from(id) < objects)?;
+            Some((ObjectId(id), bytes))
+        });
+        let objects = objects.collect::<Option<Vec<_>>>()?;
         let has_more = objects.len() >= KEPT;
         Some(Largest { objects, has_more, reachable_bytes, is_exact: is_exact == 1 })
     }

@@ -34,14 +34,14 @@ impl Numbers<'_> {
         progress: &dyn Progress,
     ) -> Result<u32> {
         const ROW: u32 = u32::MAX;
-        let visited = || self.rows.iter().filter(|&&number| number != 0);
-        if visited().next().is_none() {
+        let mut visited = self.rows.iter().filter(|&&number| number != 0).peekable();
+        if visited.peek().is_none() {
             return Ok(last);
         }
         // By number: the new number, and for a row that of its nearest dominator that is no row.
         let new = &mut scratch[..=last as usize];
         new.fill(0);
-        visited().for_each(|&number| new[number as usize] = ROW);
+        visited.for_each(|&number| new[number as usize] = ROW);
         let mut count = 0;
         for number in 1..new.len() {
             if number.is_multiple_of(CHECK_STEPS) {

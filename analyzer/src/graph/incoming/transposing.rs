@@ -179,9 +179,8 @@ impl Sorter {
     /// Sorts them by counting, into `own`, which starts at `start` of all references.
     fn sort(&mut self, columns: &BlockColumns, is_filtered: bool, start: usize, own: &mut [u32]) -> Vec<Segment> {
         let targets = if is_filtered { &self.targets } else { &columns.targets };
-        let part_of = |target: u32| target as usize / PART;
         for &target in targets {
-            let part = part_of(target);
+            let part = target as usize / PART;
             if part >= self.counts.len() {
                 self.counts.resize(part + 1, 0);
             }
@@ -199,7 +198,7 @@ impl Sorter {
             at += length as u32;
         }
         for (&source, &target) in self.sources.iter().zip(targets) {
-            let at = &mut self.counts[part_of(target)];
+            let at = &mut self.counts[target as usize / PART];
             own[*at as usize] = (u32::from(source) << 16) | (target % PART as u32);
             *at += 1;
         }
