@@ -287,15 +287,14 @@ impl Tables {
     /// The class of the class loader that defined a type of a JVM; `None` if that is the JVM itself, or not recorded.
     #[must_use]
     pub fn type_loader(&self, id: TypeId) -> Option<&str> {
-        self.type_attributes(id).find(|&(key, _)| key == "class loader").map(|(_, value)| value)
+        self.type_attribute(id, "class loader")
     }
 
     /// The template for the lines of a type's objects, from the type itself or its nearest base with one; see
     /// [`crate::Heap::lines`].
     #[must_use]
     pub fn type_template(&self, id: TypeId) -> Option<&str> {
-        let mut attributes = self.type_and_bases(id).flat_map(|id| self.type_attributes(id));
-        attributes.find(|&(key, _)| key == "reads as").map(|(_, value)| value)
+        self.type_and_bases(id).find_map(|id| self.type_attribute(id, "reads as"))
     }
 
     /// Other attributes of a type that the runtime recorded: keys and values.

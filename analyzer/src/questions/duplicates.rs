@@ -206,7 +206,6 @@ impl Heap {
         if arrays.is_empty() {
             return Ok(wasted);
         }
-        let array_of = |record: Record| record as u32;
         arrays.par_sort_unstable_by_key(|&record| (array_of(record), record));
         arrays.dedup();
         let by_array = arrays.chunk_by(|&one, &other| array_of(one) == array_of(other));
@@ -231,11 +230,8 @@ impl Heap {
     /// The label of the reference to the array of the text, for each type that has such.
     fn text_labels(&self) -> Result<BTreeMap<TypeId, &str>> {
         let tables = self.recording().tables()?;
-        let labels = (0..tables.type_count() as u32).map(TypeId).filter_map(|id| {
-            let (_, label) = tables.type_attributes(id).find(|&(key, _)| key == TEXT_OF)?;
-            Some((id, label))
-        });
-        Ok(labels.collect())
+        let types = (0..tables.type_count() as u32).map(TypeId);
+        Ok(types.filter_map(|id| Some((id, tables.type_attribute(id, TEXT_OF)?))).collect())
     }
 
     /// The comparison for each field.
@@ -381,6 +377,11 @@ impl Heap {
         found.into_iter().flat_map(BTreeMap::into_values).for_each(|part| merge(&mut by_type, part));
         Ok(by_type.into_values().map(|sum| sum.all).collect())
     }
+}
+
+/// The id in a record that is not yet merged.
+fn array_of(record: Record) -> u32 {
+    record as u32
 }
 
 /// The sum of the duplicate sets of a type, and the bytes wasted by the set of the example.

@@ -154,8 +154,7 @@ fn path(text: &str) -> Option<FieldPath> {
 
 /// The parts in the attribute of the type, or of its nearest base with one; `None` if there is none or it cannot be parsed.
 pub(super) fn of_type(tables: &Tables, id: TypeId) -> Option<Vec<Part>> {
-    let mut attributes = tables.type_and_bases(id).flat_map(|id| tables.type_attributes(id));
-    let words = attributes.find(|(key, _)| *key == ENTRIES)?.1.split(' ');
+    let words = tables.type_and_bases(id).find_map(|id| tables.type_attribute(id, ENTRIES))?.split(' ');
     let parts: Option<Vec<Part>> = words.take(MOST_PARTS + 1).map(Part::parse).collect();
     parts.filter(|parts| parts.len() <= MOST_PARTS)
 }

@@ -89,12 +89,10 @@ impl Count {
 impl Places {
     /// Reads the attributes of the type, or of its nearest base with the attribute `elements`.
     fn of(tables: &Tables, id: TypeId) -> Self {
-        let declaring = tables
-            .type_and_bases(id)
-            .find(|&id| tables.type_attributes(id).any(|(key, _)| key == "elements"))
-            .unwrap_or(id);
-        let [elements, slots, hash_table, slot_bytes] = ["elements", "slots", "hash table", "slot bytes"]
-            .map(|key| tables.type_attributes(declaring).find(|(known, _)| *known == key).map(|(_, value)| value));
+        let declaring =
+            tables.type_and_bases(id).find(|&id| tables.type_attribute(id, "elements").is_some()).unwrap_or(id);
+        let [elements, slots, hash_table, slot_bytes] =
+            ["elements", "slots", "hash table", "slot bytes"].map(|key| tables.type_attribute(declaring, key));
         Places {
             elements: elements.and_then(Count::parse),
             slots: slots.and_then(FieldPath::parse),
