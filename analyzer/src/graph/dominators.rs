@@ -126,7 +126,7 @@ pub(crate) fn resident_bytes(objects: u64) -> u64 {
 }
 
 impl Dominators {
-    /// Computes the dominators of what the roots reach. `ephemerons` are those whose source and key are reachable.
+    /// Computes the dominators of the objects that roots reach. `ephemerons` are those whose source and key are reachable.
     ///
     /// Time: O(m log n) in the worst case. The adjacency is consumed and freed early, because it takes most of the
     /// memory.
@@ -191,8 +191,8 @@ impl Dominators {
     /// From columns of an index file, if their lengths fit each other.
     ///
     /// Their values were checked when they were read, for `count` positions: positions and vertices are in range,
-    /// extents stay in it, and immediate dominators come before what they dominate. So every walk ends. That they
-    /// describe the right tree is what their checksums say.
+    /// extents stay in it, and immediate dominators come before the positions they dominate. So every walk ends. Their
+    /// checksums ensure that they describe the right tree.
     pub(crate) fn of_columns(objects: u64, count: usize, roots: &Roots, columns: DominatorColumns) -> Option<Self> {
         let groups: Vec<StringId> = roots.categories().iter().map(|group| group.name).collect();
         let objects = u32::try_from(objects).ok()?;

@@ -1,4 +1,4 @@
-//! Excluding objects and references from a heap: what if they did not exist?
+//! Excluding objects and references from a heap, as if they did not exist.
 
 use barrow_format::rows::Label;
 use barrow_format::varint::put;
@@ -54,7 +54,7 @@ impl Cut {
 }
 
 impl Exclusion {
-    /// Excludes objects and references in addition to `before`. What they alone kept alive is not known yet.
+    /// Excludes objects and references in addition to `before`. The objects that they alone kept alive are not known yet.
     pub(crate) fn besides(before: Option<&Exclusion>, removed: &ObjectSet, cut: Option<Cut>) -> Self {
         let (mut all, mut cuts) = (removed.clone(), Vec::new());
         if let Some(before) = before {
@@ -79,7 +79,7 @@ impl Exclusion {
         Exclusion { only_by_roots: Some(objects), ..same }
     }
 
-    /// Appends everything that decides what is excluded. The objects that are freed follow from it.
+    /// Appends the definition of the exclusion. The objects that are freed follow from it.
     pub(crate) fn put_content(&self, out: &mut Vec<u8>) {
         self.removed.put_runs(out);
         put(out, self.cuts.len() as u64);
@@ -108,7 +108,7 @@ impl Exclusion {
         self.removed.contains(object)
     }
 
-    /// Whether an object is excluded, or was kept alive only by what is excluded.
+    /// Whether an object is excluded, or was kept alive only by excluded objects and references.
     pub(crate) fn frees(&self, object: ObjectId) -> bool {
         self.freed.contains(object)
     }

@@ -112,7 +112,7 @@ struct KeptObjects<'s> {
 }
 
 /// The maximum number of times a byte is read: for each position of its group, once to find the area and once to find
-/// what is alive.
+/// the living positions.
 const MOST_READS: usize = 2 * GROUP;
 
 impl<'s> KeptObjects<'s> {

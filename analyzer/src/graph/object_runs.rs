@@ -34,8 +34,8 @@ impl ObjectSet {
         out.extend([0, 0]);
     }
 
-    /// Reads what [`ObjectSet::put_runs`] has written, and advances `bytes` after it. `None` if it is damaged, or a set
-    /// of another snapshot.
+    /// Decodes the bytes of [`ObjectSet::put_runs`], and advances `bytes` after them. `None` if they are damaged, or those
+    /// of a set of another snapshot.
     pub(crate) fn take_runs(snapshot: SnapshotId, objects: u64, bytes: &mut &[u8]) -> Option<Self> {
         let mut set = ObjectSet::new(snapshot, objects);
         let mut end = 0u64;

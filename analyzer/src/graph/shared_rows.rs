@@ -19,7 +19,7 @@ use crate::columns::packed::{Longest, unzigzag};
 
 /// The least number of targets of a row that may be shared.
 const LEAST_TARGETS: usize = 32;
-/// The number of rows of a block that are remembered. It is a power of two.
+/// The number of rows of a block that are remembered: dense graphs have few different ones. It is a power of two.
 const REMEMBERED: usize = 1 << 10;
 
 /// A row that several objects share.

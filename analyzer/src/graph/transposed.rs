@@ -25,9 +25,9 @@ pub(crate) trait EachReference: Sync {
 /// For each target, the sources of the references to it.
 #[derive(Debug)]
 pub(crate) struct Transposed {
-    /// Where the sources of a target start, relative to the base of its group. There is one more start than targets.
+    /// The position of the sources of each target, relative to the base of its group. There is one more start than targets.
     starts: Values<u32>,
-    /// For every [`GROUP`] targets, where their sources start.
+    /// For every [`GROUP`] targets, the position of their sources.
     bases: Values<u64>,
     sources: Values<u32>,
 }

@@ -19,13 +19,14 @@ use foldhash::{HashMap, HashMapExt};
 use crate::series::address_order::{self, AddressOrder, Stretch};
 use crate::series::loaded_snapshot::{LoadedSnapshot, NO_OBJECT};
 
-/// One in this number of windows is tested for uniqueness and may start a stretch.
+/// One in this number of windows is tested for uniqueness and may start a stretch, which saves time.
 const ONE_OF: u64 = 8;
-/// The number of consecutive objects in a window.
+/// The number of consecutive objects in a window. In some heaps few single objects have a unique look.
 const WINDOW: usize = 8;
 /// The minimum length of a stretch at another offset from its counterpart than the previous stretch.
 const SHIFTED: usize = 16;
-/// The minimum length of a stretch whose offset differs by more than [`FAR`].
+/// The minimum length of a stretch whose offset differs by more than [`FAR`]. Shorter ones are often new objects that look
+/// like dead ones: without this minimum, the precision of the worst measured pair of snapshots was 99.88 %.
 const ELSEWHERE: usize = 200;
 /// The largest difference of offsets that counts as near, in objects.
 const FAR: usize = 1000;

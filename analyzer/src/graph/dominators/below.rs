@@ -32,7 +32,7 @@ impl WantedBelow {
 pub struct Below<P> {
     /// The wanted children, in order.
     pub places: Vec<P>,
-    /// The rank of the last of them. Others may follow if there are as many as wanted.
+    /// The rank of the last of them. Others may follow if `places` has the wanted number.
     pub last: Option<Rank>,
     /// The rank of the last child that was skipped.
     pub before: Option<Rank>,
@@ -43,7 +43,7 @@ pub struct Below<P> {
 }
 
 impl<P: Copy> Below<P> {
-    /// Selects from all children, given with their bytes. `holder` returns what is at a place.
+    /// Selects from all children, given with their bytes. `holder` returns the holder at a place.
     pub(super) fn of(
         children: impl Iterator<Item = (u64, P)>,
         holder: impl Fn(P) -> Holder,

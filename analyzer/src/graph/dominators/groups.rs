@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::graph::object_set::ObjectSet;
 use crate::progress::{Progress, check};
 
-/// The totals of what the objects of a group dominate.
+/// The totals of the objects of a group and of the bytes that they dominate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GroupRetained {
     /// The number of its reachable objects.

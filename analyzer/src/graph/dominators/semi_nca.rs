@@ -29,7 +29,7 @@ pub(super) struct LateReferences<'l> {
 /// Turns `semi` from the lowest early source of each number into its semidominator.
 ///
 /// Time: O(m log n) in the worst case, close to linear in heaps. Memory: 8 resident bytes per vertex. Sequential,
-/// because each step depends on what the previous one linked.
+/// because each step depends on the links of the previous one.
 ///
 /// # Errors
 /// [`crate::AnalyzerError::Cancelled`], those of [`crate::Memory`].

@@ -94,7 +94,7 @@ struct Segment {
     part: u32,
     /// The first object of the block.
     first: u32,
-    /// Where they are among all of them.
+    /// The position of its references among all of them.
     start: usize,
     length: usize,
 }
@@ -207,7 +207,7 @@ impl Sorter {
     }
 }
 
-/// The column of lists, as far as it is not taken by parts.
+/// The part of the column of lists that no part has taken.
 struct Free<'c> {
     at: usize,
     bytes: &'c mut [u8],
@@ -238,7 +238,7 @@ struct List {
 }
 
 impl List {
-    /// Takes the next source. Returns the number that stands for it.
+    /// Takes the next source. Returns the number that encodes it.
     #[inline(always)]
     fn next(&mut self, target: u32, source: u32) -> u64 {
         // Branch-free, because many lists have one source.
@@ -278,7 +278,7 @@ impl Job<'_> {
         self.each(&mut lists, progress, |list, number| longest.put_between(own, &mut list.at, number))
     }
 
-    /// Calls `visit` for each source of each list, ascending within a list, with the number that stands for it.
+    /// Calls `visit` for each source of each list, ascending within a list, with the number that encodes it.
     #[inline(always)]
     fn each(&self, lists: &mut [List], progress: &dyn Progress, mut visit: impl FnMut(&mut List, u64)) -> Result<()> {
         for segment in self.segments {

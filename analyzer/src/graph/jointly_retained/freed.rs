@@ -1,4 +1,4 @@
-//! Finding what is freed with a set of objects, starting from their subtrees.
+//! Finding the objects that are freed with a set of objects, starting from their subtrees.
 //!
 //! ```text
 //!   lost     the subtrees of the set
@@ -44,7 +44,7 @@ struct Search<'s> {
 #[derive(Default)]
 struct Waiting(VecDeque<u32>);
 
-/// Prefetch distances in queue entries: for the subtree of an object, and for what it keeps.
+/// Prefetch distances in queue entries: for the subtree of an object, and for the objects that it keeps.
 const FAR: usize = 16;
 const NEAR: usize = 8;
 
@@ -71,7 +71,7 @@ impl JointlyRetained {
     /// not be without them. `dominators` must be the tree along which these jointly retained objects were found. `None`
     /// if something is damaged.
     ///
-    /// Time: linear in the area, which consists of what is freed and of what has a shortest path through the set.
+    /// Time: linear in the area, which consists of the objects that are freed or have a shortest path through the set.
     /// Memory: 8 bytes and a few bits per position. Sequential.
     ///
     /// # Errors
@@ -155,7 +155,7 @@ impl Search<'_> {
         Ok(Some(()))
     }
 
-    /// Finds what is alive within the area.
+    /// Finds the living positions within the area.
     fn find_alive(&mut self, removed: &ObjectSet, lost: &ObjectSet) -> Result<Option<ObjectSet>> {
         let mut alive = ObjectSet::new(lost.snapshot(), lost.snapshot_objects());
         let mut waiting = Waiting::default();
