@@ -8,7 +8,7 @@
 //!         └─ exclusion ── objects and references that are ignored by every question
 //! ```
 //!
-//! Each branch has its own file below. This file contains what they share.
+//! Each branch has its own file below. This file contains their common parts.
 
 mod flat;
 mod freed_by_exclusion;
@@ -242,8 +242,8 @@ impl Heap {
         self.unkept.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Whether there are so many references that columns with a value for each reference are not worth their memory:
-    /// these could be a thousand times as large as the file.
+    /// Whether columns with a value for each reference are not worth their memory, because there are more than [`DENSE`]
+    /// references per object: these columns could be a thousand times as large as the file.
     pub(crate) fn is_dense(&self) -> Result<bool> {
         let totals = self.recording.commit(self.snapshot)?.totals;
         Ok(totals.references / DENSE > totals.objects)

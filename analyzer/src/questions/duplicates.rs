@@ -1,4 +1,4 @@
-//! Finds duplicates: objects that are equal as far as the recording knows.
+//! Finds duplicates: objects that are equal in all recorded properties.
 //!
 //! ```text
 //!   blocks ──▶ hash, object          hashed are: type, sizes, name, values, labels, strengths, targets

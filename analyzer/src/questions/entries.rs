@@ -422,7 +422,7 @@ impl<'h> Walk<'h> {
         self.waiting.extend(elements.map(|(slot, value)| Task::Tell(Entry { key: EntryKey::Index(slot), value })));
     }
 
-    /// Whether the value of a field of an object stands for the absence of an element.
+    /// Whether the value of a field of an object represents the absence of an element.
     fn is_none(&mut self, object: ObjectId, value: Held, unless: &Unless) -> Result<bool> {
         if *unless == Unless::Never {
             return Ok(false);

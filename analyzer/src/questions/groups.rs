@@ -1,4 +1,4 @@
-//! Objects by what they have in common: their type, its package, its loader, their text.
+//! Objects grouped by common properties: their type, its package, its loader, their text.
 //!
 //! ```text
 //!   objects ──▶ type ──▶ the values of the keys ─┐

@@ -41,11 +41,12 @@ use crate::progress::Progress;
 
 /// The default threshold: the share of all reachable bytes that a suspect must accumulate. So there are at most ten.
 pub const LEAK_THRESHOLD: f64 = 0.1;
-/// A child with this share of its parent's bytes continues the chain, or is the same suspect.
+/// A child with this share of its parent's bytes continues the chain. The accumulation point must have this share of the
+/// named object, so that both are the same suspect.
 const CARRIED: f64 = 0.7;
 /// An object that retains this share of all reachable bytes is too general to name a smaller suspect.
 const NEARLY_ALL: f64 = 0.9;
-/// The effective number of parts that gives a weight of 1/2.
+/// The effective number of parts that gives a weight of 1/2. Data of a runtime has few large parts, a leak has many.
 const MANY: f64 = 32.0;
 /// The weight of parts that no single object holds.
 const WITHOUT_HOLDER: f64 = 0.25;
@@ -170,7 +171,7 @@ impl<'d> Search<'d> {
         }
     }
 
-    /// Adds up what accumulates in an object. It is a suspect if that reaches the threshold.
+    /// Adds up the bytes that accumulate in an object. It is a suspect if these reach the threshold.
     fn look_at_object(&mut self, object: ObjectId, head: TreePlace) {
         let own_type = self.types[object.index()];
         let mut parts: BTreeMap<u32, Parts> = BTreeMap::new();

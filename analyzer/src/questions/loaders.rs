@@ -68,7 +68,7 @@ pub struct DuplicateClass<'r> {
     pub bytes: u64,
 }
 
-/// A class object, and what was counted for it.
+/// A class object, and the totals of its instances.
 struct Class<'r> {
     object: ObjectId,
     name: &'r str,

@@ -15,7 +15,7 @@ use crate::file::recording::Recording;
 use crate::file::tables::Tables;
 use crate::progress::Progress;
 
-/// Where totals come from. All of them are exact.
+/// The origin of totals. All of them are exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// The statistics of the writer, which a checksum protects.
@@ -48,7 +48,7 @@ pub struct Summary {
     pub totals: Totals,
     /// The kinds that have objects, in order of id.
     pub kinds: Vec<KindTotals>,
-    /// Where the totals come from.
+    /// The origin of the totals.
     pub source: Source,
 }
 

@@ -28,23 +28,23 @@ pub(super) enum Part {
     Element { value: FieldPath, unless: Unless, is_ordered: bool },
     /// `=.item*.count`: an element as many times as a number says.
     Copies { value: FieldPath, count: FieldPath },
-    /// `=.items[]`: what the array there holds are the elements; `=.items[.head]`: from the place on that a field
-    /// holds, and on at the start; `=.items[.from,.count]`: only as many as another field says.
+    /// `=.items[]`: the elements are those of the array there; `=.items[.head]`: in the order of a ring that begins at the
+    /// place that a field holds; `=.items[.from,.count]`: only the number that another field holds.
     Elements { array: FieldPath, head: Option<FieldPath>, count: Option<FieldPath> },
-    /// `.items[]=`: what the array there holds are the elements, in no order; `.items[.bits]=`: only those whose bit is
-    /// set in a number.
+    /// `.items[]=`: the elements are those of the array there, in no order; `.items[.bits]=`: only those whose bit is set in
+    /// a number.
     Members { array: FieldPath, bits: Option<FieldPath> },
     /// `.table[=]`: keys and values take turns in the array there.
     Turns(FieldPath),
     /// `.keys[]=.values[]`: entries of two arrays.
     Parallel { keys: FieldPath, values: FieldPath },
-    /// `=[]`: what the object's own references with an index lead to are the elements.
+    /// `=[]`: the elements are the targets of the object's own references with an index.
     OwnElements,
-    /// `[=.length]`: from the first one without a name on, its references lead to keys and values by turns, twice as
-    /// many as the field says.
+    /// `[=.length]`: from the first one without a name on, its references lead to keys and values by turns. The field holds
+    /// the number of pairs.
     OwnTurns(FieldPath),
-    /// `=[.length]`: its references without a name lead to the elements, if they are as many as the field says;
-    /// `[.length]=`: in no order.
+    /// `=[.length]`: its references without a name lead to the elements, if the field holds their number; `[.length]=`: in no
+    /// order.
     OwnUnnamed { count: FieldPath, is_ordered: bool },
 }
 

@@ -61,8 +61,8 @@ pub(super) enum FromTree<'h> {
     All(&'h Dominators, Option<&'h FlatRetained>, Option<&'h ObjectSet>),
     /// Only the reachable objects.
     Reachable(&'h ObjectSet),
-    /// Only the objects that retain at least what the expression demands, in order of id, with their retained sizes. No
-    /// others can match.
+    /// Only the objects that retain at least the bytes that the expression demands, in order of id, with their retained
+    /// sizes. No others can match.
     Largest(&'h [(ObjectId, u64)]),
 }
 

@@ -330,7 +330,7 @@ mod tests {
         assert_eq!(filled(number(7), ONE).as_deref(), Some("one:7two"));
         assert_eq!(filled(number(7), Held::Null).as_deref(), Some("somewheretwo"));
         assert_eq!(filled(Held::Missing, Held::Missing).as_deref(), Some("somewheretwo"));
-        // What is not known may be what counts, but not after what does.
+        // An unknown part may be the one that counts, unless an earlier part counts.
         assert_eq!(filled(number(7), Held::Unknown), None);
         assert_eq!(filled(Held::Unknown, ONE), None);
         assert_eq!(filled(number(-2), Held::Unknown).as_deref(), Some("nativetwo"));
