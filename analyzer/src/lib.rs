@@ -42,7 +42,7 @@
 //!
 //! Reading order, a folder each, from the bytes up:
 //!
-//! | folder | what is in it |
+//! | folder | contents |
 //! |---|---|
 //! | `file` | the contents of a file: [`Recording`] (with `contents`: index or scan), [`Tables`], [`Growing`] while it is written, and `blocks`, decoded on all cores, with `patched_snapshot`, `patch_chain`, `patch_merge` and `live_rows` where a snapshot is a patch |
 //! | `columns` | columns of numbers: in memory or in temporary files (`memory`, `values`), packed, and kept in the `index_file` |
@@ -51,8 +51,7 @@
 //! | `questions` | a file for each question about one snapshot: `summary`, `find` with `expression`, `paths`, `leaks` and so on |
 //! | `series` | several snapshots: `diff`, `growth` by path, `lives` of objects; `barrow_statistics` judges what grows |
 //!
-//! `verify` checks a whole file. `Run` and `Lazy` are what computations share. [`raw`] is for programs that write
-//! recordings again.
+//! `verify` checks a whole file. Computations share `Run` and `Lazy`. [`raw`] is for programs that rewrite recordings.
 
 #![deny(unsafe_code)]
 

@@ -150,8 +150,8 @@ struct Frames {
 }
 
 impl Frames {
-    /// Walks over all frames and checks what decoding does not: that there are no gaps between them, the checksums of
-    /// all frames but blocks, and that commits name the frames before them. It does not check to which snapshot a frame
+    /// Walks over all frames and makes the checks that decoding omits: that there are no gaps between them, the checksums
+    /// of all frames but blocks, and that commits name the frames before them. It does not check to which snapshot a frame
     /// belongs, because an abandoned snapshot leaves frames with the number of the next snapshot.
     fn walk(recording: &Recording, found: &mut Verification) -> Self {
         let file = recording.bytes();
@@ -367,7 +367,7 @@ fn verify_block(
     }
 }
 
-/// Checks what decoding does not: columns that are not decoded, and the labels of explicit tails.
+/// Makes the checks that decoding omits: columns that are not decoded, and the labels of explicit tails.
 fn check_block(recording: &Recording, place: &BlockPlace, block: &Block<'_>, columns: &BlockColumns) -> Result<()> {
     let at = AnalyzerError::section("BLOCK", place.entry.offset);
     block.check_columns().map_err(&at)?;

@@ -515,7 +515,7 @@ fn keep_under(account: &Weak<Account>) {
 fn excess_bytes(resident: Resident, limit_bytes: u64) -> u64 {
     match resident.anonymous_bytes {
         held_bytes if held_bytes <= limit_bytes => return 0,
-        // It takes milliseconds to give back what was freed: too long if much more is needed.
+        // Trimming freed memory takes milliseconds: too long if the excess is large.
         held_bytes if held_bytes > limit_bytes.saturating_add(limit_bytes / 8) => return held_bytes,
         _ => {}
     }

@@ -42,8 +42,8 @@ impl Longest {
         self.length(tag(number)) as usize
     }
 
-    /// Writes a number at `at`, where all bytes are zero as far as it goes, and advances `at`. The bytes after it do not
-    /// change, so that several lists can be filled at once.
+    /// Writes a number at `at` and advances `at`. The bytes that it takes must be zero. The bytes after it do not change, so
+    /// that several lists can be filled at once.
     ///
     /// # Panics
     /// If fewer than [`PADDING`] bytes follow `at`.

@@ -1,4 +1,4 @@
-//! A recording that is still being written: what has been committed so far.
+//! A recording that is still being written, up to its last commit.
 //!
 //! ```text
 //!   look ──▶ no file, no header ─────────────▶ nothing yet
@@ -94,7 +94,7 @@ impl Growing {
         Growing { path: path.to_owned(), seen: None }
     }
 
-    /// Reads what was appended since the last look.
+    /// Reads the frames that were appended since the last look.
     ///
     /// # Errors
     /// [`AnalyzerError::Io`]; [`AnalyzerError::Unreadable`] if it is no recording or a newer one.

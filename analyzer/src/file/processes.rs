@@ -99,7 +99,7 @@ impl ProcessLog {
             checked.push(row);
             Ok(())
         })?;
-        // The log is read once, and the file may be larger than what the question needs.
+        // The log is read once, and the file may be larger than the memory that the question needs.
         self.recording.release();
         Ok(Some(checked))
     }

@@ -47,14 +47,14 @@ pub struct SiteDetails<'r> {
 }
 
 impl SiteDetails<'_> {
-    /// File and line as `file:line`, as far as known.
+    /// File and line as `file:line`, without the line if it is unknown; `None` if the file is unknown.
     #[must_use]
     pub fn place(&self) -> Option<String> {
         let file = self.file?;
         Some(self.line.map_or_else(|| file.to_owned(), |line| format!("{file}:{line}")))
     }
 
-    /// The display form of the site: `function (file:line)`, as far as known.
+    /// The display form of the site: the known parts of `function (file:line)`.
     #[must_use]
     pub fn title(&self) -> Option<String> {
         match (self.function, self.place()) {

@@ -37,7 +37,7 @@ pub(super) struct Locked<'l> {
     end: u64,
 }
 
-/// Where an index file is, or will be.
+/// The place of an index file, which need not exist.
 pub(super) struct Place<'p> {
     pub(super) path: &'p Path,
     /// The first bytes of the file.
@@ -81,7 +81,7 @@ pub(super) fn sections(mut file: &File, header: &[u8; FILE_HEADER_BYTES]) -> io:
 }
 
 impl<'l> Locked<'l> {
-    /// Opens and locks the file; makes a new one if there is none or it is of something else.
+    /// Opens and locks the file. Makes a new one if there is none, or if it belongs to another recording.
     ///
     /// # Errors
     /// [`AnalyzerError::Io`]; [`AnalyzerError::Cancelled`].

@@ -29,7 +29,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// The number that stands for it in a file.
+    /// The number that represents it in a file.
     pub(super) fn number(self) -> u8 {
         self as u8
     }
