@@ -130,9 +130,11 @@ impl Adjacency {
                 guide.push(chunk);
             }
             chunks.push(AdjacencyChunk { end_object, first_row: rows.len() as u32, start: done.start, end: done.end });
-            let placed =
-                |row: &SharedRow| SharedRow { start: done.start + row.start, end: done.start + row.end, ..*row };
-            rows.extend(done.shared.rows.iter().map(placed));
+            rows.extend(done.shared.rows.iter().map(|row| SharedRow {
+                start: done.start + row.start,
+                end: done.start + row.end,
+                ..*row
+            }));
         }
         let ephemerons = Ephemerons::new(done.iter().flat_map(|done| done.ephemerons.iter().copied()).collect());
         let references = done.iter().map(|done| done.references).sum();

@@ -366,6 +366,18 @@ impl<'h> Walk<'h> {
                     self.waiting.push(tell(key, value, only_keys));
                 }
             }
+            (Part::OwnElements | Part::OwnTurns(_) | Part::OwnUnnamed { .. }, _) => {
+                self.contribute_own(object, part, held, only_keys)?;
+            }
+            _ if held.contains(&Held::Null) => {}
+            _ => self.found.are_known = false,
+        }
+        Ok(())
+    }
+
+    /// Adds the entries that the object's own references lead to.
+    fn contribute_own(&mut self, object: ObjectId, part: &Part, held: &[Held], only_keys: bool) -> Result<()> {
+        match (part, held) {
             (Part::OwnElements, _) => {
                 let slots = slots(&self.array(object)?);
                 self.push_elements(object, slots);

@@ -73,7 +73,7 @@ impl Expression {
     pub fn unknown_types(&self, tables: &Tables) -> Vec<&str> {
         let names = terms::type_names(&self.node).into_iter();
         let unknown = names
-            .filter(|&(name, or_interface)| !tables.has_type(name) && !(or_interface && tables.has_interface(name)));
+            .filter(|&(name, or_interface)| !(tables.has_type(name) || or_interface && tables.has_interface(name)));
         unknown.map(|(name, _)| name).collect()
     }
 

@@ -170,9 +170,9 @@ impl Search<'_> {
                 let Range { start: mut next, end } = self.dominators.subtree(shared);
                 while next < end {
                     let position = next;
-                    let is_apart =
-                        || removed.contains(ObjectId(position)) || self.counts.joint.is_jointly_retained(position);
-                    if position != shared && is_apart() {
+                    if position != shared
+                        && (removed.contains(ObjectId(position)) || self.counts.joint.is_jointly_retained(position))
+                    {
                         // It is lost, or its state is determined separately.
                         next = self.dominators.subtree(position).end;
                         self.step(0)?;
