@@ -80,6 +80,7 @@ impl<'r> Frames<'r> {
         let recording = self.recording;
         recording.sites()?;
         recording.fields()?;
+        recording.words()?;
         recording.process_rows(|_| Ok(()))?;
         recording.measurement_rows(|_| Ok(()))?;
         recording.tables()

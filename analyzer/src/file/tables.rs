@@ -48,7 +48,13 @@ impl Tables {
         let mut tables = Tables { strings: Strings::of(file), ..Tables::default() };
         let mut decompressor = Decompressor::new();
         let mut room = TableRoom::new(file);
-        let others = [SectionType::FIELDS, SectionType::SITES, SectionType::PROCESSES, SectionType::MEASUREMENTS];
+        let others = [
+            SectionType::FIELDS,
+            SectionType::SITES,
+            SectionType::PROCESSES,
+            SectionType::MEASUREMENTS,
+            SectionType::WORDS,
+        ];
         for &(section, offset) in chunks.iter().filter(|(section, _)| !others.contains(section)) {
             let name = section.name().unwrap_or("table");
             tables

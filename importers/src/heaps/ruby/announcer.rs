@@ -150,7 +150,7 @@ impl<'k, 's> Announcer<'k, 's> {
     }
 
     fn roots(&mut self, category: Text<'_>, references: &[u64]) -> Result<(), Stop> {
-        self.known.vocabulary.mark_known(&category.decode_first(MAX_NAME_BYTES), &CATEGORIES)?;
+        self.known.vocabulary.mark_known(&category.to_name(), &CATEGORIES)?;
         let category = self.strings.id(category)?;
         let found = references.iter().filter_map(|&address| self.known.addresses.row(address));
         self.rows.clear();
