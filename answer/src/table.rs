@@ -31,26 +31,54 @@ impl Table {
 /// use barrow_answer::{Column, table};
 ///
 /// let sizes = [("String", 24), ("Order", 40)];
+/// let retained = Some(1024_u64);
 /// let table = table!("types", sizes, |(name, bytes)| {
 ///     Column::text("type") => name,
 ///     Column::bytes("shallow_bytes") => bytes * 2_u64,
+///     ..retained.map(|_| Column::bytes("retained_bytes")) => retained,
 /// });
-/// assert_eq!((table.columns.len(), table.rows.len()), (2, 2));
+/// assert_eq!((table.columns.len(), table.rows.len(), table.rows[0].len()), (3, 2, 3));
 /// ```
 ///
 /// Cells are made in a loop: `?` leaves the function around it. A line `let name = …;` before the columns is evaluated
-/// once for each item.
+/// once for each item. After `..` stand an iterable of columns and one of as many cells, such as an `Option` of each.
+/// The columns are made before the rows.
 #[macro_export]
 macro_rules! table {
-    ($key:expr, $items:expr, |$item:pat_param| {
-        $(let $name:pat = $value:expr;)*
-        $($column:expr => $cell:expr),+ $(,)?
-    }) => {{
+    ($key:expr, $items:expr, |$item:pat_param| { $($body:tt)+ }) => {{
+        let mut columns = ::std::vec::Vec::new();
+        $crate::table!(@columns columns; $($body)+);
         let mut rows = ::std::vec::Vec::new();
         for $item in $items {
-            $(let $name = $value;)*
-            rows.push(::std::vec![$($crate::Value::from($cell)),+]);
+            let mut row = ::std::vec::Vec::with_capacity(columns.len());
+            $crate::table!(@row row; $($body)+);
+            rows.push(row);
         }
-        $crate::Table { key: $key, audience: $crate::Audience::Everyone, columns: ::std::vec![$($column),+], rows }
+        $crate::Table { key: $key, audience: $crate::Audience::Everyone, columns, rows }
     }};
+    (@columns $columns:ident;) => {};
+    (@columns $columns:ident; let $name:pat = $value:expr; $($rest:tt)*) => {
+        $crate::table!(@columns $columns; $($rest)*);
+    };
+    (@columns $columns:ident; ..$more:expr => $cells:expr $(, $($rest:tt)*)?) => {
+        ::std::iter::Extend::<$crate::Column>::extend(&mut $columns, $more);
+        $crate::table!(@columns $columns; $($($rest)*)?);
+    };
+    (@columns $columns:ident; $column:expr => $cell:expr $(, $($rest:tt)*)?) => {
+        $columns.push($column);
+        $crate::table!(@columns $columns; $($($rest)*)?);
+    };
+    (@row $row:ident;) => {};
+    (@row $row:ident; let $name:pat = $value:expr; $($rest:tt)*) => {
+        let $name = $value;
+        $crate::table!(@row $row; $($rest)*);
+    };
+    (@row $row:ident; ..$columns:expr => $cells:expr $(, $($rest:tt)*)?) => {
+        $row.extend(::std::iter::IntoIterator::into_iter($cells).map($crate::Value::from));
+        $crate::table!(@row $row; $($($rest)*)?);
+    };
+    (@row $row:ident; $column:expr => $cell:expr $(, $($rest:tt)*)?) => {
+        $row.push($crate::Value::from($cell));
+        $crate::table!(@row $row; $($($rest)*)?);
+    };
 }
