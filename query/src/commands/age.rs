@@ -2,7 +2,7 @@
 
 use barrow_analyzer::{CountBounds, LifeStep, Lives, ObjectId, SiteId, TypeId};
 
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, Value, table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -39,8 +39,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let tables = recording.tables()?;
     let before = ask.snapshots()?.get(place.saturating_sub(1)).copied().unwrap_or(snapshot);
     let counts = TypeCounts::of(&recording, [before, snapshot], lives.origin())?;
-    let mut rows = Vec::new();
-    for (group, ages) in groups {
+    let is_exact = lives.origin().is_exact() || place == 0;
+    let table = table!("rows", groups, |(group, ages)| {
         let title = match by_site {
             false => tables.type_title(TypeId(group)),
             true if group == 0 => "unknown".to_owned(),
@@ -48,23 +48,34 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
                 recording.site(SiteId(group))?.and_then(|site| site.title()).unwrap_or_else(|| format!("site {group}"))
             }
         };
-        let is_exact = lives.origin().is_exact() || place == 0;
-        let born = ages.first().copied().unwrap_or(0);
+        let born = ages[0];
+        // Bounds of the new objects, where counts of the group have any.
         let new = match (is_exact, by_site) {
             (true, _) => Some(CountBounds { low: born, high: born }),
             (false, true) => None,
             (false, false) => Some(counts.bounds(TypeId(group), CountBounds::born, born)),
         };
-        rows.push(cells(title, &ages, is_exact, new));
-    }
-    let group = if by_site { "site" } else { "type" };
-    let answer = Answer::default().of_snapshot(snapshot.0).table(Table {
-        key: "rows",
-        audience: Audience::Everyone,
-        columns: columns(group),
-        rows,
+        let drawn = ages.iter().map(|&count| count as f64).collect::<Vec<_>>();
+        Column::text(if by_site { "site" } else { "type" }) => title,
+        Column::count("objects") => ages.iter().sum::<u64>(),
+        Column::number("median_age") => as_known(median(&ages), is_exact),
+        Column::number("oldest") => as_known(ages.iter().rposition(|&count| count > 0), is_exact),
+        Column::count("new_objects").called("new") => {
+            as_known(Some(born), is_exact || new.is_some_and(CountBounds::is_exact))
+        },
+        Column::count("new_low").for_machines() => new.map(|bounds| bounds.low),
+        Column::count("new_high").for_machines() => new.map(|bounds| bounds.high),
+        Column::text("exactness").for_machines() => type_counts::exactness(is_exact),
+        Column::nested("objects_by_age").for_machines() => Value::List(ages.into_iter().map(Value::from).collect()),
+        Column::text("line").called("by age").for_people() => series::spark(&drawn),
     });
+    let answer = Answer::default().of_snapshot(snapshot.0).table(table);
     Ok(more::first_page(ask, lifelines::with_origin(answer, lives.origin(), lives.confidence()), ask.page_rows()))
+}
+
+fn as_known(value: Option<impl Into<Value>>, is_exact: bool) -> Value {
+    let value = Value::from(value);
+    if is_exact { value } else { value.estimated() }
 }
 
 /// For each group how many objects there are of each age, those with most objects first.
@@ -85,43 +96,14 @@ fn by_age(step: &LifeStep, place: usize, groups: &[u32]) -> Vec<(u32, Vec<u64>)>
     rows
 }
 
-fn columns(group: &'static str) -> Vec<Column> {
-    vec![
-        Column::text(group),
-        Column::count("objects"),
-        Column::number("median_age"),
-        Column::number("oldest"),
-        Column::count("new_objects").called("new"),
-        Column::count("new_low").for_machines(),
-        Column::count("new_high").for_machines(),
-        Column::text("exactness").for_machines(),
-        Column::nested("objects_by_age").for_machines(),
-        Column::text("line").called("by age").for_people(),
-    ]
-}
-
-/// A row. `new` says between which numbers the new objects are, where counts of the group say that.
-fn cells(title: String, ages: &[u64], is_exact: bool, new: Option<CountBounds>) -> Vec<Value> {
+/// The median age of objects, of which `ages` counts those of each age.
+fn median(ages: &[u64]) -> Option<usize> {
     let objects: u64 = ages.iter().sum();
     let mut seen = 0;
-    let median = ages.iter().position(|count| {
+    ages.iter().position(|count| {
         seen += count;
         2 * seen >= objects
-    });
-    let drawn: Vec<f64> = ages.iter().map(|&count| count as f64).collect();
-    let as_known = |value: Value, is_exact: bool| if is_exact { value } else { value.estimated() };
-    vec![
-        Value::Text(title),
-        objects.into(),
-        as_known(median.into(), is_exact),
-        as_known(ages.iter().rposition(|&count| count > 0).into(), is_exact),
-        as_known(ages.first().copied().into(), is_exact || new.is_some_and(CountBounds::is_exact)),
-        new.map(|bounds| bounds.low).into(),
-        new.map(|bounds| bounds.high).into(),
-        type_counts::exactness(is_exact),
-        Value::List(ages.iter().map(|&count| count.into()).collect()),
-        Value::Text(series::spark(&drawn)),
-    ]
+    })
 }
 
 #[cfg(test)]
@@ -130,8 +112,7 @@ mod tests {
 
     #[test]
     fn the_median_is_of_objects() {
-        let found = cells("Pair".to_owned(), &[1, 0, 3, 1, 0], true, None);
-        assert_eq!(found[1..5], [5u64, 2, 3, 1].map(Value::Number));
-        assert_eq!(cells("Pair".to_owned(), &[2, 0, 2], true, None)[2], Value::Number(0));
+        assert_eq!(median(&[1, 0, 3, 1, 0]), Some(2));
+        assert_eq!(median(&[2, 0, 2]), Some(0));
     }
 }

@@ -1,9 +1,8 @@
 //! `audit`: what is in the file.
 
-use barrow_rewrite::{ClassRow, FilePart, State};
+use barrow_rewrite::{ClassRow, State};
 
-use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value, table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -18,15 +17,19 @@ pub(super) const COMMAND: Command = Command::new("audit", include_str!("../../ve
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let recording = ask.recording()?;
     let audit = barrow_rewrite::audit(&recording, &ask.meter())?;
-    let (absent, present): (Vec<&ClassRow>, Vec<&ClassRow>) =
-        audit.classes.iter().partition(|class| class.state == State::Absent);
+    let parts = table!("parts", &audit.parts, |part| {
+        Column::text("part") => part.name.as_str(),
+        Column::bytes("bytes").called("in the file") => part.bytes,
+        Column::text("known").for_machines() => part.is_known,
+    });
     let mut answer = Answer::default()
-        .table(classes(&present, Audience::People))
-        .table(classes(&audit.classes.iter().collect::<Vec<_>>(), Audience::Machines))
-        .table(parts(&audit.parts));
+        .table(classes(audit.classes.iter().filter(|class| class.state != State::Absent), Audience::People))
+        .table(classes(audit.classes.iter(), Audience::Machines))
+        .table(parts);
+    let absent = audit.classes.iter().filter(|class| class.state == State::Absent).map(|class| class.title);
+    let absent: Vec<&str> = absent.collect();
     if !absent.is_empty() {
-        let titles: Vec<&str> = absent.iter().map(|class| class.title).collect();
-        answer = answer.note(format!("absent: {}", titles.join(", ")));
+        answer = answer.note(format!("absent: {}", absent.join(", ")));
     }
     let redacted: Vec<String> = audit.redacted.iter().map(|(key, value)| format!("{key}: {value}")).collect();
     answer = answer.note(match redacted.len() {
@@ -42,37 +45,26 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     Ok(answer.exact().into())
 }
 
-fn classes(classes: &[&ClassRow], audience: Audience) -> Table {
-    let columns = vec![
-        Column::text("class"),
-        Column::count("count"),
-        Column::bytes("content_bytes").called("raw"),
-        Column::text("state"),
-        Column::text("example"),
-    ];
-    let row = |class: &&ClassRow| {
-        let name = if audience == Audience::People { class.title } else { class.key };
-        let state = match &class.state {
-            State::Absent => "absent",
-            State::Recorded => "recorded",
-            // Which names were kept is said below.
-            State::Replaced(how) if audience == Audience::People && how != "replaced" => "in part",
-            State::Replaced(how) => how,
-            State::Word => "word",
-        };
-        let shown = if audience == Audience::People { SHOWN_CHARACTERS } else { usize::MAX };
-        let example = class.example.as_ref().map_or(Value::None, |example| {
+fn classes<'c>(classes: impl Iterator<Item = &'c ClassRow>, audience: Audience) -> Table {
+    let is_for_people = audience == Audience::People;
+    let shown = if is_for_people { SHOWN_CHARACTERS } else { usize::MAX };
+    let table = table!("classes", classes, |class| {
+        let example = class.example.as_ref().map(|example| {
             let beginning: String = example.chars().take(shown).collect();
             Value::Name(if beginning.len() < example.len() { format!("{beginning}…") } else { beginning })
         });
-        vec![Value::text(name), class.count.into(), class.bytes.into(), Value::text(state), example]
-    };
-    Table { key: "classes", audience, columns, rows: classes.iter().map(row).collect() }
-}
-
-fn parts(parts: &[FilePart]) -> Table {
-    let columns =
-        vec![Column::text("part"), Column::bytes("bytes").called("in the file"), Column::text("known").for_machines()];
-    let row = |part: &FilePart| vec![Value::text(&part.name), part.bytes.into(), Value::Flag(part.is_known)];
-    Table { key: "parts", audience: Audience::Everyone, columns, rows: parts.iter().map(row).collect() }
+        Column::text("class") => if is_for_people { class.title } else { class.key },
+        Column::count("count") => class.count,
+        Column::bytes("content_bytes").called("raw") => class.bytes,
+        Column::text("state") => match &class.state {
+            State::Absent => "absent",
+            State::Recorded => "recorded",
+            // A note says which names were kept.
+            State::Replaced(how) if is_for_people && how != "replaced" => "in part",
+            State::Replaced(how) => how,
+            State::Word => "word",
+        },
+        Column::text("example") => example,
+    });
+    table.for_readers(audience)
 }

@@ -9,7 +9,7 @@ use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::tables::lifelines;
-use crate::tables::type_counts::TypeCounts;
+use crate::tables::type_counts::{Rule, TypeCounts};
 
 use super::{Command, Completion, Group, more};
 
@@ -21,12 +21,20 @@ pub(super) const COMMAND: Command = Command {
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
-    let (earlier, later, between) = lifelines::between(ask, &ask.arguments, COMMAND.name)?;
-    let (origin, confidence, unknown) = (between.origin, between.confidence, between.unknown);
-    let counts = TypeCounts::of(&*ask.recording()?, [earlier, later], origin)?;
-    let answer = lifelines::by_type(ask, &between.born, &counts, CountBounds::born)?
-        .fact(Column::number("born_after"), earlier.0)
-        .fact(Column::count("objects_without_serial").for_machines(), unknown);
-    let answer = lifelines::with_origin(answer, origin, confidence);
-    Ok(more::first_page(ask, answer, ask.page_rows()).with_last(Arc::new(between.born)))
+    between(ask, &COMMAND, true)
+}
+
+/// Objects that were born between two snapshots, or that died.
+pub(super) fn between(ask: &Ask, command: &Command, are_born: bool) -> Result<Reply, QueryError> {
+    let (earlier, later, between) = lifelines::between(ask, &ask.arguments, command.name)?;
+    let (set, rule, key, snapshot) = match are_born {
+        true => (between.born, CountBounds::born as Rule, "born_after", earlier),
+        false => (between.died, CountBounds::died as Rule, "died_before", later),
+    };
+    let counts = TypeCounts::of(&*ask.recording()?, [earlier, later], between.origin)?;
+    let answer = lifelines::by_type(ask, &set, &counts, rule)?
+        .fact(Column::number(key), snapshot.0)
+        .fact(Column::count("objects_without_serial").for_machines(), between.unknown);
+    let answer = lifelines::with_origin(answer, between.origin, between.confidence);
+    Ok(more::first_page(ask, answer, ask.page_rows()).with_last(Arc::new(set)))
 }

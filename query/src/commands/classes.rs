@@ -1,7 +1,7 @@
 //! `classes`: what the classes of processes used, and when they ran.
 
 use barrow_processes::{
-    Measure, ProcessTree, Schema, WholeSpan, class_peaks, class_totals, class_values, running_shares,
+    Classes, Measure, ProcessTree, Schema, Totals, WholeSpan, class_peaks, class_totals, class_values, running_shares,
     running_shares_of_all,
 };
 
@@ -71,14 +71,10 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         true => ask.classes(&ask.arguments.flags)?,
         false => ask.classes_in(&ask.arguments.flags, asked.schema.as_deref())?,
     };
-    let names: Vec<&str> = classes.schemata().iter().map(Schema::name).collect();
-    let schema = match &asked.schema {
-        None => classes.first(),
-        Some(name) => classes
-            .schema(name)
-            .ok_or_else(|| QueryError::usage(format!("there is no schema `{name}`; there are {}", names.join(", "))))?,
-    };
-    let note = cut_note(schema);
+    let schema = schema_of(&classes, asked.schema.as_deref())?;
+    // Different texts may be one class.
+    let cut = Some(schema.cut_labels()).filter(|&cut| cut > 0);
+    let note = cut.map(|cut| format!("labels that are too long and cut at `…`: {cut}; what begins alike is one class"));
     let rows = ask.page_rows();
     let measure = asked.measure.unwrap_or(Measure::Cpu);
     if let Some(is_logarithmic) = asked.histogram {
@@ -88,28 +84,29 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         answer.notes.extend(scale);
         return Ok(more::first_page(ask, answer, rows));
     }
-    let totalled = |schema| {
-        let of_classes = class_totals(&tree, &totals, schema);
-        let whole = WholeSpan::of(&tree, schema, &of_classes);
-        Totalled { schema, totals: of_classes, peaks: class_peaks(&tree, schema), whole }
-    };
     let settings = &ask.context.settings;
-    let tables = || people(&tree, &totalled(schema), measure, rows);
     match settings.format {
         Format::Json => {
             let all = classes.schemata().iter().filter(|one| asked.schema.is_none() || std::ptr::eq(*one, schema));
-            let records = all.map(|schema| class_tables::record(&totalled(schema))).collect();
+            let records = all.map(|schema| class_tables::record(&totalled(&tree, &totals, schema))).collect();
             let column = Column::nested("schemata").for_machines();
             // The page shows what people see beside it.
-            let mut answer = if settings.with_series { tables() } else { Answer::default() };
+            let mut answer = match settings.with_series {
+                true => people(&tree, &totalled(&tree, &totals, schema), measure, rows),
+                false => Answer::default(),
+            };
             answer.tables.iter_mut().for_each(|table| table.audience = Audience::People);
             Ok(answer.fact(column, Value::List(records)).exact().into())
         }
-        Format::Csv => Ok(Answer::default().table(class_tables::flat(&totalled(schema))).exact().into()),
+        Format::Csv => {
+            let table = class_tables::flat(&totalled(&tree, &totals, schema));
+            Ok(Answer::default().table(table).exact().into())
+        }
         Format::Table => {
-            let mut answer = tables().lines(note);
-            if asked.schema.is_none() && names.len() > 1 {
-                let others: Vec<&str> = names.iter().copied().filter(|name| *name != schema.name()).collect();
+            let mut answer = people(&tree, &totalled(&tree, &totals, schema), measure, rows).lines(note);
+            let others = classes.schemata().iter().map(Schema::name).filter(|name| *name != schema.name());
+            let others: Vec<&str> = others.collect();
+            if asked.schema.is_none() && !others.is_empty() {
                 answer = answer.note(format!("schema {}; others: {}", schema.name(), others.join(", ")));
             }
             Ok(more::first_page(ask, answer.exact(), rows))
@@ -117,10 +114,19 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
 }
 
-/// Says that different texts may be one class here.
-fn cut_note(schema: &Schema) -> Option<String> {
-    let cut = schema.cut_labels();
-    (cut > 0).then(|| format!("labels that are too long and cut at `…`: {cut}; what begins alike is one class"))
+/// The schema of this name, or the first one.
+pub(super) fn schema_of<'c>(classes: &'c Classes, name: Option<&str>) -> Result<&'c Schema, QueryError> {
+    let Some(name) = name else { return Ok(classes.first()) };
+    classes.schema(name).ok_or_else(|| {
+        let names: Vec<&str> = classes.schemata().iter().map(Schema::name).collect();
+        QueryError::usage(format!("there is no schema `{name}`; there are {}", names.join(", ")))
+    })
+}
+
+fn totalled<'s>(tree: &ProcessTree, totals: &Totals, schema: &'s Schema) -> Totalled<'s> {
+    let of_classes = class_totals(tree, totals, schema);
+    let whole = WholeSpan::of(tree, schema, &of_classes);
+    Totalled { schema, totals: of_classes, peaks: class_peaks(tree, schema), whole }
 }
 
 /// When the classes ran, and what they used.

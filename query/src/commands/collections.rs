@@ -1,8 +1,6 @@
 //! `collections`: how full collections are.
 
-use barrow_analyzer::{CollectionType, Collections, Heap};
-
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, Value, table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -17,109 +15,59 @@ pub(super) const COMMAND: Command =
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let snapshot = ask.snapshot()?;
     let heap = ask.heap(snapshot)?;
+    let tables = heap.recording().tables()?;
     let found = heap.collections(&ask.meter())?;
-    let sum = |of: fn(&CollectionType) -> u64| found.types.iter().map(of).fold(0, u64::wrapping_add);
-    let superfluous = found.boxed.iter().map(|row| row.superfluous_bytes).sum::<u64>();
-    let uniform = found.uniform.iter().map(|row| row.bytes).sum::<u64>();
+    let empty_bytes = found.types.iter().map(|row| row.empty_bytes).fold(0, u64::wrapping_add);
+    let unused_bytes = found.types.iter().map(|row| row.unused_bytes.unwrap_or(0)).fold(0, u64::wrapping_add);
     let mut listed = Listed::default();
+    let types = table!("rows", &found.types, |row| {
+        let hashed = row.hashed.as_ref();
+        Column::row_number() => listed.push((snapshot, row.example)),
+        Column::text("type") => tables.type_title(row.type_id),
+        Column::count("objects") => row.objects,
+        Column::count("unknown").secondary() => row.unknown,
+        Column::count("empty") => row.empty,
+        Column::bytes("empty_bytes").called("empty bytes") => row.empty_bytes,
+        Column::count("single").called("of one").secondary() => row.single,
+        Column::count("elements").secondary() => row.elements,
+        Column::count("slots").secondary() => Some(row.slots).filter(|&slots| slots > 0),
+        Column::share("fill") => row.share().map(Value::Share),
+        Column::bytes("unused_bytes") => row.unused_bytes,
+        Column::count("collided").secondary() => hashed.map(|hashed| hashed.collided),
+        Column::count("collided_by_chance").called("by chance").secondary() => {
+            hashed.map(|hashed| Value::Estimate(hashed.expected.round() as u64))
+        },
+        Column::object("example") => row.example.0,
+    });
+    let boxed = table!("boxed", &found.boxed, |row| {
+        Column::row_number() => listed.push((snapshot, row.example)),
+        Column::text("type").called("boxed numbers") => tables.type_title(row.type_id),
+        Column::count("objects") => row.objects,
+        Column::count("distinct").called("values") => row.distinct,
+        Column::bytes("bytes") => row.bytes,
+        Column::bytes("superfluous_bytes") => row.superfluous_bytes,
+        Column::object("example").called("most frequent") => row.example.0,
+    });
+    let elements: Vec<_> = found.uniform.iter().map(|row| row.element).collect();
+    let elements = held::cells(heap.recording(), snapshot, &elements)?;
+    let uniform = table!("uniform", found.uniform.iter().zip(elements), |(row, element)| {
+        Column::row_number() => listed.push((snapshot, row.example)),
+        Column::text("type").called("arrays of one value") => tables.type_title(row.type_id),
+        Column::number("element").called("every element") => element,
+        Column::count("objects") => row.objects,
+        Column::bytes("bytes") => row.bytes,
+        Column::object("example").called("largest") => row.example.0,
+    });
+    let superfluous_bytes: u64 = found.boxed.iter().map(|row| row.superfluous_bytes).sum();
+    let uniform_bytes: u64 = found.uniform.iter().map(|row| row.bytes).sum();
     let answer = Answer::default()
         .of_snapshot(snapshot.0)
-        .fact(Column::bytes("empty_bytes").called("empty bytes"), sum(|row| row.empty_bytes))
-        .fact(Column::bytes("unused_bytes"), sum(|row| row.unused_bytes.unwrap_or(0)))
-        .fact(Column::bytes("boxed_superfluous_bytes").called("boxed, superfluous"), superfluous)
-        .fact(Column::bytes("uniform_bytes").called("arrays of one value"), uniform)
-        .table(types(&heap, &found, &mut listed)?)
-        .table(boxed(&heap, &found, &mut listed)?)
-        .table(uniform_arrays(&heap, &found, &mut listed)?);
+        .fact(Column::bytes("empty_bytes").called("empty bytes"), empty_bytes)
+        .fact(Column::bytes("unused_bytes"), unused_bytes)
+        .fact(Column::bytes("boxed_superfluous_bytes").called("boxed, superfluous"), superfluous_bytes)
+        .fact(Column::bytes("uniform_bytes").called("arrays of one value"), uniform_bytes)
+        .table(types)
+        .table(boxed)
+        .table(uniform);
     Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed))
-}
-
-fn types(heap: &Heap, found: &Collections, listed: &mut Listed) -> Result<Table, QueryError> {
-    let tables = heap.recording().tables()?;
-    let rows = found.types.iter().map(|row| {
-        let hashed = row.hashed.as_ref();
-        vec![
-            Value::from(listed.push((heap.snapshot(), row.example))),
-            Value::text(tables.type_title(row.type_id)),
-            row.objects.into(),
-            row.unknown.into(),
-            row.empty.into(),
-            row.empty_bytes.into(),
-            row.single.into(),
-            row.elements.into(),
-            Some(row.slots).filter(|&slots| slots > 0).into(),
-            row.share().map_or(Value::None, Value::Share),
-            row.unused_bytes.into(),
-            hashed.map(|hashed| hashed.collided).into(),
-            hashed.map_or(Value::None, |hashed| Value::Estimate(hashed.expected.round() as u64)),
-            row.example.0.into(),
-        ]
-    });
-    let columns = vec![
-        Column::row_number(),
-        Column::text("type"),
-        Column::count("objects"),
-        Column::count("unknown").secondary(),
-        Column::count("empty"),
-        Column::bytes("empty_bytes").called("empty bytes"),
-        Column::count("single").called("of one").secondary(),
-        Column::count("elements").secondary(),
-        Column::count("slots").secondary(),
-        Column::share("fill"),
-        Column::bytes("unused_bytes"),
-        Column::count("collided").secondary(),
-        Column::count("collided_by_chance").called("by chance").secondary(),
-        Column::object("example"),
-    ];
-    Ok(Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.collect() })
-}
-
-fn boxed(heap: &Heap, found: &Collections, listed: &mut Listed) -> Result<Table, QueryError> {
-    let tables = heap.recording().tables()?;
-    let rows = found.boxed.iter().map(|row| {
-        vec![
-            Value::from(listed.push((heap.snapshot(), row.example))),
-            Value::text(tables.type_title(row.type_id)),
-            row.objects.into(),
-            row.distinct.into(),
-            row.bytes.into(),
-            row.superfluous_bytes.into(),
-            row.example.0.into(),
-        ]
-    });
-    let columns = vec![
-        Column::row_number(),
-        Column::text("type").called("boxed numbers"),
-        Column::count("objects"),
-        Column::count("distinct").called("values"),
-        Column::bytes("bytes"),
-        Column::bytes("superfluous_bytes"),
-        Column::object("example").called("most frequent"),
-    ];
-    Ok(Table { key: "boxed", audience: Audience::Everyone, columns, rows: rows.collect() })
-}
-
-fn uniform_arrays(heap: &Heap, found: &Collections, listed: &mut Listed) -> Result<Table, QueryError> {
-    let tables = heap.recording().tables()?;
-    let elements: Vec<_> = found.uniform.iter().map(|row| row.element).collect();
-    let elements = held::cells(heap.recording(), heap.snapshot(), &elements)?;
-    let rows = found.uniform.iter().zip(elements).map(|(row, element)| {
-        vec![
-            Value::from(listed.push((heap.snapshot(), row.example))),
-            Value::text(tables.type_title(row.type_id)),
-            element,
-            row.objects.into(),
-            row.bytes.into(),
-            row.example.0.into(),
-        ]
-    });
-    let columns = vec![
-        Column::row_number(),
-        Column::text("type").called("arrays of one value"),
-        Column::number("element").called("every element"),
-        Column::count("objects"),
-        Column::bytes("bytes"),
-        Column::object("example").called("largest"),
-    ];
-    Ok(Table { key: "uniform", audience: Audience::Everyone, columns, rows: rows.collect() })
 }

@@ -47,10 +47,10 @@ struct SeriesOf<'s> {
 
 impl<'s> SeriesOf<'s> {
     fn of(&mut self, metric: MetricId, variant: VariantId) -> Series<'s> {
-        let trials = self.trials;
-        let of_metric = || Series::of_metric(trials, metric).into_iter().map(|one| (one.variant(), one)).collect();
-        let known = self.known.entry(metric).or_insert_with(of_metric);
-        known.get(&variant).cloned().unwrap_or_else(|| Series::of(trials, metric, variant))
+        let known = self.known.entry(metric).or_insert_with(|| {
+            Series::of_metric(self.trials, metric).into_iter().map(|one| (one.variant(), one)).collect()
+        });
+        known.get(&variant).cloned().unwrap_or_else(|| Series::of(self.trials, metric, variant))
     }
 }
 
@@ -60,14 +60,15 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let (a, others, metrics) = sides(ask, &words, flags.reference.as_deref())?;
     let presentation = Presentation::of(&a.trials, flags)?;
     let asked = Asked { relative: flags.threshold, floor: flags.floor, weight: flags.weight };
-    let has_several = others.len() > 1;
-    // Every metric of many programs would be a page that says nothing.
-    let main = [main_metric(&a.trials)];
-    let metrics = if has_several && metrics.is_empty() { &main[..] } else { metrics };
+    // Every metric of many programs would be a page that says nothing: the time, or the first metric, is enough.
+    let known = a.trials.metrics();
+    let main = known.iter().find(|metric| metric.name == "wall").or(known.first());
+    let main = [main.map_or_else(|| "wall".to_owned(), |metric| metric.name.clone())];
+    let metrics = if others.len() > 1 && metrics.is_empty() { &main[..] } else { metrics };
     let mut rows = Vec::new();
     let mut of_a = SeriesOf { trials: &a.trials, known: HashMap::new() };
     for b in &others {
-        rows.extend(compared(ask, (&a, &mut of_a), b, metrics, asked)?);
+        rows.extend(compared(ask, &a, &mut of_a, b, metrics, asked)?);
         ask.context.check()?;
     }
     let mut notes = comparison::notes(&rows);
@@ -84,21 +85,14 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     for table in comparison::tables(&rows) {
         answer = answer.table(presentation.times(table));
     }
-    let page = ask.page_rows();
-    Ok(more::first_page(ask, answer.lines(notes).exact(), page))
-}
-
-/// What many programs are compared in: the time, or the first metric.
-fn main_metric(trials: &Trials) -> String {
-    let metrics = trials.metrics();
-    let metric = metrics.iter().find(|metric| metric.name == "wall").or(metrics.first());
-    metric.map_or_else(|| "wall".to_owned(), |metric| metric.name.clone())
+    Ok(more::first_page(ask, answer.lines(notes).exact(), ask.page_rows()))
 }
 
 /// The metrics that both sides have values of, or those that were named.
 fn compared<'s>(
     state: &State,
-    (a, known): (&'s Side, &mut SeriesOf<'s>),
+    a: &'s Side,
+    known: &mut SeriesOf<'s>,
     b: &'s Side,
     named: &[String],
     asked: Asked,
@@ -109,8 +103,7 @@ fn compared<'s>(
         named => named.iter().map(String::as_str).collect(),
     };
     for name in names {
-        let ids = (a.trials.metric(name), b.trials.metric(name));
-        let (of_a, of_b) = match ids {
+        let (of_a, of_b) = match (a.trials.metric(name), b.trials.metric(name)) {
             (Ok(of_a), Ok(of_b)) => (of_a, of_b),
             (Err(error), _) | (_, Err(error)) if !named.is_empty() => return Err(error.into()),
             _ => continue,
@@ -119,17 +112,19 @@ fn compared<'s>(
         if old.unit != new.unit {
             return Err(QueryError::usage(format!("{name} is in {} in A and in {} in B", old.unit, new.unit)));
         }
-        let is_beside = Arc::ptr_eq(&a.trials, &b.trials);
-        let of_b = if is_beside { known.of(of_b, b.variant) } else { Series::of(&b.trials, of_b, b.variant) };
-        let series = (known.of(of_a, a.variant), of_b);
-        if series.0.is_empty() || series.1.is_empty() {
+        let of_a = known.of(of_a, a.variant);
+        let of_b = match Arc::ptr_eq(&a.trials, &b.trials) {
+            true => known.of(of_b, b.variant),
+            false => Series::of(&b.trials, of_b, b.variant),
+        };
+        if of_a.is_empty() || of_b.is_empty() {
             if named.is_empty() {
                 continue;
             }
             return Err(QueryError::usage(format!("not both programs have a value of {name}")));
         }
-        state.context.require(series.0.len() + series.1.len(), STATISTICS_BYTES)?;
-        rows.push(Compared::of(old, &series.0, &series.1, &b.name, asked));
+        state.context.require(of_a.len() + of_b.len(), STATISTICS_BYTES)?;
+        rows.push(Compared::of(old, &of_a, &of_b, &b.name, asked));
     }
     if rows.is_empty() {
         return Err(QueryError::usage(format!("{} and {} have no metric in common", a.name, b.name)));
@@ -145,9 +140,8 @@ fn sides<'w>(
 ) -> Result<(Side, Vec<Side>, &'w [String]), QueryError> {
     let trials = state.trials()?;
     let reference = reference.map(|name| trials.variant(name)).transpose()?;
-    let file = |word| file(word).filter(|_| !trials.variants().iter().any(|variant| variant.name == word));
     if let [first, rest @ ..] = words
-        && let Some((file, variant)) = file(first)
+        && let Some((file, variant)) = file(&trials, first)
     {
         let b = of_file(state, file, variant)?;
         let same = b.trials.variants()[b.variant.index()].name.as_str();
@@ -159,7 +153,7 @@ fn sides<'w>(
         && let Ok(variant) = trials.variant(first)
     {
         let a = of_variant(&trials, variant);
-        if let Some((file, variant)) = file(second) {
+        if let Some((file, variant)) = file(&trials, second) {
             return Ok((a, vec![of_file(state, file, variant)?], rest));
         }
         // A single name may be followed by metrics.
@@ -177,10 +171,11 @@ fn sides<'w>(
         trials.runs().iter().filter(|run| run.counts()).map(|run| run.variant).collect();
     let mut all: Vec<VariantId> = trials.variant_ids().filter(|id| with_runs.contains(id)).collect();
     all.sort_by_key(|id| Some(*id) != reference);
-    let mut all = all.into_iter().map(|id| of_variant(&trials, id));
-    let (a, others): (_, Vec<Side>) = (all.next(), all.collect());
-    match a {
-        Some(a) if !others.is_empty() => Ok((a, others, words)),
+    match &all[..] {
+        [a, others @ ..] if !others.is_empty() => {
+            let others = others.iter().map(|&id| of_variant(&trials, id)).collect();
+            Ok((of_variant(&trials, *a), others, words))
+        }
         _ => Err(QueryError::usage(
             "only one program of this recording has values; name another recording, `compare FILE`, or record two with `barrow trial \
              --compare`",
@@ -193,8 +188,11 @@ pub(crate) fn is_recording_by_name(word: &str) -> bool {
     word.ends_with(".barrow") || word.contains(".barrow:")
 }
 
-/// A word that names a file, and the program after its colon.
-fn file(word: &str) -> Option<(&str, Option<&str>)> {
+/// The file that a word names, and the program after its colon. Programs precede files.
+fn file<'w>(trials: &Trials, word: &'w str) -> Option<(&'w str, Option<&'w str>)> {
+    if trials.variants().iter().any(|variant| variant.name == word) {
+        return None;
+    }
     if Path::new(word).is_file() {
         return Some((word, None));
     }

@@ -3,8 +3,7 @@
 use barrow_analyzer::{Counted, Expression, SnapshotId};
 use barrow_processes::{ProcessTree, Selection, Sum};
 
-use crate::answer::units;
-use crate::answer::{Answer, Column, Value};
+use crate::answer::{Answer, Column, Value, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
@@ -28,8 +27,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         Asked::Objects(snapshot, kinds, expression) => (snapshot, kinds, expression),
         Asked::Processes(expression) => {
             let (tree, images) = asked::select(ask, &expression, &ask.arguments.flags)?;
-            let selection = Selection::of(&tree, &images);
-            let answer = with_selection(Answer::default(), &tree, &selection);
+            let answer = with_selection(Answer::default(), &tree, &Selection::of(&tree, &images));
             let answer = answer.lines(asked::notes(ask, &expression, &ask.arguments.flags)?);
             return Ok(Reply::aside(answer).with_last_images(images));
         }
@@ -55,11 +53,10 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 fn asks_for_totals(arguments: &Arguments) -> bool {
     let arguments = arguments.divided();
     // The first word may be a kind.
-    let is_of_types =
-        |first| Expression::parse(&arguments.expression(first)).is_ok_and(|expression| expression.is_of_types());
-    let is_word = |word: &String| word.chars().all(|c| c.is_alphanumeric() || c == '-');
     let words = arguments.words();
-    is_of_types(0) || words.first().is_some_and(is_word) && is_of_types(1)
+    let may_be_kind = words.first().is_some_and(|word| word.chars().all(|c| c.is_alphanumeric() || c == '-'));
+    (0..=usize::from(may_be_kind))
+        .any(|first| Expression::parse(&arguments.expression(first)).is_ok_and(|expression| expression.is_of_types()))
 }
 
 /// Adds what objects add up to.
@@ -76,18 +73,17 @@ pub(super) fn with_selection(answer: Answer, tree: &ProcessTree, selection: &Sel
     // Of no programs at all, the sum is 0.
     let programs = selection.images - selection.unknown_programs;
     let programs = (programs > 0 || selection.images == 0).then_some(programs);
-    let sum = |sum: Sum| if selection.images == 0 { Value::Number(0) } else { sum.value().into() };
     let answer = answer
         .fact(Column::count("processes"), selection.processes)
         .fact(Column::count("images").for_machines(), selection.images)
         .fact(Column::count("programs"), programs)
         .fact(Column::count("failed"), tree.knowledge().failures.then_some(selection.failed))
-        .fact(Column::duration("user_ns"), sum(selection.user_ns))
-        .fact(Column::duration("system_ns"), sum(selection.system_ns))
+        .fact(Column::duration("user_ns"), sum(selection, selection.user_ns))
+        .fact(Column::duration("system_ns"), sum(selection, selection.system_ns))
         .fact(Column::duration("wall_ns").called("first to last"), selection.wall_ns())
         .fact(Column::bytes("peak_bytes").called("largest peak of memory"), selection.peak_bytes)
-        .fact(Column::bytes("read_bytes").called("reads"), sum(selection.read_bytes))
-        .fact(Column::bytes("written_bytes").called("writes"), sum(selection.written_bytes));
+        .fact(Column::bytes("read_bytes").called("reads"), sum(selection, selection.read_bytes))
+        .fact(Column::bytes("written_bytes").called("writes"), sum(selection, selection.written_bytes));
     let missing = [
         ("processor time", selection.unknown_cpu()),
         ("peak of memory", selection.unknown_peaks),
@@ -105,4 +101,8 @@ pub(super) fn with_selection(answer: Answer, tree: &ProcessTree, selection: &Sel
     });
     answer.notes.extend(failures);
     answer
+}
+
+fn sum(selection: &Selection, sum: Sum) -> Value {
+    if selection.images == 0 { Value::Number(0) } else { sum.value().into() }
 }

@@ -1,13 +1,13 @@
 //! `critical`: the chain of processes that makes up the time from start to end.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use barrow_processes::{ImageId, LabelId, Plan, ProcessTree, Schema, Step, Totals, critical_path, idle_ns, most_jobs};
 use rayon::prelude::*;
 
-use crate::answer::{Answer, Audience, Column, Table, Value, units};
+use crate::answer::{Answer, Column, Table, Value, table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -47,15 +47,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
     let tree = ask.process_tree()?;
     let classes = ask.classes_in(&ask.arguments.flags, None)?;
-    let is_for_people = ask.context.settings.format == Format::Table;
     let least = match ask.arguments.flags.min {
-        None => {
-            if is_for_people {
-                LEAST_SHARE
-            } else {
-                0.0
-            }
-        }
+        None if ask.context.settings.format == Format::Table => LEAST_SHARE,
+        None => 0.0,
         Some(Least::Share(share)) => share,
         Some(Least::Amount(_)) => return Err(QueryError::usage("--min is a share of the whole, such as 1% or 0.1%")),
     };
@@ -67,7 +61,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let shown: Vec<&Link> = chain.iter().filter(|link| link.wall_ns as f64 >= whole_ns as f64 * least).collect();
     let units = ask.unit_labels(&ask.arguments.flags)?;
     let mut drags = Drags::of(ask, &tree)?;
-    let by_class = by_class(&chain, (&tree, classes.first()), whole_ns, &mut drags);
+    let by_class = by_class(&chain, &tree, classes.first(), whole_ns, &mut drags);
     let mut longest: Vec<usize> = (0..shown.len()).collect();
     longest.sort_by_key(|&at| Reverse(shown[at].wall_ns));
     let mut of_shown = vec![None; shown.len()];
@@ -76,16 +70,17 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
     let least_ns = (whole_ns as f64 * least) as u64;
     let off_chain = off_chain(&tree, &chain, least_ns.max(1), &mut drags);
-    let is_complete = drags.is_complete;
-    let answer = Answer::default()
+    let schema = classes.first();
+    let mut answer = Answer::default()
         .fact(Column::duration("wall_ns"), whole_ns)
         .fact(Column::count("slots"), slots)
         .fact(Column::duration("idle_ns"), idle_whole_ns)
         .fact(Column::share("idle_share"), Value::share(idle_whole_ns, whole_ns.saturating_mul(slots)))
         .table(by_class)
-        .table(rows(&tree, (classes.first(), &units), (&shown, &of_shown), whole_ns)?);
-    let answer =
-        if off_chain.is_empty() { answer } else { answer.table(others(&tree, (classes.first(), &units), &off_chain)?) };
+        .table(rows(&tree, schema, &units, &shown, &of_shown, whole_ns)?);
+    if !off_chain.is_empty() {
+        answer = answer.table(others(&tree, schema, &units, &off_chain)?);
+    }
     let listed = Listed::of_images(shown.iter().map(|link| link.step.image));
     let mut reply = more::first_page(ask, answer, ask.page_rows()).listing(listed);
     let left_out = chain.len() - shown.len();
@@ -95,7 +90,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         let note = format!("{programs} of the chain with {time} in all are left out; --min 0% shows them");
         reply = reply.map(|answer| answer.note(note));
     }
-    if !is_complete {
+    if !drags.is_complete {
         let note = "drags that are missing would take too long; --min leaves out more processes";
         reply = reply.map(|answer| answer.note(note));
     }
@@ -125,8 +120,9 @@ impl Drags {
         let count = sets.len().min(self.replays_left);
         self.replays_left -= count;
         self.is_complete &= count == sets.len();
-        let drag = |images: &Vec<ImageId>| Some(self.plan.drag_ns(&self.tree, &self.totals, images, self.replayed_ns));
-        let mut drags: Vec<Option<u64>> = sets[..count].par_iter().map(drag).collect();
+        let of_set = sets[..count].par_iter();
+        let of_set = of_set.map(|set| Some(self.plan.drag_ns(&self.tree, &self.totals, set, self.replayed_ns)));
+        let mut drags: Vec<Option<u64>> = of_set.collect();
         drags.resize(sets.len(), None);
         drags
     }
@@ -137,15 +133,7 @@ impl Drags {
     }
 }
 
-fn drag_column() -> Column {
-    Column::duration("drag_ns")
-}
-
-fn drag_value(drag: Option<u64>) -> Value {
-    drag.map_or(Value::None, Value::Estimate)
-}
-
-/// The longest images that are not on the chain, with a drag of so much at least; the largest drag first.
+/// The longest images that are not on the chain, with a drag of `least_ns` or more; the largest drag first.
 fn off_chain(tree: &ProcessTree, chain: &[Link], least_ns: u64, drags: &mut Drags) -> Vec<(ImageId, u64)> {
     let mut is_on_chain = vec![false; tree.images().len()];
     chain.iter().for_each(|link| is_on_chain[link.step.image.index()] = true);
@@ -163,39 +151,27 @@ fn off_chain(tree: &ProcessTree, chain: &[Link], least_ns: u64, drags: &mut Drag
 
 fn others(
     tree: &ProcessTree,
-    (schema, units): (&Schema, &UnitLabels),
+    schema: &Schema,
+    units: &UnitLabels,
     off_chain: &[(ImageId, u64)],
 ) -> Result<Table, QueryError> {
-    let columns = vec![
-        Column::text("process").called("off the chain"),
-        Column::number("image").for_machines(),
-        Column::text("class"),
-        Column::duration("from_ns"),
-        Column::duration("to_ns"),
-        drag_column(),
-        Column::text("unit"),
-        Column::text("command"),
-    ];
     let images: Vec<_> = off_chain.iter().map(|&(image, _)| image).collect();
-    let rows = off_chain.iter().zip(units.of(tree, &images)?).map(|(&(id, drag), unit)| {
+    Ok(table!("off_chain", off_chain.iter().zip(units.of(tree, &images)?), |(&(id, drag), unit)| {
         let image = tree.image(id);
-        vec![
-            Value::Text(tree.name(image.process)),
-            image.number.into(),
-            schema.class(id).into(),
-            process_text::time(image.began_ns),
-            process_text::time(image.ended_ns.unwrap_or(tree.span_ns().1)),
-            Value::Estimate(drag),
-            unit.into(),
-            Value::Text(process_text::command(tree, image)),
-        ]
-    });
-    Ok(Table { key: "off_chain", audience: Audience::Everyone, rows: rows.collect(), columns })
+        Column::text("process").called("off the chain") => tree.name(image.process),
+        Column::number("image").for_machines() => image.number,
+        Column::text("class") => schema.class(id),
+        Column::duration("from_ns") => process_text::time(image.began_ns),
+        Column::duration("to_ns") => process_text::time(image.ended_ns.unwrap_or(tree.span_ns().1)),
+        Column::duration("drag_ns") => Value::Estimate(drag),
+        Column::text("unit") => unit,
+        Column::text("command") => process_text::command(tree, image),
+    }))
 }
 
 /// The steps of each image in the order in which it first is on the chain; what it waited for is between them.
 fn chain(steps: &[Step], idle: &[u64]) -> Vec<Link> {
-    let mut places = std::collections::HashMap::new();
+    let mut places = HashMap::new();
     let mut chain: Vec<Link> = Vec::new();
     for (&step, &idle_ns) in steps.iter().zip(idle) {
         let place = *places.entry(step.image).or_insert_with(|| {
@@ -210,20 +186,13 @@ fn chain(steps: &[Step], idle: &[u64]) -> Vec<Link> {
     chain
 }
 
-fn by_class(chain: &[Link], (tree, schema): (&ProcessTree, &Schema), whole_ns: u64, drags: &mut Drags) -> Table {
-    let columns = vec![
-        Column::text("class"),
-        Column::count("images").called("programs"),
-        Column::duration("wall_ns").called("time"),
-        Column::share("wall_share").called("share"),
-        Column::duration("idle_ns"),
-        drag_column(),
-    ];
-    let mut sums: std::collections::BTreeMap<Option<u32>, (u64, u64, u64)> = Default::default();
+fn by_class(chain: &[Link], tree: &ProcessTree, schema: &Schema, whole_ns: u64, drags: &mut Drags) -> Table {
+    let mut sums: BTreeMap<Option<u32>, (u64, u64, u64)> = BTreeMap::new();
     for link in chain {
-        let sum = sums.entry(schema.label(link.step.image).map(|LabelId(label)| label)).or_default();
-        let (wall, idle) = (sum.1.saturating_add(link.wall_ns), sum.2.saturating_add(link.idle_ns));
-        *sum = (sum.0 + 1, wall, idle);
+        let (images, wall, idle) = sums.entry(schema.label(link.step.image).map(|LabelId(label)| label)).or_default();
+        *images += 1;
+        *wall = wall.saturating_add(link.wall_ns);
+        *idle = idle.saturating_add(link.idle_ns);
     }
     let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_by_key(|(_, (_, wall, _))| Reverse(*wall));
@@ -232,49 +201,38 @@ fn by_class(chain: &[Link], (tree, schema): (&ProcessTree, &Schema), whole_ns: u
         of_label.entry(schema.label(image).map(|LabelId(label)| label)).or_default().push(image);
     }
     let sets: Vec<Vec<ImageId>> = sums.iter().map(|(label, _)| of_label.remove(label).unwrap_or_default()).collect();
-    let rows = sums.into_iter().zip(drags.of_sets(&sets)).map(|((label, (images, wall, idle)), drag)| {
-        let class = label.map(|label| schema.text(LabelId(label)));
-        let share = Value::share(wall, whole_ns);
-        vec![class.into(), images.into(), wall.into(), share, idle.into(), drag_value(drag)]
-    });
-    Table { key: "classes", audience: Audience::Everyone, rows: rows.collect(), columns }
+    table!("classes", sums.into_iter().zip(drags.of_sets(&sets)), |((label, (images, wall, idle)), drag)| {
+        Column::text("class") => label.map(|label| schema.text(LabelId(label))),
+        Column::count("images").called("programs") => images,
+        Column::duration("wall_ns").called("time") => wall,
+        Column::share("wall_share").called("share") => Value::share(wall, whole_ns),
+        Column::duration("idle_ns") => idle,
+        Column::duration("drag_ns") => drag.map(Value::Estimate),
+    })
 }
 
+/// A row for each link of the chain with its drag.
 fn rows(
     tree: &ProcessTree,
-    (schema, units): (&Schema, &UnitLabels),
-    (chain, drags): (&[&Link], &[Option<u64>]),
+    schema: &Schema,
+    units: &UnitLabels,
+    chain: &[&Link],
+    drags: &[Option<u64>],
     whole_ns: u64,
 ) -> Result<Table, QueryError> {
-    let columns = vec![
-        Column::text("process"),
-        Column::number("image").for_machines(),
-        Column::text("class"),
-        Column::duration("from_ns"),
-        Column::duration("to_ns"),
-        Column::duration("wall_ns").called("time"),
-        Column::share("wall_share").called("share"),
-        Column::duration("idle_ns"),
-        drag_column(),
-        Column::text("unit"),
-        Column::text("command"),
-    ];
     let images: Vec<_> = chain.iter().map(|link| link.step.image).collect();
-    let rows = chain.iter().zip(drags).zip(units.of(tree, &images)?).map(|((link, &drag), unit)| {
+    Ok(table!("rows", chain.iter().zip(drags).zip(units.of(tree, &images)?), |((link, drag), unit)| {
         let image = tree.image(link.step.image);
-        vec![
-            Value::Text(tree.name(image.process)),
-            image.number.into(),
-            schema.class(link.step.image).into(),
-            process_text::time(link.step.from_ns),
-            process_text::time(link.step.to_ns),
-            link.wall_ns.into(),
-            Value::share(link.wall_ns, whole_ns),
-            link.idle_ns.into(),
-            drag_value(drag),
-            unit.into(),
-            Value::Text(process_text::command(tree, image)),
-        ]
-    });
-    Ok(Table { key: "rows", audience: Audience::Everyone, rows: rows.collect(), columns })
+        Column::text("process") => tree.name(image.process),
+        Column::number("image").for_machines() => image.number,
+        Column::text("class") => schema.class(link.step.image),
+        Column::duration("from_ns") => process_text::time(link.step.from_ns),
+        Column::duration("to_ns") => process_text::time(link.step.to_ns),
+        Column::duration("wall_ns").called("time") => link.wall_ns,
+        Column::share("wall_share").called("share") => Value::share(link.wall_ns, whole_ns),
+        Column::duration("idle_ns") => link.idle_ns,
+        Column::duration("drag_ns") => drag.map(Value::Estimate),
+        Column::text("unit") => unit,
+        Column::text("command") => process_text::command(tree, image),
+    }))
 }

@@ -6,7 +6,6 @@ use barrow_analyzer::{Side, SnapshotId, TypeTotals, diff};
 use barrow_processes::{ProcessTree, changes_by_class, changes_by_command, whole_wall_ns};
 
 use crate::answer::{Answer, Column};
-use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -35,17 +34,17 @@ pub(super) const COMMAND: Command = Command {
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let words = ask.arguments.words();
     let operands = leading_operands(&words)?;
-    if ask.recording()?.has_processes() && ask.snapshots()?.is_empty() {
-        return of_processes(ask, &operands, &words[operands.len()..], &ask.arguments);
-    }
     let rest = &words[operands.len()..];
+    if ask.recording()?.has_processes() && ask.snapshots()?.is_empty() {
+        return of_processes(ask, &operands, rest);
+    }
     let (before, after) = compared(ask, &operands)?;
-    if rest.iter().map(String::as_str).eq(["by", "path"]) {
+    if rest == ["by", "path"] {
         let mut answer = path_change::answer(ask, [&before, &after], &ask.arguments)?;
         answer.lost = lost(&[&before, &after]);
         return Ok(more::first_page(ask, answer, ask.page_rows()));
     }
-    if rest.iter().map(String::as_str).eq(["by", "object"]) && ask.arguments.flags.min.is_none() {
+    if rest == ["by", "object"] && ask.arguments.flags.min.is_none() {
         let answer = object_change::answer(ask, [&before, &after])?;
         return Ok(more::first_page(ask, answer, ask.page_rows()));
     }
@@ -68,10 +67,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 }
 
 /// What changed from this recording of processes to another one.
-fn of_processes(ask: &Ask, operands: &[Operand], words: &[String], arguments: &Arguments) -> Result<Reply, QueryError> {
+fn of_processes(ask: &Ask, operands: &[Operand], words: &[String]) -> Result<Reply, QueryError> {
     let [Operand::Other(name, SnapshotName::Last)] = operands else {
-        let message = "name the other recording: `diff FILE`, with `by class` or `by command`";
-        return Err(QueryError::usage(message));
+        return Err(QueryError::usage("name the other recording: `diff FILE`, with `by class` or `by command`"));
     };
     let is_by_command = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] | ["by", "class"] => false,
@@ -87,14 +85,15 @@ fn of_processes(ask: &Ask, operands: &[Operand], words: &[String], arguments: &A
     let table = if is_by_command {
         process_change::table("command", "command", &changes_by_command([&before, &after]))
     } else {
-        let (old, new) = (ask.classes_in(&arguments.flags, None)?, ask.first_classes(&after, 1, &arguments.flags)?);
+        let flags = &ask.arguments.flags;
+        let (old, new) = (ask.classes_in(flags, None)?, ask.first_classes(&after, 1, flags)?);
         process_change::table("class", "class", &changes_by_class([&before, &after], [old.first(), new.first()]))
     };
-    let mut answer = Answer::default();
-    for (key, heading, tree) in [("before_wall_ns", "wall before", &*before), ("after_wall_ns", "wall after", &after)] {
-        answer = answer.fact(Column::duration(key).called(heading), whole_wall_ns(tree));
-    }
-    answer = answer.table(table).exact();
+    let mut answer = Answer::default()
+        .fact(Column::duration("before_wall_ns").called("wall before"), whole_wall_ns(&before))
+        .fact(Column::duration("after_wall_ns").called("wall after"), whole_wall_ns(&after))
+        .table(table)
+        .exact();
     answer.lost = other.damage.map(|damage| format!("{name}: {damage}"));
     Ok(more::first_page(ask, answer, ask.page_rows()))
 }
@@ -153,13 +152,16 @@ fn leading_operands(words: &[String]) -> Result<Vec<Operand>, QueryError> {
 
 /// The two snapshots, with those that were not named.
 fn compared(state: &State, operands: &[Operand]) -> Result<(Compared, Compared), QueryError> {
-    let selected = || operand::open(state, state.snapshot()?);
     match operands {
-        [] => Ok((operand::open(state, before_selected(state)?)?, selected()?)),
-        [first @ Operand::Open(_)] => Ok((first.look_up(state)?, selected()?)),
-        [other] => Ok((selected()?, other.look_up(state)?)),
+        [] => Ok((operand::open(state, before_selected(state)?)?, selected(state)?)),
+        [first @ Operand::Open(_)] => Ok((first.look_up(state)?, selected(state)?)),
+        [other] => Ok((selected(state)?, other.look_up(state)?)),
         [first, second, ..] => Ok((first.look_up(state)?, second.look_up(state)?)),
     }
+}
+
+fn selected(state: &State) -> Result<Compared, QueryError> {
+    operand::open(state, state.snapshot()?)
 }
 
 fn before_selected(state: &State) -> Result<SnapshotId, QueryError> {

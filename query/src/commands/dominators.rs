@@ -1,9 +1,8 @@
 //! `dominators`: the dominator tree.
 
-use barrow_analyzer::{Canopy, Dominators, Heap, Holder, SnapshotId, Tree, TreePlace, TypeId};
+use barrow_analyzer::{Dominators, Heap, Holder, SnapshotId, Tree, TreePlace, TypeId};
 
-use crate::answer::{Answer, Audience, Column, Table, Value};
-use crate::arguments::Arguments;
+use crate::answer::{Answer, Audience, Column, Table, table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -39,6 +38,7 @@ pub(crate) struct Lines {
     /// Children are listed one by one.
     range: Option<Range>,
     is_exact: bool,
+    /// Number of children of the top.
     children: u64,
 }
 
@@ -62,31 +62,13 @@ enum Source {
     Tree(Walk<TreePlace>, Option<TreeLine>),
 }
 
-/// Of what the lines are, and how.
-struct Asked {
-    snapshot: SnapshotId,
-    top: TreeTop,
-    by_type: bool,
-    range: Option<(u64, u64)>,
-}
-
-fn asked(state: &State, words: &[String]) -> Result<Asked, QueryError> {
-    let (snapshot, top, rest) = top(state, words)?;
-    let (by_type, range) = match rest {
-        [] => (false, None),
-        [by, what] if by == "by" && what == "type" => (true, None),
-        [word] => (false, Some(range(word).ok_or_else(|| COMMAND.refuses(word))?)),
-        [word, ..] => return Err(COMMAND.refuses(word)),
-    };
-    Ok(Asked { snapshot, top, by_type, range })
-}
-
-/// Where the words begin, and the words after that.
+/// The top of the tree that the first words name, and the words after them.
 fn top<'w>(state: &State, words: &'w [String]) -> Result<(SnapshotId, TreeTop, &'w [String]), QueryError> {
     match words {
         [roots, rest @ ..] if roots == "roots" => {
-            let (name, rest) =
-                rest.split_first().ok_or_else(|| QueryError::usage("which roots? `roots` lists them"))?;
+            let [name, rest @ ..] = rest else {
+                return Err(QueryError::usage("which roots? `roots` lists them"));
+            };
             let snapshot = state.snapshot()?;
             Ok((snapshot, TreeTop::roots(&*state.heap(snapshot)?, name)?, rest))
         }
@@ -99,12 +81,19 @@ fn top<'w>(state: &State, words: &'w [String]) -> Result<(SnapshotId, TreeTop, &
 }
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
-    let Asked { snapshot, top, by_type, range } = asked(ask, &ask.arguments.words())?;
+    let words = ask.arguments.words();
+    let (snapshot, top, rest) = top(ask, &words)?;
+    let (by_type, range) = match rest {
+        [] => (false, None),
+        [by, what] if by == "by" && what == "type" => (true, None),
+        [word] => (false, Some(range(word).ok_or_else(|| COMMAND.refuses(word))?)),
+        [word, ..] => return Err(COMMAND.refuses(word)),
+    };
     let flags = &ask.arguments.flags;
     if (by_type || range.is_some()) && (flags.depth.is_some() || flags.min.is_some() || flags.cells.is_some()) {
-        let message =
-            "`by type` and a range are about all children of one place: without `--depth`, `--min`, `--cells`";
-        return Err(QueryError::usage(message));
+        return Err(QueryError::usage(
+            "`by type` and a range are about all children of one place: without `--depth`, `--min`, `--cells`",
+        ));
     }
     if flags.min.is_some() && flags.cells.is_some() {
         return Err(QueryError::usage("`--min` and `--cells` both say what is left out; give one of them"));
@@ -115,7 +104,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
     let lines = match range {
         Some(range) => children(ask, &heap, top, range)?,
-        None => upper_part(ask, &heap, top, &ask.arguments)?,
+        None => upper_part(ask, &heap, top)?,
     };
     lines.map_or_else(|| Ok(unreached().into()), |lines| lines.answer(ask))
 }
@@ -125,21 +114,21 @@ fn unreached() -> Answer {
 }
 
 /// The places that retain most.
-fn upper_part(state: &State, heap: &Heap, top: TreeTop, arguments: &Arguments) -> Result<Option<Lines>, QueryError> {
-    let meter = state.meter();
-    let snapshot = heap.snapshot();
+fn upper_part(ask: &Ask, heap: &Heap, top: TreeTop) -> Result<Option<Lines>, QueryError> {
+    let (meter, snapshot) = (ask.meter(), heap.snapshot());
     let canopy = if top == TreeTop::Everything { heap.kept_canopy()? } else { None };
     if let Some(canopy) = canopy {
-        let shown = shown(&canopy, canopy.top(), arguments);
+        let shown = shown(ask, &canopy, canopy.top());
         if canopy.covers(shown.least) {
-            let (lines, children) = all_lines(&canopy, canopy.top(), shown);
-            let is_exact = heap.largest(&meter)?.is_exact();
-            return Ok(Some(Lines { snapshot, top, source: Source::Ready(lines), range: None, is_exact, children }));
+            let mut walk = Walk::new(canopy.top(), shown);
+            let lines: Vec<TreeLine> = std::iter::from_fn(|| walk.next(&canopy)).collect();
+            let (source, is_exact) = (Source::Ready(lines.into_iter()), heap.largest(&meter)?.is_exact());
+            return Ok(Some(Lines { snapshot, top, source, range: None, is_exact, children: walk.children }));
         }
     }
     heap.ask_dominators(&meter, |dominators| {
         let Some(place) = top.place(dominators) else { return Ok::<_, QueryError>(None) };
-        let mut walk = Walk::new(place, shown(dominators, place, arguments));
+        let mut walk = Walk::new(place, shown(ask, dominators, place));
         let next = walk.next(dominators);
         let (children, is_exact) = (walk.children, dominators.is_exact());
         let source = Source::Tree(walk, next);
@@ -148,20 +137,14 @@ fn upper_part(state: &State, heap: &Heap, top: TreeTop, arguments: &Arguments) -
 }
 
 /// What the flags ask for.
-fn shown<T: Tree>(tree: &T, top: T::Place, arguments: &Arguments) -> Shown {
-    let flags = &arguments.flags;
+fn shown<T: Tree>(ask: &Ask, tree: &T, top: T::Place) -> Shown {
+    let flags = &ask.arguments.flags;
     let whole = tree.retained(top).1;
     let (levels, least) = match flags.cells {
         Some(cells) => (u32::MAX, tree_cells::least_of(tree, top, cells as usize)),
         None => (DEPTH, flags.min.map_or(whole / 100, |_| flags.least(whole))),
     };
     Shown { levels: flags.depth.unwrap_or(levels), least, skip: 0, after: None }
-}
-
-fn all_lines(canopy: &Canopy, top: <Canopy as Tree>::Place, shown: Shown) -> (std::vec::IntoIter<TreeLine>, u64) {
-    let mut walk = Walk::new(top, shown);
-    let lines: Vec<TreeLine> = std::iter::from_fn(|| walk.next(canopy)).collect();
-    (lines.into_iter(), walk.children)
 }
 
 /// The children of a place, one by one.
@@ -247,13 +230,10 @@ impl Lines {
                 children => format!("its children have the numbers 0 to {}", children - 1),
             });
         }
-        let skip = ask.view.skip.filter(|_| self.range.is_some());
-        let reply = if self.has_more() { self.going_on(answer, ask) } else { answer.into() };
-        Ok(reply.listing_page(ask, listed).skipping(skip.is_some()))
-    }
-
-    fn has_more(&self) -> bool {
-        !self.source.is_empty() && self.range.is_none_or(|range| range.left > 0)
+        let has_skipped = self.range.is_some() && ask.view.skip.is_some();
+        let has_more = !self.source.is_empty() && self.range.is_none_or(|range| range.left > 0);
+        let reply = if has_more { self.going_on(answer, ask) } else { answer.into() };
+        Ok(reply.listing_page(ask, listed).skipping(has_skipped))
     }
 
     /// Says what is left, and how to get it.
@@ -268,12 +248,10 @@ impl Lines {
             (Source::Ready(lines), _) => (Some(lines.len() as u64), "a larger `--min`".to_owned()),
             _ => (None, format!("a larger `--min`, or `dominators {of}0..` for all children one by one")),
         };
-        let rows = rest.map_or("… more rows".to_owned(), |left| {
-            format!("… {}", crate::answer::units::counted(left, "more row"))
-        });
+        let rows = rest.map_or("… more rows".to_owned(), |left| format!("… {}", units::counted(left, "more row")));
         let note = if ask.view.is_paged { format!("{rows}: `more`") } else { format!("{rows}: {way}") };
         let answer = answer
-            .fact(Column::text("complete").for_machines(), Value::Flag(false))
+            .fact(Column::text("complete").for_machines(), false)
             .fact(Column::count("more_rows").for_machines(), rest)
             .cut(note);
         Reply::from(answer).with_more(move |ask| self.clone().answer(ask))
@@ -300,39 +278,26 @@ fn of_types(ask: &Ask, heap: &Heap, top: &TreeTop) -> Result<Reply, QueryError> 
     let Some((mut found, is_exact)) = found else { return Ok(unreached().into()) };
     found.sort_by_key(|(_, of)| (std::cmp::Reverse(of.retained.1), of.largest.1));
     let tables = heap.recording().tables()?;
-    let (mut rows, mut listed) = (Vec::new(), Listed::default());
-    for (type_id, of) in &found {
+    let mut listed = Listed::default();
+    let table = table!("rows", &found, |(type_id, of)| {
         let title = match of.largest.1 {
             Holder::Roots(name) => format!("roots: {}", tables.string(name)),
             _ => type_id.map(|id| tables.type_title(id)).unwrap_or_default(),
         };
         let example = of.largest.1.object();
-        rows.push(vec![
-            example.map(|example| listed.push((heap.snapshot(), example))).into(),
-            Value::Text(title),
-            type_id.map(|id| tables.kind_name(tables.type_kind(id))).into(),
-            of.children.into(),
-            of.retained.0.into(),
-            of.retained.1.into(),
-            example.map(|example| example.0).into(),
-            of.largest.0.into(),
-        ]);
-    }
-    let columns = vec![
-        Column::row_number(),
-        Column::text("type"),
-        Column::text("kind"),
-        Column::count("children"),
-        Column::count("retained_objects").called("retain objects"),
-        Column::bytes("retained_bytes"),
-        Column::object("example").called("largest"),
-        Column::bytes("example_retained_bytes").called("it retains"),
-    ];
-    let children: u64 = found.iter().map(|(_, of)| of.children).sum();
+        Column::row_number() => example.map(|example| listed.push((heap.snapshot(), example))),
+        Column::text("type") => title,
+        Column::text("kind") => type_id.map(|id| tables.kind_name(tables.type_kind(id))),
+        Column::count("children") => of.children,
+        Column::count("retained_objects").called("retain objects") => of.retained.0,
+        Column::bytes("retained_bytes") => of.retained.1,
+        Column::object("example").called("largest") => example.map(|example| example.0),
+        Column::bytes("example_retained_bytes").called("it retains") => of.largest.0,
+    });
     let answer = Answer::default()
         .of_snapshot(heap.snapshot().0)
-        .fact(Column::count("children"), children)
-        .table(Table { key: "rows", audience: Audience::Everyone, columns, rows })
+        .fact(Column::count("children"), found.iter().map(|(_, of)| of.children).sum::<u64>())
+        .table(table)
         .with_exactness(is_exact);
     Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed))
 }
@@ -352,17 +317,14 @@ fn by_type(
         }
         let (holder, bytes) = (dominators.at(child), dominators.bytes_at(child));
         let of = OfType { children: 1, retained: (dominators.count_at(child), bytes), largest: (bytes, holder) };
-        let Some(object) = holder.object() else {
-            groups.push((None, of));
-            continue;
-        };
-        match &mut found[types[object.index()] as usize] {
-            Some(sum) => sum.add(&of),
-            none => *none = Some(of),
+        match holder.object().map(|object| &mut found[types[object.index()] as usize]) {
+            None => groups.push((None, of)),
+            Some(Some(sum)) => sum.add(&of),
+            Some(none) => *none = Some(of),
         }
     }
-    let of_type = |(id, of): (u32, Option<OfType>)| Some((Some(TypeId(id)), of?));
-    Ok((0..).zip(found).filter_map(of_type).chain(groups).collect())
+    let found = (0..).map(TypeId).zip(found).filter_map(|(id, of)| Some((Some(id), of?)));
+    Ok(found.chain(groups).collect())
 }
 
 impl OfType {
@@ -371,8 +333,8 @@ impl OfType {
     fn add(&mut self, child: &OfType) {
         self.children += 1;
         self.retained = (self.retained.0 + child.retained.0, self.retained.1.wrapping_add(child.retained.1));
-        let rank = |of: &OfType| (of.largest.0, std::cmp::Reverse(of.largest.1));
-        if rank(child) > rank(self) {
+        let ((most, first), (bytes, holder)) = (self.largest, child.largest);
+        if bytes > most || bytes == most && holder < first {
             self.largest = child.largest;
         }
     }
