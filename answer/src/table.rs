@@ -40,8 +40,8 @@ impl Table {
 /// assert_eq!((table.columns.len(), table.rows.len(), table.rows[0].len()), (3, 2, 3));
 /// ```
 ///
-/// Cells are made in a loop: `?` leaves the function around it. A line `let name = …;` before the columns is evaluated
-/// once for each item. After `..` stand an iterable of columns and one of as many cells, such as an `Option` of each.
+/// Cells are made in a loop: `?` leaves the function around it. Lines `let name = …;` and `check()?;` before the columns
+/// are evaluated once for each item. After `..` stand an iterable of columns and one of as many cells, such as an `Option` of each.
 /// The columns are made before the rows.
 #[macro_export]
 macro_rules! table {
@@ -60,6 +60,9 @@ macro_rules! table {
     (@columns $columns:ident; let $name:pat = $value:expr; $($rest:tt)*) => {
         $crate::table!(@columns $columns; $($rest)*);
     };
+    (@columns $columns:ident; $check:expr; $($rest:tt)*) => {
+        $crate::table!(@columns $columns; $($rest)*);
+    };
     (@columns $columns:ident; ..$more:expr => $cells:expr $(, $($rest:tt)*)?) => {
         ::std::iter::Extend::<$crate::Column>::extend(&mut $columns, $more);
         $crate::table!(@columns $columns; $($($rest)*)?);
@@ -71,6 +74,10 @@ macro_rules! table {
     (@row $row:ident;) => {};
     (@row $row:ident; let $name:pat = $value:expr; $($rest:tt)*) => {
         let $name = $value;
+        $crate::table!(@row $row; $($rest)*);
+    };
+    (@row $row:ident; $check:expr; $($rest:tt)*) => {
+        $check;
         $crate::table!(@row $row; $($rest)*);
     };
     (@row $row:ident; ..$columns:expr => $cells:expr $(, $($rest:tt)*)?) => {

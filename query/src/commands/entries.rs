@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Entries, Entry, Heap, ObjectId};
 
-use crate::answer::{Answer, Audience, Column, Table, Value, units};
+use crate::answer::{Answer, Column, Value, table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -12,7 +12,7 @@ use crate::tables::entry_rows::EntryRows;
 use crate::tables::ranking;
 use crate::tables::references::{self, Wanted};
 
-use super::{Command, Group};
+use super::{Command, Group, inrefs};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "ID [FROM.. | FROM..TO]",
@@ -61,9 +61,8 @@ impl Listing {
         let total = self.found.entries.len() as u64;
         self.wanted.pass(ask.view.skip);
         let start = self.wanted.from.min(total);
-        let end = start + self.wanted.page(ask, total) as u64;
-        self.wanted.from = end;
-        let page = &self.found.entries[start as usize..end as usize];
+        self.wanted.from = start + self.wanted.page(ask, total) as u64;
+        let page = &self.found.entries[start as usize..self.wanted.from as usize];
         let (mut answer, objects) = self.table(ask, page)?;
         if total == 0 && self.found.are_known {
             answer = answer.note("it holds nothing");
@@ -77,44 +76,36 @@ impl Listing {
             answer = answer.cut(format!("only the first {} entries are told", units::grouped(total)));
         }
         answer = with_nulls(answer, &self.found);
-        answer.all_rows = Some(self.wanted.all(total));
-        let left = self.wanted.left(total);
-        if left > 0 && ask.view.is_whole {
-            answer.goes_on = true;
-        } else if left > 0 {
-            answer = answer.cut(references::rest_note(ask, COMMAND.name, self.object, end, left));
-            answer = answer.fact(Column::count("more_rows").for_machines(), left);
-        }
+        answer = inrefs::told(ask, answer, self.wanted, total, COMMAND.name, self.object);
         let snapshot = self.heap.snapshot();
         let listed = objects.into_iter().map(|object| (snapshot, object.unwrap_or(self.object))).collect();
         let reply = Reply::from(answer).listing_page(ask, listed).skipping(ask.view.skip.is_some());
-        Ok(if left > 0 { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
+        let has_more = self.wanted.left(total) > 0;
+        Ok(if has_more { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
     }
 
     /// A row for each entry, and the objects in the rows, if they are objects.
     fn table(&self, ask: &Ask, page: &[Entry]) -> Result<(Answer, Vec<Option<ObjectId>>), QueryError> {
         let heap = &self.heap;
-        let EntryRows { mut columns, rows, objects } = EntryRows::of(heap, page, &ask.meter())?;
+        let EntryRows { columns, rows, objects } = EntryRows::of(heap, page, &ask.meter())?;
         let asked = heap.ask_dominators(&ask.meter(), |dominators| {
-            let value = |row: &Vec<Value>| match row[3] {
-                Value::Number(id) => Some(ObjectId(u32::try_from(id).unwrap_or(u32::MAX))),
+            let retained = rows.iter().map(|row| match row[3] {
+                Value::Number(id) => {
+                    let id = ObjectId(u32::try_from(id).unwrap_or(u32::MAX));
+                    dominators.is_reachable(id).then(|| dominators.retained_bytes(id))
+                }
                 _ => None,
-            };
-            let retained = rows.iter().map(|row| value(row).filter(|&id| dominators.is_reachable(id)));
-            let retained: Vec<Option<u64>> = retained.map(|id| id.map(|id| dominators.retained_bytes(id))).collect();
-            Ok::<_, QueryError>((retained, dominators.is_exact()))
+            });
+            Ok::<_, QueryError>((retained.collect::<Vec<_>>(), dominators.is_exact()))
         });
         let (retained, is_exact) = asked?;
-        columns.insert(0, Column::row_number());
-        columns.push(ranking::retained_column(is_exact));
         let first = ask.listed_before() + 1;
-        let rows = rows.into_iter().zip(retained).enumerate().map(|(at, (mut row, retained))| {
-            row.insert(0, ask.row_number(first + at));
-            row.push(retained.into());
-            row
+        let table = table!("rows", rows.into_iter().zip(retained).enumerate(), |(at, (row, retained))| {
+            ask.context.check()?;
+            Column::row_number() => ask.row_number(first + at),
+            ..columns => row,
+            ranking::retained_column(is_exact) => retained,
         });
-        let rows = ask.context.collect(rows)?;
-        let table = Table { key: "rows", audience: Audience::Everyone, columns, rows };
         let count = Some(self.found.entries.len()).filter(|_| self.found.are_known && !self.found.has_more);
         let answer = Answer::default()
             .of_snapshot(heap.snapshot().0)

@@ -1,7 +1,9 @@
 //! `find`: objects that match an expression.
 
+mod page;
 mod processes;
 
+pub(super) use page::ListPage;
 pub(super) use processes::found as found_processes;
 
 use std::cmp::Reverse;
@@ -10,8 +12,7 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Expression, FoundPage, Heap, KindId, ObjectId, ObjectSet, Page, Progress, SnapshotId, objects};
 
-use crate::answer::units;
-use crate::answer::{Answer, Column, Table, Value};
+use crate::answer::{Answer, Column, Value, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::attributes::{self, ObjectAttribute};
@@ -38,7 +39,7 @@ const PAGE_OBJECTS: usize = 1 << 16;
 
 /// A search that can go on.
 #[derive(Clone)]
-pub(crate) struct Question {
+struct Question {
     snapshot: SnapshotId,
     kinds: Vec<KindId>,
     expression: Expression,
@@ -51,29 +52,21 @@ pub(crate) struct Question {
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let request = Request::of(&ask.arguments);
+    let by = match &request.by[..] {
+        [] => Ok(None),
+        [name] => Ok(Some(name.as_str())),
+        [_, other, ..] => Err(COMMAND.refuses(&format!("by {other}"))),
+    };
     let (snapshot, kinds, expression) = match asked::asked(ask, &request.rest, 0)? {
         Asked::Objects(snapshot, kinds, expression) => (snapshot, kinds, expression),
-        Asked::Processes(expression) => {
-            let by = match &request.by[..] {
-                [] => None,
-                [name] => Some(name.as_str()),
-                [_, other, ..] => return Err(COMMAND.refuses(&format!("by {other}"))),
-            };
-            return processes::found(ask, &COMMAND, &expression, by, request.rows);
-        }
+        Asked::Processes(expression) => return processes::found(ask, &COMMAND, &expression, by?, request.rows),
     };
     if request.rows == Some(0) {
         return Err(QueryError::usage("0 objects are none: `count` counts them"));
     }
     let question = Question { snapshot, kinds, expression, from: ObjectId(0), rows: request.rows, matching: None };
-    match &request.by[..] {
-        [] => question.answer(ask),
-        [name] => {
-            let by = ranking(name)?;
-            Ranked { question, by, largest: Arc::default(), shown: 0, matching: 0 }.answer(ask)
-        }
-        [_, other, ..] => Err(COMMAND.refuses(&format!("by {other}"))),
-    }
+    let Some(name) = by? else { return question.answer(ask) };
+    Ranked { question, by: ranking(name)?, largest: Arc::default(), shown: 0, matching: 0 }.answer(ask)
 }
 
 /// The attribute that ranks objects: a number that has this name, or the first one that begins with it.
@@ -92,42 +85,37 @@ fn ranking(name: &str) -> Result<&'static ObjectAttribute, QueryError> {
 
 /// The objects that match, those that have most first, and those last that have no such number; equal ones by their number.
 #[derive(Clone)]
-pub(crate) struct Ranked {
+struct Ranked {
     question: Question,
     by: &'static ObjectAttribute,
     /// The first of them.
     largest: Arc<[ObjectId]>,
-    /// How many of these were shown.
+    /// Number of these that were shown.
     shown: usize,
-    /// How many match.
-    matching: u64,
+    /// Number of objects that match.
+    matching: usize,
 }
 
 impl Ranked {
     /// The next page.
-    pub(super) fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
-        let snapshot = self.question.snapshot;
+    fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
+        let Question { snapshot, rows, .. } = self.question;
         let heap = ask.heap(snapshot)?;
         let is_first = self.shown == 0;
-        let skip = ask.view.skip.filter(|_| self.is_whole(ask));
-        let piece = if self.is_whole(ask) { ask.view.piece } else { ask.ranking_rows(self.question.rows) };
-        if let Some(skip) = skip {
+        if let Some(skip) = ask.view.skip.filter(|_| ask.view.is_whole && rows.is_none()) {
             // A window: what comes after it is not looked for.
             let skip = usize::try_from(skip).unwrap_or(usize::MAX);
-            self.search(&heap, skip.saturating_add(piece), &ask.meter())?;
-            self.shown = skip.min(self.largest.len());
+            self.search(&heap, skip.saturating_add(ask.view.piece), &ask.meter())?;
         } else if self.shown == self.largest.len() {
-            let rows = ask.ranking_rows(self.question.rows);
-            self.search(&heap, self.shown.saturating_add(rows), &ask.meter())?;
+            self.search(&heap, self.shown.saturating_add(ask.ranking_rows(rows)), &ask.meter())?;
         }
-        let end = self.largest.len().min(self.shown.saturating_add(piece));
-        let page = &self.largest[self.shown..end];
-        ask.context.require_rows(page.len())?;
-        let details = objects(heap.recording(), self.question.snapshot, page)?;
+        let page = ListPage::next(ask, rows, self.shown, self.matching);
+        let ids = &self.largest[page.rows.clone()];
+        ask.context.require_rows(ids.len())?;
+        let details = objects(heap.recording(), snapshot, ids)?;
         let mut table = found::table(ask, &heap, &details)?;
-        let by_retained = self.by.column().key == RETAINED;
-        let is_exact = !by_retained || heap.dominators(&ask.meter())?.is_exact();
         let mut column = self.by.column();
+        let is_exact = column.key != RETAINED || heap.dominators(&ask.meter())?.is_exact();
         if table.columns.iter().all(|known| known.key != column.key) {
             if !is_exact {
                 column.heading = format!("≥ {}", column.heading).into();
@@ -136,28 +124,23 @@ impl Ranked {
             let cells = (self.by.read)(&details, &heap, &ask.meter())?;
             table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
         }
-        self.shown = end;
-        let page = page.iter().copied().map(|id| (snapshot, id)).collect();
-        let answer = self.about(ask, table, is_exact)?;
-        let mut reply = Reply::from(answer).listing_page(ask, page).skipping(skip.is_some());
-        if is_first || !self.is_whole(ask) {
-            reply = reply.with_last(self.named(ask)?);
+        self.shown = page.rows.end;
+        let mut answer = page.told(ask, Answer::default().of_snapshot(snapshot.0).table(table), "object", COMMAND.name);
+        if self.matching == 0 {
+            answer = answer.note("no object matches");
         }
-        Ok(if (self.shown as u64) < self.matching {
-            reply.with_more(move |ask| self.clone().answer(ask))
-        } else {
-            reply
-        })
-    }
-
-    /// All that is listed by now, or all that will be.
-    fn named(&self, ask: &Ask) -> Result<Arc<ObjectSet>, QueryError> {
-        let named = if self.is_whole(ask) { &self.largest[..] } else { &self.largest[..self.shown] };
-        ask.set_of(self.question.snapshot, named.iter().copied())
-    }
-
-    fn is_whole(&self, ask: &Ask) -> bool {
-        ask.view.is_whole && self.question.rows.is_none()
+        answer = found::with_exactness(answer, ask, snapshot, &self.question.expression)?;
+        if !is_exact {
+            answer = answer.at_least();
+        }
+        let listed = ids.iter().map(|&id| (snapshot, id)).collect();
+        let mut reply = Reply::from(answer).listing_page(ask, listed).skipping(page.has_skipped);
+        if is_first || !page.is_whole {
+            // All that is listed by now, or all that will be.
+            let named = if page.is_whole { &self.largest[..] } else { &self.largest[..self.shown] };
+            reply = reply.with_last(ask.set_of(snapshot, named.iter().copied())?);
+        }
+        Ok(if page.has_more() { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
     }
 
     /// Finds the first `rows` of them.
@@ -168,7 +151,7 @@ impl Ranked {
         while let Some(start) = from {
             let page = Page { from: start, limit: PAGE_OBJECTS };
             let found = heap.find(&self.question.kinds, &self.question.expression, page, progress)?;
-            self.matching += found.objects.len() as u64;
+            self.matching += found.objects.len();
             let cells = (self.by.read)(&found.objects, heap, progress)?;
             for (object, cell) in found.objects.iter().zip(cells) {
                 largest.push(Reverse((rank(&cell), Reverse(object.id))));
@@ -181,27 +164,6 @@ impl Ranked {
         let sorted = largest.into_sorted_vec().into_iter();
         self.largest = sorted.map(|Reverse((_, Reverse(id)))| id).collect();
         Ok(())
-    }
-
-    fn about(&self, ask: &Ask, table: Table, is_exact: bool) -> Result<Answer, QueryError> {
-        let left = self.matching - self.shown as u64;
-        let is_whole = self.is_whole(ask);
-        let mut answer = Answer::default()
-            .of_snapshot(self.question.snapshot.0)
-            .fact(Column::text("complete").for_machines(), Value::Flag(left == 0 || is_whole))
-            .table(table);
-        answer.goes_on = is_whole && left > 0;
-        answer.all_rows = Some(self.matching).filter(|_| is_whole);
-        if self.matching == 0 {
-            answer = answer.note("no object matches");
-        } else if left > 0 && !is_whole {
-            let way = if ask.view.is_paged { "`more`" } else { "`find N …` lists N" };
-            let all = units::counted(self.matching, "object");
-            let note = format!("… {} of {all} that match: {way}", units::grouped(self.shown as u64));
-            answer = if self.question.rows.is_none() { answer.cut(note) } else { answer.note(note) };
-        }
-        let answer = found::with_exactness(answer, ask, self.question.snapshot, &self.question.expression)?;
-        Ok(if is_exact { answer } else { answer.at_least() })
     }
 }
 
@@ -216,15 +178,20 @@ fn rank(cell: &Value) -> Option<u64> {
 
 impl Question {
     /// The next page.
-    pub(super) fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
+    fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
         let is_whole = ask.view.is_whole && self.rows.is_none();
-        let found = if is_whole { self.piece(ask)? } else { self.page(ask)? };
+        let found = if is_whole {
+            self.piece(ask)?
+        } else {
+            let page = Page { from: self.from, limit: ask.ranking_rows(self.rows) };
+            ask.heap(self.snapshot)?.find(&self.kinds, &self.expression, page, &ask.meter())?
+        };
         let table = found::table(ask, &*ask.heap(self.snapshot)?, &found.objects)?;
         let page: Listed = found.objects.iter().map(|object| (self.snapshot, object.id)).collect();
         let last = if is_whole { self.matching.clone() } else { Some(ask.set_of_pages(self.snapshot, &page)?) };
         let mut answer = Answer::default()
             .of_snapshot(self.snapshot.0)
-            .fact(Column::text("complete").for_machines(), Value::Flag(found.next.is_none() || is_whole))
+            .fact(Column::text("complete").for_machines(), found.next.is_none() || is_whole)
             .table(table);
         answer = found::with_exactness(answer, ask, self.snapshot, &self.expression)?;
         answer.all_rows = self.matching.as_ref().filter(|_| is_whole).map(|matching| matching.len());
@@ -250,11 +217,6 @@ impl Question {
         Ok(if found.next.is_some() { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
     }
 
-    fn page(&self, ask: &Ask) -> Result<FoundPage, QueryError> {
-        let page = Page { from: self.from, limit: ask.ranking_rows(self.rows) };
-        Ok(ask.heap(self.snapshot)?.find(&self.kinds, &self.expression, page, &ask.meter())?)
-    }
-
     /// The next of all that match. They are found once, as a set of a bit for each object.
     fn piece(&mut self, ask: &Ask) -> Result<FoundPage, QueryError> {
         let matching = match &self.matching {
@@ -269,7 +231,6 @@ impl Question {
         let next = ids.get(piece).copied();
         ids.truncate(piece);
         self.matching = Some(matching);
-        let recording = ask.recording()?;
-        Ok(FoundPage { objects: objects(&recording, self.snapshot, &ids)?, next })
+        Ok(FoundPage { objects: objects(&*ask.recording()?, self.snapshot, &ids)?, next })
     }
 }

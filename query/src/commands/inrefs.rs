@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Heap, ObjectId, Referrers};
 
-use crate::answer::{Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -22,7 +22,7 @@ pub(super) const COMMAND: Command = Command {
 
 /// References that are yet to be shown.
 #[derive(Clone)]
-pub(crate) struct Incoming {
+struct Incoming {
     heap: Arc<Heap>,
     object: ObjectId,
     referrers: Arc<Referrers>,
@@ -47,7 +47,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 
 impl Incoming {
     /// The next page.
-    pub(super) fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
+    fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
         let total = self.referrers.count();
         self.wanted.pass(ask.view.skip);
         let most = self.wanted.page(ask, total);
@@ -55,21 +55,18 @@ impl Incoming {
         self.wanted.from = self.wanted.from.saturating_add(most as u64);
         let tables = self.heap.recording().tables()?;
         let (snapshot, first) = (self.heap.snapshot(), ask.listed_before() + 1);
-        let rows = found.iter().enumerate().map(|(at, reference)| {
+        let table = table!("rows", found.iter().enumerate(), |(at, reference)| {
+            ask.context.check()?;
             let source = &reference.source;
-            vec![
-                ask.row_number(first + at),
-                source.id.0.into(),
-                Value::text(tables.type_title(source.type_id)),
-                label::name(tables, source.name),
-                Value::text(tables.kind_name(tables.type_kind(source.type_id))),
-                references::label(tables, reference.label),
-                references::strength(tables, reference.strength),
-                source.shallow_bytes.into(),
-            ]
+            Column::row_number() => ask.row_number(first + at),
+            Column::object("source") => source.id.0,
+            Column::text("type") => tables.type_title(source.type_id),
+            Column::text("name") => label::name(tables, source.name),
+            Column::text("kind") => tables.kind_name(tables.type_kind(source.type_id)),
+            Column::text("label").called("reference") => references::label(tables, reference.label),
+            Column::text("strength") => references::strength(tables, reference.strength),
+            Column::bytes("shallow_bytes") => source.shallow_bytes,
         });
-        let table =
-            Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: ask.context.collect(rows)? };
         let mut answer = references::about(snapshot, self.object, total).table(table);
         let listed = found.iter().map(|reference| (snapshot, reference.source.id)).collect();
         if total == 0 {
@@ -77,28 +74,28 @@ impl Incoming {
         } else if most == 0 {
             answer = answer.note(format!("the references to it have the numbers 0 to {}", total - 1));
         }
-        answer.all_rows = Some(self.wanted.all(total));
-        let left = self.wanted.left(total);
-        if left > 0 && ask.view.is_whole {
-            answer.goes_on = true;
-        } else if left > 0 {
-            answer = answer.cut(references::rest_note(ask, COMMAND.name, self.object, self.wanted.from, left));
-            answer = answer.fact(Column::count("more_rows").for_machines(), left);
-        }
+        let answer = told(ask, answer, self.wanted, total, COMMAND.name, self.object);
         let reply = Reply::from(answer).listing_page(ask, listed).skipping(ask.view.skip.is_some());
-        Ok(if left > 0 { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
+        let has_more = self.wanted.left(total) > 0;
+        Ok(if has_more { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
     }
 }
 
-fn columns() -> Vec<Column> {
-    vec![
-        Column::row_number(),
-        Column::object("source"),
-        Column::text("type"),
-        Column::text("name"),
-        Column::text("kind"),
-        Column::text("label").called("reference"),
-        Column::text("strength"),
-        Column::bytes("shallow_bytes"),
-    ]
+/// Says of an answer with references or entries how many of `total` follow, and how to get them.
+pub(super) fn told(
+    ask: &Ask,
+    mut answer: Answer,
+    wanted: Wanted,
+    total: u64,
+    verb: &'static str,
+    object: ObjectId,
+) -> Answer {
+    let left = wanted.left(total);
+    answer.all_rows = Some(wanted.all(total));
+    answer.goes_on = left > 0 && ask.view.is_whole;
+    if left == 0 || ask.view.is_whole {
+        return answer;
+    }
+    let note = references::rest_note(ask, verb, object, wanted.from, left);
+    answer.cut(note).fact(Column::count("more_rows").for_machines(), left)
 }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use barrow_analyzer::{FieldPath, FieldValue, Heap, Held, ObjectId, ObjectSet, Progress, Tables, objects};
 
-use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, Table, Value, table};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
@@ -15,6 +14,7 @@ use crate::error::QueryError;
 use crate::language::request::is_operator;
 use crate::tables::{found, held};
 
+use super::find::ListPage;
 use super::{Command, Completion, Group};
 
 pub(super) const COMMAND: Command = Command {
@@ -66,10 +66,11 @@ impl Asked {
     fn of(arguments: &Arguments) -> Result<Self, QueryError> {
         let arguments = arguments.divided();
         let words = arguments.words();
-        let is_word = |at: usize, word: &str| {
-            words[at] == word && !(at > 0 && !arguments.ends_quoted(at - 1) && is_operator(&words[at - 1]))
-        };
-        let Some(of) = (0..words.len()).find(|&at| is_word(at, "of")) else {
+        // After an operator it is a value.
+        let of = (0..words.len()).find(|&at| {
+            words[at] == "of" && (at == 0 || arguments.ends_quoted(at - 1) || !is_operator(&words[at - 1]))
+        });
+        let Some(of) = of else {
             return Err(QueryError::usage(format!("list which columns? `{}`", COMMAND.example)));
         };
         let by = (of + 1..words.len()).find(|&at| words[at] == "by").unwrap_or(words.len());
@@ -104,15 +105,19 @@ enum What {
 
 impl What {
     fn named(name: &str) -> Result<Self, QueryError> {
-        if name.starts_with('.') {
-            let message =
-                || QueryError::usage(format!("`{name}` is no field; a field is written `.name` or `.owner.name`"));
-            return FieldPath::typed(name).map(What::Field).ok_or_else(message);
-        }
-        let known = attributes::named(name).map(What::Attribute);
-        known.ok_or_else(|| {
-            let words = attributes::words().join(", ");
-            QueryError::usage(format!("`{name}` is no column; there are fields, as `.{name}`, and {words}"))
+        let is_field = name.starts_with('.');
+        let found = match is_field {
+            true => FieldPath::typed(name).map(What::Field),
+            false => attributes::named(name).map(What::Attribute),
+        };
+        found.ok_or_else(|| {
+            QueryError::usage(match is_field {
+                true => format!("`{name}` is no field; a field is written `.name` or `.owner.name`"),
+                false => {
+                    let words = attributes::words().join(", ");
+                    format!("`{name}` is no column; there are fields, as `.{name}`, and {words}")
+                }
+            })
         })
     }
 
@@ -130,11 +135,11 @@ impl What {
             What::Field(path) => {
                 let column = heap.field_column(set, path, progress)?;
                 let lines = heap.lines_of(&column, progress)?;
-                let key = |held: &Held| match held {
+                let keys = column.iter().map(|held| match held {
                     Held::Object(id) if lines.contains_key(id) => Key::Text(lines[id].clone()),
                     held => Key::of_held(*held, tables),
-                };
-                Ok(column.iter().map(key).collect())
+                });
+                Ok(keys.collect())
             }
             What::Attribute(attribute) => {
                 let mut keys = Vec::new();
@@ -190,31 +195,35 @@ impl Key {
 
     /// The order of two keys: numbers, from the largest on; texts from A on; objects; then those without a value.
     fn order(&self, other: &Key, direction: Option<Direction>) -> Ordering {
-        let number = |key: &Key| match key {
-            Key::Number(number) => Some(*number),
+        let (order, usual) = match (self, other) {
+            _ if self.class() != other.class() => return self.class().cmp(&other.class()),
+            (Key::Object(one), Key::Object(other)) => (one.cmp(other), Direction::Ascending),
+            (Key::Text(one), Key::Text(other)) => (one.cmp(other), Direction::Ascending),
+            (Key::Whole(one), Key::Whole(other)) => (one.cmp(other), Direction::Descending),
+            (one, other) => (one.number().total_cmp(&other.number()), Direction::Descending),
+        };
+        match direction.unwrap_or(usual) {
+            Direction::Ascending => order,
+            Direction::Descending => order.reverse(),
+        }
+    }
+
+    /// The place of all keys of its kind.
+    fn class(&self) -> u8 {
+        match self {
+            Key::Number(_) | Key::Whole(_) => 0,
+            Key::Text(_) => 1,
+            Key::Object(_) => 2,
+            Key::None => 3,
+        }
+    }
+
+    fn number(&self) -> f64 {
+        match self {
+            Key::Number(number) => *number,
             #[expect(clippy::cast_precision_loss, reason = "whole numbers are compared with each other exactly")]
-            Key::Whole(whole) => Some(*whole as f64),
-            Key::Text(_) | Key::Object(_) | Key::None => None,
-        };
-        let turned = |order: Ordering, usual: Direction| match direction.unwrap_or(usual) == Direction::Ascending {
-            true => order,
-            false => order.reverse(),
-        };
-        match (self, other) {
-            (Key::None, Key::None) => Ordering::Equal,
-            (Key::None, _) => Ordering::Greater,
-            (_, Key::None) => Ordering::Less,
-            (Key::Object(one), Key::Object(other)) => turned(one.cmp(other), Direction::Ascending),
-            (Key::Object(_), _) => Ordering::Greater,
-            (_, Key::Object(_)) => Ordering::Less,
-            (Key::Whole(one), Key::Whole(other)) => turned(one.cmp(other), Direction::Descending),
-            (Key::Text(one), Key::Text(other)) => turned(one.cmp(other), Direction::Ascending),
-            (Key::Text(_), _) => Ordering::Greater,
-            (_, Key::Text(_)) => Ordering::Less,
-            (one, other) => {
-                let (one, other) = (number(one).unwrap_or(f64::NAN), number(other).unwrap_or(f64::NAN));
-                turned(one.total_cmp(&other), Direction::Descending)
-            }
+            Key::Whole(whole) => *whole as f64,
+            Key::Text(_) | Key::Object(_) | Key::None => f64::NAN,
         }
     }
 }
@@ -225,7 +234,7 @@ struct Listing {
     heap: Arc<Heap>,
     asked: Arc<Asked>,
     ids: Arc<[ObjectId]>,
-    /// How many were shown.
+    /// Number of rows that were shown.
     shown: usize,
     is_exact: bool,
 }
@@ -233,42 +242,26 @@ struct Listing {
 impl Listing {
     /// The next page.
     fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
-        let is_whole = ask.view.is_whole && self.asked.rows.is_none();
-        let skip = ask.view.skip.filter(|_| is_whole);
-        if let Some(skip) = skip {
-            self.shown = usize::try_from(skip).unwrap_or(usize::MAX).min(self.ids.len());
-        }
-        let rows = if is_whole { ask.view.piece } else { ask.ranking_rows(self.asked.rows) };
-        let end = self.ids.len().min(self.shown.saturating_add(rows));
-        let table = self.table(ask, self.shown..end)?;
-        let listed = self.ids[self.shown..end].iter().map(|&id| (self.heap.snapshot(), id)).collect();
-        self.shown = end;
-        let left = self.ids.len() - end;
-        let mut answer = Answer::default()
-            .of_snapshot(self.heap.snapshot().0)
-            .fact(Column::text("complete").for_machines(), Value::Flag(left == 0 || is_whole))
-            .table(table);
-        answer.goes_on = is_whole && left > 0;
-        answer.all_rows = Some(self.ids.len() as u64).filter(|_| is_whole);
+        let (snapshot, page) = (self.heap.snapshot(), ListPage::next(ask, self.asked.rows, self.shown, self.ids.len()));
+        let ids = &self.ids[page.rows.clone()];
+        let table = self.table(ask, ids)?;
+        let listed = ids.iter().map(|&id| (snapshot, id)).collect();
+        self.shown = page.rows.end;
+        let mut answer = page.told(ask, Answer::default().of_snapshot(snapshot.0).table(table), "object", COMMAND.name);
         if self.ids.is_empty() {
             answer = answer.note("no object matches");
-        } else if left > 0 && !is_whole {
-            let way = if ask.view.is_paged { "`more`" } else { "`list N …` lists N" };
-            let all = units::counted(self.ids.len() as u64, "object");
-            let note = format!("… {} of {all} that match: {way}", units::grouped(end as u64));
-            answer = if self.asked.rows.is_none() { answer.cut(note) } else { answer.note(note) };
         }
         let answer = found::said(answer, self.is_exact);
-        let reply = Reply::from(answer).listing_page(ask, listed).skipping(skip.is_some());
-        Ok(if left > 0 { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
+        let reply = Reply::from(answer).listing_page(ask, listed).skipping(page.has_skipped);
+        Ok(if page.has_more() { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
     }
 
-    fn table(&self, ask: &Ask, page: std::ops::Range<usize>) -> Result<Table, QueryError> {
-        let (heap, page) = (&self.heap, &self.ids[page]);
-        ask.context.require_rows_of(page.len(), ROW_BYTES + CELL_BYTES * self.asked.columns.len() as u64)?;
+    fn table(&self, ask: &Ask, ids: &[ObjectId]) -> Result<Table, QueryError> {
+        let heap = &self.heap;
+        ask.context.require_rows_of(ids.len(), ROW_BYTES + CELL_BYTES * self.asked.columns.len() as u64)?;
         let meter = ask.meter();
-        let details = objects(heap.recording(), heap.snapshot(), page)?;
-        let mut sorted = page.to_vec();
+        let details = objects(heap.recording(), heap.snapshot(), ids)?;
+        let mut sorted = ids.to_vec();
         sorted.sort_unstable();
         let set = ObjectSet::from_sorted(heap.snapshot(), heap.object_count(), sorted.iter().copied());
         let (mut columns, mut cells) = (Vec::new(), Vec::new());
@@ -276,7 +269,7 @@ impl Listing {
             let of_what = match what {
                 What::Field(path) => {
                     let column = heap.field_column(&set, path, &meter)?;
-                    let in_order = page.iter().filter_map(|id| sorted.binary_search(id).ok()).map(|at| column[at]);
+                    let in_order = ids.iter().filter_map(|id| sorted.binary_search(id).ok()).map(|at| column[at]);
                     held::told_cells(heap, &in_order.collect::<Vec<_>>(), &meter)?
                 }
                 What::Attribute(attribute) => (attribute.read)(&details, heap, &meter)?,
@@ -284,13 +277,11 @@ impl Listing {
             columns.push(what.column(&of_what).secondary());
             cells.push(of_what);
         }
-        columns.splice(0..0, [Column::row_number(), Column::object("object")]);
-        let row = |at: usize| {
-            let number = ask.row_number(ask.listed_before() + 1 + at);
-            let own = cells.iter().map(|column| column[at].clone());
-            [number, page[at].0.into()].into_iter().chain(own).collect()
-        };
-        let rows = ask.context.collect((0..page.len()).map(row))?;
-        Ok(Table { key: "rows", audience: Audience::Everyone, columns, rows })
+        Ok(table!("rows", ids.iter().enumerate(), |(at, id)| {
+            ask.context.check()?;
+            Column::row_number() => ask.row_number(ask.listed_before() + 1 + at),
+            Column::object("object") => id.0,
+            ..columns => cells.iter().map(|column| column[at].clone()),
+        }))
     }
 }

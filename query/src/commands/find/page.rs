@@ -1,0 +1,50 @@
+//! The next page of a long list, as `find`, `list` and `processes` show it.
+
+use std::ops::Range;
+
+use crate::answer::{Answer, Column, units};
+use crate::ask::Ask;
+
+/// The rows of a list that an answer shows.
+pub(crate) struct ListPage {
+    pub(crate) rows: Range<usize>,
+    /// Every row is made, piece by piece.
+    pub(crate) is_whole: bool,
+    /// Whether the rows before a window were passed over.
+    pub(crate) has_skipped: bool,
+    /// Whether the number of rows of a page was given.
+    is_sized: bool,
+    /// Number of rows of the list.
+    total: usize,
+}
+
+impl ListPage {
+    /// The page that follows the first `shown` of `total` rows; `size` is the number of rows of a page, if given.
+    pub(crate) fn next(ask: &Ask, size: Option<usize>, shown: usize, total: usize) -> Self {
+        let is_whole = ask.view.is_whole && size.is_none();
+        let skip = ask.view.skip.filter(|_| is_whole);
+        let start = skip.map_or(shown, |skip| usize::try_from(skip).unwrap_or(usize::MAX).min(total));
+        let end = start.saturating_add(if is_whole { ask.view.piece } else { ask.ranking_rows(size) }).min(total);
+        ListPage { rows: start..end, is_whole, has_skipped: skip.is_some(), is_sized: size.is_some(), total }
+    }
+
+    /// Whether rows follow.
+    pub(crate) fn has_more(&self) -> bool {
+        self.rows.end < self.total
+    }
+
+    /// Says of the answer whether it is complete, and how `verb` shows more of its rows, each of which is a `thing`.
+    pub(crate) fn told(&self, ask: &Ask, mut answer: Answer, thing: &str, verb: &str) -> Answer {
+        let is_cut = self.has_more() && !self.is_whole;
+        answer = answer.fact(Column::text("complete").for_machines(), !is_cut);
+        answer.goes_on = self.has_more() && self.is_whole;
+        answer.all_rows = self.is_whole.then_some(self.total as u64);
+        if !is_cut {
+            return answer;
+        }
+        let way = if ask.view.is_paged { "`more`".to_owned() } else { format!("`{verb} N …` lists N") };
+        let all = units::counted(self.total as u64, thing);
+        let note = format!("… {} of {all} that match: {way}", units::grouped(self.rows.end as u64));
+        if self.is_sized { answer.note(note) } else { answer.cut(note) }
+    }
+}
