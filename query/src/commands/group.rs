@@ -1,8 +1,11 @@
 //! `group`: objects by what they have in common.
 
+use std::cmp::Reverse;
+use std::sync::Arc;
+
 use barrow_analyzer::{GroupKey, GroupRetained, Heap, ObjectGroups, Progress, RetainedByGroups};
 
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, Table, Value, table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -34,11 +37,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let found = heap.groups(&set, &keys, &meter)?;
     let retained = if order == Order::Retained { Some(found.retained(&meter)?) } else { None };
     ask.context.require_rows_of(found.groups.len(), ROW_BYTES + KEY_BYTES * keys.len() as u64)?;
-    let rows = rows(&keys, &found, retained.as_ref(), order, &heap, &meter)?;
+    let table = table(&keys, &found, retained.as_ref(), order, &heap, &meter)?;
     drop(meter);
-    let rows = ask.context.collect(rows.into_iter())?;
-    let columns = columns(&keys, &rows, retained.is_some());
-    let table = Table { key: "rows", audience: Audience::Everyone, columns, rows };
+    ask.context.check()?;
     let sum = group_keys::totals(found.groups.iter());
     let mut answer = Answer::default()
         .of_snapshot(snapshot.0)
@@ -60,63 +61,46 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         answer = answer.note("no object matches");
     }
     let rows = request.rows.unwrap_or_else(|| ask.page_rows());
-    Ok(more::first_page(ask, answer, rows).with_last(std::sync::Arc::new(set)))
+    Ok(more::first_page(ask, answer, rows).with_last(Arc::new(set)))
 }
 
 /// A row for each group, the largest first, and one for what is shared.
-fn rows(
+fn table(
     keys: &[GroupKey],
     found: &ObjectGroups<'_>,
     retained: Option<&RetainedByGroups>,
     order: Order,
     heap: &Heap,
     progress: &dyn Progress,
-) -> Result<Vec<Vec<Value>>, QueryError> {
+) -> Result<Table, QueryError> {
     let (groups, tables) = (&found.groups, heap.recording().tables()?);
     let lines = group_keys::lines(found, heap, progress)?;
     let mut cells = group_keys::cells(keys, found, &lines, heap)?;
-    let retained_of = |at: usize| retained.map(|retained| retained.groups[at]);
-    let rank = |at: usize| order.of(&group_keys::totals([&groups[at]].into_iter()), retained_of(at));
+    let key_columns = group_keys::columns(keys, &cells);
     let named: Vec<&GroupKey> = keys.iter().filter(|key| !key.is_held()).collect();
-    let names = |at: usize| named.iter().map(|key| groups[at].key(key, tables)).collect::<Vec<_>>();
-    let place = |held| held::order(held, &lines, tables);
-    let places = |at: usize| found.held(&groups[at]).iter().map(place).collect::<Vec<_>>();
+    let mut ranks = Vec::with_capacity(groups.len());
+    for (at, group) in groups.iter().enumerate() {
+        let totals = group_keys::totals([group].into_iter());
+        ranks.push(order.of(&totals, retained.map(|retained| retained.groups[at])));
+    }
     let mut sorted: Vec<usize> = (0..groups.len()).collect();
-    sorted.sort_by_cached_key(|&at| (std::cmp::Reverse(rank(at)), names(at), places(at)));
+    sorted.sort_by_cached_key(|&at| {
+        let names: Vec<_> = named.iter().map(|key| groups[at].key(key, tables)).collect();
+        let places: Vec<_> = found.held(&groups[at]).iter().map(|held| held::order(held, &lines, tables)).collect();
+        (Reverse(ranks[at]), names, places)
+    });
     let shared = retained.map_or(GroupRetained::default(), |retained| retained.shared);
-    let mut whole = sorted.iter().map(|&at| rank(at)).fold(0, u64::wrapping_add);
-    if order == Order::Retained {
-        whole = whole.wrapping_add(shared.bytes);
-    }
-    let mut row = |at: usize| {
-        let group = &groups[at];
-        let mut row = std::mem::take(&mut cells[at]);
-        row.extend([group.objects.into(), group.heap_bytes.into(), group.unmanaged_bytes.into()]);
-        row.extend(retained_of(at).into_iter().flat_map(|retained| [retained.bytes.into(), "group".into()]));
-        row.push(Value::share(rank(at), whole));
-        row
-    };
-    let mut rows: Vec<Vec<Value>> = sorted.into_iter().map(&mut row).collect();
-    if shared.bytes > 0 {
-        let mut row = vec![Value::None; keys.len()];
-        row.extend([0_u64.into(), 0_u64.into(), 0_u64.into(), shared.bytes.into(), "shared".into()]);
-        row.push(Value::share(shared.bytes, whole));
-        rows.push(row);
-    }
-    Ok(rows)
-}
-
-fn columns(keys: &[GroupKey], rows: &[Vec<Value>], are_retained: bool) -> Vec<Column> {
-    let mut columns = group_keys::columns(keys, rows);
-    columns.extend([
-        Column::count("objects"),
-        Column::bytes("shallow_bytes"),
-        Column::bytes("unmanaged_bytes").secondary(),
-    ]);
-    if are_retained {
-        columns.push(Column::bytes("retained_bytes"));
-        columns.push(Column::text("part"));
-    }
-    columns.push(Column::share("share").for_people());
-    columns
+    let whole = ranks.iter().copied().fold(shared.bytes, u64::wrapping_add);
+    let places = sorted.into_iter().map(Some).chain((shared.bytes > 0).then_some(None));
+    Ok(table!("rows", places, |place| {
+        let totals = group_keys::totals(place.map(|at| &groups[at]).into_iter());
+        let of_row = retained.map(|retained| place.map_or(shared, |at| retained.groups[at]));
+        ..key_columns => place.map_or_else(|| vec![Value::None; keys.len()], |at| std::mem::take(&mut cells[at])),
+        Column::count("objects") => totals.objects,
+        Column::bytes("shallow_bytes") => totals.heap_bytes,
+        Column::bytes("unmanaged_bytes").secondary() => totals.unmanaged_bytes,
+        ..retained.map(|_| Column::bytes("retained_bytes")) => of_row.map(|retained| retained.bytes),
+        ..retained.map(|_| Column::text("part")) => of_row.map(|_| if place.is_some() { "group" } else { "shared" }),
+        Column::share("share").for_people() => Value::share(place.map_or(shared.bytes, |at| ranks[at]), whole),
+    }))
 }

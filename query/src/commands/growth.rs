@@ -1,9 +1,8 @@
 //! `growth`: what grows over the snapshots, by path of types.
 
-use barrow_analyzer::{FALSE_ALARMS, Growth, GrowthRow, LEAST_POINTS, SURE_POINTS, SnapshotId, Verdict};
+use barrow_analyzer::{FALSE_ALARMS, Growth, GrowthRow, LEAST_POINTS, SURE_POINTS, Verdict};
 
-use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, Table, Value, table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -33,104 +32,76 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         (page, words) = (rows, &words[..words.len() - 1]);
     }
     let (snapshots, is_repeated) = growth_series::snapshots(ask, &recording, words)?;
-    let growth = growth_series::folded(ask, &recording, &snapshots, type_path::least_share(&ask.arguments)?)?;
+    let least_share = type_path::least_share(&ask.arguments)?;
+    let growth = growth_series::folded(ask, &recording, &snapshots, least_share)?;
     let (rows, tested) = (growth.rows(), growth.large().count());
     let (carried, rows): (Vec<GrowthRow>, Vec<GrowthRow>) = rows.into_iter().partition(|row| row.is_carried);
     let (rows, still): (Vec<GrowthRow>, Vec<GrowthRow>) = rows.into_iter().partition(|row| growth.changes(row.node));
-    let are = |verdict: Verdict| rows.iter().filter(|row| row.judgement.verdict == verdict).count() as u64;
-    let note = verdict(are, &units::counted(tested as u64, "path"), snapshots.len());
-    let answer = Answer::default()
-        .fact(Column::nested("snapshots"), numbers(&snapshots))
+    let verdicts = rows.iter().map(|row| row.judgement.verdict);
+    let mut answer = Answer::default()
+        .fact(Column::nested("snapshots"), list(snapshots.iter().map(|snapshot| snapshot.0)))
         .fact(Column::text("slope_per").for_machines(), series::PER)
         .fact(Column::share("confidence").for_machines(), Value::Share(1.0 - FALSE_ALARMS))
         .fact(Column::count("paths").for_machines(), tested)
         .fact(Column::count("unchanged_paths").for_machines(), still.len())
-        .fact(Column::nested("unknown_below_bytes").for_machines(), least(&growth))
+        .fact(Column::nested("unknown_below_bytes").for_machines(), list(growth.least_bytes().iter().copied()))
         .table(table(&growth, &rows))
-        .note(note)
+        .note(verdict(verdicts, &units::counted(tested as u64, "path"), snapshots.len()))
         .with_exactness(growth.is_exact());
-    let answer = if is_repeated { answer.note(growth_series::REPEATED) } else { answer };
-    let answer = match carried.len() as u64 {
-        0 => answer,
-        count => answer
-            .note(format!("{} left out: paths below have nine tenths of the growth", units::counted(count, "path"))),
-    };
-    let answer = match still.len() {
-        0 => answer,
-        count => answer.note(format!(
-            "{} not shown: they changed by less than {} % of the heap",
-            units::counted(count as u64, "path"),
-            (type_path::least_share(&ask.arguments)? * 20_000.0).round() / 1000.0
-        )),
-    };
+    if is_repeated {
+        answer = answer.note(growth_series::REPEATED);
+    }
+    if !carried.is_empty() {
+        let paths = units::counted(carried.len() as u64, "path");
+        answer = answer.note(format!("{paths} left out: paths below have nine tenths of the growth"));
+    }
+    if !still.is_empty() {
+        let (paths, percent) = (units::counted(still.len() as u64, "path"), (least_share * 20_000.0).round() / 1000.0);
+        answer = answer.note(format!("{paths} not shown: they changed by less than {percent} % of the heap"));
+    }
     Ok(more::first_page(ask, answer, page.max(1)))
 }
 
-/// What is said of all rows, in a sentence: `tested` are all that were judged, as `7 paths`.
-fn verdict(are: impl Fn(Verdict) -> u64, tested: &str, snapshots: usize) -> String {
+/// Says in a sentence how many series grow. `tested` are all that were judged, as `7 paths`.
+fn verdict(verdicts: impl Iterator<Item = Verdict>, tested: &str, snapshots: usize) -> String {
     let there = units::counted(snapshots as u64, "snapshot");
-    match snapshots {
-        0..LEAST_POINTS => format!("{there} are too few to say what grows"),
-        LEAST_POINTS..SURE_POINTS => match are(Verdict::RisesEachTime) {
-            0 => format!("none of {tested} rises each time"),
-            1 => format!("1 of {tested} rises each time; {}", series::few(snapshots)),
-            rise => format!("{} of {tested} rise each time; {}", units::grouped(rise), series::few(snapshots)),
-        },
+    let sought = if snapshots < SURE_POINTS { Verdict::RisesEachTime } else { Verdict::Grows };
+    let found = verdicts.filter(|verdict| *verdict == sought).count() as u64;
+    match (snapshots, found) {
+        (0..LEAST_POINTS, _) => format!("{there} are too few to say what grows"),
+        (LEAST_POINTS..SURE_POINTS, 0) => format!("none of {tested} rises each time"),
+        (LEAST_POINTS..SURE_POINTS, 1) => format!("1 of {tested} rises each time; {}", series::few(snapshots)),
+        (LEAST_POINTS..SURE_POINTS, _) => {
+            format!("{} of {tested} rise each time; {}", units::grouped(found), series::few(snapshots))
+        }
         _ => format!(
             "{} of {tested} {}; at most {:.0} % false alarms a series of noise, steps, warm-ups or sawteeth",
-            units::grouped(are(Verdict::Grows)),
-            if are(Verdict::Grows) == 1 { "grows" } else { "grow" },
+            units::grouped(found),
+            if found == 1 { "grows" } else { "grow" },
             FALSE_ALARMS * 100.0
         ),
     }
 }
 
-/// A number that is missing in a series is less than this, for each snapshot.
-fn least(growth: &Growth<'_>) -> Value {
-    Value::List(growth.least_bytes().iter().map(|&bytes| bytes.into()).collect())
-}
-
-fn numbers(snapshots: &[SnapshotId]) -> Value {
-    Value::List(snapshots.iter().map(|snapshot| Value::from(snapshot.0)).collect())
+fn list<T: Into<Value>>(values: impl IntoIterator<Item = T>) -> Value {
+    Value::List(values.into_iter().map(Into::into).collect())
 }
 
 fn table(growth: &Growth<'_>, rows: &[GrowthRow]) -> Table {
-    let mut columns = vec![
-        Column::number("rank").called("#").for_people(),
-        Column::text("path").for_machines(),
-        Column::text("shown_path").called("path").for_people(),
-        Column::nested("retained_bytes").for_machines(),
-        Column::nested("objects").for_machines(),
-        Column::bytes("first_retained_bytes").called("first").secondary(),
-        Column::bytes("last_retained_bytes").called("last"),
-        Column::count("first_objects").for_machines(),
-        Column::count("last_objects").called("objects").secondary(),
-        Column::text("series").for_people().secondary(),
-    ];
-    columns.extend(series::trend_columns());
-    let cells = |(at, row): (usize, &GrowthRow)| cells(growth, at + 1, row);
-    Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.iter().enumerate().map(cells).collect() }
-}
-
-fn cells(growth: &Growth<'_>, rank: usize, row: &GrowthRow) -> Vec<Value> {
-    let node = &growth.nodes()[row.node];
-    let list = |values: &[Option<u64>]| Value::List(values.iter().map(|&value| value.into()).collect());
-    let end = |values: &[Option<u64>]| [values.first(), values.last()].map(|value| value.copied().flatten().into());
-    let [first_bytes, last_bytes] = end(&node.retained_bytes);
-    let [first_objects, last_objects] = end(&node.objects);
-    let drawn: Vec<f64> = node.retained_bytes.iter().map(|bytes| bytes.unwrap_or(0) as f64).collect();
-    let mut cells = vec![
-        rank.into(),
-        Value::Text(type_path::whole(growth, row.node)),
-        type_path::shown(growth, row.node),
-        list(&node.retained_bytes),
-        list(&node.objects),
-        first_bytes,
-        last_bytes,
-        first_objects,
-        last_objects,
-        Value::Text(series::spark(&drawn)),
-    ];
-    cells.extend(series::trend_cells(&row.judgement));
-    cells
+    table!("rows", rows.iter().enumerate(), |(at, row)| {
+        let node = &growth.nodes()[row.node];
+        let (bytes, objects) = (&node.retained_bytes, &node.objects);
+        let drawn = bytes.iter().map(|bytes| bytes.unwrap_or(0) as f64).collect::<Vec<_>>();
+        Column::number("rank").called("#").for_people() => at + 1,
+        Column::text("path").for_machines() => type_path::whole(growth, row.node),
+        Column::text("shown_path").called("path").for_people() => type_path::shown(growth, row.node),
+        Column::nested("retained_bytes").for_machines() => list(bytes.iter().copied()),
+        Column::nested("objects").for_machines() => list(objects.iter().copied()),
+        Column::bytes("first_retained_bytes").called("first").secondary() => bytes.first().copied().flatten(),
+        Column::bytes("last_retained_bytes").called("last") => bytes.last().copied().flatten(),
+        Column::count("first_objects").for_machines() => objects.first().copied().flatten(),
+        Column::count("last_objects").called("objects").secondary() => objects.last().copied().flatten(),
+        Column::text("series").for_people().secondary() => series::spark(&drawn),
+        ..series::trend_columns() => series::trend_cells(&row.judgement),
+    })
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use barrow_analyzer::Recording;
 use barrow_processes::{ProcessId, ProcessTree};
 
 use crate::ask::Ask;
@@ -41,10 +42,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     other.watch_with(Arc::clone(&ask.context.watcher));
     other.open(&path.display().to_string())?;
     let mut answer = other.ask(&question)?;
-    let note = format!("of {}", path.display());
     // What comes after the first page is asked in that file itself.
     answer.goes_on = false;
-    Ok(answer.note(note).into())
+    Ok(answer.note(format!("of {}", path.display())).into())
 }
 
 /// The file with the heap of a process.
@@ -57,9 +57,8 @@ fn recording(state: &State, tree: &ProcessTree, id: ProcessId) -> Result<PathBuf
     let written = tree.attribute(process, "heap").map(PathBuf::from);
     let folder = state.file().and_then(|file| Path::new(&file.name).parent().map(Path::to_owned)).unwrap_or_default();
     let beside = written.as_ref().and_then(|path| path.file_name()).map(|file| folder.join(file));
-    let candidates = written.iter().chain(&beside).filter(|path| path.is_file());
-    let is_it = |path: &&PathBuf| barrow_analyzer::Recording::open(path).is_ok_and(|found| found.uuid() == uuid);
-    if let Some(path) = candidates.clone().find(is_it) {
+    let mut candidates = written.iter().chain(&beside).filter(|path| path.is_file());
+    if let Some(path) = candidates.find(|path| Recording::open(path).is_ok_and(|found| found.uuid() == uuid)) {
         return Ok(path.clone());
     }
     let hex: String = uuid.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -7,7 +7,6 @@ use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::flags::{question_flags, shown};
-use crate::session::state::State;
 
 use super::{COMMANDS, Command, Completion, Content, Group, Subject, named};
 
@@ -101,18 +100,17 @@ pub fn expressions() -> String {
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     match &ask.arguments.words()[..] {
-        [] => Ok(Reply::aside(Answer::text(overview_of(&held(ask))))),
+        // Of a recording that is not known everything can be asked.
+        [] => {
+            let held = ask.recording().map(|recording| Content::of(&recording)).unwrap_or_default();
+            Ok(Reply::aside(Answer::text(overview_of(&held))))
+        }
         [word] if word.len() > 3 && "expressions".starts_with(word.as_str()) => {
             Ok(Reply::aside(Answer::text(expressions())))
         }
         [word] => Ok(Reply::aside(Answer::text(page(named(word)?)))),
         [_, word, ..] => Err(COMMAND.refuses(word)),
     }
-}
-
-/// What the open recording holds; nothing if that is not known, so that everything can be asked.
-fn held(state: &State) -> Vec<Content> {
-    state.recording().map(|recording| Content::of(&recording)).unwrap_or_default()
 }
 
 /// Whether a recording that holds this answers a command.
@@ -130,9 +128,9 @@ pub fn overview() -> String {
 fn overview_of(held: &[Content]) -> String {
     let mut text = String::new();
     for group in Group::ALL {
-        let mut commands =
-            COMMANDS.iter().filter(|command| command.group == group && answers(held, command)).peekable();
-        if commands.peek().is_none() {
+        let commands = COMMANDS.iter().filter(|command| command.group == group && answers(held, command));
+        let commands: Vec<_> = commands.collect();
+        if commands.is_empty() {
             continue;
         }
         let _ = writeln!(text, "{}", group.title());
@@ -142,12 +140,11 @@ fn overview_of(held: &[Content]) -> String {
         }
         text.push('\n');
     }
-    let named = |is_held: bool| {
-        let all = [Content::Heap, Content::Processes, Content::Trials].into_iter();
-        all.filter(|content| held.contains(content) == is_held).map(Content::name).collect::<Vec<_>>()
-    };
-    if !held.is_empty() && !named(false).is_empty() {
-        let (has, lacks) = (named(true).join(" and "), named(false).join(" and no "));
+    let all = [Content::Heap, Content::Processes, Content::Trials];
+    let (has, lacks): (Vec<_>, Vec<_>) = all.into_iter().partition(|content| held.contains(content));
+    if !has.is_empty() && !lacks.is_empty() {
+        let has = has.into_iter().map(Content::name).collect::<Vec<_>>().join(" and ");
+        let lacks = lacks.into_iter().map(Content::name).collect::<Vec<_>>().join(" and no ");
         let _ = writeln!(text, "This recording holds {has} and no {lacks}: what asks about these is left out.");
     }
     text.push_str("`help VERB` says more, `help expressions` what `find`, `count` and `let` take.\n");
@@ -176,15 +173,12 @@ pub fn page(command: &Command) -> String {
 
 /// A line for each flag of a command.
 fn flags(command: &Command) -> Vec<String> {
-    let known = question_flags();
-    let known = known.iter().filter(|flag| command.flags.contains(&shown(flag).as_str()));
-    let named: Vec<(String, String)> = known
-        .map(|flag| {
-            let value = flag.get_value_names().filter(|_| flag.get_action().takes_values());
-            let value = value.unwrap_or_default().iter().map(|name| format!(" {name}")).collect::<String>();
-            (shown(flag) + &value, flag.get_help().map(ToString::to_string).unwrap_or_default())
-        })
-        .collect();
+    let mut named: Vec<(String, String)> = Vec::new();
+    for flag in question_flags().iter().filter(|flag| command.flags.contains(&shown(flag).as_str())) {
+        let value = flag.get_value_names().filter(|_| flag.get_action().takes_values());
+        let value = value.unwrap_or_default().iter().map(|name| format!(" {name}")).collect::<String>();
+        named.push((shown(flag) + &value, flag.get_help().map(ToString::to_string).unwrap_or_default()));
+    }
     let width = named.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let lines = named.iter().map(|(name, help)| wrapped(&format!("  {name:width$}  {help}"), width + 4));
     let blank = (!named.is_empty()).then(String::new);
@@ -194,25 +188,25 @@ fn flags(command: &Command) -> Vec<String> {
 /// The form of a command in a shell: `barrow top FILE [N]`.
 #[must_use]
 pub fn usage_from_shell(command: &Command) -> String {
+    format!("{} {}", program(command), command.arguments).trim_end().to_owned()
+}
+
+/// What precedes the arguments of a command in a shell.
+fn program(command: &Command) -> String {
     let file = if matches!(command.subject, Subject::Recording | Subject::Growing) { " FILE" } else { "" };
-    format!("barrow {}{file} {}", command.name, command.arguments).trim_end().to_owned()
+    format!("barrow {}{file}", command.name)
 }
 
 /// The example of a command as a shell takes it.
 #[must_use]
 pub fn from_shell(command: &Command) -> String {
     let rest = command.example.strip_prefix(command.name).unwrap_or_default();
-    let file = if matches!(command.subject, Subject::Recording | Subject::Growing) { " FILE" } else { "" };
-    match (command.completion, rest.find(" objects ")) {
-        (Completion::Expressions, Some(kind)) => {
-            let (before, expression) = rest.split_at(kind + " objects ".len());
-            format!("barrow {}{file}{before}'{expression}'", command.name)
-        }
-        // What a shell would expand or redirect is in quotes.
-        _ => match rest.find(" type ~ ") {
-            Some(at) => format!("barrow {}{file}{} '{}'", command.name, &rest[..at], &rest[at + 1..]),
-            None => format!("barrow {}{file}{rest}", command.name),
-        },
+    let kind = rest.find(" objects ").filter(|_| command.completion == Completion::Expressions);
+    // What a shell would expand or redirect is in quotes.
+    let expression = kind.map(|at| at + " objects ".len()).or_else(|| rest.find(" type ~ ").map(|at| at + 1));
+    match expression.map(|at| rest.split_at(at)) {
+        Some((before, expression)) => format!("{}{before}'{expression}'", program(command)),
+        None => format!("{}{rest}", program(command)),
     }
 }
 

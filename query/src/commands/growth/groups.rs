@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use barrow_analyzer::{AnalyzerError, Expression, FALSE_ALARMS, GroupKey, Judgement, KindId, SnapshotId, Verdict};
+use barrow_analyzer::{AnalyzerError, Expression, FALSE_ALARMS, GroupKey, Judgement, KindId, SnapshotId};
 
-use crate::answer::{Answer, Audience, Column, Table, Value, units};
+use crate::answer::{Answer, Column, Table, Value, table, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
@@ -18,7 +18,7 @@ use crate::tables::{found, group_keys, growth_series, type_path};
 
 use crate::commands::more;
 
-use super::{COMMAND, numbers};
+use super::{COMMAND, list};
 
 /// A group over the snapshots. Where it is not there, it has nothing.
 struct GroupSeries {
@@ -74,20 +74,22 @@ pub(super) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryErr
             judged.push((Judgement::of(&values), group));
         }
     }
-    let rank = |judgement: &Judgement| (judgement.rank(), judgement.trend.slope);
     judged.sort_by(|(one, _), (other, _)| {
-        let (one, other) = (rank(one), rank(other));
-        other.0.0.cmp(&one.0.0).then(other.0.1.total_cmp(&one.0.1)).then(other.1.total_cmp(&one.1))
+        let ((class, value), (other_class, other_value)) = (one.rank(), other.rank());
+        let by_slope = other.trend.slope.total_cmp(&one.trend.slope);
+        other_class.cmp(&class).then(other_value.total_cmp(&value)).then(by_slope)
     });
+    let verdicts = judged.iter().map(|(judgement, _)| judgement.verdict);
+    let note = super::verdict(verdicts, &units::counted(judged.len() as u64, "group"), snapshots.len());
     let mut answer = Answer::default()
-        .fact(Column::nested("snapshots"), numbers(&snapshots))
+        .fact(Column::nested("snapshots"), list(snapshots.iter().map(|snapshot| snapshot.0)))
         .fact(Column::text("slope_per").for_machines(), series::PER)
         .fact(Column::share("confidence").for_machines(), Value::Share(1.0 - FALSE_ALARMS))
         .fact(Column::count("groups"), all)
         .fact(Column::count("small_groups").for_machines(), small)
         .fact(Column::count("unchanged_groups").for_machines(), unchanged)
         .table(table(&asked, &judged))
-        .note(verdict(&judged, snapshots.len()));
+        .note(note);
     for (count, why) in [(small, "were always small (`--min`)"), (unchanged, "hardly changed")] {
         if count > 0 {
             answer = answer.note(format!("{} not shown: they {why}", units::counted(count, "group")));
@@ -160,44 +162,22 @@ fn without_number(key: Value) -> Value {
     }
 }
 
-/// What is said of all groups, in a sentence.
-fn verdict(judged: &[(Judgement, GroupSeries)], snapshots: usize) -> String {
-    let are = |verdict: Verdict| judged.iter().filter(|(judgement, _)| judgement.verdict == verdict).count() as u64;
-    super::verdict(are, &units::counted(judged.len() as u64, "group"), snapshots)
-}
-
 fn table(asked: &Asked, judged: &[(Judgement, GroupSeries)]) -> Table {
-    let rows: Vec<Vec<Value>> = judged.iter().map(|(judgement, group)| cells(judgement, group)).collect();
-    let mut columns = group_keys::columns(&asked.keys, &rows);
+    let keys: Vec<Vec<Value>> = judged.iter().map(|(_, group)| group.keys.clone()).collect();
     let (key, first, last) = match asked.order {
         Order::Retained => ("retained_bytes", "first_retained_bytes", "last_retained_bytes"),
         Order::Unmanaged => ("unmanaged_bytes", "first_unmanaged_bytes", "last_unmanaged_bytes"),
         _ => ("shallow_bytes", "first_shallow_bytes", "last_shallow_bytes"),
     };
-    columns.extend([
-        Column::nested(key).for_machines(),
-        Column::nested("objects").for_machines(),
-        Column::bytes(first).called("first").secondary(),
-        Column::bytes(last).called("last"),
-        Column::count("last_objects").called("objects").secondary(),
-        Column::text("series").for_people().secondary(),
-    ]);
-    columns.extend(series::trend_columns());
-    Table { key: "rows", audience: Audience::Everyone, columns, rows }
-}
-
-fn cells(judgement: &Judgement, group: &GroupSeries) -> Vec<Value> {
-    let list = |values: &[u64]| Value::List(values.iter().map(|&value| value.into()).collect());
-    let drawn: Vec<f64> = group.bytes.iter().map(|&bytes| bytes as f64).collect();
-    let mut cells = group.keys.clone();
-    cells.extend([
-        list(&group.bytes),
-        list(&group.objects),
-        group.bytes.first().copied().into(),
-        group.bytes.last().copied().into(),
-        group.objects.last().copied().into(),
-        Value::Text(series::spark(&drawn)),
-    ]);
-    cells.extend(series::trend_cells(judgement));
-    cells
+    table!("rows", judged, |(judgement, group)| {
+        let drawn = group.bytes.iter().map(|&bytes| bytes as f64).collect::<Vec<_>>();
+        ..group_keys::columns(&asked.keys, &keys) => group.keys.clone(),
+        Column::nested(key).for_machines() => list(group.bytes.iter().copied()),
+        Column::nested("objects").for_machines() => list(group.objects.iter().copied()),
+        Column::bytes(first).called("first").secondary() => group.bytes.first().copied(),
+        Column::bytes(last).called("last") => group.bytes.last().copied(),
+        Column::count("last_objects").called("objects").secondary() => group.objects.last().copied(),
+        Column::text("series").for_people().secondary() => series::spark(&drawn),
+        ..series::trend_columns() => series::trend_cells(judgement),
+    })
 }
