@@ -1,12 +1,13 @@
 //! `histogram`: all types, kinds or sites of a snapshot.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use barrow_analyzer::{GroupRetained, Heap, Progress, TypeTotals};
+use barrow_analyzer::{GroupRetained, Heap, KindId, Progress, TypeTotals};
 use barrow_statistics::Modes;
 
 use crate::answer::measured::measured;
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, Value, table};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
@@ -73,8 +74,11 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
             answer
         }
         Grouping::Kind => match ask.counted(heap.snapshot()) {
-            Some(counted) => of_kinds(&heap, counted.types.clone(), None, order)?,
-            None => by_kind(&heap, order, &meter)?,
+            Some(counted) => by_kind(&heap, counted.types.clone(), None, order)?,
+            None => {
+                let retained = (order == Order::Retained).then(|| heap.retained_by_kind(&meter)).transpose()?;
+                by_kind(&heap, heap.type_totals(&meter)?, retained, order)?
+            }
         },
         Grouping::Site => sites::answer(&heap, order, &meter)?,
         Grouping::Generation => by_generation(&heap, order, &meter)?,
@@ -102,23 +106,24 @@ fn of_trials(ask: &Ask, arguments: &Arguments) -> Result<Option<Answer>, QueryEr
     let named = Named::of(&trials, metric, variant)?;
     // A table that is drawn shows none of the single values.
     let is_for_machines = ask.context.settings.format != Format::Table || !ask.view.in_pieces;
-    let bytes = STATISTICS_BYTES + if is_for_machines { LISTED_BYTES } else { 0 };
+    let bytes = if is_for_machines { STATISTICS_BYTES + LISTED_BYTES } else { STATISTICS_BYTES };
     ask.context.require(named.series.len(), bytes)?;
     let found = Modes::of(&named.series.sample());
     let unit = &named.metric().unit;
-    let values = named.series.values();
-    let list = |of: fn(barrow_trials::Value) -> Value| Value::List(values.clone().map(of).collect());
-    let machines = |key| Column::nested(key).for_machines();
     let mut answer = Answer::default();
     for (column, value) in named.facts() {
         answer = answer.fact(column, value);
     }
     if is_for_machines {
-        let measured = values.clone().map(|value| measured(value.value, unit)).collect();
-        answer = answer
-            .fact(machines("values"), Value::List(measured))
-            .fact(machines("value_runs"), list(|value| value.run.0.into()))
-            .fact(machines("value_iterations"), list(|value| value.iteration.into()));
+        let (mut values, mut runs, mut iterations) = (Vec::new(), Vec::new(), Vec::new());
+        for value in named.series.values() {
+            values.push(measured(value.value, unit));
+            runs.push(value.run.0.into());
+            iterations.push(value.iteration.into());
+        }
+        for (key, list) in [("values", values), ("value_runs", runs), ("value_iterations", iterations)] {
+            answer = answer.fact(Column::nested(key).for_machines(), Value::List(list));
+        }
     }
     answer = answer
         .table(histogram::table(&named.series, &found, unit))
@@ -141,7 +146,7 @@ fn of_matching(ask: &Ask, expression: &Arguments, grouping: Grouping, order: Ord
     let types = ranking::types_of(&heap, &set, order, &meter)?;
     let mut answer = match grouping {
         Grouping::Type => ranking::answer(&heap, &types, order, &meter)?,
-        Grouping::Kind => of_kinds(&heap, heap.type_totals_of(&set, &meter)?, None, order)?,
+        Grouping::Kind => by_kind(&heap, heap.type_totals_of(&set, &meter)?, None, order)?,
         Grouping::Site | Grouping::Generation => {
             return Err(QueryError::usage("the histogram of an expression is by type or by kind"));
         }
@@ -154,28 +159,27 @@ fn of_matching(ask: &Ask, expression: &Arguments, grouping: Grouping, order: Ord
     Ok(more::first_page(ask, answer, ask.page_rows()))
 }
 
-fn by_kind(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<Answer, QueryError> {
-    let retained = if order == Order::Retained { Some(heap.retained_by_kind(progress)?) } else { None };
-    of_kinds(heap, heap.type_totals(progress)?, retained, order)
-}
-
-fn of_kinds(
+fn by_kind(
     heap: &Heap,
     types: Vec<TypeTotals>,
     retained: Option<Vec<GroupRetained>>,
     order: Order,
 ) -> Result<Answer, QueryError> {
     let tables = heap.recording().tables()?;
-    let mut sums: BTreeMap<usize, TypeTotals> = BTreeMap::new();
+    let mut sums: BTreeMap<KindId, TypeTotals> = BTreeMap::new();
     for totals in types {
-        add(sums.entry(tables.type_kind(totals.type_id).index()).or_default(), &totals);
+        let sum = sums.entry(tables.type_kind(totals.type_id)).or_default();
+        sum.objects += totals.objects;
+        sum.heap_bytes = sum.heap_bytes.wrapping_add(totals.heap_bytes);
+        sum.unmanaged_bytes = sum.unmanaged_bytes.wrapping_add(totals.unmanaged_bytes);
     }
-    let kind_name = |kind: usize| tables.kind_name(barrow_analyzer::KindId(kind as u32));
-    let name = |kind: usize| Value::text(kind_name(kind));
     // Equal ones are in the order of their names.
     let mut sums: Vec<_> = sums.into_iter().collect();
-    sums.sort_by_key(|&(kind, _)| kind_name(kind));
-    let rows = sums.into_iter().map(|(kind, sum)| (name(kind), sum, retained.as_ref().map(|bytes| bytes[kind])));
+    sums.sort_by_key(|&(kind, _)| tables.kind_name(kind));
+    let rows = sums.into_iter().map(|(kind, totals)| {
+        let retained = retained.as_ref().map(|retained| retained[kind.index()]);
+        (Value::text(tables.kind_name(kind)), totals, retained)
+    });
     Ok(grouped(heap, Column::text("kind"), rows.collect(), order))
 }
 
@@ -188,9 +192,10 @@ fn by_generation(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<A
     if order == Order::Retained {
         retained = Some(BTreeMap::from_iter(heap.retained_by_generation(progress)?));
     }
-    let of = |generation| retained.as_ref().map(|groups| groups.get(&generation).copied().unwrap_or_default());
-    let name = |generation: Option<u64>| generation.map_or(Value::text("not recorded"), Value::from);
-    let rows = totals.into_iter().map(|(generation, sum)| (name(generation), sum, of(generation)));
+    let rows = totals.into_iter().map(|(generation, totals)| {
+        let retained = retained.as_ref().map(|groups| groups.get(&generation).copied().unwrap_or_default());
+        (generation.map_or(Value::text("not recorded"), Value::from), totals, retained)
+    });
     Ok(grouped(heap, Column::number("generation"), rows.collect(), order))
 }
 
@@ -201,34 +206,24 @@ fn grouped(
     mut rows: Vec<(Value, TypeTotals, Option<GroupRetained>)>,
     order: Order,
 ) -> Answer {
-    let of = |(_, totals, retained): &(Value, TypeTotals, Option<GroupRetained>)| order.of(totals, *retained);
-    rows.sort_by_key(|row| std::cmp::Reverse(of(row)));
-    let whole: u64 = rows.iter().map(of).sum();
+    rows.sort_by_key(|(_, totals, retained)| Reverse(order.of(totals, *retained)));
     let is_retained = order == Order::Retained;
-    let cells = rows.iter().map(|row| {
-        let (name, totals, retained) = row;
-        let mut cells =
-            vec![name.clone(), totals.objects.into(), totals.heap_bytes.into(), totals.unmanaged_bytes.into()];
-        cells.extend(retained.map(|retained| Value::from(retained.bytes)));
-        // What groups dominate overlaps: there is no whole.
-        cells.push(if is_retained { Value::None } else { Value::share(of(row), whole) });
-        cells
+    let retained_column = is_retained.then(|| Column::bytes("retained_bytes").called("≥ retained"));
+    // What groups dominate overlaps: there is no whole.
+    let whole = match is_retained {
+        true => 0,
+        false => rows.iter().map(|(_, totals, retained)| order.of(totals, *retained)).sum(),
+    };
+    let table = table!("rows", rows, |(name_of_row, totals, retained)| {
+        name => name_of_row,
+        Column::count("objects") => totals.objects,
+        Column::bytes("shallow_bytes") => totals.heap_bytes,
+        Column::bytes("unmanaged_bytes") => totals.unmanaged_bytes,
+        ..retained_column => retained.map(|retained| retained.bytes),
+        Column::share("share").for_people() => Value::share(order.of(&totals, retained), whole),
     });
-    let mut columns = kind_columns();
-    columns[0] = name;
-    if is_retained {
-        columns.insert(4, Column::bytes("retained_bytes").called("≥ retained"));
-    }
-    let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: cells.collect() };
-    let answer = Answer::default().of_snapshot(heap.snapshot().0);
-    let answer = answer.table(table);
+    let answer = Answer::default().of_snapshot(heap.snapshot().0).table(table);
     if is_retained { answer.at_least().note(ranking::AT_LEAST) } else { answer.exact() }
-}
-
-fn add(sum: &mut TypeTotals, totals: &TypeTotals) {
-    sum.objects += totals.objects;
-    sum.heap_bytes = sum.heap_bytes.wrapping_add(totals.heap_bytes);
-    sum.unmanaged_bytes = sum.unmanaged_bytes.wrapping_add(totals.unmanaged_bytes);
 }
 
 /// The columns of a row per kind.

@@ -1,6 +1,6 @@
 //! `history`: the lines typed so far.
 
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -24,8 +24,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         [_, word, ..] => return Err(COMMAND.refuses(word)),
     };
     let first = lines.len().saturating_sub(shown);
-    let rows = lines.iter().enumerate().skip(first);
-    let rows = rows.map(|(at, line)| vec![Value::from(at + 1), Value::text(line)]).collect();
-    let columns = vec![Column::number("number").called("#"), Column::text("line")];
-    Ok(Reply::aside(Answer::default().table(Table { key: "rows", audience: Audience::Everyone, columns, rows })))
+    let table = table!("rows", lines.iter().enumerate().skip(first), |(at, line)| {
+        Column::number("number").called("#") => at + 1,
+        Column::text("line") => line.as_str(),
+    });
+    Ok(Reply::aside(Answer::default().table(table)))
 }

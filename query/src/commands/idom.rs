@@ -2,7 +2,7 @@
 
 use barrow_analyzer::{Holder, ObjectId, objects};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Column, Unit, table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -26,21 +26,20 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let heap = ask.heap(snapshot)?;
     let meter = ask.meter();
     let asked = heap.ask_dominators(&meter, |dominators| {
-        let bytes = |holder: &Holder| match *holder {
-            Holder::Object(dominator) => dominators.retained_bytes(dominator),
-            Holder::Roots(name) => dominators.group_bytes(name),
-            Holder::Everything => dominators.reachable_bytes(),
-        };
-        let holders: Vec<(Holder, u64)> = dominators.holders(object).map(|holder| (holder, bytes(&holder))).collect();
-        Ok::<_, QueryError>((holders, dominators.is_reachable(object), dominators.is_exact()))
+        let holders = dominators.holders(object).map(|holder| match holder {
+            Holder::Object(dominator) => (holder, dominators.retained_bytes(dominator)),
+            Holder::Roots(name) => (holder, dominators.group_bytes(name)),
+            Holder::Everything => (holder, dominators.reachable_bytes()),
+        });
+        Ok::<_, QueryError>((holders.collect::<Vec<_>>(), dominators.is_reachable(object), dominators.is_exact()))
     });
     let (holders, is_reachable, is_exact) = asked?;
     let dominators: Vec<ObjectId> = holders.iter().filter_map(|(holder, _)| holder.object()).collect();
     let mut details = objects(heap.recording(), snapshot, &dominators)?.into_iter();
     drop(meter);
     let tables = heap.recording().tables()?;
-    let (mut rows, mut listed) = (Vec::new(), Listed::default());
-    for (holder, bytes) in holders {
+    let mut listed = Listed::default();
+    let table = table!("rows", holders, |(holder, bytes)| {
         ask.context.check()?;
         let dominator = holder.object();
         let object = dominator.and_then(|_| details.next());
@@ -50,31 +49,20 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
             Holder::Roots(name) => format!("roots: {}", tables.string(name)),
             Holder::Everything => "all roots".to_owned(),
         };
-        rows.push(vec![
-            dominator.map(|dominator| listed.push((snapshot, dominator))).into(),
-            dominator.map(|dominator| dominator.0).into(),
-            Value::text(&title),
-            Value::Text(type_id.map_or(title, |type_id| tables.type_title(type_id))),
-            type_id.map(|type_id| tables.kind_name(tables.type_kind(type_id))).into(),
-            bytes.into(),
-        ]);
-    }
-    let columns = vec![
-        Column::row_number(),
-        Column::object("object"),
-        Column::shown("type", Unit::Text),
-        Column::text("type").for_machines(),
-        Column::text("kind"),
-        Column::bytes("retained_bytes"),
-    ];
+        Column::row_number() => dominator.map(|dominator| listed.push((snapshot, dominator))),
+        Column::object("object") => dominator.map(|dominator| dominator.0),
+        Column::shown("type", Unit::Text) => title.as_str(),
+        Column::text("type").for_machines() => type_id.map_or(title, |type_id| tables.type_title(type_id)),
+        Column::text("kind") => type_id.map(|type_id| tables.kind_name(tables.type_kind(type_id))),
+        Column::bytes("retained_bytes") => bytes,
+    });
     let mut answer = Answer::default()
         .of_snapshot(snapshot.0)
         .fact(Column::object("object"), object.0)
-        .table(Table { key: "rows", audience: Audience::Everyone, columns, rows })
+        .table(table)
         .with_exactness(is_exact);
     if !is_reachable {
         answer = answer.note("no root reaches it: nothing keeps it alive");
     }
-    let page = ask.page_rows();
-    Ok(more::first_page(ask, answer, page).listing(listed))
+    Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed))
 }

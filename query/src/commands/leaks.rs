@@ -1,15 +1,13 @@
 //! `leaks`: what holds an unusual part of the heap.
 
-use barrow_analyzer::Heap;
-
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Audience, Column, Value, table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::tables::chain::{Chain, title, type_title};
+use crate::tables::chain::{title, type_title};
 use crate::tables::leak_series;
 use crate::tables::suspect_lines::{chain_of, described};
-use crate::tables::suspects::{Suspected, suspects, threshold};
+use crate::tables::suspects::{suspects, threshold};
 
 use super::{Command, Group};
 
@@ -21,11 +19,10 @@ pub(super) const COMMAND: Command = Command {
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
-    if ask.arguments.words().first().is_some_and(|word| word.contains("..")) {
-        return leak_series::answer(ask, &ask.arguments).map(Reply::from);
-    }
-    if let Some(word) = ask.arguments.words().first() {
-        return Err(COMMAND.refuses(word));
+    match ask.arguments.words().first() {
+        Some(word) if word.contains("..") => return leak_series::answer(ask, &ask.arguments).map(Reply::from),
+        Some(word) => return Err(COMMAND.refuses(word)),
+        None => {}
     }
     let heap = ask.heap(ask.snapshot()?)?;
     let meter = ask.meter();
@@ -36,72 +33,49 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         .of_snapshot(heap.snapshot().0)
         .fact(Column::bytes("reachable_bytes"), whole)
         .with_exactness(largest.is_exact());
-    let mut rows = Vec::new();
-    for (at, suspected) in suspects.iter().enumerate() {
-        let chain = chain_of(&heap, &suspected.suspect, &meter)?;
-        rows.push(row(&heap, suspected, &chain, whole)?);
+    let tables = heap.recording().tables()?;
+    let table = table!("suspects", suspects.iter().enumerate(), |(at, suspected)| {
+        let suspect = &suspected.suspect;
+        let chain = chain_of(&heap, suspect, &meter)?;
         let mut lines = described(&heap, suspected, &chain, whole)?;
         lines[0].insert_str(0, &format!("%{}  ", at + 1));
         answer = answer.note("").lines(lines);
-    }
+        let accumulated = suspect.accumulated.iter().map(|sum| {
+            Value::Record(vec![
+                ("type".to_owned(), tables.type_title(sum.type_id).into()),
+                ("objects".to_owned(), sum.objects.into()),
+                ("retained_bytes".to_owned(), sum.retained_bytes.into()),
+                ("is_chain".to_owned(), sum.is_chain.into()),
+            ])
+        });
+        let accumulation = suspect.accumulation;
+        Column::object("object") => suspect.object.0,
+        Column::text("type") => tables.type_title(suspect.type_id),
+        Column::count("objects") => suspect.objects,
+        Column::bytes("retained_bytes") => suspect.retained_bytes,
+        Column::share("share") => Value::share(suspect.retained_bytes, whole),
+        Column::object("accumulation_object").called("piles up in") => accumulation.map(|object| object.0),
+        Column::text("accumulation_type").called("of type") => {
+            accumulation.map(|object| type_title(&heap, object)).transpose()?
+        },
+        Column::bytes("accumulation_bytes").called("which holds") => suspect.accumulation_bytes,
+        Column::nested("accumulated") => Value::List(accumulated.collect()),
+        Column::nested("path") => chain.value(),
+        Column::text("fingerprint") => suspected.fingerprint.to_string(),
+        Column::text("title") => title(&heap, suspect.object)?,
+        Column::text("accumulation_title").called("piles up in") => {
+            accumulation.map(|object| title(&heap, object)).transpose()?
+        },
+        Column::count("alike") => suspected.alike,
+        Column::bytes("together_bytes") => suspected.retained_bytes,
+        Column::bytes("ranking_bytes").called("ranks by") => suspect.ranking_bytes,
+    });
     drop(meter);
     if suspects.is_empty() {
         let share = threshold(ask.arguments.flags.min, whole) * 100.0;
         answer = answer.note(format!("nothing holds {share:.0} % of the heap; `leaks --min 2%` looks closer"));
     }
-    let answer = answer.table(Table { key: "suspects", audience: Audience::Machines, columns: columns(), rows });
     let objects = suspects.iter().map(|suspected| suspected.suspect.object);
-    Ok(Reply::from(answer).listing_objects(heap.snapshot(), objects))
-}
-
-fn columns() -> Vec<Column> {
-    vec![
-        Column::object("object"),
-        Column::text("type"),
-        Column::count("objects"),
-        Column::bytes("retained_bytes"),
-        Column::share("share"),
-        Column::object("accumulation_object").called("piles up in"),
-        Column::text("accumulation_type").called("of type"),
-        Column::bytes("accumulation_bytes").called("which holds"),
-        Column::nested("accumulated"),
-        Column::nested("path"),
-        Column::text("fingerprint"),
-        Column::text("title"),
-        Column::text("accumulation_title").called("piles up in"),
-        Column::count("alike"),
-        Column::bytes("together_bytes"),
-        Column::bytes("ranking_bytes").called("ranks by"),
-    ]
-}
-
-fn row(heap: &Heap, suspected: &Suspected, chain: &Chain, whole: u64) -> Result<Vec<Value>, QueryError> {
-    let suspect = &suspected.suspect;
-    let tables = heap.recording().tables()?;
-    let accumulated = suspect.accumulated.iter().map(|sum| {
-        Value::Record(vec![
-            ("type".to_owned(), Value::Text(tables.type_title(sum.type_id))),
-            ("objects".to_owned(), sum.objects.into()),
-            ("retained_bytes".to_owned(), sum.retained_bytes.into()),
-            ("is_chain".to_owned(), Value::Flag(sum.is_chain)),
-        ])
-    });
-    Ok(vec![
-        suspect.object.0.into(),
-        Value::Text(tables.type_title(suspect.type_id)),
-        suspect.objects.into(),
-        suspect.retained_bytes.into(),
-        Value::share(suspect.retained_bytes, whole),
-        suspect.accumulation.map(|object| object.0).into(),
-        suspect.accumulation.map(|object| type_title(heap, object)).transpose()?.into(),
-        suspect.accumulation_bytes.into(),
-        Value::List(accumulated.collect()),
-        chain.value(),
-        Value::Text(suspected.fingerprint.to_string()),
-        Value::Text(title(heap, suspect.object)?),
-        suspect.accumulation.map(|object| title(heap, object)).transpose()?.into(),
-        suspected.alike.into(),
-        suspected.retained_bytes.into(),
-        suspect.ranking_bytes.into(),
-    ])
+    let reply = Reply::from(answer.table(table.for_readers(Audience::Machines)));
+    Ok(reply.listing_objects(heap.snapshot(), objects))
 }

@@ -1,11 +1,12 @@
 //! `loaders`: class loaders, and classes that several of them define.
 
-use barrow_analyzer::{Heap, Loader, Loaders};
+use barrow_analyzer::AnalyzerError;
 
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
+use crate::session::listed::Listed;
 use crate::tables::label;
 
 use super::{Command, Group, more};
@@ -21,82 +22,47 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let heap = ask.heap(snapshot)?;
     let meter = ask.meter();
     let found = match heap.loaders(&meter) {
-        Err(barrow_analyzer::AnalyzerError::NoField { .. }) => {
+        Err(AnalyzerError::NoField { .. }) => {
             return Err(QueryError::usage("no class of this snapshot has a loader: only dumps of JVMs tell them"));
         }
         found => found?,
     };
     let retained: Vec<Option<u64>> = heap.ask_dominators(&meter, |dominators| {
-        let retained = |loader: &Loader| loader.object.map(|object| dominators.retained_bytes(object.id));
-        Ok::<_, QueryError>(found.loaders.iter().map(retained).collect())
+        let objects = found.loaders.iter().map(|loader| loader.object.as_ref());
+        Ok::<_, QueryError>(objects.map(|object| Some(dominators.retained_bytes(object?.id))).collect())
     })?;
-    let objects = found.loaders.iter().filter_map(|loader| loader.object.map(|object| object.id));
-    let examples = found.duplicates.iter().map(|class| class.classes[0]);
-    let listed: Vec<_> = objects.chain(examples).collect();
+    drop(meter);
+    let tables = heap.recording().tables()?;
+    let mut listed = Listed::default();
+    let loaders = table!("rows", found.loaders.iter().zip(retained), |(loader, retained)| {
+        let object = loader.object.as_ref();
+        Column::row_number() => object.map(|object| listed.push((snapshot, object.id))),
+        Column::text("loader") => {
+            object.map_or(OWN_LOADER.into(), |object| label::object(tables, object.type_id, object.name))
+        },
+        Column::count("classes") => loader.classes,
+        Column::count("duplicates") => loader.duplicates,
+        Column::count("instances") => loader.instances,
+        Column::bytes("shallow_bytes") => loader.bytes,
+        Column::count("unknown").secondary() => loader.unknown,
+        Column::bytes("retained_bytes") => retained,
+        Column::object("parent").secondary() => loader.parent.map(|parent| parent.0),
+        Column::object("object") => object.map(|object| object.id.0),
+    });
+    let duplicates = table!("duplicates", &found.duplicates, |class| {
+        Column::row_number() => listed.push((snapshot, class.classes[0])),
+        Column::text("class").called("class of several loaders") => class.name,
+        Column::count("loaders") => class.classes.len(),
+        Column::count("instances") => class.instances,
+        Column::bytes("shallow_bytes") => class.bytes,
+        Column::object("object").called("first class") => class.classes[0].0,
+    });
     let answer = Answer::default()
         .of_snapshot(snapshot.0)
         .fact(Column::count("loaders"), found.loaders.len())
         .fact(Column::count("classes"), found.loaders.iter().map(|one| one.classes).sum::<u64>())
         .fact(Column::count("duplicate_classes"), found.duplicates.len())
-        .table(loaders(&heap, &found, &retained)?)
-        .table(duplicates(&found));
-    drop(meter);
-    Ok(more::first_page(ask, answer, ask.page_rows()).listing_objects(snapshot, listed))
-}
-
-fn loaders(heap: &Heap, found: &Loaders<'_>, retained: &[Option<u64>]) -> Result<Table, QueryError> {
-    let tables = heap.recording().tables()?;
-    let mut number = 0;
-    let rows = found.loaders.iter().zip(retained).map(|(loader, &retained)| {
-        let object = loader.object.as_ref();
-        number += usize::from(object.is_some());
-        vec![
-            object.map(|_| number).into(),
-            object.map_or(OWN_LOADER.into(), |object| Value::text(label::object(tables, object.type_id, object.name))),
-            loader.classes.into(),
-            loader.duplicates.into(),
-            loader.instances.into(),
-            loader.bytes.into(),
-            loader.unknown.into(),
-            retained.into(),
-            loader.parent.map(|parent| parent.0).into(),
-            object.map(|object| object.id.0).into(),
-        ]
-    });
-    let columns = vec![
-        Column::row_number(),
-        Column::text("loader"),
-        Column::count("classes"),
-        Column::count("duplicates"),
-        Column::count("instances"),
-        Column::bytes("shallow_bytes"),
-        Column::count("unknown").secondary(),
-        Column::bytes("retained_bytes"),
-        Column::object("parent").secondary(),
-        Column::object("object"),
-    ];
-    Ok(Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.collect() })
-}
-
-fn duplicates(found: &Loaders<'_>) -> Table {
-    let before = found.loaders.iter().filter(|loader| loader.object.is_some()).count();
-    let rows = found.duplicates.iter().zip(before + 1..).map(|(class, number)| {
-        vec![
-            Value::from(number),
-            Value::text(class.name),
-            class.classes.len().into(),
-            class.instances.into(),
-            class.bytes.into(),
-            class.classes[0].0.into(),
-        ]
-    });
-    let columns = vec![
-        Column::row_number(),
-        Column::text("class").called("class of several loaders"),
-        Column::count("loaders"),
-        Column::count("instances"),
-        Column::bytes("shallow_bytes"),
-        Column::object("object").called("first class"),
-    ];
-    Table { key: "duplicates", audience: Audience::Everyone, columns, rows: rows.collect() }
+        .table(loaders)
+        .table(duplicates);
+    Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed))
 }
