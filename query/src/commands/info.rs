@@ -1,13 +1,9 @@
 //! `info`: one object, or the file.
 
-use barrow_analyzer::{
-    FieldPath, FieldValue, Heap, Held, Holder, OWN_FIELDS, ObjectDetails, ObjectId, Progress, Recording, SnapshotId,
-};
-
+use barrow_analyzer::{FieldPath, FieldValue, Heap, Held, Holder, OWN_FIELDS, ObjectDetails, ObjectId, Progress};
 use barrow_processes::{ProcessId, ProcessTree};
 
-use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value, table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -15,10 +11,9 @@ use crate::flags::Format;
 use crate::session::state::State;
 use crate::tables::date;
 use crate::tables::entry_rows::EntryRows;
-use crate::tables::{held, process_details};
+use crate::tables::{held, label, process_details};
 
 use super::snapshot::with_pairs;
-
 use super::{Command, Group};
 
 pub(super) const COMMAND: Command = Command {
@@ -36,36 +31,31 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
             let tree = ask.process_tree()?;
             let id = process(ask, &tree, name)?;
             let (totals, classes) = (ask.process_totals()?, ask.classes_in(&ask.arguments.flags, None)?);
-            process_details::answer(
-                &ask.context,
-                &tree,
-                &totals,
-                (&classes, &ask.unit_labels(&ask.arguments.flags)?),
-                id,
-            )
-            .map(Reply::aside)
+            let units = ask.unit_labels(&ask.arguments.flags)?;
+            process_details::answer(&ask.context, &tree, &totals, (&classes, &units), id).map(Reply::aside)
         }
-        [name] => {
-            let (snapshot, id) = ask.object(name)?;
-            let heap = ask.heap(snapshot)?;
-            let details = barrow_analyzer::object(heap.recording(), snapshot, id)?;
-            let line = heap.lines(&[id], &ask.meter())?.remove(0).filter(|_| details.name.is_none());
-            let texts = Texts { are_whole: ask.context.settings.format != Format::Table };
-            let answer = of_object(heap.recording(), snapshot, &details, line, &texts)?;
-            let answer = with_fields(&heap, answer, &details, &texts, &ask.meter())?;
-            let answer = with_entries(&heap, answer, id, &ask.meter())?;
-            let born = details.serial.map(|serial| heap.recording().born(serial, snapshot, &ask.meter()));
-            let born = born.transpose()?.flatten().map(|snapshot| u64::from(snapshot.0));
-            let answer = answer.fact(Column::number("born_in_snapshot").called("born in"), born);
-            with_graph(&heap, answer, id, &ask.meter()).map(Reply::aside)
-        }
+        [name] => of_object(ask, name).map(Reply::aside),
         [_, word, ..] => Err(COMMAND.refuses(word)),
     }
 }
 
-/// How long texts are told.
+fn of_object(ask: &Ask, name: &str) -> Result<Answer, QueryError> {
+    let (snapshot, id) = ask.object(name)?;
+    let heap = ask.heap(snapshot)?;
+    let details = barrow_analyzer::object(heap.recording(), snapshot, id)?;
+    let texts = Texts { are_whole: ask.context.settings.format != Format::Table };
+    let answer = described(&heap, &details, &texts, &ask.meter())?;
+    let answer = with_fields(&heap, answer, &details, &texts, &ask.meter())?;
+    let answer = with_entries(&heap, answer, id, &ask.meter())?;
+    let born = details.serial.map(|serial| heap.recording().born(serial, snapshot, &ask.meter()));
+    let born = born.transpose()?.flatten().map(|snapshot| snapshot.0);
+    let answer = answer.fact(Column::number("born_in_snapshot").called("born in"), born);
+    with_graph(&heap, answer, id, &ask.meter())
+}
+
+/// How texts are shown.
 struct Texts {
-    /// Whether they are told to their end. Otherwise a note says how to get the rest.
+    /// Whether the whole of each is shown. Otherwise a note says how to get the rest.
     are_whole: bool,
 }
 
@@ -75,21 +65,20 @@ impl Texts {
     }
 
     fn noted<'t>(&self, answer: Answer, id: ObjectId, mut texts: impl Iterator<Item = &'t str>) -> Answer {
-        match !self.are_whole && texts.any(|text| self.cell(text) != Value::Name(text.to_owned())) {
-            true => answer
-                .note(format!("a text is longer than shown here: `info @{id}` with `--format json` has the whole")),
-            false => answer,
+        if self.are_whole || texts.all(|text| self.cell(text) == Value::Name(text.to_owned())) {
+            return answer;
         }
+        answer.note(format!("a text is longer than shown here: `info @{id}` with `--format json` has the whole"))
     }
 }
 
 /// Whether a name is that of a process: `1234:0`, and `1234` where there are no objects.
 fn is_process(state: &State, name: &str) -> Result<bool, QueryError> {
+    let recording = state.recording()?;
     let is_row = name.starts_with('%');
     let is_object = name.contains('@') || is_row && state.listed.images().is_empty() || name.starts_with("0x");
-    let recording = state.recording()?;
-    let has_objects = recording.snapshot_count() > 0;
-    Ok(recording.has_processes() && !is_object && (is_row || name.contains(':') || !has_objects))
+    let may_be_process = is_row || name.contains(':') || recording.snapshot_count() == 0;
+    Ok(recording.has_processes() && !is_object && may_be_process)
 }
 
 /// The process of a name, or of a row of the last table.
@@ -98,27 +87,31 @@ fn process(state: &State, tree: &ProcessTree, name: &str) -> Result<ProcessId, Q
         return Ok(tree.named(name)?);
     };
     let images = state.listed.images();
-    let found = row.checked_sub(1).and_then(|at| images.get(at));
-    let rows = images.len();
-    let image = found.ok_or_else(|| QueryError::usage(format!("{name}: the last table has the rows %1 to %{rows}")))?;
-    Ok(tree.image(*image).process)
+    match row.checked_sub(1).and_then(|at| images.get(at)) {
+        Some(image) => Ok(tree.image(*image).process),
+        None => {
+            let rows = images.len();
+            Err(QueryError::usage(format!("{name}: the last table has the rows %1 to %{rows}")))
+        }
+    }
 }
 
-fn of_object(
-    recording: &Recording,
-    snapshot: SnapshotId,
+fn described(
+    heap: &Heap,
     object: &ObjectDetails,
-    line: Option<String>,
     texts: &Texts,
+    progress: &dyn Progress,
 ) -> Result<Answer, QueryError> {
+    let recording = heap.recording();
     let (tables, type_id) = (recording.tables()?, object.type_id);
+    let line = heap.lines(&[object.id], progress)?.remove(0).filter(|_| object.name.is_none());
     let name = object.name.map(|name| tables.string(name));
     let site = object.site.map(|site| recording.site(site)).transpose()?.flatten();
     let answer = Answer::default()
-        .of_snapshot(snapshot.0)
+        .of_snapshot(heap.snapshot().0)
         .fact(Column::object("object"), object.id.0)
         .fact(Column::text("type"), tables.type_name(type_id))
-        .fact(Column::text("name"), name.map_or(Value::None, |name| texts.cell(name)))
+        .fact(Column::text("name"), name.map(|name| texts.cell(name)))
         .fact(Column::text("reads_as"), line.map(Value::Line))
         .fact(Column::text("kind"), tables.kind_name(tables.type_kind(type_id)))
         .fact(Column::text("layout"), tables.type_layout(type_id))
@@ -149,39 +142,29 @@ fn with_fields(
     }
     let tables = heap.recording().tables()?;
     let held: Vec<Held> = fields.iter().map(|field| field.held).collect();
-    let text = |held: &Held| match held {
-        Held::Value(FieldValue::Text(text)) => Some(tables.string(*text)),
-        _ => None,
-    };
-    let cells = held::cells(heap.recording(), heap.snapshot(), &held)?.into_iter().zip(&held);
-    let cells: Vec<Value> = cells.map(|(cell, held)| text(held).map_or(cell, |text| texts.cell(text))).collect();
+    let mut cells = held::cells(heap.recording(), heap.snapshot(), &held)?;
+    let mut of_texts = Vec::new();
+    for (cell, held) in cells.iter_mut().zip(&held) {
+        if let Held::Value(FieldValue::Text(text)) = held {
+            of_texts.push(tables.string(*text));
+            *cell = texts.cell(tables.string(*text));
+        }
+    }
     let meanings = held::meanings(heap, &held, progress)?;
     let unit = held::unit(&cells);
-    let rows = fields.iter().zip(cells).map(|(field, cell)| {
+    let table = table!("fields", fields.iter().zip(cells), |(field, cell)| {
         let meaning = held::meaning_of(&meanings, &field.held);
-        vec![
-            Value::text(FieldPath::named(field.name).to_string()),
-            held::kind(field.encoding).into(),
-            held::with_meaning(cell, meaning),
-            meaning.map(|meaning| meaning.value.clone()).into(),
-            field.declared_by.map(|id| tables.type_name(id)).into(),
-        ]
+        Column::text("field") => FieldPath::named(field.name).to_string(),
+        Column::text("holds").secondary() => held::kind(field.encoding),
+        Column::new("value", unit) => held::with_meaning(cell, meaning),
+        Column::number("stands_for").for_machines() => meaning.map(|meaning| meaning.value.clone()),
+        Column::text("declared_by").secondary() => field.declared_by.map(|id| tables.type_name(id)),
     });
-    let columns = vec![
-        Column::text("field"),
-        Column::text("holds").secondary(),
-        Column::new("value", unit),
-        Column::number("stands_for").for_machines(),
-        Column::text("declared_by").secondary(),
-    ];
-    let answer = answer.table(Table { key: "fields", audience: Audience::Everyone, columns, rows: rows.collect() });
-    let answer = texts.noted(answer, id, held.iter().filter_map(text));
-    match fields.iter().any(|field| field.declared_by.is_none()) && references > OWN_FIELDS as u64 {
-        true => {
-            Ok(answer.note(format!("its fields are those of the first {OWN_FIELDS} references: `show @{id}` has all")))
-        }
-        false => Ok(answer),
+    let answer = texts.noted(answer.table(table), id, of_texts.into_iter());
+    if references <= OWN_FIELDS as u64 || fields.iter().all(|field| field.declared_by.is_some()) {
+        return Ok(answer);
     }
+    Ok(answer.note(format!("its fields are those of the first {OWN_FIELDS} references: `show @{id}` has all")))
 }
 
 /// Entries that are shown, and those that are counted.
@@ -212,34 +195,31 @@ fn with_entries(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progre
 /// Adds what follows from the references of all objects.
 fn with_graph(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progress) -> Result<Answer, QueryError> {
     let tables = heap.recording().tables()?;
-    let asked = heap.ask_dominators(progress, |dominators| {
-        let retained =
-            dominators.is_reachable(id).then(|| (dominators.retained_bytes(id), dominators.retained_count(id)));
+    let (holder, retained, is_exact) = heap.ask_dominators(progress, |dominators| {
+        let is_reachable = dominators.is_reachable(id);
+        let retained = is_reachable.then(|| (dominators.retained_bytes(id), dominators.retained_count(id)));
         Ok::<_, QueryError>((dominators.immediate_dominator(id), retained, dominators.is_exact()))
-    });
-    let (holder, retained, is_exact) = asked?;
+    })?;
     let distance = heap.distance(id, progress)?;
     let incoming = heap.referring_objects(id, progress)?.len();
-    let (object, text) = match holder {
-        None => (None, None),
+    let dominated_by = match holder {
+        None => None,
         Some(Holder::Object(holder)) => {
             let details = barrow_analyzer::object(heap.recording(), heap.snapshot(), holder)?;
-            (
-                Some(holder),
-                Some(format!("@{holder} {}", crate::tables::label::object(tables, details.type_id, details.name))),
-            )
+            Some(format!("@{holder} {}", label::object(tables, details.type_id, details.name)))
         }
-        Some(Holder::Roots(name)) => (None, Some(format!("roots: {}", tables.string(name)))),
-        Some(Holder::Everything) => (None, Some("several groups of roots".to_owned())),
+        Some(Holder::Roots(name)) => Some(format!("roots: {}", tables.string(name))),
+        Some(Holder::Everything) => Some("several groups of roots".to_owned()),
     };
+    let dominator = holder.and_then(|holder| holder.object()).map(|object| object.0);
     let mut answer = answer
         .fact(Column::count("referring_objects").called("referred to by"), incoming)
-        .fact(Column::text("reachable").for_machines(), Value::Flag(retained.is_some()))
+        .fact(Column::text("reachable").for_machines(), retained.is_some())
         .fact(Column::count("distance"), distance)
         .fact(Column::bytes("retained_bytes"), retained.map(|(bytes, _)| bytes))
         .fact(Column::count("retained_objects").called("retains objects"), retained.map(|(_, objects)| objects))
-        .fact(Column::object("immediate_dominator").for_machines(), object.map(|object| object.0))
-        .fact(Column::text("dominated_by"), text);
+        .fact(Column::object("immediate_dominator").for_machines(), dominator)
+        .fact(Column::text("dominated_by"), dominated_by);
     if !heap.has(id) {
         answer = answer.note("it is excluded: `without`");
     } else if retained.is_none() {
@@ -254,10 +234,7 @@ fn of_file(state: &State) -> Result<Answer, QueryError> {
     let (major, minor) = recording.version();
     let created = Some(recording.created_ns()).filter(|&created| created > 0);
     let uuid: String = recording.uuid().iter().map(|byte| format!("{byte:02x}")).collect();
-    let tree = if recording.has_processes() { Some(state.process_tree()?) } else { None };
-    let (processes, samples) =
-        (tree.as_ref().map(|tree| tree.processes().len()), tree.map(|tree| tree.samples().len()));
-    let damage = file.map(|file| file.damage.as_deref().unwrap_or("none").to_owned());
+    let tree = recording.has_processes().then(|| state.process_tree()).transpose()?;
     let answer = Answer::default()
         .fact(Column::shown("file", Unit::Text), file.map(|file| file.name.clone()))
         .fact(Column::text("format_version"), format!("{major}.{minor}"))
@@ -266,8 +243,8 @@ fn of_file(state: &State) -> Result<Answer, QueryError> {
         .fact(Column::shown("created", Unit::Text), created.map(date::date))
         .fact(Column::bytes("length_bytes"), recording.length_bytes())
         .fact(Column::count("snapshots"), recording.snapshot_count())
-        .fact(Column::count("processes"), processes)
-        .fact(Column::count("memory_samples"), samples)
-        .fact(Column::shown("damage", Unit::Text), Value::from(damage));
+        .fact(Column::count("processes"), tree.as_ref().map(|tree| tree.processes().len()))
+        .fact(Column::count("memory_samples"), tree.map(|tree| tree.samples().len()))
+        .fact(Column::shown("damage", Unit::Text), file.map(|file| file.damage.as_deref().unwrap_or("none")));
     Ok(with_pairs(answer, "facts", recording.facts()?).exact())
 }

@@ -1,7 +1,7 @@
 //! `lanes`: what really ran at each time, in lanes.
 
 use barrow_analyzer::parse_duration;
-use barrow_processes::{Limits, ProcessTree, Schema, Window, memory_within};
+use barrow_processes::{Limits, ProcessTree, Window, memory_within};
 
 use crate::answer::{Answer, Column, units};
 use crate::ask::Ask;
@@ -12,7 +12,7 @@ use crate::tables::lane_tables::{self, Drawn};
 use crate::tables::process_text;
 use crate::tables::unit_labels::UNITS;
 
-use super::{Command, Group};
+use super::{Command, Group, classes};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[FROM..TO] [SCHEMA] [--cells N] [--classes FILE]",
@@ -21,7 +21,7 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("lanes", include_str!("../../verbs/lanes.md"), Group::Processes, run)
 };
 
-/// Cells unless told.
+/// Cells by default.
 const USUAL_CELLS: u32 = 64;
 /// Lanes that are drawn.
 const MOST_LANES: usize = 100;
@@ -32,7 +32,7 @@ const MOST_OF_PATH: usize = 300;
 /// Samples of the memory.
 const MOST_SAMPLES: u32 = 300;
 
-/// Images of a tree whose blocks tell it: it takes about 1 s for each million.
+/// Images of a tree whose blocks name units: that takes about 1 s for each million.
 const MOST_NAMED: usize = 200_000;
 
 /// What is asked.
@@ -62,13 +62,14 @@ fn asked(words: &[String]) -> Result<Asked, QueryError> {
 
 /// A time, if there is one.
 fn time(text: &str) -> Result<Option<i64>, QueryError> {
-    if text.is_empty() {
-        return Ok(None);
+    match parse_duration(text).and_then(|time_ns| i64::try_from(time_ns).ok()) {
+        _ if text.is_empty() => Ok(None),
+        Some(time_ns) => Ok(Some(time_ns)),
+        None => {
+            let message = format!("`{text}` is no time: a time is a number with a unit, such as 10s or 1.5min");
+            Err(QueryError::usage(message))
+        }
     }
-    let wrong =
-        || QueryError::usage(format!("`{text}` is no time: a time is a number with a unit, such as 10s or 1.5min"));
-    let time_ns = parse_duration(text).and_then(|time_ns| i64::try_from(time_ns).ok()).ok_or_else(wrong)?;
-    Ok(Some(time_ns))
 }
 
 impl Asked {
@@ -79,14 +80,10 @@ impl Asked {
         if window.from_ns < window.to_ns || is_whole {
             return Ok(window);
         }
-        let at = |time_ns: i64| units::duration(u64::try_from(time_ns).unwrap_or(0));
-        Err(QueryError::usage(format!(
-            "{} to {} is no time; the recording has processes from {} to {}",
-            at(window.from_ns),
-            at(window.to_ns),
-            at(all.from_ns),
-            at(all.to_ns)
-        )))
+        let [from, to, first, last] = [window.from_ns, window.to_ns, all.from_ns, all.to_ns]
+            .map(|time_ns| units::duration(u64::try_from(time_ns).unwrap_or(0)));
+        let message = format!("{from} to {to} is no time; the recording has processes from {first} to {last}");
+        Err(QueryError::usage(message))
     }
 }
 
@@ -94,13 +91,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let asked = asked(&ask.arguments.words())?;
     let (tree, lanes) = (ask.process_tree()?, ask.process_lanes()?);
     let classes = ask.classes_in(&ask.arguments.flags, asked.schema.as_deref())?;
-    let schema = match &asked.schema {
-        None => classes.first(),
-        Some(name) => classes.schema(name).ok_or_else(|| {
-            let names: Vec<&str> = classes.schemata().iter().map(Schema::name).collect();
-            QueryError::usage(format!("there is no schema `{name}`; there are {}", names.join(", ")))
-        })?,
-    };
+    let schema = classes::schema_of(&classes, asked.schema.as_deref())?;
     let window = asked.window(&tree)?;
     let cells = ask.arguments.flags.cells.unwrap_or(USUAL_CELLS);
     let limits = Limits { cells, lanes: MOST_LANES, blocks: MOST_BLOCKS };
@@ -108,8 +99,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let path = if critical.is_empty() { &[] } else { critical.lane(0) };
     let blocks = lanes.blocks(schema, path, window, limits);
     let path = critical.blocks(schema, &[], window, Limits { blocks: MOST_OF_PATH, ..limits });
-    let is_large = tree.images().len() > MOST_NAMED;
-    let units = if is_large { None } else { Some(ask.classes_in(&ask.arguments.flags, Some(UNITS))?) };
+    let is_named = tree.images().len() <= MOST_NAMED;
+    let units = is_named.then(|| ask.classes_in(&ask.arguments.flags, Some(UNITS))).transpose()?;
     let units = units.as_ref().and_then(|classes| classes.schema(UNITS));
     let drawn = Drawn::new(&tree, &lanes, schema, window).named(units);
     let mut answer = Answer::default()
