@@ -78,7 +78,7 @@ fn as_known(value: Option<impl Into<Value>>, is_exact: bool) -> Value {
     if is_exact { value } else { value.estimated() }
 }
 
-/// For each group how many objects there are of each age, those with most objects first.
+/// The number of objects of each age in each group; the group with most objects first.
 fn by_age(step: &LifeStep, place: usize, groups: &[u32]) -> Vec<(u32, Vec<u64>)> {
     let most = groups.iter().max().map_or(0, |&group| group as usize + 1);
     let mut found: Vec<Vec<u64>> = vec![Vec::new(); most];

@@ -9,7 +9,7 @@ use crate::error::QueryError;
 
 use super::{Command, Group};
 
-/// How much of an example people see, in characters: 80 columns have room for it.
+/// Characters of an example that people see: 80 columns have room for it.
 const SHOWN_CHARACTERS: usize = 16;
 
 pub(super) const COMMAND: Command = Command::new("audit", include_str!("../../verbs/audit.md"), Group::File, run);

@@ -24,7 +24,6 @@ pub(super) const COMMAND: Command = Command {
 /// Classes with a bar.
 const MOST_BARS: usize = 1000;
 
-/// What is asked.
 #[derive(Debug, Default)]
 struct Asked {
     schema: Option<String>,
@@ -90,7 +89,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
             let all = classes.schemata().iter().filter(|one| asked.schema.is_none() || std::ptr::eq(*one, schema));
             let records = all.map(|schema| class_tables::record(&totalled(&tree, &totals, schema))).collect();
             let column = Column::nested("schemata").for_machines();
-            // The page shows what people see beside it.
+            // The page shows the tables for people beside it.
             let mut answer = match settings.with_series {
                 true => people(&tree, &totalled(&tree, &totals, schema), measure, rows),
                 false => Answer::default(),
@@ -129,7 +128,7 @@ fn totalled<'s>(tree: &ProcessTree, totals: &Totals, schema: &'s Schema) -> Tota
     Totalled { schema, totals: of_classes, peaks: class_peaks(tree, schema), whole }
 }
 
-/// When the classes ran, and what they used.
+/// The tables for people: the times of the classes, and their use of the measure.
 fn people(tree: &ProcessTree, of: &Totalled<'_>, measure: Measure, rows: usize) -> Answer {
     let shares = running_shares(tree, of.schema, MOST_BARS, class_tables::BAR);
     let unknown: u64 = of.totals.iter().map(|class| u64::from(class.cpu_ns.exclusive.sum().unknown())).sum();

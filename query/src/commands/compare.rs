@@ -35,7 +35,7 @@ struct Side {
     damage: Option<String>,
     /// As it was named.
     name: String,
-    /// What is known of how it was recorded, if it is of another recording.
+    /// The facts of its recording, if that is another one.
     facts: Option<Vec<(String, String)>>,
 }
 

@@ -59,7 +59,7 @@ fn asks_for_totals(arguments: &Arguments) -> bool {
         .any(|first| Expression::parse(&arguments.expression(first)).is_ok_and(|expression| expression.is_of_types()))
 }
 
-/// Adds what objects add up to.
+/// Adds the totals of objects.
 pub(super) fn with_totals(answer: Answer, snapshot: SnapshotId, counted: Counted) -> Answer {
     answer
         .of_snapshot(snapshot.0)
@@ -68,7 +68,7 @@ pub(super) fn with_totals(answer: Answer, snapshot: SnapshotId, counted: Counted
         .fact(Column::bytes("unmanaged_bytes"), counted.unmanaged_bytes)
 }
 
-/// Adds what processes add up to. A sum is unknown if nothing of it is known; a note tells of what is missing in one.
+/// Adds the sums over processes. A sum is unknown if nothing of it is known; notes name the parts that are missing.
 pub(super) fn with_selection(answer: Answer, tree: &ProcessTree, selection: &Selection) -> Answer {
     // Of no programs at all, the sum is 0.
     let programs = selection.images - selection.unknown_programs;

@@ -29,12 +29,12 @@ pub(super) const COMMAND: Command = Command {
 /// Programs with less than this share of the whole are not shown one by one.
 const LEAST_SHARE: f64 = 0.01;
 
-/// Replays for drags go over as many nodes in all: a few seconds.
+/// Nodes that all replays for drags visit: a few seconds.
 const MOST_REPLAYED: usize = 4_000_000;
-/// The longest processes off the chain whose drag is looked for.
+/// Number of the longest processes off the chain whose drag is measured.
 const OFF_THE_CHAIN: usize = 10;
 
-/// A step of the chain with what was idle meanwhile.
+/// A step of the chain, and the idle time of slots during it.
 struct Link {
     step: Step,
     wall_ns: u64,
@@ -82,22 +82,21 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         answer = answer.table(others(&tree, schema, &units, &off_chain)?);
     }
     let listed = Listed::of_images(shown.iter().map(|link| link.step.image));
-    let mut reply = more::first_page(ask, answer, ask.page_rows()).listing(listed);
+    let mut notes = Vec::new();
     let left_out = chain.len() - shown.len();
     if left_out > 0 {
         let shown_ns = shown.iter().fold(0u64, |sum, link| sum.saturating_add(link.wall_ns));
         let (programs, time) = (units::counted(left_out as u64, "program"), units::duration(whole_ns - shown_ns));
-        let note = format!("{programs} of the chain with {time} in all are left out; --min 0% shows them");
-        reply = reply.map(|answer| answer.note(note));
+        notes.push(format!("{programs} of the chain with {time} in all are left out; --min 0% shows them"));
     }
     if !drags.is_complete {
-        let note = "drags that are missing would take too long; --min leaves out more processes";
-        reply = reply.map(|answer| answer.note(note));
+        notes.push("drags that are missing would take too long; --min leaves out more processes".to_owned());
     }
-    Ok(reply)
+    let reply = more::first_page(ask, answer, ask.page_rows()).listing(listed);
+    Ok(reply.map(|answer| answer.lines(notes)))
 }
 
-/// By how much the whole would be shorter without some processes, as long as replays do not take too long.
+/// Measures drags, by which the whole would be shorter without some processes, until replays take too long.
 struct Drags {
     tree: Arc<ProcessTree>,
     totals: Arc<Totals>,
@@ -115,7 +114,7 @@ impl Drags {
         Ok(Drags { tree: Arc::clone(tree), totals, plan, replayed_ns, replays_left, is_complete: true })
     }
 
-    /// The drag of all images of each set, of the first ones that are not too many.
+    /// The drag of all images of each set; `None` for sets after the last affordable replay.
     fn of_sets(&mut self, sets: &[Vec<ImageId>]) -> Vec<Option<u64>> {
         let count = sets.len().min(self.replays_left);
         self.replays_left -= count;
@@ -169,7 +168,7 @@ fn others(
     }))
 }
 
-/// The steps of each image in the order in which it first is on the chain; what it waited for is between them.
+/// The steps of each image as one link, in the order of first steps; steps of other images may be between them.
 fn chain(steps: &[Step], idle: &[u64]) -> Vec<Link> {
     let mut places = HashMap::new();
     let mut chain: Vec<Link> = Vec::new();

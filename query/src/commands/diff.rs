@@ -66,7 +66,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     Ok(more::first_page(ask, answer, ask.page_rows()))
 }
 
-/// What changed from this recording of processes to another one.
+/// Compares this recording of processes with another one.
 fn of_processes(ask: &Ask, operands: &[Operand], words: &[String]) -> Result<Reply, QueryError> {
     let [Operand::Other(name, SnapshotName::Last)] = operands else {
         return Err(QueryError::usage("name the other recording: `diff FILE`, with `by class` or `by command`"));
@@ -98,11 +98,11 @@ fn of_processes(ask: &Ask, operands: &[Operand], words: &[String]) -> Result<Rep
     Ok(more::first_page(ask, answer, ask.page_rows()))
 }
 
-/// What the types of one side add up to, beyond its statistics.
+/// Totals of the types of one side, beyond its statistics.
 struct Sized {
-    /// Without what is excluded.
+    /// Totals without excluded objects.
     types: Option<Vec<TypeTotals>>,
-    /// What they retain.
+    /// Retained sizes of the types.
     retained_bytes: Option<Vec<u64>>,
     is_exact: bool,
 }
@@ -114,7 +114,7 @@ impl Sized {
     }
 }
 
-/// Measures a side as far as it takes more than its statistics.
+/// Computes the totals that the statistics of a side lack.
 fn sized(state: &State, side: &Compared, measure: Measure) -> Result<Sized, QueryError> {
     let meter = state.meter();
     let is_open = Arc::ptr_eq(&state.recording()?, &side.recording);
@@ -221,7 +221,7 @@ fn choice<'a>(kinds: &[&'a str], words: &[String], operands: usize) -> Result<Ch
     Ok(choice)
 }
 
-/// What the files had lost that were opened for this.
+/// Says which files that were opened for this are damaged.
 fn lost(sides: &[&Compared]) -> Option<String> {
     let told = sides.iter().filter_map(|side| Some(format!("{}: {}", side.file, side.damage.as_ref()?)));
     let mut sentences: Vec<String> = told.collect();

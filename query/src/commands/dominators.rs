@@ -45,9 +45,9 @@ pub(crate) struct Lines {
 /// A range of children.
 #[derive(Debug, Clone, Copy)]
 struct Range {
-    /// How many are wanted.
+    /// Number of children that are wanted.
     all: u64,
-    /// How many of them are left.
+    /// Number of these that are left.
     left: u64,
     /// The number of the next one.
     next: u64,
@@ -136,7 +136,7 @@ fn upper_part(ask: &Ask, heap: &Heap, top: TreeTop) -> Result<Option<Lines>, Que
     })
 }
 
-/// What the flags ask for.
+/// The levels and the least size that the flags ask for.
 fn shown<T: Tree>(ask: &Ask, tree: &T, top: T::Place) -> Shown {
     let flags = &ask.arguments.flags;
     let whole = tree.retained(top).1;
@@ -236,7 +236,7 @@ impl Lines {
         Ok(reply.listing_page(ask, listed).skipping(has_skipped))
     }
 
-    /// Says what is left, and how to get it.
+    /// Says how many lines are left, and how to get them.
     fn going_on(self, answer: Answer, ask: &Ask) -> Reply {
         if ask.view.is_whole {
             let answer = Answer { goes_on: true, ..answer };
@@ -302,7 +302,7 @@ fn of_types(ask: &Ask, heap: &Heap, top: &TreeTop) -> Result<Reply, QueryError> 
     Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed))
 }
 
-/// Types with what their children add up to; groups of roots are for themselves.
+/// The sums over the children of each type; each group of roots is on its own.
 fn by_type(
     state: &State,
     dominators: &Dominators,

@@ -45,7 +45,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     Listing { heap, object, wanted, found: Arc::new(found) }.answer(ask)
 }
 
-/// Says how many elements of a list are null.
+/// Adds the number of elements that are null.
 pub(super) fn with_nulls(answer: Answer, found: &Entries) -> Answer {
     let answer = answer.fact(Column::count("null_elements").for_machines(), found.nulls);
     match found.nulls {

@@ -103,7 +103,7 @@ impl Ranked {
         let heap = ask.heap(snapshot)?;
         let is_first = self.shown == 0;
         if let Some(skip) = ask.view.skip.filter(|_| ask.view.is_whole && rows.is_none()) {
-            // A window: what comes after it is not looked for.
+            // A window: the search ends with it.
             let skip = usize::try_from(skip).unwrap_or(usize::MAX);
             self.search(&heap, skip.saturating_add(ask.view.piece), &ask.meter())?;
         } else if self.shown == self.largest.len() {
@@ -167,7 +167,7 @@ impl Ranked {
     }
 }
 
-/// Puts values in order; what has none comes before all others. Shares are positive, and those have the order of their bits.
+/// A number that orders values; cells without one come first. Shares are positive, so their bits are in their order.
 fn rank(cell: &Value) -> Option<u64> {
     match cell {
         Value::Number(number) => Some(*number),

@@ -22,7 +22,7 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("group", include_str!("../../verbs/group.md"), Group::Objects, run)
 };
 
-/// What the row of a group takes, in bytes, and each key in it. Measured with 416,438 groups of two keys.
+/// Bytes of the row of a group, and of each key in it. Measured with 416,438 groups of two keys.
 const ROW_BYTES: u64 = 400;
 const KEY_BYTES: u64 = 100;
 
@@ -64,7 +64,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     Ok(more::first_page(ask, answer, rows).with_last(Arc::new(set)))
 }
 
-/// A row for each group, the largest first, and one for what is shared.
+/// A row for each group, the largest first, and one for shared objects.
 fn table(
     keys: &[GroupKey],
     found: &ObjectGroups<'_>,

@@ -1,6 +1,6 @@
 //! `growth`: what grows over the snapshots, by path of types.
 
-use barrow_analyzer::{FALSE_ALARMS, Growth, GrowthRow, LEAST_POINTS, SURE_POINTS, Verdict};
+use barrow_analyzer::{FALSE_ALARMS, Growth, GrowthRow, LEAST_POINTS, SURE_POINTS, SnapshotId, Verdict};
 
 use crate::answer::{Answer, Column, Table, Value, table, units};
 use crate::ask::Ask;
@@ -38,10 +38,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let (carried, rows): (Vec<GrowthRow>, Vec<GrowthRow>) = rows.into_iter().partition(|row| row.is_carried);
     let (rows, still): (Vec<GrowthRow>, Vec<GrowthRow>) = rows.into_iter().partition(|row| growth.changes(row.node));
     let verdicts = rows.iter().map(|row| row.judgement.verdict);
-    let mut answer = Answer::default()
-        .fact(Column::nested("snapshots"), list(snapshots.iter().map(|snapshot| snapshot.0)))
-        .fact(Column::text("slope_per").for_machines(), series::PER)
-        .fact(Column::share("confidence").for_machines(), Value::Share(1.0 - FALSE_ALARMS))
+    let mut answer = about(&snapshots)
         .fact(Column::count("paths").for_machines(), tested)
         .fact(Column::count("unchanged_paths").for_machines(), still.len())
         .fact(Column::nested("unknown_below_bytes").for_machines(), list(growth.least_bytes().iter().copied()))
@@ -81,6 +78,14 @@ fn verdict(verdicts: impl Iterator<Item = Verdict>, tested: &str, snapshots: usi
             FALSE_ALARMS * 100.0
         ),
     }
+}
+
+/// An answer about the growth over these snapshots.
+fn about(snapshots: &[SnapshotId]) -> Answer {
+    Answer::default()
+        .fact(Column::nested("snapshots"), list(snapshots.iter().map(|snapshot| snapshot.0)))
+        .fact(Column::text("slope_per").for_machines(), series::PER)
+        .fact(Column::share("confidence").for_machines(), Value::Share(1.0 - FALSE_ALARMS))
 }
 
 fn list<T: Into<Value>>(values: impl IntoIterator<Item = T>) -> Value {

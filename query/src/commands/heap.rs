@@ -42,7 +42,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     other.watch_with(Arc::clone(&ask.context.watcher));
     other.open(&path.display().to_string())?;
     let mut answer = other.ask(&question)?;
-    // What comes after the first page is asked in that file itself.
+    // Further pages are asked for in that file itself.
     answer.goes_on = false;
     Ok(answer.note(format!("of {}", path.display())).into())
 }

@@ -31,60 +31,9 @@ include its children; `total.` does.
 ";
 
 /// After the attributes, in `help expressions`.
-const OPERATORS: &str = r#"
-  =  !=                   equal: "text", a word, or a number: 64KiB, 0x7f00, 10min
-  <  <=  >  >=            numbers
-  in                      a range with both its ends: 1K..2M, 1K.., ..2M
-  ~  !~                   matches /regular expression/ or "glob*", or does not
+const OPERATORS: &str = include_str!("../../verbs/expressions.txt");
 
-  .count  .owner.name     what a field holds, or the field of an object that a
-                          reference leads to: = != < <= > >= in, with a number
-                          such as -3 or 0.25; = != ~ !~ with a text; alone, or
-                          = true, = false; = null; = unknown; = NaN
-  length(text)            characters of a text, compared with numbers; also of
-                          `length(name)`, `length(type)`, `length(.owner.name)`
-
-  $NAME  $_               in the set that `let` named; in the last result
-  @123  %3                this object; the object in row 3 of the last table
-
-  ( )                     first
-  not  !                  second
-  and  &  -               third, from left to right; `a - b` is a and not b
-  or  |                   last
-
-  type = "Foo Bar" and size in 1K..2M
-  name ~ /^Str/ and not (refs = 0 or unmanaged > 1M)
-  $before - $after - type = "Cache"
-  is java.util.Map and elements > 1000 and fill < 25%
-  .hits > 100 and .user.name ~ /^A/ - .closed
-  class = "cc1" and memory > 500M or failed and wall > 10min
-
-A field that refers to a string, a boxed number or a constant of an enumeration
-is compared with that. One that refers to a date, or to another object that has
-a line, is compared with the line: `.when ~ /^2026-11/`. Null passes only
-`= null`, and what is not known only `= unknown`. `None` of Python, `null` and
-`undefined` of V8 are null, too. What an object does not have passes no
-comparison. A field that no object has is an error. The length of a text is that
-of what was recorded. Of a text that was shortened, the rest does not count; in
-dumps of V8 and Python the mark at its end does.
-
-A comparison with a number that an object or a process does not have is false,
-even `!=`. Examples are the distance of an unreachable object, an address that
-was not recorded, and what a process used that was still running. A text that is
-missing equals no text. In a recording that holds snapshots and processes, an
-expression is about processes if it names one of their attributes, or begins
-with the word `processes`. Sets and rows belong to one snapshot. A word that names a kind is read
-as that kind: where `root` is a kind, `all root` asks for the property. A type
-that the recording does not know is an error. A pattern with `~` may match
-nothing. `-` needs blanks around it. Names with blanks or one of
-( ) " ' = ! ~ < > & | need quotes, also those of fields: `."content type"`.
-
-In a shell put the whole expression in single quotes. At the prompt `> NAME` at
-the end of a line writes the answer to a file, unless NAME begins with a digit.
-`| COMMAND` sends it to a command, unless COMMAND begins with $, @ or %, or
-compares an attribute. In parentheses both belong to the expression."#;
-
-/// What `find`, `count` and `let` take.
+/// Explains the expressions that `find`, `count` and `let` take.
 #[must_use]
 pub fn expressions() -> String {
     let mut text = "An expression is compared with every object of the kind.\n\n".to_owned();
@@ -95,7 +44,7 @@ pub fn expressions() -> String {
     for (name, meaning) in barrow_processes::ATTRIBUTES {
         let _ = writeln!(text, "{}", wrapped(&format!("  {name:22}  {meaning}"), 26));
     }
-    text + OPERATORS
+    text + "\n" + OPERATORS.trim_end()
 }
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -191,7 +140,7 @@ pub fn usage_from_shell(command: &Command) -> String {
     format!("{} {}", program(command), command.arguments).trim_end().to_owned()
 }
 
-/// What precedes the arguments of a command in a shell.
+/// The words before the arguments of a command in a shell.
 fn program(command: &Command) -> String {
     let file = if matches!(command.subject, Subject::Recording | Subject::Growing) { " FILE" } else { "" };
     format!("barrow {}{file}", command.name)
@@ -202,7 +151,7 @@ fn program(command: &Command) -> String {
 pub fn from_shell(command: &Command) -> String {
     let rest = command.example.strip_prefix(command.name).unwrap_or_default();
     let kind = rest.find(" objects ").filter(|_| command.completion == Completion::Expressions);
-    // What a shell would expand or redirect is in quotes.
+    // Quotes keep a shell from expanding or redirecting.
     let expression = kind.map(|at| at + " objects ".len()).or_else(|| rest.find(" type ~ ").map(|at| at + 1));
     match expression.map(|at| rest.split_at(at)) {
         Some((before, expression)) => format!("{}{before}'{expression}'", program(command)),

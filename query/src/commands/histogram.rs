@@ -31,7 +31,7 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("histogram", include_str!("../../verbs/histogram.md"), Group::Snapshots, run)
 };
 
-/// What a row is about.
+/// The groups of objects that rows are about.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Grouping {
     Type,
@@ -132,7 +132,7 @@ fn of_trials(ask: &Ask, arguments: &Arguments) -> Result<Option<Answer>, QueryEr
     Ok(Some(answer))
 }
 
-/// What each value of a metric takes as part of an answer for machines, in bytes: three cells and their texts. Measured
+/// Bytes of a value of a metric in an answer for machines: three cells and their texts. Measured
 /// with 3 million.
 const LISTED_BYTES: u64 = 176;
 
@@ -209,7 +209,7 @@ fn grouped(
     rows.sort_by_key(|(_, totals, retained)| Reverse(order.of(totals, *retained)));
     let is_retained = order == Order::Retained;
     let retained_column = is_retained.then(|| Column::bytes("retained_bytes").called("≥ retained"));
-    // What groups dominate overlaps: there is no whole.
+    // Retained sizes of groups overlap: there is no whole.
     let whole = match is_retained {
         true => 0,
         false => rows.iter().map(|(_, totals, retained)| order.of(totals, *retained)).sum(),

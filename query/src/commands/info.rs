@@ -127,7 +127,7 @@ fn described(
     Ok(texts.noted(answer, object.id, name.into_iter()))
 }
 
-/// Adds what the fields of the object hold, if the recording tells.
+/// Adds the values of the fields of the object, if they were recorded.
 fn with_fields(
     heap: &Heap,
     answer: Answer,
@@ -192,7 +192,7 @@ fn with_entries(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progre
     Ok(super::entries::with_nulls(answer, &found))
 }
 
-/// Adds what follows from the references of all objects.
+/// Adds the facts that follow from the references of all objects.
 fn with_graph(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progress) -> Result<Answer, QueryError> {
     let tables = heap.recording().tables()?;
     let (holder, retained, is_exact) = heap.ask_dominators(progress, |dominators| {

@@ -81,7 +81,7 @@ impl Incoming {
     }
 }
 
-/// Says of an answer with references or entries how many of `total` follow, and how to get them.
+/// Adds the number of references or entries that follow, of `total`, and how to get them.
 pub(super) fn told(
     ask: &Ask,
     mut answer: Answer,

@@ -35,7 +35,6 @@ const MOST_SAMPLES: u32 = 300;
 /// Images of a tree whose blocks name units: that takes about 1 s for each million.
 const MOST_NAMED: usize = 200_000;
 
-/// What is asked.
 #[derive(Debug, Default)]
 struct Asked {
     /// In nanoseconds since the recording began.

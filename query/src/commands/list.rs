@@ -24,8 +24,7 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("list", include_str!("../../verbs/list.md"), Group::Objects, run)
 };
 
-/// What a row takes, in bytes, without its cells, and what each cell takes. Measured with 540,607 rows of 1, 3, 6 and 10
-/// columns.
+/// Bytes of a row without its cells, and of each cell. Measured with 540,607 rows of 1, 3, 6 and 10 columns.
 const ROW_BYTES: u64 = 170;
 const CELL_BYTES: u64 = 110;
 
@@ -48,7 +47,6 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     reply.try_map(|answer| found::with_gaps(answer, ask, &expression))
 }
 
-/// What a line asks for.
 struct Asked {
     rows: Option<usize>,
     rest: Arguments,
@@ -96,7 +94,7 @@ impl Asked {
     }
 }
 
-/// What a column shows of an object.
+/// The value of an object that a column shows.
 #[derive(Debug, Clone)]
 enum What {
     Field(FieldPath),
@@ -128,7 +126,7 @@ impl What {
         }
     }
 
-    /// What objects are put in order by, for each object of the set.
+    /// The sorting key of each object of the set.
     fn keys(&self, heap: &Heap, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Key>, QueryError> {
         let tables = heap.recording().tables()?;
         match self {
@@ -157,7 +155,7 @@ impl What {
 /// Objects that are read at once while they are put in order.
 const PART_OBJECTS: usize = 1 << 16;
 
-/// What an object is put in order by.
+/// A sorting key.
 #[derive(Debug, Clone, PartialEq)]
 enum Key {
     Number(f64),

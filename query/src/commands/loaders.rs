@@ -14,7 +14,7 @@ use super::{Command, Group, more};
 pub(super) const COMMAND: Command =
     Command::new("loaders", include_str!("../../verbs/loaders.md"), Group::Objects, run);
 
-/// What the loader of the JVM itself is called.
+/// The name of the bootstrap loader, which is no object.
 const OWN_LOADER: &str = "<the JVM's own>";
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {

@@ -33,7 +33,7 @@ impl ListPage {
         self.rows.end < self.total
     }
 
-    /// Says of the answer whether it is complete, and how `verb` shows more of its rows, each of which is a `thing`.
+    /// Adds whether the answer is complete, and how `verb` shows more of its rows. Each row is a `thing`.
     pub(crate) fn told(&self, ask: &Ask, mut answer: Answer, thing: &str, verb: &str) -> Answer {
         let is_cut = self.has_more() && !self.is_whole;
         answer = answer.fact(Column::text("complete").for_machines(), !is_cut);

@@ -31,7 +31,7 @@ struct Found {
     rows: Option<usize>,
 }
 
-/// Looks for the processes that match; `by` names what ranks them.
+/// Finds the processes that match; `by` names the amount that ranks them.
 ///
 /// # Errors
 /// A usage error if there is no such order; those of the tree and its classes.

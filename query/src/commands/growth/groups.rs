@@ -2,23 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use barrow_analyzer::{AnalyzerError, Expression, FALSE_ALARMS, GroupKey, Judgement, KindId, SnapshotId};
+use barrow_analyzer::{AnalyzerError, Expression, GroupKey, Judgement, KindId, SnapshotId};
 
-use crate::answer::{Answer, Column, Table, Value, table, units};
+use crate::answer::{Column, Table, Value, table, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
+use crate::commands::more;
 use crate::error::QueryError;
 use crate::language::request::Request;
 use crate::language::selection;
 use crate::session::state::State;
 use crate::tables::ranking::Order;
-use crate::tables::series;
-use crate::tables::{found, group_keys, growth_series, type_path};
+use crate::tables::{found, group_keys, growth_series, series, type_path};
 
-use crate::commands::more;
-
-use super::{COMMAND, list};
+use super::{COMMAND, about, list};
 
 /// A group over the snapshots. Where it is not there, it has nothing.
 struct GroupSeries {
@@ -27,7 +25,7 @@ struct GroupSeries {
     objects: Vec<u64>,
 }
 
-/// What is looked at in each snapshot.
+/// The objects of each snapshot, their keys, and the size that is judged.
 struct Asked {
     kinds: Vec<KindId>,
     expression: Expression,
@@ -52,9 +50,8 @@ pub(super) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryErr
     }
     let (kinds, expression) = found::kinds_and_expression_or_all(ask, snapshots[0], &request.rest, 0)?;
     if let Some(only) = expression.snapshot() {
-        return Err(QueryError::usage(format!(
-            "it names objects of snapshot {only}, and growth is about all snapshots"
-        )));
+        let message = format!("it names objects of snapshot {only}, and growth is about all snapshots");
+        return Err(QueryError::usage(message));
     }
     let asked = Asked { kinds, expression, keys, order };
     let (groups, is_exact) = groups(ask, &snapshots, &asked)?;
@@ -63,8 +60,8 @@ pub(super) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryErr
     let (all, mut unchanged, mut small) = (groups.len(), 0_u64, 0_u64);
     let mut judged = Vec::new();
     for group in groups {
-        let (low, high) =
-            group.bytes.iter().fold((u64::MAX, 0), |(low, high), &bytes| (low.min(bytes), high.max(bytes)));
+        let low = group.bytes.iter().copied().min().unwrap_or(u64::MAX);
+        let high = group.bytes.iter().copied().max().unwrap_or(0);
         if (high as f64) < least.max(1.0) {
             small += 1;
         } else if high == low || ((high - low) as f64) < LEAST_CHANGE * least {
@@ -81,10 +78,7 @@ pub(super) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryErr
     });
     let verdicts = judged.iter().map(|(judgement, _)| judgement.verdict);
     let note = super::verdict(verdicts, &units::counted(judged.len() as u64, "group"), snapshots.len());
-    let mut answer = Answer::default()
-        .fact(Column::nested("snapshots"), list(snapshots.iter().map(|snapshot| snapshot.0)))
-        .fact(Column::text("slope_per").for_machines(), series::PER)
-        .fact(Column::share("confidence").for_machines(), Value::Share(1.0 - FALSE_ALARMS))
+    let mut answer = about(&snapshots)
         .fact(Column::count("groups"), all)
         .fact(Column::count("small_groups").for_machines(), small)
         .fact(Column::count("unchanged_groups").for_machines(), unchanged)
@@ -108,7 +102,7 @@ pub(super) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryErr
 /// A group is not shown if its bytes change by less than this fraction of the size needed to be shown.
 const LEAST_CHANGE: f64 = 0.2;
 
-/// All groups, each with what it has in each snapshot; and whether these are exact.
+/// All groups with their sizes in each snapshot, and whether these are exact.
 fn groups(state: &State, snapshots: &[SnapshotId], asked: &Asked) -> Result<(Vec<GroupSeries>, bool), QueryError> {
     let (recording, meter) = (state.recording()?, state.meter());
     let mut series: BTreeMap<String, GroupSeries> = BTreeMap::new();
@@ -135,10 +129,9 @@ fn groups(state: &State, snapshots: &[SnapshotId], asked: &Asked) -> Result<(Vec
         let cells = group_keys::cells(&asked.keys, &found, &lines, &heap)?;
         for (at, (group, keys)) in found.groups.iter().zip(cells).enumerate() {
             let keys: Vec<Value> = keys.into_iter().map(without_number).collect();
-            let series = series.entry(format!("{keys:?}")).or_insert_with(|| GroupSeries {
-                keys,
-                bytes: vec![0; snapshots.len()],
-                objects: vec![0; snapshots.len()],
+            let series = series.entry(format!("{keys:?}")).or_insert_with(|| {
+                let none = vec![0; snapshots.len()];
+                GroupSeries { keys, bytes: none.clone(), objects: none }
             });
             let retained = retained.as_ref().map(|retained| retained.groups[at]);
             let bytes = asked.order.of(&group_keys::totals([group].into_iter()), retained);
@@ -155,9 +148,7 @@ fn groups(state: &State, snapshots: &[SnapshotId], asked: &Asked) -> Result<(Vec
 /// A key that means the same in every snapshot: an object without its number, by its type and name.
 fn without_number(key: Value) -> Value {
     match key {
-        Value::Object { text, .. } => {
-            Value::Text(text.split_once(' ').map_or(text.as_str(), |(_, named)| named).to_owned())
-        }
+        Value::Object { text, .. } => text.split_once(' ').map_or(text.as_str(), |(_, named)| named).into(),
         key => key,
     }
 }
