@@ -1,7 +1,5 @@
 //! `man`: the manual page of barrow, or of a verb, for `man`. The terminal answers it.
 
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::touches::Touches;
 
@@ -13,9 +11,7 @@ pub(super) const COMMAND: Command = Command {
     subject: Subject::Program,
     touches: Touches::NOTHING,
     completion: Completion::Verbs,
-    ..Command::new("man", include_str!("../../verbs/man.md"), Group::Session, run)
+    ..Command::new("man", include_str!("../../verbs/man.md"), Group::Session, |_| {
+        Err(QueryError::usage("man is for a shell: `barrow man top`"))
+    })
 };
-
-fn run(_: &Ask) -> Result<Reply, QueryError> {
-    Err(QueryError::usage("man is for a shell: `barrow man top`"))
-}

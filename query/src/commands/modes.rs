@@ -2,7 +2,7 @@
 
 use barrow_statistics::{Modes, bins, dependence, dip, mvalue};
 
-use crate::answer::{Answer, Column, Value};
+use crate::answer::{Answer, Audience, Column, Value};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -32,27 +32,30 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let order = dependence(&[&named.series.sample_by_run()]);
     let shares = knobs::shares(&trials, &named.series);
     ask.context.check()?;
-    let mut answer = Answer::default();
-    for (column, value) in named.facts() {
-        answer = answer.fact(column, value);
-    }
-    let mvalue = mvalue(&bins(&named.series.sample(), &found)).filter(|_| !found.modes.is_empty());
-    let mvalue = mvalue.map(|mvalue| Value::Measured { value: mvalue, text: format!("{mvalue:.2}") });
-    let dip = dip(&named.series.sample()).filter(|_| !found.modes.is_empty());
-    let dip = dip.map(|dip| Value::Measured { value: dip.p_value, text: format!("{:.3}", dip.p_value) });
-    answer = answer
-        .fact(Column::number("mvalue"), mvalue)
-        .fact(Column::number("dip_p_value").called("dip, p"), dip)
-        .fact(Column::text("depends_on_order").for_machines(), Value::Flag(order.is_some()))
-        .table(modes::table(&found, &named.metric().unit, order.is_none()));
-    let knobs_table = knobs::table(&trials, &named.series, &shares);
+    let has_modes = !found.modes.is_empty();
+    let mvalue = mvalue(&bins(&named.series.sample(), &found)).filter(|_| has_modes);
+    let dip = dip(&named.series.sample()).filter(|_| has_modes);
+    let mut knobs_table = knobs::table(&trials, &named.series, &shares);
     // Machines find the key even if no layout was recorded.
-    let has_layouts = !knobs_table.rows.is_empty();
-    let audience = if has_layouts { knobs_table.audience } else { crate::answer::Audience::Machines };
-    answer = answer.table(crate::answer::Table { audience, ..knobs_table });
+    if knobs_table.rows.is_empty() {
+        knobs_table.audience = Audience::Machines;
+    }
+    let answer =
+        named.facts().into_iter().fold(Answer::default(), |answer, (column, value)| answer.fact(column, value));
     Ok(answer
+        .fact(
+            Column::number("mvalue"),
+            mvalue.map(|mvalue| Value::Measured { value: mvalue, text: format!("{mvalue:.2}") }),
+        )
+        .fact(
+            Column::number("dip_p_value").called("dip, p"),
+            dip.map(|dip| Value::Measured { value: dip.p_value, text: format!("{:.3}", dip.p_value) }),
+        )
+        .fact(Column::text("depends_on_order").for_machines(), order.is_some())
+        .table(modes::table(&found, &named.metric().unit, order.is_none()))
+        .table(knobs_table)
         .note(modes::sentence(&found, named.series.len()))
-        .lines(if found.modes.is_empty() { None } else { modes::ties(&named.series.sample().sorted()) })
+        .lines(modes::ties(&named.series.sample().sorted()).filter(|_| has_modes))
         .lines(order.map(of_one))
         .note(knobs::sentence(&trials, &named.series, &shares))
         .exact()

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::answer::{Answer, Column, Value};
+use crate::answer::{Answer, Column, Table, Value, units};
 use crate::ask::reply::Reply;
 use crate::ask::{Ask, PIECE_ROWS, View};
 use crate::error::QueryError;
@@ -25,8 +25,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 /// # Errors
 /// A usage error if there is none.
 pub(crate) fn next_page(ask: &Ask) -> Result<Reply, QueryError> {
-    let none = || QueryError::usage("there is no more; ask something that has several pages first");
-    ask.more.as_ref().ok_or_else(none)?(ask)
+    let more = ask.more.as_ref();
+    more.ok_or_else(|| QueryError::usage("there is no more; ask something that has several pages first"))?(ask)
 }
 
 /// Cuts the last table of `answer` to `rows`; the others wait for `more`.
@@ -34,11 +34,9 @@ pub(super) fn first_page(ask: &Ask, mut answer: Answer, rows: usize) -> Reply {
     let Some(table) = answer.tables.last_mut().filter(|table| table.rows.len() > rows) else {
         return answer.into();
     };
-    let mut rest = answer_without_rows(&answer.facts, table);
-    rest.tables[0].rows = table.rows.split_off(rows);
-    (rest.notes, rest.exactness) = (answer.notes.clone(), answer.exactness);
-    let left = rest.tables[0].rows.len();
-    let rest = Rest { answer: Arc::new(rest), shown: 0, rows };
+    let rest = table.rows.split_off(rows);
+    let left = rest.len();
+    let rest = Rest { answer: Arc::new(with_rows(&answer, rest)), shown: 0, rows };
     Reply::from(with_left(ask, answer, left, rows)).with_more(move |ask| Ok(rest.page(ask)))
 }
 
@@ -54,13 +52,11 @@ struct Rest {
 impl Rest {
     /// The next page; a command or a file gets every row.
     fn page(&self, ask: &Ask) -> Reply {
-        let table = &self.answer.tables[0];
+        let all = &self.answer.tables[0].rows;
         let rows = if ask.view.is_whole { usize::MAX } else { self.rows };
-        let end = self.shown.saturating_add(rows).min(table.rows.len());
-        let mut answer = answer_without_rows(&self.answer.facts, table);
-        answer.tables[0].rows = table.rows[self.shown..end].to_vec();
-        (answer.notes, answer.exactness) = (self.answer.notes.clone(), self.answer.exactness);
-        let left = table.rows.len() - end;
+        let end = self.shown.saturating_add(rows).min(all.len());
+        let answer = with_rows(&self.answer, all[self.shown..end].to_vec());
+        let left = all.len() - end;
         if left == 0 {
             return Reply::from(answer).listing_page(ask, Listed::default());
         }
@@ -70,7 +66,19 @@ impl Rest {
     }
 }
 
-/// Says of a page how many rows follow it.
+/// An answer of later rows of the last table, with the same facts and notes.
+fn with_rows(answer: &Answer, rows: Vec<Vec<Value>>) -> Answer {
+    let table = &answer.tables[answer.tables.len() - 1];
+    Answer {
+        facts: answer.facts.clone(),
+        tables: vec![Table { rows, columns: table.columns.clone(), ..*table }],
+        notes: answer.notes.clone(),
+        exactness: answer.exactness,
+        ..Answer::default()
+    }
+}
+
+/// Adds the number of rows that follow a page.
 fn with_left(ask: &Ask, mut answer: Answer, left: usize, rows: usize) -> Answer {
     answer.notes.insert(0, more_note(ask, left));
     // An answer with the number of rows that was asked for is whole.
@@ -80,18 +88,30 @@ fn with_left(ask: &Ask, mut answer: Answer, left: usize, rows: usize) -> Answer 
     answer.fact(Column::count("more_rows").for_machines(), left)
 }
 
-/// An answer whose last table, still empty, gets its rows when they are shown: `make` makes those of a range of places.
+/// Rows of a page at a terminal, otherwise of a piece of the answer.
+pub(super) fn rows_at_once(ask: &Ask, is_paged: bool) -> usize {
+    match ask.view {
+        _ if is_paged => ask.page_rows(),
+        View { is_whole: true, piece, .. } => piece,
+        View { in_pieces: true, .. } => PIECE_ROWS,
+        // A library that asks for one answer gets it in one piece.
+        _ => usize::MAX,
+    }
+}
+
+/// An answer whose last table is made when it is shown, a range of its rows at a time.
 pub(super) struct OnDemand {
+    /// The answer without that table.
     pub(super) answer: Answer,
-    /// How many rows there are.
+    /// Number of rows.
     pub(super) count: usize,
     /// Whether a terminal gets a page, and the rest with `more`.
     pub(super) has_pages: bool,
     pub(super) make: Make,
 }
 
-/// Makes the rows of a range of places, and tells which objects are in them.
-type Make = Box<dyn Fn(&Ask, Range<usize>) -> Result<(Vec<Vec<Value>>, Listed), QueryError> + Send + Sync>;
+/// Makes the table of a range of rows, and lists the objects in them.
+type Make = Box<dyn Fn(&Ask, Range<usize>) -> Result<(Table, Listed), QueryError> + Send + Sync>;
 
 impl OnDemand {
     /// The first page, or the first piece of an answer that has every row.
@@ -109,19 +129,10 @@ impl OnDemand {
 
     fn piece(self: &Arc<Self>, ask: &Ask, from: usize) -> Result<Reply, QueryError> {
         let goes_on = ask.view.is_whole || ask.page_rows() == usize::MAX || !self.has_pages;
-        let page = match (goes_on, ask.view.is_whole) {
-            (false, _) => ask.page_rows(),
-            (true, true) => ask.view.piece,
-            (true, false) if ask.view.in_pieces => PIECE_ROWS,
-            // A library that asks for one answer gets it in one piece.
-            (true, false) => usize::MAX,
-        };
+        let page = rows_at_once(ask, !goes_on);
         let end = self.count.min(from.saturating_add(page));
-        let mut answer = self.answer.clone();
-        let (rows, listed) = (self.make)(ask, from..end)?;
-        if let Some(table) = answer.tables.last_mut() {
-            table.rows = rows;
-        }
+        let (table, listed) = (self.make)(ask, from..end)?;
+        let mut answer = self.answer.clone().table(table);
         answer.all_rows = ask.view.is_whole.then_some(self.count as u64);
         let left = self.count - end;
         if left == 0 {
@@ -139,14 +150,9 @@ impl OnDemand {
     }
 }
 
-fn answer_without_rows(facts: &[crate::answer::Fact], table: &crate::answer::Table) -> Answer {
-    let table = crate::answer::Table { rows: Vec::<Vec<Value>>::new(), columns: table.columns.clone(), ..*table };
-    Answer { facts: facts.to_vec(), tables: vec![table], ..Answer::default() }
-}
-
 /// What stderr says where `rows` more are left out of JSON or CSV.
 pub(super) fn cut_note(ask: &Ask, rows: usize) -> String {
-    let rows = crate::answer::units::counted(rows as u64, "more row");
+    let rows = units::counted(rows as u64, "more row");
     let way = match ask.view.is_paged {
         true => "`more` shows them",
         false => "`barrow FILE -e 'set rows N' -e 'QUESTION'` has N rows",
@@ -156,6 +162,6 @@ pub(super) fn cut_note(ask: &Ask, rows: usize) -> String {
 
 /// "25 more rows", and how to see them where that is possible.
 pub(super) fn more_note(ask: &Ask, rows: usize) -> String {
-    let rows = format!("… {}", crate::answer::units::counted(rows as u64, "more row"));
+    let rows = format!("… {}", units::counted(rows as u64, "more row"));
     if ask.view.is_paged { format!("{rows}: `more`") } else { rows }
 }

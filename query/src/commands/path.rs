@@ -3,18 +3,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use barrow_analyzer::{Heap, ObjectDetails, Path, PathOptions, Step};
+use barrow_analyzer::{Heap, ObjectDetails, ObjectId, Path, PathOptions, Step};
 
-use crate::answer::text::text;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Column, Table, Unit, table, text, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::flags::Format;
 use crate::session::listed::Listed;
-use crate::tables::label;
-use crate::tables::{found, held};
+use crate::tables::{found, held, label};
 
 use super::more::OnDemand;
 use super::{Command, Group};
@@ -62,34 +60,18 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         answer = answer.note(format!(
             "there {} only {}; every other way found shares an object with {}",
             if paths.len() == 1 { "is" } else { "are" },
-            crate::answer::units::counted(paths.len() as u64, "such path"),
+            units::counted(paths.len() as u64, "such path"),
             if paths.len() == 1 { "it" } else { "them" },
         ));
     }
-    let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: Vec::new() };
-    let answer = found::said(answer.table(table), is_exact);
+    let answer = found::said(answer, is_exact);
     // A list may be long: its ends tell most.
     let is_for_people = ask.context.settings.format == Format::Table && ask.context.settings.short_paths;
     let most = if is_for_people { SHOWN_STEPS } else { MOST_STEPS };
     let rows = Rows { heap, paths: paths.into_iter().map(|path| Abridged { path, most }).collect() };
     let count = rows.paths.iter().map(Abridged::rows).sum();
-    let make = Box::new(move |ask: &Ask, places: Range<usize>| rows.of(ask, places));
+    let make = Box::new(move |ask: &Ask, places: Range<usize>| rows.table(ask, places));
     OnDemand { answer, count, has_pages: false, make }.begin(ask)
-}
-
-fn columns() -> Vec<Column> {
-    vec![
-        Column::row_number(),
-        Column::number("path"),
-        Column::number("step").for_machines(),
-        Column::text("reference").called(""),
-        Column::object("object"),
-        Column::shown("type", Unit::Text),
-        Column::text("type").for_machines(),
-        Column::text("name").for_machines(),
-        Column::text("kind").secondary(),
-        Column::bytes("shallow_bytes").secondary(),
-    ]
 }
 
 /// A path of which only both ends are shown if it is long.
@@ -117,6 +99,18 @@ fn gap(length: usize, most: usize) -> Range<usize> {
     first..length.saturating_sub(most).max(first)
 }
 
+/// A row: a step of a path, or the steps that are left out.
+struct Line {
+    /// The object of the step, or the next object that is shown.
+    id: ObjectId,
+    text: String,
+    /// Number of the path.
+    path: Option<usize>,
+    /// Number of the step.
+    step: Option<usize>,
+    object: Option<ObjectDetails>,
+}
+
 /// The rows of all paths.
 struct Rows {
     heap: Arc<Heap>,
@@ -124,8 +118,37 @@ struct Rows {
 }
 
 impl Rows {
-    fn of(&self, ask: &Ask, places: Range<usize>) -> Result<(Vec<Vec<Value>>, Listed), QueryError> {
-        let (mut rows, mut listed, mut before) = (Vec::new(), Listed::default(), 0);
+    fn table(&self, ask: &Ask, places: Range<usize>) -> Result<(Table, Listed), QueryError> {
+        let (heap, tables) = (&self.heap, self.heap.recording().tables()?);
+        let lines = self.lines(places)?;
+        let texts = held::lines_of(heap, lines.iter().filter_map(|line| line.object.as_ref()), &ask.meter())?;
+        let mut listed = Listed::default();
+        let table = table!("rows", lines, |Line { id, text, path, step, object }| {
+            let row = listed.push((heap.snapshot(), id));
+            let object = object.as_ref();
+            let title = object.map(|object| {
+                let title = label::object(tables, object.type_id, object.name);
+                match texts.get(&object.id) {
+                    Some(line) => format!("{title}: {}", text::text(line, Unit::Text)),
+                    None => title,
+                }
+            });
+            Column::row_number() => object.map(|_| ask.listed_before() + row),
+            Column::number("path") => path,
+            Column::number("step").for_machines() => step,
+            Column::text("reference").called("") => text,
+            Column::object("object") => object.map(|object| object.id.0),
+            Column::shown("type", Unit::Text) => title,
+            Column::text("type").for_machines() => object.map(|object| tables.type_title(object.type_id)),
+            Column::text("name").for_machines() => object.map(|object| label::name(tables, object.name)),
+            Column::text("kind").secondary() => object.map(|object| tables.kind_name(tables.type_kind(object.type_id))),
+            Column::bytes("shallow_bytes").secondary() => object.map(|object| object.shallow_bytes),
+        });
+        Ok((table, listed))
+    }
+
+    fn lines(&self, places: Range<usize>) -> Result<Vec<Line>, QueryError> {
+        let (mut lines, mut before) = (Vec::new(), 0);
         for (number, path) in (1..).zip(&self.paths) {
             let here = places.start.max(before) - before..places.end.min(before + path.rows()).max(before) - before;
             before += path.rows();
@@ -133,64 +156,32 @@ impl Rows {
                 continue;
             }
             let gap = path.gap();
-            rows.extend(self.steps(ask, number, path, here.start..here.end.min(gap.start), &mut listed)?);
+            self.add_steps(&mut lines, number, &path.path, here.start..here.end.min(gap.start))?;
             if !gap.is_empty() && here.contains(&gap.start) {
-                let mut row = vec![Value::None; columns().len()];
-                row[3] = Value::text(format!("… {} …", crate::answer::units::counted(gap.len() as u64, "more step")));
-                listed.push((self.heap.snapshot(), path.path.objects[gap.end]));
-                rows.push(row);
+                let text = format!("… {} …", units::counted(gap.len() as u64, "more step"));
+                lines.push(Line { id: path.path.objects[gap.end], text, path: None, step: None, object: None });
             }
             // The row of the gap stands for all of its steps.
-            let behind = |row: usize| (row + gap.len() - usize::from(!gap.is_empty())).max(gap.end);
-            rows.extend(self.steps(ask, number, path, behind(here.start)..behind(here.end), &mut listed)?);
+            let [start, end] =
+                [here.start, here.end].map(|row| (row + gap.len() - usize::from(!gap.is_empty())).max(gap.end));
+            self.add_steps(&mut lines, number, &path.path, start..end)?;
         }
-        Ok((rows, listed))
+        Ok(lines)
     }
 
-    /// The rows of the steps `at` of a path.
-    fn steps(
-        &self,
-        ask: &Ask,
-        number: usize,
-        path: &Abridged,
-        at: Range<usize>,
-        listed: &mut Listed,
-    ) -> Result<Vec<Vec<Value>>, QueryError> {
+    fn add_steps(&self, lines: &mut Vec<Line>, number: usize, path: &Path, at: Range<usize>) -> Result<(), QueryError> {
         if at.is_empty() {
-            return Ok(Vec::new());
+            return Ok(());
         }
-        let (heap, path) = (&self.heap, &path.path);
-        let tables = heap.recording().tables()?;
-        let steps = heap.steps(path, at.clone())?;
-        let lines = held::lines_of(heap, steps.iter().map(|step| &step.object), &ask.meter())?;
-        let title = |object: &ObjectDetails| {
-            let title = label::object(tables, object.type_id, object.name);
-            match lines.get(&object.id) {
-                Some(line) => format!("{title}: {}", text(line, Unit::Text)),
-                None => title,
-            }
-        };
-        let mut rows = Vec::with_capacity(steps.len());
-        for (at, Step { object, reference }) in at.zip(steps) {
-            let arrow = match at {
+        let tables = self.heap.recording().tables()?;
+        for (at, Step { object, reference }) in at.clone().zip(self.heap.steps(path, at)?) {
+            let text = match at {
                 0 => format!("--[ {} ]-->", label::root(tables, &path.root)),
                 _ => label::arrow(tables, reference),
             };
-            let row = listed.push((heap.snapshot(), object.id));
-            rows.push(vec![
-                Value::from(ask.listed_before() + row),
-                number.into(),
-                at.into(),
-                Value::Text(arrow),
-                object.id.0.into(),
-                Value::Text(title(&object)),
-                Value::text(tables.type_title(object.type_id)),
-                label::name(tables, object.name),
-                Value::text(tables.kind_name(tables.type_kind(object.type_id))),
-                object.shallow_bytes.into(),
-            ]);
+            lines.push(Line { id: object.id, text, path: Some(number), step: Some(at), object: Some(object) });
         }
-        Ok(rows)
+        Ok(())
     }
 }
 

@@ -1,7 +1,5 @@
 //! `record`: runs a command and records its processes. The terminal does it.
 
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::touches::Touches;
 
@@ -13,9 +11,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &["-o", "--force", "--redact", "--no-arguments", "--no-memory", "--interval", "--wait-all", "--via"],
     subject: Subject::Program,
     touches: Touches::WRITES_FILES,
-    ..Command::new("record", include_str!("../../verbs/record.md"), Group::File, run)
+    ..Command::new("record", include_str!("../../verbs/record.md"), Group::File, |_| {
+        Err(QueryError::usage("a command is recorded from a shell: `barrow record -- COMMAND`"))
+    })
 };
-
-fn run(_: &Ask) -> Result<Reply, QueryError> {
-    Err(QueryError::usage("a command is recorded from a shell: `barrow record -- COMMAND`"))
-}

@@ -1,7 +1,5 @@
 //! `report`: the usual answers as one HTML file. The terminal makes it.
 
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::touches::Touches;
 
@@ -13,9 +11,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &["-o", "--force", "--texts", "--max-size", "--assert", "--from", "--allow", "--baseline"],
     subject: Subject::Program,
     touches: Touches::READS_FILES.with(Touches::WRITES_FILES),
-    ..Command::new("report", include_str!("../../verbs/report.md"), Group::File, run)
+    ..Command::new("report", include_str!("../../verbs/report.md"), Group::File, |_| {
+        Err(QueryError::usage("a report is made from a shell: `barrow report FILE -o report.html`"))
+    })
 };
-
-fn run(_: &Ask) -> Result<Reply, QueryError> {
-    Err(QueryError::usage("a report is made from a shell: `barrow report FILE -o report.html`"))
-}

@@ -4,13 +4,14 @@ use std::ops::Range;
 
 use barrow_trials::{RunId, Trials};
 
-use crate::answer::visible;
-use crate::answer::{Answer, Audience, Column, Value};
+use crate::answer::measured::measured;
+use crate::answer::{Answer, Column, table, visible};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::session::listed::Listed;
 use crate::session::state::State;
+use crate::tables::trials::metric_of;
 use crate::tables::trials::runs::{self, Walls};
 
 use super::more::OnDemand;
@@ -42,14 +43,14 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         [_, other, ..] => return Err(COMMAND.refuses(other)),
     };
     chosen.retain(|run| !is_failed || trials.runs()[run.index()].has_failed());
-    let mut answer = Answer::default().table(runs::table(&trials)).exact();
+    let mut answer = Answer::default().exact();
     if chosen.is_empty() && is_failed {
         answer = answer.note("no run failed");
     }
     let (count, walls) = (chosen.len(), Walls::of(&trials));
     let make = move |ask: &Ask, places: Range<usize>| {
-        let rows = chosen[places].iter().filter_map(|run| runs::row(&trials, &walls, *run));
-        Ok((ask.context.collect(rows)?, Listed::default()))
+        let table = runs::table(&trials, &walls, &chosen[places], || ask.context.check())?;
+        Ok((table, Listed::default()))
     };
     OnDemand { answer, count, has_pages: true, make: Box::new(make) }.begin(ask)
 }
@@ -60,43 +61,29 @@ const ALLOCATIONS_NOT_KNOWN: &str = "allocations not known";
 /// Everything about one run.
 fn one(state: &State, trials: &Trials, number: u32) -> Result<Answer, QueryError> {
     let run = trials.run(number)?;
-    let mut values = crate::answer::Table {
-        key: "values",
-        audience: Audience::Everyone,
-        columns: vec![
-            Column::text("metric"),
-            Column::number("iteration"),
-            Column::number("seed").secondary(),
-            Column::number("value"),
-        ],
-        rows: Vec::new(),
-    };
-    for metric in trials.metric_ids() {
-        let described = &trials.metrics()[metric.index()];
-        let of_run = trials.values(metric).iter().filter(|value| value.run.0 == number);
-        values.rows.extend(of_run.map(|value| {
-            vec![
-                described.name.as_str().into(),
-                value.iteration.into(),
-                value.seed.into(),
-                crate::answer::measured::measured(value.value, &described.unit),
-            ]
-        }));
-    }
-    let mut table = runs::table(trials);
-    table.rows.extend(runs::row(trials, &Walls::of(trials), RunId(number)));
+    let all = trials.metric_ids().flat_map(|metric| {
+        let values = trials.values(metric).iter().filter(|value| value.run.0 == number);
+        values.map(move |value| (metric_of(trials, metric), value))
+    });
+    let values = table!("values", all, |(metric, value)| {
+        Column::text("metric") => metric.name.as_str(),
+        Column::number("iteration") => value.iteration,
+        Column::number("seed").secondary() => value.seed,
+        Column::number("value") => measured(value.value, &metric.unit),
+    });
+    let table = runs::table(trials, &Walls::of(trials), &[RunId(number)], || Ok(()))?;
     let mut answer = Answer::default().table(table).table(values).exact();
     if let Some(output) = run.end.as_ref().and_then(|end| end.output.as_deref()) {
-        answer = answer.fact(Column::text("output").for_machines(), Value::text(output));
+        answer = answer.fact(Column::text("output").for_machines(), output);
         answer = answer.note("it printed:").lines(output.lines().map(|line| format!("  | {}", visible::cell(line))));
     }
     // Of a run that was not counted, the fact tells why.
     let is_counted =
         trials.metric("peak_heap").is_ok_and(|metric| trials.values(metric).iter().any(|value| value.run.0 == number));
-    if let (false, Some((key, why))) =
-        (is_counted, state.recording()?.facts()?.iter().find(|(key, _)| key == ALLOCATIONS_NOT_KNOWN))
-    {
-        answer = answer.note(format!("{key}: {why}"));
+    if !is_counted {
+        let facts = state.recording()?.facts()?;
+        let why = facts.iter().find(|(key, _)| key == ALLOCATIONS_NOT_KNOWN);
+        answer = answer.lines(why.map(|(key, why)| format!("{key}: {why}")));
     }
     if !run.is_warmup && run.seed.is_some() {
         answer = answer.note(format!("`barrow trial --replay {number} FILE` repeats it"));

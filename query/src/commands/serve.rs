@@ -1,7 +1,5 @@
 //! `serve`: a page in the browser. The terminal answers it.
 
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::touches::Touches;
 
@@ -13,9 +11,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &["--port", "--open", "--at"],
     subject: Subject::Program,
     touches: Touches::READS_FILES,
-    ..Command::new("serve", include_str!("../../verbs/serve.md"), Group::File, run)
+    ..Command::new("serve", include_str!("../../verbs/serve.md"), Group::File, |_| {
+        Err(QueryError::usage("a page is served from a shell: `barrow serve FILE`"))
+    })
 };
-
-fn run(_: &Ask) -> Result<Reply, QueryError> {
-    Err(QueryError::usage("a page is served from a shell: `barrow serve FILE`"))
-}

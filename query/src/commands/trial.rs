@@ -1,7 +1,5 @@
 //! `trial`: runs a program many times and records every value. The terminal does it.
 
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::touches::Touches;
 
@@ -55,9 +53,7 @@ pub(super) const COMMAND: Command = Command {
     ],
     subject: Subject::Program,
     touches: Touches::WRITES_FILES.with(Touches::RUNS_PROGRAMS),
-    ..Command::new("trial", include_str!("../../verbs/trial.md"), Group::File, run)
+    ..Command::new("trial", include_str!("../../verbs/trial.md"), Group::File, |_| {
+        Err(QueryError::usage("a program is measured from a shell: `barrow trial -- COMMAND`"))
+    })
 };
-
-fn run(_: &Ask) -> Result<Reply, QueryError> {
-    Err(QueryError::usage("a program is measured from a shell: `barrow trial -- COMMAND`"))
-}

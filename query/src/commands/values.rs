@@ -3,15 +3,15 @@
 use std::ops::Range;
 
 use barrow_statistics::Modes;
-use barrow_trials::{MetricId, Series, Trials};
+use barrow_trials::Series;
 
 use crate::answer::measured::measured;
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, Value, table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::session::listed::Listed;
-use crate::tables::trials::{STATISTICS_BYTES, metric_of, runs, variant_of};
+use crate::tables::trials::{STATISTICS_BYTES, metric_of, program_column, runs, variant_of};
 
 use super::more::OnDemand;
 use super::{Command, Group};
@@ -45,30 +45,19 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         None => Series::of_metric(&trials, id),
     };
     let metric = metric_of(&trials, id);
-    let name = Column::text("variant").called("program");
-    let mut columns = vec![
-        if series.len() > 1 { name } else { name.for_machines() },
-        Column::number("run"),
-        Column::number("iteration"),
-        Column::number("seed"),
-        Column::number("value"),
-    ];
-    if mode.is_some() {
-        columns.push(Column::nested("knobs").for_machines());
-        columns.push(Column::text("layout"));
-    }
+    let has_several = series.len() > 1;
     let mut places = Vec::new();
     for series in &series {
         if mode.is_some() {
             ask.context.require(series.len(), STATISTICS_BYTES)?;
         }
         let modes = mode.map(|_| Modes::of(&series.sample()));
-        let is_wanted = |value: f64| modes.as_ref().is_none_or(|modes| modes.mode_of(value).map(|at| at + 1) == mode);
-        let wanted = series.places().iter().zip(series.values()).filter(|(_, value)| is_wanted(value.value));
+        let wanted = series.places().iter().zip(series.values()).filter(|(_, value)| {
+            modes.as_ref().is_none_or(|modes| modes.mode_of(value.value).map(|at| at + 1) == mode)
+        });
         places.extend(ask.context.collect(wanted.map(|(place, _)| *place))?);
     }
     drop(series);
-    let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: Vec::new() };
     let answer = Answer::default()
         .fact(Column::text("metric"), metric.name.as_str())
         .fact(Column::text("unit").for_machines(), metric.unit.as_str());
@@ -77,27 +66,23 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         (true, None) => answer.note("no run that counts has a value"),
         (false, _) => answer,
     };
-    let (count, answer) = (places.len(), answer.table(table).exact());
+    let (count, answer) = (places.len(), answer.exact());
     let make = move |ask: &Ask, range: Range<usize>| {
+        let metric = metric_of(&trials, id);
         let values = places[range].iter().filter_map(|place| trials.values(id).get(*place));
-        let rows = values.map(|value| row(&trials, id, &value, mode.is_some()));
-        Ok((ask.context.collect(rows)?, Listed::default()))
+        let table = table!("rows", values, |value| {
+            ask.context.check()?;
+            let run = trials.runs().get(value.run.index());
+            let layout = mode.map(|_| run.map_or([Value::None, Value::None], |run| runs::layout(run, value.iteration)));
+            program_column(has_several) => run.map(|run| variant_of(&trials, run.variant).name.as_str()),
+            Column::number("run") => value.run.0,
+            Column::number("iteration") => value.iteration,
+            Column::number("seed") => value.seed.or(run.and_then(|run| run.seed)),
+            Column::number("value") => measured(value.value, &metric.unit),
+            ..mode.iter().flat_map(|_| [Column::nested("knobs").for_machines(), Column::text("layout")])
+                => layout.into_iter().flatten(),
+        });
+        Ok((table, Listed::default()))
     };
     OnDemand { answer, count, has_pages: true, make: Box::new(make) }.begin(ask)
-}
-
-/// The row of a value, with its layout if that is asked for.
-fn row(trials: &Trials, metric: MetricId, value: &barrow_trials::Value, with_layout: bool) -> Vec<Value> {
-    let run = trials.runs().get(value.run.index());
-    let mut row = vec![
-        run.map(|run| Value::text(&*variant_of(trials, run.variant).name)).into(),
-        value.run.0.into(),
-        value.iteration.into(),
-        value.seed.or(run.and_then(|run| run.seed)).into(),
-        measured(value.value, &metric_of(trials, metric).unit),
-    ];
-    if with_layout {
-        row.extend(run.map_or([Value::None, Value::None], |run| runs::layout(run, value.iteration)));
-    }
-    row
 }

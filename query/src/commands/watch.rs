@@ -1,7 +1,5 @@
 //! `watch`: follows a recording that is being written. The terminal answers it.
 
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::touches::Touches;
 
@@ -14,9 +12,7 @@ pub(super) const COMMAND: Command = Command {
     flags: &["--interval", "--until", "--assert", "--from", "--allow", "--baseline", "--min"],
     subject: Subject::Growing,
     touches: Touches::RECORDING.with(Touches::READS_FILES),
-    ..Command::new("watch", include_str!("../../verbs/watch.md"), Group::File, run)
+    ..Command::new("watch", include_str!("../../verbs/watch.md"), Group::File, |_| {
+        Err(QueryError::usage("watch follows a file from a shell: `barrow watch FILE`"))
+    })
 };
-
-fn run(_: &Ask) -> Result<Reply, QueryError> {
-    Err(QueryError::usage("watch follows a file from a shell: `barrow watch FILE`"))
-}

@@ -89,6 +89,12 @@ pub(crate) fn metric_of(trials: &Trials, id: MetricId) -> &Metric {
     &trials.metrics()[id.index()]
 }
 
+/// The column of programs, which people need only if there are several.
+pub(crate) fn program_column(has_several: bool) -> Column {
+    let column = Column::text("variant").called("program");
+    if has_several { column } else { column.for_machines() }
+}
+
 /// The variant of an id that a series has.
 pub(crate) fn variant_of(trials: &Trials, id: VariantId) -> &Variant {
     &trials.variants()[id.index()]

@@ -1,32 +1,43 @@
 //! The runs of trials.
 
-use barrow_trials::{Knob, Run, RunId, Trials};
+use barrow_trials::{Run, RunId, Trials};
 
 use crate::answer::measured::measured;
-use crate::answer::{Audience, Column, Table, Value};
+use crate::answer::{Column, Table, Value, table};
+use crate::error::QueryError;
 
-use super::variant_of;
+use super::{program_column, variant_of};
 
 /// Characters of a failed run's output in a table.
 const OUTPUT: usize = 60;
 
-/// The table of runs, without rows.
-pub(crate) fn table(trials: &Trials) -> Table {
-    let variant = Column::text("variant").called("program");
-    let columns = vec![
-        Column::number("run"),
-        if trials.variants().len() > 1 { variant } else { variant.for_machines() },
-        Column::duration("time_ns").called("began").secondary(),
-        Column::number("wall"),
-        Column::number("seed").secondary(),
-        Column::text("state"),
-        Column::number("exit_status").called("exit"),
-        Column::number("signal").secondary(),
-        Column::nested("knobs").for_machines(),
-        Column::text("layout"),
-        Column::text("output"),
-    ];
-    Table { key: "rows", audience: Audience::Everyone, rows: Vec::new(), columns }
+/// A row for each run; `check` is called before each.
+///
+/// # Errors
+/// Those of `check`.
+pub(crate) fn table(
+    trials: &Trials,
+    walls: &Walls,
+    runs: &[RunId],
+    check: impl Fn() -> Result<(), QueryError>,
+) -> Result<Table, QueryError> {
+    let runs = runs.iter().filter_map(|id| Some((*id, trials.runs().get(id.index())?)));
+    Ok(table!("rows", runs, |(id, run)| {
+        check()?;
+        let end = run.end.as_ref();
+        let [knobs, layout] = layout(run, None);
+        Column::number("run") => id.0,
+        program_column(trials.variants().len() > 1) => variant_of(trials, run.variant).name.as_str(),
+        Column::duration("time_ns").called("began").secondary() => u64::try_from(run.time_ns).ok(),
+        Column::number("wall") => walls.of_run(id),
+        Column::number("seed").secondary() => run.seed,
+        Column::text("state") => state(run),
+        Column::number("exit_status").called("exit") => end.and_then(|end| end.exit_status),
+        Column::number("signal").secondary() => end.and_then(|end| end.signal),
+        Column::nested("knobs").for_machines() => knobs,
+        Column::text("layout") => layout,
+        Column::text("output") => end.and_then(|end| end.output.as_deref()).map(last_line),
+    }))
 }
 
 /// How long each run took.
@@ -54,41 +65,18 @@ impl Walls {
     }
 }
 
-/// A row for a run.
-pub(crate) fn row(trials: &Trials, walls: &Walls, id: RunId) -> Option<Vec<Value>> {
-    Some(row_of(trials, id, trials.runs().get(id.index())?, walls.of_run(id)))
-}
-
-fn row_of(trials: &Trials, id: RunId, run: &Run, wall: Option<Value>) -> Vec<Value> {
-    let end = run.end.as_ref();
-    let [knobs, layout] = layout(run, None);
-    vec![
-        id.0.into(),
-        variant_of(trials, run.variant).name.as_str().into(),
-        u64::try_from(run.time_ns).ok().into(),
-        wall.unwrap_or(Value::None),
-        run.seed.into(),
-        state(run).into(),
-        end.and_then(|end| end.exit_status).into(),
-        end.and_then(|end| end.signal).into(),
-        knobs,
-        layout,
-        end.and_then(|end| end.output.as_deref()).map(last_line).into(),
-    ]
-}
-
 /// The layout of a run, and of one of its iterations, for machines and for people.
 pub(crate) fn layout(run: &Run, iteration: Option<u64>) -> [Value; 2] {
-    let is_own = |knob: &&Knob| iteration.is_some() && knob.iteration == iteration;
     let of_run = run.knobs.iter().filter(|knob| knob.iteration.is_none());
-    let knobs = of_run.chain(run.knobs.iter().filter(is_own));
+    let own = run.knobs.iter().filter(|knob| iteration.is_some() && knob.iteration == iteration);
+    let knobs = of_run.chain(own);
     let record = knobs.clone().map(|knob| (knob.name.to_string(), Value::text(&*knob.value))).collect();
     let layout: Vec<String> = knobs.map(|knob| format!("{}={}", knob.name, knob.value)).collect();
     [Value::Record(record), Value::text(layout.join(" "))]
 }
 
 /// What became of a run, in a word.
-pub(crate) fn state(run: &Run) -> &'static str {
+fn state(run: &Run) -> &'static str {
     match &run.end {
         _ if run.is_warmup => "warm-up",
         None => "",
