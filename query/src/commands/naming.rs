@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use barrow_processes::Selection;
 
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, table};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
@@ -75,23 +75,19 @@ fn undefined(name: &str) -> QueryError {
 }
 
 fn list(state: &State) -> Answer {
-    let mut columns = vec![Column::text("set"), Column::number("snapshot"), Column::count("objects")];
     let has_processes = state.sets.iter().any(|(_, set)| matches!(set, Named::Images(_)));
-    if has_processes {
-        columns.push(Column::count("images").called("programs"));
-    }
-    let row = |(name, set): (&str, &Named)| {
-        let (snapshot, objects, images) = match set {
-            Named::Objects(set) => (set.snapshot().0.into(), set.len().into(), Value::None),
-            Named::Images(set) => (Value::None, Value::None, set.len().into()),
+    let table = table!("sets", state.sets.iter(), |(name, set)| {
+        let (objects, images) = match set {
+            Named::Objects(set) => (Some(set), None),
+            Named::Images(set) => (None, Some(set.len())),
         };
-        let mut row = vec![Value::Text(format!("${name}")), snapshot, objects, images];
-        row.truncate(columns.len());
-        row
-    };
-    let rows: Vec<Vec<Value>> = state.sets.iter().map(row).collect();
-    let is_empty = rows.is_empty();
-    let answer = Answer::default().table(Table { key: "sets", audience: Audience::Everyone, columns, rows }).exact();
+        Column::text("set") => format!("${name}"),
+        Column::number("snapshot") => objects.map(|set| set.snapshot().0),
+        Column::count("objects") => objects.map(|set| set.len()),
+        ..has_processes.then(|| Column::count("images").called("programs")) => has_processes.then_some(images),
+    });
+    let is_empty = table.rows.is_empty();
+    let answer = Answer::default().table(table).exact();
     if is_empty { answer.note(format!("no set has a name; `{}` gives one", COMMAND.example)) } else { answer }
 }
 

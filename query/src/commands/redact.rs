@@ -3,8 +3,7 @@
 use barrow_analyzer::TextPattern;
 use barrow_rewrite::{Key, RedactOptions, Redacted};
 
-use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, Table, table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -33,9 +32,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let flags = &ask.arguments.flags;
     let sources: Vec<&std::path::Path> = recording.path().into_iter().chain(flags.key_file.as_deref()).collect();
     let destination = Destination::new(flags.output.as_deref(), flags.force, &sources)?;
-    let options = options(flags)?;
     // It replaces the destination itself, when the new file is complete.
-    let redacted = barrow_rewrite::redact(&recording, destination.path(), &options, &ask.meter())?;
+    let redacted = barrow_rewrite::redact(&recording, destination.path(), &options(flags)?, &ask.meter())?;
     let mut answer = Answer::default()
         .fact(Column::text("written"), destination.shown())
         .fact(Column::bytes("length_bytes"), redacted.bytes)
@@ -64,10 +62,11 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
             first.offset, first.message
         ));
     }
-    let answer = answer
-        .note(key)
-        .note("sizes, counts, times, addresses and references are as recorded; `audit` lists what else is");
-    Ok(Reply::aside(answer))
+    Ok(Reply::aside(
+        answer
+            .note(key)
+            .note("sizes, counts, times, addresses and references are as recorded; `audit` lists what else is"),
+    ))
 }
 
 fn options(flags: &QuestionFlags) -> Result<RedactOptions, QueryError> {
@@ -79,8 +78,8 @@ fn options(flags: &QuestionFlags) -> Result<RedactOptions, QueryError> {
             NUMBERS => options.keep_numbers = true,
             "" => return Err(QueryError::usage("`--keep` needs names, numbers or a pattern of names")),
             pattern => {
-                let parsed = TextPattern::parse(pattern);
-                let parsed = parsed.map_err(|error| QueryError::usage(format!("`--keep {pattern}`: {error}")))?;
+                let parsed = TextPattern::parse(pattern)
+                    .map_err(|error| QueryError::usage(format!("`--keep {pattern}`: {error}")))?;
                 options.keep_matching.push((pattern.to_owned(), parsed));
             }
         }
@@ -105,15 +104,17 @@ fn key(path: &std::path::Path) -> Result<Key, QueryError> {
     })
 }
 
-/// How often what was replaced.
+/// Numbers of texts, names and values that were replaced or kept.
 fn table(redacted: &Redacted) -> Table {
     let Redacted { strings, values, kept_values, .. } = *redacted;
-    let columns = vec![Column::text("what"), Column::count("replaced"), Column::count("kept")];
-    let row = |what: &str, replaced: u64, kept: u64| vec![Value::text(what), replaced.into(), kept.into()];
-    let rows = vec![
-        row("texts", strings.texts, 0),
-        row("names", strings.names, strings.kept),
-        row("values of fields", values, kept_values),
+    let rows = [
+        ("texts", strings.texts, 0),
+        ("names", strings.names, strings.kept),
+        ("values of fields", values, kept_values),
     ];
-    Table { key: "rows", audience: Audience::Everyone, columns, rows }
+    table!("rows", rows, |(what, replaced, kept)| {
+        Column::text("what") => what,
+        Column::count("replaced") => replaced,
+        Column::count("kept") => kept,
+    })
 }

@@ -1,10 +1,9 @@
 //! `repair`: a clean recording of what is whole.
 
-use barrow_analyzer::LostSnapshot;
-use barrow_rewrite::{KeptSnapshot, Repaired};
+use barrow_analyzer::SnapshotId;
+use barrow_rewrite::Repaired;
 
-use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Outcome, Table, Value};
+use crate::answer::{Answer, Column, Outcome, Table, Value, table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -23,28 +22,27 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let recording = ask.recording()?;
-    let destination = Destination::new(
-        ask.arguments.flags.output.as_deref(),
-        ask.arguments.flags.force,
-        recording.path().as_slice(),
-    )?;
+    let flags = &ask.arguments.flags;
+    let destination = Destination::new(flags.output.as_deref(), flags.force, recording.path().as_slice())?;
     // It replaces the destination itself, when the new file is complete.
     let repaired = barrow_rewrite::repair(&recording, destination.path(), &ask.meter())?;
-    let dropped = repaired.dropped().iter().map(Value::text).collect();
-    let written = repaired.bytes.map(|_| destination.shown());
     let mut answer = Answer::default()
-        .fact(Column::text("written"), written)
+        .fact(Column::text("written"), repaired.bytes.map(|_| destination.shown()))
         .fact(Column::count("snapshots"), repaired.kept.len())
         .fact(Column::bytes("length_bytes"), repaired.bytes)
-        .fact(Column::text("is_whole").for_machines(), Value::Flag(!repaired.has_lost()))
-        .fact(Column::nested("dropped").for_machines(), Value::List(dropped))
+        .fact(Column::text("is_whole").for_machines(), !repaired.has_lost())
+        .fact(Column::nested("dropped").for_machines(), texts(&repaired.dropped()))
         .fact(Column::nested("harmless").for_machines(), texts(&repaired.harmless))
-        .table(table(&repaired));
-    answer = repaired.harmless.iter().fold(answer, |answer, sentence| answer.note(format!("not whole: {sentence}")));
+        .table(table(&repaired))
+        .lines(repaired.harmless.iter().map(|sentence| format!("not whole: {sentence}")));
     let verdict = verdict(&repaired, destination.shown());
-    let is_lost = repaired.has_lost() || repaired.bytes.is_none();
-    (answer.lost, answer.outcome) = (is_lost.then(|| verdict.clone()), outcome(&repaired));
-    Ok(Reply::aside(if is_lost { answer } else { answer.note(verdict) }))
+    answer.outcome = outcome(&repaired);
+    if answer.outcome == Outcome::Saved {
+        answer = answer.note(verdict);
+    } else {
+        answer.lost = Some(verdict);
+    }
+    Ok(Reply::aside(answer))
 }
 
 fn texts(sentences: &[String]) -> Value {
@@ -59,56 +57,56 @@ fn outcome(repaired: &Repaired) -> Outcome {
     }
 }
 
-/// What became of every snapshot, by number; then what else was left out.
+/// The fate of a snapshot, or of something else that was left out.
+#[derive(Default)]
+struct Fate<'r> {
+    snapshot: Option<SnapshotId>,
+    /// The last one, if there are several.
+    last: Option<SnapshotId>,
+    label: Option<&'r str>,
+    objects: Option<u64>,
+    result: &'static str,
+    offset: Option<u64>,
+    cause: Option<&'r str>,
+}
+
+/// A row for each snapshot, by number; then one for everything else that was left out.
 fn table(repaired: &Repaired) -> Table {
-    let columns = vec![
-        Column::number("snapshot"),
-        Column::number("last_snapshot").called("to"),
-        Column::text("label"),
-        Column::count("objects"),
-        Column::text("result"),
-        Column::number("offset").called("at byte"),
-        Column::text("cause"),
-    ];
-    let kept = repaired.kept.iter().map(|kept| (kept.snapshot, kept_row(kept)));
-    let lost = repaired.lost.iter().map(|lost| (lost.snapshot, lost_row(lost)));
-    let mut numbered: Vec<_> = kept.chain(lost).collect();
-    numbered.sort_by_key(|(snapshot, _)| *snapshot);
-    let mut rows: Vec<Vec<Value>> = numbered.into_iter().map(|(_, row)| row).collect();
-    rows.extend(repaired.left_out.iter().map(|left_out| {
-        let [snapshot, last, label, objects] = [Value::None, Value::None, Value::None, Value::None];
-        let (offset, cause) = (left_out.offset.into(), Value::text(&left_out.cause));
-        vec![snapshot, last, label, objects, Value::text("left out"), offset, cause]
+    let kept = repaired.kept.iter().map(|kept| Fate {
+        snapshot: Some(kept.snapshot),
+        label: kept.label.as_deref(),
+        objects: Some(kept.objects),
+        result: if kept.lost_threads.is_some() { "kept in part" } else { "kept" },
+        offset: kept.lost_threads.as_ref().and_then(|lost| lost.offset),
+        cause: kept.lost_threads.as_ref().map(|lost| lost.cause.as_str()),
+        ..Fate::default()
+    });
+    let lost = repaired.lost.iter().map(|lost| Fate {
+        snapshot: Some(lost.snapshot),
+        last: (lost.last != lost.snapshot).then_some(lost.last),
+        label: lost.label.as_deref(),
+        result: "lost",
+        offset: lost.offset,
+        cause: Some(&lost.cause),
+        ..Fate::default()
+    });
+    let mut fates: Vec<Fate<'_>> = kept.chain(lost).collect();
+    fates.sort_by_key(|fate| fate.snapshot);
+    fates.extend(repaired.left_out.iter().map(|left_out| Fate {
+        result: "left out",
+        offset: left_out.offset,
+        cause: Some(&left_out.cause),
+        ..Fate::default()
     }));
-    Table { key: "results", audience: Audience::Everyone, columns, rows }
-}
-
-fn kept_row(kept: &KeptSnapshot) -> Vec<Value> {
-    let (result, lost) = match &kept.lost_threads {
-        None => ("kept", None),
-        Some(lost) => ("kept in part", Some(lost)),
-    };
-    vec![
-        kept.snapshot.0.into(),
-        Value::None,
-        kept.label.clone().into(),
-        kept.objects.into(),
-        Value::text(result),
-        lost.and_then(|lost| lost.offset).into(),
-        lost.map(|lost| lost.cause.clone()).into(),
-    ]
-}
-
-fn lost_row(lost: &LostSnapshot) -> Vec<Value> {
-    vec![
-        lost.snapshot.0.into(),
-        (lost.last != lost.snapshot).then_some(lost.last.0).into(),
-        lost.label.clone().into(),
-        Value::None,
-        Value::text("lost"),
-        lost.offset.into(),
-        Value::text(&lost.cause),
-    ]
+    table!("results", fates, |fate| {
+        Column::number("snapshot") => fate.snapshot.map(|snapshot| snapshot.0),
+        Column::number("last_snapshot").called("to") => fate.last.map(|last| last.0),
+        Column::text("label") => fate.label,
+        Column::count("objects") => fate.objects,
+        Column::text("result") => fate.result,
+        Column::number("offset").called("at byte") => fate.offset,
+        Column::text("cause") => fate.cause,
+    })
 }
 
 /// One sentence about all of it.

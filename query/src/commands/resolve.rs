@@ -21,11 +21,10 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let recording = ask.recording()?;
-    let sources: Vec<&std::path::Path> =
-        recording.path().into_iter().chain(ask.arguments.flags.binary.as_deref()).collect();
-    let destination = Destination::new(ask.arguments.flags.output.as_deref(), ask.arguments.flags.force, &sources)?;
-    let options =
-        ResolveOptions { binary: ask.arguments.flags.binary.clone(), threads: ask.context.workspace.threads() };
+    let flags = &ask.arguments.flags;
+    let sources: Vec<_> = recording.path().into_iter().chain(flags.binary.as_deref()).collect();
+    let destination = Destination::new(flags.output.as_deref(), flags.force, &sources)?;
+    let options = ResolveOptions { binary: flags.binary.clone(), threads: ask.context.workspace.threads() };
     let part = destination.begin(Access::Usual)?;
     let resolved = resolve(&recording, part.file()?, &options, &ask.meter()).map_err(|error| match error {
         RewriteError::Writer(source) => QueryError::Write { path: part.shown().to_owned(), source },

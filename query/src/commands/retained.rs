@@ -41,11 +41,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         }
     };
     let heap = ask.heap(snapshot)?;
-    let meter = ask.meter();
-    let types = heap.type_totals_of(&retained, &meter)?;
-    drop(meter);
+    let types = heap.type_totals_of(&retained, &ask.meter())?;
     let what = format!("would be freed with {}", units::counted(objects, "object"));
-    let answer = without::by_type(heap.recording().tables()?, snapshot, &types, &what)?;
+    let answer = without::by_type(heap.recording().tables()?, snapshot, types, &what);
     let reply = more::first_page(ask, found::said(answer, is_exact), ask.page_rows());
     Ok(reply.with_last(Arc::new(retained)))
 }

@@ -2,15 +2,14 @@
 
 use barrow_analyzer::{ObjectId, SnapshotId, objects, outgoing_page};
 
-use crate::answer::{Audience, Column, Table, Value};
+use crate::answer::{Column, table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::tables::held;
-use crate::tables::label;
 use crate::tables::references::{self, Wanted};
+use crate::tables::{held, label};
 
-use super::{Command, Group, more};
+use super::{Command, Group, inrefs, more};
 
 pub(super) const COMMAND: Command = Command {
     aliases: &["out", "refs"],
@@ -21,7 +20,7 @@ pub(super) const COMMAND: Command = Command {
 
 /// References that are yet to be shown.
 #[derive(Clone)]
-pub(crate) struct References {
+struct References {
     snapshot: SnapshotId,
     object: ObjectId,
     wanted: Wanted,
@@ -36,15 +35,15 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
     let heap = ask.heap(snapshot)?;
     let types = heap.outgoing_by_type(object, &ask.meter())?;
-    let is_empty = types.is_empty();
+    let note = types.is_empty().then(|| "it refers to nothing".to_owned());
     let (answer, listed) = references::by_type(&heap, object, types)?;
-    let answer = if is_empty { answer.note("it refers to nothing") } else { answer };
+    let answer = answer.lines(note);
     Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed))
 }
 
 impl References {
     /// The next page.
-    pub(super) fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
+    fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
         let (recording, heap) = (ask.recording()?, ask.heap(self.snapshot)?);
         self.wanted.pass(ask.view.skip);
         let most = self.wanted.page(ask, u64::MAX);
@@ -58,21 +57,18 @@ impl References {
         let tables = recording.tables()?;
         let lines = held::lines_of(&heap, &details, &ask.meter())?;
         let first = ask.listed_before() + 1;
-        let rows = found.iter().zip(&details).enumerate().map(|(at, (reference, target))| {
-            vec![
-                ask.row_number(first + at),
-                references::label(tables, reference.label),
-                references::strength(tables, reference.strength),
-                reference.target.0.into(),
-                Value::text(tables.type_title(target.type_id)),
-                label::name(tables, target.name),
-                lines.get(&target.id).cloned().into(),
-                Value::text(tables.kind_name(tables.type_kind(target.type_id))),
-                target.shallow_bytes.into(),
-            ]
+        let table = table!("rows", found.iter().zip(&details).enumerate(), |(at, (reference, target))| {
+            ask.context.check()?;
+            Column::row_number() => ask.row_number(first + at),
+            Column::text("label").called("reference") => references::label(tables, reference.label),
+            Column::text("strength") => references::strength(tables, reference.strength),
+            Column::object("target") => reference.target.0,
+            Column::text("type") => tables.type_title(target.type_id),
+            Column::text("name") => label::name(tables, target.name),
+            Column::text("line") => lines.get(&target.id).cloned(),
+            Column::text("kind") => tables.kind_name(tables.type_kind(target.type_id)),
+            Column::bytes("shallow_bytes") => target.shallow_bytes,
         });
-        let table =
-            Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: ask.context.collect(rows)? };
         let mut answer = references::about(self.snapshot, self.object, total).table(table);
         let listed = targets.into_iter().map(|target| (self.snapshot, target)).collect();
         if total == 0 {
@@ -81,32 +77,11 @@ impl References {
             answer = answer.note(format!("its references have the numbers 0 to {}", total - 1));
         }
         if gone > 0 {
-            answer = answer
-                .note(format!("… {} to what is excluded", crate::answer::units::counted(gone as u64, "reference")));
+            answer = answer.note(format!("… {} to what is excluded", units::counted(gone as u64, "reference")));
         }
-        answer.all_rows = Some(self.wanted.all(total));
-        let left = self.wanted.left(total);
-        if left > 0 && ask.view.is_whole {
-            answer.goes_on = true;
-        } else if left > 0 {
-            answer = answer.cut(references::rest_note(ask, COMMAND.name, self.object, self.wanted.from, left));
-            answer = answer.fact(Column::count("more_rows").for_machines(), left);
-        }
+        let answer = inrefs::told(ask, answer, self.wanted, total, COMMAND.name, self.object);
         let reply = Reply::from(answer).listing_page(ask, listed).skipping(ask.view.skip.is_some());
-        Ok(if left > 0 { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
+        let has_more = self.wanted.left(total) > 0;
+        Ok(if has_more { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
     }
-}
-
-fn columns() -> Vec<Column> {
-    vec![
-        Column::row_number(),
-        Column::text("label").called("reference"),
-        Column::text("strength"),
-        Column::object("target"),
-        Column::text("type"),
-        Column::text("name"),
-        Column::text("line"),
-        Column::text("kind"),
-        Column::bytes("shallow_bytes"),
-    ]
 }

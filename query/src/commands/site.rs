@@ -1,17 +1,14 @@
 //! `site`: one allocation site, with those that called it.
 
-use std::collections::BTreeMap;
+use barrow_analyzer::SiteId;
 
-use barrow_analyzer::{SiteId, TypeTotals};
-
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::tables::ranking;
 
 use super::snapshot::with_pairs;
-
 use super::{Command, Group, more, sites};
 
 pub(super) const COMMAND: Command = Command {
@@ -56,32 +53,24 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     };
     let tells_generations = generations.keys().any(Option::is_some);
     let attributes = details.attributes.iter().filter(|(key, _)| !(tells_generations && *key == "generation"));
-    let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
-    answer = with_pairs(answer, "attributes", attributes.map(owned).collect());
+    let attributes = attributes.map(|&(key, value)| (key.to_owned(), value.to_owned()));
+    answer = with_pairs(answer, "attributes", attributes.collect());
     if tells_generations {
-        answer = answer.table(by_generation(&generations));
+        answer = answer.table(table!("generations", generations, |(generation, sum)| {
+            Column::number("generation") => generation,
+            Column::count("objects") => sum.objects,
+            Column::bytes("shallow_bytes") => sum.heap_bytes,
+            Column::bytes("unmanaged_bytes") => sum.unmanaged_bytes,
+        }));
     }
-    let (mut rows, mut next) = (vec![sites::about(&heap, site)?], details.caller);
+    let (mut callers, mut next) = (vec![site], details.caller);
     // Callers have smaller numbers: the chain ends.
     while let Some(caller) = next {
-        rows.push(sites::about(&heap, caller)?);
+        callers.push(caller);
         next = heap.recording().site(caller)?.and_then(|site| site.caller);
     }
-    let table = Table { key: "callers", audience: Audience::Everyone, columns: sites::place_columns(), rows };
-    Ok(more::first_page(ask, answer.table(table).at_least().note(ranking::AT_LEAST), ask.page_rows()))
-}
-
-/// A row for each generation that the objects of a place were allocated in.
-fn by_generation(totals: &BTreeMap<Option<u64>, TypeTotals>) -> Table {
-    let rows = totals.iter().map(|(generation, sum)| {
-        let counts = [sum.objects, sum.heap_bytes, sum.unmanaged_bytes].map(Value::Number);
-        [generation.map_or(Value::None, Value::from)].into_iter().chain(counts).collect()
+    let table = table!("callers", callers, |site| {
+        ..sites::place_columns() => sites::place(&heap, site)?,
     });
-    let columns = vec![
-        Column::number("generation"),
-        Column::count("objects"),
-        Column::bytes("shallow_bytes"),
-        Column::bytes("unmanaged_bytes"),
-    ];
-    Table { key: "generations", audience: Audience::Everyone, columns, rows: rows.collect() }
+    Ok(more::first_page(ask, answer.table(table).at_least().note(ranking::AT_LEAST), ask.page_rows()))
 }

@@ -1,10 +1,11 @@
 //! `sites`: the allocation sites that hold most.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use barrow_analyzer::{GroupRetained, Heap, Progress, SiteId, TypeTotals};
+use barrow_analyzer::{Heap, Progress, SiteId};
 
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, Value, table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -40,47 +41,32 @@ pub(super) fn top(ask: &Ask, rows: usize, order: Order) -> Result<Reply, QueryEr
 
 /// A row for every site that has objects, the largest first.
 pub(super) fn answer(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<Answer, QueryError> {
-    let totals = heap.site_totals(progress)?;
-    let mut retained = None;
-    if order == Order::Retained {
-        retained = Some(BTreeMap::from_iter(heap.retained_by_site(progress)?));
-    }
-    let mut sites: Vec<(SiteId, TypeTotals, Option<GroupRetained>)> = Vec::with_capacity(totals.len());
-    for (site, sum) in totals {
-        sites.push((site, sum, retained.as_ref().map(|groups| groups.get(&site).copied().unwrap_or_default())));
-    }
-    let of = |(_, totals, retained): &(SiteId, TypeTotals, Option<GroupRetained>)| order.of(totals, *retained);
-    sites.sort_by_key(|row| (std::cmp::Reverse(of(row)), row.0));
-    let whole: u64 = sites.iter().map(of).fold(0, u64::wrapping_add);
     let is_retained = order == Order::Retained;
-    let mut rows = Vec::with_capacity(sites.len());
-    for row in &sites {
-        let (site, totals, retained) = row;
-        let mut cells = about(heap, *site)?;
-        cells.extend([totals.objects, totals.heap_bytes, totals.unmanaged_bytes].map(Value::Number));
-        cells.extend(retained.map(|retained| Value::from(retained.bytes)));
-        // What groups dominate overlaps: there is no whole.
-        cells.push(if is_retained { Value::None } else { Value::share(of(row), whole) });
-        rows.push(cells);
+    let groups = if is_retained { BTreeMap::from_iter(heap.retained_by_site(progress)?) } else { BTreeMap::new() };
+    let mut sites = Vec::new();
+    for (site, totals) in heap.site_totals(progress)? {
+        let retained = is_retained.then(|| groups.get(&site).copied().unwrap_or_default());
+        sites.push((Reverse(order.of(&totals, retained)), site, totals, retained));
     }
-    let mut columns = place_columns();
-    columns.push(Column::count("objects"));
-    columns.push(Column::bytes("shallow_bytes"));
-    columns.push(Column::bytes("unmanaged_bytes"));
-    columns.extend(is_retained.then_some(Column::bytes("retained_bytes").called("≥ retained")));
-    columns.push(Column::share("share").for_people());
-    let answer = Answer::default().of_snapshot(heap.snapshot().0).table(Table {
-        key: "rows",
-        audience: Audience::Everyone,
-        columns,
-        rows,
+    sites.sort_by_key(|&(measure, site, ..)| (measure, site));
+    let whole = sites.iter().map(|(Reverse(measure), ..)| *measure).fold(0, u64::wrapping_add);
+    let retained_column = is_retained.then(|| Column::bytes("retained_bytes").called("≥ retained"));
+    let table = table!("rows", sites, |(Reverse(measure), site, totals, retained)| {
+        ..place_columns() => place(heap, site)?,
+        Column::count("objects") => totals.objects,
+        Column::bytes("shallow_bytes") => totals.heap_bytes,
+        Column::bytes("unmanaged_bytes") => totals.unmanaged_bytes,
+        ..retained_column => retained.map(|group| group.bytes),
+        // What groups dominate overlaps: there is no whole.
+        Column::share("share").for_people() => (!is_retained).then(|| Value::share(measure, whole)),
     });
+    let answer = Answer::default().of_snapshot(heap.snapshot().0).table(table);
     Ok(if is_retained { answer.at_least().note(ranking::AT_LEAST) } else { answer.exact() })
 }
 
-/// The columns of [`about`].
-pub(super) fn place_columns() -> Vec<Column> {
-    vec![
+/// The columns of [`place`].
+pub(super) fn place_columns() -> [Column; 5] {
+    [
         Column::number("site"),
         Column::text("function"),
         Column::text("file"),
@@ -89,11 +75,11 @@ pub(super) fn place_columns() -> Vec<Column> {
     ]
 }
 
-/// What a recording says of a site: its number, function, file, line and column.
-pub(super) fn about(heap: &Heap, site: SiteId) -> Result<Vec<Value>, QueryError> {
+/// The number, function, file, line and column of a site.
+pub(super) fn place(heap: &Heap, site: SiteId) -> Result<[Value; 5], QueryError> {
     if site.0 == 0 {
-        return Ok(vec![Value::None, Value::text("not recorded"), Value::None, Value::None, Value::None]);
+        return Ok([Value::None, Value::text("not recorded"), Value::None, Value::None, Value::None]);
     }
     let details = heap.recording().site(site)?.unwrap_or_default();
-    Ok(vec![site.0.into(), details.function.into(), details.file.into(), details.line.into(), details.column.into()])
+    Ok([site.0.into(), details.function.into(), details.file.into(), details.line.into(), details.column.into()])
 }

@@ -1,6 +1,6 @@
 //! `snapshot`: selects one.
 
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Audience, Column, Value, table};
 use crate::ask::Ask;
 use crate::ask::reply::{Change, Reply};
 use crate::error::QueryError;
@@ -23,10 +23,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let recording = ask.recording()?;
     let named = match &ask.arguments.words()[..] {
         [] => None,
-        [word] => {
-            let name: SnapshotName = word.parse().map_err(QueryError::usage)?;
-            Some(name)
-        }
+        [word] => Some(word.parse::<SnapshotName>().map_err(QueryError::usage)?),
         [_, word, ..] => return Err(COMMAND.refuses(word)),
     };
     let info = recording.snapshot(selection::one(named.unwrap_or(ask.selected), &ask.snapshots()?)?)?;
@@ -46,13 +43,10 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 
 /// Adds what the recorder noted: an object for machines, a table for people.
 pub(super) fn with_pairs(answer: Answer, key: &'static str, pairs: Vec<(String, String)>) -> Answer {
-    let columns = vec![Column::text("key"), Column::text("value")];
-    let rows = pairs.iter().map(|(key, value)| vec![Value::text(key), Value::text(value)]).collect();
+    let table = table!(key, &pairs, |(key, value)| {
+        Column::text("key") => key.as_str(),
+        Column::text("value") => value.as_str(),
+    });
     let record = pairs.into_iter().map(|(key, value)| (key, Value::Text(value))).collect();
-    answer.fact(Column::nested(key).for_machines(), Value::Record(record)).table(Table {
-        key,
-        audience: Audience::People,
-        columns,
-        rows,
-    })
+    answer.fact(Column::nested(key).for_machines(), Value::Record(record)).table(table.for_readers(Audience::People))
 }

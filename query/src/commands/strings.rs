@@ -2,7 +2,7 @@
 
 use barrow_analyzer::{TextPattern, TextTotals};
 
-use crate::answer::{Answer, Audience, Column, Table};
+use crate::answer::{Answer, Column, table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -32,42 +32,32 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let heap = ask.heap(snapshot)?;
     let found = heap.texts(pattern.as_ref(), &ask.meter())?;
     let tables = heap.recording().tables()?;
-    let rows = found.iter().map(|one| {
-        vec![
-            label::name(tables, Some(one.text)),
-            one.type_id.map(|type_id| tables.type_name(type_id)).into(),
-            one.objects.into(),
-            one.heap_bytes.into(),
-            one.unmanaged_bytes.into(),
-        ]
+    let table = table!("rows", &found, |one| {
+        ask.context.check()?;
+        Column::text("text") => label::name(tables, Some(one.text)),
+        Column::text("type") => one.type_id.map(|type_id| tables.type_name(type_id)),
+        Column::count("objects") => one.objects,
+        Column::bytes("shallow_bytes") => one.heap_bytes,
+        Column::bytes("unmanaged_bytes") => one.unmanaged_bytes,
     });
-    let table =
-        Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: ask.context.collect(rows)? };
-    let sum = |of: fn(&TextTotals) -> u64| found.iter().map(of).fold(0, u64::wrapping_add);
     let mut answer = Answer::default()
         .of_snapshot(snapshot.0)
         .fact(Column::count("texts"), found.len())
-        .fact(Column::count("objects"), sum(|one| one.objects))
-        .fact(Column::bytes("shallow_bytes"), sum(|one| one.heap_bytes))
-        .fact(Column::bytes("unmanaged_bytes"), sum(|one| one.unmanaged_bytes))
+        .fact(Column::count("objects"), sum(&found, |one| one.objects))
+        .fact(Column::bytes("shallow_bytes"), sum(&found, |one| one.heap_bytes))
+        .fact(Column::bytes("unmanaged_bytes"), sum(&found, |one| one.unmanaged_bytes))
         .table(table)
         .exact();
     if found.is_empty() {
         let all = if pattern.is_some() { heap.texts(None, &ask.meter())?.len() } else { 0 };
         answer = answer.note(match all {
             0 => "no object of this snapshot has a text or a name that was recorded".to_owned(),
-            all => format!("none of {} matches", crate::answer::units::counted(all as u64, "text")),
+            all => format!("none of {} matches", units::counted(all as u64, "text")),
         });
     }
     Ok(more::first_page(ask, answer, ask.page_rows()))
 }
 
-fn columns() -> Vec<Column> {
-    vec![
-        Column::text("text"),
-        Column::text("type"),
-        Column::count("objects"),
-        Column::bytes("shallow_bytes"),
-        Column::bytes("unmanaged_bytes"),
-    ]
+fn sum(texts: &[TextTotals], of: fn(&TextTotals) -> u64) -> u64 {
+    texts.iter().map(of).fold(0, u64::wrapping_add)
 }

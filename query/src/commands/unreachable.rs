@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Counted, Heap, Progress, TypeTotals};
 
-use crate::answer::Answer;
-use crate::answer::units;
+use crate::answer::{Answer, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -33,7 +32,6 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let set = heap.unreachable(&meter)?;
     let remembered = if by_type { None } else { only_remembered(&heap, &meter)? };
     let types = heap.type_totals_of(&set, &meter)?;
-    let is_empty = set.is_empty();
     if by_type {
         let types = ranking::ranked(&types, Order::Size);
         let answer = ranking::answer(&heap, &types, Order::Size, &meter)?;
@@ -44,7 +42,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     if let Some(remembered) = remembered {
         answer = answer.note(remembered_note(remembered));
     }
-    Ok(if is_empty { answer.note("the roots reach every object") } else { answer }.into())
+    Ok(if set.is_empty() { answer.note("the roots reach every object") } else { answer }.into())
 }
 
 /// What is unreachable and what the remembered set refers to all the same; `None` if that is nothing.
@@ -60,7 +58,7 @@ pub(super) fn remembered_note(held: Counted) -> String {
     format!("held only by the remembered set, so that a full collection frees it: {objects}, {bytes}")
 }
 
-fn sum_of(types: &[TypeTotals]) -> Counted {
+pub(super) fn sum_of(types: &[TypeTotals]) -> Counted {
     let mut sum = Counted::default();
     for totals in types {
         sum.objects += totals.objects;

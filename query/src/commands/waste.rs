@@ -2,7 +2,7 @@
 
 use barrow_analyzer::Waste;
 
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, Value, table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -18,41 +18,29 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let found = heap.waste(&ask.meter())?;
     let tables = heap.recording().tables()?;
     let listed: Listed = found.iter().map(|waste| (snapshot, waste.example)).collect();
-    let rows = found.iter().enumerate().map(|(at, waste)| {
-        vec![
-            Value::from(at + 1),
-            Value::text(tables.type_title(waste.type_id)),
-            Value::text(tables.kind_name(tables.type_kind(waste.type_id))),
-            waste.empty_objects.into(),
-            waste.empty_bytes.into(),
-            waste.spare_objects.into(),
-            // That there is nothing is no estimate.
-            if waste.spare_bytes == 0 { 0u64.into() } else { Value::Estimate(waste.spare_bytes) },
-            waste.example.0.into(),
-        ]
+    let table = table!("rows", found.iter().enumerate(), |(at, waste)| {
+        // That there is nothing is no estimate.
+        let spare = if waste.spare_bytes == 0 { 0u64.into() } else { Value::Estimate(waste.spare_bytes) };
+        Column::row_number() => at + 1,
+        Column::text("type") => tables.type_title(waste.type_id),
+        Column::text("kind").secondary() => tables.kind_name(tables.type_kind(waste.type_id)),
+        Column::count("empty_objects").called("empty") => waste.empty_objects,
+        Column::bytes("empty_bytes").called("empty bytes") => waste.empty_bytes,
+        Column::count("spare_objects").called("arrays with spare") => waste.spare_objects,
+        Column::bytes("spare_bytes") => spare,
+        Column::object("example") => waste.example.0,
     });
-    let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows: rows.collect() };
-    let sum = |of: fn(&Waste) -> u64| found.iter().map(of).fold(0, u64::wrapping_add);
     let mut answer = Answer::default()
         .of_snapshot(snapshot.0)
-        .fact(Column::count("empty_objects").called("empty"), sum(|waste| waste.empty_objects))
-        .fact(Column::bytes("empty_bytes").called("empty bytes"), sum(|waste| waste.empty_bytes))
-        .fact(Column::bytes("spare_bytes"), Value::Estimate(sum(|waste| waste.spare_bytes)))
+        .fact(Column::count("empty_objects").called("empty"), sum(&found, |waste| waste.empty_objects))
+        .fact(Column::bytes("empty_bytes").called("empty bytes"), sum(&found, |waste| waste.empty_bytes))
+        .fact(Column::bytes("spare_bytes"), Value::Estimate(sum(&found, |waste| waste.spare_bytes)))
         .table(table)
         .note("~: unmanaged bytes of arrays beyond 8 for each element; empty containers are counted exactly");
     answer.exactness = Some("estimate");
     Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed))
 }
 
-fn columns() -> Vec<Column> {
-    vec![
-        Column::row_number(),
-        Column::text("type"),
-        Column::text("kind").secondary(),
-        Column::count("empty_objects").called("empty"),
-        Column::bytes("empty_bytes").called("empty bytes"),
-        Column::count("spare_objects").called("arrays with spare"),
-        Column::bytes("spare_bytes"),
-        Column::object("example"),
-    ]
+fn sum(found: &[Waste], of: fn(&Waste) -> u64) -> u64 {
+    found.iter().map(of).fold(0, u64::wrapping_add)
 }

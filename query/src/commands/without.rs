@@ -1,10 +1,11 @@
 //! `without`: what if these objects or references were gone?
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
-use barrow_analyzer::{SnapshotId, TypeTotals};
+use barrow_analyzer::{SnapshotId, Tables, TypeTotals};
 
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, table, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::{Change, Reply};
@@ -14,7 +15,7 @@ use crate::session::state::State;
 use crate::tables::found;
 use crate::touches::Touches;
 
-use super::{Command, Completion, Group, more};
+use super::{Command, Completion, Group, count, more, unreachable};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[KIND] EXPR | references NAME [from EXPR] | clear",
@@ -49,48 +50,26 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     drop(meter);
     let away: Vec<_> = ask.away.iter().cloned().chain([Arc::new(removal)]).collect();
     ask.context.workspace.keep(Arc::clone(&heap), &away);
-    let answer = by_type(heap.recording().tables()?, heap.snapshot(), &types, "would be freed")?;
+    let answer = by_type(heap.recording().tables()?, heap.snapshot(), types, "would be freed");
     let reply = more::first_page(ask, found::said(answer, is_exact), ask.page_rows());
     Ok(reply.with_last(Arc::new(freed)).changing(Change::Away(away)))
 }
 
 /// The totals of a set of objects, and a row per type, the largest first.
-pub(super) fn by_type(
-    tables: &barrow_analyzer::Tables,
-    snapshot: barrow_analyzer::SnapshotId,
-    types: &[TypeTotals],
-    what: &str,
-) -> Result<Answer, QueryError> {
-    let sum = |of: fn(&TypeTotals) -> u64| types.iter().map(of).fold(0, u64::wrapping_add);
-    let size = |row: &TypeTotals| row.heap_bytes.wrapping_add(row.unmanaged_bytes);
-    let mut types = types.to_vec();
-    types.sort_by_key(|row| (std::cmp::Reverse(size(row)), row.type_id));
-    let rows = types.iter().map(|row| {
-        vec![
-            Value::text(tables.type_title(row.type_id)),
-            Value::text(tables.kind_name(tables.type_kind(row.type_id))),
-            row.objects.into(),
-            row.heap_bytes.into(),
-            row.unmanaged_bytes.into(),
-        ]
-    });
-    let columns = vec![
-        Column::text("type"),
-        Column::text("kind"),
-        Column::count("objects"),
-        Column::bytes("shallow_bytes"),
-        Column::bytes("unmanaged_bytes"),
-    ];
-    let bytes = sum(|row| row.heap_bytes).wrapping_add(sum(|row| row.unmanaged_bytes));
-    let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.collect() };
-    Ok(Answer::default()
-        .of_snapshot(snapshot.0)
-        .fact(Column::count("objects"), sum(|row| row.objects))
-        .fact(Column::bytes("shallow_bytes"), sum(|row| row.heap_bytes))
-        .fact(Column::bytes("unmanaged_bytes"), sum(|row| row.unmanaged_bytes))
+pub(super) fn by_type(tables: &Tables, snapshot: SnapshotId, mut types: Vec<TypeTotals>, what: &str) -> Answer {
+    let sum = unreachable::sum_of(&types);
+    let bytes = sum.heap_bytes.wrapping_add(sum.unmanaged_bytes);
+    types.sort_by_key(|row| (Reverse(row.heap_bytes.wrapping_add(row.unmanaged_bytes)), row.type_id));
+    count::with_totals(Answer::default(), snapshot, sum)
         .fact(Column::bytes("retained_bytes").called("together"), bytes)
-        .table(table)
-        .note(format!("{} {what}", crate::answer::units::size(bytes))))
+        .table(table!("rows", types, |row| {
+            Column::text("type") => tables.type_title(row.type_id),
+            Column::text("kind") => tables.kind_name(tables.type_kind(row.type_id)),
+            Column::count("objects") => row.objects,
+            Column::bytes("shallow_bytes") => row.heap_bytes,
+            Column::bytes("unmanaged_bytes") => row.unmanaged_bytes,
+        }))
+        .note(format!("{} {what}", units::size(bytes)))
 }
 
 /// Reads the words after `without`.
@@ -100,27 +79,26 @@ pub(super) fn by_type(
 fn parse(state: &State, snapshot: SnapshotId, text: &str) -> Result<Removal, QueryError> {
     let arguments = Arguments::of_text(text)?;
     let words = arguments.words();
-    let objects = |first| {
-        let (kinds, expression) = found::kinds_and_expression(state, snapshot, &arguments, first)?;
-        Ok::<_, QueryError>(Objects { kinds, expression })
-    };
     // Another object may be in that row later.
-    let lasting = |word: &str| match state.object(word) {
-        Ok((_, object)) => format!("@{object}"),
-        Err(_) => word.to_owned(),
-    };
-    let text: Vec<String> =
-        text.split(' ').map(|word| if word.starts_with('%') { lasting(word) } else { word.to_owned() }).collect();
-    let text = text.join(" ");
+    let lasting = text.split(' ').map(|word| match word.starts_with('%').then(|| state.object(word)) {
+        Some(Ok((_, object))) => format!("@{object}"),
+        _ => word.to_owned(),
+    });
+    let text = lasting.collect::<Vec<_>>().join(" ");
     if !words.first().is_some_and(|word| matches!(word.as_str(), "references" | "reference")) {
-        return Ok(Removal { text, what: What::Objects(objects(0)?) });
+        return Ok(Removal { text, what: What::Objects(objects(state, snapshot, &arguments, 0)?) });
     }
-    let form = || QueryError::usage("which references? `without references cache`, or `… from type = \"Session\"`");
     let from = match words.get(2).map(String::as_str) {
-        None => None,
-        Some("from") => Some(objects(3)?),
-        Some(_) => return Err(form()),
+        Some("from") => Some(objects(state, snapshot, &arguments, 3)?),
+        _ => None,
     };
-    let name = words.get(1).ok_or_else(form)?.clone();
-    Ok(Removal { text, what: What::References { name, from } })
+    match (words.get(1), from.is_some() || words.len() == 2) {
+        (Some(name), true) => Ok(Removal { text, what: What::References { name: name.clone(), from } }),
+        _ => Err(QueryError::usage("which references? `without references cache`, or `… from type = \"Session\"`")),
+    }
+}
+
+fn objects(state: &State, snapshot: SnapshotId, arguments: &Arguments, first: usize) -> Result<Objects, QueryError> {
+    let (kinds, expression) = found::kinds_and_expression(state, snapshot, arguments, first)?;
+    Ok(Objects { kinds, expression })
 }
