@@ -2,7 +2,7 @@
 
 use barrow_analyzer::{FrameRoots, Recording, SnapshotId, Tables, ThreadRoots, Threads};
 
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, Table, Value, table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -35,15 +35,13 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let (found, is_exact) = heap.frame_roots(&threads, thread.label, &meter)?;
     drop(meter);
     let stack = stack(heap.recording(), snapshot, label)?;
-    let rows = rows(&stack, &found, thread, tables);
-    let table = Table { key: "rows", audience: Audience::Everyone, columns: columns(is_exact), rows };
     let mut answer = Answer::default()
         .of_snapshot(snapshot.0)
         .fact(Column::text("thread"), label)
         .fact(Column::count("frames"), stack.len())
         .fact(Column::count("roots"), thread.roots)
         .fact(Column::bytes("retained_bytes"), thread.retained.bytes)
-        .table(table);
+        .table(table(&stack, &found, thread, tables, is_exact));
     if stack.is_empty() {
         answer = answer.note("the stack was not recorded: these are the frames that labels of roots name");
     }
@@ -94,40 +92,49 @@ fn stack(recording: &Recording, snapshot: SnapshotId, label: &str) -> Result<Vec
 }
 
 /// A row for each frame, then one for each label that is not in the stack, the thread itself, and what is shared.
-fn rows(stack: &[(String, usize)], found: &[FrameRoots], thread: &ThreadRoots, tables: &Tables) -> Vec<Vec<Value>> {
+fn table(
+    stack: &[(String, usize)],
+    found: &[FrameRoots],
+    thread: &ThreadRoots,
+    tables: &Tables,
+    is_exact: bool,
+) -> Table {
     let label = tables.string(thread.label);
-    let frame_of = |one: &FrameRoots| {
-        let text = tables.string(one.label);
-        text.strip_prefix(label).and_then(|text| text.strip_prefix(SEPARATOR))
-    };
-    let whole = thread.retained.bytes;
-    let row = |part: &'static str, frame: Option<&str>, times: Option<usize>, roots: Option<u64>, bytes: u64| {
-        let share = Value::share(bytes, whole);
-        vec![part.into(), frame.map(str::to_owned).into(), times.into(), roots.into(), bytes.into(), share]
-    };
-    let mut rows = Vec::new();
+    let named = found.iter().map(|one| {
+        let frame = tables.string(one.label).strip_prefix(label).and_then(|text| text.strip_prefix(SEPARATOR));
+        (frame, one)
+    });
+    let named: Vec<(Option<&str>, &FrameRoots)> = named.collect();
+    let mut parts = Vec::new();
     for (frame, times) in stack {
-        let roots = found.iter().find(|one| frame_of(one) == Some(frame));
-        let (count, bytes) = roots.map_or((0, 0), |one| (one.roots, one.retained.bytes));
-        rows.push(row("frame", Some(frame), Some(*times), Some(count), bytes));
+        let roots = named.iter().find(|(of, _)| *of == Some(frame)).map(|(_, one)| (one.roots, one.retained.bytes));
+        let (roots, bytes) = roots.unwrap_or_default();
+        parts.push(Part { name: "frame", frame: Some(frame), times: Some(*times), roots: Some(roots), bytes });
     }
-    let is_listed = |one: &&FrameRoots| stack.iter().any(|(frame, _)| frame_of(one) == Some(frame));
-    for one in found.iter().filter(|one| !is_listed(one)) {
-        let (part, times) = if frame_of(one).is_some() { ("frame", None) } else { ("thread", None) };
-        rows.push(row(part, frame_of(one), times, Some(one.roots), one.retained.bytes));
+    for (frame, one) in named {
+        if stack.iter().all(|(known, _)| frame != Some(known)) {
+            let name = if frame.is_some() { "frame" } else { "thread" };
+            parts.push(Part { name, frame, times: None, roots: Some(one.roots), bytes: one.retained.bytes });
+        }
     }
-    let own = found.iter().map(|one| one.retained.bytes).fold(0, u64::wrapping_add);
-    rows.push(row("shared", None, None, None, whole.saturating_sub(own)));
-    rows
+    let (own, whole) = (found.iter().map(|one| one.retained.bytes).fold(0, u64::wrapping_add), thread.retained.bytes);
+    parts.push(Part { name: "shared", frame: None, times: None, roots: None, bytes: whole.saturating_sub(own) });
+    table!("rows", parts, |part| {
+        Column::text("part") => part.name,
+        Column::text("frame") => part.frame,
+        Column::count("frames").secondary() => part.times,
+        Column::count("roots") => part.roots,
+        ranking::retained_column(is_exact) => part.bytes,
+        Column::share("share").for_people() => Value::share(part.bytes, whole),
+    })
 }
 
-fn columns(is_exact: bool) -> Vec<Column> {
-    vec![
-        Column::text("part"),
-        Column::text("frame"),
-        Column::count("frames").secondary(),
-        Column::count("roots"),
-        ranking::retained_column(is_exact),
-        Column::share("share").for_people(),
-    ]
+/// A part of what a thread retains.
+struct Part<'a> {
+    name: &'static str,
+    frame: Option<&'a str>,
+    /// Number of times that the frame is in the stack.
+    times: Option<usize>,
+    roots: Option<u64>,
+    bytes: u64,
 }

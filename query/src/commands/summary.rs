@@ -1,11 +1,8 @@
 //! `summary`: totals of one snapshot or of many.
 
-use barrow_analyzer::{
-    Recording, SnapshotId, SnapshotInfo, Source, Summary, Tables, by_kind, summary, verified_summaries,
-};
+use barrow_analyzer::{Recording, SnapshotId, Source, Summary, Tables, by_kind, summary, verified_summaries};
 
-use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value, table, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
@@ -13,12 +10,9 @@ use crate::error::QueryError;
 use crate::language::selection;
 use crate::session::state::State;
 use crate::sources::importing::{losses_of, notes_of};
-use crate::sources::opening::OpenFile;
 use crate::tables::process_summary;
 use crate::tables::series;
 use crate::tables::trials::summary as trial_summary;
-
-use super::histogram::kind_columns;
 
 use super::{Command, Completion, Group};
 
@@ -35,9 +29,9 @@ pub(super) const COMMAND: Command = Command {
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let answer = totals(ask, &ask.arguments)?;
     let facts = ask.recording()?.facts()?;
-    let is_told = |is: fn(&OpenFile) -> bool| ask.file().is_some_and(is);
-    let lost = if is_told(|file| file.damage.is_some()) { Vec::new() } else { losses_of(&facts) };
-    let notes = if is_told(|file| file.has_remarked) { Vec::new() } else { notes_of(&facts) };
+    let file = ask.file();
+    let lost = if file.is_some_and(|file| file.damage.is_some()) { Vec::new() } else { losses_of(&facts) };
+    let notes = if file.is_some_and(|file| file.has_remarked) { Vec::new() } else { notes_of(&facts) };
     Ok(answer.lines(lost.into_iter().chain(notes.into_iter().map(str::to_owned))).into())
 }
 
@@ -45,12 +39,12 @@ fn totals(ask: &Ask, arguments: &Arguments) -> Result<Answer, QueryError> {
     let recording = ask.recording()?;
     let words = arguments.words();
     let has_processes = recording.has_processes();
-    if has_processes && words.is_empty() && ask.snapshots()?.is_empty() {
-        return of_processes(ask, Answer::default().table(no_snapshots()));
-    }
-    if recording.has_measurements() && words.is_empty() && ask.snapshots()?.is_empty() {
-        let answer = Answer::default().table(no_snapshots());
-        return Ok(trial_summary::add(answer, &*ask.trials()?, &recording.facts().unwrap_or_default()).exact());
+    if (has_processes || recording.has_measurements()) && words.is_empty() && ask.snapshots()?.is_empty() {
+        let answer = Answer::default().table(rows(&recording, &[], false)?.for_readers(Audience::Machines));
+        return match has_processes {
+            true => of_processes(ask, answer),
+            false => Ok(trial_summary::add(answer, &*ask.trials()?, &recording.facts().unwrap_or_default()).exact()),
+        };
     }
     let snapshots = match words.is_empty() {
         true => vec![ask.snapshot()?],
@@ -58,24 +52,22 @@ fn totals(ask: &Ask, arguments: &Arguments) -> Result<Answer, QueryError> {
     };
     let meter = ask.meter();
     // What is excluded cannot be compared with statistics: everything is counted anyway.
-    let summaries = match arguments.flags.verify && ask.away.is_empty() {
+    let is_verified = arguments.flags.verify && ask.away.is_empty();
+    let summaries = match is_verified {
         true => verified_summaries(&recording, &snapshots, &meter)?,
         false => snapshots.iter().map(|&snapshot| summarized(ask, snapshot)).collect::<Result<Vec<_>, _>>()?,
     };
-    let elapsed = (arguments.flags.verify && ask.away.is_empty()).then(|| meter.elapsed());
-    let tables = recording.tables()?;
+    let elapsed = is_verified.then(|| meter.elapsed());
     // What only a whole import counts.
-    let is_partial = |snapshot| ask.counted(snapshot).is_some_and(|counted| counted.totals.is_none());
-    let is_partial = snapshots.iter().any(|&snapshot| is_partial(snapshot));
+    let is_partial =
+        snapshots.iter().any(|&snapshot| ask.counted(snapshot).is_some_and(|counted| counted.totals.is_none()));
     let one = words
         .first()
         .is_none_or(|word| summaries.len() == 1 && !word.contains("..") && word != "all" && word != "every");
+    let rows = rows(&recording, &summaries, is_partial)?;
     let answer = match &summaries[..] {
-        [only] if one => {
-            let rows = rows(&recording, tables, &summaries, is_partial, Audience::Machines)?;
-            of_one(&recording, tables, only, is_partial)?.table(rows)
-        }
-        _ => lines(&summaries).table(rows(&recording, tables, &summaries, is_partial, Audience::Everyone)?),
+        [only] if one => of_one(&recording, only, is_partial)?.table(rows.for_readers(Audience::Machines)),
+        _ => lines(&summaries).table(rows),
     };
     let is_counted = ask.file().is_some_and(|file| file.counted.is_some());
     let answer = source_notes(answer, &summaries, elapsed);
@@ -92,40 +84,33 @@ fn of_processes(state: &State, answer: Answer) -> Result<Answer, QueryError> {
     Ok(process_summary::add(answer, &*state.process_tree()?, &*state.process_totals()?))
 }
 
-/// The rows of a recording without a heap.
-fn no_snapshots() -> Table {
-    Table { key: "snapshots", audience: Audience::Machines, columns: columns(), rows: Vec::new() }
-}
-
 /// For people: how the totals went, where there are enough of them.
 fn lines(summaries: &[Summary]) -> Answer {
     let mut answer = Answer::default();
     if summaries.len() < series::LEAST_DRAWN {
         return answer;
     }
-    let mut line = |heading, of: fn(&Summary) -> u64| {
+    let totals: [(&'static str, fn(&Summary) -> u64); 3] = [
+        ("objects", |summary| summary.totals.objects),
+        ("shallow", |summary| summary.totals.heap_bytes),
+        ("unmanaged", |summary| summary.totals.unmanaged_bytes),
+    ];
+    for (heading, of) in totals {
         let values: Vec<f64> = summaries.iter().map(|summary| of(summary) as f64).collect();
-        let column = Column::shown(heading, Unit::Text);
-        answer = std::mem::take(&mut answer).fact(column, series::spark(&values));
-    };
-    line("objects", |summary| summary.totals.objects);
-    line("shallow", |summary| summary.totals.heap_bytes);
-    line("unmanaged", |summary| summary.totals.unmanaged_bytes);
+        answer = answer.fact(Column::shown(heading, Unit::Text), series::spark(&values));
+    }
     answer
 }
 
 /// From statistics alone, unless something is excluded.
 fn summarized(state: &State, snapshot: SnapshotId) -> Result<Summary, QueryError> {
-    match state.away.is_empty() {
-        true => match state.counted(snapshot) {
-            Some(counted) => {
-                let kinds = by_kind(&counted.types, state.recording()?.tables()?);
-                Ok(Summary { snapshot, totals: counted.totals(), kinds, source: Source::Counted })
-            }
-            None => Ok(summary(&*state.recording()?, snapshot)?),
-        },
-        false => Ok(state.heap(snapshot)?.summary(&state.meter())?),
+    if !state.away.is_empty() {
+        return Ok(state.heap(snapshot)?.summary(&state.meter())?);
     }
+    let recording = state.recording()?;
+    let Some(counted) = state.counted(snapshot) else { return Ok(summary(&recording, snapshot)?) };
+    let kinds = by_kind(&counted.types, recording.tables()?);
+    Ok(Summary { snapshot, totals: counted.totals(), kinds, source: Source::Counted })
 }
 
 fn source_notes(answer: Answer, summaries: &[Summary], elapsed: Option<std::time::Duration>) -> Answer {
@@ -143,101 +128,56 @@ fn source_notes(answer: Answer, summaries: &[Summary], elapsed: Option<std::time
 }
 
 /// For people: the totals, then a row per kind.
-fn of_one(recording: &Recording, tables: &Tables, summary: &Summary, is_partial: bool) -> Result<Answer, QueryError> {
-    let info = recording.snapshot(summary.snapshot)?;
-    let totals = &summary.totals;
-    let fact = |heading, unit| Column::shown(heading, unit);
-    let rows = summary.kinds.iter().map(|kind| {
-        vec![
-            Value::text(tables.kind_name(kind.kind)),
-            kind.objects.into(),
-            kind.heap_bytes.into(),
-            kind.unmanaged_bytes.into(),
-            Value::share(kind.heap_bytes, totals.heap_bytes),
-        ]
+fn of_one(recording: &Recording, summary: &Summary, is_partial: bool) -> Result<Answer, QueryError> {
+    let (info, tables, totals) = (recording.snapshot(summary.snapshot)?, recording.tables()?, &summary.totals);
+    let kinds = table!("kinds", &summary.kinds, |kind| {
+        Column::text("kind") => tables.kind_name(kind.kind),
+        Column::count("objects") => kind.objects,
+        Column::bytes("shallow_bytes") => kind.heap_bytes,
+        Column::bytes("unmanaged_bytes") => kind.unmanaged_bytes,
+        Column::share("share").for_people() => Value::share(kind.heap_bytes, totals.heap_bytes),
     });
-    let kinds = Table { key: "kinds", audience: Audience::People, columns: kind_columns(), rows: rows.collect() };
     Ok(Answer::default()
-        .fact(fact("snapshot", Unit::Number), summary.snapshot.0)
-        .fact(fact("label", Unit::Text), info.label)
-        .fact(fact("collection", Unit::Number), info.gc_number)
-        .fact(fact("time", Unit::Duration), info.time_ns)
-        .fact(fact("objects", Unit::Count), totals.objects)
-        .fact(fact("shallow", Unit::Bytes), totals.heap_bytes)
-        .fact(fact("unmanaged", Unit::Bytes), totals.unmanaged_bytes)
-        .fact(fact("references", Unit::Count), (!is_partial).then_some(totals.references))
-        .fact(fact("roots", Unit::Count), (!is_partial).then_some(totals.roots))
-        .table(kinds))
+        .fact(Column::shown("snapshot", Unit::Number), summary.snapshot.0)
+        .fact(Column::shown("label", Unit::Text), info.label)
+        .fact(Column::shown("collection", Unit::Number), info.gc_number)
+        .fact(Column::shown("time", Unit::Duration), info.time_ns)
+        .fact(Column::shown("objects", Unit::Count), totals.objects)
+        .fact(Column::shown("shallow", Unit::Bytes), totals.heap_bytes)
+        .fact(Column::shown("unmanaged", Unit::Bytes), totals.unmanaged_bytes)
+        .fact(Column::shown("references", Unit::Count), (!is_partial).then_some(totals.references))
+        .fact(Column::shown("roots", Unit::Count), (!is_partial).then_some(totals.roots))
+        .table(kinds.for_readers(Audience::People)))
 }
 
 /// A row per snapshot; for people with the change since the row before.
-fn rows(
-    recording: &Recording,
-    tables: &Tables,
-    summaries: &[Summary],
-    is_partial: bool,
-    audience: Audience,
-) -> Result<Table, QueryError> {
-    let mut rows = Vec::with_capacity(summaries.len());
-    let mut before: Option<&Summary> = None;
-    for summary in summaries {
+fn rows(recording: &Recording, summaries: &[Summary], is_partial: bool) -> Result<Table, QueryError> {
+    Ok(table!("snapshots", summaries.iter().enumerate(), |(at, summary)| {
         let info = recording.snapshot(summary.snapshot)?;
-        rows.push(row(tables, info, before, summary, is_partial));
-        before = Some(summary);
-    }
-    Ok(Table { key: "snapshots", audience, columns: columns(), rows })
-}
-
-fn columns() -> Vec<Column> {
-    vec![
-        Column::number("snapshot"),
-        Column::text("label").secondary(),
-        Column::number("gc_number").called("collection").secondary(),
-        Column::duration("time_ns"),
-        Column::count("objects"),
-        Column::count("objects_change").called("Δ objects").for_people(),
-        Column::bytes("heap_bytes").called("shallow"),
-        Column::bytes("heap_bytes_change").called("Δ shallow").for_people(),
-        Column::bytes("unmanaged_bytes").secondary(),
-        Column::count("references"),
-        Column::count("roots").secondary(),
-        Column::nested("kinds").for_machines(),
-        Column::text("source").for_machines(),
-        Column::text("exactness").for_machines(),
-    ]
-}
-
-fn row(
-    tables: &Tables,
-    info: SnapshotInfo,
-    before: Option<&Summary>,
-    summary: &Summary,
-    is_partial: bool,
-) -> Vec<Value> {
-    let SnapshotId(number) = summary.snapshot;
-    let totals = &summary.totals;
-    let source = match summary.source {
-        Source::Statistics => "statistics",
-        Source::Verified => "verified",
-        Source::Counted => "counted",
-    };
-    let change = |of: fn(&Summary) -> u64| before.map(|before| Value::change(of(before), of(summary)));
-    vec![
-        number.into(),
-        info.label.into(),
-        info.gc_number.into(),
-        info.time_ns.into(),
-        totals.objects.into(),
-        change(|summary| summary.totals.objects).into(),
-        totals.heap_bytes.into(),
-        change(|summary| summary.totals.heap_bytes).into(),
-        totals.unmanaged_bytes.into(),
-        (!is_partial).then_some(totals.references).into(),
-        (!is_partial).then_some(totals.roots).into(),
-        kinds(tables, summary),
-        Value::text(source),
-        Value::text("exact"),
-    ]
+        let totals = &summary.totals;
+        let before = at.checked_sub(1).map(|at| &summaries[at].totals);
+        let source = match summary.source {
+            Source::Statistics => "statistics",
+            Source::Verified => "verified",
+            Source::Counted => "counted",
+        };
+        Column::number("snapshot") => summary.snapshot.0,
+        Column::text("label").secondary() => info.label,
+        Column::number("gc_number").called("collection").secondary() => info.gc_number,
+        Column::duration("time_ns") => info.time_ns,
+        Column::count("objects") => totals.objects,
+        Column::count("objects_change").called("Δ objects").for_people()
+            => before.map(|before| Value::change(before.objects, totals.objects)),
+        Column::bytes("heap_bytes").called("shallow") => totals.heap_bytes,
+        Column::bytes("heap_bytes_change").called("Δ shallow").for_people()
+            => before.map(|before| Value::change(before.heap_bytes, totals.heap_bytes)),
+        Column::bytes("unmanaged_bytes").secondary() => totals.unmanaged_bytes,
+        Column::count("references") => (!is_partial).then_some(totals.references),
+        Column::count("roots").secondary() => (!is_partial).then_some(totals.roots),
+        Column::nested("kinds").for_machines() => kinds(recording.tables()?, summary),
+        Column::text("source").for_machines() => source,
+        Column::text("exactness").for_machines() => "exact",
+    }))
 }
 
 /// `{NAME: {"objects": …, "heap_bytes": …, "unmanaged_bytes": …}}`

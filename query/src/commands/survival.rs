@@ -2,13 +2,11 @@
 
 use barrow_analyzer::{AgeCount, Survival};
 
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, Table, Value, table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::tables::lifelines;
-use crate::tables::series;
-use crate::tables::type_counts;
+use crate::tables::{lifelines, series, type_counts};
 
 use super::{Command, Completion, Group, trend};
 
@@ -53,24 +51,15 @@ fn curve(ages: &[AgeCount]) -> Vec<Step> {
 }
 
 fn table(curve: &[Step], is_exact: bool) -> Table {
-    let columns = vec![
-        Column::number("age"),
-        Column::count("objects"),
-        Column::count("died"),
-        Column::share("surviving"),
-        Column::text("exactness").for_machines(),
-    ];
-    let as_known = |value: Value| if is_exact { value } else { value.estimated() };
-    let cells = |(age, (found, surviving)): (usize, &Step)| {
-        vec![
-            Value::from(age + 1),
-            as_known(found.objects.into()),
-            as_known(found.died.into()),
-            as_known(Value::Share(*surviving)),
-            type_counts::exactness(is_exact),
-        ]
-    };
-    Table { key: "rows", audience: Audience::Everyone, columns, rows: curve.iter().enumerate().map(cells).collect() }
+    table!("rows", (1_usize..).zip(curve), |(age, (found, surviving))| {
+        let [objects, died, surviving] = [found.objects.into(), found.died.into(), Value::Share(*surviving)]
+            .map(|value: Value| if is_exact { value } else { value.estimated() });
+        Column::number("age") => age,
+        Column::count("objects") => objects,
+        Column::count("died") => died,
+        Column::share("surviving") => surviving,
+        Column::text("exactness").for_machines() => type_counts::exactness(is_exact),
+    })
 }
 
 #[cfg(test)]

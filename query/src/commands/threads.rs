@@ -4,8 +4,7 @@ use std::cmp::Reverse;
 
 use barrow_analyzer::{Heap, Recording, SnapshotId, Tables, Thread, ThreadChange, ThreadRoots, Threads};
 
-use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, Table, Value, table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -56,8 +55,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let mut rows = rows(&threads, before.as_ref(), &roots);
     rank(&mut rows, order);
     let answer = answer(&heap, &threads, before.as_ref(), &rows, is_exact)?;
-    let page = ask.page_rows();
-    Ok(more::first_page(ask, answer, page))
+    Ok(more::first_page(ask, answer, ask.page_rows()))
 }
 
 /// Reads `[by ORDER]`.
@@ -81,8 +79,8 @@ fn order(words: &[String]) -> Result<Option<Order>, QueryError> {
 fn before(recording: &Recording, snapshot: SnapshotId) -> Result<Option<Before>, QueryError> {
     let Some(before) = recording.snapshot_ids().rfind(|&id| id < snapshot) else { return Ok(None) };
     let threads = Threads::read(recording, before)?;
-    let time = |id| recording.snapshot(id).map(|info| info.time_ns);
-    let elapsed_ns = time(snapshot)?.zip(time(before)?).and_then(|(now, then)| now.checked_sub(then));
+    let (now, then) = (recording.snapshot(snapshot)?.time_ns, recording.snapshot(before)?.time_ns);
+    let elapsed_ns = now.zip(then).and_then(|(now, then)| now.checked_sub(then));
     Ok((!threads.rows().is_empty()).then_some(Before { snapshot: before, threads, elapsed_ns }))
 }
 
@@ -134,13 +132,15 @@ fn answer(
 ) -> Result<Answer, QueryError> {
     let tables = heap.recording().tables()?;
     let elapsed_ns = before.and_then(|before| before.elapsed_ns).filter(|&elapsed| elapsed > 0);
-    let cells: Vec<Vec<Value>> = rows.iter().map(|row| cells(row, elapsed_ns, tables)).collect();
+    let mut table = table(rows, elapsed_ns, tables, is_exact);
     // Tables leave out what is unknown.
-    let column = |(at, column): (usize, Column)| match cells.iter().all(|row| row[at] == Value::None) {
-        true => column.for_machines(),
-        false => column,
-    };
-    let columns = columns(is_exact).into_iter().enumerate().map(column).collect();
+    let columns = table.columns.into_iter().enumerate().map(|(at, column)| {
+        match table.rows.iter().all(|row| row[at] == Value::None) {
+            true => column.for_machines(),
+            false => column,
+        }
+    });
+    table.columns = columns.collect();
     let ended = before.map(|before| threads.ended_since(&before.threads));
     let mut answer = Answer::default()
         .of_snapshot(heap.snapshot().0)
@@ -148,12 +148,11 @@ fn answer(
         .fact(Column::number("since_snapshot").for_machines(), before.map(|before| before.snapshot.0))
         .fact(Column::duration("elapsed_ns").for_machines(), elapsed_ns)
         .fact(Column::count("ended").for_machines(), ended)
-        .table(Table { key: "rows", audience: Audience::Everyone, columns, rows: cells });
+        .table(table);
     if let Some(before) = before {
-        let elapsed = elapsed_ns.map_or_else(String::new, |elapsed| format!(", {} before", units::duration(elapsed)));
-        let ended = ended.filter(|&ended| ended > 0);
-        let ended =
-            ended.map_or_else(String::new, |ended| format!("; {} ended in between", units::counted(ended, "thread")));
+        let elapsed = elapsed_ns.map(|elapsed| format!(", {} before", units::duration(elapsed))).unwrap_or_default();
+        let ended = ended.filter(|&ended| ended > 0).map(|ended| units::counted(ended, "thread"));
+        let ended = ended.map(|threads| format!("; {threads} ended in between")).unwrap_or_default();
         answer = answer.note(format!("+: since snapshot {}{elapsed}{ended}", before.snapshot));
     }
     if rows.is_empty() {
@@ -165,52 +164,32 @@ fn answer(
     Ok(answer.with_exactness(is_exact))
 }
 
-fn columns(is_exact: bool) -> Vec<Column> {
-    vec![
-        Column::number("thread"),
-        Column::text("name"),
-        Column::text("state"),
-        Column::duration("cpu_time_ns").called("cpu"),
-        Column::duration("cpu_time_since_ns").called("+ cpu"),
-        Column::share("cpu_load").called("load"),
-        Column::bytes("allocated_bytes"),
-        Column::bytes("allocated_since_bytes").called("+ allocated"),
-        Column::count("allocated_objects").called("objects"),
-        Column::count("allocated_since_objects").called("+ objects"),
-        Column::text("is_new").for_machines(),
-        Column::count("roots"),
-        ranking::retained_column(is_exact),
-        Column::object("object"),
-        Column::nested("attributes").for_machines(),
-    ]
-}
-
-fn cells(row: &Row<'_>, elapsed_ns: Option<u64>, tables: &Tables) -> Vec<Value> {
-    let text = |id| tables.string(id);
-    let of = |part: fn(&Thread) -> Option<u64>| Value::from(row.thread.and_then(part));
-    let since = |part: fn(&ThreadChange) -> Option<u64>| Value::from(row.change.as_ref().and_then(part));
-    let name = match row.thread {
-        Some(thread) => thread.name,
-        None => row.roots.map(|roots| roots.label),
-    };
-    let load = row.change.and_then(|change| change.cpu_time_ns).zip(elapsed_ns);
-    let attributes = row.thread.map_or(&[][..], |thread| &thread.attributes);
-    let attributes = attributes.iter().map(|&(key, value)| (text(key).to_owned(), Value::text(text(value))));
-    vec![
-        row.thread.map(|thread| thread.id).into(),
-        name.map(text).into(),
-        row.thread.and_then(|thread| thread.state).map(text).into(),
-        of(|thread| thread.cpu_time_ns),
-        since(|change| change.cpu_time_ns),
-        load.map_or(Value::None, |(used, elapsed)| Value::share(used, elapsed)),
-        of(|thread| thread.allocated_bytes),
-        since(|change| change.allocated_bytes),
-        of(|thread| thread.allocated_objects),
-        since(|change| change.allocated_objects),
-        row.change.map_or(Value::None, |change| Value::Flag(change.is_new)),
-        row.roots.map(|roots| roots.roots).into(),
-        row.roots.map(|roots| roots.retained.bytes).into(),
-        row.roots.and_then(|roots| roots.object).map(|object| object.0).into(),
-        Value::Record(attributes.collect()),
-    ]
+fn table(rows: &[Row<'_>], elapsed_ns: Option<u64>, tables: &Tables, is_exact: bool) -> Table {
+    table!("rows", rows, |Row { thread, roots, change, .. }| {
+        let name = match thread {
+            Some(thread) => thread.name,
+            None => roots.map(|roots| roots.label),
+        };
+        let load = change.and_then(|change| change.cpu_time_ns).zip(elapsed_ns);
+        let attributes = thread.map_or(&[][..], |thread| &thread.attributes).iter();
+        let attributes =
+            attributes.map(|&(key, value)| (tables.string(key).to_owned(), Value::text(tables.string(value))));
+        Column::number("thread") => thread.map(|thread| thread.id),
+        Column::text("name") => name.map(|name| tables.string(name)),
+        Column::text("state") => thread.and_then(|thread| thread.state).map(|state| tables.string(state)),
+        Column::duration("cpu_time_ns").called("cpu") => thread.and_then(|thread| thread.cpu_time_ns),
+        Column::duration("cpu_time_since_ns").called("+ cpu") => change.and_then(|change| change.cpu_time_ns),
+        Column::share("cpu_load").called("load") => load.map(|(used, elapsed)| Value::share(used, elapsed)),
+        Column::bytes("allocated_bytes") => thread.and_then(|thread| thread.allocated_bytes),
+        Column::bytes("allocated_since_bytes").called("+ allocated")
+            => change.and_then(|change| change.allocated_bytes),
+        Column::count("allocated_objects").called("objects") => thread.and_then(|thread| thread.allocated_objects),
+        Column::count("allocated_since_objects").called("+ objects")
+            => change.and_then(|change| change.allocated_objects),
+        Column::text("is_new").for_machines() => change.map(|change| change.is_new),
+        Column::count("roots") => roots.map(|roots| roots.roots),
+        ranking::retained_column(is_exact) => roots.map(|roots| roots.retained.bytes),
+        Column::object("object") => roots.and_then(|roots| roots.object).map(|object| object.0),
+        Column::nested("attributes").for_machines() => Value::Record(attributes.collect()),
+    })
 }

@@ -7,7 +7,6 @@ use barrow_processes::{Evaluation, Rules, TimeRange, Timeline, started_ns};
 
 use crate::answer::{Answer, Audience, Column, Table, Value, units};
 use crate::ask::Ask;
-use crate::ask::PIECE_ROWS;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::flags::Format;
@@ -16,7 +15,7 @@ use crate::session::state::State;
 use crate::tables::timeline_lines::{self, Drawing};
 use crate::tables::timeline_rows;
 
-use super::{Command, Group};
+use super::{Command, Group, more};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[SCHEMA] [from TIME] [to TIME] [--width N] [--classes FILE]",
@@ -108,11 +107,11 @@ fn has_several_hosts(state: &State, recording: &Arc<Recording>) -> Result<bool, 
 }
 
 fn evaluation(rules: &Rules, name: Option<&str>) -> Result<Evaluation, QueryError> {
-    let names: Vec<&str> = rules.schema_names().collect();
     let Some(name) = name else { return Ok(rules.evaluation(0)) };
-    let at = names.iter().position(|known| *known == name);
-    let at =
-        at.ok_or_else(|| QueryError::usage(format!("there is no schema `{name}`; there are {}", names.join(", "))))?;
+    let at = rules.schema_names().position(|known| known == name).ok_or_else(|| {
+        let names: Vec<&str> = rules.schema_names().collect();
+        QueryError::usage(format!("there is no schema `{name}`; there are {}", names.join(", ")))
+    })?;
     Ok(rules.evaluation(at))
 }
 
@@ -136,30 +135,22 @@ impl Pages {
     /// The next page.
     fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
         let is_paged = ask.page_rows() != usize::MAX && !ask.view.is_whole;
-        let most = match (is_paged, ask.view.is_whole, ask.view.in_pieces) {
-            (true, ..) => ask.page_rows(),
-            (false, true, _) => ask.view.piece,
-            (false, false, true) => PIECE_ROWS,
-            (false, false, false) => usize::MAX,
-        };
-        let (rows, has_ended) = self.rows(ask, most)?;
+        let (rows, has_ended) = self.rows(ask, more::rows_at_once(ask, is_paged))?;
         self.has_rows |= !rows.is_empty();
         let mut answer = Answer::default().table(self.table(rows));
         if has_ended {
             answer.notes = self.notes();
-            return Ok(Reply::from(answer.exact()).listing_page(ask, Listed::default()));
-        }
-        answer.goes_on = !is_paged;
-        if is_paged {
+        } else if is_paged {
             answer = answer.cut("… more: `more`".to_owned());
         }
+        answer.goes_on = !has_ended && !is_paged;
         let reply = Reply::from(answer.exact()).listing_page(ask, Listed::default());
-        Ok(reply.with_more(move |ask| self.clone().answer(ask)))
+        Ok(if has_ended { reply } else { reply.with_more(move |ask| self.clone().answer(ask)) })
     }
 
-    /// At least `most` rows if there are so many, and whether these are the last ones.
+    /// The rows of the next events until there are `most`, and whether these are the last ones.
     fn rows(&mut self, state: &State, most: usize) -> Result<(Vec<Vec<Value>>, bool), QueryError> {
-        let recording = std::sync::Arc::clone(self.timeline.recording());
+        let recording = Arc::clone(self.timeline.recording());
         let tables = Recording::tables(&recording)?;
         let rules = self.rules.as_deref().unwrap_or(Rules::standard());
         let mut labeller = rules.labeller(&recording, &self.evaluation);

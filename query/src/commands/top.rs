@@ -2,21 +2,16 @@
 
 use std::sync::Arc;
 
-use barrow_analyzer::{
-    Heap, KindId, Largest, ObjectDetails, ObjectId, ObjectSet, Progress, SnapshotId, Tables, TypeId, objects,
-};
+use barrow_analyzer::{Heap, KindId, Largest, ObjectId, ObjectSet, Progress, SnapshotId, TypeId, objects};
 
-use crate::answer::{Answer, Audience, Column, Table, Value};
-use crate::ask::Ask;
-use crate::ask::PIECE_ROWS;
+use crate::answer::{Answer, Column, Value, table};
 use crate::ask::reply::Reply;
+use crate::ask::{Ask, PIECE_ROWS};
 use crate::error::QueryError;
 use crate::language::kinds::{Kinds, leading_kind};
 use crate::language::request::Request;
-use crate::tables::found;
-use crate::tables::label;
 use crate::tables::ranking::{self, Order};
-use crate::tables::type_series;
+use crate::tables::{found, label, type_series};
 
 use super::{Command, Completion, Group, more, sites};
 
@@ -52,8 +47,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let heap = ask.heap(snapshot)?;
     let meter = ask.meter();
     if order == Order::Retained && !is_of_types {
-        let wanted = Wanted { kinds: &kinds, set: None };
-        return by_retained(ask, &wanted, rows);
+        return by_retained(ask, &Wanted { kinds: &kinds, set: None }, rows);
     }
     let types = ranking::types(&heap, ask.counted(snapshot), &kinds, order, &meter)?;
     let mut answer = ranking::answer(&heap, &types, order, &meter)?;
@@ -90,8 +84,7 @@ fn of_matching(
     let (set, _) = heap.select(&kinds, &expression, &meter)?;
     if order == Order::Retained && !is_of_types {
         drop(meter);
-        let wanted = Wanted { kinds: &Kinds::default(), set: Some(&set) };
-        return by_retained(ask, &wanted, rows);
+        return by_retained(ask, &Wanted { kinds: &Kinds::default(), set: Some(&set) }, rows);
     }
     let types = ranking::types_of(&heap, &set, order, &meter)?;
     let mut answer = ranking::answer(&heap, &types, order, &meter)?;
@@ -123,7 +116,7 @@ pub(super) fn is_sites(word: &str) -> bool {
 
 /// Objects that retain most, of which the first are shown.
 #[derive(Clone)]
-pub(crate) struct Retaining {
+struct Retaining {
     snapshot: SnapshotId,
     /// The objects, the largest first, with what they retain.
     objects: Arc<[(ObjectId, u64)]>,
@@ -142,8 +135,7 @@ fn by_retained(ask: &Ask, wanted: &Wanted<'_>, rows: usize) -> Result<Reply, Que
     drop(meter);
     let (snapshot, objects) = (heap.snapshot(), Arc::from(objects));
     let (whole, is_exact) = (known.reachable_bytes(), known.is_exact());
-    let retaining = Retaining { snapshot, objects: Arc::clone(&objects), shown: 0, whole, is_exact };
-    let reply = retaining.answer(ask)?;
+    let reply = Retaining { snapshot, objects: Arc::clone(&objects), shown: 0, whole, is_exact }.answer(ask)?;
     Ok(match wanted.set {
         Some(_) => reply.with_last(ask.set_of(snapshot, objects.iter().map(|&(object, _)| object))?),
         None => reply,
@@ -152,7 +144,7 @@ fn by_retained(ask: &Ask, wanted: &Wanted<'_>, rows: usize) -> Result<Reply, Que
 
 impl Retaining {
     /// The next page: all of them, unless there may be too many for the memory.
-    pub(super) fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
+    fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
         let recording = ask.recording()?;
         let skip = ask.view.skip.map_or(0, |skip| usize::try_from(skip).unwrap_or(usize::MAX));
         self.shown = self.shown.saturating_add(skip).min(self.objects.len());
@@ -161,10 +153,19 @@ impl Retaining {
         ask.context.require_rows(page.len())?;
         let ids: Vec<ObjectId> = page.iter().map(|&(id, _)| id).collect();
         let details = objects(&recording, self.snapshot, &ids)?;
-        let first = ask.listed_before() + 1;
-        let bytes = page.iter().map(|&(_, bytes)| bytes);
-        let table =
-            retaining_table(recording.tables()?, details.iter().zip(bytes), |at| ask.row_number(first + at), &self);
+        let (tables, first) = (recording.tables()?, ask.listed_before() + 1);
+        let rows = details.iter().zip(page).enumerate();
+        let table = table!("rows", rows, |(at, (object, &(_, retained)))| {
+            Column::row_number() => ask.row_number(first + at),
+            Column::object("object") => object.id.0,
+            Column::text("type") => tables.type_title(object.type_id),
+            Column::text("name") => label::name(tables, object.name),
+            Column::text("kind").secondary() => tables.kind_name(tables.type_kind(object.type_id)),
+            Column::bytes("shallow_bytes") => object.shallow_bytes,
+            Column::bytes("unmanaged_bytes").secondary() => object.unmanaged_bytes,
+            ranking::retained_column(self.is_exact) => retained,
+            Column::share("share").for_people() => Value::share(retained, self.whole),
+        });
         let listed = ids.into_iter().map(|id| (self.snapshot, id)).collect();
         self.shown += details.len();
         let mut answer = Answer::default().of_snapshot(self.snapshot.0).table(table).with_exactness(self.is_exact);
@@ -174,39 +175,6 @@ impl Retaining {
         let reply = Reply::from(answer).listing_page(ask, listed).skipping(ask.view.skip.is_some());
         Ok(if goes_on { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
     }
-}
-
-fn retaining_table<'a>(
-    tables: &Tables,
-    found: impl Iterator<Item = (&'a ObjectDetails, u64)>,
-    number: impl Fn(usize) -> Value,
-    Retaining { whole, is_exact, .. }: &Retaining,
-) -> Table {
-    let rows = found.enumerate().map(|(at, (object, retained))| {
-        vec![
-            number(at),
-            object.id.0.into(),
-            Value::text(tables.type_title(object.type_id)),
-            label::name(tables, object.name),
-            Value::text(tables.kind_name(tables.type_kind(object.type_id))),
-            object.shallow_bytes.into(),
-            object.unmanaged_bytes.into(),
-            retained.into(),
-            Value::share(retained, *whole),
-        ]
-    });
-    let columns = vec![
-        Column::row_number(),
-        Column::object("object"),
-        Column::text("type"),
-        Column::text("name"),
-        Column::text("kind").secondary(),
-        Column::bytes("shallow_bytes"),
-        Column::bytes("unmanaged_bytes").secondary(),
-        ranking::retained_column(*is_exact),
-        Column::share("share").for_people(),
-    ];
-    Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.collect() }
 }
 
 /// The first `rows` of the wanted objects, with what they retain: of the largest ones that are known, or
@@ -223,8 +191,11 @@ fn largest(
     for part in known.objects().chunks(rows.clamp(64, PIECE_ROWS)) {
         let ids: Vec<ObjectId> = part.iter().map(|&(object, _)| object).collect();
         let details = objects(heap.recording(), heap.snapshot(), &ids)?;
-        let is_wanted = |object: &ObjectDetails| wanted.has(tables.type_kind(object.type_id), object.id);
-        found.extend(part.iter().zip(&details).filter(|(_, object)| is_wanted(object)).map(|(&row, _)| row));
+        found.extend(
+            part.iter()
+                .zip(&details)
+                .filter_map(|(&row, object)| wanted.has(tables.type_kind(object.type_id), object.id).then_some(row)),
+        );
         if found.len() >= rows {
             break;
         }
@@ -232,8 +203,8 @@ fn largest(
     if found.len() < rows && known.has_more() {
         let dominators = heap.dominators(progress)?;
         let types = heap.types(progress)?;
-        let kind_of = |object: ObjectId| tables.type_kind(TypeId(types[object.index()]));
-        let largest = dominators.largest(rows, |object| wanted.has(kind_of(object), object));
+        let largest =
+            dominators.largest(rows, |object| wanted.has(tables.type_kind(TypeId(types[object.index()])), object));
         found = largest.into_iter().map(|object| (object, dominators.retained_bytes(object))).collect();
     }
     found.truncate(rows);

@@ -2,18 +2,14 @@
 
 use barrow_analyzer::{Expression, Judgement, KindId, Moment, SnapshotId, TypeId, trend, without_repeated};
 
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, Table, Value, table};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::language::names;
-use crate::language::selection;
+use crate::language::{names, selection};
 use crate::session::state::State;
-use crate::tables::found;
-use crate::tables::growth_series;
-use crate::tables::series;
-use crate::tables::type_path;
+use crate::tables::{found, growth_series, series, type_path};
 
 use super::{Command, Completion, Group};
 
@@ -44,7 +40,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     for (column, cell) in series::trend_columns().into_iter().zip(series::trend_cells(&judgement)) {
         answer = answer.fact(column.for_machines(), cell);
     }
-    let per_second = apart.map_or(Value::None, |apart| Value::Rate(judgement.trend.slope / apart));
+    let per_second = apart.map(|apart| Value::Rate(judgement.trend.slope / apart));
     answer = answer.fact(Column::bytes("slope_bytes_per_second").for_machines(), per_second);
     let is_exact = moments.iter().all(|moment| moment.is_exact);
     answer = found::said(answer.table(table(ask, &snapshots, &moments)?), is_exact);
@@ -111,35 +107,22 @@ fn moments(
     if state.away.is_empty() {
         return Ok(trend(&recording, snapshots, (kinds, expression), &state.context.series_options(), &meter)?);
     }
-    let moment = |&snapshot| -> Result<Moment, QueryError> {
-        Ok(Moment::of(&*type_path::heap(state, &recording, snapshot)?, kinds, expression, &meter)?)
-    };
-    snapshots.iter().map(moment).collect()
+    let moments = snapshots
+        .iter()
+        .map(|&snapshot| Ok(Moment::of(&*type_path::heap(state, &recording, snapshot)?, kinds, expression, &meter)?));
+    moments.collect()
 }
 
 fn table(state: &State, snapshots: &[SnapshotId], moments: &[Moment]) -> Result<Table, QueryError> {
     let recording = state.recording()?;
-    let columns = vec![
-        Column::number("snapshot"),
-        Column::text("label"),
-        Column::duration("time_ns"),
-        Column::count("objects"),
-        Column::bytes("shallow_bytes"),
-        Column::bytes("unmanaged_bytes"),
-        Column::bytes("retained_bytes"),
-    ];
-    let mut rows = Vec::new();
-    for (&snapshot, moment) in snapshots.iter().zip(moments) {
+    Ok(table!("snapshots", snapshots.iter().zip(moments), |(&snapshot, moment)| {
         let info = recording.snapshot(snapshot)?;
-        rows.push(vec![
-            snapshot.0.into(),
-            info.label.into(),
-            info.time_ns.into(),
-            moment.objects.into(),
-            moment.shallow_bytes.into(),
-            moment.unmanaged_bytes.into(),
-            moment.retained_bytes.into(),
-        ]);
-    }
-    Ok(Table { key: "snapshots", audience: Audience::Everyone, columns, rows })
+        Column::number("snapshot") => snapshot.0,
+        Column::text("label") => info.label,
+        Column::duration("time_ns") => info.time_ns,
+        Column::count("objects") => moment.objects,
+        Column::bytes("shallow_bytes") => moment.shallow_bytes,
+        Column::bytes("unmanaged_bytes") => moment.unmanaged_bytes,
+        Column::bytes("retained_bytes") => moment.retained_bytes,
+    }))
 }

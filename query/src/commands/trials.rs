@@ -27,22 +27,19 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     overview::require(&ask.context, &trials, &metrics)?;
     let presentation = Presentation::of(&trials, &ask.arguments.flags.trial)?;
     let table = presentation.overview(overview::table(&trials, &metrics, || ask.context.check())?);
-    let rows = ask.page_rows();
     let answer = add_runs(Answer::default(), &trials).table(table);
-    Ok(more::first_page(ask, answer.exact(), rows))
+    Ok(more::first_page(ask, answer.exact(), ask.page_rows()))
 }
 
 /// Adds what does not count, and why.
 pub(super) fn add_runs(answer: Answer, trials: &Trials) -> Answer {
     let failed = failed_runs(trials);
     let warmups = trials.runs().iter().filter(|run| run.is_warmup).count();
-    let machines = |key| Column::count(key).for_machines();
-    let mut answer = answer.fact(machines("failed_runs"), failed).fact(machines("warmup_runs"), warmups);
-    answer.notes.extend(failed_note(trials));
-    if trials.runs().is_empty() {
-        answer = answer.note("no run was recorded");
-    }
-    answer
+    let answer = answer
+        .fact(Column::count("failed_runs").for_machines(), failed)
+        .fact(Column::count("warmup_runs").for_machines(), warmups)
+        .lines(failed_note(trials));
+    if trials.runs().is_empty() { answer.note("no run was recorded") } else { answer }
 }
 
 fn failed_runs(trials: &Trials) -> usize {

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use barrow_analyzer::{Problem, Verification, verify};
 
-use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Outcome, Table, Value};
+use crate::answer::{Answer, Audience, Column, Outcome, Table, table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -25,60 +24,44 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     drop(meter);
     let damaged = ask.file().is_some_and(|file| file.damage.is_some());
     let sound = verification.problems.is_empty() && !damaged;
+    // All of them for machines, the first for people.
+    let shown = &verification.problems[..verification.problems.len().min(SHOWN_PROBLEMS)];
+    let left = verification.problems.len() - shown.len();
     let mut answer = Answer::default()
-        .fact(Column::text("sound").for_machines(), Value::Flag(sound))
-        .table(snapshots(&verification));
-    answer = problems(answer, &verification.problems);
-    answer = answer.note(verdict(&verification, damaged)).note(rate(&verification, elapsed)).exact();
+        .fact(Column::text("sound").for_machines(), sound)
+        .table(snapshots(&verification))
+        .table(problems(&verification.problems).for_readers(Audience::Machines))
+        .table(problems(shown).for_readers(Audience::People))
+        .lines((left > 0).then(|| format!("… and {}", units::counted(left as u64, "more problem"))))
+        .note(verdict(&verification, damaged))
+        .note(rate(&verification, elapsed))
+        .exact();
     answer.outcome = if sound { Outcome::Answered } else { Outcome::DamageFound };
     Ok(answer.into())
 }
 
 fn snapshots(verification: &Verification) -> Table {
-    let columns = vec![
-        Column::number("snapshot"),
-        Column::count("objects"),
-        Column::count("references"),
-        Column::count("roots"),
-        Column::count("blocks"),
-        Column::count("problems").for_machines(),
-        Column::text("result").for_people(),
-    ];
-    let rows = verification.snapshots.iter().map(|snapshot| {
-        vec![
-            snapshot.snapshot.0.into(),
-            snapshot.totals.objects.into(),
-            snapshot.totals.references.into(),
-            snapshot.totals.roots.into(),
-            snapshot.blocks.into(),
-            snapshot.problems.into(),
-            match snapshot.problems {
-                0 => Value::text("ok"),
-                many => Value::Text(units::counted(many as u64, "problem")),
-            },
-        ]
-    });
-    Table { key: "snapshots", audience: Audience::Everyone, columns, rows: rows.collect() }
+    table!("snapshots", &verification.snapshots, |snapshot| {
+        let result = match snapshot.problems {
+            0 => "ok".to_owned(),
+            many => units::counted(many as u64, "problem"),
+        };
+        Column::number("snapshot") => snapshot.snapshot.0,
+        Column::count("objects") => snapshot.totals.objects,
+        Column::count("references") => snapshot.totals.references,
+        Column::count("roots") => snapshot.totals.roots,
+        Column::count("blocks") => snapshot.blocks,
+        Column::count("problems").for_machines() => snapshot.problems,
+        Column::text("result").for_people() => result,
+    })
 }
 
-/// All of them for machines, the first for people.
-fn problems(answer: Answer, problems: &[Problem]) -> Answer {
-    let columns = vec![Column::number("snapshot"), Column::number("offset"), Column::text("problem")];
-    let row = |problem: &Problem| {
-        vec![problem.snapshot.map(|snapshot| snapshot.0).into(), problem.offset.into(), Value::text(&problem.message)]
-    };
-    let table = |audience, problems: &[Problem]| Table {
-        key: "problems",
-        audience,
-        columns: columns.clone(),
-        rows: problems.iter().map(row).collect(),
-    };
-    let shown = &problems[..problems.len().min(SHOWN_PROBLEMS)];
-    let answer = answer.table(table(Audience::Machines, problems)).table(table(Audience::People, shown));
-    match problems.len() - shown.len() {
-        0 => answer,
-        more => answer.note(format!("… and {}", units::counted(more as u64, "more problem"))),
-    }
+fn problems(problems: &[Problem]) -> Table {
+    table!("problems", problems, |problem| {
+        Column::number("snapshot") => problem.snapshot.map(|snapshot| snapshot.0),
+        Column::number("offset") => problem.offset,
+        Column::text("problem") => problem.message.as_str(),
+    })
 }
 
 fn verdict(verification: &Verification, damaged: bool) -> String {
@@ -93,10 +76,7 @@ fn verdict(verification: &Verification, damaged: bool) -> String {
 
 fn rate(verification: &Verification, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64();
-    let per_second = |count: u64| units::rounded(count as f64 / seconds.max(1e-6));
-    format!(
-        "took {seconds:.2} s: {} objects/s, {} references/s",
-        per_second(verification.objects),
-        per_second(verification.references)
-    )
+    let [objects, references] =
+        [verification.objects, verification.references].map(|count| units::rounded(count as f64 / seconds.max(1e-6)));
+    format!("took {seconds:.2} s: {objects} objects/s, {references} references/s")
 }
