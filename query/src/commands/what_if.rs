@@ -4,15 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use barrow_analyzer::nearest;
-use barrow_processes::{Classes, LabelId, MemoryRange, Outcome, PeakKind, Plan, ProcessTree, Schema};
+use barrow_processes::{Classes, LabelId, Outcome, PeakKind, Plan, ProcessTree, Schema};
 use rayon::prelude::*;
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value, units};
+use crate::answer::{Answer, Column, Table, Unit, Value, table, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::session::state::State;
 
 use super::{Command, Group};
 
@@ -61,14 +60,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let asked = asked(&ask.arguments)?;
     let (tree, recorded) = (ask.process_tree()?, ask.process_plan()?);
     let pools = &ask.arguments.flags.slots;
-    let names: Vec<&str> = asked
-        .faster
-        .iter()
-        .map(|(class, _)| class)
-        .chain(pools.iter().map(|pool| &pool.class))
-        .map(String::as_str)
-        .collect();
-    let classes = with_classes(ask, &tree, &names, &ask.arguments)?;
+    let faster = asked.faster.iter().map(|(class, _)| class);
+    let names: Vec<&String> = faster.chain(pools.iter().map(|pool| &pool.class)).collect();
+    let classes = with_classes(ask, &tree, &names)?;
     let mut plan = Arc::clone(&recorded);
     if let Some((class, factor)) = &asked.faster {
         plan = Arc::new(plan.faster(&tree, &*ask.process_totals()?, class_named(&classes, class)?, *factor));
@@ -80,36 +74,22 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let question = Question { tree: &tree, recorded: &recorded, plan: &plan, as_recorded: &as_recorded };
     let choices = question.choices(&asked);
     let chosen = question.chosen(&asked, &choices);
-    let mut answer = question.facts(chosen);
-    answer = answer.table(question.table(&choices, chosen));
+    let mut answer = question.facts(chosen).table(question.table(&choices, chosen));
     if let Some(choice) = chosen {
         answer = answer.table(question.at_peak(choice, classes.first()));
     }
-    let in_pools = plan.jobs_in_pools();
-    for (pool, jobs) in pools.iter().zip(in_pools) {
-        let jobs = units::counted(jobs as u64, "job");
-        answer = answer.note(format!(
-            "{}: {jobs}, no more than {} of them at a time",
-            pool.class,
-            units::grouped(pool.jobs)
-        ));
-    }
-    for note in question.notes(&asked, &choices, chosen) {
-        answer = answer.note(note);
-    }
-    Ok(answer.into())
+    let in_pools = pools.iter().zip(plan.jobs_in_pools()).map(|(pool, jobs)| {
+        let (jobs, most) = (units::counted(jobs as u64, "job"), units::grouped(pool.jobs));
+        format!("{}: {jobs}, no more than {most} of them at a time", pool.class)
+    });
+    Ok(answer.lines(in_pools).lines(question.notes(&asked, &choices, chosen)).into())
 }
 
 /// The classes of the schemata up to the one that has the last of these labels; of the first one if there are none.
-fn with_classes(
-    state: &State,
-    tree: &Arc<ProcessTree>,
-    names: &[&str],
-    arguments: &Arguments,
-) -> Result<Arc<Classes>, QueryError> {
+fn with_classes(ask: &Ask, tree: &Arc<ProcessTree>, names: &[&String]) -> Result<Arc<Classes>, QueryError> {
     let mut count = 1;
     loop {
-        let classes = state.first_classes(tree, count, &arguments.flags)?;
+        let classes = ask.first_classes(tree, count, &ask.arguments.flags)?;
         if count >= classes.schemata().len() || names.iter().all(|name| class_named(&classes, name).is_ok()) {
             return Ok(classes);
         }
@@ -118,23 +98,24 @@ fn with_classes(
 }
 
 fn class_named<'c>(classes: &'c Classes, name: &str) -> Result<(&'c Schema, LabelId), QueryError> {
-    let label = |schema: &Schema| schema.labels().iter().position(|label| label == name);
-    let found = classes.schemata().iter().find_map(|schema| Some((schema, LabelId(label(schema)? as u32))));
+    let found = classes.schemata().iter().find_map(|schema| {
+        let label = schema.labels().iter().position(|label| label == name)?;
+        Some((schema, LabelId(label as u32)))
+    });
     found.ok_or_else(|| {
         let known = classes.schemata().iter().flat_map(|schema| schema.labels());
         let near = nearest(name, known.map(String::as_str));
-        let near = near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
-        let labels = classes.first().labels();
+        let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+        let (schema, labels) = (classes.first().name(), classes.first().labels());
         let listed = labels.iter().take(MOST_CLASSES).map(String::as_str).collect::<Vec<_>>().join(", ");
         let more = if labels.len() > MOST_CLASSES { ", …" } else { "" };
-        let schema = classes.first().name();
         QueryError::usage(format!(
             "no process of this recording has the class \"{name}\"{near}; the classes of {schema} are {listed}{more}"
         ))
     })
 }
 
-/// What happens with so many slots.
+/// The outcome of a number of slots.
 struct Choice {
     slots: u64,
     outcome: Outcome,
@@ -148,10 +129,10 @@ impl Choice {
 
     /// The memory: likely, at least and at most.
     fn memory(&self) -> [Value; 3] {
-        let of = |part: fn(MemoryRange) -> u64| {
-            self.outcome.memory.map_or(Value::None, |memory| Value::Estimate(part(memory)))
-        };
-        [of(|memory| memory.likely), of(|memory| memory.low), of(|memory| memory.high)]
+        match self.outcome.memory {
+            Some(memory) => [memory.likely, memory.low, memory.high].map(Value::Estimate),
+            None => [Value::None, Value::None, Value::None],
+        }
     }
 }
 
@@ -185,9 +166,8 @@ impl Question<'_> {
     }
 
     fn chosen<'c>(&self, asked: &Asked, choices: &'c [Choice]) -> Option<&'c Choice> {
-        let fits = |choice: &&Choice| asked.memory.is_none_or(|most| choice.fits(most));
         match (asked.slots, asked.memory) {
-            (None, Some(_)) => choices.iter().rfind(fits),
+            (None, Some(most)) => choices.iter().rfind(|choice| choice.fits(most)),
             (slots, _) => {
                 let slots = slots.unwrap_or(self.recorded.recorded_slots());
                 choices.iter().find(|choice| choice.slots == slots)
@@ -196,64 +176,51 @@ impl Question<'_> {
     }
 
     fn facts(&self, chosen: Option<&Choice>) -> Answer {
-        let estimate = |value: Option<u64>| value.map_or(Value::None, Value::Estimate);
         let recorded = self.recorded;
         let (was, is) = (recorded.recorded_ns(), self.as_recorded.wall_ns);
+        // A replay without the waits is meant to differ.
+        let error = match self.has_waited() {
+            true => "not known: waits are left out".to_owned(),
+            false => error(was, is),
+        };
         let sampled = recorded.recorded_peak().filter(|peak| peak.kind == PeakKind::Sampled);
         let [peak, low, high] = chosen.map_or([Value::None, Value::None, Value::None], Choice::memory);
-        let replayed_peak = self.as_recorded.memory.map(|memory| memory.likely);
+        let replayed_peak = self.as_recorded.memory.map(|memory| Value::Estimate(memory.likely));
         Answer::default()
             .fact(Column::count("slots"), chosen.map(|choice| choice.slots))
-            .fact(Column::duration("wall_ns"), estimate(chosen.map(|choice| choice.outcome.wall_ns)))
+            .fact(Column::duration("wall_ns"), chosen.map(|choice| Value::Estimate(choice.outcome.wall_ns)))
             .fact(Column::bytes("peak_bytes"), peak)
             .fact(Column::bytes("peak_low_bytes").called("peak, low end"), low)
             .fact(Column::bytes("peak_high_bytes").called("peak, high end"), high)
             .fact(Column::count("recorded_slots"), recorded.recorded_slots())
             .fact(Column::duration("recorded_wall_ns"), was)
-            .fact(Column::duration("replayed_wall_ns"), estimate(Some(is)))
-            .fact(Column::shown("error", Unit::Text), self.error(was, is))
+            .fact(Column::duration("replayed_wall_ns"), Value::Estimate(is))
+            .fact(Column::shown("error", Unit::Text), error)
             .fact(Column::bytes("recorded_peak_bytes"), sampled.map(|peak| peak.bytes))
-            .fact(Column::bytes("replayed_peak_bytes"), estimate(replayed_peak))
+            .fact(Column::bytes("replayed_peak_bytes"), replayed_peak)
             .fact(Column::count("cores"), recorded.cores())
             .fact(Column::count("jobs"), recorded.jobs())
     }
 
     fn table(&self, choices: &[Choice], chosen: Option<&Choice>) -> Table {
-        let columns = vec![
-            Column::number("slots").called("-j"),
-            Column::duration("wall_ns"),
-            Column::bytes("peak_bytes"),
-            Column::bytes("peak_low_bytes").called("low end"),
-            Column::bytes("peak_high_bytes").called("high end"),
-            Column::count("used_slots"),
-            Column::shown("", Unit::Text),
-        ];
-        let rows = choices.iter().map(|choice| {
+        table!("choices", choices, |choice| {
             let marks = [
                 (choice.slots == self.recorded.recorded_slots()).then_some("recorded"),
                 chosen.filter(|chosen| chosen.slots == choice.slots).map(|_| "asked for"),
             ];
             let [peak, low, high] = choice.memory();
-            vec![
-                choice.slots.into(),
-                Value::Estimate(choice.outcome.wall_ns),
-                peak,
-                low,
-                high,
-                choice.outcome.most_jobs.into(),
-                Value::Text(marks.into_iter().flatten().collect::<Vec<_>>().join(", ")),
-            ]
-        });
-        Table { key: "choices", audience: Audience::Everyone, rows: rows.collect(), columns }
+            Column::number("slots").called("-j") => choice.slots,
+            Column::duration("wall_ns") => Value::Estimate(choice.outcome.wall_ns),
+            Column::bytes("peak_bytes") => peak,
+            Column::bytes("peak_low_bytes").called("low end") => low,
+            Column::bytes("peak_high_bytes").called("high end") => high,
+            Column::count("used_slots") => choice.outcome.most_jobs,
+            Column::shown("", Unit::Text) => marks.into_iter().flatten().collect::<Vec<_>>().join(", "),
+        })
     }
 
     /// The classes that hold the memory when most is held.
     fn at_peak(&self, choice: &Choice, schema: &Schema) -> Table {
-        let columns = vec![
-            Column::text("class").called("at the peak"),
-            Column::count("processes").called("at once"),
-            Column::bytes("bytes").called("memory"),
-        ];
         // Of what processes share, each has a part.
         let holders = self.plan.at_peak(self.tree, choice.slots, &choice.outcome);
         let sum: f64 = holders.iter().map(|&(_, bytes)| bytes as f64).sum();
@@ -265,20 +232,16 @@ impl Question<'_> {
         }
         let mut sums: Vec<_> = sums.into_iter().collect();
         sums.sort_by(|(one, (_, a)), (other, (_, b))| b.total_cmp(a).then(one.cmp(other)));
-        let rows = sums.into_iter().take(MOST_CLASSES).map(|(label, (processes, bytes))| {
-            vec![label.map(|label| schema.text(label)).into(), processes.into(), Value::Estimate(bytes as u64)]
-        });
-        Table { key: "at_peak", audience: Audience::Everyone, rows: rows.collect(), columns }
+        table!("at_peak", sums.into_iter().take(MOST_CLASSES), |(label, (processes, bytes))| {
+            Column::text("class").called("at the peak") => label.map(|label| schema.text(label)),
+            Column::count("processes").called("at once") => processes,
+            Column::bytes("bytes").called("memory") => Value::Estimate(bytes as u64),
+        })
     }
 
     /// Whether much of the recorded time was waiting for processors.
     fn has_waited(&self) -> bool {
         self.recorded.waited_ns() as f64 > self.recorded.recorded_ns() as f64 * WAITED
-    }
-
-    /// By how much a replay of what was recorded is wrong. One without the waits is meant to differ.
-    fn error(&self, was: u64, is: u64) -> String {
-        if self.has_waited() { "not known: waits are left out".to_owned() } else { error(was, is) }
     }
 
     fn notes(&self, asked: &Asked, choices: &[Choice], chosen: Option<&Choice>) -> Vec<String> {
