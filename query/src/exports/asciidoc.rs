@@ -2,25 +2,24 @@
 
 use std::io::{self, Write};
 
-use super::shown::columns_for_people;
-use crate::answer::{Table, Unit, text};
+use super::shown::Shown;
+use crate::answer::Table;
 
 /// A table; columns for machines only are left out.
 ///
 /// # Errors
 /// Those of `out`.
 pub(crate) fn write(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    let shown = columns_for_people(table);
-    let align = |&at: &usize| if table.columns[at].unit == Unit::Text { "<" } else { ">" };
-    writeln!(out, "[cols=\"{}\",options=\"header\"]", shown.iter().map(align).collect::<Vec<_>>().join(","))?;
-    writeln!(out, "|===")?;
-    for &at in &shown {
-        writeln!(out, "| {}", escaped(&table.columns[at].heading))?;
+    let Shown { headings, are_texts, rows } = Shown::of(table, escaped);
+    let align: Vec<&str> = are_texts.iter().map(|is_text| if *is_text { "<" } else { ">" }).collect();
+    writeln!(out, "[cols=\"{}\",options=\"header\"]\n|===", align.join(","))?;
+    for heading in headings {
+        writeln!(out, "| {heading}")?;
     }
-    for row in &table.rows {
+    for row in rows {
         writeln!(out)?;
-        for &at in &shown {
-            writeln!(out, "| {}", escaped(&text::text(&row[at], table.columns[at].unit)))?;
+        for cell in row {
+            writeln!(out, "| {cell}")?;
         }
     }
     writeln!(out, "|===")

@@ -2,24 +2,19 @@
 
 use std::io::{self, Write};
 
-use super::shown::columns_for_people;
-use crate::answer::{Table, Unit, text};
+use super::shown::{Shown, line};
+use crate::answer::Table;
 
 /// A table; columns for machines only are left out.
 ///
 /// # Errors
 /// Those of `out`.
 pub(crate) fn write(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    let shown = columns_for_people(table);
-    let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
-    writeln!(out, "{}", line(shown.iter().map(|&at| escaped(&table.columns[at].heading)).collect()))?;
-    let align = |&at: &usize| if table.columns[at].unit == Unit::Text { ":---" } else { "---:" }.to_owned();
-    writeln!(out, "{}", line(shown.iter().map(align).collect()))?;
-    for row in &table.rows {
-        let cell = |&at: &usize| escaped(&text::text(&row[at], table.columns[at].unit));
-        writeln!(out, "{}", line(shown.iter().map(cell).collect()))?;
-    }
-    Ok(())
+    let Shown { headings, are_texts, rows } = Shown::of(table, escaped);
+    line(out, &headings)?;
+    let align: Vec<&str> = are_texts.iter().map(|is_text| if *is_text { ":---" } else { "---:" }).collect();
+    line(out, &align)?;
+    rows.iter().try_for_each(|row| line(out, row))
 }
 
 /// A text that Markdown and HTML take as it is.

@@ -2,27 +2,21 @@
 
 use std::io::{self, Write};
 
-use super::shown::columns_for_people;
-use crate::answer::{Table, Unit, text};
+use super::shown::{Shown, line};
+use crate::answer::Table;
 
 /// A table; columns for machines only are left out.
 ///
 /// # Errors
 /// Those of `out`.
 pub(crate) fn write(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    let shown = columns_for_people(table);
-    line(out, shown.iter().map(|&at| escaped(&table.columns[at].heading)))?;
-    writeln!(out, "|{}|", vec!["--"; shown.len()].join("+"))?;
+    let Shown { headings, are_texts, rows } = Shown::of(table, escaped);
+    line(out, &headings)?;
+    writeln!(out, "|{}|", vec!["--"; headings.len()].join("+"))?;
     // Org would take a column of numbers and units for text.
-    line(out, shown.iter().map(|&at| if table.columns[at].unit == Unit::Text { "<l>" } else { "<r>" }.to_owned()))?;
-    for row in &table.rows {
-        line(out, shown.iter().map(|&at| escaped(&text::text(&row[at], table.columns[at].unit))))?;
-    }
-    Ok(())
-}
-
-fn line(out: &mut dyn Write, cells: impl Iterator<Item = String>) -> io::Result<()> {
-    writeln!(out, "| {} |", cells.collect::<Vec<_>>().join(" | "))
+    let align: Vec<&str> = are_texts.iter().map(|is_text| if *is_text { "<l>" } else { "<r>" }).collect();
+    line(out, &align)?;
+    rows.iter().try_for_each(|row| line(out, row))
 }
 
 /// A text that Org takes as it is: what could be markup is written as an entity.

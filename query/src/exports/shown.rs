@@ -1,18 +1,45 @@
-//! The columns of a table that its readers see in a document.
+//! What people see of a table in a document.
 
-use crate::answer::Table;
+use std::io::{self, Write};
 
-/// The places of the columns that people read, in their order.
-pub(super) fn columns_for_people(table: &Table) -> Vec<usize> {
-    (0..table.columns.len()).filter(|&at| table.columns[at].audience.has_people()).collect()
+use crate::answer::{Table, Unit, text};
+
+/// The cells of a table that people read, as texts that are no markup.
+pub(super) struct Shown {
+    pub(super) headings: Vec<String>,
+    /// Whether each column holds texts.
+    pub(super) are_texts: Vec<bool>,
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+impl Shown {
+    pub(super) fn of(table: &Table, escaped: fn(&str) -> String) -> Self {
+        let columns = table.columns.iter().enumerate().filter(|(_, column)| column.audience.has_people());
+        let rows = table
+            .rows
+            .iter()
+            .map(|row| columns.clone().map(|(at, column)| escaped(&text::text(&row[at], column.unit))).collect());
+        Shown {
+            headings: columns.clone().map(|(_, column)| escaped(&column.heading)).collect(),
+            are_texts: columns.clone().map(|(_, column)| column.unit == Unit::Text).collect(),
+            rows: rows.collect(),
+        }
+    }
+}
+
+/// Writes `| a | b |`.
+pub(super) fn line(out: &mut dyn Write, cells: &[impl AsRef<str>]) -> io::Result<()> {
+    let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
+    writeln!(out, "| {} |", cells.join(" | "))
 }
 
 /// A table for tests: a row with this program, a unit that only machines read, and 1,234 runs.
 #[cfg(test)]
 pub(super) fn sample(program: &str) -> Table {
-    use crate::answer::{Audience, Column, Value};
-    let columns =
-        vec![Column::text("variant").called("program"), Column::text("unit").for_machines(), Column::count("runs")];
-    let rows = vec![vec![Value::text(program), Value::None, Value::Number(1234)]];
-    Table { key: "rows", audience: Audience::Everyone, columns, rows }
+    use crate::answer::{Column, Value, table};
+    table!("rows", [program], |program| {
+        Column::text("variant").called("program") => program,
+        Column::text("unit").for_machines() => Value::None,
+        Column::count("runs") => 1234_u64,
+    })
 }

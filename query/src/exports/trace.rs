@@ -2,7 +2,7 @@
 
 use std::io;
 
-use barrow_processes::{Process, ProcessId, ProcessTree, Schema, Tracks, memory_curve};
+use barrow_processes::{Image, Process, ProcessId, ProcessTree, Schema, Tracks, Usage, memory_curve};
 
 use crate::answer::shell;
 use crate::tables::process_text::signal;
@@ -96,29 +96,31 @@ impl Trace<'_> {
     }
 
     fn details(&self, id: ProcessId, process: &Process) -> Vec<(&'static str, Detail)> {
-        let mut details = vec![("process", Detail::Text(self.tree.name(id)))];
         let last = self.tree.image(process.last_image);
-        let images = || self.tree.images_of(id).map(|(_, image)| image);
-        let commands: Vec<String> = images().map(|image| shell::line(self.tree.arguments(image))).collect();
-        details.push(("arguments", Detail::Text(commands.join("; then "))));
-        let mut text = |key, text: Option<String>| details.extend(text.map(|text| (key, Detail::Text(text))));
-        text("directory", self.tree.directory(last).map(str::to_owned));
-        text("host", process.host.map(|host| self.tree.text(host).to_owned()));
-        text("signal", process.end.and_then(|end| end.signal).map(signal));
-        text("ended", process.end.is_none().then(|| "was running when the recording ended".to_owned()));
-        let sum = |part: fn(&barrow_processes::Usage) -> Option<u64>| {
-            images().filter_map(|image| part(&image.used)).reduce(u64::saturating_add)
-        };
-        let peak = images().filter_map(|image| image.used.peak_bytes).max();
+        let images: Vec<&Image> = self.tree.images_of(id).map(|(_, image)| image).collect();
+        let commands: Vec<String> = images.iter().map(|image| shell::line(self.tree.arguments(image))).collect();
+        let texts = [
+            ("process", Some(self.tree.name(id))),
+            ("arguments", Some(commands.join("; then "))),
+            ("directory", self.tree.directory(last).map(str::to_owned)),
+            ("host", process.host.map(|host| self.tree.text(host).to_owned())),
+            ("signal", process.end.and_then(|end| end.signal).map(signal)),
+            ("ended", process.end.is_none().then(|| "was running when the recording ended".to_owned())),
+        ];
         let numbers = [
             ("exit status", process.end.and_then(|end| end.exit_status)),
-            ("user_ns", sum(|used| used.user_ns)),
-            ("system_ns", sum(|used| used.system_ns)),
-            ("peak_bytes", peak),
-            ("read_bytes", sum(|used| used.read_bytes)),
-            ("written_bytes", sum(|used| used.written_bytes)),
+            ("user_ns", sum(&images, |used| used.user_ns)),
+            ("system_ns", sum(&images, |used| used.system_ns)),
+            ("peak_bytes", images.iter().filter_map(|image| image.used.peak_bytes).max()),
+            ("read_bytes", sum(&images, |used| used.read_bytes)),
+            ("written_bytes", sum(&images, |used| used.written_bytes)),
         ];
-        details.extend(numbers.into_iter().filter_map(|(key, number)| Some((key, Detail::Number(number?)))));
-        details
+        let texts = texts.into_iter().filter_map(|(key, text)| Some((key, Detail::Text(text?))));
+        texts.chain(numbers.into_iter().filter_map(|(key, number)| Some((key, Detail::Number(number?))))).collect()
     }
+}
+
+/// What all images used together, as far as it is known.
+fn sum(images: &[&Image], part: fn(&Usage) -> Option<u64>) -> Option<u64> {
+    images.iter().filter_map(|image| part(&image.used)).reduce(u64::saturating_add)
 }

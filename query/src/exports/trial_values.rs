@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use barrow_trials::{Better, Series, Trials};
+use barrow_trials::{Better, Metric, Series, Trials, Variant};
 
 use crate::answer::measured::measured;
-use crate::answer::{Answer, Audience, Check, Column, Table, Value, csv, json};
+use crate::answer::{Answer, Check, Column, csv, json, table};
 use crate::ask::PIECE_ROWS;
 use crate::flags::ExportFormat;
 use crate::tables::trials::presentation::{Presentation, parameter_column, parameter_names, parameters};
@@ -47,47 +47,42 @@ pub(crate) fn write(
 
 /// A row for each value that counts, some at a time.
 fn values(trials: &Trials, check: Check<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let columns = ["metric", "unit", "direction", "variant", "run", "iteration", "seed", "value"];
-    let mut columns = columns.map(|key| Column::text(key)).to_vec();
     let names = parameter_names(trials);
-    columns.extend(names.iter().map(|name| parameter_column(name)));
-    let table = |rows| {
-        Answer::default().table(Table { key: "rows", audience: Audience::Everyone, columns: columns.clone(), rows })
-    };
-    csv::begin(&table(Vec::new()), check, out)?;
+    csv::begin(&page(trials, &names, std::iter::empty()), check, out)?;
     for id in trials.metric_ids() {
-        let metric = metric_of(trials, id);
-        let direction = match metric.better {
-            Better::Unknown => Value::None,
-            Better::Lower => "lower".into(),
-            Better::Higher => "higher".into(),
-        };
         for series in Series::of_metric(trials, id) {
-            let of = variant_of(trials, series.variant());
-            let variant = of.name.as_str();
-            let parameter = |name: &&str| parameters(of).find(|(known, _)| known == name);
-            let made_with: Vec<Value> =
-                names.iter().map(|name| parameter(name).map(|(_, value)| Value::text(value)).into()).collect();
-            let row = |value: barrow_trials::Value| {
-                let seed = value.seed.or_else(|| trials.runs().get(value.run.index()).and_then(|run| run.seed));
-                let mut cells = vec![
-                    metric.name.as_str().into(),
-                    metric.unit.as_str().into(),
-                    direction.clone(),
-                    variant.into(),
-                    value.run.0.into(),
-                    value.iteration.into(),
-                    seed.into(),
-                    measured(value.value, ""),
-                ];
-                cells.extend(made_with.iter().cloned());
-                cells
-            };
+            let of = (metric_of(trials, id), variant_of(trials, series.variant()));
             for places in series.places().chunks(PIECE_ROWS) {
                 let values = places.iter().filter_map(|place| trials.values(id).get(*place));
-                csv::go_on(&table(values.map(row).collect()), check, out)?;
+                csv::go_on(&page(trials, &names, values.map(|value| (of, value))), check, out)?;
             }
         }
     }
     Ok(())
+}
+
+/// A row for each of some values, with the parameters of these names.
+fn page<'t>(
+    trials: &Trials,
+    names: &[&str],
+    values: impl Iterator<Item = ((&'t Metric, &'t Variant), barrow_trials::Value)>,
+) -> Answer {
+    Answer::default().table(table!("rows", values, |((metric, variant), value)| {
+        let direction = match metric.better {
+            Better::Unknown => None,
+            Better::Lower => Some("lower"),
+            Better::Higher => Some("higher"),
+        };
+        let seed = value.seed.or_else(|| trials.runs().get(value.run.index()).and_then(|run| run.seed));
+        let made_with = names.iter().map(|name| parameters(variant).find(|(known, _)| known == name));
+        Column::text("metric") => metric.name.as_str(),
+        Column::text("unit") => metric.unit.as_str(),
+        Column::text("direction") => direction,
+        Column::text("variant") => variant.name.as_str(),
+        Column::text("run") => value.run.0,
+        Column::text("iteration") => value.iteration,
+        Column::text("seed") => seed,
+        Column::text("value") => measured(value.value, ""),
+        ..names.iter().map(|name| parameter_column(name)) => made_with.map(|found| found.map(|(_, value)| value)),
+    }))
 }

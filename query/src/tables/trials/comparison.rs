@@ -1,12 +1,13 @@
 //! Two programs, metric by metric and mode by mode.
 
 use barrow_statistics::{
-    Comparison, ComparisonVerdict, Direction, Doubt, LEAST_GROUPS, ModePair, Threshold, WEIGHT_LIMIT, compare,
+    Comparison, ComparisonVerdict, Direction, Doubt, LEAST_GROUPS, Location, ModePair, Sample, Threshold, WEIGHT_LIMIT,
+    compare,
 };
 use barrow_trials::{Better, Metric, Series};
 
 use crate::answer::measured::{difference, measured, text};
-use crate::answer::{Audience, Column, Table, Value, units};
+use crate::answer::{Audience, Column, Table, Value, table, units};
 use crate::tables::trials::dependence;
 
 /// A change that is less does not matter, unless told otherwise.
@@ -45,7 +46,7 @@ impl<'t> Compared<'t> {
         let (a, b) = (a.sample_by_run(), b.sample_by_run());
         let threshold = threshold(metric, [&a, &b], asked);
         let comparison = compare(&a, &b, threshold, direction(metric));
-        let medians = [&a, &b].map(|sample| barrow_statistics::Location::of(sample).map(|location| location.median));
+        let medians = [&a, &b].map(|sample| Location::of(sample).map(|location| location.median));
         Compared { variant, metric, threshold, comparison, medians }
     }
 
@@ -120,15 +121,14 @@ impl<'t> Compared<'t> {
         let unit = self.metric.unit.as_str();
         let verdict = word(self.metric, self.comparison.verdict);
         let mode = self.mode_of(self.comparison.about?);
-        let points = format!("{:+.0} points", pair.weight_change * 100.0);
+        let points = format!("{} points", points(pair.weight_change));
         let what = match pair.location_change {
             _ if is_weight(self.comparison.verdict) => format!("{verdict}: {mode} has {points}"),
             Some(change) => format!("{verdict} in {mode}: {}", plain(&difference(change, unit))),
             None => format!("{verdict} in {mode}, which is new: {points}"),
         };
-        let all = self.comparison.shift.map(|shift| plain(&share(shift, self.medians[0], unit)));
-        Some(match all {
-            Some(all) => format!("{what}; shift of all values {all}"),
+        Some(match self.comparison.shift {
+            Some(shift) => format!("{what}; shift of all values {}", plain(&share(shift, self.medians[0], unit))),
             None => what,
         })
     }
@@ -148,12 +148,9 @@ fn plain(value: &Value) -> String {
 }
 
 /// Exact metrics that do not vary differ by any amount; others by what matters.
-fn threshold(metric: &Metric, samples: [&barrow_statistics::Sample; 2], asked: Asked) -> Threshold {
-    let is_constant = |sample: &barrow_statistics::Sample| {
-        let sorted = sample.sorted();
-        sorted.first() == sorted.last()
-    };
-    let is_exact = metric.is_exact && samples.into_iter().all(is_constant);
+fn threshold(metric: &Metric, samples: [&Sample; 2], asked: Asked) -> Threshold {
+    let sorted = samples.map(Sample::sorted);
+    let is_exact = metric.is_exact && sorted.iter().all(|values| values.first() == values.last());
     let (relative, floor) = match (is_exact, metric.unit.as_str()) {
         (true, _) => (0.0, 0.0),
         (false, "ns") => (RELATIVE, FLOOR_NS),
@@ -200,29 +197,38 @@ fn pair_verdict(all: ComparisonVerdict, pair: ComparisonVerdict) -> ComparisonVe
 pub(crate) fn tables(rows: &[Compared<'_>]) -> Vec<Table> {
     let has_several = has_several(rows);
     let variant = Column::text("variant").called("B");
-    let columns = vec![
-        if has_several { variant } else { variant.for_machines() },
-        Column::text("metric"),
-        Column::text("unit").for_machines(),
-        Column::text("verdict").called("B is"),
-        Column::text("about").called("in"),
-        Column::text("headline").for_machines(),
-        Column::number("median_a").called("median A"),
-        Column::number("median_b").called("median B"),
-        Column::number("shift_share").called("change").for_people(),
-        Column::number("shift_share_low").called("from").for_people(),
-        Column::number("shift_share_high").called("to").for_people(),
-        Column::number("shift").secondary(),
-        Column::number("shift_low").for_machines(),
-        Column::number("shift_high").for_machines(),
-        Column::share("threshold").called("matters from").secondary(),
-        Column::share("weight_limit").for_machines(),
-        Column::number("smallest_detectable").called("could see").secondary(),
-        Column::count("runs_needed").for_machines(),
-        Column::text("depends_on_order").for_machines(),
-        Column::nested("modes").for_machines(),
-    ];
-    let main = Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.iter().map(row).collect() };
+    let variant = if has_several { variant } else { variant.for_machines() };
+    let main = table!("rows", rows, |of| {
+        let unit = of.metric.unit.as_str();
+        let [median_a, median_b] = of.medians;
+        let Comparison { verdict, shift, shift_low, shift_high, smallest_detectable, .. } = &of.comparison;
+        let detectable = smallest_detectable.filter(|share| share.is_finite());
+        let [share_now, share_low, share_high] =
+            [shift, shift_low, shift_high].map(|value| value.map(|value| share(value, median_a, unit)));
+        let [change, change_low, change_high] =
+            [shift, shift_low, shift_high].map(|value| value.map(|value| difference(value, unit)));
+        let pairs = of.comparison.modes.iter().map(|pair| record(of, pair)).collect();
+        variant => of.variant,
+        Column::text("metric") => of.metric.name.as_str(),
+        Column::text("unit").for_machines() => unit,
+        Column::text("verdict").called("B is") => word(of.metric, *verdict),
+        Column::text("about").called("in") => of.about(),
+        Column::text("headline").for_machines() => of.headline(),
+        Column::number("median_a").called("median A") => median_a.map(|median| measured(median, unit)),
+        Column::number("median_b").called("median B") => median_b.map(|median| measured(median, unit)),
+        Column::number("shift_share").called("change").for_people() => share_now,
+        Column::number("shift_share_low").called("from").for_people() => share_low,
+        Column::number("shift_share_high").called("to").for_people() => share_high,
+        Column::number("shift").secondary() => change,
+        Column::number("shift_low").for_machines() => change_low,
+        Column::number("shift_high").for_machines() => change_high,
+        Column::share("threshold").called("matters from").secondary() => Value::Share(of.threshold.relative),
+        Column::share("weight_limit").for_machines() => Value::Share(of.threshold.weight),
+        Column::number("smallest_detectable").called("could see").secondary() => detectable.map(estimate),
+        Column::count("runs_needed").for_machines() => of.comparison.doubt.and_then(Doubt::groups),
+        Column::text("depends_on_order").for_machines() => of.comparison.dependence.is_some(),
+        Column::nested("modes").for_machines() => Value::List(pairs),
+    });
     let several: Vec<&Compared<'_>> = rows.iter().filter(|row| row.comparison.modes.len() > 1).collect();
     let mut tables = vec![main];
     if !several.is_empty() && !has_several {
@@ -234,36 +240,6 @@ pub(crate) fn tables(rows: &[Compared<'_>]) -> Vec<Table> {
 /// Whether there is more than one second program.
 fn has_several(rows: &[Compared<'_>]) -> bool {
     rows.iter().any(|row| row.variant != rows[0].variant)
-}
-
-fn row(of: &Compared<'_>) -> Vec<Value> {
-    let unit = of.metric.unit.as_str();
-    let change = |value: Option<f64>| value.map(|value| difference(value, unit)).into();
-    let share = |value: Option<f64>| value.map(|value| share(value, of.medians[0], unit)).into();
-    let Comparison { verdict, shift, shift_low, shift_high, smallest_detectable, .. } = &of.comparison;
-    let pairs = of.comparison.modes.iter().map(|pair| record(of, pair));
-    vec![
-        of.variant.into(),
-        of.metric.name.as_str().into(),
-        unit.into(),
-        word(of.metric, *verdict).into(),
-        of.about().map(Value::text).into(),
-        of.headline().map(Value::text).into(),
-        of.medians[0].map(|median| measured(median, unit)).into(),
-        of.medians[1].map(|median| measured(median, unit)).into(),
-        share(*shift),
-        share(*shift_low),
-        share(*shift_high),
-        change(*shift),
-        change(*shift_low),
-        change(*shift_high),
-        Value::Share(of.threshold.relative),
-        Value::Share(of.threshold.weight),
-        smallest_detectable.filter(|share| share.is_finite()).map(estimate).into(),
-        of.comparison.doubt.and_then(Doubt::groups).into(),
-        Value::Flag(of.comparison.dependence.is_some()),
-        Value::List(pairs.collect()),
-    ]
 }
 
 /// A difference as a part of the first median; as it is where that says nothing.
@@ -285,17 +261,15 @@ fn estimate(share: f64) -> Value {
 
 /// `{a, b, location_change, location_low, …}`; modes are numbered from 1.
 fn record(of: &Compared<'_>, pair: &ModePair) -> Value {
-    let number = |mode: Option<usize>| mode.map(|mode| mode + 1).into();
-    let rate = |value: Option<f64>| value.map_or(Value::None, Value::Rate);
     let fields: [(&str, Value); 9] = [
-        ("a", number(pair.a)),
-        ("b", number(pair.b)),
-        ("location_change", rate(pair.location_change)),
-        ("location_low", rate(pair.location_low)),
-        ("location_high", rate(pair.location_high)),
+        ("a", pair.a.map(|mode| mode + 1).into()),
+        ("b", pair.b.map(|mode| mode + 1).into()),
+        ("location_change", pair.location_change.map(Value::Rate).into()),
+        ("location_low", pair.location_low.map(Value::Rate).into()),
+        ("location_high", pair.location_high.map(Value::Rate).into()),
         ("weight_change", Value::Rate(pair.weight_change)),
-        ("weight_low", rate(pair.weight_low)),
-        ("weight_high", rate(pair.weight_high)),
+        ("weight_low", pair.weight_low.map(Value::Rate).into()),
+        ("weight_high", pair.weight_high.map(Value::Rate).into()),
         ("verdict", pair_word(of, pair).into()),
     ];
     Value::Record(fields.map(|(key, value)| (key.to_owned(), value)).into())
@@ -303,39 +277,29 @@ fn record(of: &Compared<'_>, pair: &ModePair) -> Value {
 
 /// A row for each pair of modes. Narrow terminals leave out intervals.
 fn by_mode(rows: &[&Compared<'_>]) -> Table {
-    let columns = vec![
-        Column::text("metric"),
-        Column::number("a").called("A"),
-        Column::number("b").called("B"),
-        Column::text("verdict").called("B is"),
-        Column::number("location_change").called("location"),
-        Column::number("location_low").called("from").secondary(),
-        Column::number("location_high").called("to").secondary(),
-        Column::text("weight_change").called("weight"),
-        Column::text("weight_low").called("from").secondary(),
-        Column::text("weight_high").called("to").secondary(),
-    ];
-    let points = |share: f64| format!("{:+.0}", share * 100.0);
-    let rows = rows.iter().flat_map(|of| {
+    let pairs = rows.iter().flat_map(|of| of.comparison.modes.iter().map(move |pair| (*of, pair)));
+    let table = table!("modes", pairs, |(of, pair)| {
         let unit = of.metric.unit.as_str();
-        let change = move |value: Option<f64>| value.map(|value| difference(value, unit)).into();
-        let end = move |value: Option<f64>| value.map(|value| Value::text(points(value))).into();
-        of.comparison.modes.iter().map(move |pair| {
-            vec![
-                of.metric.name.as_str().into(),
-                pair.a.map(|mode| mode + 1).into(),
-                pair.b.map(|mode| mode + 1).into(),
-                pair_word(of, pair).into(),
-                change(pair.location_change),
-                change(pair.location_low),
-                change(pair.location_high),
-                Value::text(format!("{} %", points(pair.weight_change))),
-                end(pair.weight_low),
-                end(pair.weight_high),
-            ]
-        })
+        Column::text("metric") => of.metric.name.as_str(),
+        Column::number("a").called("A") => pair.a.map(|mode| mode + 1),
+        Column::number("b").called("B") => pair.b.map(|mode| mode + 1),
+        Column::text("verdict").called("B is") => pair_word(of, pair),
+        Column::number("location_change").called("location")
+            => pair.location_change.map(|value| difference(value, unit)),
+        Column::number("location_low").called("from").secondary()
+            => pair.location_low.map(|value| difference(value, unit)),
+        Column::number("location_high").called("to").secondary()
+            => pair.location_high.map(|value| difference(value, unit)),
+        Column::text("weight_change").called("weight") => format!("{} %", points(pair.weight_change)),
+        Column::text("weight_low").called("from").secondary() => pair.weight_low.map(points),
+        Column::text("weight_high").called("to").secondary() => pair.weight_high.map(points),
     });
-    Table { key: "modes", audience: Audience::People, rows: rows.collect(), columns }
+    table.for_readers(Audience::People)
+}
+
+/// A part of the values in points: `+12`.
+fn points(share: f64) -> String {
+    format!("{:+.0}", share * 100.0)
 }
 
 /// Sentences about what the comparison could not see.
@@ -348,7 +312,6 @@ pub(crate) fn notes(rows: &[Compared<'_>]) -> Vec<String> {
         Some(if has_several { format!("{name} of {}: {what}", row.variant) } else { format!("{name}: {what}") })
     };
     let mut notes: Vec<String> = rows.iter().filter_map(said).collect();
-    let limit = |row: &Compared<'_>| (row.threshold.relative * 1e5).round() / 1e3;
     if let Some(row) = rows.iter().find(|row| row.threshold.relative > 0.0) {
         let floor = match row.threshold.floor > 0.0 {
             true => format!(" or {}", text(row.threshold.floor, &row.metric.unit)),
@@ -359,9 +322,9 @@ pub(crate) fn notes(rows: &[Compared<'_>]) -> Vec<String> {
             false => "",
         };
         notes.push(format!(
-            "differences below {} %{floor} do not count{exact}, nor do {:.0} points of weight; see `--threshold`, `--floor` \
+            "differences below {}{floor} do not count{exact}, nor do {:.0} points of weight; see `--threshold`, `--floor` \
              and `--weight`",
-            limit(row),
+            row.limit_text(),
             row.threshold.weight * 100.0
         ));
     }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use barrow_statistics::{KnobValues, Sample, Share, knob_shares};
 use barrow_trials::{KnobColumn, Series, Trials, knob_columns};
 
-use crate::answer::{Audience, Column, Table, Value};
+use crate::answer::{Column, Table, Value, table};
 
 /// A share is found if chance gives one as large less often than this.
 const SIGNIFICANT: f64 = 0.01;
@@ -18,17 +18,19 @@ const LEAST_LAYOUTS: usize = 12;
 pub(crate) fn shares(trials: &Trials, series: &Series) -> Vec<(KnobColumn, Share)> {
     let (of_runs, others): (Vec<KnobColumn>, Vec<KnobColumn>) =
         knob_columns(trials, series).into_iter().partition(|column| column.is_of_run);
-    let shares_of = |sample: &Sample, columns: Vec<KnobColumn>| {
-        let values: Vec<KnobValues> = columns.iter().map(|column| column.values.clone()).collect();
-        let shares = knob_shares(sample, &values).into_iter();
-        shares.filter_map(|share| Some((columns.get(share.knob)?.clone(), share))).collect::<Vec<_>>()
-    };
     let mut shares = shares_of(&series.sample_by_run(), of_runs);
     shares.extend(shares_of(&series.sample(), others));
-    let is_likely = |share: &Share| share.p_value <= LIKELY;
+    shares.sort_by(|(_, one), (_, other)| {
+        let likely_first = (other.p_value <= LIKELY).cmp(&(one.p_value <= LIKELY));
+        likely_first.then(other.share.total_cmp(&one.share))
+    });
     shares
-        .sort_by(|(_, one), (_, other)| is_likely(other).cmp(&is_likely(one)).then(other.share.total_cmp(&one.share)));
-    shares
+}
+
+fn shares_of(sample: &Sample, columns: Vec<KnobColumn>) -> Vec<(KnobColumn, Share)> {
+    let values: Vec<KnobValues> = columns.iter().map(|column| column.values.clone()).collect();
+    let shares = knob_shares(sample, &values).into_iter();
+    shares.filter_map(|share| Some((columns.get(share.knob)?.clone(), share))).collect()
 }
 
 /// Whether some knob of the layout explains a part of the values; `None` if layouts did not differ, or are too few.
@@ -51,20 +53,15 @@ fn is_found(share: &Share, limit: f64) -> bool {
 pub(crate) fn table(trials: &Trials, series: &Series, shares: &[(KnobColumn, Share)]) -> Table {
     let limit = SIGNIFICANT / shares.len().max(1) as f64;
     let settings = Settings::of(trials, series);
-    let columns = vec![
-        Column::text("knob"),
-        Column::share("share").called("of the spread"),
-        Column::number("p_value").called("p"),
-        Column::number("modulus").called("modulo"),
-        Column::nested("settings").for_machines(),
-    ];
-    let rows = shares.iter().map(|(column, share)| {
-        let p_value = Value::Measured { value: share.p_value, text: format!("{:.3}", share.p_value) };
-        let settings = settings.of_knob(&column.name);
-        let part = if is_found(share, limit) { Value::Share(share.share) } else { Value::None };
-        vec![(&*column.name).into(), part, p_value, share.modulus.into(), settings]
-    });
-    Table { key: "knobs", audience: Audience::Everyone, rows: rows.collect(), columns }
+    table!("knobs", shares, |(column, share)| {
+        let part = is_found(share, limit).then_some(Value::Share(share.share));
+        Column::text("knob") => &*column.name,
+        Column::share("share").called("of the spread") => part,
+        Column::number("p_value").called("p")
+            => Value::Measured { value: share.p_value, text: format!("{:.3}", share.p_value) },
+        Column::number("modulus").called("modulo") => share.modulus,
+        Column::nested("settings").for_machines() => settings.of_knob(&column.name),
+    })
 }
 
 /// What the knobs were set to, by the run and by the iteration that has a layout of its own.
@@ -76,21 +73,20 @@ struct Settings<'t> {
 impl<'t> Settings<'t> {
     fn of(trials: &'t Trials, series: &'t Series<'t>) -> Self {
         let runs: HashSet<u32> = series.values().map(|value| value.run.0).collect();
-        let of_run = |run: u32| trials.runs().get(run as usize).map(|of| (run, &of.knobs));
-        let all = runs.into_iter().filter_map(of_run);
-        let known = all
-            .flat_map(|(run, knobs)| knobs.iter().map(move |knob| ((run, knob.iteration, &*knob.name), &*knob.value)));
+        let runs = runs.into_iter().filter_map(|run| Some((run, trials.runs().get(run as usize)?)));
+        let known = runs
+            .flat_map(|(run, of)| of.knobs.iter().map(move |knob| ((run, knob.iteration, &*knob.name), &*knob.value)));
         Settings { series, known: known.collect() }
     }
 
     /// One setting for each value, in the order of the values: a number, or a text such as `on`.
     fn of_knob(&self, name: &str) -> Value {
-        let setting = |value: barrow_trials::Value| {
-            let of = |iteration| self.known.get(&(value.run.0, iteration, name)).copied();
-            let text = value.iteration.and_then(|iteration| of(Some(iteration))).or_else(|| of(None));
-            text.map_or(Value::None, |text| text.parse::<u64>().map_or_else(|_| Value::text(text), Value::from))
-        };
-        Value::List(self.series.values().map(setting).collect())
+        let settings = self.series.values().map(|value| {
+            let own = value.iteration.and_then(|_| self.known.get(&(value.run.0, value.iteration, name)));
+            let text = *own.or_else(|| self.known.get(&(value.run.0, None, name)))?;
+            Some(text.parse::<u64>().map_or_else(|_| Value::text(text), Value::from))
+        });
+        Value::List(settings.map(Value::from).collect())
     }
 }
 

@@ -3,39 +3,23 @@
 use barrow_statistics::{Modes, ModesVerdict};
 
 use crate::answer::measured::measured;
-use crate::answer::{Audience, Column, Table, Value};
+use crate::answer::{Column, Table, Value, table};
 
 /// A row for each mode, numbered from 1; with intervals, if runs are independent.
 pub(crate) fn table(modes: &Modes, unit: &str, has_intervals: bool) -> Table {
-    let columns = vec![
-        Column::number("mode"),
-        Column::number("location"),
-        Column::number("low").called("from"),
-        Column::number("high").called("to"),
-        Column::number("location_low").for_machines(),
-        Column::number("location_high").for_machines(),
-        Column::count("values"),
-        Column::share("weight"),
-        Column::share("weight_low").called("weight from"),
-        Column::share("weight_high").called("weight to"),
-    ];
-    let value = |value| measured(value, unit);
-    let end = |value| if has_intervals { value } else { Value::None };
-    let rows = modes.modes.iter().enumerate().map(|(number, mode)| {
-        vec![
-            (number + 1).into(),
-            value(mode.location),
-            value(mode.low),
-            value(mode.high),
-            end(value(mode.location_low)),
-            end(value(mode.location_high)),
-            mode.count.into(),
-            Value::Share(mode.weight),
-            end(Value::Share(mode.weight_low)),
-            end(Value::Share(mode.weight_high)),
-        ]
-    });
-    Table { key: "rows", audience: Audience::Everyone, rows: rows.collect(), columns }
+    table!("rows", modes.modes.iter().enumerate(), |(at, mode)| {
+        let bounds = has_intervals.then_some(mode);
+        Column::number("mode") => at + 1,
+        Column::number("location") => measured(mode.location, unit),
+        Column::number("low").called("from") => measured(mode.low, unit),
+        Column::number("high").called("to") => measured(mode.high, unit),
+        Column::number("location_low").for_machines() => bounds.map(|mode| measured(mode.location_low, unit)),
+        Column::number("location_high").for_machines() => bounds.map(|mode| measured(mode.location_high, unit)),
+        Column::count("values") => mode.count,
+        Column::share("weight") => Value::Share(mode.weight),
+        Column::share("weight_low").called("weight from") => bounds.map(|mode| Value::Share(mode.weight_low)),
+        Column::share("weight_high").called("weight to") => bounds.map(|mode| Value::Share(mode.weight_high)),
+    })
 }
 
 /// Says that many values are equal, as counts and what a coarse clock measures are. At a half, none of 40 normal samples of

@@ -1,16 +1,14 @@
 //! How tables about trials are shown: parameters as columns, the order of programs, the unit of times.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use barrow_trials::{Series, Trials, Variant};
 
-use crate::answer::measured;
-use crate::answer::{Column, Table, Unit, Value};
+use crate::answer::{Column, Table, Unit, Value, measured, visible};
 use crate::error::QueryError;
 use crate::flags::{SortBy, TimeUnit, TrialFlags};
 
-use super::variant_of;
+use super::{metric_of, variant_of};
 
 /// What the keys of parameters begin with, among the attributes of a program.
 const PARAMETER: &str = "parameter ";
@@ -30,7 +28,7 @@ impl<'t> Presentation<'t> {
     /// A usage error if there is no such program to compare with.
     pub(crate) fn of(trials: &'t Trials, flags: &TrialFlags) -> Result<Self, QueryError> {
         let reference = flags.reference.as_deref().map(|name| trials.variant(name)).transpose()?;
-        let reference = reference.map(|id| trials.variants()[id.index()].name.as_str());
+        let reference = reference.map(|id| variant_of(trials, id).name.as_str());
         Ok(Presentation { trials, sort: flags.sort.unwrap_or_default(), unit: flags.time_unit, reference })
     }
 
@@ -48,7 +46,7 @@ impl<'t> Presentation<'t> {
         let [unit_at, metric_at] = places(&table, ["unit", "metric"]);
         for row in &mut table.rows {
             let metric = metric_at.and_then(|at| text(&row[at])).and_then(|name| self.trials.metric(name).ok());
-            let of_metric = metric.map(|id| self.trials.metrics()[id.index()].unit.as_str());
+            let of_metric = metric.map(|id| metric_of(self.trials, id).unit.as_str());
             if unit_at.and_then(|at| text(&row[at])).or(of_metric) != Some("ns") {
                 continue;
             }
@@ -73,25 +71,19 @@ impl<'t> Presentation<'t> {
         if self.trials.variants().len() < 2 {
             return table;
         }
-        let mut base: HashMap<&str, f64> = HashMap::new();
+        let mut base: HashMap<String, f64> = HashMap::new();
         for row in &table.rows {
             let (Some(metric), Some(value)) = (text(&row[metric]), number(&row[median])) else { continue };
-            match self.reference {
-                Some(name) if text(&row[variant]) != Some(name) => {}
-                _ => {
-                    base.entry(metric).and_modify(|least| *least = least.min(value)).or_insert(value);
-                }
+            if self.reference.is_none_or(|name| text(&row[variant]) == Some(name)) {
+                base.entry(metric.to_owned()).and_modify(|least| *least = least.min(value)).or_insert(value);
             }
         }
-        let relative = |row: &Vec<Value>| {
+        for row in &mut table.rows {
             let base = text(&row[metric]).and_then(|metric| base.get(metric));
-            let ratio =
-                number(&row[median]).zip(base).map(|(value, base)| value / base).filter(|ratio| ratio.is_finite());
-            ratio.map(|ratio| Value::text(format!("{ratio:.3}"))).into()
-        };
-        let cells: Vec<Value> = table.rows.iter().map(relative).collect();
+            let ratio = number(&row[median]).zip(base).map(|(value, base)| value / base);
+            row.push(ratio.filter(|ratio| ratio.is_finite()).map(|ratio| format!("{ratio:.3}")).into());
+        }
         table.columns.push(Column::number("relative"));
-        table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
         table
     }
 
@@ -142,8 +134,7 @@ pub(crate) fn parameter_names(trials: &Trials) -> Vec<&str> {
 /// The column of a parameter.
 pub(crate) fn parameter_column(name: &str) -> Column {
     let column = Column::named(format!("parameter_{name}"), Unit::Text);
-    let heading = crate::answer::visible::cell(name).into_owned();
-    Column { heading: Cow::Owned(heading), is_secondary: true, ..column }
+    column.called(visible::cell(name).into_owned()).secondary()
 }
 
 /// The table with a column for each parameter after that of the program.
@@ -156,8 +147,12 @@ fn with_parameters(trials: &Trials, mut table: Table) -> Table {
     let of_name: HashMap<&str, &Variant> = trials.variants().iter().map(|one| (one.name.as_str(), one)).collect();
     for row in &mut table.rows {
         let program = text(&row[variant]).and_then(|name| of_name.get(name));
-        let of = |name: &str| program.and_then(|one| parameters(one).find(|(known, _)| *known == name));
-        let cells: Vec<Value> = names.iter().map(|name| of(name).map(|(_, value)| Value::text(value)).into()).collect();
+        let cells: Vec<Value> = names
+            .iter()
+            .map(|name| {
+                program.and_then(|one| parameters(one).find(|(known, _)| known == name)).map(|(_, value)| value).into()
+            })
+            .collect();
         row.splice(variant + 1..variant + 1, cells);
     }
     let columns = names.iter().map(|name| parameter_column(name));

@@ -2,7 +2,7 @@
 
 use barrow_trials::Trials;
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Column, Unit, Value, table};
 
 /// The facts about the machine and the plan that are shown, in this order.
 const FACTS: [&str; 9] =
@@ -10,24 +10,14 @@ const FACTS: [&str; 9] =
 
 /// Adds what ran, how often, and on which machine.
 pub(crate) fn add(answer: Answer, trials: &Trials, facts: &[(String, String)]) -> Answer {
-    let people = |heading, unit| Column::shown(heading, unit);
     let mut answer = answer;
     for name in FACTS {
-        if let Some((_, value)) = facts.iter().find(|(key, _)| key == name) {
-            let value = match value.parse::<u64>() {
-                Ok(bytes) if name == "memory" => (people(name, Unit::Bytes), Value::Number(bytes)),
-                _ => (people(name, Unit::Text), Value::text(value.as_str())),
-            };
-            answer = answer.fact(value.0, value.1);
-        }
+        let Some((_, value)) = facts.iter().find(|(key, _)| key == name) else { continue };
+        answer = match value.parse::<u64>() {
+            Ok(bytes) if name == "memory" => answer.fact(Column::shown(name, Unit::Bytes), bytes),
+            _ => answer.fact(Column::shown(name, Unit::Text), value.as_str()),
+        };
     }
-    let columns = vec![
-        Column::text("variant").called("program"),
-        Column::count("runs"),
-        Column::count("failed_runs").called("failed"),
-        Column::count("warmup_runs").called("warm-ups"),
-        Column::text("command"),
-    ];
     // For each program the runs that count, those that failed, and the warm-ups.
     let mut counts = vec![[0_usize; 3]; trials.variants().len()];
     for run in trials.runs() {
@@ -36,19 +26,13 @@ pub(crate) fn add(answer: Answer, trials: &Trials, facts: &[(String, String)]) -
             counts[what] += 1;
         }
     }
-    let rows = trials.variants().iter().zip(counts).map(|(variant, [counting, failed, warmups])| {
-        vec![
-            variant.name.as_str().into(),
-            counting.into(),
-            failed.into(),
-            warmups.into(),
-            Value::text(variant.command.join(" ")),
-        ]
+    let table = table!("programs", trials.variants().iter().zip(counts), |(variant, [counting, failed, warmups])| {
+        Column::text("variant").called("program") => variant.name.as_str(),
+        Column::count("runs") => counting,
+        Column::count("failed_runs").called("failed") => failed,
+        Column::count("warmup_runs").called("warm-ups") => warmups,
+        Column::text("command") => variant.command.join(" "),
     });
-    let metrics: Vec<&str> = trials.metrics().iter().map(|metric| metric.name.as_str()).collect();
-    let table = Table { key: "programs", audience: Audience::Everyone, rows: rows.collect(), columns };
-    answer
-        .fact(Column::text("metrics"), Value::List(metrics.into_iter().map(Value::from).collect()))
-        .table(table)
-        .note("`trials` tells what was measured")
+    let metrics: Vec<Value> = trials.metrics().iter().map(|metric| metric.name.as_str().into()).collect();
+    answer.fact(Column::text("metrics"), metrics).table(table).note("`trials` tells what was measured")
 }

@@ -9,12 +9,14 @@ type Fact = (String, String);
 
 /// What two recordings differ in, where both say it: a baseline of other circumstances says little.
 pub(crate) fn differences(a: &[Fact], b: &[Fact]) -> Option<String> {
-    let of = |facts: &[Fact], key: &str| facts.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone());
-    let differ = FACTS.iter().filter_map(|(key, name)| {
-        let (old, new) = (of(a, key)?, of(b, key)?);
-        (old != new).then(|| format!("{name} {old} in A, {new} in B"))
-    });
-    let differ: Vec<String> = differ.collect();
+    let differ: Vec<String> = FACTS
+        .iter()
+        .filter_map(|(key, name)| {
+            let [old, new] = [a, b].map(|facts| facts.iter().find(|(known, _)| known == key));
+            let (old, new) = (&old?.1, &new?.1);
+            (old != new).then(|| format!("{name} {old} in A, {new} in B"))
+        })
+        .collect();
     (!differ.is_empty())
         .then(|| format!("recorded under other circumstances ({}): baselines do not carry over", differ.join("; ")))
 }
