@@ -45,9 +45,12 @@ fn result(trials: &Trials, wall: &Series<'_>, [user, system, memory]: [Option<&S
     let variant = variant_of(trials, wall.variant());
     let times: Vec<f64> = wall.values().map(|value| value.value / SECOND).collect();
     let summary = Summary::of(&times);
-    let mut fields = vec![("command", string(&variant.name)), ("mean", json(summary.mean))];
-    fields.push(("stddev", summary.deviation.map_or_else(|| "null".to_owned(), json)));
-    fields.push(("median", json(summary.median)));
+    let mut fields = vec![
+        ("command", string(&variant.name)),
+        ("mean", json(summary.mean)),
+        ("stddev", summary.deviation.map_or_else(|| "null".to_owned(), json)),
+        ("median", json(summary.median)),
+    ];
     for (key, series) in [("user", user), ("system", system)] {
         fields.extend(series.map(|series| {
             let sum: f64 = series.values().map(|value| value.value / SECOND).sum();
@@ -84,7 +87,7 @@ fn json(number: f64) -> String {
     format!("{number:?}")
 }
 
-/// What hyperfine computes of times.
+/// The statistics of times that hyperfine computes.
 struct Summary {
     mean: f64,
     /// Of the sample; nothing for a single time.

@@ -4,7 +4,7 @@
 #[derive(Debug, Default)]
 pub(super) struct Message(Vec<u8>);
 
-/// How a field is stored.
+/// Wire types of fields.
 const VARINT: u64 = 0;
 const BYTES: u64 = 2;
 

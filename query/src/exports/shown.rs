@@ -1,4 +1,4 @@
-//! What people see of a table in a document.
+//! The part of a table that people see in a document.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! What viewers of traces show of a process tree: a bar for each process on its track, and the memory of all.
+//! A process tree for viewers of traces: a bar for each process on its track, and the memory of all.
 
 use std::io;
 
@@ -29,11 +29,11 @@ pub(crate) struct Bar {
     pub(crate) began_ns: u64,
     /// When it ends.
     pub(crate) ended_ns: u64,
-    /// What it executed last.
+    /// The program that it executed last.
     pub(crate) name: String,
     /// Its class.
     pub(crate) class: String,
-    /// What else is known.
+    /// Everything else that is known.
     pub(crate) details: Vec<(&'static str, Detail)>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) enum Edge {
 }
 
 impl Trace<'_> {
-    /// What was recorded.
+    /// The recorded command.
     pub(crate) fn title(&self) -> String {
         let facts = self.tree.recording().facts().unwrap_or_default();
         let command = facts.into_iter().find(|(key, _)| key == "command").map(|(_, command)| command);
@@ -120,7 +120,7 @@ impl Trace<'_> {
     }
 }
 
-/// What all images used together, as far as it is known.
+/// The sum over all images of which the amount is known.
 fn sum(images: &[&Image], part: fn(&Usage) -> Option<u64>) -> Option<u64> {
     images.iter().filter_map(|image| part(&image.used)).reduce(u64::saturating_add)
 }

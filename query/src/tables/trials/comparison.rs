@@ -10,12 +10,12 @@ use crate::answer::measured::{difference, measured, text};
 use crate::answer::{Audience, Column, Table, Value, table, units};
 use crate::tables::trials::dependence;
 
-/// A change that is less does not matter, unless told otherwise.
+/// A smaller relative change does not matter, unless `--threshold` gives another limit.
 const RELATIVE: f64 = 0.05;
-/// Nor does one of a nanosecond.
+/// A change of a nanosecond does not matter.
 const FLOOR_NS: f64 = 1.0;
 
-/// How large a difference must be, as far as the question says.
+/// The least differences that matter, where the question gives them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Asked {
     /// Relative to the median of the first program.
@@ -30,11 +30,11 @@ pub(crate) struct Asked {
 pub(crate) struct Compared<'t> {
     /// The name of the second program.
     pub(crate) variant: &'t str,
-    /// What was measured.
+    /// The metric.
     pub(crate) metric: &'t Metric,
     /// The difference that matters.
     pub(crate) threshold: Threshold,
-    /// What was found.
+    /// The result.
     pub(crate) comparison: Comparison,
     /// The medians of both.
     pub(crate) medians: [Option<f64>; 2],
@@ -81,7 +81,7 @@ impl<'t> Compared<'t> {
         }
     }
 
-    /// What depends on the order of runs.
+    /// The sentence about values that depend on the order of runs.
     pub(crate) fn dependence(&self) -> Option<String> {
         self.comparison.dependence.map(dependence::sentence)
     }
@@ -103,7 +103,7 @@ impl<'t> Compared<'t> {
         }
     }
 
-    /// What the verdict is about: `all values`, `mode 2`, `weight of mode 2`.
+    /// The subject of the verdict: `all values`, `mode 2`, `weight of mode 2`.
     fn about(&self) -> Option<String> {
         let verdict = self.comparison.verdict;
         match self.comparison.about {
@@ -182,7 +182,7 @@ pub(crate) fn word(metric: &Metric, verdict: ComparisonVerdict) -> &'static str 
     }
 }
 
-/// What a row says of a pair of modes: no difference where all of it is unknown, because then none is significant beside the
+/// The verdict of a pair of modes: no difference where all of it is unknown, because then none is significant beside the
 /// others.
 fn pair_word(of: &Compared<'_>, pair: &ModePair) -> &'static str {
     word(of.metric, pair_verdict(of.comparison.verdict, pair.verdict))

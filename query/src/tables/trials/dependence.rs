@@ -1,14 +1,14 @@
-//! What there is to say about runs that depend on their order.
+//! Sentences about runs that depend on their order.
 
 use barrow_statistics::Dependence;
 
-/// What was found, and what it means for a comparison. More runs do not help.
+/// The dependence, and its effect on a comparison. More runs do not help.
 pub(crate) fn sentence(found: Dependence) -> String {
     let what = what(found);
     format!("{what}, so there is no interval and no verdict; measure in turn with `--compare`, on a machine at rest")
 }
 
-/// What was found, and what it means for the values of one program.
+/// The dependence, and its effect on the values of one program.
 pub(crate) fn of_one(found: Dependence) -> String {
     format!("{}, so there are no intervals: they are about independent runs", what(found))
 }

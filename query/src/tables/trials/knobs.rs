@@ -64,7 +64,7 @@ pub(crate) fn table(trials: &Trials, series: &Series, shares: &[(KnobColumn, Sha
     })
 }
 
-/// What the knobs were set to, by the run and by the iteration that has a layout of its own.
+/// The settings of the knobs, by the run and by the iteration that has a layout of its own.
 struct Settings<'t> {
     series: &'t Series<'t>,
     known: HashMap<(u32, Option<u64>, &'t str), &'t str>,

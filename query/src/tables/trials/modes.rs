@@ -36,7 +36,7 @@ pub(crate) fn ties(sorted: &[f64]) -> Option<String> {
     })
 }
 
-/// What there is to say about the number of modes.
+/// The number of modes in words.
 pub(crate) fn sentence(modes: &Modes, values: usize) -> String {
     match (modes.verdict, modes.modes.len()) {
         (ModesVerdict::TooFew, _) => {

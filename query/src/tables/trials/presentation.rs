@@ -1,4 +1,4 @@
-//! How tables about trials are shown: parameters as columns, the order of programs, the unit of times.
+//! The presentation of tables about trials: parameters as columns, the order of programs, the unit of times.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ use crate::flags::{SortBy, TimeUnit, TrialFlags};
 
 use super::{metric_of, variant_of};
 
-/// What the keys of parameters begin with, among the attributes of a program.
+/// The prefix of the keys of parameters, among the attributes of a program.
 const PARAMETER: &str = "parameter ";
 
-/// How tables about trials are shown.
+/// The order of programs, the unit of times and the reference in tables about trials.
 pub(crate) struct Presentation<'t> {
     trials: &'t Trials,
     sort: SortBy,
@@ -22,7 +22,7 @@ pub(crate) struct Presentation<'t> {
 }
 
 impl<'t> Presentation<'t> {
-    /// What the flags say.
+    /// The presentation that the flags ask for.
     ///
     /// # Errors
     /// A usage error if there is no such program to compare with.
@@ -92,13 +92,13 @@ impl<'t> Presentation<'t> {
         let [Some(metric), Some(variant)] = places(table, ["metric", "variant"]) else { return };
         let times = self.mean_times();
         let mut metrics: HashMap<String, usize> = HashMap::new();
-        let mut keyed: Vec<(usize, f64, Vec<Value>)> = Vec::new();
-        for row in std::mem::take(&mut table.rows) {
+        let rows = std::mem::take(&mut table.rows).into_iter().map(|row| {
             let next = metrics.len();
             let at = *metrics.entry(text(&row[metric]).unwrap_or_default().to_owned()).or_insert(next);
             let time = text(&row[variant]).and_then(|name| times.get(name)).copied().unwrap_or(f64::INFINITY);
-            keyed.push((at, time, row));
-        }
+            (at, time, row)
+        });
+        let mut keyed: Vec<(usize, f64, Vec<Value>)> = rows.collect();
         keyed.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         table.rows = keyed.into_iter().map(|(_, _, row)| row).collect();
     }

@@ -40,7 +40,7 @@ pub(crate) fn table(
     }))
 }
 
-/// How long each run took.
+/// The wall time of each run.
 pub(crate) struct Walls {
     unit: String,
     /// By run; NaN if it is not known, as no value is.
@@ -75,7 +75,7 @@ pub(crate) fn layout(run: &Run, iteration: Option<u64>) -> [Value; 2] {
     [Value::Record(record), Value::text(layout.join(" "))]
 }
 
-/// What became of a run, in a word.
+/// The outcome of a run, in a word.
 fn state(run: &Run) -> &'static str {
     match &run.end {
         _ if run.is_warmup => "warm-up",

@@ -1,4 +1,4 @@
-//! What ran, and where.
+//! The programs that ran, and the machine.
 
 use barrow_trials::Trials;
 

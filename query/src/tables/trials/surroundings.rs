@@ -7,7 +7,7 @@ const FACTS: [(&str, &str); 4] =
 /// A fact of a recording: its key and its value.
 type Fact = (String, String);
 
-/// What two recordings differ in, where both say it: a baseline of other circumstances says little.
+/// The facts in which two recordings differ, if both have them: a baseline of other circumstances says little.
 pub(crate) fn differences(a: &[Fact], b: &[Fact]) -> Option<String> {
     let differ: Vec<String> = FACTS
         .iter()
