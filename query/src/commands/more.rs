@@ -150,7 +150,7 @@ impl OnDemand {
     }
 }
 
-/// What stderr says where `rows` more are left out of JSON or CSV.
+/// The note on stderr where `rows` more are left out of JSON or CSV.
 pub(super) fn cut_note(ask: &Ask, rows: usize) -> String {
     let rows = units::counted(rows as u64, "more row");
     let way = match ask.view.is_paged {

@@ -27,54 +27,27 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("processes", include_str!("../../verbs/processes.md"), Group::Processes, run)
 };
 
-/// What ranks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
-    Cpu,
-    Waiting,
-    Wall,
-    Memory,
-    Reads,
-    Writes,
-    Start,
-}
+/// A number that ranks images; `None` if it is not known.
+type Order = fn(&ProcessTree, &Image) -> Option<u64>;
 
-impl Order {
-    fn named(word: &str) -> Option<Self> {
-        let names = [
-            ("cpu", Order::Cpu),
-            ("wall", Order::Wall),
-            ("waiting", Order::Waiting),
-            ("memory", Order::Memory),
-            ("reads", Order::Reads),
-            ("writes", Order::Writes),
-            ("start", Order::Start),
-        ];
-        names.into_iter().find(|(name, _)| !word.is_empty() && name.starts_with(word)).map(|(_, order)| order)
-    }
-
-    /// What an image has of it; `None` if that is not known.
-    fn of(self, tree: &ProcessTree, image: &Image) -> Option<u64> {
-        match self {
-            Order::Cpu => cpu_ns(image.used.user_ns, image.used.system_ns),
-            Order::Waiting => image.used.waiting_ns,
-            Order::Wall => Some(tree.wall_ns(image)),
-            Order::Memory => image.used.peak_bytes,
-            Order::Reads => image.used.read_bytes,
-            Order::Writes => image.used.written_bytes,
-            // The first one has most.
-            Order::Start => Some(u64::MAX - (i128::from(image.began_ns) - i128::from(i64::MIN)) as u64),
-        }
-    }
-}
+const ORDERS: [(&str, Order); 7] = [
+    ("cpu", |_, image| cpu_ns(image.used.user_ns, image.used.system_ns)),
+    ("wall", |tree, image| Some(tree.wall_ns(image))),
+    ("waiting", |_, image| image.used.waiting_ns),
+    ("memory", |_, image| image.used.peak_bytes),
+    ("reads", |_, image| image.used.read_bytes),
+    ("writes", |_, image| image.used.written_bytes),
+    // The first one has most.
+    ("start", |_, image| Some(u64::MAX - (i128::from(image.began_ns) - i128::from(i64::MIN)) as u64)),
+];
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let request = Request::of(&ask.arguments);
     let expression = asked::asked_processes(ask, &request.rest)?;
     let order = match &request.by[..] {
-        [] => Order::Cpu,
-        [word] => match Order::named(word) {
-            Some(order) => order,
+        [] => ORDERS[0].1,
+        [word] => match ORDERS.into_iter().find(|(name, _)| !word.is_empty() && name.starts_with(word.as_str())) {
+            Some((_, order)) => order,
             None => return find::found_processes(ask, &COMMAND, &expression, Some(word), request.rows),
         },
         [_, word, ..] => return Err(COMMAND.refuses(&format!("by {word}"))),
@@ -82,7 +55,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let (tree, wanted) = asked::select(ask, &expression, &ask.arguments.flags)?;
     let classes = ask.classes_in(&ask.arguments.flags, None)?;
     let mut ranked: Vec<(Option<u64>, Reverse<ImageId>)> =
-        wanted.iter().map(|id| (order.of(&tree, tree.image(id)), Reverse(id))).collect();
+        wanted.iter().map(|id| (order(&tree, tree.image(id)), Reverse(id))).collect();
     let known = ranked.len();
     let rows = request.rows.unwrap_or(if ask.view.is_whole { usize::MAX } else { ask.ranking_rows(None) });
     // Only what is shown is sorted; further pages sort the rest.
@@ -124,15 +97,14 @@ impl Listing {
         let rows = Rows { tree: &self.tree, classes: &self.classes, units: &self.units, by: None };
         let table = rows.table(&ask.context, page, |at| ask.row_number(first + at))?;
         let listed = Listed::of_images(page.iter().copied());
-        let mut answer = Answer::default().table(table);
         self.shown = end;
         let left = (self.images.len() - end) as u64;
+        let mut answer = Answer::default().table(table);
         answer.all_rows = is_whole.then_some(self.images.len() as u64);
         answer.goes_on = is_whole && left > 0;
         if left > 0 && !is_whole {
-            let more = units::counted(left, "more row");
             let way = if ask.view.is_paged { "`more`" } else { "`processes N` lists N" };
-            answer = answer.cut(format!("… {more}: {way}"));
+            answer = answer.cut(format!("… {}: {way}", units::counted(left, "more row")));
         }
         let reply = Reply::from(answer.exact()).listing_page(ask, listed).skipping(skip.is_some());
         Ok(if left > 0 { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })

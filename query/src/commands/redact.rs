@@ -13,7 +13,7 @@ use crate::touches::Touches;
 
 use super::{Command, Group};
 
-/// What `--keep` may say instead of a pattern.
+/// Words that `--keep` takes instead of a pattern.
 const NAMES: &str = "names";
 const NUMBERS: &str = "numbers";
 /// The largest file of a key, in bytes.

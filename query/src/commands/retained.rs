@@ -31,7 +31,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
             let (heap, meter) = (ask.heap(snapshot)?, ask.meter());
             let (set, _) = heap.select(&kinds, &expression, &meter)?;
             let is_exact = heap.matches_exactly(&expression, &meter)?;
-            // What they hold together takes a search.
+            // The exact number takes a search.
             if meter.watcher().shows_bounds()
                 && let Ok(Some(bytes)) = heap.known_to_be_dominated(&set, &meter)
             {

@@ -27,7 +27,7 @@ pub(super) const COMMAND: Command = Command {
 struct Roots {
     snapshot: SnapshotId,
     category: StringId,
-    exactness: &'static str,
+    is_exact: bool,
     roots: Arc<[Root]>,
     shown: usize,
 }
@@ -56,7 +56,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
             })
             .collect();
         roots.sort_by_key(|root| (Reverse(root.retained_bytes), root.object, root.label));
-        Roots { snapshot, category, exactness: exactness(dominators), roots: roots.into(), shown: 0 }.answer(ask)
+        Roots { snapshot, category, is_exact: dominators.is_exact(), roots: roots.into(), shown: 0 }.answer(ask)
     })
 }
 
@@ -103,11 +103,10 @@ fn by_category(ask: &Ask, heap: &Heap, dominators: &Dominators) -> Result<Reply,
     if !groups.rows.is_empty() {
         answer = answer.table(groups);
     }
-    answer.exactness = Some(exactness(dominators));
     if let Some(held) = only_remembered(heap, &ask.meter())? {
         answer = answer.note(remembered_note(held));
     }
-    Ok(Reply::from(with_bound_note(answer)).listing(listed))
+    Ok(Reply::from(with_exactness(answer, dominators.is_exact())).listing(listed))
 }
 
 /// Objects that represent groups of roots: those of kinds with that role. A row for each.
@@ -152,7 +151,6 @@ impl Roots {
             .fact(Column::text("category"), tables.string(self.category))
             .fact(Column::count("roots"), self.roots.len())
             .table(table);
-        answer.exactness = Some(self.exactness);
         self.shown = end;
         let left = self.roots.len() - end;
         if left > 0 && ask.view.is_whole {
@@ -162,21 +160,14 @@ impl Roots {
             answer.cut = Some(more::cut_note(ask, left));
         }
         let listed = ids.into_iter().map(|id| (self.snapshot, id)).collect();
-        let reply = Reply::from(with_bound_note(answer)).listing_page(ask, listed);
+        let reply = Reply::from(with_exactness(answer, self.is_exact)).listing_page(ask, listed);
         Ok(if left > 0 { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
     }
 }
 
-/// What JSON says of retained sizes.
-fn exactness(dominators: &Dominators) -> &'static str {
-    if dominators.is_exact() { "exact" } else { LOWER_BOUND }
-}
-
-const LOWER_BOUND: &str = "lower bound";
-
-fn with_bound_note(answer: Answer) -> Answer {
-    if answer.exactness != Some(LOWER_BOUND) {
-        return answer;
+fn with_exactness(answer: Answer, is_exact: bool) -> Answer {
+    match is_exact {
+        true => answer.exact(),
+        false => answer.at_least().note("≥: retained sizes are lower bounds, as ephemerons keep objects alive too"),
     }
-    answer.note("≥: retained sizes are lower bounds, as ephemerons keep objects alive too")
 }

@@ -13,7 +13,7 @@ use crate::touches::Touches;
 
 use super::{Command, Completion, Group, Subject};
 
-/// What can be set.
+/// The settings.
 pub const KEYS: [&str; 3] = ["format", "threads", "rows"];
 
 pub(super) const COMMAND: Command = Command {

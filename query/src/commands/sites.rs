@@ -57,7 +57,7 @@ pub(super) fn answer(heap: &Heap, order: Order, progress: &dyn Progress) -> Resu
         Column::bytes("shallow_bytes") => totals.heap_bytes,
         Column::bytes("unmanaged_bytes") => totals.unmanaged_bytes,
         ..retained_column => retained.map(|group| group.bytes),
-        // What groups dominate overlaps: there is no whole.
+        // Groups may dominate the same objects: there is no whole.
         Column::share("share").for_people() => (!is_retained).then(|| Value::share(measure, whole)),
     });
     let answer = Answer::default().of_snapshot(heap.snapshot().0).table(table);

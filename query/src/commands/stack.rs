@@ -16,7 +16,7 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("stack", include_str!("../../verbs/stack.md"), Group::Alive, run)
 };
 
-/// What is between the label of a thread and that of one of its frames.
+/// Separates the label of a thread from that of one of its frames.
 const SEPARATOR: &str = ": ";
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {

@@ -51,14 +51,14 @@ fn totals(ask: &Ask, arguments: &Arguments) -> Result<Answer, QueryError> {
         false => selection::several(&words, &ask.snapshots()?)?,
     };
     let meter = ask.meter();
-    // What is excluded cannot be compared with statistics: everything is counted anyway.
+    // Statistics include excluded objects, so there is nothing to verify: everything is counted anyway.
     let is_verified = arguments.flags.verify && ask.away.is_empty();
     let summaries = match is_verified {
         true => verified_summaries(&recording, &snapshots, &meter)?,
         false => snapshots.iter().map(|&snapshot| summarized(ask, snapshot)).collect::<Result<Vec<_>, _>>()?,
     };
     let elapsed = is_verified.then(|| meter.elapsed());
-    // What only a whole import counts.
+    // References and roots are counted by a whole import only.
     let is_partial =
         snapshots.iter().any(|&snapshot| ask.counted(snapshot).is_some_and(|counted| counted.totals.is_none()));
     let one = words

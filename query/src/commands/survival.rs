@@ -40,7 +40,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 /// Objects of one age, and the part of all new objects that lives longer than this.
 type Step = (AgeCount, f64);
 
-/// What part lives longer than each age, as far as there are objects of it.
+/// The share of new objects that live longer than each age, up to the first age without objects.
 fn curve(ages: &[AgeCount]) -> Vec<Step> {
     let known = ages.iter().take_while(|age| age.objects > 0);
     let survivors = known.scan(1.0, |surviving, &age| {

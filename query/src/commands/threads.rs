@@ -18,14 +18,15 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("threads", include_str!("../../verbs/threads.md"), Group::Alive, run)
 };
 
-/// What ranks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
-    Cpu,
-    Allocated,
-    Objects,
-    Retained,
-}
+/// A number that ranks threads.
+type Order = fn(&Row<'_>) -> Option<u64>;
+
+const ORDERS: [(&str, Order); 4] = [
+    ("cpu", |row| row.done()?.cpu_time_ns),
+    ("allocated", |row| row.done()?.allocated_bytes),
+    ("objects", |row| row.done()?.allocated_objects),
+    ("retained", |row| Some(row.roots?.retained.bytes)),
+];
 
 /// The snapshot before, if it has threads.
 struct Before {
@@ -34,13 +35,13 @@ struct Before {
     elapsed_ns: Option<u64>,
 }
 
-/// A thread, as far as something tells of it.
+/// A thread of the recording, of the labels of roots, or of both.
 struct Row<'a> {
     thread: Option<&'a Thread>,
     roots: Option<&'a ThreadRoots>,
-    /// What it has done since the snapshot before, if there is one that tells.
+    /// Its work since the snapshot before, if that is known.
     change: Option<ThreadChange>,
-    /// What ranks where there is no snapshot before.
+    /// Its work since it began; ranks it if there is no snapshot before.
     whole: Option<ThreadChange>,
 }
 
@@ -60,16 +61,10 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 
 /// Reads `[by ORDER]`.
 fn order(words: &[String]) -> Result<Option<Order>, QueryError> {
-    let names = [
-        ("cpu", Order::Cpu),
-        ("allocated", Order::Allocated),
-        ("objects", Order::Objects),
-        ("retained", Order::Retained),
-    ];
     match words {
         [] => Ok(None),
         [by, word] if by == "by" => {
-            let found = names.into_iter().find(|(name, _)| !word.is_empty() && name.starts_with(word.as_str()));
+            let found = ORDERS.into_iter().find(|(name, _)| !word.is_empty() && name.starts_with(word.as_str()));
             found.map(|(_, order)| Some(order)).ok_or_else(|| COMMAND.refuses(word))
         }
         [word, ..] => Err(COMMAND.refuses(word)),
@@ -103,23 +98,17 @@ fn rows<'a>(threads: &'a Threads, before: Option<&Before>, roots: &'a [ThreadRoo
 }
 
 impl Row<'_> {
-    fn by(&self, order: Order) -> Option<u64> {
-        let done = self.change.or(self.whole);
-        match order {
-            Order::Cpu => done.and_then(|done| done.cpu_time_ns),
-            Order::Allocated => done.and_then(|done| done.allocated_bytes),
-            Order::Objects => done.and_then(|done| done.allocated_objects),
-            Order::Retained => self.roots.map(|roots| roots.retained.bytes),
-        }
+    fn done(&self) -> Option<&ThreadChange> {
+        self.change.as_ref().or(self.whole.as_ref())
     }
 }
 
-/// What did most comes first; what is unknown is less than nothing.
+/// Sorts by the largest number first; unknown numbers come last.
 fn rank(rows: &mut [Row<'_>], order: Option<Order>) {
-    let first = order.unwrap_or(Order::Cpu);
-    let ranks = [first, Order::Cpu, Order::Allocated, Order::Objects, Order::Retained];
+    let [cpu, allocated, objects, retained] = ORDERS.map(|(_, order)| order);
+    let orders = [order.unwrap_or(cpu), cpu, allocated, objects, retained];
     rows.sort_by_cached_key(|row| {
-        (Reverse(ranks.map(|order| row.by(order))), row.thread.map_or(u64::MAX, |thread| thread.id))
+        (Reverse(orders.map(|order| order(row))), row.thread.map_or(u64::MAX, |thread| thread.id))
     });
 }
 

@@ -31,15 +31,9 @@ const WIDEST: usize = 400;
 /// Events between two checks for cancellation.
 const EVENTS: usize = 1024;
 
-/// What is asked.
-#[derive(Debug, Default)]
-struct Asked {
-    schema: Option<String>,
-    window: TimeRange,
-}
-
-fn asked(words: &[String]) -> Result<Asked, QueryError> {
-    let mut asked = Asked::default();
+/// Reads the name of a schema, and the part of the time.
+fn asked(words: &[String]) -> Result<(Option<&str>, TimeRange), QueryError> {
+    let (mut schema, mut window) = (None, TimeRange::default());
     let mut words = words.iter().map(String::as_str);
     while let Some(word) = words.next() {
         match word {
@@ -49,28 +43,29 @@ fn asked(words: &[String]) -> Result<Asked, QueryError> {
                 let time = time.ok_or_else(|| {
                     QueryError::usage(format!("`{word} {text}` is no time; times are like 10s, 1.5min or 200ms"))
                 })?;
-                *(if word == "from" { &mut asked.window.from_ns } else { &mut asked.window.to_ns }) = Some(time);
+                *(if word == "from" { &mut window.from_ns } else { &mut window.to_ns }) = Some(time);
             }
-            name if asked.schema.is_none() => asked.schema = Some(name.to_owned()),
+            name if schema.is_none() => schema = Some(name),
             other => return Err(COMMAND.refuses(other)),
         }
     }
-    match asked.window {
+    match window {
         TimeRange { from_ns: Some(from), to_ns: Some(to) } if from > to => {
             Err(QueryError::usage("the part would end before it begins: `from` comes before `to`"))
         }
-        _ => Ok(asked),
+        _ => Ok((schema, window)),
     }
 }
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
-    let asked = asked(&ask.arguments.words())?;
+    let words = ask.arguments.words();
+    let (schema, window) = asked(&words)?;
     let recording = ask.recording()?;
     if !recording.has_processes() {
         return Err(QueryError::NoProcesses);
     }
     let rules = ask.class_rules(&ask.arguments.flags)?.map(Arc::new);
-    let evaluation = evaluation(rules.as_deref().unwrap_or(Rules::standard()), asked.schema.as_deref())?;
+    let evaluation = evaluation(rules.as_deref().unwrap_or(Rules::standard()), schema)?;
     let start_ns = started_ns(&recording);
     let settings = &ask.context.settings;
     let width = ask.arguments.flags.width.map_or(settings.width.unwrap_or(USUAL_WIDTH), usize::from);
@@ -78,8 +73,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         Format::Table => (Some(Drawing::new(width, start_ns, has_several_hosts(ask, &recording)?)), width),
         Format::Json | Format::Csv => (None, WIDEST),
     };
-    let timeline = Timeline::new(recording, asked.window, timeline_lines::columns(width))?;
-    let window = asked.window;
+    let timeline = Timeline::new(recording, window, timeline_lines::columns(width))?;
     Pages { timeline, rules, evaluation, drawing, start_ns, width, window, has_rows: false }.answer(ask)
 }
 
@@ -180,7 +174,7 @@ impl Pages {
         Table { key: "rows", audience: Audience::Everyone, columns, rows }
     }
 
-    /// What is said at the end.
+    /// The notes after the last row.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if !self.has_rows {

@@ -56,7 +56,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     Ok(more::first_page(ask, answer, rows))
 }
 
-/// What ranks.
+/// The number that ranks types or objects.
 fn order(request: &Request) -> Result<Order, QueryError> {
     match &request.by[..] {
         [] => Ok(Order::default()),
@@ -121,7 +121,7 @@ struct Retaining {
     /// The objects, the largest first, with what they retain.
     objects: Arc<[(ObjectId, u64)]>,
     shown: usize,
-    /// What all objects retain.
+    /// Size of all reachable objects, in bytes.
     whole: u64,
     is_exact: bool,
 }

@@ -1,4 +1,4 @@
-//! `tree`: who started whom, and what that used.
+//! `tree`: the processes below those that started them, with what they used.
 
 use std::cmp::Reverse;
 
@@ -102,7 +102,7 @@ struct Line {
 
 enum Shown {
     Image(ImageId),
-    /// The sum of what ranks them.
+    /// The sum of the numbers that rank them.
     Rest(u64),
 }
 
@@ -113,7 +113,7 @@ impl Drawing<'_> {
         &rest[..rest.partition_point(|&process| self.tree.process(process).started_by == image)]
     }
 
-    /// What ranks processes: processor time, or how long they ran.
+    /// The number that ranks processes: processor time, or the time from begin to end, in nanoseconds.
     fn measure(&self, process: ProcessId) -> u64 {
         if self.has_cpu {
             return self.totals.of_process(self.tree, process).cpu_ns().unwrap_or(0);
@@ -198,7 +198,7 @@ impl Drawing<'_> {
     }
 }
 
-/// What comes before the name of a process.
+/// The text before the name of a process.
 fn branch(prefix: &str, level: u32, is_last: bool) -> String {
     match level {
         0 => String::new(),
@@ -207,7 +207,7 @@ fn branch(prefix: &str, level: u32, is_last: bool) -> String {
     }
 }
 
-/// What comes before the branches below it.
+/// The text before the branches below it.
 fn below(prefix: &str, level: u32, is_last: bool) -> String {
     match level {
         0 => String::new(),

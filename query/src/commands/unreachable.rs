@@ -45,13 +45,13 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     Ok(if set.is_empty() { answer.note("the roots reach every object") } else { answer }.into())
 }
 
-/// What is unreachable and what the remembered set refers to all the same; `None` if that is nothing.
+/// The unreachable objects that the remembered set keeps alive; `None` if there are none.
 pub(super) fn only_remembered(heap: &Heap, progress: &dyn Progress) -> Result<Option<Counted>, QueryError> {
     let Some(set) = heap.only_remembered(progress)?.filter(|set| !set.is_empty()) else { return Ok(None) };
     Ok(Some(sum_of(&heap.type_totals_of(&set, progress)?)))
 }
 
-/// What the user should know of it.
+/// The note about these objects.
 pub(super) fn remembered_note(held: Counted) -> String {
     let objects = units::counted(held.objects, "object");
     let bytes = units::size(held.heap_bytes.wrapping_add(held.unmanaged_bytes));

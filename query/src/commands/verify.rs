@@ -11,7 +11,7 @@ use crate::error::QueryError;
 
 use super::{Command, Group};
 
-/// How many problems people are shown.
+/// Number of problems that people are shown.
 const SHOWN_PROBLEMS: usize = 20;
 
 pub(super) const COMMAND: Command = Command::new("verify", include_str!("../../verbs/verify.md"), Group::File, run);

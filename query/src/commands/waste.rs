@@ -19,7 +19,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let tables = heap.recording().tables()?;
     let listed: Listed = found.iter().map(|waste| (snapshot, waste.example)).collect();
     let table = table!("rows", found.iter().enumerate(), |(at, waste)| {
-        // That there is nothing is no estimate.
+        // Zero is exact.
         let spare = if waste.spare_bytes == 0 { 0u64.into() } else { Value::Estimate(waste.spare_bytes) };
         Column::row_number() => at + 1,
         Column::text("type") => tables.type_title(waste.type_id),

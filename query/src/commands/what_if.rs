@@ -8,7 +8,6 @@ use barrow_processes::{Classes, LabelId, Outcome, PeakKind, Plan, ProcessTree, S
 use rayon::prelude::*;
 
 use crate::answer::{Answer, Column, Table, Unit, Value, table, units};
-use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -29,24 +28,14 @@ const WAITED: f64 = 0.05;
 /// Classes that are listed.
 const MOST_CLASSES: usize = 10;
 
-/// What is asked.
-struct Asked {
-    slots: Option<u64>,
-    memory: Option<u64>,
-    faster: Option<(String, f64)>,
-}
-
-fn asked(arguments: &Arguments) -> Result<Asked, QueryError> {
-    let flags = &arguments.flags;
-    let faster = match &arguments.words()[..] {
-        [] => None,
-        [class, factor] => Some((class.clone(), parse_factor(factor)?)),
-        [class] => {
-            return Err(QueryError::usage(format!("how much faster? say `what-if {class} 2x`")));
-        }
-        [_, _, word, ..] => return Err(COMMAND.refuses(word)),
-    };
-    Ok(Asked { slots: flags.jobs, memory: flags.memory, faster })
+/// The class that is faster, and its factor.
+fn faster(words: &[String]) -> Result<Option<(&str, f64)>, QueryError> {
+    match words {
+        [] => Ok(None),
+        [class, factor] => Ok(Some((class, parse_factor(factor)?))),
+        [class] => Err(QueryError::usage(format!("how much faster? say `what-if {class} 2x`"))),
+        [_, _, word, ..] => Err(COMMAND.refuses(word)),
+    }
 }
 
 fn parse_factor(text: &str) -> Result<f64, QueryError> {
@@ -57,23 +46,31 @@ fn parse_factor(text: &str) -> Result<f64, QueryError> {
 }
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
-    let asked = asked(&ask.arguments)?;
+    let flags = &ask.arguments.flags;
+    let words = ask.arguments.words();
+    let faster = faster(&words)?;
     let (tree, recorded) = (ask.process_tree()?, ask.process_plan()?);
-    let pools = &ask.arguments.flags.slots;
-    let faster = asked.faster.iter().map(|(class, _)| class);
-    let names: Vec<&String> = faster.chain(pools.iter().map(|pool| &pool.class)).collect();
-    let classes = with_classes(ask, &tree, &names)?;
+    let pools = &flags.slots;
+    let names = faster.iter().map(|(class, _)| *class).chain(pools.iter().map(|pool| pool.class.as_str()));
+    let classes = with_classes(ask, &tree, &names.collect::<Vec<_>>())?;
     let mut plan = Arc::clone(&recorded);
-    if let Some((class, factor)) = &asked.faster {
-        plan = Arc::new(plan.faster(&tree, &*ask.process_totals()?, class_named(&classes, class)?, *factor));
+    if let Some((class, factor)) = faster {
+        plan = Arc::new(plan.faster(&tree, &*ask.process_totals()?, class_named(&classes, class)?, factor));
     }
     for pool in pools {
         plan = Arc::new(plan.with_pool(&tree, &*ask.process_totals()?, class_named(&classes, &pool.class)?, pool.jobs));
     }
     let as_recorded = recorded.replay(recorded.recorded_slots());
-    let question = Question { tree: &tree, recorded: &recorded, plan: &plan, as_recorded: &as_recorded };
-    let choices = question.choices(&asked);
-    let chosen = question.chosen(&asked, &choices);
+    let question = Question {
+        tree: &tree,
+        recorded: &recorded,
+        plan: &plan,
+        as_recorded: &as_recorded,
+        slots: flags.jobs,
+        memory: flags.memory,
+    };
+    let choices = question.choices();
+    let chosen = question.chosen(&choices);
     let mut answer = question.facts(chosen).table(question.table(&choices, chosen));
     if let Some(choice) = chosen {
         answer = answer.table(question.at_peak(choice, classes.first()));
@@ -82,11 +79,11 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         let (jobs, most) = (units::counted(jobs as u64, "job"), units::grouped(pool.jobs));
         format!("{}: {jobs}, no more than {most} of them at a time", pool.class)
     });
-    Ok(answer.lines(in_pools).lines(question.notes(&asked, &choices, chosen)).into())
+    Ok(answer.lines(in_pools).lines(question.notes(&choices, chosen)).into())
 }
 
 /// The classes of the schemata up to the one that has the last of these labels; of the first one if there are none.
-fn with_classes(ask: &Ask, tree: &Arc<ProcessTree>, names: &[&String]) -> Result<Arc<Classes>, QueryError> {
+fn with_classes(ask: &Ask, tree: &Arc<ProcessTree>, names: &[&str]) -> Result<Arc<Classes>, QueryError> {
     let mut count = 1;
     loop {
         let classes = ask.first_classes(tree, count, &ask.arguments.flags)?;
@@ -143,6 +140,10 @@ struct Question<'q> {
     /// As it would be.
     plan: &'q Plan,
     as_recorded: &'q Outcome,
+    /// The number of slots that was asked for.
+    slots: Option<u64>,
+    /// The memory that must suffice, in bytes.
+    memory: Option<u64>,
 }
 
 impl Question<'_> {
@@ -150,23 +151,23 @@ impl Question<'_> {
         Choice { slots, outcome: self.plan.replay(slots) }
     }
 
-    /// What is tried: all numbers if the largest one that fits is looked for, otherwise powers of two, and what was
+    /// The slots that are tried: all numbers to find the largest one that fits, otherwise powers of two, and what was
     /// recorded.
-    fn choices(&self, asked: &Asked) -> Vec<Choice> {
+    fn choices(&self) -> Vec<Choice> {
         let recorded = self.recorded.recorded_slots();
         let usual = self.recorded.cores().saturating_mul(2).max(recorded).clamp(1, MOST_SLOTS);
-        let mut slots: Vec<u64> = match asked.memory {
+        let mut slots: Vec<u64> = match self.memory {
             Some(_) => (1..=usual.saturating_mul(2).min(MOST_SLOTS)).collect(),
             None => (0..8).map(|power| 1 << power).filter(|&slots| slots <= usual).collect(),
         };
-        slots.extend([recorded].into_iter().chain(asked.slots));
+        slots.extend([recorded].into_iter().chain(self.slots));
         slots.sort_unstable();
         slots.dedup();
         slots.into_par_iter().map(|slots| self.choice(slots)).collect()
     }
 
-    fn chosen<'c>(&self, asked: &Asked, choices: &'c [Choice]) -> Option<&'c Choice> {
-        match (asked.slots, asked.memory) {
+    fn chosen<'c>(&self, choices: &'c [Choice]) -> Option<&'c Choice> {
+        match (self.slots, self.memory) {
             (None, Some(most)) => choices.iter().rfind(|choice| choice.fits(most)),
             (slots, _) => {
                 let slots = slots.unwrap_or(self.recorded.recorded_slots());
@@ -244,9 +245,9 @@ impl Question<'_> {
         self.recorded.waited_ns() as f64 > self.recorded.recorded_ns() as f64 * WAITED
     }
 
-    fn notes(&self, asked: &Asked, choices: &[Choice], chosen: Option<&Choice>) -> Vec<String> {
+    fn notes(&self, choices: &[Choice], chosen: Option<&Choice>) -> Vec<String> {
         let mut notes = Vec::new();
-        if let (Some(_), None, Some(chosen)) = (asked.memory, asked.slots, chosen) {
+        if let (Some(_), None, Some(chosen)) = (self.memory, self.slots, chosen) {
             if choices.last().is_some_and(|last| last.slots == chosen.slots) {
                 notes.push(format!("no more than {} slots were tried; -j tries one number", chosen.slots));
             }
@@ -256,7 +257,7 @@ impl Question<'_> {
                 notes.push(format!("the fastest of these that fit is -j{} with about {wall}", fastest.slots));
             }
         }
-        if let (Some(most), None, None) = (asked.memory, asked.slots, chosen) {
+        if let (Some(most), None, None) = (self.memory, self.slots, chosen) {
             notes.push(match self.choice(1).outcome.memory {
                 Some(memory) => {
                     let (most, high) = (units::size(most), units::size(memory.high));

@@ -1,4 +1,4 @@
-//! `without`: what if these objects or references were gone?
+//! `without`: excludes objects or references, as if they were gone.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let heap = Arc::new(removal.applied(&before, &meter)?);
     let is_exact = removal.is_exact(&before, &meter)?;
     let mut freed = heap.exclusion().map(|without| without.freed().clone()).expect("something is excluded");
-    // What no root reaches is garbage already, or freed by what was excluded before.
+    // Unreachable objects are garbage already, or freed by an earlier exclusion.
     freed.difference_with(&before.unreachable(&meter)?);
     let types = ask.whole_heap(heap.snapshot())?.type_totals_of(&freed, &meter)?;
     drop(meter);
