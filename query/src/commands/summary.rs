@@ -84,19 +84,16 @@ fn of_processes(state: &State, answer: Answer) -> Result<Answer, QueryError> {
     Ok(process_summary::add(answer, &*state.process_tree()?, &*state.process_totals()?))
 }
 
-/// For people: how the totals went, where there are enough of them.
+/// For people: the totals over the snapshots, if there are enough of them.
 fn lines(summaries: &[Summary]) -> Answer {
     let mut answer = Answer::default();
     if summaries.len() < series::LEAST_DRAWN {
         return answer;
     }
-    let totals: [(&'static str, fn(&Summary) -> u64); 3] = [
-        ("objects", |summary| summary.totals.objects),
-        ("shallow", |summary| summary.totals.heap_bytes),
-        ("unmanaged", |summary| summary.totals.unmanaged_bytes),
-    ];
-    for (heading, of) in totals {
-        let values: Vec<f64> = summaries.iter().map(|summary| of(summary) as f64).collect();
+    for (at, heading) in ["objects", "shallow", "unmanaged"].into_iter().enumerate() {
+        let totals = summaries.iter().map(|summary| &summary.totals);
+        let totals = totals.map(|of| [of.objects, of.heap_bytes, of.unmanaged_bytes][at] as f64);
+        let values: Vec<f64> = totals.collect();
         answer = answer.fact(Column::shown(heading, Unit::Text), series::spark(&values));
     }
     answer
