@@ -11,14 +11,14 @@ use super::judge::{Judge, Side};
 use super::judgement::{Found, Reading, Verdict};
 use super::measure::{OfObjects, Quantity};
 use super::{Comparison, Figure, witness};
-use crate::tables::series;
-use crate::answer::{units};
+use crate::answer::units;
 use crate::error::QueryError;
 use crate::language::kinds::{self, Kinds};
 use crate::progress::Meter;
 use crate::removal;
 use crate::session::state::State;
 use crate::tables::growth_series;
+use crate::tables::series;
 
 /// The objects that are measured.
 #[derive(Debug, Clone)]

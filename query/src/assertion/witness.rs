@@ -9,11 +9,11 @@ use barrow_statistics::Mode;
 use super::Figure;
 use super::measure::{Measure, OfProcesses, Reading};
 use super::objects::Grown;
-use crate::tables::series;
 use crate::answer::{Value, measured, shortened, units};
 use crate::error::QueryError;
 use crate::progress::Meter;
 use crate::tables::chain::{Chain, title, titled, type_title};
+use crate::tables::series;
 use crate::tables::suspect_lines;
 use crate::tables::suspects::Suspected;
 

@@ -225,14 +225,3 @@ fn grouped(
     let answer = Answer::default().of_snapshot(heap.snapshot().0).table(table);
     if is_retained { answer.at_least().note(ranking::AT_LEAST) } else { answer.exact() }
 }
-
-/// The columns of a row per kind.
-pub(super) fn kind_columns() -> Vec<Column> {
-    vec![
-        Column::text("kind"),
-        Column::count("objects"),
-        Column::bytes("shallow_bytes"),
-        Column::bytes("unmanaged_bytes"),
-        Column::share("share").for_people(),
-    ]
-}
