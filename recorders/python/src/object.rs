@@ -100,7 +100,7 @@ impl<'s> Object<'s> {
         unsafe { self.field(offset) }
     }
 
-    /// How many references to it the interpreter counts; `None` if it is never freed.
+    /// The reference count of the interpreter; `None` if the object is never freed.
     pub(crate) fn reference_count(self) -> Option<u32> {
         // SAFETY: every object begins with its count.
         let count: i64 = unsafe { self.field(0) };
@@ -119,39 +119,39 @@ impl<'s> Object<'s> {
         unsafe { self.field::<i64>(SIZE) }.unsigned_abs()
     }
 
-    /// How many items a dictionary has.
+    /// Number of items of a dictionary.
     pub(crate) fn dict_length(self) -> u64 {
         debug_assert!(self.class().has(flags::DICT));
         // SAFETY: a dictionary has this count where others have their length.
         unsafe { self.field(SIZE) }
     }
 
-    /// How many elements fit into a list.
+    /// Number of elements that fit into a list.
     pub(crate) fn list_capacity(self) -> u64 {
         debug_assert!(self.class().has(flags::LIST));
         // SAFETY: the class says that it is a list.
         unsafe { self.field(LIST_CAPACITY) }
     }
 
-    /// How many bytes fit into a bytearray.
+    /// Number of bytes that fit into a bytearray.
     pub(crate) fn bytearray_capacity(self) -> u64 {
         // SAFETY: asked only of objects whose class is derived from that of bytearrays.
         unsafe { self.field(BYTEARRAY_CAPACITY) }
     }
 
-    /// How many elements a set has.
+    /// Number of elements of a set.
     pub(crate) fn set_length(self) -> u64 {
         // SAFETY: asked only of objects whose class is derived from those of sets.
         unsafe { self.field(SET_LENGTH) }
     }
 
-    /// How many slots the table of a set has.
+    /// Number of slots of the table of a set.
     pub(crate) fn set_capacity(self) -> u64 {
         // SAFETY: as above. The mask is the highest number of a slot.
         unsafe { self.field::<u64>(SET_MASK) + 1 }
     }
 
-    /// What a whole number is, if 64 bits suffice.
+    /// The value of an `int`, if 64 bits suffice.
     pub(crate) fn whole_number(self) -> Option<i64> {
         debug_assert!(self.class().has(flags::LONG));
         let mut overflow = 0;
@@ -160,7 +160,7 @@ impl<'s> Object<'s> {
         (overflow == 0).then_some(value)
     }
 
-    /// What a number with a fraction is.
+    /// The value of a `float`.
     pub(crate) fn real_number(self) -> f64 {
         // SAFETY: asked only of objects whose class is derived from that of such numbers.
         unsafe { self.field(REAL_NUMBER) }
@@ -208,7 +208,7 @@ impl<'s> Object<'s> {
             }
     }
 
-    /// What a dictionary has under a name.
+    /// The value of a dictionary for a name.
     pub(crate) fn item(self, name: &CStr) -> Option<Object<'s>> {
         if !self.class().has(flags::DICT) {
             return None;
@@ -222,7 +222,7 @@ impl<'s> Object<'s> {
         found
     }
 
-    /// What a weak reference leads to, if that is alive.
+    /// The target of a weak reference, if it is alive.
     pub(crate) fn referent(self) -> Option<Object<'s>> {
         // SAFETY: asked only of objects whose class is derived from that of weak references.
         let referent: Object<'s> = unsafe { self.object_field(REFERENT) }?;
@@ -230,7 +230,7 @@ impl<'s> Object<'s> {
         (referent.reference_count() != Some(0)).then_some(referent)
     }
 
-    /// How many characters a string has.
+    /// Number of characters of a string.
     pub(crate) fn text_length(self) -> u64 {
         debug_assert!(self.class().has(flags::TEXT));
         // SAFETY: the class says that it is a string.
@@ -254,8 +254,7 @@ impl<'s> Object<'s> {
         }
         // Asking for its UTF-8 would make the string larger.
         // SAFETY: it is a string, and has a character at each place.
-        let character = |place| unsafe { ffi::PyUnicode_ReadChar(self.raw(), place) };
-        let characters = (0..length.cast_signed()).map(character);
+        let characters = (0..length.cast_signed()).map(|place| unsafe { ffi::PyUnicode_ReadChar(self.raw(), place) });
         characters.map(|code| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
     }
 
@@ -267,7 +266,7 @@ impl<'s> Object<'s> {
         unsafe { std::slice::from_raw_parts(self.pointer.as_ptr().add(BYTES), length) }
     }
 
-    /// What a whole number that is not large, `True`, `False` or `None` is written as.
+    /// The text of a small `int`, `True`, `False` or `None`.
     pub(crate) fn plain_text(self) -> Option<String> {
         // SAFETY: these live as long as the interpreter.
         let singles = unsafe { [(ffi::Py_None(), "None"), (ffi::Py_True(), "True"), (ffi::Py_False(), "False")] };
@@ -280,7 +279,7 @@ impl<'s> Object<'s> {
         self.whole_number().map(|value| value.to_string())
     }
 
-    /// What a member of its class holds.
+    /// The value of a member of its class.
     pub(crate) fn member(self, member: Member<'_>) -> Option<Object<'s>> {
         // SAFETY: only classes make members; their instances have an object or null there.
         unsafe { self.object_field(member.offset) }
@@ -369,7 +368,7 @@ impl<'s> Object<'s> {
         self.class().has(flags::CLASS).then_some(Class(self))
     }
 
-    /// What it says itself that it takes, in bytes.
+    /// The size in bytes that its own method returns.
     pub(crate) fn size_by(self, method: SizeMethod) -> Option<u64> {
         // SAFETY: the method belongs to its class and takes no arguments; what it returns is ours.
         unsafe {
@@ -400,7 +399,7 @@ fn text_class() -> *mut u8 {
     (&raw mut ffi::PyUnicode_Type).cast()
 }
 
-/// What C calls an object: null is nothing.
+/// The object behind a pointer of C; `None` for null.
 fn from_raw<'s>(pointer: *mut ffi::PyObject) -> Option<Object<'s>> {
     NonNull::new(pointer.cast()).map(|pointer| Object { pointer, stopped: PhantomData })
 }

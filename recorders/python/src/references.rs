@@ -1,8 +1,8 @@
 //! The references of an object, with their names.
 //!
-//! What an object holds is what it tells the collector, in an order of its own and without names. Names come from
-//! elsewhere: elements, items, members of the class, attributes, variables. The two are brought together by the objects
-//! they lead to, which mostly come in the same order.
+//! The references of an object are those that it reports to the collector, in an order of its own and without names.
+//! Names come from elsewhere: elements, items, members of the class, attributes, variables. The two lists are matched
+//! by the target objects, which mostly come in the same order.
 
 use barrow_writer::{Label, Result, StringId, Writer};
 
@@ -10,7 +10,7 @@ use crate::classes::{Facts, Known, Shape};
 use crate::object::{Object, Record, flags};
 use crate::texts::cut;
 
-/// How far a name may be from where it is expected.
+/// Distance from the expected place within which a name is searched.
 const WINDOW: usize = 16;
 /// Slots of the cache of names: a power of two.
 const CACHE_SLOTS: usize = 1 << 16;
@@ -28,8 +28,8 @@ pub(crate) struct References<'s, 'w> {
     writer: &'w Writer,
     known: &'w Known,
     found: Vec<Reference<'s>>,
-    /// What was found already, though the collector may be told of it: it is not told of strings that are keys or names,
-    /// since these are in no circle.
+    /// References that are found already, though they may be reported to the collector: strings that are keys or names
+    /// are not, since they are in no cycle.
     told: Expected<'s>,
     named: Expected<'s>,
     names: Names<'w>,
@@ -177,7 +177,7 @@ fn elements<'s>(items: &'s [Option<Object<'s>>]) -> impl Iterator<Item = (Object
 #[derive(Default)]
 struct Expected<'s> {
     entries: Vec<Option<(Object<'s>, Label)>>,
-    /// Where the next one is expected.
+    /// The place at which the next one is expected.
     next: usize,
 }
 
@@ -223,7 +223,7 @@ impl<'w> Names<'w> {
         Ok(self.cache[slot].1)
     }
 
-    /// What the item with a key is called: strings, whole numbers, `None`, `True` and `False` say it.
+    /// The label of an item by its key: a string, a whole number, `None`, `True` or `False`.
     fn of_key(&mut self, key: Object<'_>) -> Result<Label> {
         if key.class().has(flags::TEXT) {
             return self.of(key).map(Label::Name);

@@ -43,7 +43,7 @@ const INTERPRETER: usize = 16;
 type Function = *mut std::ffi::c_void;
 type ThisThread = unsafe extern "C" fn() -> *const u8;
 
-/// What is noted of an allocation.
+/// Data that is noted of an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// The line.
@@ -69,35 +69,37 @@ impl FromStr for Mode {
 
     /// `light`, `full`, `sample=512K`.
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let bytes = |text: &str| {
-            let digits = text.trim_end_matches(['K', 'M']);
-            let unit = match text.strip_prefix(digits)? {
-                "" => 1,
-                "K" => 1 << 10,
-                "M" => 1 << 20,
-                _ => return None,
-            };
-            digits.parse::<u64>().ok()?.checked_mul(unit).filter(|&bytes| bytes > 0)
-        };
         match text {
             "light" => Some(Mode::Light),
             "full" => Some(Mode::Full),
-            _ => text.strip_prefix("sample=").and_then(bytes).map(Mode::Sample),
+            _ => text.strip_prefix("sample=").and_then(parse_bytes).map(Mode::Sample),
         }
         .ok_or_else(|| format!("sites can be light, full or sample=512K, not {text}"))
     }
 }
 
+/// Bytes, at least one, as `4096`, `512K` or `1M`.
+fn parse_bytes(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(['K', 'M']);
+    let unit = match text.strip_prefix(digits)? {
+        "" => 1,
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(unit).filter(|&bytes| bytes > 0)
+}
+
 /// All data about sites. Used only with the global lock held.
 struct Sites {
     mode: Mode,
-    /// Whether the hooks are in place.
+    /// Whether the hooks are installed.
     is_noting: bool,
     /// Bytes until the next sample.
     until_sample: i64,
     /// Bytes from the last sample to the next.
     between_samples: i64,
-    /// Where the random numbers are that say how many these are.
+    /// State of the random numbers that choose the intervals.
     random: u64,
     below: Allocator,
     this_thread: ThisThread,
@@ -112,11 +114,11 @@ struct Sites {
     serial: u64,
     is_ours: bool,
     allocated: Allocated,
-    /// What each thread allocated before, by its serial number.
+    /// Earlier allocations of each thread, by its serial number.
     threads: HashMap<u64, Allocated>,
 }
 
-/// What a thread allocated.
+/// Sums of the allocations of a thread.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Allocated {
     pub(crate) blocks: u64,
@@ -126,7 +128,7 @@ pub(crate) struct Allocated {
 /// Made once, and never freed: the interpreter has its address.
 static SITES: AtomicPtr<Sites> = AtomicPtr::new(null_mut());
 
-/// What the sites of one recording are declared as.
+/// The numbers of the sites in one recording.
 #[derive(Debug, Default)]
 pub(crate) struct Declared {
     by_site: HashMap<u32, SiteId>,
@@ -190,7 +192,7 @@ pub(crate) fn end(_py: Python<'_>) {
 /// The site of the block at an address, as a recording has it.
 ///
 /// # Errors
-/// That of the writer.
+/// Errors of the writer.
 pub(crate) fn site_of(
     _stopped: &Stopped,
     writer: &Writer,
@@ -211,7 +213,7 @@ pub(crate) fn site_of(
 
 /// Forgets blocks that no object is in. `numbers` has the objects' addresses.
 pub(crate) fn keep(_stopped: &Stopped, numbers: &HeapMap) {
-    /// How far an object may be from where its block begins.
+    /// Possible distances of an object from the beginning of its block.
     const BEFORE: [u64; 3] = [0, 16, 32];
     let sites = SITES.load(Ordering::Relaxed);
     if !sites.is_null() {
@@ -220,7 +222,7 @@ pub(crate) fn keep(_stopped: &Stopped, numbers: &HeapMap) {
     }
 }
 
-/// What each of these threads allocated since sites are noted, and forgets all others.
+/// Sums of the allocations of each of these threads since sites are noted; forgets all other threads.
 pub(crate) fn allocated(_stopped: &Stopped, threads: &[Thread]) -> Vec<Option<Allocated>> {
     let sites = SITES.load(Ordering::Relaxed);
     if sites.is_null() {
@@ -266,7 +268,7 @@ impl Sites {
         self.mode = mode;
         // SAFETY: the caller of the module's `begin` has the global lock.
         self.interpreter = unsafe { ffi::PyInterpreterState_Get() } as u64;
-        // Whether the thread is one of this interpreter's is to be found out anew.
+        // It must be found out anew whether the thread belongs to this interpreter.
         self.put_by();
         self.thread = null();
         self.serial = 0;
@@ -296,7 +298,7 @@ impl Sites {
         self.blocks.set(address, bytes, site);
     }
 
-    /// Whether sampling skips a block of this size, as it does almost always.
+    /// Whether sampling skips a block of this size; it nearly always does.
     #[inline]
     fn passes(&mut self, bytes: usize) -> bool {
         let small = bytes.cast_signed() as i64;
@@ -308,8 +310,8 @@ impl Sites {
         passes
     }
 
-    /// How many bytes to allocate for a block that does not [pass](Sites::passes). A sampled block gets enough that it
-    /// does not lie in a pool: there, another block would come to be in its place unnoticed.
+    /// Bytes to allocate for a block that does not [pass](Sites::passes). A sampled block is made too large for a pool,
+    /// where another block could replace it unnoticed.
     fn sampled_bytes(&self, bytes: usize) -> usize {
         if self.until_sample < bytes.cast_signed() as i64 { bytes.max(SMALL + 1) } else { bytes }
     }
@@ -328,7 +330,7 @@ impl Sites {
             self.allocated.blocks += 1;
             return self.blocks.remove(address);
         }
-        // What was allocated since the last sample counts as this thread's.
+        // Allocations since the last sample count for this thread.
         let blocks = std::mem::take(&mut self.allocated.blocks) + 1;
         // SAFETY: as the caller says.
         let site = unsafe { self.full() };
@@ -432,7 +434,7 @@ impl Sites {
         (!frame.is_null()).then_some(frame)
     }
 
-    /// Where a frame is.
+    /// Returns the site of a frame.
     ///
     /// # Safety
     /// A live frame; the caller has the global lock.
@@ -442,7 +444,7 @@ impl Sites {
         unsafe { self.units.site(self.layout, frame) }
     }
 
-    /// Where the innermost frame is, and those that called it.
+    /// Returns the site of the innermost frame and its callers.
     ///
     /// # Safety
     /// The caller has the global lock.

@@ -1,4 +1,4 @@
-//! What runs: the frames of all threads.
+//! The frames of all threads.
 //!
 //! Before 3.11 a frame is an object. Since then it is a record on the thread's stack, and becomes an object only
 //! on request. A recorder must not request one, because that allocates, so it reads the records in place.
@@ -11,12 +11,12 @@ use crate::object::{Object, Record, Stopped};
 pub(crate) struct Frame<'s> {
     /// The thread's number, as `threading` says it.
     pub(crate) thread: u64,
-    /// What runs.
+    /// The code that runs.
     pub(crate) code: Object<'s>,
     pub(crate) place: Place<'s>,
 }
 
-/// Where a frame is.
+/// The place of a frame.
 pub(crate) enum Place<'s> {
     /// An object like all others.
     Object(Object<'s>),
@@ -56,10 +56,12 @@ pub(crate) struct Thread {
 pub(crate) fn threads(_stopped: &Stopped) -> Vec<Thread> {
     // SAFETY: the program is paused, so threads neither come nor go; their state is laid out as the version's layout says.
     unsafe {
-        let field = |thread: *const u8, offset: usize| thread.add(offset).cast::<u64>().read();
         let threads = interpreter().threads();
         threads
-            .map(|one| Thread { id: field(one, layout().thread_id), serial: field(one, layout().thread_serial) })
+            .map(|one| Thread {
+                id: one.add(layout().thread_id).cast::<u64>().read(),
+                serial: one.add(layout().thread_serial).cast::<u64>().read(),
+            })
             .collect()
     }
 }
@@ -71,11 +73,11 @@ pub(crate) fn threads(_stopped: &Stopped) -> Vec<Thread> {
 unsafe fn innermost<'s>(thread: *const u8) -> Option<Record<'s>> {
     // SAFETY: as the layout says.
     unsafe {
-        let field = |offset: usize| thread.add(offset).cast::<*const u8>().read();
-        let record = match layout().frames {
-            Frames::Objects(offset) | Frames::Records(offset) => field(offset),
-            Frames::RecordsBehind(offset, behind) => field(offset).add(behind).cast::<*const u8>().read(),
+        let place = match layout().frames {
+            Frames::Objects(offset) | Frames::Records(offset) => thread.add(offset),
+            Frames::RecordsBehind(offset, behind) => thread.add(offset).cast::<*const u8>().read().add(behind),
         };
+        let record = place.cast::<*const u8>().read();
         (!record.is_null()).then(|| Record::new(record))
     }
 }
@@ -95,7 +97,7 @@ impl<'s> Frame<'s> {
         matches!(self.place, Place::Record(_))
     }
 
-    /// What must be looked into to find everything that it holds.
+    /// The objects from which all references of the frame are found.
     pub(crate) fn held(&self) -> Vec<Object<'s>> {
         match self.place {
             Place::Object(object) => vec![object],

@@ -1,4 +1,4 @@
-//! How texts of the program are recorded: their beginning. What says how long a text was is part of its length.
+//! Texts of the program are recorded in part: the beginning, and the length, which counts towards the limit.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ pub(crate) fn cut(mut text: String) -> String {
     text
 }
 
-/// What a string says. If it is long, or takes more than `longest` bytes, the end says how long it was.
+/// The contents of a string. The end of a long one, or of one over `longest` bytes, says the full length.
 pub(crate) fn text_shown(object: Object<'_>, longest: usize) -> String {
     text_of(object.first_text(TEXT_CHARACTERS), object.text_length(), longest)
 }
@@ -34,8 +34,7 @@ fn text_of(mut text: String, length: u64, longest: usize) -> String {
     text
 }
 
-/// What Python writes for bytes. If they are many, or that takes more than `longest` bytes, the end says how many there
-/// were.
+/// Bytes as Python writes them. The end of a long text, or of one over `longest` bytes, says the number of bytes.
 pub(crate) fn bytes_shown(bytes: &[u8], longest: usize) -> String {
     let longest = longest.min(TEXT_CHARACTERS);
     let first = &bytes[..bytes.len().min(TEXT_CHARACTERS)];

@@ -1,4 +1,4 @@
-//! What objects hold besides references: numbers, and lengths and capacities of containers.
+//! Values of objects other than references: numbers, and lengths and capacities of containers.
 
 use std::ffi::CStr;
 

@@ -30,7 +30,7 @@ const NAMES_GENERAL: u8 = 0;
 /// The kinds of members that are objects.
 const OBJECT_MEMBERS: [c_int; 2] = [6, 16];
 
-/// What a class says of its instances and itself, by bit.
+/// Flags of a class about its instances and itself.
 pub(crate) mod flags {
     pub(crate) const INLINE_VALUES: u64 = 1 << 2;
     pub(crate) const MANAGED_WEAKREF: u64 = 1 << 3;
@@ -102,7 +102,7 @@ impl<'s> Class<'s> {
         classes.filter(move |&class| self.line().all(|known| known != class))
     }
 
-    /// Where its fields, bases and attributes are kept.
+    /// The dictionary with its fields, bases and attributes.
     pub(crate) fn space(self) -> Option<Object<'s>> {
         // SAFETY: it is a class, and the program is paused.
         match unsafe { interpreter().type_dict(self.0.raw()) } {
@@ -112,25 +112,27 @@ impl<'s> Class<'s> {
         }
     }
 
-    /// What a class holds by fields of its own, with names.
+    /// References of the class itself by fixed fields, with names.
     pub(crate) fn holds(self) -> [(&'static str, Option<Object<'s>>); 5] {
-        // SAFETY: of a class. Of what is part of the interpreter, the cache may be something else.
-        let field = |offset| unsafe { self.0.object_field(offset) };
-        let cache = if self.has(flags::HEAP_TYPE) { field(CACHE) } else { None };
+        // SAFETY: a class has these fields. The cache of one that is part of the interpreter may be something else.
+        let [bases, resolution, base, cache] = unsafe {
+            let cache = if self.has(flags::HEAP_TYPE) { self.0.object_field(CACHE) } else { None };
+            [self.0.object_field(BASES), self.0.object_field(RESOLUTION), self.0.object_field(BASE), cache]
+        };
         [
             ("__dict__", self.space()),
-            ("__bases__", field(BASES)),
-            ("__mro__", field(RESOLUTION)),
-            ("__base__", field(BASE)),
+            ("__bases__", bases),
+            ("__mro__", resolution),
+            ("__base__", base),
             ("method cache", cache),
         ]
     }
 
     /// Its names, if it was made at run time.
     pub(crate) fn names(self) -> [(&'static str, Option<Object<'s>>); 2] {
+        let is_of_heap = self.has(flags::HEAP_TYPE);
         // SAFETY: such classes have a string two words before their qualified name.
-        let name = || unsafe { self.0.object_field(layout().qualified_name - 16) };
-        let name = if self.has(flags::HEAP_TYPE) { name() } else { None };
+        let name = is_of_heap.then(|| unsafe { self.0.object_field(layout().qualified_name - 16) }).flatten();
         [("__name__", name), ("__qualname__", self.qualified_name())]
     }
 
@@ -163,7 +165,7 @@ impl<'s> Class<'s> {
         self.has(flags::HEAP_TYPE).then(|| unsafe { self.0.object_field(layout().qualified_name) }).flatten()
     }
 
-    /// What its own space has under a name.
+    /// The value of its own dictionary for a name.
     pub(crate) fn attribute(self, name: &CStr) -> Option<Object<'s>> {
         self.space()?.item(name)
     }
@@ -207,13 +209,13 @@ impl<'s> Class<'s> {
             }
             let count = table.add(NAMES_COUNT).cast::<usize>().read();
             let names = table.add(NAMES_INDEX + (1 << table.add(NAMES_INDEX_BITS).read()));
-            let name = |place: usize| names.cast::<*mut ffi::PyObject>().add(2 * place).read();
-            (0..count).map_while(|place| from_raw(name(place))).collect()
+            let names = names.cast::<*mut ffi::PyObject>();
+            (0..count).map_while(|place| from_raw(names.add(2 * place).read())).collect()
         }
     }
 
-    /// How instances tell their size, by the nearest class in its line that does so in C. `descriptor` is the class
-    /// of such methods; what is written in Python is not run. None if it is as `object` does it: by two fields.
+    /// The method in C by which instances tell their size, of the nearest class in its line. `descriptor` is the class
+    /// of such methods; methods written in Python are not run. `None` if it is that of `object`, which uses two fields.
     pub(crate) fn size_method(self, descriptor: u64) -> Option<SizeMethod> {
         // Since 3.13 `object` adds the attributes that are part of some instances.
         let asks_object = layout().attributes == Attributes::Inline && self.has(flags::INLINE_VALUES);

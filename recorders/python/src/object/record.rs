@@ -25,7 +25,7 @@ pub(crate) fn without_tags(word: u64) -> u64 {
 #[derive(Clone, Copy)]
 pub(crate) struct Held<'s> {
     pub(crate) object: Object<'s>,
-    /// Whether the interpreter counts it as a reference.
+    /// Whether its reference count includes this reference.
     pub(crate) is_counted: bool,
 }
 
@@ -46,7 +46,8 @@ impl<'s> Object<'s> {
         u32::try_from(unsafe { self.field::<c_int>(layout().code.first_line) }).ok()
     }
 
-    /// Whether it is the interpreter's own, to call `__init__` for instance: such code is in no file, and says its name instead.
+    /// Whether the interpreter made it, to call `__init__` for instance: such code is in no file, and has its name
+    /// instead.
     pub(crate) fn is_code_of_interpreter(self) -> bool {
         self.code_file().is_none_or(|file| self.code_name() == Some(file))
     }
@@ -54,12 +55,11 @@ impl<'s> Object<'s> {
     /// The names of the local variables, in the order of a frame's.
     pub(crate) fn code_local_names(self) -> impl Iterator<Item = Object<'s>> + use<'s> {
         // SAFETY: asked only of code objects, which have tuples there.
-        let tuple = move |&offset: &usize| unsafe { self.object_field(offset) };
-        let tuples = layout().code.local_names.iter().filter_map(tuple);
+        let tuples = layout().code.local_names.iter().filter_map(move |&offset| unsafe { self.object_field(offset) });
         tuples.flat_map(|tuple: Object<'s>| tuple.tuple_items().iter().copied().flatten())
     }
 
-    /// Whether a generator has begun and waits to go on, or has not begun: only then its variables are its own.
+    /// Whether a generator is suspended or has not begun: only then its variables are its own.
     fn is_suspended(self) -> bool {
         // SAFETY: asked only of generators, which keep their state 5 bytes before the record; below 0 it does not run.
         layout().generator_frame.is_some_and(|record| unsafe { self.field::<i8>(record - 5) } < 0)
@@ -82,7 +82,7 @@ impl<'s> Object<'s> {
     }
 }
 
-/// Where the interpreter keeps what a call needs: code and local variables.
+/// The interpreter's record of a call: code and local variables.
 #[derive(Clone, Copy)]
 pub(crate) struct Record<'s> {
     pointer: *const u8,
@@ -96,7 +96,7 @@ impl<'s> Record<'s> {
         Record { pointer, stopped: PhantomData }
     }
 
-    /// What runs, if that is code: calls from C have records without. `code_class` is the class of code.
+    /// The code that runs, if any: calls from C have records without. `code_class` is the class of code.
     pub(crate) fn code(self, code_class: u64) -> Option<Object<'s>> {
         if let Some((offset, from_c)) = layout().frame.owner {
             // SAFETY: a record has this byte.
@@ -110,10 +110,10 @@ impl<'s> Record<'s> {
         (code.class().address() == code_class && !code.is_code_of_interpreter()).then_some(code)
     }
 
-    /// What it has at an offset.
+    /// Reads the object at an offset.
     ///
     /// # Safety
-    /// That is an object or null, with tags.
+    /// The word there is an object or null, with tags.
     unsafe fn held(self, offset: usize) -> Option<Held<'s>> {
         // SAFETY: as the caller says.
         let word: u64 = unsafe { self.pointer.add(offset).cast::<u64>().read() };
@@ -121,7 +121,7 @@ impl<'s> Record<'s> {
         Some(Held { object: Object { pointer, stopped: PhantomData }, is_counted: word & NOT_COUNTED == 0 })
     }
 
-    /// What it holds besides variables, with names.
+    /// References other than variables, with names.
     pub(crate) fn parts(self) -> impl Iterator<Item = (&'static str, Held<'s>)> {
         let frame = layout().frame.object.map(|offset| ("frame", offset));
         let parts = layout().frame.parts.iter().copied().chain(frame);
@@ -132,9 +132,9 @@ impl<'s> Record<'s> {
     /// The local variables that have a value, with the names that its code has for them.
     pub(crate) fn variables(self, code: Object<'s>) -> impl Iterator<Item = (Object<'s>, Held<'s>)> {
         let offsets = (layout().frame.locals..).step_by(size_of::<u64>());
+        let variables = code.code_local_names().zip(offsets);
         // SAFETY: after its other fields a record has as many variables as its code has names; empty ones are null.
-        let variable = move |(name, offset)| Some((name, unsafe { self.held(offset) }?));
-        code.code_local_names().zip(offsets).filter_map(variable)
+        variables.filter_map(move |(name, offset)| Some((name, unsafe { self.held(offset) }?)))
     }
 
     /// The record of the caller.

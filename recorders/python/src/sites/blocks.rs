@@ -27,12 +27,12 @@ const NOWHERE: u64 = u64::MAX;
 #[derive(Default, Clone, Copy)]
 struct Pool {
     class: usize,
-    /// Where its sites begin.
+    /// The index of the first of its sites.
     start: usize,
 }
 
-/// How many things there are in pages of 16 KiB. Pages 1 GiB apart are counted together, and 255 stays for ever: none is
-/// sure, some is not.
+/// Counts for pages of 16 KiB. Pages 1 GiB apart are counted together, and 255 stays for ever: zero is certain, other
+/// counts are not.
 struct Marks(Box<[u8; 1 << 16]>);
 
 impl Marks {
@@ -70,7 +70,7 @@ pub(crate) struct Blocks {
     current: [(u64, usize); CLASSES],
     /// 2^20 divided by the size of each class's slots, rounded up: to divide by multiplying.
     inverse: [usize; CLASSES],
-    /// Where the last slot of each class ends, counted from the first.
+    /// The end of the last slot of each class, in slots from the first.
     ends: [usize; CLASSES],
     sites: Vec<[u8; 3]>,
     /// Runs of `sites` that no pool has any more, by class.
@@ -158,7 +158,7 @@ impl Blocks {
         ((address & ((1 << self.region_bits) - 1)) >> self.pool_bits) as usize
     }
 
-    /// Where the sites of the pool begin that a block of a class is in.
+    /// The index of the first site of the pool that contains a block of a class.
     #[cold]
     fn start(&mut self, address: u64, class: usize) -> usize {
         let number = address >> self.region_bits;

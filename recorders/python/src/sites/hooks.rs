@@ -30,8 +30,10 @@ type GetSetAllocator = unsafe extern "C" fn(c_int, *mut Allocator);
 /// for 16 bytes.
 pub(super) fn check_pools(py: Python<'_>) -> PyResult<()> {
     let made = py.eval(c"[object() for _ in range(4096)]", None, None)?;
-    let address = |object: PyResult<Bound<'_, PyAny>>| object.map(|object| object.as_ptr() as u64);
-    let mut objects = made.try_iter()?.map(address).collect::<PyResult<Vec<_>>>()?;
+    let mut objects = Vec::new();
+    for object in made.try_iter()? {
+        objects.push(object?.as_ptr() as u64);
+    }
     objects.sort_unstable();
     let pool = (1_u64 << layout().pool_bits) - 1;
     let in_pools = objects.iter().all(|address| (address & pool) >= 48 && address.is_multiple_of(16));
@@ -41,7 +43,7 @@ pub(super) fn check_pools(py: Python<'_>) -> PyResult<()> {
     Err(PyRuntimeError::new_err("allocation sites need the interpreter's own allocator (PYTHONMALLOC says another)"))
 }
 
-/// What allocates objects now.
+/// The current allocator of objects.
 ///
 /// # Safety
 /// The caller has the global lock.
@@ -166,7 +168,7 @@ unsafe extern "C" fn realloc(_context: *mut c_void, old: *mut c_void, bytes: usi
     unsafe {
         let sites = &mut *SITES.load(Ordering::Relaxed);
         let block = (sites.below.realloc)(sites.below.context, old, bytes);
-        // Where it stays it keeps its site.
+        // A block that does not move keeps its site.
         if block != old && !block.is_null() {
             sites.note_moved(old as u64, block as u64, bytes);
         }

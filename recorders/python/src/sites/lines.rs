@@ -1,6 +1,6 @@
-//! Where in the source an instruction is: CPython's three ways to say it.
+//! Places of instructions in the source: the three table formats of CPython.
 
-/// How a version writes the table.
+/// The format of the table of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineFormat {
     /// Until 3.9: pairs of bytes passed and lines passed.
@@ -18,8 +18,8 @@ pub(crate) struct Location {
     pub(crate) column: Option<u32>,
 }
 
-/// Where instruction number `instruction` of a function is that begins at `first_line`. Nothing is known of it if the
-/// table ends early.
+/// Finds the source location of an instruction in a function that begins at `first_line`. It is unknown if the table
+/// ends early.
 pub(crate) fn locate(format: LineFormat, table: &[u8], first_line: u32, instruction: u32) -> Location {
     match format {
         LineFormat::Increments => by_increments(table, first_line, i64::from(instruction) * 2),

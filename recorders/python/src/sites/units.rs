@@ -49,9 +49,9 @@ pub(super) struct Units {
 impl Units {
     /// Asks the interpreter to tell when code objects are freed.
     pub(super) fn find() -> PyResult<Self> {
-        let either = |new, old| symbol(new).map_or_else(|| needed(old), Ok);
-        let set_extra = either(c"PyUnstable_Code_SetExtra", c"_PyCode_SetExtra")?;
-        let request = either(c"PyUnstable_Eval_RequestCodeExtraIndex", c"_PyEval_RequestCodeExtraIndex")?;
+        let set_extra = symbol(c"PyUnstable_Code_SetExtra").map_or_else(|| needed(c"_PyCode_SetExtra"), Ok)?;
+        let request = symbol(c"PyUnstable_Eval_RequestCodeExtraIndex")
+            .map_or_else(|| needed(c"_PyEval_RequestCodeExtraIndex"), Ok)?;
         // SAFETY: the functions have these types in every version; the caller has the global lock.
         let (set_extra, extra) = unsafe {
             let extra = std::mem::transmute::<Function, RequestExtra>(request)(freed);
@@ -119,7 +119,7 @@ impl Units {
             let next_site = self.next_site.checked_add(sites).filter(|&next| next <= MOST_SITES);
             let Some(next_site) = next_site else { return 0 };
             let mark = without_provenance_mut(number + 1);
-            // What is never freed may lie in memory that cannot be written to.
+            // Memory of an object that is never freed may be read-only.
             let is_freed_some_time = Stopped::new().object(code).reference_count().is_some();
             if is_freed_some_time && (self.set_extra)(code as *mut c_void, self.extra, mark) != 0 {
                 ffi::PyErr_Clear();
@@ -159,12 +159,11 @@ impl Unit {
             if object.is_code_of_interpreter() {
                 return None;
             }
-            let text = |part: Option<Object<'_>>| part.map(Object::text).unwrap_or_default();
             let unit = Unit {
                 address: code,
                 first_site,
-                name: text(object.code_name()),
-                file: text(object.code_file()),
+                name: object.code_name().map(Object::text).unwrap_or_default(),
+                file: object.code_file().map(Object::text).unwrap_or_default(),
                 first_line: object.code_first_line().unwrap_or(0),
                 table: bytes(word(code as *const u8, layout().code.line_table)).into(),
             };
