@@ -1,4 +1,4 @@
-//! What is known of each class: its type in the recording, how large instances are, what they call their references.
+//! Facts about each class: its type in the recording, the size of instances, and the names of their references.
 
 use std::ffi::CStr;
 
@@ -12,7 +12,7 @@ use crate::object::{Class, Member, Object, SizeMethod, flags};
 use crate::texts::{bytes_shown, cut, text_shown};
 use crate::values::{MeasuredField, Measures};
 
-/// What the collector needs before each object, in bytes.
+/// Bytes of the header that the collector puts before each object.
 const COLLECTOR_BYTES: u64 = 16;
 
 /// Classes that the interpreter treats in a way of its own, by address.
@@ -30,9 +30,9 @@ pub(crate) struct Known {
     text: u64,
     bytes: u64,
     none: u64,
-    /// What instances hold besides references.
+    /// Fields of built-in classes with values other than references.
     measures: Measures,
-    /// What instances hold besides their members, with the offset.
+    /// References that no member describes: the class, the name and the offset.
     untold: Vec<(u64, &'static CStr, usize)>,
 }
 
@@ -63,15 +63,15 @@ impl Known {
 }
 
 impl Known {
-    /// What instances of a class hold besides their members.
-    fn untold(&self, class: Class<'_>) -> impl Iterator<Item = Member<'static>> {
+    /// References of instances of a class that no member describes.
+    fn untold<'s>(&self, class: Class<'s>) -> impl Iterator<Item = Member<'s>> {
         let of_class = self.untold.iter().filter(move |&&(of, ..)| of == class.address());
         // SAFETY: where one instance has such an object, all have one or null.
         of_class.map(|&(_, name, offset)| unsafe { Member::untold(name, offset) })
     }
 }
 
-/// Where some classes keep what they have no member for: makes instances whose attributes are known, and looks for these.
+/// Finds references that no member describes, in instances that are made with known attributes.
 fn untold(py: Python<'_>) -> PyResult<Vec<(u64, &'static CStr, usize)>> {
     const PROBES: [(&CStr, &[&CStr]); 3] = [
         (
@@ -98,16 +98,17 @@ fn untold(py: Python<'_>) -> PyResult<Vec<(u64, &'static CStr, usize)>> {
             // Not every version has all of them.
             let Ok(value) = probe.getattr(name.to_str().expect("names are ASCII")) else { continue };
             let value = value.as_ptr() as u64;
+            let start = probe.as_ptr().cast::<u8>();
             // SAFETY: an instance has at least this many bytes.
-            let word = |offset: usize| unsafe { probe.as_ptr().cast::<u8>().add(offset).cast::<u64>().read() };
-            let offset = (16..bytes).step_by(8).find(|&offset| word(offset) == value);
+            let offset =
+                (16..bytes).step_by(8).find(|&offset| unsafe { start.add(offset).cast::<u64>().read() } == value);
             found.extend(offset.map(|offset| (class.as_ptr() as u64, name, offset)));
         }
     }
     Ok(found)
 }
 
-/// What an object's references are found by.
+/// The way to find the references of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     Plain,
@@ -126,7 +127,7 @@ pub(crate) enum Shape {
     Generator,
 }
 
-/// How instances are measured, as `sys.getsizeof` does.
+/// The way to measure instances, as `sys.getsizeof` does.
 #[derive(Clone, Copy)]
 enum Sizing {
     /// A size, and one for each item.
@@ -135,7 +136,7 @@ enum Sizing {
     Method(SizeMethod, u64),
 }
 
-/// What instances are called, if they have a name of their own.
+/// The source of the names of instances that have any.
 #[derive(Clone, Copy)]
 enum Naming<'s> {
     Nothing,
@@ -151,7 +152,7 @@ enum Naming<'s> {
     None,
 }
 
-/// What is known of a class.
+/// Facts about a class.
 pub(crate) struct Facts<'s> {
     pub(crate) type_id: TypeId,
     pub(crate) shape: Shape,
@@ -161,7 +162,7 @@ pub(crate) struct Facts<'s> {
     pub(crate) members: Vec<(Member<'s>, StringId)>,
     /// Names of the attributes that instances keep without a dictionary.
     pub(crate) attributes: Vec<StringId>,
-    /// What instances hold besides references.
+    /// Values of instances, other than references.
     pub(crate) values: Vec<MeasuredField>,
     /// Whether references may lead to the class itself.
     pub(crate) is_held: bool,
@@ -169,7 +170,7 @@ pub(crate) struct Facts<'s> {
 }
 
 impl<'s> Facts<'s> {
-    /// What an instance is called, if it has a name of its own.
+    /// The name of an instance, if it has one of its own.
     pub(crate) fn name(&self, object: Object<'s>) -> Option<String> {
         let text = |object: Object<'s>| object.class().has(flags::TEXT).then(|| cut(object.text()));
         match self.naming {
@@ -184,12 +185,12 @@ impl<'s> Facts<'s> {
         }
     }
 
-    /// How far before an instance the block begins that was allocated for it.
+    /// Bytes between the beginning of an instance's block and the instance.
     pub(crate) fn bytes_before(&self, is_collected: bool) -> u64 {
         self.before_bytes + if is_collected { COLLECTOR_BYTES } else { 0 }
     }
 
-    /// What `sys.getsizeof` says of an instance.
+    /// The size of an instance as `sys.getsizeof` returns it.
     pub(crate) fn bytes(&self, object: Object<'s>, is_collected: bool) -> u64 {
         let own = match self.sizing {
             Sizing::Fields(basic, 0) => basic,
@@ -244,8 +245,8 @@ impl Types {
         Ok(type_id)
     }
 
-    /// What the instances of a class hold besides references. Each field is declared by the class that gives it to
-    /// them.
+    /// Fields of the instances of a class with values other than references. Each is declared by the class that adds
+    /// it.
     fn values(&mut self, writer: &Writer, class: Class<'_>, known: &Known) -> Result<Vec<MeasuredField>> {
         let has_contents = self.longest_text.is_some();
         let mut values: Vec<MeasuredField> = Vec::new();
@@ -268,8 +269,9 @@ impl Types {
 
     /// The type of the frames that run some code.
     pub(crate) fn of_frame(&mut self, writer: &Writer, code: Object<'_>) -> Result<TypeId> {
-        let text = |object: Option<Object<'_>>| object.map(Object::text).unwrap_or_default();
-        let (name, file, line) = (text(code.code_name()), text(code.code_file()), code.code_first_line());
+        let name = code.code_name().map(Object::text).unwrap_or_default();
+        let file = code.code_file().map(Object::text).unwrap_or_default();
+        let line = code.code_first_line();
         let key = (self.frame, format!("{name}\0{file}"), line.unwrap_or(0));
         if let Some(&known) = self.declared.get(&key) {
             return Ok(known);
@@ -296,7 +298,7 @@ impl<'s, 'w> Classes<'s, 'w> {
         Classes { writer, types, known, by_address: HashMap::default(), facts: Vec::new(), last: (0, 0) }
     }
 
-    /// What is known of a class.
+    /// Returns the facts about a class; computes them at its first use.
     pub(crate) fn facts(&mut self, class: Class<'s>) -> Result<&Facts<'s>> {
         let address = class.address();
         if self.last.0 != address {
@@ -317,14 +319,9 @@ impl<'s, 'w> Classes<'s, 'w> {
     fn meet(&mut self, class: Class<'s>) -> Result<usize> {
         let shape = self.shape(class);
         let mut members = Vec::new();
-        let mut name_all = |found: Vec<Member<'s>>| -> Result<()> {
-            for member in found {
-                members.push((member, self.writer.string(&member.name.to_string_lossy())?));
-            }
-            Ok(())
-        };
-        name_all(class.members())?;
-        name_all(self.known.untold(class).collect())?;
+        for member in class.members().into_iter().chain(self.known.untold(class)) {
+            members.push((member, self.writer.string(&member.name.to_string_lossy())?));
+        }
         let names = class.attribute_names();
         let attributes = names.into_iter().map(|name| self.writer.string(&name.text())).collect::<Result<_>>()?;
         let sizing = match class.size_method(self.known.method_descriptor) {
@@ -348,14 +345,13 @@ impl<'s, 'w> Classes<'s, 'w> {
     }
 
     fn naming(&self, class: Class<'s>) -> Naming<'s> {
-        let function_name = || self.known.untold(class).find(|member| member.name == c"__qualname__");
         if class.has(flags::CLASS) {
             Naming::Class
         } else if class.address() == self.known.code {
             Naming::Code
         } else if class.address() == self.known.module {
             Naming::Module
-        } else if let Some(member) = function_name() {
+        } else if let Some(member) = self.known.untold(class).find(|member| member.name == c"__qualname__") {
             Naming::Field(member)
         } else if class.address() == self.known.text {
             self.types.longest_text.map_or(Naming::Nothing, Naming::Text)

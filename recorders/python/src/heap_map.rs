@@ -19,9 +19,9 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 #[derive(Clone, Copy, Default)]
 struct Page {
     words: [u64; WORDS],
-    /// How many objects lie before this page.
+    /// Number of objects before this page.
     before: u32,
-    /// How many objects of this page lie before each word.
+    /// Number of objects of this page before each word.
     before_word: [u16; WORDS],
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct HeapMap {
     regions: Vec<Region>,
     /// For each slot of the hash table, 1 + where in `regions`; 0 is empty. A power of two of them.
     table: Vec<u32>,
-    /// Where the last address was.
+    /// Place of the last address that was looked up.
     last: usize,
     objects: usize,
 }
@@ -45,7 +45,7 @@ impl HeapMap {
         HeapMap { regions: Vec::new(), table: vec![0; 64], last: 0, objects: 0 }
     }
 
-    /// How many addresses there are.
+    /// Number of addresses.
     pub(crate) fn len(&self) -> usize {
         self.objects
     }

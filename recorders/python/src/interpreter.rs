@@ -22,11 +22,11 @@ type TypeDict = unsafe extern "C" fn(*mut ffi::PyObject) -> *mut ffi::PyObject;
 type VisitObjects = unsafe extern "C" fn(Visit, *mut c_void);
 type Visit = extern "C" fn(*mut ffi::PyObject, *mut c_void) -> c_int;
 
-/// What was found out about the interpreter, once.
+/// Facts about the interpreter, found once.
 #[derive(Debug)]
 pub(crate) struct Interpreter {
     pub(crate) layout: &'static Layout,
-    /// Where a class of C keeps its dictionary may differ by interpreter; 3.12 and later.
+    /// Place of the dictionary of a class written in C, which may differ by interpreter; 3.12 and later.
     type_dict: Option<TypeDict>,
     /// Visits all objects that the collector knows; 3.12 and later.
     visit_objects: Option<VisitObjects>,
@@ -41,7 +41,7 @@ pub(crate) fn interpreter() -> &'static Interpreter {
     INTERPRETER.get().expect("nothing happens before the module was initialised")
 }
 
-/// Where the interpreter keeps what its API does not tell.
+/// Offsets in the structures of this interpreter.
 pub(crate) fn layout() -> &'static Layout {
     interpreter().layout
 }
@@ -119,8 +119,8 @@ pub(crate) fn symbol(name: &CStr) -> Option<Function> {
 
 /// A function that the interpreter must have.
 pub(crate) fn needed(name: &CStr) -> PyResult<Function> {
-    let missing = || PyRuntimeError::new_err(format!("the interpreter has no function {}", name.to_string_lossy()));
-    symbol(name).ok_or_else(missing)
+    symbol(name)
+        .ok_or_else(|| PyRuntimeError::new_err(format!("the interpreter has no function {}", name.to_string_lossy())))
 }
 
 impl Interpreter {
@@ -185,15 +185,14 @@ unsafe fn visit_lists(mut visit: impl FnMut(u64)) {
             ffi::PyErr_Clear();
             return;
         }
-        let next = |head: *const u8| head.cast::<*const u8>().read();
-        let youngest = next(object.cast::<u8>().sub(HEAD));
+        let youngest = object.cast::<u8>().sub(HEAD).cast::<*const u8>().read();
         ffi::Py_DecRef(object);
         for distance in [0, 24, 48, 80] {
             let list = youngest.add(distance);
-            let mut head = next(list);
+            let mut head = list.cast::<*const u8>().read();
             while head != list {
                 visit(head.add(HEAD) as u64);
-                head = next(head);
+                head = head.cast::<*const u8>().read();
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Where each version of CPython keeps what its API does not tell.
+//! Offsets in the structures of each version of CPython that its API does not reveal.
 //!
 //! Offsets are in bytes, for 64-bit builds with a global lock, and were taken from the headers of 3.9.18, 3.10.13,
 //! 3.11.7, 3.12.1, 3.13.0 and 3.14.10 with `offsetof`; within a minor version CPython does not move fields. Fields that
@@ -6,7 +6,7 @@
 
 use crate::sites::lines::LineFormat;
 
-/// How instances keep their attributes when they have no dictionary.
+/// The place of the attributes of instances without a dictionary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attributes {
     /// They always have a dictionary.
@@ -19,7 +19,7 @@ pub(crate) enum Attributes {
     Inline,
 }
 
-/// How the running frames of a thread are found.
+/// The place of the running frames of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Frames {
     /// Objects like all others: the offset in the thread.
@@ -39,11 +39,11 @@ pub(crate) struct FrameLayout {
     pub(crate) previous: usize,
     /// The local variables.
     pub(crate) locals: usize,
-    /// Where in the code it is: the address of an instruction, or an offset.
+    /// The position in the code: the address of an instruction, or an offset.
     pub(crate) instruction: usize,
     /// Of an offset: how much an instruction counts.
     pub(crate) instruction_unit: i64,
-    /// What a record holds besides variables, with names.
+    /// References of a record other than variables, with names.
     pub(crate) parts: &'static [(&'static str, usize)],
     /// The byte that says what owns a record, and from what value on it is a call from C: most of that one means nothing.
     pub(crate) owner: Option<(usize, u8)>,
@@ -66,7 +66,7 @@ pub(crate) struct CodeLayout {
     pub(crate) line_format: LineFormat,
 }
 
-/// Where a code object has its instructions.
+/// The place of the instructions of a code object.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Instructions {
     /// In a bytes object: the offset of the pointer.
@@ -75,7 +75,7 @@ pub(crate) enum Instructions {
     Inside(usize),
 }
 
-/// What is where in one version.
+/// Offsets in the structures of one version.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
     /// In a class made at run time: the names of its instances' attributes.

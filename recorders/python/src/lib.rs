@@ -102,7 +102,7 @@ fn begin(
     Ok(())
 }
 
-/// What a snapshot holds: objects, references, bytes; and how long the program was paused, in seconds.
+/// Figures of a snapshot: objects, references, bytes; and the pause of the program, in seconds.
 type Figures = (u64, u64, u64, f64);
 
 /// Takes a snapshot. Returns its figures, if it was recorded; and why recording ended, if it did so wrongly.

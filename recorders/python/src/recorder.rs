@@ -18,14 +18,14 @@ use crate::sites::{self, Declared, Mode, allocated};
 use crate::snapshot::{Recipe, announce};
 use crate::stacks::threads;
 
-/// When a recording ends by itself.
+/// Limits at which a recording ends by itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Limits {
     pub(crate) snapshots: Option<u32>,
     pub(crate) bytes: Option<u64>,
 }
 
-/// What a recording is to be like.
+/// Settings of a recording.
 #[derive(Debug, Clone)]
 pub(crate) struct Wishes {
     pub(crate) path: PathBuf,
@@ -40,7 +40,7 @@ pub(crate) struct Wishes {
     pub(crate) longest_text: Option<usize>,
     /// The process that it is for.
     pub(crate) process: u32,
-    /// When that began to be recorded.
+    /// The time at which the recording of that process began.
     pub(crate) began: Instant,
     /// Whether its file was made.
     pub(crate) is_begun: bool,
@@ -61,7 +61,8 @@ impl Recording {
     }
 }
 
-/// What a recording needs to know of the interpreter. Finding it runs Python code, so it is found before a thread takes its turn.
+/// Facts about the interpreter that a recording needs. Finding them runs Python code, so it happens before a thread
+/// takes its turn.
 pub(crate) struct Found {
     known: Known,
     version: String,
@@ -96,48 +97,51 @@ pub(crate) struct Recorder {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Taken {
     pub(crate) totals: Totals,
-    /// How long the program was paused.
+    /// The pause of the program.
     pub(crate) pause_ns: u64,
-    /// Whether a limit was reached: it was the last.
+    /// Whether a limit was reached, so that this was the last snapshot.
     pub(crate) is_last: bool,
 }
 
 impl Recorder {
     /// Begins a recording in a new file.
     pub(crate) fn begin(py: Python<'_>, wishes: Wishes, found: Found) -> PyResult<Self> {
-        let Found { known, version, arguments } = found;
-        let begun = || -> Result<Self> {
-            let writer = Writer::create(&wishes.path, Options::default())?;
-            writer.own_fact(Word::of_settings("producer"), concat!("barrow for Python ", env!("CARGO_PKG_VERSION")))?;
-            writer.own_fact(
-                Word::of_settings("runtime"),
-                &format!("CPython {}", version.split_whitespace().next().unwrap_or_default()),
-            )?;
-            writer.own_fact(Word::of_settings("pid"), &wishes.process.to_string())?;
-            writer.own_fact(Word::of_settings("parent pid"), &std::os::unix::process::parent_id().to_string())?;
-            writer.own_fact(Word::new("argv"), &arguments.join(" "))?;
-            match wishes.longest_text {
-                None => writer.own_fact(Word::of_settings("contents"), "none")?,
-                Some(bytes) if bytes < MAX_TEXT_BYTES => {
-                    writer.own_fact(Word::of_settings("contents"), &format!("texts of at most {bytes} bytes"))?;
-                }
-                Some(_) => {}
-            }
-            Ok(Recorder {
-                types: Types::declare(&writer, wishes.longest_text)?,
-                weak: writer.strength(writer.marked(Word::of_kind("weak"))?, StrengthClass::Weak)?,
-                writer,
-                known,
-                wishes: Wishes { is_begun: true, ..wishes.clone() },
-                declared: Declared::default(),
-                snapshots: 0,
-            })
-        };
-        let recorder = begun().map_err(|error| PyOSError::new_err(format!("{}: {error}", wishes.path.display())))?;
+        let recorder = Self::create(&wishes, found)
+            .map_err(|error| PyOSError::new_err(format!("{}: {error}", wishes.path.display())))?;
         if let Some(mode) = wishes.sites {
             sites::begin(py, mode)?;
         }
         Ok(recorder)
+    }
+
+    /// Creates the file and declares types.
+    fn create(wishes: &Wishes, found: Found) -> Result<Self> {
+        let Found { known, version, arguments } = found;
+        let writer = Writer::create(&wishes.path, Options::default())?;
+        writer.own_fact(Word::of_settings("producer"), concat!("barrow for Python ", env!("CARGO_PKG_VERSION")))?;
+        writer.own_fact(
+            Word::of_settings("runtime"),
+            &format!("CPython {}", version.split_whitespace().next().unwrap_or_default()),
+        )?;
+        writer.own_fact(Word::of_settings("pid"), &wishes.process.to_string())?;
+        writer.own_fact(Word::of_settings("parent pid"), &std::os::unix::process::parent_id().to_string())?;
+        writer.own_fact(Word::new("argv"), &arguments.join(" "))?;
+        match wishes.longest_text {
+            None => writer.own_fact(Word::of_settings("contents"), "none")?,
+            Some(bytes) if bytes < MAX_TEXT_BYTES => {
+                writer.own_fact(Word::of_settings("contents"), &format!("texts of at most {bytes} bytes"))?;
+            }
+            Some(_) => {}
+        }
+        Ok(Recorder {
+            types: Types::declare(&writer, wishes.longest_text)?,
+            weak: writer.strength(writer.marked(Word::of_kind("weak"))?, StrengthClass::Weak)?,
+            writer,
+            known,
+            wishes: Wishes { is_begun: true, ..wishes.clone() },
+            declared: Declared::default(),
+            snapshots: 0,
+        })
     }
 
     /// Takes a snapshot. The program is paused while objects are announced; their encoding ends without the
@@ -184,9 +188,8 @@ impl Recorder {
 
     fn is_at_limit(&self) -> bool {
         let Wishes { path, limits, .. } = &self.wishes;
-        let written = || std::fs::metadata(path).map_or(0, |file| file.len());
         limits.snapshots.is_some_and(|most| self.snapshots >= most)
-            || limits.bytes.is_some_and(|most| written() >= most)
+            || limits.bytes.is_some_and(|most| std::fs::metadata(path).map_or(0, |file| file.len()) >= most)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -199,7 +202,7 @@ impl Recorder {
     }
 }
 
-/// What `threading` says of a thread: its number, its name, the system's number.
+/// A thread as `threading` knows it: its number, its name, the system's number.
 pub(crate) type Named = (u64, String, Option<i32>);
 
 /// Announces the threads, with what they allocated if that is counted.
@@ -235,7 +238,7 @@ fn nanoseconds(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// What a failure of the writer says to the user.
+/// Describes a failure of the writer to the user.
 pub(crate) fn explain(path: &Path, error: &WriterError) -> String {
     format!("{}: {error}; nothing more is recorded, snapshots taken before can be read", path.display())
 }

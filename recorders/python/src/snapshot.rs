@@ -18,7 +18,7 @@ use crate::stacks::{Frame, Place, frames};
 /// Marks the unexplained references of an object that is never freed.
 const IMMORTAL: i32 = i32::MAX / 2;
 
-/// What the walk needs besides the heap.
+/// Inputs of the walk besides the heap.
 pub(crate) struct Recipe<'w> {
     pub(crate) writer: &'w Writer,
     pub(crate) types: &'w mut Types,
@@ -123,7 +123,7 @@ impl<'s> Discovery<'s> {
         if is_collected {
             object.traverse(|part| self.reach(part));
         }
-        // What the collector is not told of.
+        // References that are not reported to the collector.
         if class.has(flags::DICT) {
             object.dict_items(|key, _| self.reach(key));
         } else if let Some(class) = object.as_class() {

@@ -25,7 +25,7 @@ struct State {
     process: u32,
     /// The recording, unless a thread uses it.
     recording: Option<Recording>,
-    /// What is recorded, also while a thread uses the recording. A child begins with it.
+    /// The settings of the recording, also while a thread uses it. A child begins with them.
     wishes: Option<Wishes>,
     /// The thread that uses the recording.
     user: Option<ThreadId>,
@@ -99,7 +99,7 @@ pub(crate) fn drain(py: Python<'_>) {
     drop(take(py));
 }
 
-/// What is recorded, if it is objects of this interpreter.
+/// The settings of the recording, if it has objects of this interpreter.
 pub(crate) fn own_wishes(py: Python<'_>) -> Option<Wishes> {
     let interpreter = interpreter_id(py);
     lock(py).wishes.clone().filter(|wishes| wishes.interpreter == interpreter)
