@@ -53,7 +53,7 @@ struct Range {
     next: u64,
 }
 
-/// Where lines come from.
+/// The source of lines.
 #[derive(Clone)]
 enum Source {
     /// All of them, from the upper part of the tree, which is small.

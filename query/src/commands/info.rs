@@ -53,7 +53,7 @@ fn of_object(ask: &Ask, name: &str) -> Result<Answer, QueryError> {
     with_graph(&heap, answer, id, &ask.meter())
 }
 
-/// How texts are shown.
+/// The way to show texts.
 struct Texts {
     /// Whether the whole of each is shown. Otherwise a note says how to get the rest.
     are_whole: bool,

@@ -118,7 +118,7 @@ struct Pages {
     evaluation: Evaluation,
     /// The drawing, for people.
     drawing: Option<Drawing>,
-    /// When the recording began, in nanoseconds since 1970, if it tells.
+    /// The time at which the recording began, in nanoseconds since 1970, if it is known.
     start_ns: Option<u64>,
     width: usize,
     window: TimeRange,

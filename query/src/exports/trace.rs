@@ -25,9 +25,9 @@ pub(crate) enum Detail {
 
 /// The bar of a process.
 pub(crate) struct Bar {
-    /// When it begins, in nanoseconds since the trace began.
+    /// Its beginning, in nanoseconds since the trace began.
     pub(crate) began_ns: u64,
-    /// When it ends.
+    /// Its end.
     pub(crate) ended_ns: u64,
     /// The program that it executed last.
     pub(crate) name: String,
