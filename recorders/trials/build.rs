@@ -6,7 +6,6 @@ use std::{env, fs};
 
 fn main() {
     println!("cargo:rerun-if-changed=shim");
-    let variable = |name: &str| env::var(name).unwrap_or_default();
     let out = PathBuf::from(variable("OUT_DIR")).join("shim.so");
     // Its allocator is that of glibc on Linux.
     if variable("CARGO_CFG_TARGET_OS") != "linux" || variable("CARGO_CFG_TARGET_ENV") != "gnu" {
@@ -18,10 +17,13 @@ fn main() {
     assert!(compiled, "the shim cannot be compiled");
 }
 
+fn variable(name: &str) -> String {
+    env::var(name).unwrap_or_default()
+}
+
 /// Returns whether it could be compiled with these options. Every run loads the shim, so it has no code of the compiler's
 /// that begins and ends libraries, and glibc's functions are looked up when they are first called.
 fn compile(out: &Path, options: &[&str]) -> bool {
-    let variable = |name: &str| env::var(name).unwrap_or_default();
     let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     rustc.args(["--edition=2024", "--crate-type=cdylib", "--crate-name=barrow_trial_shim"]);
     rustc.args(["--target", &variable("TARGET"), "-Copt-level=3", "-Cpanic=abort", "-Cstrip=symbols"]);

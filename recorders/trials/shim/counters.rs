@@ -1,4 +1,4 @@
-//! What a process counts, in a slot of its own.
+//! The counters of a process, in a slot of its own.
 
 use core::ffi::{c_char, c_long, c_void};
 use core::ptr;

@@ -1,4 +1,4 @@
-//! What the shim calls in the library of C.
+//! The functions of the C library that the shim calls.
 
 use core::ffi::{c_char, c_int, c_long, c_void};
 

@@ -19,7 +19,7 @@ impl Function {
         Function { name, address: AtomicPtr::new(ptr::null_mut()), counts: AtomicBool::new(false) }
     }
 
-    /// Where it is; null if there is none.
+    /// The address of the function; null if there is none.
     #[inline]
     pub(crate) fn address(&self) -> *mut c_void {
         self.address.load(Ordering::Relaxed)

@@ -9,14 +9,14 @@ use crate::libc::{self, Dynamic, ObjectInfo, PT_DYNAMIC, PT_LOAD, PT_NOTE, Reloc
 /// Functions of allocators that hand out or take blocks and are no part of the family of malloc.
 const OTHERS: [&[u8]; 8] =
     [b"mallocx", b"rallocx", b"xallocx", b"dallocx", b"sdallocx", b"smallocx", b"reallocf", b"reallocarr"];
-/// What names of an allocator's own functions begin with.
+/// Prefixes of the names of allocators' own functions.
 const PREFIXES: [&[u8]; 3] = [b"je_", b"mi_", b"tc_"];
-/// What names of C++ begin with.
+/// The prefix of C++ names.
 const CPP: &[u8] = b"_Z";
 /// Objects that have the operators themselves, or only hand them on.
 const LIBRARIES_OF_CPP: [&[u8]; 3] = [b"libstdc++.so", b"libc++.so", b"libc++abi.so"];
 
-/// What follows the size of the contents in Go's note: kind 4, its name.
+/// The bytes after the size of the contents in Go's note: kind 4, its name.
 const GO_NOTE: [u8; 8] = *b"\x04\0\0\0Go\0\0";
 
 /// A loaded object; one that is nowhere holds nothing.
@@ -28,7 +28,7 @@ pub(crate) struct Object {
     segment_count: u16,
 }
 
-/// What is looked for among all objects.
+/// A search for the object that contains an address.
 struct Search {
     address: *const c_void,
     found: Object,
@@ -130,7 +130,7 @@ impl From<&ObjectInfo> for Object {
 
 /// The allocator whose callers are looked for.
 struct Callers {
-    /// Where the allocator and the shim begin.
+    /// The base addresses of the allocator and the shim.
     excluded: [usize; 2],
     /// It has the operators of C++.
     has_operators: bool,
@@ -168,7 +168,7 @@ pub(crate) fn is_of_go() -> bool {
     unsafe { libc::dl_iterate_phdr(has_note_of_go, ptr::null_mut()) == NOTED }
 }
 
-/// What ends the look at objects after the first, which is the program: with a note of Go, and without one.
+/// Results that end the search at the first object, which is the program: with a note of Go, and without one.
 const NOTED: c_int = 1;
 const NOT_NOTED: c_int = 2;
 

@@ -9,7 +9,7 @@ use core::mem;
 use crate::next::Function;
 use crate::{counters, libc, slots};
 
-/// What ends with null: words, or an environment.
+/// An array that ends with null: words, or an environment.
 type Texts = *const *const c_char;
 
 static EXECVE: Function = Function::new(c"execve");

@@ -49,7 +49,7 @@ extern "C" fn begin() {
     counters::begin();
 }
 
-/// What glibc calls a program's `main`.
+/// The type of a program's `main`, as glibc calls it.
 type Main = unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 type StartMain =
     unsafe extern "C" fn(Main, c_int, *mut *mut c_char, *mut c_void, *mut c_void, *mut c_void, *mut c_void) -> c_int;

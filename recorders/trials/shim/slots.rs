@@ -45,7 +45,7 @@ const VOID: u64 = 8;
 /// The beginning of the run in the file; null while it is not mapped.
 pub(crate) static FILE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// How many slots of the run are taken, or were asked for.
+/// The number of slots of the run that are taken, or were asked for.
 fn taken() -> &'static AtomicU32 {
     // SAFETY: the run begins with this number, and stays mapped; this is called when it is.
     unsafe { &*FILE.load(Ordering::Relaxed).cast::<AtomicU32>() }

@@ -22,7 +22,8 @@ pub(crate) enum Verdict {
     Go = 6,
 }
 
-/// Whether it is known what this process allocates, and the object that has the allocator. What is to be counted is marked.
+/// Decides whether all allocations of this process are seen, and finds the object of the allocator. Functions to count
+/// are marked.
 pub(crate) fn verdict() -> (Verdict, Object) {
     next::is_known();
     // A variable that no other object can have in place of this one.
@@ -31,8 +32,7 @@ pub(crate) fn verdict() -> (Verdict, Object) {
         // SAFETY: the name is a C string.
         let first = Object::of(unsafe { libc::dlsym(libc::RTLD_DEFAULT, function.name.as_ptr()) });
         // A program at a fixed address has a place of its own for each function whose address it takes, which leads on.
-        let leads_on = || first.calls(|name| name == function.name.to_bytes());
-        if !first.is(&own) && !leads_on() {
+        if !first.is(&own) && !first.calls(|name| name == function.name.to_bytes()) {
             return (Verdict::First, first);
         }
     }

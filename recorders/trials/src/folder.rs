@@ -9,7 +9,7 @@ use std::fs::{self, File, Permissions, TryLockError};
 use std::io::{self, Error};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tempfile::TempDir;
 
@@ -105,17 +105,17 @@ fn is_used(folder: &Path) -> bool {
 }
 
 fn is_used_by(process: &Path, folder: &Path) -> bool {
-    let names = |file: &str| {
+    let is_named = ["environ", "maps"].iter().any(|file| {
         let text = fs::read(process.join(file)).unwrap_or_default();
         contains(&text, folder.as_os_str().as_bytes())
-    };
-    let descriptors = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
-    let opens = |descriptor: PathBuf| fs::read_link(descriptor).is_ok_and(|file| file.starts_with(folder));
-    names("environ") || names("maps") || descriptors.map(|entry| entry.path()).any(opens)
+    });
+    let mut descriptors = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+    is_named || descriptors.any(|entry| fs::read_link(entry.path()).is_ok_and(|file| file.starts_with(folder)))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
     use std::process::Command;
 
     use super::*;

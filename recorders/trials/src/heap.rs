@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(why(&[executing(7), slot(8, COUNTED)], ""), starts.replace("starts", "becomes"));
         assert_eq!(why(&[slot(7, COUNTED), slot(8, COUNTED), executing(8)], ""), starts);
         assert_eq!(why(&[slot(7, COUNTED), slot(8, EXPECTS)], ""), starts);
-        // What only expects has no figures.
+        // A void slot adds no figures.
         let one = Heap::of(&[slot(7, COUNTED)], 7, "");
         assert_eq!(Heap::of(&[slot(7, COUNTED), slot(9, VOID)], 7, ""), one);
     }

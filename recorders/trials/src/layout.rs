@@ -117,8 +117,9 @@ impl FromStr for Layout {
                 let mut knobs = Knobs::NONE;
                 for name in names.split(',') {
                     let knob = Knobs::NAMES.iter().find(|(_, known)| *known == name.trim()).map(|(knob, _)| *knob);
-                    let wrong = || format!("there is no knob `{name}`; there are {}", Knobs::ALL.names());
-                    knobs = knobs.and(knob.ok_or_else(wrong)?);
+                    knobs = knobs.and(
+                        knob.ok_or_else(|| format!("there is no knob `{name}`; there are {}", Knobs::ALL.names()))?,
+                    );
                 }
                 Ok(Layout { kind: LayoutKind::Random, knobs })
             }

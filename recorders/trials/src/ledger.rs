@@ -34,7 +34,7 @@ impl Ledger {
         clock_ns - self.began_ns
     }
 
-    /// What is known of the recording as a whole.
+    /// Writes a fact about the recording as a whole.
     pub(crate) fn fact(&self, key: Word, value: &str) -> Result<(), TrialError> {
         Ok(self.writer.own_fact(key, value)?)
     }

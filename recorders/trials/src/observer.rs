@@ -8,7 +8,7 @@ pub trait Observer {
     fn run_ended(&self, progress: &Progress<'_>);
     /// Called with a note, a sentence.
     fn note(&self, text: &str);
-    /// Whether the trial shall stop.
+    /// Whether the trial should stop.
     fn is_cancelled(&self) -> bool;
 }
 

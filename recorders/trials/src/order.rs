@@ -6,7 +6,7 @@ use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 
-/// That of pointers and of 64-bit numbers.
+/// The alignment of pointers and of 64-bit numbers.
 const ALIGNMENT: usize = 8;
 
 /// The settings with which a child executes a program.

@@ -22,7 +22,7 @@ const SETUID_OR_SETGID: u32 = 0o6000;
 /// A program as it is executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Program {
-    /// Where it is.
+    /// The path of its file.
     pub(crate) path: PathBuf,
     /// The kind of its file, or for a script of its interpreter.
     pub(crate) kind: Kind,
@@ -94,17 +94,18 @@ fn located(name: &OsStr) -> Option<PathBuf> {
 
 /// The kind of a program file, and the file that is executed in the end.
 fn kind(path: &Path, interpreters: usize) -> (Kind, PathBuf) {
-    let of = |kind| (kind, path.to_owned());
-    let Ok(bytes) = beginning(path, READ_BYTES) else { return of(Kind::Foreign) };
-    if let Some(interpreter) = interpreter_of_script(&bytes) {
-        return if interpreters == 0 { of(Kind::Foreign) } else { kind(&interpreter, interpreters - 1) };
-    }
-    let is_privileged =
-        path.metadata().is_ok_and(|file| file.mode() & SETUID_OR_SETGID != 0) || system::has_capabilities(path);
-    of(if is_privileged { Kind::Privileged } else { kind_of_elf(&bytes) })
+    let Ok(bytes) = beginning(path, READ_BYTES) else { return (Kind::Foreign, path.to_owned()) };
+    let kind = match interpreter_of_script(&bytes) {
+        Some(_) if interpreters == 0 => Kind::Foreign,
+        Some(interpreter) => return kind(&interpreter, interpreters - 1),
+        None if path.metadata().is_ok_and(|file| file.mode() & SETUID_OR_SETGID != 0) => Kind::Privileged,
+        None if system::has_capabilities(path) => Kind::Privileged,
+        None => kind_of_elf(&bytes),
+    };
+    (kind, path.to_owned())
 }
 
-/// Whether a program that has the rights of its owner really gets them, so that the system resets its personality.
+/// Whether a program with the rights of its owner really gets them, so that the system resets its personality.
 fn gains_rights(path: &Path) -> bool {
     const SETUID: u32 = 0o4000;
     const SETGID_AND_EXECUTED_BY_GROUP: u32 = 0o2010;

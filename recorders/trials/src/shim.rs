@@ -86,7 +86,7 @@ impl Shim {
 }
 
 impl Counters {
-    /// Where they are, as the library reads it: the path of the file, and which run of it this is.
+    /// The place of the counters, as the library reads it: the path of the file, and the number of the run in it.
     pub(crate) fn place(&self) -> OsString {
         let mut place = self.file.path.clone().into_os_string();
         place.push(format!(":{:02}", self.run));
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use crate::heap::Counted;
 
-    /// What a library needs and nothing has kills every program that loads it.
+    /// An undefined symbol that nothing provides kills every program that loads the library.
     #[test]
     fn the_library_needs_what_every_library_of_c_has() {
         if LIBRARY.is_empty() {

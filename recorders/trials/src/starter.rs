@@ -40,7 +40,7 @@ const GO: u8 = 2;
 /// The beginning of the shared memory; zeros are a value of it.
 #[repr(C)]
 struct Board {
-    /// When the program was executed, in nanoseconds of [`now_ns`].
+    /// The time at which the program was executed, in nanoseconds of [`now_ns`].
     began: AtomicI64,
     /// Why it could not be executed; 0 if it was.
     failure: AtomicI64,
@@ -97,7 +97,7 @@ impl Starter {
         unsafe { &*self.board }
     }
 
-    /// When the last program was executed.
+    /// The time at which the last program was executed.
     pub(crate) fn began(&self) -> i64 {
         self.board().began.load(Ordering::Relaxed)
     }
@@ -158,7 +158,7 @@ impl Drop for Starter {
     }
 }
 
-/// What the starter has.
+/// The memory and the descriptors of the starter.
 struct Served {
     board: *mut Board,
     orders: RawFd,
@@ -190,7 +190,7 @@ impl Served {
     }
 }
 
-/// What the starter does until the process that it was copied from ends.
+/// Runs the starter until the process that it was copied from ends.
 ///
 /// # Safety
 /// Only after a fork, with all signals blocked, and with the end of a stack that nothing else uses.
@@ -231,7 +231,7 @@ unsafe fn serve(served: &Served, stack: *mut libc::c_void) -> ! {
     }
 }
 
-/// What a child does.
+/// Runs in a child: executes its program.
 ///
 /// # Safety
 /// Only in a child that borrows the memory of the starter, which waits, when an order was written.
