@@ -16,30 +16,33 @@ use crate::round::Round;
 use crate::run::Measured;
 use crate::starter::PEAK_STEP;
 use crate::system;
-use crate::trial::{Trial, Variant};
+use crate::trial::Trial;
 
-/// What each pattern found, or why it found no number.
+/// The numbers that each pattern found, or why it found none.
 type Found = Vec<Result<Vec<f64>, String>>;
 
-/// What a run told.
+/// The output and the values of a run.
 struct Told {
-    /// What it printed, as far as it is kept.
+    /// The part of its output that is kept.
     printed: Printed,
-    /// What patterns found in it, and in what the command after it printed.
+    /// Matches of patterns in its output, and in the output of the command after it.
     found: Found,
     /// Values of files, or what was wrong with them.
     written: Result<Vec<Reported>, String>,
 }
 
+/// The command for a variant: one command is for all of them.
+fn of_variant(commands: &[String], at: usize) -> Option<&String> {
+    match commands {
+        [one] => Some(one),
+        several => several.get(at),
+    }
+}
+
 impl<'p> Trial<'p> {
     /// Runs a program once, with what is around it.
     pub(crate) fn one(&mut self, at: usize, seed: u64, warmup: bool) -> Result<(), TrialError> {
-        let for_variant = |commands: &'p [String]| match commands {
-            [] => None,
-            [one] => Some(one),
-            several => several.get(at),
-        };
-        if let Some(command) = for_variant(&self.plan.prepare) {
+        if let Some(command) = of_variant(&self.plan.prepare, at) {
             self.around(at, command)?;
         }
         let prepared = &self.variants[at].prepared;
@@ -57,7 +60,7 @@ impl<'p> Trial<'p> {
         let mut found = self.runner.output.found();
         let printed = self.runner.output.printed(self.route());
         let written = self.files.take(&self.runner.output);
-        if let Some(command) = for_variant(&self.plan.conclude) {
+        if let Some(command) = of_variant(&self.plan.conclude, at) {
             self.around(at, command)?;
             if self.outcome.cancelled {
                 return Ok(());
@@ -91,7 +94,7 @@ impl<'p> Trial<'p> {
         self.runner.run(&self.variants[at].prepared, how, &is_stopped)
     }
 
-    /// Where the standard output of programs goes.
+    /// The destination of the standard output of programs.
     fn route(&self) -> Route {
         match &self.plan.output {
             _ if self.plan.show_output => Route::Inherit,
@@ -103,14 +106,17 @@ impl<'p> Trial<'p> {
     }
 
     fn tell_progress(&self, at: usize, warmup: bool, measured: &Measured) {
-        let planned = |runs: u64| {
-            let of = |variant: &Variant<'_>| if variant.is_given_up() { variant.failed } else { runs };
-            self.variants.iter().map(of).sum()
+        let planned = match self.plan.stop {
+            Stop::Runs(runs) => {
+                let variants = self.variants.iter();
+                Some(variants.map(|variant| if variant.is_given_up() { variant.failed } else { runs }).sum())
+            }
+            Stop::Until { .. } => None,
         };
         self.observer.run_ended(&Progress {
             variant: self.variants[at].name,
             done: self.outcome.runs,
-            planned: if let Stop::Runs(runs) = self.plan.stop { Some(planned(runs)) } else { None },
+            planned,
             failed: self.outcome.failed,
             wall_ns: u64::try_from(measured.used.wall_ns).unwrap_or_default(),
             precision: self.precision,
@@ -188,7 +194,7 @@ impl<'p> Trial<'p> {
         printed: &Printed,
     ) -> Result<(), TrialError> {
         let text = printed.text();
-        // How it ended is recorded in numbers.
+        // The exit code or signal is recorded as numbers.
         let output = if why == ended.to_string() { text } else { format!("[barrow: it {why}]\n{text}") };
         self.ledger.end(barrow_writer::RunId(run), ended, Some(&output))?;
         self.outcome.failed += u64::from(!warmup);

@@ -1,4 +1,4 @@
-//! What a program prints, read while it runs, from pipes that all runs share.
+//! The output of a program, read while it runs, from pipes that all runs share.
 //!
 //! This process keeps both ends of each pipe, so that none is ever closed: what is in a pipe when the program has ended is
 //! read then, and what a process that outlives the run prints later belongs to no run.
@@ -34,7 +34,7 @@ pub(crate) struct Output {
     buffer: Vec<u8>,
 }
 
-/// Where the standard output of a run goes.
+/// The destination of the standard output of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Route {
     /// To nothing.
@@ -60,7 +60,7 @@ struct Stream {
     is_too_long: bool,
 }
 
-/// What a run printed, as far as it is kept.
+/// The part of a run's output that is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Printed {
     /// Both ends of the standard output.
@@ -112,7 +112,7 @@ impl Output {
         Ok(())
     }
 
-    /// What the standard output of a child is to be.
+    /// The standard output for a child; `None` to inherit it.
     pub(crate) fn descriptor(&self, route: Route) -> Option<RawFd> {
         match (route, &self.file) {
             (Route::Pipe, _) => Some(self.out.write.as_raw_fd()),
@@ -122,12 +122,12 @@ impl Output {
         }
     }
 
-    /// What the standard error of a child is to be, unless it is shown.
+    /// The standard error for a child, unless it is shown.
     pub(crate) fn errors(&self) -> RawFd {
         self.err.write.as_raw_fd()
     }
 
-    /// What can be read when a program has printed something.
+    /// The descriptors that become readable when a program prints.
     pub(crate) fn readers(&self) -> [RawFd; 2] {
         [self.out.read.as_raw_fd(), self.err.read.as_raw_fd()]
     }
@@ -144,11 +144,10 @@ impl Output {
         self.err.drain(&mut self.buffer)
     }
 
-    /// What each pattern found in the standard output, and then in the standard error; or why it found no number.
+    /// The matches of each pattern in the standard output, and then in the standard error; or why there is no number.
     pub(crate) fn found(&mut self) -> Vec<Result<Vec<f64>, String>> {
         let (out, err) = (self.out.finder.finish(), self.err.finder.finish());
-        let both = |(out, err): (Result<Vec<f64>, String>, Result<Vec<f64>, String>)| Ok([out?, err?].concat());
-        out.into_iter().zip(err).map(both).collect()
+        out.into_iter().zip(err).map(|(out, err)| Ok([out?, err?].concat())).collect()
     }
 
     /// The whole standard output.

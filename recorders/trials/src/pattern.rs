@@ -12,7 +12,7 @@ use crate::metrics::is_measured;
 pub struct ValuePattern {
     /// The name of the metric.
     pub name: String,
-    /// What follows the number in the expression, if that is plain text.
+    /// The plain text that follows the number in the expression, if any.
     pub unit: String,
     /// Which values are better.
     pub better: Better,
@@ -101,7 +101,7 @@ impl FromStr for ValuePattern {
     }
 }
 
-/// What follows the first group, if that is no more than a unit: `MB/s`, `%`, `ns`.
+/// The text that follows the first group, if it is only a unit: `MB/s`, `%`, `ns`.
 fn unit(expression: &str) -> String {
     let Some((_, after)) = expression.split_once(')') else { return String::new() };
     let unit = after.trim();

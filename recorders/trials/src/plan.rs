@@ -1,4 +1,4 @@
-//! What to run, how often, and how.
+//! The plan of a trial: the programs, the number of runs, and their settings.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,20 +9,20 @@ use crate::layout::Layout;
 use crate::pattern::ValuePattern;
 use crate::reported::Reported;
 
-/// What to run, how often, and how.
+/// The programs of a trial, the number of runs, and their settings.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The programs.
     pub variants: Vec<VariantPlan>,
-    /// What runs commands that are lines.
+    /// The shell of commands that are lines.
     pub shell: Shell,
-    /// When to stop.
+    /// The condition that ends the trial.
     pub stop: Stop,
     /// Runs of each program before those that count.
     pub warmup: u64,
     /// The memory layout of runs.
     pub layout: Layout,
-    /// What random layouts and the order of runs follow from.
+    /// The seed of random layouts and of the order of runs.
     pub seed: u64,
     /// Commands before each run: none, one for all programs, or one for each.
     pub prepare: Vec<String>,
@@ -40,20 +40,20 @@ pub struct Plan {
     pub ignore_failure: IgnoreFailure,
     /// A run that takes longer is killed, and has failed.
     pub time_limit: Option<Duration>,
-    /// What programs allocate is counted.
+    /// Count allocations of programs.
     pub count_heap: bool,
     /// Instructions, cycles and misses are counted where the kernel permits.
     pub count_events: bool,
-    /// What programs read; nothing unless told.
+    /// The standard input of programs; empty by default.
     pub input: Option<PathBuf>,
-    /// Where the standard output of programs goes. Their standard error is always read, and its ends are kept of a failed
-    /// run.
+    /// The destination of the standard output of programs. Their standard error is always read, and its ends are kept
+    /// of a failed run.
     pub output: OutputTo,
-    /// What programs print is shown, on the standard error as well, whatever `output` says.
+    /// Show the output of programs, on the standard error as well, whatever `output` says.
     pub show_output: bool,
 }
 
-/// Where the standard output of programs goes.
+/// The destination of the standard output of programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OutputTo {
     /// To `/dev/null`.
@@ -80,7 +80,7 @@ pub struct ReadValues {
 pub struct VariantPlan {
     /// Its name in answers.
     pub name: String,
-    /// What is run.
+    /// The program and its arguments.
     pub command: Command,
     /// The parameters that its command was made with.
     pub parameters: Vec<(String, String)>,
@@ -95,7 +95,7 @@ pub enum Command {
     Line(String),
 }
 
-/// What runs commands that are lines.
+/// The shell of commands that are lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shell {
     /// `/bin/sh -c`.
@@ -106,12 +106,12 @@ pub enum Shell {
     Custom(Vec<String>),
 }
 
-/// When to stop.
+/// The condition that ends a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stop {
     /// After so many runs of each program that count.
     Runs(u64),
-    /// When modes, or the median if there is one, are known this precisely at 95 %.
+    /// Modes, or the median if there is one, are known this precisely at 95 %.
     Until {
         /// As a part of the whole.
         precision: f64,
@@ -136,7 +136,7 @@ pub enum IgnoreFailure {
 }
 
 impl IgnoreFailure {
-    /// Whether a run that ended so has failed.
+    /// Whether a run with this exit status has failed.
     pub(crate) fn is_failure(&self, exit_status: Option<i32>) -> bool {
         match (self, exit_status) {
             (_, Some(0)) | (IgnoreFailure::All, _) => false,
@@ -172,10 +172,9 @@ impl Command {
 
 /// The words that run a line.
 pub(crate) fn line_words(line: &str, shell: &Shell) -> Result<Vec<OsString>, TrialError> {
-    let with = |shell: Vec<OsString>| shell.into_iter().chain(["-c".into(), line.into()]).collect();
     match shell {
-        Shell::Default => Ok(with(vec!["/bin/sh".into()])),
-        Shell::Custom(words) => Ok(with(words.iter().map(OsString::from).collect())),
+        Shell::Default => Ok(["/bin/sh", "-c", line].map(OsString::from).to_vec()),
+        Shell::Custom(words) => Ok(words.iter().map(String::as_str).chain(["-c", line]).map(OsString::from).collect()),
         Shell::None => {
             let words = shlex::split(line).filter(|words| !words.is_empty());
             let words = words.ok_or_else(|| TrialError::Words(line.to_owned()))?;
@@ -203,9 +202,12 @@ pub fn filled(text: &str, parameters: &[(String, String)]) -> String {
     while let Some(at) = rest.find('{') {
         let (before, from) = rest.split_at(at);
         result.push_str(before);
-        let place = |name: &str| from[1..].strip_prefix(name)?.strip_prefix('}');
-        let found = parameters.iter().find_map(|(name, value)| Some((value.as_str(), place(name)?)));
-        let (value, after) = found.unwrap_or(("{", &from[1..]));
+        let inner = &from[1..];
+        let found = parameters.iter().find_map(|(name, value)| {
+            let after = inner.strip_prefix(name.as_str())?.strip_prefix('}')?;
+            Some((value.as_str(), after))
+        });
+        let (value, after) = found.unwrap_or(("{", inner));
         result.push_str(value);
         rest = after;
     }

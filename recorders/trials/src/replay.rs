@@ -42,18 +42,17 @@ impl Replay {
 /// # Errors
 /// That nothing can be repeated, because the run was imported; that the program cannot be started.
 ///
-/// Where the system randomised addresses, it does so again: [`Replay::is_repeatable`].
+/// If the system randomised addresses, it does so again: [`Replay::is_repeatable`].
 pub fn replay(run: &Replay, under: &[OsString]) -> Result<Ended, TrialError> {
     if run.command.is_empty() {
         return Err(TrialError::NoReplay("its command is not known"));
     }
     let seed = run.seed.ok_or(TrialError::NoReplay("its layout is not known"))?;
-    let attribute = |name: &str| run.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-    let layout: Layout = attribute("layout").and_then(|text| text.parse().ok()).unwrap_or(Layout::AS_IS);
+    let layout: Layout = attribute(run, "layout").and_then(|text| text.parse().ok()).unwrap_or(Layout::AS_IS);
     if let Some(directory) = &run.directory {
         std::env::set_current_dir(directory).map_err(TrialError::io("enter the recorded directory"))?;
     }
-    let input = attribute("input").map(PathBuf::from);
+    let input = attribute(run, "input").map(PathBuf::from);
     let mut runner = Runner::new(input.as_deref(), &OutputTo::Inherit, Vec::new())?;
     let words = under.iter().cloned().chain(run.command.iter().map(OsString::from)).collect();
     let prepared = runner.prepare(words, Knobs::NONE)?;
@@ -64,7 +63,7 @@ pub fn replay(run: &Replay, under: &[OsString]) -> Result<Ended, TrialError> {
         round: Round::of_pairs(&run.knobs),
         seed,
         values: Some(reports.path()),
-        counts_heap: attribute("counts heap") == Some("yes"),
+        counts_heap: attribute(run, "counts heap") == Some("yes"),
         output: Route::Inherit,
         shows_errors: true,
         patterns: &[],
@@ -74,4 +73,8 @@ pub fn replay(run: &Replay, under: &[OsString]) -> Result<Ended, TrialError> {
     };
     let measured = runner.run(&prepared, how, &|| false)?;
     Ok(measured.map(|measured| measured.ended).unwrap_or_default())
+}
+
+fn attribute<'r>(run: &'r Replay, name: &str) -> Option<&'r str> {
+    run.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }

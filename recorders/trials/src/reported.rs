@@ -11,6 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use crate::folder::Folder;
 use crate::metrics::is_measured;
@@ -61,7 +62,7 @@ impl ReportFile {
         Ok(ReportFile { path, _folder: folder })
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -102,13 +103,17 @@ fn reported(line: &str) -> Option<Reported> {
         "higher" => Better::Higher,
         _ => Better::Unknown,
     };
-    let number = |field: &str| if field.is_empty() { Some(None) } else { field.parse().ok().map(Some) };
-    let (iteration, seed) = (number(fields.next()?)?, number(fields.next()?)?);
+    let (iteration, seed) = (optional_number(fields.next()?)?, optional_number(fields.next()?)?);
     let value = fields.next()?.parse::<f64>().ok().filter(|value| value.is_finite())?;
     let knobs = fields
         .map(|field| field.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())))
         .collect::<Option<_>>()?;
     Some(Reported { metric, unit, better, iteration, seed, value, knobs })
+}
+
+/// A number; `Some(None)` for an empty field.
+fn optional_number<N: FromStr>(field: &str) -> Option<Option<N>> {
+    if field.is_empty() { Some(None) } else { field.parse().ok().map(Some) }
 }
 
 #[cfg(test)]

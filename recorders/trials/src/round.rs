@@ -130,24 +130,31 @@ impl Round {
 
     /// Reads names and values; what is not known is left as it is.
     pub(crate) fn of_pairs(pairs: &[(String, String)]) -> Self {
-        let of = |name: &str| pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
-        let bytes = |name: &str| of(name).and_then(|value| value.parse::<u64>().ok()).map(|bytes| bytes.min(1 << 20));
-        let switch = |name: &str| {
-            of(name).and_then(|value| match value {
-                "on" => Some(true),
-                "off" => Some(false),
-                _ => None,
-            })
-        };
-        let heap = [bytes("heap_small"), bytes("heap_large"), bytes("heap_offset")];
+        let heap = ["heap_small", "heap_large", "heap_offset"].map(|name| bytes_of(pairs, name));
         Round {
-            aslr: switch("aslr"),
-            env: bytes("env"),
-            argv: bytes("argv").map(|bytes| bytes.min(PATH_BYTES)),
-            stack: bytes("stack"),
+            aslr: switch_of(pairs, "aslr"),
+            env: bytes_of(pairs, "env"),
+            argv: bytes_of(pairs, "argv").map(|bytes| bytes.min(PATH_BYTES)),
+            stack: bytes_of(pairs, "stack"),
             heap: heap.iter().any(Option::is_some).then(|| heap.map(Option::unwrap_or_default)),
-            thp: switch("thp"),
+            thp: switch_of(pairs, "thp"),
         }
+    }
+}
+
+fn value_of<'p>(pairs: &'p [(String, String)], name: &str) -> Option<&'p str> {
+    pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+}
+
+fn bytes_of(pairs: &[(String, String)], name: &str) -> Option<u64> {
+    Some(value_of(pairs, name)?.parse::<u64>().ok()?.min(1 << 20))
+}
+
+fn switch_of(pairs: &[(String, String)], name: &str) -> Option<bool> {
+    match value_of(pairs, name)? {
+        "on" => Some(true),
+        "off" => Some(false),
+        _ => None,
     }
 }
 

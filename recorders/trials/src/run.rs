@@ -151,7 +151,7 @@ impl Runner {
     }
 }
 
-/// Whether a program shall load the shim, which counts allocations and moves memory.
+/// Whether a program must load the shim, which counts allocations and moves memory.
 fn needs_shim(prepared: &Prepared, how: How<'_>) -> bool {
     let has_knobs = how.round.heap.is_some() || how.round.stack.is_some();
     // A fixed layout has no blocks.

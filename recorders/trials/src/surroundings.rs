@@ -51,10 +51,14 @@ pub(crate) fn without_shim(plan: &Plan, name: &str, program: &Program, reason: &
     format!("`{name}` {reason}: {lacks}")
 }
 
+/// The text of a file without blanks around it.
+fn trimmed(path: &str) -> Option<String> {
+    std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+}
+
 /// Writes the facts about the recording as a whole.
 pub(crate) fn facts(plan: &Plan, ledger: &Ledger) -> Result<(), TrialError> {
-    let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
-    let memory = read("/proc/meminfo").and_then(|text| {
+    let memory = trimmed("/proc/meminfo").and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("MemTotal:"))?.to_owned();
         let kib = line.split_whitespace().nth(1)?.parse::<u64>().ok()?;
         Some((kib * 1024).to_string())
@@ -72,8 +76,8 @@ pub(crate) fn facts(plan: &Plan, ledger: &Ledger) -> Result<(), TrialError> {
         (Word::of_settings("layout"), Some(plan.layout.text())),
         (Word::of_settings("seed"), Some(plan.seed.to_string())),
         (Word::of_settings("stop"), Some(stop)),
-        (Word::of_names("host"), read("/proc/sys/kernel/hostname")),
-        (Word::of_settings("kernel"), read("/proc/sys/kernel/osrelease")),
+        (Word::of_names("host"), trimmed("/proc/sys/kernel/hostname")),
+        (Word::of_settings("kernel"), trimmed("/proc/sys/kernel/osrelease")),
         (Word::of_settings("cores"), std::thread::available_parallelism().map(|cores| cores.to_string()).ok()),
         (Word::of_settings("memory"), memory),
     ];

@@ -37,7 +37,7 @@ pub(crate) fn read_without_waiting(end: &File) -> io::Result<()> {
 pub(crate) fn pipe_bytes(end: &File) -> usize {
     // SAFETY: the call takes numbers.
     let bytes = unsafe { libc::fcntl(end.as_raw_fd(), libc::F_GETPIPE_SZ) };
-    // What the system makes by default.
+    // The default of the system.
     usize::try_from(bytes).unwrap_or(64 << 10)
 }
 
@@ -154,7 +154,7 @@ fn mount_flags(path: &Path) -> Option<libc::c_ulong> {
     unsafe { (libc::statvfs(path.as_ptr(), found.as_mut_ptr()) == 0).then(|| found.assume_init().f_flag) }
 }
 
-/// Whether this process may use huge pages; `None` if the system does not tell.
+/// Whether this process may use huge pages; `None` if the system does not say.
 pub(crate) fn uses_huge_pages() -> Option<bool> {
     // SAFETY: the call reads a number.
     let is_off = unsafe { libc::prctl(libc::PR_GET_THP_DISABLE, 0, 0, 0, 0) };

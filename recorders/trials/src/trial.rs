@@ -21,7 +21,7 @@ use crate::files::ValueFiles;
 use crate::layout::LayoutKind;
 use crate::ledger::Ledger;
 use crate::observer::Observer;
-use crate::plan::{Plan, VariantPlan};
+use crate::plan::Plan;
 use crate::reported::ReportFile;
 use crate::round::Seeds;
 use crate::run::{Prepared, Runner};
@@ -32,12 +32,12 @@ use crate::uncounted::Uncounted;
 /// A program that fails so often without ever succeeding is not run again.
 const MOST_FAILURES: u64 = 3;
 
-/// What came of a trial.
+/// The result of a trial.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// Runs, without warm-ups.
     pub runs: u64,
-    /// How many of them failed.
+    /// The number of runs that failed.
     pub failed: u64,
     /// Programs of which a run succeeded.
     pub succeeded_programs: usize,
@@ -45,7 +45,7 @@ pub struct Outcome {
     pub first_failure: Option<Failure>,
     /// Whether values are known as precisely as was asked for, if that was asked for.
     pub reached: Option<bool>,
-    /// How precisely they are known, if that was asked for and there are enough of them to tell.
+    /// The precision of the values, if one was asked for and there are enough runs to tell.
     pub precision: Option<f64>,
     /// The observer or SIGTERM stopped it.
     pub cancelled: bool,
@@ -83,7 +83,7 @@ pub(crate) struct Variant<'p> {
     pub(crate) failed: u64,
     /// Values by metric, in groups by run.
     pub(crate) values: HashMap<String, Vec<Vec<f64>>>,
-    /// What was counted, under a fixed layout.
+    /// Exact counts, under a fixed layout.
     pub(crate) counts: Counts,
 }
 
@@ -119,8 +119,9 @@ impl<'p> Trial<'p> {
         why.iter().for_each(|why| observer.note(why));
         let runner = Runner::new(plan.input.as_deref(), &plan.output, found)?;
         let missing = missing_knobs(plan.layout, observer);
-        let prepare = |variant: &VariantPlan| runner.prepare(variant.command.words(&plan.shell)?, missing);
-        let prepared: Vec<Prepared> = plan.variants.iter().map(prepare).collect::<Result<_, _>>()?;
+        let commands = plan.variants.iter().map(|variant| variant.command.words(&plan.shell));
+        let prepared: Vec<Prepared> =
+            commands.map(|words| runner.prepare(words?, missing)).collect::<Result<_, TrialError>>()?;
         let ledger = Ledger::new(create()?);
         facts(plan, &ledger)?;
         let mut variants: Vec<Variant<'p>> = Vec::new();
