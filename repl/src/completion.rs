@@ -1,4 +1,4 @@
-//! What Tab offers: verbs, kinds, types, attributes of expressions, orders, sets, settings, names of files.
+//! Completion with Tab: verbs, kinds, types, attributes of expressions, orders, sets, settings, names of files.
 
 mod files;
 
@@ -20,7 +20,7 @@ use barrow_query::flags::{question_flags, shown};
 const MOST_TYPES: usize = 100;
 const TYPE_ORDERS: [&str; 4] = ["size", "count", "unmanaged", "retained"];
 const GROUPS: [&str; 4] = ["type", "kind", "site", "generation"];
-/// What help calls the value of a flag that is the name of a file.
+/// Values of flags that are names of files, as help calls them.
 const FILE_VALUES: [&str; 4] = ["DST", "FILE", "OTHER", "PATH"];
 
 /// Completes lines about one recording.
@@ -36,7 +36,7 @@ impl Completer {
         Completer { recording, sets: Vec::new() }
     }
 
-    /// Where the last word of a line begins, and what it may be.
+    /// The start of the last word of a line, and its completions.
     fn offered(&self, line: &str) -> (usize, Vec<String>) {
         let file = files::start(line);
         if is_before_file(&line[..file]) {
@@ -60,7 +60,7 @@ impl Completer {
         }
     }
 
-    /// What may follow `by`.
+    /// The orders that `by` accepts.
     fn orders(&self, verb: &str) -> Vec<&'static str> {
         let takes_processes = commands::named(verb).is_ok_and(|command| matches!(command.name, "find" | "processes"));
         let of_processes =
@@ -68,7 +68,7 @@ impl Completer {
         orders(verb).into_iter().chain(of_processes).collect()
     }
 
-    /// What may follow `verb` and begins like `word`.
+    /// The words that `verb` accepts and that begin with `word`.
     fn choices(&self, verb: &str, word: &str) -> Vec<String> {
         let Ok(command) = commands::named(verb) else { return Vec::new() };
         let fixed: Vec<String> = match command.completion {
@@ -108,7 +108,7 @@ impl Completer {
     }
 }
 
-/// What may follow `by`, about objects.
+/// The orders of objects that `by` accepts.
 fn orders(verb: &str) -> Vec<&'static str> {
     match commands::named(verb).map(|command| command.name) {
         Ok(verb @ ("find" | "list" | "group")) => commands::object_orders(verb),
@@ -120,7 +120,7 @@ fn orders(verb: &str) -> Vec<&'static str> {
     }
 }
 
-/// Whether the name of a file is to follow these words, and maybe nothing else.
+/// Whether only the name of a file can follow these words.
 fn is_before_file(before: &str) -> bool {
     let before = before.trim_end();
     if let Some(compared) = before.strip_suffix('>') {
@@ -161,8 +161,8 @@ fn begins(choice: &str, word: &str) -> bool {
     beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(word))
 }
 
-/// Where the word begins that ends at the end of `line`: after a blank or an operator, or at a quote
-/// that is still open.
+/// The start of the word that ends at the end of `line`: after a blank or an operator, or at a quote that is still
+/// open.
 fn word_start(line: &str) -> usize {
     if line.matches('"').count() % 2 == 1 {
         return line.rfind('"').unwrap_or(0);
@@ -176,10 +176,9 @@ impl rustyline::completion::Completer for Completer {
 
     fn complete(&self, line: &str, position: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         let (start, choices) = self.offered(&line[..position]);
-        // What is inserted is drawn, too: a name with hidden characters is not offered.
+        // Inserted text is drawn, too: a name with hidden characters is not offered.
         let choices = choices.into_iter().filter(|choice: &String| !choice.contains(visible::is_hidden));
-        let pair = |choice: String| Pair { display: choice.clone(), replacement: choice };
-        Ok((start, choices.map(pair).collect()))
+        Ok((start, choices.map(|choice| Pair { display: choice.clone(), replacement: choice }).collect()))
     }
 }
 

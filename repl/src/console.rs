@@ -17,7 +17,7 @@ pub struct Console {
     session: Session,
 }
 
-/// What a line printed.
+/// The text that a line printed, and its exit code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Printed {
     /// The answer, or why there is none.

@@ -23,29 +23,29 @@ static STOP: AtomicBool = AtomicBool::new(false);
 static IS_SESSION: AtomicBool = AtomicBool::new(false);
 /// A command of `| COMMAND` runs.
 static HAS_COMMAND: AtomicBool = AtomicBool::new(false);
-/// That command is to be ended.
+/// That command must end.
 static END_COMMAND: AtomicBool = AtomicBool::new(false);
 /// Writes to stdout that began and that ended: odd while one is under way.
 static PRINTED: AtomicU64 = AtomicU64::new(0);
 static PRESSED: Mutex<Option<Pressed>> = Mutex::new(None);
 
-/// How long a question may take to stop before ending the process is offered.
+/// Time that a question has to stop, before ending the process is offered.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The offer has to be read before it is taken: a key that is held down repeats faster.
 const READING: Duration = Duration::from_millis(300);
-/// How long the offer holds.
+/// Time that the offer is valid.
 const OFFER: Duration = Duration::from_secs(5);
-/// How long a write may be blocked after Ctrl-C.
+/// Time that a write may be blocked after Ctrl-C.
 const BLOCKED: Duration = Duration::from_millis(500);
 
-/// When Ctrl-C was pressed during this question.
+/// The times at which Ctrl-C was pressed during this question.
 #[derive(Debug, Clone, Copy)]
 struct Pressed {
     first: Instant,
     offered: Option<Instant>,
 }
 
-/// What a further Ctrl-C does in a session.
+/// The effect of a further Ctrl-C in a session.
 #[derive(Debug, PartialEq, Eq)]
 enum Deed {
     Wait,
@@ -117,7 +117,7 @@ impl Running {
         Running
     }
 
-    /// Whether the command is to be ended.
+    /// Whether the command must end.
     pub(crate) fn is_to_end(&self) -> bool {
         END_COMMAND.load(Ordering::Relaxed)
     }

@@ -27,7 +27,7 @@ use crate::error::ReplError;
 use crate::interrupt;
 use crate::progress::ProgressLine;
 
-/// Where a recording goes unless told.
+/// The default path of the recording.
 const DESTINATION: &str = "trial.barrow";
 /// A run failed.
 const RUN_FAILED: u8 = 1;
@@ -116,7 +116,7 @@ fn exports(flags: &Flags) -> Result<Vec<(ExportFormat, PathBuf)>, QueryError> {
     }
 }
 
-/// What makes times vary on this machine; refuses to measure if that was asked for.
+/// Reports what makes times vary on this machine; an error if the flags require that nothing does.
 fn tell_disturbances(flags: &Flags) -> Result<(), QueryError> {
     let found = disturbances();
     if found.is_empty() {
@@ -164,7 +164,7 @@ fn tell_values(
     let mut terminal = Terminal::new(flags)?;
     let name = to.to_string_lossy();
     terminal.open(&name)?;
-    // How tables are shown; all other flags were those of the runs.
+    // Only flags for tables apply here; all others were those of the runs.
     let mut shown = Flags::default();
     shown.format = flags.format;
     let (TrialFlags { sort, time_unit, .. }, of_answers) = (&flags.question.trial, &mut shown.question.trial);

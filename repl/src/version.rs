@@ -1,4 +1,4 @@
-//! What `barrow --version` says: the program's version, its commit, and the format it writes.
+//! The text of `barrow --version`: the program's version, its commit, and the format it writes.
 
 use std::sync::LazyLock;
 

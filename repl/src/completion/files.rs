@@ -7,7 +7,7 @@ use barrow_query::answer::visible;
 /// More choices than this do not help.
 const MOST: usize = 200;
 
-/// Where the name of a file begins that ends at the end of `line`: after a blank or a `>`, or at a quote that is open.
+/// The start of the file name that ends at the end of `line`: after a blank or a `>`, or at a quote that is open.
 pub(super) fn start(line: &str) -> usize {
     if line.matches('"').count() % 2 == 1 {
         return line.rfind('"').unwrap_or(0);

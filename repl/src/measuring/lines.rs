@@ -14,8 +14,7 @@ const BUILTINS: &str = ". : alias bg cd command eval exec exit export fg getopts
 pub(super) fn without_shell(line: &str) -> Result<Command, QueryError> {
     let words = shlex::split(line).filter(|words| !words.is_empty());
     let words = words.ok_or_else(|| QueryError::usage(format!("`{line}` is no command: a quote is not closed")))?;
-    let needs_shell = |word: &String| matches!(word.as_str(), "|" | "||" | "&&" | ";" | "&" | ">" | ">>" | "<");
-    if words.iter().any(needs_shell) {
+    if words.iter().any(|word| matches!(word.as_str(), "|" | "||" | "&&" | ";" | "&" | ">" | ">>" | "<")) {
         return Err(QueryError::usage(format!(
             "`{line}` needs a shell, and the command after `--` has none: give both as lines, or add `--shell=sh`"
         )));

@@ -40,9 +40,8 @@ pub(super) fn parameters(flags: &TrialFlags) -> Result<Vec<Parameter>, QueryErro
 fn scanned(from: &str, to: &str, step: &str) -> Result<Vec<String>, QueryError> {
     let wrong =
         || QueryError::usage(format!("`--parameter-scan` goes from a number to a larger one, not {from} to {to}"));
-    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
-    let (first, last) = (number(from).ok_or_else(wrong)?, number(to).ok_or_else(wrong)?);
-    let steps = number(step).filter(|step| *step > 0.0);
+    let (first, last) = (finite(from).ok_or_else(wrong)?, finite(to).ok_or_else(wrong)?);
+    let steps = finite(step).filter(|step| *step > 0.0);
     let steps = steps.ok_or_else(|| QueryError::usage("the step of a parameter is a number above 0"))?;
     if first > last {
         return Err(wrong());
@@ -54,11 +53,18 @@ fn scanned(from: &str, to: &str, step: &str) -> Result<Vec<String>, QueryError> 
     }
     let of_first = decimals(from, first);
     let others = of_first.max(decimals(step, steps));
-    let places = |at: usize| if at == 0 { of_first } else { others };
-    Ok((0..count as usize).map(|at| format!("{:.*}", places(at), first + at as f64 * steps)).collect())
+    let values = (0..count as usize).map(|at| {
+        let places = if at == 0 { of_first } else { others };
+        format!("{:.places$}", first + at as f64 * steps)
+    });
+    Ok(values.collect())
 }
 
-/// How many decimals a number is written with; of one with an exponent, how many it needs.
+fn finite(text: &str) -> Option<f64> {
+    text.parse::<f64>().ok().filter(|number| number.is_finite())
+}
+
+/// The number of decimals of a number as it was written; of one with an exponent, the number that it needs.
 fn decimals(text: &str, number: f64) -> usize {
     let needed = number.to_string();
     let text = if text.contains(['e', 'E']) { &needed } else { text };
@@ -118,7 +124,7 @@ mod tests {
         }
     }
 
-    /// What hyperfine 1.15 makes of the same flags.
+    /// The numbers that hyperfine 1.15 makes from the same flags.
     #[test]
     fn numbers_are_written_as_hyperfine_writes_them() {
         let cases: [(&str, &str, &str, &[&str]); 6] = [

@@ -158,8 +158,8 @@ fn ignored(text: &str) -> Result<IgnoreFailure, QueryError> {
     })
 }
 
-/// Where the standard output of programs goes. It is read if something looks for values in it, and otherwise discarded: to
-/// read it takes time, which a program that prints much is measured with.
+/// The destination of the standard output of programs. It is read if values are searched in it, and discarded
+/// otherwise: reading takes time, which adds to the measured time of a program that prints much.
 fn output(trial: &TrialFlags) -> Result<OutputTo, QueryError> {
     let reads_all = trial.read.iter().any(|file| file.as_os_str() == "-");
     let to = match trial.program_output.as_deref().map(|path| (path, path.to_str())) {

@@ -18,8 +18,9 @@ use super::refused;
 /// # Errors
 /// A usage error, a file that cannot be read.
 pub(super) fn replay(flags: &Flags, run: u32, words: &[String], command: &[OsString]) -> Result<u8, ReplError> {
-    let usage = || ReplError::usage("which recording? `barrow trial --replay RUN FILE`");
-    let [file] = words else { return Err(usage()) };
+    let [file] = words else {
+        return Err(ReplError::usage("which recording? `barrow trial --replay RUN FILE`"));
+    };
     if !command.is_empty() {
         return Err(ReplError::usage("a replayed run has its command in the recording; none follows `--`"));
     }
