@@ -119,7 +119,7 @@ impl Terminal {
     }
 }
 
-/// How an answer is printed.
+/// The settings for printing an answer.
 struct Target<'t> {
     file: Option<&'t OpenFile>,
     format: Format,
@@ -192,11 +192,14 @@ fn draw(
     drawing.end(out)
 }
 
-/// How many columns the terminal has that stdout is; `None` if it is none.
+/// The width in columns of the terminal that stdout is; `None` if it is not one.
 fn terminal_width() -> Option<usize> {
     const UNKNOWN: usize = 80;
-    let known = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
-    io::stdout().is_terminal().then(|| known().filter(|&width| width > 0).unwrap_or(UNKNOWN))
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    let known = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    Some(known.filter(|&width| width > 0).unwrap_or(UNKNOWN))
 }
 
 /// Writes a file that appears whole or not at all; what is no regular file, such as a device, is written into.

@@ -1,4 +1,4 @@
-//! What a command line asks for: one question, lines to run, or the prompt.
+//! Reads a command line: one question, lines to run, or the prompt.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -18,7 +18,7 @@ use crate::{interrupt, manual, prompt, reporting, watching};
 #[cfg(target_os = "linux")]
 use crate::{measuring, recording};
 
-/// What is printed for `barrow` alone.
+/// The text for `barrow` alone.
 const SHORT_HELP: &str = "\
 barrow VERB FILE [ARGS]     one answer, like: barrow summary FILE all
 barrow FILE                 the prompt
@@ -27,7 +27,7 @@ barrow help                 what can be asked
 barrow --help               that and the flags
 ";
 
-/// What is to be done.
+/// The task of a command line.
 enum Invocation<'a> {
     /// Print what can be asked.
     Help,
@@ -143,14 +143,13 @@ fn ask_once(
         _ => {}
     }
     let mut terminal = Terminal::new(flags)?;
-    let question = |words| Question::of_words(command, words, false, flags);
     let question = match (command.subject, words.split_first()) {
         (Subject::Session, _) => {
             return Err(ReplError::usage(format!("{} only means something at the prompt: barrow FILE", command.name)));
         }
         (Subject::Nothing | Subject::Growing | Subject::Program, _) => {
             interrupt::listen();
-            question(words)
+            Question::of_words(command, words, false, flags)
         }
         (Subject::Recording, None) => {
             let arguments = format!("FILE {}", command.arguments);
@@ -158,7 +157,7 @@ fn ask_once(
         }
         (Subject::Recording, Some((file, rest))) => {
             interrupt::listen();
-            let question = question(rest);
+            let question = Question::of_words(command, rest, false, flags);
             terminal.open_for(file, &question)?;
             question
         }

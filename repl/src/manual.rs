@@ -45,8 +45,8 @@ pub(crate) fn answer(command: &'static Command, words: &[String]) -> Result<(), 
         (_, word) => {
             let shell = word.and_then(|word| word.parse::<Shell>().ok());
             let shell = shell.filter(|shell| matches!(shell, Shell::Bash | Shell::Zsh | Shell::Fish));
-            let unknown = || ReplError::usage(format!("which shell? `barrow {}`", command.usage()));
-            clap_complete::generate(shell.ok_or_else(unknown)?, &mut program(), "barrow", &mut text);
+            let shell = shell.ok_or_else(|| ReplError::usage(format!("which shell? `barrow {}`", command.usage())))?;
+            clap_complete::generate(shell, &mut program(), "barrow", &mut text);
         }
     }
     io::stdout().write_all(&text)?;

@@ -8,14 +8,14 @@ use barrow_query::{Answer, Format};
 
 use crate::interrupt;
 
-/// What every drawing needs besides the answer.
+/// Inputs of every drawing besides the answer.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Context<'a> {
     /// The recording asked, as it was named.
     pub(crate) file: Option<&'a str>,
-    /// What the recording lost.
+    /// The damage of the recording.
     pub(crate) damage: Option<&'a str>,
-    /// How wide the terminal is that the answer goes to, in columns; `None` where it goes elsewhere: then nothing is cut.
+    /// The width in columns of the terminal that shows the answer; `None` if it goes elsewhere: then nothing is cut.
     pub(crate) width: Option<usize>,
     /// Whether headings may be coloured.
     pub(crate) colour: bool,

@@ -17,7 +17,7 @@ use crate::interrupt::{self, Running};
 const PIECE_BYTES: usize = 1 << 16;
 /// Pieces that may wait for the command.
 const PIECES: usize = 4;
-/// How long to wait for a command before the next look.
+/// Time between two checks whether a command has ended.
 const NAP: Duration = Duration::from_millis(2);
 
 /// Runs a command of the shell and writes into it. A command that does not read to the end is no error.
@@ -33,7 +33,7 @@ pub(crate) fn pipe(command: &str, draw: impl FnOnce(&mut dyn Write) -> io::Resul
     std::thread::spawn(move || waiting.iter().try_for_each(|piece| stdin.write_all(&piece)));
     let mut out = BufWriter::with_capacity(PIECE_BYTES, Feed(pieces));
     let drawn = draw(&mut out).and_then(|()| out.flush());
-    // What is left in the buffer ends with a whole row; then the command sees the end.
+    // The rest of the buffer ends with a whole row; then the command sees the end.
     drop(out);
     end_of(&mut shell, &running)?;
     match drawn {

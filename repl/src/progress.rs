@@ -1,4 +1,4 @@
-//! What a long question shows on stderr: phase, rate and time left.
+//! Progress of a long question on stderr: phase, rate and time left.
 //!
 //! Nothing in its first second, unless a part of the answer is known at once. Then one line that rewrites itself on a
 //! terminal, and elsewhere a plain line at most every two seconds.
@@ -15,7 +15,7 @@ use barrow_query::answer::visible;
 use crate::complaint::complain;
 use crate::interrupt;
 
-/// How long a question may take before it shows anything.
+/// Time that a question may take before it shows anything.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The progress of questions on stderr; shared by the threads that work on them. Ctrl-C stops them.
@@ -30,7 +30,7 @@ pub(crate) struct ProgressLine {
 
 #[derive(Debug)]
 struct Shown {
-    /// What is known of the answer so far.
+    /// The part of the answer that is known.
     known: String,
     phase: String,
     total: u64,
@@ -78,7 +78,7 @@ impl ProgressLine {
         }
     }
 
-    /// How long a line stays.
+    /// Time that a line stays.
     fn pause(&self) -> Duration {
         if self.terminal { Duration::from_millis(100) } else { Duration::from_secs(2) }
     }

@@ -114,9 +114,13 @@ fn prompt(session: &Session) -> String {
 }
 
 fn history_file() -> Option<PathBuf> {
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let state = variable("XDG_STATE_HOME").or_else(|| variable("HOME").map(|home| home.join(".local/state")))?;
     Some(state.join("barrow").join("history"))
+}
+
+/// The path in a variable of the environment that is not empty.
+fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 fn unreadable(error: ReadlineError) -> ReplError {

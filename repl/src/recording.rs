@@ -13,7 +13,7 @@ use crate::complaint::complain;
 use crate::destination::create;
 use crate::error::ReplError;
 
-/// Where a recording goes unless told.
+/// The default path of the recording.
 const DESTINATION: &str = "record.barrow";
 /// barrow failed, not the command.
 const FAILED: u8 = 125;
@@ -127,8 +127,8 @@ fn shell_line(command: &[OsString]) -> String {
 }
 
 fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-+=./,:@%".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
+    let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "_-+=./,:@%".contains(c));
+    match is_plain && !word.is_empty() {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
     }

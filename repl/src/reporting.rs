@@ -18,8 +18,9 @@ use crate::version::version;
 /// # Errors
 /// A usage error, those of questions, a file that cannot be written.
 pub(crate) fn run(flags: &Flags, command: &'static Command, words: &[String]) -> Result<u8, ReplError> {
-    let which = || ReplError::usage(format!("which file? `barrow {}`", command.usage()));
-    let (name, rest) = words.split_first().ok_or_else(which)?;
+    let Some((name, rest)) = words.split_first() else {
+        return Err(ReplError::usage(format!("which file? `barrow {}`", command.usage())));
+    };
     if let Some(word) = rest.first() {
         return Err(command.refuses(word).into());
     }

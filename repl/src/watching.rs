@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use barrow_analyzer::{AnalyzerError, Growing, Look, LostSnapshot, Recording, SnapshotId, Totals};
-use barrow_query::answer::{Answer, Column, Unit, Value, units};
+use barrow_query::answer::{Answer, Column, Value, units};
 use barrow_query::commands::Command;
 use barrow_query::error::code;
 use barrow_query::flags::Until;
@@ -29,8 +29,9 @@ const NAP: Duration = Duration::from_millis(50);
 /// # Errors
 /// A usage error, a file that is no recording, those of questions.
 pub(crate) fn run(flags: &Flags, command: &'static Command, words: &[String]) -> Result<u8, ReplError> {
-    let which = || ReplError::usage(format!("which file? `barrow {} FILE`", command.name));
-    let (name, rest) = words.split_first().ok_or_else(which)?;
+    let Some((name, rest)) = words.split_first() else {
+        return Err(ReplError::usage(format!("which file? `barrow {} FILE`", command.name)));
+    };
     if let Some(word) = rest.first() {
         return Err(command.refuses(word).into());
     }
@@ -64,7 +65,7 @@ struct Watch {
     until: Option<u32>,
     /// The last snapshot that was shown, and its totals.
     before: Option<(SnapshotId, Totals)>,
-    /// How many were shown.
+    /// Number of snapshots that were shown.
     rows: u64,
     /// The exit code of the first line that failed.
     failure: u8,
@@ -132,7 +133,8 @@ impl Watch {
             self.terminal.session.follow(&self.name, Arc::clone(recording), snapshot);
             self.row(recording, snapshot)?;
             let code = run_lines(&mut self.terminal, self.lines.clone().into_iter());
-            // What cannot be asked of this snapshot, such as an object that is not there yet, may be asked of later ones.
+            // Later snapshots may answer a question that this one cannot, such as one about an object that is not there
+            // yet.
             if code == code::STOPPED || self.terminal.session.has_ended() {
                 return Ok(Some(code));
             }
@@ -225,36 +227,37 @@ fn aligned(cells: [String; 8]) -> String {
 }
 
 fn cells(snapshot: SnapshotId, now: &Totals, before: Option<&Totals>) -> [String; 8] {
-    let change = |of: fn(&Totals) -> u64, magnitude: fn(u64) -> String| {
-        let Some(before) = before else { return String::new() };
-        match Value::change(of(before), of(now)) {
-            Value::Change(difference) => units::change(difference, magnitude),
-            _ => String::new(),
-        }
-    };
     [
         snapshot.to_string(),
         units::grouped(now.objects),
-        change(|totals| totals.objects, units::grouped),
+        change_text(before.map(|before| before.objects), now.objects, units::grouped),
         units::grouped(now.references),
         units::size(now.heap_bytes),
-        change(|totals| totals.heap_bytes, units::size),
+        change_text(before.map(|before| before.heap_bytes), now.heap_bytes, units::size),
         units::size(now.unmanaged_bytes),
-        change(|totals| totals.unmanaged_bytes, units::size),
+        change_text(before.map(|before| before.unmanaged_bytes), now.unmanaged_bytes, units::size),
     ]
 }
 
+fn change_text(before: Option<u64>, now: u64, magnitude: fn(u64) -> String) -> String {
+    match before.map(|before| Value::change(before, now)) {
+        Some(Value::Change(difference)) => units::change(difference, magnitude),
+        _ => String::new(),
+    }
+}
+
 fn facts(snapshot: SnapshotId, time_ns: Option<u64>, now: &Totals, before: Option<&Totals>) -> Answer {
-    let change = |of: fn(&Totals) -> u64| before.map(|before| Value::change(of(before), of(now)));
-    let column = |key, unit| Column::new(key, unit);
+    let objects_change = before.map(|before| Value::change(before.objects, now.objects));
+    let shallow_change = before.map(|before| Value::change(before.heap_bytes, now.heap_bytes));
+    let unmanaged_change = before.map(|before| Value::change(before.unmanaged_bytes, now.unmanaged_bytes));
     Answer::default()
-        .fact(column("snapshot", Unit::Number), snapshot.0)
-        .fact(column("time_ns", Unit::Duration), time_ns)
-        .fact(column("objects", Unit::Count), now.objects)
-        .fact(column("objects_change", Unit::Count), change(|totals| totals.objects))
-        .fact(column("references", Unit::Count), now.references)
-        .fact(column("shallow_bytes", Unit::Bytes), now.heap_bytes)
-        .fact(column("shallow_bytes_change", Unit::Bytes), change(|totals| totals.heap_bytes))
-        .fact(column("unmanaged_bytes", Unit::Bytes), now.unmanaged_bytes)
-        .fact(column("unmanaged_bytes_change", Unit::Bytes), change(|totals| totals.unmanaged_bytes))
+        .fact(Column::number("snapshot"), snapshot.0)
+        .fact(Column::duration("time_ns"), time_ns)
+        .fact(Column::count("objects"), now.objects)
+        .fact(Column::count("objects_change"), objects_change)
+        .fact(Column::count("references"), now.references)
+        .fact(Column::bytes("shallow_bytes"), now.heap_bytes)
+        .fact(Column::bytes("shallow_bytes_change"), shallow_change)
+        .fact(Column::bytes("unmanaged_bytes"), now.unmanaged_bytes)
+        .fact(Column::bytes("unmanaged_bytes_change"), unmanaged_change)
 }
