@@ -1,4 +1,4 @@
-//! What was asserted, and whether it holds.
+//! The assertions, and whether they hold.
 
 use barrow_query::answer::Answer;
 use barrow_query::answer::text::text;

@@ -58,8 +58,10 @@ pub(crate) fn spark(html: &mut Html, values: &[u64], format: fn(u64) -> String) 
 /// The line of a series between two values.
 fn path(values: &[u64], bottom: u64, top: u64, (width, height): (f64, f64)) -> String {
     let parts = values.len().min(MOST_POINTS);
-    let part = |at: usize| &values[at * values.len() / parts..(at + 1) * values.len() / parts];
-    let points = (0..parts).map(|at| part(at).iter().copied().max().unwrap_or(0));
+    let points = (0..parts).map(|at| {
+        let part = &values[at * values.len() / parts..(at + 1) * values.len() / parts];
+        part.iter().copied().max().unwrap_or(0)
+    });
     let range = top.saturating_sub(bottom).max(1) as f64;
     let steps: Vec<String> = points
         .enumerate()

@@ -1,4 +1,4 @@
-//! How much of each answer a report shows: less and less until it fits.
+//! The amount of each answer that a report shows: less and less until it fits.
 
 /// Rows of each section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,13 +18,12 @@ pub(crate) struct Detail {
 }
 
 impl Detail {
-    /// What a report shows if it fits.
+    /// The detail of a report that need not be shortened.
     pub(crate) const FULL: Detail =
         Detail { snapshots: 200, growth: 40, suspects: 20, types: 60, changes: 40, cells: 800 };
 
     /// About half of it; `None` if that would be nothing.
     pub(crate) fn less(self) -> Option<Detail> {
-        let half = |rows: usize| rows.div_ceil(2).max(1);
         let less = Detail {
             snapshots: half(self.snapshots),
             growth: half(self.growth),
@@ -35,4 +34,8 @@ impl Detail {
         };
         (less != self).then_some(less)
     }
+}
+
+fn half(rows: usize) -> usize {
+    rows.div_ceil(2).max(1)
 }

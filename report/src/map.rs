@@ -51,7 +51,7 @@ fn cells(places: &[Place]) -> Vec<Cell> {
             continue;
         }
         below.sort_by_key(|&child| std::cmp::Reverse(places[child].retained));
-        // What the place has itself, and what is left out, is a rectangle as well: that of the place shows there.
+        // The place's own size, and the part that is left out, form a rectangle as well: the place itself shows there.
         let mut parts: Vec<(u64, Option<usize>)> = below.iter().map(|&at| (places[at].retained, Some(at))).collect();
         parts.push((places[cell.place].rest, None));
         parts.sort_by_key(|&(bytes, _)| std::cmp::Reverse(bytes));

@@ -1,4 +1,4 @@
-//! Where the recording comes from, and its snapshots.
+//! The origin of the recording, and its snapshots.
 
 use barrow_query::answer::{Answer, units};
 
@@ -16,42 +16,46 @@ const ARGUMENTS: &str = "argv";
 /// Rows of a table that is always shown.
 const SHORT: usize = 12;
 
-/// What the file says of itself, and of the program that was recorded.
+/// Draws the facts of the file about itself, and about the program that was recorded.
 pub(crate) fn provenance(html: &mut Html, file: &str, options: &Options, answer: &Answer) {
     let facts = answer.facts.iter().filter(|fact| fact.column.audience.has_people() && !fact.column.key.is_empty());
     html.element("dl", &[], |html| {
-        let mut fact = |name: &str, value: &str| {
-            html.leaf("dt", &[], name);
-            html.leaf("dd", &[], value);
-        };
-        fact("file", file);
+        fact(html, "file", file);
         for found in facts {
             let value = barrow_query::answer::text::text(&found.value, found.column.unit);
-            fact(&found.column.heading, &value);
+            fact(html, &found.column.heading, &value);
         }
         if let Some(rows) = Rows::of(answer, "facts") {
             // Arguments of a program may be anything that somebody typed.
             let shown = (0..rows.len()).filter(|&row| options.with_texts || rows.text(row, "key") != ARGUMENTS);
-            shown.for_each(|row| fact(rows.text(row, "key"), rows.text(row, "value")));
+            shown.for_each(|row| fact(html, rows.text(row, "key"), rows.text(row, "value")));
         }
-        fact("reported by", &format!("barrow {}", options.version));
+        fact(html, "reported by", &format!("barrow {}", options.version));
     });
+}
+
+fn fact(html: &mut Html, name: &str, value: &str) {
+    html.leaf("dt", &[], name);
+    html.leaf("dd", &[], value);
+}
+
+fn numbers(rows: &Rows<'_>, key: &str) -> Vec<u64> {
+    (0..rows.len()).map(|row| rows.number(row, key)).collect()
 }
 
 /// Charts of all snapshots, and a row for each.
 pub(crate) fn series(html: &mut Html, answer: &Answer, detail: Detail) {
     let Some(table) = answer.tables.iter().find(|table| table.key == "snapshots") else { return };
     let rows = Rows::of(answer, "snapshots").expect("the table is there");
-    let values = |key: &str| (0..rows.len()).map(|row| rows.number(row, key)).collect::<Vec<u64>>();
     if rows.len() > 1 {
         html.element("div", &[("class", "charts")], |html| {
             for (heading, key) in [("shallow size", "heap_bytes"), ("unmanaged size", "unmanaged_bytes")] {
-                let values = values(key);
+                let values = numbers(&rows, key);
                 if values.iter().any(|&value| value > 0) {
                     chart(html, heading, &values, units::size);
                 }
             }
-            chart(html, "objects", &values("objects"), units::grouped);
+            chart(html, "objects", &numbers(&rows, "objects"), units::grouped);
         });
     }
     let mut shown = table.clone();

@@ -17,7 +17,7 @@ const STYLE: &str = include_str!("style.css");
 /// No scripts and nothing from elsewhere, even if some text were not escaped.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// What a report is to hold.
+/// Options of a report.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Texts and names of objects are shown. They may be anything that the program had in memory.
@@ -42,7 +42,7 @@ impl Default for Options {
 pub struct Made {
     /// The file.
     pub html: Vec<u8>,
-    /// Whether what was asserted holds.
+    /// Whether the assertions hold.
     pub outcome: Outcome,
 }
 
@@ -61,18 +61,17 @@ pub fn make(session: &mut Session, options: &Options) -> Result<Made, QueryError
             let outcome = answers.asserted.as_ref().map_or(Outcome::Answered, |answer| answer.outcome);
             return Ok(Made { html: html.into_bytes(), outcome });
         }
-        let too_small = || {
+        detail = detail.less().ok_or_else(|| {
             let least = units::size(html.len() as u64);
             QueryError::usage(format!("a report takes {least} at least; give a larger `--max-size`"))
-        };
-        detail = detail.less().ok_or_else(too_small)?;
+        })?;
     }
 }
 
 /// An answer, or why there is none.
 type Asked = Result<Answer, QueryError>;
 
-/// What was asked, and its answers.
+/// The answers to the questions of a report.
 struct Answers {
     /// The file, as lines name it.
     file: String,
@@ -113,14 +112,13 @@ impl Answers {
             Some([one, other]) => Some([one?, other?]),
             None => None,
         };
-        let mut ask = |line: &str| stopped(ask(session, line));
         Ok(Answers {
-            growth: ask("growth 1000")?,
-            suspects: ask("leaks")?,
-            types: ask("top 1000")?,
-            difference: ask("diff 0 last")?,
-            tree: ask(&format!("dominators --cells {}", Detail::FULL.cells))?,
-            below_roots: ask("dominators by type")?,
+            growth: stopped(ask(session, "growth 1000"))?,
+            suspects: stopped(ask(session, "leaks"))?,
+            types: stopped(ask(session, "top 1000"))?,
+            difference: stopped(ask(session, "diff 0 last"))?,
+            tree: stopped(ask(session, &format!("dominators --cells {}", Detail::FULL.cells)))?,
+            below_roots: stopped(ask(session, "dominators by type"))?,
             file,
             damage,
             snapshots,
@@ -292,7 +290,7 @@ fn of_answer(html: &mut Html, asked: &Asked, drawing: Drawing<'_>, noun: &str) {
     }
 }
 
-/// What an answer says besides its table.
+/// Draws the notes of an answer.
 fn notes(html: &mut Html, answer: &Answer) {
     for text in answer.notes.iter().filter(|text| !text.starts_with('…') && !text.is_empty()) {
         note(html, text);
@@ -328,10 +326,12 @@ fn asserted(session: &mut Session, flags: &QuestionFlags) -> Result<Option<Answe
 
 /// The words that assert the same in a shell.
 fn assertion_words(flags: &QuestionFlags) -> String {
-    let file = |path: &Path| quoted(&path.display().to_string());
     let mut words: Vec<String> = flags.assertions.iter().map(|assertion| quoted(assertion)).collect();
-    words.extend(flags.from.iter().map(|path| format!("--from {}", file(path))));
-    words.extend(flags.allow.iter().map(|path| format!("--allow {}", file(path))));
+    for (flag, path) in
+        flags.from.iter().map(|path| ("--from", path)).chain(flags.allow.iter().map(|path| ("--allow", path)))
+    {
+        words.push(format!("{flag} {}", quoted(&path.display().to_string())));
+    }
     words.extend(flags.baseline.iter().map(|baseline| format!("--baseline {}", quoted(baseline))));
     words.join(" ")
 }

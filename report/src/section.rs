@@ -7,7 +7,7 @@ pub(crate) struct Section {
     /// Its name in links.
     pub(crate) id: &'static str,
     pub(crate) heading: &'static str,
-    /// What a shell asks.
+    /// The question, as a line for a shell.
     pub(crate) line: String,
     pub(crate) body: Html,
 }
@@ -29,7 +29,7 @@ pub(crate) fn note(html: &mut Html, text: &str) {
     html.element("p", &[("class", "note")], |html| html.text(text));
 }
 
-/// What is left out, and where the rest is.
+/// Says how many rows are left out, and where they are.
 pub(crate) fn left_out(html: &mut Html, left: usize, noun: &str) {
     if left > 0 {
         let left = barrow_query::answer::units::counted(left as u64, noun);
@@ -39,7 +39,6 @@ pub(crate) fn left_out(html: &mut Html, left: usize, noun: &str) {
 
 /// A word as a shell takes it.
 pub(crate) fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._/-@".contains(c);
-    let is_plain = !word.is_empty() && word.chars().all(is_plain);
+    let is_plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "._/-@".contains(c));
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }

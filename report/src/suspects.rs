@@ -70,7 +70,7 @@ fn accumulated(html: &mut Html, kinds: &[Value]) {
     });
 }
 
-/// What holds it, from the root on.
+/// Draws the path that holds it, from the root on.
 fn path(html: &mut Html, steps: &[Value], with_texts: bool) {
     if steps.is_empty() {
         return;

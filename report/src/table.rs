@@ -12,10 +12,10 @@ const TEXTS: [&str; 7] = ["name", "text", "label", "reference", "root", "title",
 /// Keys of columns that mean something only at a prompt.
 const OF_PROMPT: [&str; 2] = ["row", "rank"];
 
-/// How a table is drawn.
+/// The way to draw a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Drawing<'a> {
-    /// What the table is, for those who do not see it.
+    /// The name of the table, for those who do not see it.
     pub(crate) caption: &'a str,
     /// Rows at most.
     pub(crate) rows: usize,
