@@ -13,7 +13,7 @@ pub struct Column {
     pub key: Cow<'static, str>,
     /// Its name for people: `shallow`.
     pub heading: Cow<'static, str>,
-    /// What it counts.
+    /// The unit of its values.
     pub unit: Unit,
     /// Its readers.
     pub audience: Audience,
@@ -116,7 +116,7 @@ impl Column {
     }
 }
 
-/// What a number counts, so how people read it.
+/// The unit of a number, which decides how people read it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -130,7 +130,7 @@ pub enum Unit {
     Bytes,
     /// An object: `@123`.
     Object,
-    /// Where an object lived: `0x7f00`.
+    /// The address of an object: `0x7f00`.
     Address,
     /// Nanoseconds: `1.50 s`.
     Duration,

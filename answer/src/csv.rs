@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use crate::Check;
 use crate::visible;
-use crate::{Answer, BETWEEN_STEPS, Table, Unit, Value};
+use crate::{Answer, BETWEEN_STEPS, Column, Fact, Table, Unit, Value};
 
 /// The first piece of an answer, with the header. `check` is called before each row and may stop the drawing there.
 ///
@@ -35,8 +35,11 @@ pub fn go_on(answer: &Answer, check: Check<'_>, out: &mut dyn Write) -> io::Resu
 }
 
 fn shown(table: &Table) -> Vec<usize> {
-    let is_shown = |&at: &usize| table.columns[at].audience.has_machines() && table.columns[at].unit != Unit::Nested;
-    (0..table.columns.len()).filter(is_shown).collect()
+    (0..table.columns.len()).filter(|&at| is_shown(&table.columns[at])).collect()
+}
+
+fn is_shown(column: &Column) -> bool {
+    column.audience.has_machines() && column.unit != Unit::Nested
 }
 
 fn rows(table: &Table, check: Check<'_>, mut records: csv::Writer<&mut dyn Write>) -> io::Result<()> {
@@ -49,13 +52,10 @@ fn rows(table: &Table, check: Check<'_>, mut records: csv::Writer<&mut dyn Write
 }
 
 fn facts(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
-    let shown = || {
-        let columns = answer.facts.iter().map(|fact| (fact, &fact.column));
-        columns.filter(|(_, column)| column.audience.has_machines() && column.unit != Unit::Nested)
-    };
+    let shown: Vec<&Fact> = answer.facts.iter().filter(|fact| is_shown(&fact.column)).collect();
     let mut records = records(out);
-    records.write_record(shown().map(|(_, column)| harmless(&column.key))).map_err(cause)?;
-    records.write_record(shown().map(|(fact, _)| text(&fact.value))).map_err(cause)?;
+    records.write_record(shown.iter().map(|fact| harmless(&fact.column.key))).map_err(cause)?;
+    records.write_record(shown.iter().map(|fact| text(&fact.value))).map_err(cause)?;
     records.flush()
 }
 
@@ -91,7 +91,7 @@ fn text(value: &Value) -> String {
 fn harmless(text: &str) -> String {
     // Some spreadsheets skip blanks before they look for a formula.
     let begins_one = text.trim_start().starts_with(['=', '+', '-', '@']) || text.starts_with(['\t', '\r']);
-    // What a field holds that is no finite number is written in words.
+    // A field that is not a finite number is written in words.
     let is_formula = begins_one && text != "-inf";
     let text = visible::lines(text);
     if is_formula { format!("'{text}") } else { text.into_owned() }

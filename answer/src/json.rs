@@ -11,7 +11,7 @@ use super::Check;
 /// The version of the keys, raised when one changes its meaning.
 const SCHEMA_VERSION: u64 = 1;
 
-/// What was drawn so far.
+/// The state of a drawing that is not complete.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Rows of the table that is open.
@@ -20,12 +20,12 @@ pub struct Progress {
     exactness: Option<&'static str>,
 }
 
-/// What is drawn besides the answer.
+/// Inputs of a drawing besides the answer.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Source<'a> {
     /// The recording asked, as it was named.
     pub file: Option<&'a str>,
-    /// What the recording lost.
+    /// The damage of the recording.
     pub damage: Option<&'a str>,
 }
 
@@ -101,7 +101,7 @@ fn close(progress: &Progress, out: &mut dyn Write) -> io::Result<()> {
 
 fn rows(table: &Table, progress: &mut Progress, check: Check<'_>, out: &mut dyn Write) -> io::Result<()> {
     for cells in &table.rows {
-        // What is cut here has no end, so nothing takes it for the whole.
+        // A drawing that stops here has no end, so nothing takes it for the whole.
         check()?;
         writeln!(out, "{}", if progress.rows == 0 { '[' } else { ',' })?;
         write!(out, "{}", row(&table.columns, cells))?;

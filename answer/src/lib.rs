@@ -1,4 +1,4 @@
-//! What a command answers: data that knows its units. [`json`] and [`csv`] draw it for machines.
+//! The answers of commands: data that knows its units. [`json`] and [`csv`] draw it for machines.
 //!
 //! ```text
 //! Answer ┬ facts    heading: value                one per line, or a key of the JSON object
@@ -38,21 +38,21 @@ pub struct Answer {
     pub tables: Vec<Table>,
     /// Sentences for people, printed last, a line each.
     pub notes: Vec<String>,
-    /// What JSON says of the numbers, if not each row says it.
+    /// The exactness of the numbers in JSON, if rows do not have their own.
     pub exactness: Option<&'static str>,
-    /// What the exit code tells.
+    /// The outcome that the exit code reports.
     pub outcome: Outcome,
-    /// What is left out, and how to get it: for stderr where notes are not printed.
+    /// The rows that are left out, and how to get them: for stderr where notes are not printed.
     pub cut: Option<String>,
     /// Further rows of its last table follow, as the answers of `more`: too many to be in memory at once.
     pub goes_on: bool,
-    /// How many rows its last table has with those that follow, where that is known.
+    /// Number of rows of its last table with those that follow, if it is known.
     pub all_rows: Option<u64>,
-    /// What a dump had lost: a sentence for stderr, and an exit code of its own.
+    /// Losses of a dump: a sentence for stderr, and an exit code of its own.
     pub lost: Option<String>,
 }
 
-/// How a question ended.
+/// The outcome of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -102,7 +102,7 @@ impl Audience {
 /// A single value.
 #[derive(Debug, Clone, Serialize)]
 pub struct Fact {
-    /// What it is called, and counted in.
+    /// Its name and its unit.
     pub column: Column,
     /// The value.
     pub value: Value,

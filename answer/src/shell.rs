@@ -29,8 +29,7 @@ pub fn beginning<'a>(words: impl IntoIterator<Item = &'a str>, most: usize) -> S
 }
 
 fn push(line: &mut String, word: &str) {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%^".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
+    if !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,+@%^".contains(c)) {
         line.push_str(word);
     } else {
         line.push('\'');

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// Characters of an object's own text that an answer repeats.
 const LONGEST_NAME: usize = 4096;
 
-/// What is between the steps of a [`Value::Path`].
+/// The text between the steps of a [`Value::Path`].
 pub const BETWEEN_STEPS: &str = " › ";
 
 /// A value; its column says what it counts. It serialises with its kind: `{"kind":"estimate","value":7}`.
@@ -45,7 +45,7 @@ pub enum Value {
     },
     /// Yes or no.
     Flag(bool),
-    /// What a field of an object holds: true or false.
+    /// The value of a field of an object: true or false.
     Truth(bool),
     /// The object that a field holds, and how people name it.
     Object {
