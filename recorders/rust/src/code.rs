@@ -10,11 +10,11 @@ use std::path::PathBuf;
 pub(crate) struct Module {
     /// The file.
     pub(crate) path: PathBuf,
-    /// What is added to an address of the file to get one in memory.
+    /// The difference between an address in memory and in the file.
     pub(crate) base: u64,
-    /// What names the build, if the linker left it.
+    /// The id of the build, if the linker left one.
     pub(crate) build_id: Vec<u8>,
-    /// Where its code is in memory: from, to.
+    /// The ranges of its code in memory: from, to.
     code: Vec<(u64, u64)>,
 }
 
@@ -30,7 +30,7 @@ impl Module {
     }
 }
 
-/// How often modules were loaded so far: as long as it stays, there are no new ones.
+/// The number of loads of modules so far: while it stays the same, there are no new modules.
 pub(crate) fn loads() -> u64 {
     extern "C" fn first(info: *mut libc::dl_phdr_info, _: usize, loads: *mut c_void) -> c_int {
         // SAFETY: the loader passes a description, and our own variable back.

@@ -118,7 +118,7 @@ impl<A> Recorder<A> {
     }
 }
 
-/// What a snapshot holds.
+/// The contents of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Taken {
     /// Live blocks.
@@ -138,7 +138,7 @@ pub fn recording(path: impl AsRef<Path>) -> Result<Recording, RecordError> {
 /// Takes a snapshot of what is live now. `None` if nothing is being recorded: then this costs nothing.
 ///
 /// # Errors
-/// That the file cannot be written; snapshots before are not affected.
+/// The file cannot be written; snapshots before are not affected.
 pub fn snapshot(label: &str) -> Result<Option<Taken>, RecordError> {
     #[cfg(feature = "record")]
     startup::is_on();

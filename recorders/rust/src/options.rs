@@ -1,8 +1,8 @@
-//! How allocations are recorded.
+//! Options of the recording of allocations.
 
 use std::time::Duration;
 
-/// How the chain of calls is found.
+/// The way to find the chain of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Frames {
@@ -26,12 +26,12 @@ pub enum Blocks {
     Grouped,
 }
 
-/// How allocations are recorded.
+/// Options of the recording of allocations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// The number of frames of a chain that are recorded, from the allocation outwards: 1 to 255.
     pub depth: usize,
-    /// How the chain is found.
+    /// The way to find the chain of calls.
     pub frames: Frames,
     /// Which objects represent blocks.
     pub blocks: Blocks,

@@ -97,7 +97,7 @@ unsafe fn begin(block: *mut u8, size: usize) {
     unsafe { trailer(block, size).write_unaligned(leaf) };
 }
 
-/// Where the trailer of a block is.
+/// Returns the place of the trailer of a block.
 ///
 /// # Safety
 /// The block has `size` bytes and a trailer.

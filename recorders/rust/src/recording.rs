@@ -15,7 +15,7 @@ use crate::system;
 use crate::threads::Quiet;
 use crate::{RecordError, Taken};
 
-/// What is open. No allocation ever waits for this lock.
+/// The open recording. No allocation ever waits for this lock.
 static OPEN: Mutex<Option<Open>> = Mutex::new(None);
 /// Told when a recording ends.
 static ENDED: Condvar = Condvar::new();
@@ -41,7 +41,7 @@ impl Recording {
     /// Takes the last snapshot and ends the recording.
     ///
     /// # Errors
-    /// That the file cannot be written; snapshots before are not affected.
+    /// The file cannot be written; snapshots before are not affected.
     pub fn finish(mut self) -> Result<(), RecordError> {
         self.is_ended = true;
         end_of("end", Some(self.number))
@@ -86,15 +86,16 @@ pub(crate) fn begin(path: &Path, options: &Options) -> Result<Recording, RecordE
 
 /// The file at a path, or at `path.PID` while another process records there.
 fn own_file(path: &Path) -> Result<(PathBuf, File), RecordError> {
-    let open = |path: &Path| File::options().write(true).create(true).truncate(false).open(path);
-    let file = open(path).map_err(RecordError::Io)?;
+    let mut options = File::options();
+    options.write(true).create(true).truncate(false);
+    let file = options.open(path).map_err(RecordError::Io)?;
     if file.try_lock().is_ok() {
         return Ok((path.to_owned(), file));
     }
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}", std::process::id()));
     let path = PathBuf::from(name);
-    let file = open(&path).map_err(RecordError::Io)?;
+    let file = options.open(&path).map_err(RecordError::Io)?;
     Ok((path, file))
 }
 

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
 
-/// What may be made of zeroed pages and be shared by all threads.
+/// Types that can be made of zeroed pages and shared by all threads.
 ///
 /// # Safety
 /// All bytes zero must be a value of the type.
@@ -31,7 +31,7 @@ impl Pair {
 // SAFETY: as for its fields.
 unsafe impl Zeroed for Pair {}
 
-/// What one thread has allocated of a leaf, less what it has freed.
+/// Allocations of a leaf by one thread, minus those that it has freed.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Counter {

@@ -138,7 +138,7 @@ impl Sites {
     }
 }
 
-/// How many frames two chains have in common, from the outermost on.
+/// The number of frames that two chains have in common, from the outermost on.
 fn alike(chain: &[u64], last: &[Pair]) -> usize {
     // Relaxed, as everywhere here: only the calling thread uses its last chain.
     let pairs = chain.iter().rev().zip(last);
@@ -164,7 +164,7 @@ mod tests {
         let (node, class) = sites.node_and_class(other);
         assert_eq!((class, sites.address_and_parent(node)), (49, (code(4), 2)));
         assert_eq!(sites.address_and_parent(1), (code(1), ROOT));
-        // What is no code ends the chain.
+        // An address outside of code ends the chain.
         let short = sites.leaf(&[code(1), 7, code(2)], 9, last);
         assert_eq!(sites.leaf(&[code(1)], 9, last), short);
         assert_eq!(sites.leaf(&[], 9, last), sites.leaf(&[7], 9, last));

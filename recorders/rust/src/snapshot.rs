@@ -24,7 +24,7 @@ use crate::sites::{ROOT, Sites, UNRECORDED};
 use crate::{RecordError, Taken};
 use crate::{state, threads};
 
-/// What the writer may take for objects on their way.
+/// The writer's limit on memory for objects in transit.
 const BUDGET_BYTES: usize = 16 << 20;
 
 /// A recording, and what was declared in it so far.
@@ -55,7 +55,7 @@ struct Names {
     allocated: StringId,
 }
 
-/// What is live of one leaf.
+/// The live blocks of one leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Live {
     node: u32,
@@ -138,15 +138,19 @@ impl Recorded {
         taken: Taken,
     ) -> Result<(), RecordError> {
         self.declare(writer, sites, live, tree)?;
-        let own = |key| Ok::<_, RecordError>(writer.marked(Word::of_settings(key))?.to_owned());
+        let facts = [
+            ("live blocks", taken.blocks.to_string()),
+            ("threads", threads::count().to_string()),
+            ("chains and sizes met so far", (sites.leaves_end() - 1).to_string()),
+        ];
+        let mut key_values = Vec::with_capacity(facts.len());
+        for (key, value) in facts {
+            key_values.push((writer.marked(Word::of_settings(key))?.to_owned(), value));
+        }
         let info = SnapshotInfo {
             time_ns: u64::try_from(self.began.elapsed().as_nanos()).ok(),
             label: Some(label.to_owned()),
-            key_values: vec![
-                (own("live blocks")?, taken.blocks.to_string()),
-                (own("threads")?, threads::count().to_string()),
-                (own("chains and sizes met so far")?, (sites.leaves_end() - 1).to_string()),
-            ],
+            key_values,
             ..SnapshotInfo::default()
         };
         let objects_of = |live: &Live| if options.blocks == Blocks::Each { live.blocks } else { 1 };
@@ -256,7 +260,7 @@ impl Recorded {
     }
 }
 
-/// What is live, by leaf, in the order of nodes and classes.
+/// The live blocks by leaf, in the order of nodes and classes.
 fn live(sites: &Sites) -> Vec<Live> {
     let sums = threads::live(sites.leaves_end());
     let mut all = Vec::new();
@@ -277,7 +281,7 @@ fn live(sites: &Sites) -> Vec<Live> {
 struct Tree {
     /// By object: the root first, then in the order of their numbers, so that callers come before what they call.
     nodes: Vec<u32>,
-    /// Where the children of each object begin among all children.
+    /// The index of the first child of each object among all children.
     starts: Vec<u32>,
     children: Vec<u32>,
 }

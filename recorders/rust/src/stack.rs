@@ -17,7 +17,7 @@ use std::ffi::{c_int, c_void};
 /// The most frames that are ever looked at.
 pub(crate) const MAX_DEPTH: usize = 256;
 
-/// Where the calling thread's stack lies.
+/// The bounds of the calling thread's stack.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Bounds {
     /// Its lowest address.
@@ -103,7 +103,7 @@ unsafe extern "C-unwind" {
 const CONTINUE: c_int = 0;
 const END: c_int = 4;
 
-/// What the unwinder has found.
+/// The frames that the unwinder has found.
 struct Unwound {
     addresses: [u64; MAX_DEPTH],
     count: usize,

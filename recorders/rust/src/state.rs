@@ -1,4 +1,4 @@
-//! What every allocation asks first: whether it is recorded, and how.
+//! The state that every allocation reads first: whether it is recorded, and how.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
@@ -64,7 +64,7 @@ pub(crate) fn turn_off() {
     let _ = STATE.compare_exchange(ON, OFF, Ordering::Relaxed, Ordering::Relaxed);
 }
 
-/// How many frames are looked at.
+/// The number of frames to look at.
 #[inline(always)]
 pub(crate) fn depth() -> usize {
     DEPTH.load(Ordering::Relaxed)

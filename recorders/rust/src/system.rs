@@ -1,4 +1,4 @@
-//! What is asked of the C library: the environment, threads, exit and fork.
+//! Calls of the C library: the environment, threads, exit and fork.
 //!
 //! Unsafe code is needed here for those calls. The standard library's own are not used where it may not be there yet, or not
 //! any more: in the first allocation of a process, and at its exit.

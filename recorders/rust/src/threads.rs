@@ -1,4 +1,4 @@
-//! What each thread keeps: counters of what it has allocated and freed, and the chains it met last.
+//! The data of each thread: counters of what it has allocated and freed, and the chains it met last.
 //!
 //! A thread takes a *share*, a set of counters that only it writes, and leaves it to the next one when it ends. What is
 //! live of a leaf is the sum over all shares; in one share a counter may be negative, where blocks of other threads are
@@ -25,7 +25,7 @@ struct Share {
     counters: &'static [Counter],
     /// The hash of chain and class, and the leaf; by the hash.
     remembered: &'static [Pair],
-    /// How far a hash is shifted to give its row.
+    /// Bits by which a hash is shifted to give its row.
     shift: AtomicU32,
     /// Chains that were not remembered, since there were more rows.
     missed: AtomicU32,
