@@ -40,7 +40,7 @@
 //! | `BARROW_FRAMES` | `pointers` or `tables`, otherwise whichever the program was compiled for |
 //! | `BARROW_BLOCKS` | `grouped`: an object for blocks of one site and size, not one for each |
 //!
-//! What is guaranteed: a block that is neither allocated nor freed while a snapshot is taken is in it, once, at the chain
+//! Guarantees: a block that is neither allocated nor freed while a snapshot is taken is in it, once, at the chain
 //! that allocated it (or reallocated it last), if a recording was on then; of other blocks it depends on the moment. A snapshot
 //! counts as soon as it is committed, whatever happens to the process. The recorder's own allocations are not in it.
 //! The child of a fork records nothing. Linux only, so far.
