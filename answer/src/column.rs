@@ -136,6 +136,6 @@ pub enum Unit {
     Duration,
     /// A part of a whole: `12.3 %`.
     Share,
-    /// A [`Value::List`] or [`Value::Record`].
+    /// A [`Value::List`](crate::Value::List) or [`Value::Record`](crate::Value::Record).
     Nested,
 }

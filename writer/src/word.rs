@@ -1,10 +1,6 @@
 //! Words of the caller: texts that it says whatever program it records.
 
-use barrow_format::StringId;
 use barrow_format::rows::{WordPlace, WordValues};
-
-use crate::error::Result;
-use crate::writer::Writer;
 
 /// A text that is part of the program that calls the writer, not of the program that is recorded: a kind, a category of
 /// roots, a metric, a unit, a key. `barrow redact` keeps it.
@@ -78,44 +74,5 @@ impl Word {
 impl From<&'static str> for Word {
     fn from(text: &'static str) -> Self {
         Word::new(text)
-    }
-}
-
-impl Writer {
-    /// Marks a word and returns its number, as [`Writer::string`] does. A word that is passed as a text elsewhere, such as the
-    /// name of a metric, is marked by a call before or after. Marking it again changes nothing.
-    ///
-    /// # Errors
-    /// As for [`Writer::string`].
-    pub fn word(&self, word: impl Into<Word>) -> Result<StringId> {
-        let word = word.into();
-        self.shared.declare(|tables, counts| tables.word(word, counts))
-    }
-
-    /// Marks a word and returns its text.
-    ///
-    /// # Errors
-    /// As for [`Writer::string`].
-    pub fn marked(&self, word: impl Into<Word>) -> Result<&'static str> {
-        let word = word.into();
-        self.word(word)?;
-        Ok(word.text)
-    }
-
-    /// Records a fact about the whole file whose key is a word of the caller's.
-    ///
-    /// # Errors
-    /// As for [`Writer::fact`].
-    pub fn own_fact(&self, key: impl Into<Word>, value: &str) -> Result<()> {
-        self.fact(self.marked(key)?, value)
-    }
-
-    /// Marks a text as it is marked in a recording that the caller writes again. Only what WORDS of that recording names may be
-    /// marked so.
-    ///
-    /// # Errors
-    /// As for [`Writer::string`].
-    pub fn copy_word(&self, text: &str, place: WordPlace, values: WordValues) -> Result<()> {
-        self.shared.declare(|tables, counts| tables.copy_word(text, place, values, counts))
     }
 }

@@ -10,7 +10,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use barrow_format::frame::{NO_SNAPSHOT, SectionType};
 use barrow_format::header::{Header, Trailer};
 use barrow_format::index::encode_index;
-use barrow_format::rows::{Encoding, Field, KeyValue, Kind, KindRole, Site, Strength, StrengthClass, Type};
+use barrow_format::rows::{
+    Encoding, Field, KeyValue, Kind, KindRole, Site, Strength, StrengthClass, Type, WordPlace, WordValues,
+};
 use barrow_format::{FieldId, KindId, SiteId, StrengthId, StringId, TypeId};
 
 use crate::encoders::Encoders;
@@ -22,6 +24,7 @@ use crate::shortened::Shortened;
 use crate::sink::Sink;
 use crate::snapshot::{Snapshot, SnapshotInfo};
 use crate::tables::{Counts, Tables};
+use crate::word::Word;
 
 /// Describes a type for its declaration.
 #[derive(Debug, Clone, Copy)]
@@ -324,4 +327,43 @@ fn random_uuid() -> [u8; 16] {
 fn now_ns() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(0)
+}
+
+impl Writer {
+    /// Marks a word and returns its number, as [`Writer::string`] does. A word that is passed as a text elsewhere, such as the
+    /// name of a metric, is marked by a call before or after. Marking it again changes nothing.
+    ///
+    /// # Errors
+    /// As for [`Writer::string`].
+    pub fn word(&self, word: impl Into<Word>) -> Result<StringId> {
+        let word = word.into();
+        self.shared.declare(|tables, counts| tables.word(word, counts))
+    }
+
+    /// Marks a word and returns its text.
+    ///
+    /// # Errors
+    /// As for [`Writer::string`].
+    pub fn marked(&self, word: impl Into<Word>) -> Result<&'static str> {
+        let word = word.into();
+        self.word(word)?;
+        Ok(word.text())
+    }
+
+    /// Records a fact about the whole file whose key is a word of the caller's.
+    ///
+    /// # Errors
+    /// As for [`Writer::fact`].
+    pub fn own_fact(&self, key: impl Into<Word>, value: &str) -> Result<()> {
+        self.fact(self.marked(key)?, value)
+    }
+
+    /// Marks a text as it is marked in a recording that the caller writes again. Only what WORDS of that recording names may be
+    /// marked so.
+    ///
+    /// # Errors
+    /// As for [`Writer::string`].
+    pub fn copy_word(&self, text: &str, place: WordPlace, values: WordValues) -> Result<()> {
+        self.shared.declare(|tables, counts| tables.copy_word(text, place, values, counts))
+    }
 }
