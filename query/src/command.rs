@@ -5,7 +5,6 @@ use barrow_analyzer::Recording;
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
-use crate::assertion::measure::MEASURES;
 use crate::error::QueryError;
 use crate::touches::Touches;
 
@@ -23,6 +22,8 @@ pub struct Command {
     pub about: &'static str,
     /// Everything else there is to know, in lines as the file has them.
     pub(crate) paragraphs: &'static str,
+    /// Replaces the marks in the paragraphs that stand for rows of a table.
+    pub(crate) fill: fn(String) -> String,
     /// A line at the prompt.
     pub example: &'static str,
     /// The flags of [`crate::flags::QuestionFlags`] that it knows.
@@ -176,6 +177,7 @@ impl Command {
             arguments: "",
             about,
             paragraphs,
+            fill: std::convert::identity,
             example: name,
             flags: &[],
             subject: Subject::Recording,
@@ -191,12 +193,7 @@ impl Command {
     pub fn details(&self) -> String {
         let paragraphs = self.paragraphs.trim().split("\n\n");
         let text = paragraphs.map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n");
-        // The measures of assertions have their own table.
-        let subjects = ["objects", "processes", "trials"].into_iter().zip(MEASURES);
-        subjects.fold(text, |text, (subject, measures)| {
-            let documents: Vec<&str> = measures.iter().map(|measure| measure.document).collect();
-            text.replace(&format!("{{measures of {subject}}}"), &documents.join(" "))
-        })
+        (self.fill)(text)
     }
 
     /// The verb with its arguments.

@@ -9,6 +9,7 @@ use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::assertion::input::{assertions_of, judge};
 use crate::assertion::junit;
+use crate::assertion::measure::MEASURES;
 use crate::assertion::{self, Assertion, Judged, junit_cases};
 use crate::error::QueryError;
 use crate::session::state::State;
@@ -20,8 +21,18 @@ pub(super) const COMMAND: Command = Command {
     example: "assert 'retained(type = \"Cache\") < 64M'",
     flags: &["--from", "--allow", "--baseline", "--junit", "--min", "--classes"],
     completion: Completion::Expressions,
+    fill: with_measures,
     ..Command::new("assert", include_str!("../../verbs/assert.md"), Group::Alive, run)
 };
+
+/// Puts the documents of measures, by subject, in the places of their marks.
+fn with_measures(text: String) -> String {
+    let subjects = ["objects", "processes", "trials"].into_iter().zip(MEASURES);
+    subjects.fold(text, |text, (subject, measures)| {
+        let documents: Vec<&str> = measures.iter().map(|measure| measure.document).collect();
+        text.replace(&format!("{{measures of {subject}}}"), &documents.join(" "))
+    })
+}
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let assertions = assertions(ask, &ask.arguments)?;

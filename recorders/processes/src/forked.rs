@@ -1,4 +1,4 @@
-//! The command before it starts: a forked process that waits.
+//! The command before it begins: a process that was forked and waits.
 
 use std::ffi::{CString, OsString};
 use std::io::{self, Error};
@@ -11,7 +11,7 @@ use crate::signals;
 use crate::standard_files;
 use crate::system::{Pid, checked, pipe};
 
-/// A forked process that waits for [`Forked::go`] before it executes the command.
+/// A process that waits, before it executes anything, until it is told to.
 pub(crate) struct Forked {
     pub(crate) pid: Pid,
     go: OwnedFd,
@@ -19,20 +19,20 @@ pub(crate) struct Forked {
     said: OwnedFd,
 }
 
-/// The result of installing a filter.
+/// A filter that a process gave itself.
 pub(crate) struct Filtered {
-    /// Receives the reported calls.
+    /// What hears of the calls that it reports.
     pub(crate) listener: OwnedFd,
-    /// Setuid and setgid programs run without the rights of their owners.
+    /// Programs in it do not get the rights of their owners.
     pub(crate) is_without_new_rights: bool,
 }
 
-/// The message of the process after it tried to install a filter: the error code or 0, and whether `no_new_privs` is set.
+/// What the process says once it tried to give itself a filter: 0 or why not, and whether it gets no new rights.
 type Said = [i32; 2];
 
 impl Forked {
-    /// Forks this process. `words` are the command, which starts with the signals of `mask` blocked. With a filter, the process
-    /// installs it after the first [`Forked::go`] and waits for a second one.
+    /// Forks this process. `words` are the command. Signals are blocked as `mask` says once it executes. With a filter, the
+    /// process gives itself that before it waits a second time.
     pub(crate) fn new(words: &[OsString], mask: &libc::sigset_t, filter: Option<&Filter>) -> io::Result<Self> {
         let words: Vec<CString> = words
             .iter()
@@ -42,22 +42,29 @@ impl Forked {
         arguments.push(ptr::null());
         let ((await_go, go), (failure, fail)) = (pipe()?, pipe()?);
         let (said, say) = pair()?;
-        // SAFETY: the child only calls functions that are safe after a fork of a program with threads, with memory that
-        // was prepared before.
+        // SAFETY: the child only calls functions that may be called after a fork of a program with threads, with memory
+        // that was prepared before.
         let pid = unsafe { libc::fork() };
         if pid == 0 {
             // SAFETY: as above. The child never returns.
             unsafe {
-                // Close the recorder's ends: while one is open here, the end of the recorder goes unnoticed.
+                // The other ends: with one of them here, nothing tells that the recorder is gone.
                 for end in [&go, &failure, &said] {
                     libc::close(end.as_raw_fd());
                 }
-                wait_for_go(&await_go);
+                let wait = || {
+                    let mut byte = 0_u8;
+                    if libc::read(await_go.as_raw_fd(), (&raw mut byte).cast(), 1) != 1 {
+                        // By the call that no filter reports.
+                        libc::syscall(libc::SYS_exit, 125);
+                    }
+                };
+                wait();
                 if let Some(filter) = filter {
                     let (installed, is_without_new_rights) = filter.install_anyway();
                     let code = installed.as_ref().err().map_or(0, |error| error.raw_os_error().unwrap_or(libc::EINVAL));
                     send_filtered(say.as_raw_fd(), [code, is_without_new_rights.into()], installed.ok());
-                    wait_for_go(&await_go);
+                    wait();
                 }
                 signals::restore_ignored();
                 standard_files::close_again();
@@ -71,20 +78,20 @@ impl Forked {
         if pid < 0 { Err(Error::last_os_error()) } else { Ok(Forked { pid, go, failure, said }) }
     }
 
-    /// Lets the process continue.
+    /// Lets it go on.
     pub(crate) fn go(&self) -> io::Result<()> {
         // SAFETY: one byte is there.
         checked(unsafe { libc::write(self.go.as_raw_fd(), [1_u8].as_ptr().cast(), 1) } as libc::c_long).map(drop)
     }
 
-    /// Waits until the process has installed its filter.
+    /// Waits for the filter that the process gives itself.
     ///
     /// # Errors
-    /// The system refused the filter: with EBUSY if the process already has one with a listener.
+    /// The system refuses it: EBUSY if another filter of the process reports calls already.
     pub(crate) fn filtered(&self) -> io::Result<Filtered> {
         let mut said: Said = [0; 2];
         let mut room = libc::iovec { iov_base: said.as_mut_ptr().cast(), iov_len: size_of::<Said>() };
-        // Aligned for the header of a control message, with room for one descriptor.
+        // Aligned as the header of such a message, with room for one number.
         let mut control = [0_u64; 4];
         // SAFETY: the message is filled in with places that live as long as the call, and the system writes no more than
         // they hold; a descriptor that comes with it is this process's own.
@@ -108,7 +115,7 @@ impl Forked {
         }
     }
 
-    /// Waits until the process has executed the command or ended. Returns why the command could not be executed.
+    /// Why the command could not be executed, once that is known: the process executed something, or ended.
     pub(crate) fn failure(&self) -> Option<Error> {
         let mut code = 0_i32;
         let size = mem::size_of::<i32>();
@@ -118,18 +125,7 @@ impl Forked {
     }
 }
 
-/// Waits for a byte in the forked process, and ends it if the recorder is gone.
-fn wait_for_go(await_go: &OwnedFd) {
-    let mut byte = 0_u8;
-    // SAFETY: there is room for one byte; no filter reports the call `exit`.
-    unsafe {
-        if libc::read(await_go.as_raw_fd(), (&raw mut byte).cast(), 1) != 1 {
-            libc::syscall(libc::SYS_exit, 125);
-        }
-    }
-}
-
-/// Sends the result of installing the filter from the forked process, with the descriptor of the listener if there is one.
+/// Sends what became of the filter, with the descriptor of its listener if there is one. For a process that was forked.
 fn send_filtered(to: i32, said: Said, listener: Option<i32>) {
     let mut said = said;
     let mut control = [0_u64; 4];
@@ -155,7 +151,7 @@ fn send_filtered(to: i32, said: Said, listener: Option<i32>) {
     }
 }
 
-/// A pair of connected sockets.
+/// Two sockets that hear each other.
 fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
     let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;

@@ -1,30 +1,30 @@
-//! Options of a recording.
+//! How to record.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use regex::Regex;
 
-/// The mechanism that reports processes.
+/// How to hear of processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Via {
-    /// `Notify` if the system supports it and nothing else uses it; otherwise `Ptrace`.
+    /// By calls that wait until they were seen, if the system has that and nothing else uses it; otherwise by ptrace.
     #[default]
     Auto,
-    /// A seccomp filter, whose calls wait until the recorder has seen them.
+    /// By calls that wait until they were seen.
     Notify,
-    /// ptrace, which stops processes at events.
+    /// By stops when something happens.
     Ptrace,
 }
 
 impl Via {
-    /// The mechanism of this name.
+    /// The way of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         [Via::Auto, Via::Notify, Via::Ptrace].into_iter().find(|via| via.name() == name)
     }
 
-    /// The name of the mechanism.
+    /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -35,20 +35,20 @@ impl Via {
     }
 }
 
-/// Options of a recording.
+/// How to record.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The mechanism that reports processes.
+    /// How to hear of processes.
     pub via: Via,
-    /// Matches of these in texts of the recording are replaced by `…`.
+    /// What these match in arguments is replaced by `…`.
     pub redact: Vec<Regex>,
-    /// Records all arguments; otherwise only the first one, the name of the program.
+    /// Arguments are recorded; otherwise only the first word of each, the name of the program.
     pub arguments: bool,
-    /// Samples the memory of processes.
+    /// The memory of processes is sampled.
     pub memory: bool,
-    /// Shortest time between two samples.
+    /// How long to wait between two samples at least.
     pub interval: Duration,
-    /// Records until all processes have ended, even those that outlive the command.
+    /// Recording goes on until all processes have ended, also those that outlive the command.
     pub wait_all: bool,
 }
 
@@ -60,14 +60,14 @@ impl Default for Options {
 }
 
 impl Options {
-    /// A text with the matches of `redact` replaced.
+    /// A text without what has to be left out.
     pub(crate) fn redacted<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.redact.iter().fold(Cow::Borrowed(text), |text, expression| {
             if expression.is_match(&text) { expression.replace_all(&text, "…").into_owned().into() } else { text }
         })
     }
 
-    /// The arguments to record, redacted. Each of `words` ends with a zero.
+    /// Arguments without what has to be left out. `words` have a zero after each.
     pub(crate) fn arguments_of<'t>(&self, words: &'t str) -> Vec<Cow<'t, str>> {
         let kept = if self.arguments { usize::MAX } else { 1 };
         words.split_terminator('\0').take(kept).map(|word| self.redacted(word)).collect()

@@ -1,29 +1,29 @@
-//! The result of a recording.
+//! What a recording came to.
 
 use barrow_writer::WriterError;
 
-/// The end of a command.
+/// How the command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// It exited with this status.
+    /// With this exit status.
     Status(u8),
-    /// This signal ended it.
+    /// By this signal.
     Signal(u64),
 }
 
-/// The result of a recording.
+/// What a recording came to.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The end of the command.
+    /// How the command ended.
     pub ended: Ended,
-    /// One sentence for each thing that was not recorded.
+    /// What was not recorded, one sentence each.
     pub notes: Vec<String>,
-    /// The error that left the recording incomplete.
+    /// Why the recording is not whole.
     pub failure: Option<WriterError>,
 }
 
 impl Ended {
-    /// Decodes the status of `wait`.
+    /// What `wait` says.
     pub(crate) fn of(status: i32) -> Self {
         match status & 0x7f {
             0 => Ended::Status(((status >> 8) & 0xff) as u8),
@@ -32,7 +32,7 @@ impl Ended {
     }
 }
 
-/// A sentence that names the programs that ran without the rights of their owners, if there are any.
+/// Says which programs did not get rights.
 pub(crate) fn without_rights(programs: &[String]) -> Option<String> {
     let mut names = programs.to_vec();
     names.sort_unstable();

@@ -1,4 +1,4 @@
-//! System calls that no safe crate offers.
+//! Calls of the system that no safe crate offers.
 
 use std::ffi::CString;
 use std::io::{self, Error};
@@ -10,18 +10,18 @@ use std::{mem, ptr};
 
 pub(crate) type Pid = libc::pid_t;
 
-/// An event of a process or a thread.
+/// What happened to a process or a thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Happened {
-    /// It is stopped until it is continued, by a signal or an event of ptrace.
+    /// It waits until it is continued: the signal, and which event of ptrace.
     Stopped { signal: i32, event: i32 },
-    /// It exited.
+    /// It ended.
     Exited { status: i32 },
     /// A signal ended it.
     Killed { signal: i32 },
 }
 
-/// Times and counters of a process and the children it waited for.
+/// Times and counters of a process with those of the children that it waited for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Resources {
     pub(crate) user_ns: u64,
@@ -30,17 +30,17 @@ pub(crate) struct Resources {
     pub(crate) major_faults: u64,
     pub(crate) voluntary_switches: u64,
     pub(crate) involuntary_switches: u64,
-    /// Bytes read from and written to devices.
+    /// From devices and to devices.
     pub(crate) read_bytes: u64,
     pub(crate) written_bytes: u64,
-    /// The largest peak of the process and these children.
+    /// Of the process or one of these children: the largest.
     pub(crate) peak_bytes: u64,
 }
 
-/// The unit of the system's counters of transfers.
+/// The unit in which the system counts what is read and written.
 const BLOCK_BYTES: u64 = 512;
 
-/// Whether [`next`] blocks.
+/// Which processes to hear of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Patience {
     Wait,
@@ -51,7 +51,7 @@ pub(crate) fn checked(result: libc::c_long) -> io::Result<libc::c_long> {
     if result < 0 { Err(Error::last_os_error()) } else { Ok(result) }
 }
 
-/// Traces a process and everything that it starts. The processes continue if the tracer ends.
+/// Traces a process and everything that it starts. It ends with nobody who traces it.
 pub(crate) fn seize(pid: Pid) -> io::Result<()> {
     let options = libc::PTRACE_O_TRACEFORK
         | libc::PTRACE_O_TRACEVFORK
@@ -64,23 +64,23 @@ pub(crate) fn seize(pid: Pid) -> io::Result<()> {
 
 /// Continues a process that is stopped, with a signal or none.
 pub(crate) fn resume(pid: Pid, signal: i32) {
-    // SAFETY: the call reads no memory. It fails if the process was killed in the meantime, which is reported later.
+    // SAFETY: the call reads no memory. It fails if the process was killed meanwhile, which is heard of later.
     unsafe { libc::ptrace(libc::PTRACE_CONT, pid, 0, libc::c_long::from(signal)) };
 }
 
-/// Leaves a process that a signal stopped in that state until a signal continues it.
+/// Leaves a process stopped that a signal stopped, until another one continues it.
 pub(crate) fn listen(pid: Pid) {
     // SAFETY: as for `resume`.
     unsafe { libc::ptrace(libc::PTRACE_LISTEN, pid, 0, 0) };
 }
 
-/// Stops tracing a process.
+/// Traces a process no longer.
 pub(crate) fn detach(pid: Pid) {
     // SAFETY: as for `resume`.
     unsafe { libc::ptrace(libc::PTRACE_DETACH, pid, 0, 0) };
 }
 
-/// The number of the process or thread that an event of ptrace refers to.
+/// The number that belongs to an event: a new process, a former thread.
 pub(crate) fn message(pid: Pid) -> Option<Pid> {
     let mut message: libc::c_ulong = 0;
     // SAFETY: the system writes one number.
@@ -91,8 +91,8 @@ pub(crate) fn message(pid: Pid) -> Option<Pid> {
 /// Children and traced processes of this thread, and their threads.
 const OWN: i32 = libc::__WALL | libc::__WNOTHREAD;
 
-/// The next event of any process, which is not consumed: a process that ended must be [`bury`]ed. `None` if there is no process,
-/// or with [`Patience::Look`] no event.
+/// What happened to some process. It stays as it is: one that ended has to be [`bury`]ed. Nothing if nothing happened yet
+/// and nobody waits, or if there is no process.
 pub(crate) fn next(patience: Patience) -> io::Result<Option<(Pid, Happened, Resources)>> {
     let mut options = libc::WEXITED | libc::WSTOPPED | libc::WNOWAIT | OWN;
     if patience == Patience::Look {
@@ -118,13 +118,13 @@ pub(crate) fn next(patience: Patience) -> io::Result<Option<(Pid, Happened, Reso
     Ok(Some((pid, happened, Resources::of(&usage))))
 }
 
-/// Reaps a process that ended, so that its parent is notified.
+/// Takes notice of the end of a process, so that its parent hears of it.
 pub(crate) fn bury(pid: Pid) {
     // SAFETY: nothing is written.
     unsafe { libc::waitpid(pid, ptr::null_mut(), OWN) };
 }
 
-/// Consumes the stop of a process, so that [`next`] does not report it again. The process stays stopped.
+/// Takes notice that a process is stopped, so that [`next`] does not say so again. It stays stopped.
 pub(crate) fn take_stop(pid: Pid) {
     // SAFETY: it may be all zeros, and the system writes one.
     unsafe {
@@ -136,11 +136,10 @@ pub(crate) fn take_stop(pid: Pid) {
 
 impl Resources {
     fn of(usage: &libc::rusage) -> Self {
-        let [user_ns, system_ns] = [usage.ru_utime, usage.ru_stime]
-            .map(|time| time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_usec.unsigned_abs() * 1000);
+        let ns = |time: libc::timeval| time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_usec.unsigned_abs() * 1000;
         Resources {
-            user_ns,
-            system_ns,
+            user_ns: ns(usage.ru_utime),
+            system_ns: ns(usage.ru_stime),
             minor_faults: usage.ru_minflt.unsigned_abs(),
             major_faults: usage.ru_majflt.unsigned_abs(),
             voluntary_switches: usage.ru_nvcsw.unsigned_abs(),
@@ -152,15 +151,15 @@ impl Resources {
     }
 }
 
-/// Whether `thread` belongs to `process`.
+/// Whether `thread` is a thread of that process.
 pub(crate) fn is_thread_of(process: Pid, thread: Pid) -> bool {
     // SAFETY: nothing is sent.
     unsafe { libc::syscall(libc::SYS_tgkill, process, thread, 0) == 0 }
 }
 
-/// The stack pointer of a stopped process: the lowest stack address in use.
+/// Where the stack of a stopped process ends: the lowest address in use.
 pub(crate) fn stack_pointer(pid: Pid) -> Option<u64> {
-    // `struct ptrace_syscall_info`: kind and architecture, instruction pointer, stack pointer, other fields.
+    // As `struct ptrace_syscall_info`: what stopped it and the processor, the next instruction, the stack, other numbers.
     const GET_SYSCALL_INFO: libc::c_int = 0x420e;
     let mut numbers = [0_u64; 11];
     let size = size_of_val(&numbers) as libc::c_long;
@@ -169,17 +168,16 @@ pub(crate) fn stack_pointer(pid: Pid) -> Option<u64> {
     (written >= 24).then_some(numbers[2])
 }
 
-/// Reads memory of another process, in equal parts from `addresses`. Returns the number of bytes read.
-pub(crate) fn memory<const PARTS: usize>(pid: Pid, addresses: &[u64; PARTS], bytes: &mut [u8]) -> usize {
+/// Reads memory of another process. Returns how many bytes could be read.
+pub(crate) fn memory(pid: Pid, address: u64, bytes: &mut [u8]) -> usize {
     let here = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
-    let iov_len = bytes.len() / PARTS;
-    let there = addresses.map(|address| libc::iovec { iov_base: address as *mut libc::c_void, iov_len });
-    // SAFETY: the system writes no more than `bytes` holds; the other addresses are those of another process.
-    let read = unsafe { libc::process_vm_readv(pid, &raw const here, 1, there.as_ptr(), PARTS as libc::c_ulong, 0) };
+    let there = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: bytes.len() };
+    // SAFETY: the system writes no more than `bytes` holds; the other address is one of another process.
+    let read = unsafe { libc::process_vm_readv(pid, &raw const here, 1, &raw const there, 1, 0) };
     usize::try_from(read).unwrap_or(0)
 }
 
-/// Whether a process exists, perhaps as a zombie.
+/// Whether a process of that number is there, even if it ended and nobody waited for it.
 pub(crate) fn exists(pid: Pid) -> bool {
     // SAFETY: nothing is sent.
     unsafe { libc::kill(pid, 0) == 0 || Error::last_os_error().raw_os_error() == Some(libc::EPERM) }
@@ -190,14 +188,14 @@ pub(crate) fn processor_ns(pid: Pid) -> Option<u64> {
     clock((!pid << 3) | 2)
 }
 
-/// Bytes per page of memory.
+/// Bytes of a page of memory.
 pub(crate) fn page_bytes() -> u64 {
     static BYTES: OnceLock<u64> = OnceLock::new();
     // SAFETY: the call reads and writes no memory.
     *BYTES.get_or_init(|| u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096))
 }
 
-/// Host name, and release of the kernel.
+/// The name of the machine, and the release of its system.
 pub(crate) fn names() -> [String; 2] {
     // SAFETY: names are bytes, which may be 0, and the system ends each that it writes with a 0.
     let names = unsafe {
@@ -212,12 +210,12 @@ pub(crate) fn names() -> [String; 2] {
     })
 }
 
-/// Nanoseconds since the machine booted, including suspension.
+/// Nanoseconds since the machine started, in sleep also.
 pub(crate) fn since_boot_ns() -> Option<u64> {
     clock(libc::CLOCK_BOOTTIME)
 }
 
-/// Whether two processes share their memory: one started the other by `vfork`, or by `clone` with CLONE_VM. `None` if the
+/// Whether both processes have the same memory: one is the other's child by `vfork`, or by `clone` with CLONE_VM. `None` if the
 /// system does not say.
 pub(crate) fn share_memory(one: Pid, other: Pid) -> Option<bool> {
     const KCMP_VM: libc::c_int = 1;
@@ -238,11 +236,11 @@ fn clock(id: libc::clockid_t) -> Option<u64> {
     (result == 0).then(|| time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs())
 }
 
-/// Kills a process that has not executed its command yet, and reaps it.
+/// Ends a process that has not begun.
 pub(crate) fn kill(pid: Pid) {
     // SAFETY: as above.
     unsafe { libc::kill(pid, libc::SIGKILL) };
-    // It may stop in its exit event before it ends.
+    // It may be about to end before it has ended.
     while let Ok(Some((other, happened, _))) = next(Patience::Wait) {
         match happened {
             Happened::Stopped { .. } => resume(other, 0),
@@ -254,7 +252,7 @@ pub(crate) fn kill(pid: Pid) {
     }
 }
 
-/// A pipe that programs do not inherit: its ends for reading and for writing.
+/// A pipe that programs do not inherit: from where it is read, and where it is written.
 pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
     // SAFETY: the system writes two numbers, and they are nobody else's.
@@ -264,10 +262,10 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     }
 }
 
-/// Checks that this process may execute a file.
+/// Whether this process may execute a file.
 ///
 /// # Errors
-/// It may not.
+/// Why it may not.
 pub(crate) fn may_execute(path: &Path) -> io::Result<()> {
     let path = CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: the path ends with a zero.
@@ -275,7 +273,7 @@ pub(crate) fn may_execute(path: &Path) -> io::Result<()> {
     checked(result.into()).map(drop)
 }
 
-/// The hard limit of open files of this process.
+/// How many files this process may have open, if it asks for that.
 pub(crate) fn most_files() -> u64 {
     // SAFETY: the system writes one limit.
     unsafe {
@@ -284,7 +282,7 @@ pub(crate) fn most_files() -> u64 {
     }
 }
 
-/// Raises the limit of open files to the hard limit: each watched process needs at least one.
+/// Lets this process have as many files open as it may: one for each process that it watches.
 pub(crate) fn allow_many_files() {
     // SAFETY: the system reads and writes one limit.
     unsafe {
@@ -296,8 +294,8 @@ pub(crate) fn allow_many_files() {
     }
 }
 
-/// Waits until a child ends. Returns its status, and the usage of it and the children it waited for. Calls `stopped` when a
-/// signal of the terminal stops it.
+/// Waits until a child ends: its status, and what it used with all that it waited for. `stopped` is called when a signal of the
+/// terminal stopped it.
 pub(crate) fn await_end(pid: Pid, stopped: fn(i32)) -> io::Result<(i32, Resources)> {
     loop {
         let mut status = 0;

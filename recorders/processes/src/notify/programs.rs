@@ -1,16 +1,14 @@
-//! The programs that processes execute, cached by path.
+//! The programs that processes execute, as far as paths lead to them.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 
-use foldhash::fast::RandomState;
-
 use crate::files;
 use crate::system::Pid;
 
-/// The program that a process executes, with its arguments if it is the interpreter of a script.
+/// What a process executes, and, if that is the interpreter of a script, with which arguments.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Present {
     pub(crate) executable: Option<String>,
@@ -18,30 +16,30 @@ pub(crate) struct Present {
 }
 
 impl Present {
-    /// The program that the call named, since nothing else is known.
+    /// What the call named, since nothing else is known.
     pub(crate) fn named(named: Option<String>) -> Self {
         Present { executable: named, arguments: None }
     }
 }
 
-/// The executable behind each path, valid while the file is unchanged.
+/// Which programs paths lead to, as long as their files are the same.
 #[derive(Default)]
 pub(crate) struct Programs {
-    known: HashMap<String, Known, RandomState>,
+    known: HashMap<String, Known>,
 }
 
 struct Known {
-    /// Device, inode and time of the last change of the file.
+    /// Device and number of the file, and its last change.
     file: [u64; 4],
     executable: String,
 }
 
-/// Largest number of cached paths.
+/// Paths that are remembered.
 const MOST_PATHS: usize = 10_000;
 
 impl Programs {
-    /// The program that a process executes after a call that named a path. Scripts and unknown paths are looked up in `/proc`;
-    /// for others, checking the file is faster.
+    /// What a process executes whose call named a path. The system is asked for scripts, and for what is not known yet: a link
+    /// of `/proc` takes longer than to look at the file.
     pub(crate) fn present(&mut self, process: Pid, named: Option<String>) -> Present {
         let file = named.as_deref().and_then(file);
         let known = named.as_ref().and_then(|named| self.known.get(named));
@@ -68,19 +66,18 @@ fn file(path: &str) -> Option<[u64; 4]> {
     Some([facts.dev(), facts.ino(), facts.ctime().unsigned_abs(), facts.ctime_nsec().unsigned_abs()])
 }
 
-/// Whether a file begins with `#!`; true if it cannot be read.
+/// Whether the file begins as scripts do; one that cannot be read may be one.
 fn is_script(path: &str) -> bool {
     let mut begin = [0; 2];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
     read.is_err() || begin == *b"#!"
 }
 
-/// The path of a program without the remark that the system appends once the file was removed.
+/// The path of a program; the system adds a remark to that of one that was removed.
 fn without_remark(path: String, named: Option<&str>) -> String {
+    let name = |path: &str| path.rsplit('/').next().map(str::to_owned);
     match path.strip_suffix(" (deleted)") {
-        Some(whole) if named.is_some_and(|named| named.rsplit('/').next() == whole.rsplit('/').next()) => {
-            whole.to_owned()
-        }
+        Some(whole) if named.is_some_and(|named| name(named) == name(whole)) => whole.to_owned(),
         _ => path,
     }
 }

@@ -1,55 +1,52 @@
-//! A watched process: facts from its calls that are not written yet.
+//! A process that is watched: what its calls said, until it is written.
 
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 
 use barrow_writer::{ProcessId, Usage};
 
 use super::execution::Execution;
-use crate::files::{Schedule, Stat, Transferred};
+use crate::files::{Stat, Transferred};
 use crate::ledger::Living;
 use crate::system::Pid;
 
-/// A watched process.
+/// A process that is watched.
 pub(crate) struct Watched {
     pub(crate) id: Option<ProcessId>,
     pub(crate) parent: Option<Pid>,
-    /// Start time in ticks, once it was read. Distinguishes it from other processes with the same number.
+    /// When the system says that it began, in ticks, once it was asked: it tells it from another process of the same number.
     pub(crate) began_ticks: Option<u64>,
-    /// Its looks with the last program that it is known to execute.
+    /// What it looks like with the program that it is known to execute.
     pub(crate) looks: Option<Looks>,
-    /// Identifies it in reports of ends.
+    /// Names it where its end is heard of.
     pub(crate) key: u64,
     pub(crate) descriptor: Option<OwnedFd>,
-    /// Open from the call that executes its first program to its next call.
-    pub(crate) schedule: Option<Schedule>,
-    /// Processes that it started and that were not waited for yet.
+    /// Processes that it started, of which no parent took notice yet.
     pub(crate) children: Vec<Pid>,
-    /// Bytes transferred by the children that it waited for and by theirs; `None` once that of one is unknown.
+    /// What those transferred of whose ends it took notice, with theirs; `None` once that is not known of one.
     pub(crate) of_children: Option<Transferred>,
     /// Whether it is known to have executed a program.
     pub(crate) has_program: bool,
     pub(crate) pending: Option<Pending>,
-    /// Its last call.
+    /// What it used, and its status, when it was about to end.
     pub(crate) last: Option<Last>,
-    /// Its samples, once its end was reported.
+    /// What samples saw of it, once its end was heard of.
     pub(crate) seen: Option<Living>,
-    /// When it ended, once that was reported.
+    /// When its end was heard of.
     pub(crate) ended_ns: Option<i64>,
 }
 
-/// A call to execute a program whose success is not known yet.
+/// A call to execute a program of which nobody knows yet whether it succeeded.
 pub(crate) struct Pending {
     pub(crate) time_ns: i64,
     pub(crate) execution: Execution,
     pub(crate) directory: Option<String>,
-    /// Usage of the process until the call.
+    /// What the process used until then.
     pub(crate) used: Usage,
-    /// Looks of the process before the call.
+    /// What it looked like before.
     pub(crate) before: Looks,
 }
 
-/// The call that ends a process, with its status and usage.
+/// What a process used, and its status, when it was about to end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Last {
     pub(crate) time_ns: i64,
@@ -58,22 +55,22 @@ pub(crate) struct Last {
     pub(crate) transferred: Option<Transferred>,
 }
 
-/// The visible state that changes when a process executes a program: its name and the addresses of its stack and arguments.
+/// What changes when a process executes a program: its name, and where its arguments lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Looks {
-    name: Arc<str>,
+    name: String,
     arguments: u64,
     stack: u64,
 }
 
 impl Looks {
     pub(crate) fn of(stat: &Stat) -> Self {
-        Looks { name: Arc::clone(&stat.name), arguments: stat.arguments, stack: stat.stack }
+        Looks { name: stat.name.clone(), arguments: stat.arguments, stack: stat.stack }
     }
 }
 
 impl Pending {
-    /// The absolute path of the program that the call named.
+    /// The program that the call named, from the root on.
     pub(crate) fn named(&self) -> Option<String> {
         self.execution.whole_path(self.directory.as_deref())
     }
