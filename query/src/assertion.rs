@@ -22,9 +22,7 @@ pub(crate) mod input;
 mod judge;
 mod judgement;
 pub(crate) mod junit;
-mod leaks;
 pub(crate) mod measure;
-mod objects;
 mod parse;
 mod processes;
 mod report;
@@ -38,8 +36,8 @@ use crate::error::QueryError;
 use crate::flags::SnapshotName;
 
 use figure::Figure;
+use judge::objects::Objects;
 use measure::Measure;
-use objects::Objects;
 use processes::Processes;
 use trials::Programs;
 

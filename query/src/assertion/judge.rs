@@ -1,5 +1,8 @@
 //! Judges assertions: reads their measures, and compares them with limits.
 
+mod leaks;
+pub(super) mod objects;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -9,7 +12,6 @@ use barrow_trials::{Trials, VariantId};
 
 use super::judgement::{Found, Judgement, Reading, Verdict};
 use super::measure::OfTrials;
-use super::objects::Objects;
 use super::processes::Processes;
 use super::trials::{self, Programs};
 use super::{Argument, Assertion, Claim, Compared, Comparison, Figure, Known, When};
@@ -18,6 +20,7 @@ use crate::flags::QuestionFlags;
 use crate::language::selection;
 use crate::session::state::State;
 use crate::tables::trials::{surroundings, variant_of};
+use objects::Objects;
 
 /// Judges assertions about the open recording. It keeps what it measured, since a snapshot does not change.
 #[derive(Default)]

@@ -1,13 +1,15 @@
 //! The result of judging an assertion.
 
+pub(super) mod grown;
+
 use std::sync::Arc;
 
 use barrow_analyzer::SnapshotId;
 
 use super::figure::Figure;
-use super::objects::Grown;
 use super::witness::Witness;
 use crate::error::QueryError;
+use grown::Grown;
 
 /// Whether an assertion holds.
 #[derive(Debug, Clone, PartialEq, Eq)]

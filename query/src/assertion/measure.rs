@@ -6,7 +6,6 @@ use barrow_statistics::Location;
 use barrow_trials::Run;
 
 use super::figure::Figure;
-use super::objects::retained_bytes;
 use crate::error::QueryError;
 use crate::progress::Meter;
 
@@ -184,4 +183,14 @@ const fn trials(word: &'static str, figure: Figure, reading: OfTrials, document:
 /// A sum without the programs of which it is not known, and their number.
 fn known(sum: Sum) -> (Option<u64>, u32) {
     (sum.value(), sum.unknown())
+}
+
+/// The bytes that would be freed with all objects of a set.
+pub(super) fn retained_bytes(heap: &Heap, set: &ObjectSet, meter: &Meter) -> Result<u64, QueryError> {
+    if set.is_empty() {
+        return Ok(0);
+    }
+    let retained = heap.retained_set(set, meter)?;
+    let types = heap.type_totals_of(&retained, meter)?;
+    Ok(types.iter().fold(0, |sum, row| sum.saturating_add(row.heap_bytes).saturating_add(row.unmanaged_bytes)))
 }

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use barrow_analyzer::{Amount, AmountUnit, Expression, ExpressionError, Names, Reader, parse_duration, parse_size};
 
+use super::judge::objects::Objects;
 use super::measure::{MEASURES, Measure, OfObjects, OfProcesses, OfTrials, Reading};
-use super::objects::Objects;
 use super::processes::Processes;
 use super::trials::Programs;
 use super::{Argument, Assertion, Claim, Compared, Comparison, Figure, Known, Limit, Scope, When};

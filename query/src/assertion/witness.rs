@@ -7,8 +7,8 @@ use barrow_processes::{Amounts, ImageId, ImageSet, ProcessTree, SampledPeak};
 use barrow_statistics::Mode;
 
 use super::Figure;
+use super::judgement::grown::Grown;
 use super::measure::{Measure, OfProcesses, Reading};
-use super::objects::Grown;
 use crate::answer::{Value, measured, shortened, units};
 use crate::error::QueryError;
 use crate::progress::Meter;

@@ -8,10 +8,10 @@
 
 use barrow_analyzer::{Fingerprint, Heap, SnapshotId};
 
-use super::judge::{Judge, Side};
-use super::judgement::{Judgement, Verdict};
-use super::{Figure, Known, witness};
+use super::{Judge, Side};
 use crate::answer::units;
+use crate::assertion::judgement::{Judgement, Verdict};
+use crate::assertion::{Figure, Known, witness};
 use crate::error::QueryError;
 use crate::flags::Least;
 use crate::progress::Meter;
@@ -49,7 +49,7 @@ impl Judge {
     ///
     /// # Errors
     /// A usage error if there is no baseline; those of the analyzer.
-    pub(super) fn no_leaks(
+    pub(in crate::assertion) fn no_leaks(
         &self,
         state: &State,
         known: &[Known],
