@@ -13,7 +13,7 @@
 //! ```
 //!
 //! [`measure::MEASURES`] is the table of measures. [`parse`] makes an [`Assertion`] of a text, [`judge`] says whether it
-//! holds. What a measure comes to and why is read by [`objects`], [`processes`] and [`trials`], and [`report`] puts it
+//! holds. What a measure comes to and why is read by [`judge::objects`], [`processes`] and [`trials`], and [`report`] puts it
 //! all into an answer.
 
 mod change;
