@@ -58,8 +58,9 @@ impl Amount {
         } else if let Some(size) = parse_real(text).or_else(|| parse_size(text).map(|size| size as f64)) {
             (size, AmountUnit::Number)
         } else {
-            let (number, unit) = divided(text);
-            (parse_real(&number)? * nanoseconds(unit)? as f64, AmountUnit::Time)
+            // The number may have an exponent, as in `1e3s`.
+            let number = text.trim_end_matches(char::is_alphabetic);
+            (parse_real(&number.replace('_', ""))? * nanoseconds(&text[number.len()..])? as f64, AmountUnit::Time)
         };
         value.is_finite().then_some(Amount { value, unit })
     }
@@ -160,6 +161,7 @@ mod tests {
             ("2.5us", 2500.0, Time),
             ("0.2ns", 0.2, Time),
             ("10min", 6e11, Time),
+            ("1e3s", 1e12, Time),
             ("0s", 0.0, Time),
             ("7%", 0.07, Share),
         ] {
