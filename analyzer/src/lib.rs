@@ -78,6 +78,7 @@ pub use barrow_format::rows::{
     Usage,
 };
 pub use barrow_format::rows::{Encoding as FieldEncoding, Value as FieldValue};
+pub use barrow_format::signals;
 pub use barrow_format::{
     FormatError, KindId, MetricId, ObjectId, ProcessId, RunId, SiteId, SnapshotId, StrengthId, StringId, TypeId,
     VariantId,

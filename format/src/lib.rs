@@ -38,7 +38,8 @@
 //! ```
 //!
 //! Reading order: [`header`], [`frame`], [`rows`] (tables), [`block`] with [`varint`] and [`codec`],
-//! [`commit`] with [`chain`], [`index`]; [`patch`] is what encoders of patches share; [`fields`] reads what is not in a column.
+//! [`commit`] with [`chain`], [`index`]; [`patch`] is what encoders of patches share; [`fields`] reads what is not in a column;
+//! [`signals`] names the signals whose numbers rows hold.
 
 #![deny(unsafe_code)]
 #![cfg_attr(
@@ -59,6 +60,7 @@ pub mod index;
 mod numbered;
 pub mod patch;
 pub mod rows;
+pub mod signals;
 pub mod varint;
 
 pub use error::{FormatError, Result};

@@ -73,6 +73,7 @@ mod writer;
 pub use barrow_format::codec::Compression;
 pub use barrow_format::commit::Totals;
 pub use barrow_format::rows::{Better, Encoding, KindRole, Label, StrengthClass, Usage, Value, WordPlace, WordValues};
+pub use barrow_format::signals;
 pub use barrow_format::{
     FieldId, KindId, MetricId, ObjectId, ProcessId, RunId, SiteId, SnapshotId, StrengthId, StringId, TypeId, VariantId,
 };

@@ -21,7 +21,6 @@ mod call;
 pub(crate) mod joined;
 mod line;
 mod quoted;
-mod signals;
 mod tasks;
 
 use crate::context::{Context, Outcome};

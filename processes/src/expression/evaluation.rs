@@ -3,7 +3,7 @@
 //! Most images share the path, directory, host and class of their program with others: these are compared once for each
 //! text. Arguments rarely repeat, so they are compared image by image, after the cheaper terms of `and` and `or`.
 
-use barrow_analyzer::StringId;
+use barrow_analyzer::{StringId, signals};
 use barrow_expressions::{Range, TextTest};
 
 use super::columns::Column;
@@ -169,7 +169,7 @@ fn made_holds(attribute: TextAttribute, test: &TextTest, tree: &ProcessTree, id:
         TextAttribute::Label => test.holds(tree.process(image.process).label.map(|label| tree.text(label))),
         TextAttribute::Process => test.holds(Some(&tree.name(image.process))),
         _ => {
-            let name = tree.end_of(id).and_then(|end| signal_name(end.signal?));
+            let name = tree.end_of(id).and_then(|end| signals::name(end.signal?));
             // Both forms of the name match: with and without SIG.
             let short = name.and_then(|name| name.strip_prefix("SIG"));
             match &test.pattern {
@@ -197,43 +197,4 @@ fn is(property: Property, tree: &ProcessTree, id: ImageId) -> Option<bool> {
             knows.memory_kills.then_some(tree.end_of(id).is_some() && process.is_killed_for_memory)
         }
     }
-}
-
-/// The name of a signal on Linux.
-fn signal_name(number: u64) -> Option<&'static str> {
-    const NAMES: [&str; 31] = [
-        "SIGHUP",
-        "SIGINT",
-        "SIGQUIT",
-        "SIGILL",
-        "SIGTRAP",
-        "SIGABRT",
-        "SIGBUS",
-        "SIGFPE",
-        "SIGKILL",
-        "SIGUSR1",
-        "SIGSEGV",
-        "SIGUSR2",
-        "SIGPIPE",
-        "SIGALRM",
-        "SIGTERM",
-        "SIGSTKFLT",
-        "SIGCHLD",
-        "SIGCONT",
-        "SIGSTOP",
-        "SIGTSTP",
-        "SIGTTIN",
-        "SIGTTOU",
-        "SIGURG",
-        "SIGXCPU",
-        "SIGXFSZ",
-        "SIGVTALRM",
-        "SIGPROF",
-        "SIGWINCH",
-        "SIGIO",
-        "SIGPWR",
-        "SIGSYS",
-    ];
-    let at = usize::try_from(number).ok()?.checked_sub(1)?;
-    NAMES.get(at).copied()
 }

@@ -1,5 +1,6 @@
 //! What is told of a process in words.
 
+use barrow_analyzer::signals;
 use barrow_processes::{Image, ProcessTree};
 
 use crate::answer::{Value, shell};
@@ -19,13 +20,7 @@ pub(crate) fn command(tree: &ProcessTree, image: &Image) -> String {
     if image.is_forked { format!("{command} (forked)") } else { command }
 }
 
-/// The name of a signal of Linux.
+/// The name of a signal, or its number if it has none.
 pub(crate) fn signal(number: u64) -> String {
-    const NAMES: [&str; 31] = [
-        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
-        "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF",
-        "WINCH", "IO", "PWR", "SYS",
-    ];
-    let name = usize::try_from(number).ok().and_then(|number| NAMES.get(number.checked_sub(1)?));
-    name.map_or_else(|| number.to_string(), |name| format!("SIG{name}"))
+    signals::name(number).map_or_else(|| number.to_string(), str::to_owned)
 }

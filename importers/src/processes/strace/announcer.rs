@@ -2,12 +2,11 @@
 
 use std::collections::HashSet;
 
-use barrow_writer::{ProcessDescription, ProcessEnd, ProgramDescription, Usage, Word};
+use barrow_writer::{ProcessDescription, ProcessEnd, ProgramDescription, Usage, Word, signals};
 
 use super::births::{Birth, Births};
 use super::call::{Call, Program, answered_directory, may_bear, returned_task, succeeded};
 use super::line::{LineReader, MESSAGE, Time, What};
-use super::signals;
 use super::tasks::{Process, Tasks};
 use crate::context::{Context, Outcome};
 use crate::error::{Damage, ImportError, Stop};

@@ -1,6 +1,6 @@
-//! The numbers of signals on Linux.
+//! Signals: rows of PROCESSES and MEASUREMENTS hold their numbers.
 
-/// Signals from 1 on, as on x86, ARM and RISC-V.
+/// Signals of Linux from 1 on, as on x86, ARM and RISC-V.
 const NAMES: [&str; 31] = [
     "SIGHUP",
     "SIGINT",
@@ -37,8 +37,16 @@ const NAMES: [&str; 31] = [
 /// The first of the signals without names.
 const FIRST_REAL_TIME: u64 = 32;
 
-/// The number of a signal.
-pub(super) fn number(name: &str) -> Option<u64> {
+/// The name of a signal; `None` for those without one of their own.
+#[must_use]
+pub fn name(number: u64) -> Option<&'static str> {
+    let at = usize::try_from(number).ok()?.checked_sub(1)?;
+    NAMES.get(at).copied()
+}
+
+/// The number of a signal, also of one such as `SIGRT_2`.
+#[must_use]
+pub fn number(name: &str) -> Option<u64> {
     if let Some(at) = NAMES.iter().position(|known| *known == name) {
         return Some(at as u64 + 1);
     }
@@ -56,6 +64,8 @@ mod tests {
     #[test]
     fn names_are_numbers() {
         assert_eq!(["SIGKILL", "SIGSEGV", "SIGSYS", "SIGRTMIN", "SIGRT_2"].map(number), [9, 11, 31, 32, 34].map(Some));
+        assert_eq!([1, 9, 15, 31].map(name), ["SIGHUP", "SIGKILL", "SIGTERM", "SIGSYS"].map(Some));
+        assert_eq!([0, 32, u64::MAX].map(name), [None; 3]);
         assert_eq!(["", "KILL", "SIGRT", "SIGRT_", "SIGRT_x"].map(number), [None; 5]);
     }
 }
