@@ -5,14 +5,13 @@
 //! nothing, because machines differ.
 
 mod loaded;
-mod random;
 pub mod shapes;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+pub use barrow_statistics::Random;
 pub use loaded::Loaded;
-pub use random::Random;
 
 /// The number of runs of each measurement.
 const RUNS: usize = 7;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use barrow_analyzer::{Recording, SnapshotId, Tables, TypeId, type_totals};
 use barrow_importers::{FORMATS, ImportOptions, Silent, import, totals};
-use barrow_testdata::Shelf;
+use barrow_testdata::{Random, Shelf};
 use barrow_writer::{Options, SnapshotInfo, Writer};
 
 /// Objects, bytes and unmanaged bytes by all that a recording says of a type.
@@ -187,13 +187,8 @@ fn counts_of_cut_dumps_are_those_of_imports() {
 
 #[test]
 fn counts_of_damaged_dumps_are_those_of_imports() {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut random = |below: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % below as u64) as usize
-    };
+    let mut numbers = Random::new(1);
+    let mut random = |below: usize| numbers.below(below as u64) as usize;
     for dump in small_dumps() {
         for _ in 0..600 {
             let mut damaged = dump.clone();

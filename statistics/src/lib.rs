@@ -109,6 +109,7 @@ pub use judgement::{FALSE_ALARMS, Judgement, LEAST_POINTS, PathJudgement, Reason
 pub use median_interval::median_interval;
 pub use modes::{LEAST_VALUES, Mode, Modes, ModesVerdict, precision};
 pub use quantile::Location;
+pub use random::Random;
 pub use sample::Sample;
 pub use shares::{KnobValues, Share, knob_shares};
 pub use trend::{CONFIDENCE, Trend};

@@ -129,7 +129,7 @@ mod tests {
     fn the_exact_distribution_equals_its_definition() {
         let mut random = Random::new(5);
         for _ in 0..60 {
-            let (m, n) = (1 + random.place(6), 1 + random.place(6));
+            let (m, n) = (1 + random.position(6), 1 + random.position(6));
             let mut values: Vec<f64> = (0..m + n).map(|value| value as f64).collect();
             random.shuffle(&mut values);
             let (a, b) = values.split_at(m);

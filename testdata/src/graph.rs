@@ -6,8 +6,8 @@ use barrow_writer::{
     TypeId, Writer, WriterError,
 };
 
-use crate::random::Random;
 use crate::shelf::Shelf;
+use barrow_statistics::Random;
 
 /// A graph: objects with sizes, references with strengths, roots in groups.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -6,7 +6,7 @@ use barrow_writer::{
     StringId, Totals, TypeDescription, TypeId, Writer, WriterError,
 };
 
-use crate::random::Random;
+use barrow_statistics::Random;
 
 /// An outgoing reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,18 +8,17 @@ mod heap;
 mod kleknev;
 mod phases;
 mod processes;
-mod random;
 mod shelf;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub use barrow_statistics::Random;
 pub use graph::Graph;
 pub use heap::{Edge, Heap, Node, Vocabulary};
 pub use kleknev::kleknev_log;
 pub use phases::Phases;
 pub use processes::{Happening, ProcessLog};
-pub use random::Random;
 pub use shelf::Shelf;
 
 /// A file of this folder.

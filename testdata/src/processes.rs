@@ -4,8 +4,8 @@ use barrow_writer::{
     Options, ProcessDescription, ProcessEnd, ProcessId, ProgramDescription, Usage, Writer, WriterError,
 };
 
-use crate::random::Random;
 use crate::shelf::Shelf;
+use barrow_statistics::Random;
 
 /// An event in a tree of processes, as in a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Huge arrays: objects whose references fill whole blocks.
 
-use crate::random::Random;
+use barrow_statistics::Random;
 use barrow_writer::{Snapshot, Writer, WriterError};
 
 use super::Shape;

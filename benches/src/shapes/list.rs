@@ -1,6 +1,6 @@
 //! A linked list, which is the deepest possible graph.
 
-use crate::random::Random;
+use barrow_statistics::Random;
 use barrow_writer::{Snapshot, Writer, WriterError};
 
 use super::Shape;

@@ -1,6 +1,6 @@
 //! Shuffles numbers without a table.
 
-use crate::random::Random;
+use barrow_statistics::Random;
 
 /// The number of rounds of the cipher, which suffices for shuffling.
 const ROUNDS: usize = 4;

@@ -1,6 +1,6 @@
 //! A random graph: references have no locality.
 
-use crate::random::Random;
+use barrow_statistics::Random;
 use barrow_writer::{Snapshot, Writer, WriterError};
 
 use super::Shape;

@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::path::Path;
 
-use crate::random::Random;
 use barrow_analyzer::{Recording, Reference, Roots, SnapshotId};
 use barrow_format::rows::Root;
+use barrow_statistics::Random;
 use barrow_writer::{
     KindId, KindRole, Label, Object, Shard, Snapshot, StrengthId, StringId, TypeDescription, TypeId, Writer,
     WriterError,

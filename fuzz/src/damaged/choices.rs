@@ -1,17 +1,19 @@
 //! What an input decides.
 
+use barrow_testdata::Random;
+
 /// Decisions: the bytes of an input, then numbers that follow from them.
 pub(super) struct Choices<'b> {
     bytes: &'b [u8],
-    state: u64,
+    random: Random,
 }
 
 impl<'b> Choices<'b> {
     pub(super) fn new(bytes: &'b [u8]) -> Self {
-        let state = bytes
+        let seed = bytes
             .iter()
-            .fold(0x9e37_79b9_7f4a_7c15, |state: u64, &byte| (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-        Choices { bytes, state }
+            .fold(0x9e37_79b9_7f4a_7c15, |seed: u64, &byte| (seed ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        Choices { bytes, random: Random::new(seed) }
     }
 
     pub(super) fn byte(&mut self) -> u8 {
@@ -19,12 +21,7 @@ impl<'b> Choices<'b> {
             self.bytes = rest;
             return first;
         }
-        // SplitMix64.
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) as u8
+        self.random.next() as u8
     }
 
     /// A number below `limit`, which is not 0.

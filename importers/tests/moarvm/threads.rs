@@ -3,6 +3,7 @@
 use crate::dump::{DEBIAN, Dump, Snapshot, tiny};
 use crate::recorded::{Recorded, record_with};
 use barrow_analyzer::{SnapshotId, type_totals};
+use barrow_testdata::Random;
 use std::num::NonZero;
 
 /// Every how many objects references are compared.
@@ -27,27 +28,22 @@ pub(crate) fn large() -> Dump {
 /// A snapshot of `count` collectables; the smaller one has more types and names.
 fn snapshot(count: u64, root_kinds: &[u64]) -> Snapshot {
     let names = if count > 100_000 { 200 } else { 300 };
-    let mut random = 88_172_645_463_325_252_u64 ^ count;
-    let mut next = |below: u64| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        random % below
-    };
+    let mut random = Random::new(count);
     let mut snapshot = Snapshot::default();
     for number in 0..count {
-        let kind = root_kinds.get(number as usize).copied().unwrap_or_else(|| 1 + next(4));
-        let type_index = (number * names / count + next(3)).min(names - 1);
+        let kind = root_kinds.get(number as usize).copied().unwrap_or_else(|| 1 + random.below(4));
+        let type_index = (number * names / count + random.below(3)).min(names - 1);
         let type_index = if kind > 4 { 0 } else { type_index };
-        let references = if next(1000) == 0 { next(300) } else { next(5) };
-        snapshot.collectables.push([kind, type_index, next(100), next(2) * 40, 0, references]);
+        let references = if random.below(1000) == 0 { random.below(300) } else { random.below(5) };
+        snapshot.collectables.push([kind, type_index, random.below(100), random.below(2) * 40, 0, references]);
     }
     // The last collectable's references come first.
     for row in snapshot.collectables.iter_mut().rev() {
         row[4] = snapshot.references.len() as u64;
         for number in 0..row[5] {
-            let label = [[0, 0], [1, number], [1, 1 << (next(40) + 1)], [2, next(12 + names)]][next(4) as usize];
-            snapshot.references.push([label[0], label[1], next(count)]);
+            let label = [[0, 0], [1, number], [1, 1 << (random.below(40) + 1)], [2, random.below(12 + names)]]
+                [random.below(4) as usize];
+            snapshot.references.push([label[0], label[1], random.below(count)]);
         }
     }
     snapshot

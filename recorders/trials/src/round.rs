@@ -2,6 +2,8 @@
 //!
 //! It follows from the seed of the run, and is written as names and values, from which a run can be repeated.
 
+use barrow_statistics::Random;
+
 use crate::layout::{Knobs, Layout, LayoutKind};
 
 /// Blocks of 128 KiB and more have pages of their own in glibc; a large block is smaller.
@@ -34,28 +36,6 @@ pub(crate) struct Round {
     pub(crate) thp: Option<bool>,
 }
 
-/// SplitMix64 (Steele, Lea and Flood 2014).
-pub(crate) struct Seeds(u64);
-
-impl Seeds {
-    /// The sequence of a seed.
-    pub(crate) fn new(seed: u64) -> Self {
-        Seeds(seed)
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below `limit`, which is not 0.
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-}
-
 impl Round {
     /// The layout that follows from a seed.
     pub(crate) fn of(layout: Layout, seed: u64) -> Self {
@@ -70,17 +50,17 @@ impl Round {
 
     /// Every knob draws its number, whether it is used or not: the others do not depend on which are.
     fn random(knobs: Knobs, seed: u64) -> Self {
-        let mut seeds = Seeds::new(seed);
-        let aslr = seeds.below(WITHOUT_ASLR) != 0;
-        let env = seeds.below(PAGE);
-        let argv = seeds.below(PATH_BYTES);
-        let stack = seeds.below(PAGE / ALIGNMENT) * ALIGNMENT;
+        let mut random = Random::new(seed);
+        let aslr = random.below(WITHOUT_ASLR) != 0;
+        let env = random.below(PAGE);
+        let argv = random.below(PATH_BYTES);
+        let stack = random.below(PAGE / ALIGNMENT) * ALIGNMENT;
         let heap = [
-            seeds.below(SMALL_BYTES),
-            LARGE_BYTES + seeds.below(SMALL_BYTES),
-            seeds.below(PAGE / ALIGNMENT) * ALIGNMENT,
+            random.below(SMALL_BYTES),
+            LARGE_BYTES + random.below(SMALL_BYTES),
+            random.below(PAGE / ALIGNMENT) * ALIGNMENT,
         ];
-        let thp = seeds.below(2) == 1;
+        let thp = random.below(2) == 1;
         Round {
             // Without this knob the recorded knobs must determine all addresses, so the system must not randomise them.
             aslr: Some(knobs.has(Knobs::ASLR) && aslr),

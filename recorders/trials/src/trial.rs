@@ -11,6 +11,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
+use barrow_statistics::Random;
 use barrow_writer::{VariantId, Word, Writer};
 
 use crate::counts::Counts;
@@ -23,7 +24,6 @@ use crate::ledger::Ledger;
 use crate::observer::Observer;
 use crate::plan::Plan;
 use crate::reported::ReportFile;
-use crate::round::Seeds;
 use crate::run::{Prepared, Runner};
 use crate::surroundings::{facts, missing_knobs, without_shim};
 use crate::system;
@@ -206,12 +206,10 @@ impl<'p> Trial<'p> {
 
     /// Runs every program once.
     fn block(&mut self, block: u64, warmup: bool) -> Result<(), TrialError> {
-        let mut seeds = Seeds::new(self.plan.seed ^ Seeds::new(block).next());
-        let seed = if self.plan.layout.kind == LayoutKind::Random { seeds.next() } else { self.plan.seed };
+        let mut random = Random::new(self.plan.seed ^ Random::new(block).next());
+        let seed = if self.plan.layout.kind == LayoutKind::Random { random.next() } else { self.plan.seed };
         let mut order: Vec<usize> = (0..self.variants.len()).collect();
-        for last in (1..order.len()).rev() {
-            order.swap(last, seeds.below(last as u64 + 1) as usize);
-        }
+        random.shuffle(&mut order);
         for at in order {
             if self.outcome.cancelled || self.is_stopped() {
                 self.outcome.cancelled = true;

@@ -63,7 +63,7 @@ mod tests {
                 all.sort_by(f64::total_cmp);
                 all
             };
-            let (m, n) = (1 + random.place(4), 1 + random.place(4));
+            let (m, n) = (1 + random.position(4), 1 + random.position(4));
             let (a, b) = (locations(m, &mut random), locations(n, &mut random));
             let cost =
                 |pairs: &[(usize, usize)]| pairs.iter().map(|&(i, j)| (a[i].ln() - b[j].ln()).abs()).sum::<f64>();

@@ -86,7 +86,7 @@ fn of_groups(members: &[Vec<(f64, usize)>], sizes: &[usize]) -> Vec<Interval> {
     let mut times = vec![0_u32; groups];
     for _ in 0..resamples {
         times.fill(0);
-        (0..groups).for_each(|_| times[random.place(groups)] += 1);
+        (0..groups).for_each(|_| times[random.position(groups)] += 1);
         for (mode, (locations, weights)) in drawn.iter_mut().enumerate() {
             weights.push(share(&times, &counts[mode], sizes));
             let count = (0..groups).map(|group| times[group] as usize * counts[mode][group]).sum();
