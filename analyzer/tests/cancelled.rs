@@ -1,29 +1,14 @@
 //! A question that is cancelled at any moment stops, and it is answered when it is asked again.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use barrow_analyzer::{
     AnalyzerError, Exclusion, Heap, IndexPlace, Memory, ObjectId, ObjectSet, PathOptions, Progress, Recording, Result,
     Silent, SnapshotId, StrengthClass,
 };
-use barrow_testdata::{Graph, Random};
+use barrow_testdata::{Graph, LimitedProgress, Random};
 
 const SNAPSHOT: SnapshotId = SnapshotId(0);
-
-/// Cancels at the n-th check and at all later ones.
-struct StopAt(AtomicU64);
-
-impl Progress for StopAt {
-    fn begin(&self, _phase: &str, _total: u64, _unit: &'static str) {}
-
-    fn advance(&self, _steps: u64) {}
-
-    fn cancelled(&self) -> bool {
-        let saturating = |left: u64| Some(left.saturating_sub(1));
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, saturating) == Ok(0)
-    }
-}
 
 type Question = fn(&Heap, &dyn Progress) -> Result<String>;
 
@@ -74,7 +59,7 @@ fn stop(recording: &Arc<Recording>, name: &str, question: Question) -> u64 {
     let expected = question(&new(), &Silent).unwrap();
     let mut heap = new();
     for calls in 0.. {
-        match question(&heap, &StopAt(AtomicU64::new(calls))) {
+        match question(&heap, &LimitedProgress::new(calls)) {
             Err(AnalyzerError::Cancelled) => {}
             Err(error) => panic!("{name}, stopped after {calls} calls: {error}"),
             Ok(found) => {

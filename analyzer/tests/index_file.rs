@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, SystemTime};
 
@@ -13,25 +12,11 @@ use barrow_analyzer::{
     ObjectSet, PathOptions, Progress, Recording, Result, Silent, SnapshotId, StrengthClass, TreePlace,
 };
 use barrow_format::codec::{Codec, Decompressor};
-use barrow_testdata::{Graph, Heap as TestHeap, Phases, Random, Shelf, Vocabulary};
+use barrow_testdata::{Graph, Heap as TestHeap, LimitedProgress, Phases, Random, Shelf, Vocabulary};
 use barrow_writer::{Options, SiteDescription, Writer};
 
 const SNAPSHOT: SnapshotId = SnapshotId(0);
 const BESIDE: IndexPlace = IndexPlace::BESIDE;
-
-/// Cancels at the n-th check and at all later ones.
-struct StopAt(AtomicU64);
-
-impl Progress for StopAt {
-    fn begin(&self, _phase: &str, _total: u64, _unit: &'static str) {}
-
-    fn advance(&self, _steps: u64) {}
-
-    fn cancelled(&self) -> bool {
-        let saturating = |left: u64| Some(left.saturating_sub(1));
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, saturating) == Ok(0)
-    }
-}
 
 fn graph(seed: u64, most: u64) -> Graph {
     let mut random = Random::new(seed);
@@ -657,7 +642,7 @@ fn cancelled_anywhere() {
     let mut stopped = 0;
     for calls in 0.. {
         let heap = open(&kept.path, &BESIDE);
-        match heap.dominators(&StopAt(AtomicU64::new(calls))) {
+        match heap.dominators(&LimitedProgress::new(calls)) {
             Ok(_) => break,
             Err(AnalyzerError::Cancelled) => stopped += 1,
             Err(error) => panic!("{error}"),

@@ -3,24 +3,11 @@
 use std::fs::{self, File};
 use std::io::ErrorKind;
 
-use barrow_analyzer::{AnalyzerError, Progress, Recording, Silent, verified_summaries};
+use barrow_analyzer::{AnalyzerError, Recording, Silent, verified_summaries};
 use barrow_rewrite::{
     RedactOptions, RepackOptions, ResolveOptions, RewriteError, audit, redact, repack, repair, resolve,
 };
-use barrow_testdata::path;
-
-/// Cancels the work at once.
-struct Cancelled;
-
-impl Progress for Cancelled {
-    fn begin(&self, _phase: &str, _total: u64, _unit: &'static str) {}
-
-    fn advance(&self, _steps: u64) {}
-
-    fn cancelled(&self) -> bool {
-        true
-    }
-}
+use barrow_testdata::{LimitedProgress, path};
 
 fn bundled(name: &str) -> Recording {
     Recording::open(&path(name)).unwrap()
@@ -52,10 +39,10 @@ fn what_is_refused_or_cancelled_leaves_no_file() {
     let too_high = repack(&recording, &destination, RepackOptions { level: 23 }, &Silent).unwrap_err();
     assert!(matches!(too_high, RewriteError::Encode { .. }), "{too_high:?}");
     for error in [
-        repair(&recording, &destination, &Cancelled).unwrap_err(),
-        repack(&recording, &destination, RepackOptions::default(), &Cancelled).unwrap_err(),
-        redact(&recording, &destination, &RedactOptions::default(), &Cancelled).unwrap_err(),
-        audit(&recording, &Cancelled).unwrap_err(),
+        repair(&recording, &destination, &LimitedProgress::new(0)).unwrap_err(),
+        repack(&recording, &destination, RepackOptions::default(), &LimitedProgress::new(0)).unwrap_err(),
+        redact(&recording, &destination, &RedactOptions::default(), &LimitedProgress::new(0)).unwrap_err(),
+        audit(&recording, &LimitedProgress::new(0)).unwrap_err(),
     ] {
         assert!(matches!(error, RewriteError::Cancelled), "{error:?}");
     }
@@ -89,7 +76,12 @@ fn only_addresses_of_the_given_program_are_resolved() {
     let own = std::env::current_exe().unwrap();
     let error = resolved("orders-addresses.barrow", &with(own.clone())).unwrap_err();
     assert!(matches!(&error, RewriteError::OtherProgram { path, .. } if *path == own), "{error:?}");
-    let cancelled = resolve(&bundled("orders-addresses.barrow"), destination(), &ResolveOptions::default(), &Cancelled);
+    let cancelled = resolve(
+        &bundled("orders-addresses.barrow"),
+        destination(),
+        &ResolveOptions::default(),
+        &LimitedProgress::new(0),
+    );
     assert!(matches!(cancelled, Err(RewriteError::Cancelled)), "{cancelled:?}");
 }
 

@@ -6,6 +6,7 @@
 mod graph;
 mod heap;
 mod kleknev;
+mod limited_progress;
 mod phases;
 mod processes;
 mod shelf;
@@ -17,6 +18,7 @@ pub use barrow_statistics::Random;
 pub use graph::Graph;
 pub use heap::{Edge, Heap, Node, Vocabulary};
 pub use kleknev::kleknev_log;
+pub use limited_progress::LimitedProgress;
 pub use phases::Phases;
 pub use processes::{Happening, ProcessLog};
 pub use shelf::Shelf;

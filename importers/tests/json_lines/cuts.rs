@@ -2,10 +2,10 @@
 
 use crate::dumps::{PYTHON, RUBY_31};
 use crate::recorded::{record, record_bytes};
-use barrow_importers::{Damage, ImportError, Progress, import_bytes};
+use barrow_importers::{Damage, ImportError, import_bytes};
+use barrow_testdata::LimitedProgress;
 use barrow_writer::{Options, Writer};
 use proptest::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 #[test]
 fn a_cut_dump_gives_its_whole_lines() {
@@ -53,42 +53,20 @@ fn a_dump_without_objects_is_an_error() {
     assert!(matches!(record(&header[..40]).map(drop), Err(ImportError::NoWholeSnapshot { .. })));
 }
 
-/// Cancels after `questions_left` checks, and counts what it is told.
-struct Impatient {
-    questions_left: AtomicU64,
-    advanced: AtomicU64,
-}
-
-impl Progress for Impatient {
-    fn begin(&self, _phase: &str, _total: u64, _unit: &'static str) {
-        self.advanced.store(0, Ordering::Relaxed);
-    }
-
-    fn advance(&self, steps: u64) {
-        self.advanced.fetch_add(steps, Ordering::Relaxed);
-    }
-
-    fn cancelled(&self) -> bool {
-        let left = self.questions_left.load(Ordering::Relaxed);
-        self.questions_left.store(left.saturating_sub(1), Ordering::Relaxed);
-        left == 0
-    }
-}
-
 #[test]
 fn progress_ends_at_the_total_and_an_import_can_be_cancelled() {
     for dump in [RUBY_31, PYTHON] {
-        let import = |questions| {
+        let import = |checks| {
             let writer = Writer::to_stream(Box::new(std::io::sink()), Options::default()).expect("a sink");
-            let impatient = Impatient { questions_left: AtomicU64::new(questions), advanced: AtomicU64::new(0) };
-            let imported = import_bytes(dump.as_bytes(), &writer, &impatient);
-            (imported, impatient.advanced.into_inner())
+            let progress = LimitedProgress::new(checks);
+            let imported = import_bytes(dump.as_bytes(), &writer, &progress);
+            (imported, progress.steps())
         };
         let (imported, advanced) = import(u64::MAX);
         imported.expect("a whole dump");
         assert_eq!(advanced, dump.len() as u64);
-        for questions in 0..4 {
-            assert!(matches!(import(questions).0, Err(ImportError::Cancelled)), "after {questions} questions");
+        for checks in 0..4 {
+            assert!(matches!(import(checks).0, Err(ImportError::Cancelled)), "after {checks} checks");
         }
     }
 }

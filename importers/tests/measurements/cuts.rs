@@ -1,9 +1,9 @@
 //! Files that are cut or changed anywhere.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use barrow_importers::{FORMATS, Holds, ImportError, Progress, import_bytes, read_values};
+use barrow_importers::{FORMATS, Holds, ImportError, import_bytes, read_values};
+use barrow_testdata::LimitedProgress;
 use barrow_writer::{Options, Writer};
 use proptest::prelude::*;
 
@@ -44,42 +44,20 @@ fn the_place_of_a_cut_is_told() {
     assert_eq!(record(cut).map(drop).expect_err("no value").to_string(), expected);
 }
 
-/// Cancels after `questions_left` checks, and counts what it is told.
-struct Impatient {
-    questions_left: AtomicU64,
-    advanced: AtomicU64,
-}
-
-impl Progress for Impatient {
-    fn begin(&self, _phase: &str, _total: u64, _unit: &'static str) {
-        self.advanced.store(0, Ordering::Relaxed);
-    }
-
-    fn advance(&self, steps: u64) {
-        self.advanced.fetch_add(steps, Ordering::Relaxed);
-    }
-
-    fn cancelled(&self) -> bool {
-        let left = self.questions_left.load(Ordering::Relaxed);
-        self.questions_left.store(left.saturating_sub(1), Ordering::Relaxed);
-        left == 0
-    }
-}
-
 #[test]
 fn progress_ends_at_the_total_and_an_import_can_be_cancelled() {
     for file in files() {
-        let import = |questions| {
+        let import = |checks| {
             let writer = Writer::to_stream(Box::new(std::io::sink()), Options::default()).expect("a sink");
-            let impatient = Impatient { questions_left: AtomicU64::new(questions), advanced: AtomicU64::new(0) };
-            let imported = import_bytes(file, &writer, &impatient);
-            (imported, impatient.advanced.into_inner())
+            let progress = LimitedProgress::new(checks);
+            let imported = import_bytes(file, &writer, &progress);
+            (imported, progress.steps())
         };
         let (imported, advanced) = import(u64::MAX);
         imported.expect("a whole file");
         assert_eq!(advanced, file.len() as u64);
-        for questions in 0..2 {
-            assert!(matches!(import(questions).0, Err(ImportError::Cancelled)), "after {questions} questions");
+        for checks in 0..2 {
+            assert!(matches!(import(checks).0, Err(ImportError::Cancelled)), "after {checks} checks");
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::dump::{Build, DEBIAN, TablesAt, tiny};
 use barrow_importers::{ImportError, Imported, Progress, Silent, import_bytes};
+use barrow_testdata::LimitedProgress;
 use barrow_writer::{Options, Writer};
 use proptest::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Imports into nowhere: what counts is that it ends, and with what.
 fn import(dump: &[u8], progress: &dyn Progress) -> Result<Imported, ImportError> {
@@ -58,41 +58,21 @@ fn a_cut_inside_a_snapshot_names_it() {
     );
 }
 
-/// Cancels after `questions_left` checks, and counts what it is told.
-struct Impatient {
-    questions_left: AtomicU64,
-    advanced: AtomicU64,
-}
-
-impl Progress for Impatient {
-    fn begin(&self, _phase: &str, _total: u64, _unit: &'static str) {}
-
-    fn advance(&self, steps: u64) {
-        self.advanced.fetch_add(steps, Ordering::Relaxed);
-    }
-
-    fn cancelled(&self) -> bool {
-        let left = self.questions_left.load(Ordering::Relaxed);
-        self.questions_left.store(left.saturating_sub(1), Ordering::Relaxed);
-        left == 0
-    }
-}
-
 #[test]
 fn progress_ends_at_the_total() {
     for whole in all_formats() {
-        let patient = Impatient { questions_left: AtomicU64::new(u64::MAX), advanced: AtomicU64::new(0) };
-        import(&whole, &patient).expect("a whole dump");
-        assert_eq!(patient.advanced.into_inner(), whole.len() as u64);
+        let progress = LimitedProgress::unlimited();
+        import(&whole, &progress).expect("a whole dump");
+        assert_eq!(progress.steps(), whole.len() as u64);
     }
 }
 
 #[test]
 fn an_import_can_be_cancelled_anywhere() {
     for whole in all_formats() {
-        for questions in 0..5 {
-            let impatient = Impatient { questions_left: AtomicU64::new(questions), advanced: AtomicU64::new(0) };
-            assert!(matches!(import(&whole, &impatient), Err(ImportError::Cancelled)), "after {questions} questions");
+        for checks in 0..5 {
+            let progress = LimitedProgress::new(checks);
+            assert!(matches!(import(&whole, &progress), Err(ImportError::Cancelled)), "after {checks} checks");
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Logs that are cut or changed anywhere.
 
-use barrow_importers::{Damage, ImportError, Progress, import_bytes};
+use barrow_importers::{Damage, ImportError, import_bytes};
+use barrow_testdata::LimitedProgress;
 use barrow_writer::{Options, Writer};
 use proptest::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::logs::{BAZEL, NINJA, STRACE, kleknev};
 use crate::recorded::{record, record_bytes};
@@ -53,42 +53,20 @@ fn the_place_of_a_cut_is_told() {
     assert_eq!(record(&STRACE[..cut]).expect("a log").lost(), Some(expected));
 }
 
-/// Cancels after `questions_left` checks, and counts what it is told.
-struct Impatient {
-    questions_left: AtomicU64,
-    advanced: AtomicU64,
-}
-
-impl Progress for Impatient {
-    fn begin(&self, _phase: &str, _total: u64, _unit: &'static str) {
-        self.advanced.store(0, Ordering::Relaxed);
-    }
-
-    fn advance(&self, steps: u64) {
-        self.advanced.fetch_add(steps, Ordering::Relaxed);
-    }
-
-    fn cancelled(&self) -> bool {
-        let left = self.questions_left.load(Ordering::Relaxed);
-        self.questions_left.store(left.saturating_sub(1), Ordering::Relaxed);
-        left == 0
-    }
-}
-
 #[test]
 fn progress_ends_at_the_total_and_an_import_can_be_cancelled() {
     for log in logs() {
-        let import = |questions| {
+        let import = |checks| {
             let writer = Writer::to_stream(Box::new(std::io::sink()), Options::default()).expect("a sink");
-            let impatient = Impatient { questions_left: AtomicU64::new(questions), advanced: AtomicU64::new(0) };
-            let imported = import_bytes(log.as_bytes(), &writer, &impatient);
-            (imported, impatient.advanced.into_inner())
+            let progress = LimitedProgress::new(checks);
+            let imported = import_bytes(log.as_bytes(), &writer, &progress);
+            (imported, progress.steps())
         };
         let (imported, advanced) = import(u64::MAX);
         imported.expect("a whole log");
         assert_eq!(advanced, log.len() as u64);
-        for questions in 0..2 {
-            assert!(matches!(import(questions).0, Err(ImportError::Cancelled)), "after {questions} questions");
+        for checks in 0..2 {
+            assert!(matches!(import(checks).0, Err(ImportError::Cancelled)), "after {checks} checks");
         }
     }
 }

@@ -3,9 +3,9 @@
 use crate::dump::{VERSIONS, Version, tiny};
 use crate::recorded::record;
 use barrow_importers::{ImportError, Imported, Progress, Silent, import_bytes};
+use barrow_testdata::LimitedProgress;
 use barrow_writer::{Options, Writer};
 use proptest::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Imports into nowhere: what counts is that it ends, and with what.
 fn import(dump: &[u8], progress: &dyn Progress) -> Result<Imported, ImportError> {
@@ -65,45 +65,23 @@ fn what_has_lost_its_name_says_so() {
     assert_eq!(objects[2].references[0].0, "?");
 }
 
-/// Cancels after `questions_left` checks, and counts what it is told in the last phase.
-struct Impatient {
-    questions_left: AtomicU64,
-    advanced: AtomicU64,
-}
-
-impl Progress for Impatient {
-    fn begin(&self, _phase: &str, _total: u64, _unit: &'static str) {
-        self.advanced.store(0, Ordering::Relaxed);
-    }
-
-    fn advance(&self, steps: u64) {
-        self.advanced.fetch_add(steps, Ordering::Relaxed);
-    }
-
-    fn cancelled(&self) -> bool {
-        let left = self.questions_left.load(Ordering::Relaxed);
-        self.questions_left.store(left.saturating_sub(1), Ordering::Relaxed);
-        left == 0
-    }
-}
-
 #[test]
 fn progress_ends_at_the_total() {
     for version in VERSIONS {
         let whole = tiny().text(version);
-        let patient = Impatient { questions_left: AtomicU64::new(u64::MAX), advanced: AtomicU64::new(0) };
-        import(whole.as_bytes(), &patient).expect("a whole snapshot");
-        assert_eq!(patient.advanced.into_inner(), whole.len() as u64);
+        let progress = LimitedProgress::unlimited();
+        import(whole.as_bytes(), &progress).expect("a whole snapshot");
+        assert_eq!(progress.steps(), whole.len() as u64);
     }
 }
 
 #[test]
 fn an_import_can_be_cancelled_anywhere() {
     let whole = tiny().text(Version::Now);
-    for questions in 0..5 {
-        let impatient = Impatient { questions_left: AtomicU64::new(questions), advanced: AtomicU64::new(0) };
-        let cancelled = import(whole.as_bytes(), &impatient);
-        assert!(matches!(cancelled, Err(ImportError::Cancelled)), "after {questions} questions");
+    for checks in 0..5 {
+        let progress = LimitedProgress::new(checks);
+        let cancelled = import(whole.as_bytes(), &progress);
+        assert!(matches!(cancelled, Err(ImportError::Cancelled)), "after {checks} checks");
     }
 }
 
