@@ -3,27 +3,26 @@
 use std::collections::BTreeMap;
 
 use crate::heap::Counted;
+use crate::metrics::ALLOCATIONS;
 
 /// Number of runs with each value, by metric.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    of: [BTreeMap<u64, u64>; 4],
+    of: [BTreeMap<u64, u64>; ALLOCATIONS.len()],
 }
-
-const NAMES: [&str; 4] = ["peak_heap", "allocated", "blocks", "live_at_end"];
 
 impl Counts {
     /// Adds a run.
     pub(crate) fn add(&mut self, counted: &Counted) {
-        let Counted { peak_bytes, allocated_bytes, blocks, live_bytes } = *counted;
-        for (of, number) in self.of.iter_mut().zip([peak_bytes, allocated_bytes, blocks, live_bytes]) {
+        for (of, number) in self.of.iter_mut().zip(counted.values()) {
             *of.entry(number).or_default() += 1;
         }
     }
 
     /// A sentence that names the metrics that differ between runs; `None` if none does.
     pub(crate) fn differences(&self) -> Option<String> {
-        let told: Vec<String> = NAMES.iter().zip(&self.of).filter_map(|(name, of)| difference(name, of)).collect();
+        let told: Vec<String> =
+            ALLOCATIONS.iter().zip(&self.of).filter_map(|(metric, of)| difference(metric.name, of)).collect();
         let cause = "threads, times, random numbers or files may be why";
         (!told.is_empty())
             .then(|| format!("counts differ although the layout is fixed, and {cause}: {}", told.join("; ")))

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use barrow_writer::{
-    Better, MetricDescription, MetricId, RunDescription, RunEnd, RunId, ValueDescription, VariantDescription,
-    VariantId, Word, Writer,
+    MetricDescription, MetricId, RunDescription, RunEnd, RunId, ValueDescription, VariantDescription, VariantId, Word,
+    Writer,
 };
 
 use crate::ended::Ended;
 use crate::error::TrialError;
 use crate::heap::Heap;
-use crate::metrics::is_measured;
+use crate::metrics::{ALLOCATIONS, RESOURCES, metric};
 use crate::plan::{Command, Plan, Shell, VariantPlan};
 use crate::reported::Reported;
 use crate::round::Round;
@@ -111,28 +111,19 @@ impl Ledger {
     pub(crate) fn measured(&mut self, run: RunId, measured: &Measured) -> Result<(), TrialError> {
         let used = &measured.used;
         let time_ns = Some(self.time(used.began_ns));
-        let mut value = |name: &'static str, unit: &str, exact: bool, value: f64| {
-            debug_assert!(is_measured(name), "{name}");
-            self.writer.word(name)?;
-            let described = MetricDescription { name, unit, better: Better::Lower, exact };
-            let metric = self.metric(&described)?;
-            let value = ValueDescription { metric, run, time_ns, value, ..ValueDescription::default() };
-            self.writer.value(&value).map_err(TrialError::from)
+        let resources =
+            [used.wall_ns, used.user_ns, used.system_ns, used.peak_bytes, used.page_faults, used.context_switches]
+                .map(|number| number as f64);
+        let counted = match &measured.heap {
+            Heap::Counted(counted) => Some(counted.values().map(|number| number as f64)),
+            _ => None,
         };
-        value("wall", "ns", false, used.wall_ns as f64)?;
-        value("user", "ns", false, used.user_ns as f64)?;
-        value("system", "ns", false, used.system_ns as f64)?;
-        value("peak_resident", "bytes", false, used.peak_bytes as f64)?;
-        value("page_faults", "", false, used.page_faults as f64)?;
-        value("context_switches", "", false, used.context_switches as f64)?;
-        if let Heap::Counted(counted) = &measured.heap {
-            value("peak_heap", "bytes", true, counted.peak_bytes as f64)?;
-            value("allocated", "bytes", true, counted.allocated_bytes as f64)?;
-            value("blocks", "", true, counted.blocks as f64)?;
-            value("live_at_end", "bytes", true, counted.live_bytes as f64)?;
-        }
-        for (name, count) in &measured.events {
-            value(name, "", false, *count as f64)?;
+        let events = measured.events.iter().map(|(name, count)| (metric(name, ""), *count as f64));
+        let values = RESOURCES.into_iter().zip(resources);
+        for (metric, value) in values.chain(ALLOCATIONS.into_iter().zip(counted.into_iter().flatten())).chain(events) {
+            self.writer.word(metric.name)?;
+            let metric = self.metric(&metric)?;
+            self.writer.value(&ValueDescription { metric, run, time_ns, value, ..ValueDescription::default() })?;
         }
         Ok(())
     }
