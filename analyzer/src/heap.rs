@@ -31,10 +31,11 @@ pub(crate) use self::kept_answers::Asked;
 use self::kept_besides::SmallColumns;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use barrow_format::{ObjectId, SnapshotId};
+use parking_lot::Mutex;
 
 use crate::columns::index_file::{ColumnId, ColumnValues, Form, IndexFile, IndexPlace};
 use crate::columns::memory::{KeptRoom, Memory, Region};
@@ -239,7 +240,7 @@ impl Heap {
     /// Returns the reason why columns could not be written to the index file, once.
     #[must_use]
     pub fn index_problem(&self) -> Option<String> {
-        self.unkept.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.unkept.lock().take()
     }
 
     /// Whether columns with a value for each reference are not worth their memory, because there are more than [`DENSE`]
@@ -263,7 +264,7 @@ impl Heap {
 
     /// The retaining references. [`Heap::dominators`] consumes them; after that they are read again.
     pub(crate) fn adjacency(&self, progress: &dyn Progress) -> Result<Arc<Adjacency>> {
-        let mut adjacency = self.adjacency.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut adjacency = self.adjacency.lock();
         if let Some(known) = &*adjacency {
             return Ok(Arc::clone(known));
         }
@@ -273,7 +274,7 @@ impl Heap {
 
     /// The retaining references, to be consumed.
     fn take_adjacency(&self, progress: &dyn Progress) -> Result<Adjacency> {
-        let adjacency = self.adjacency.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let adjacency = self.adjacency.lock().take();
         match adjacency.and_then(Arc::into_inner) {
             Some(adjacency) => Ok(adjacency),
             None => self.build_adjacency(Follow::Retaining, progress),
@@ -330,7 +331,7 @@ impl Heap {
             Err(AnalyzerError::Io { path, source, .. }) => {
                 let path: PathBuf = path;
                 let sentence = format!("{}: the index is not kept: {source}", path.display());
-                *self.unkept.lock().unwrap_or_else(PoisonError::into_inner) = Some(sentence);
+                *self.unkept.lock() = Some(sentence);
                 Ok(())
             }
             kept => kept,

@@ -1,8 +1,7 @@
 //! The phases of a computation.
 
-use std::sync::{Mutex, PoisonError};
-
 use barrow_analyzer::Progress;
+use parking_lot::Mutex;
 
 /// Records the announced phases.
 #[derive(Debug, Default)]
@@ -12,13 +11,13 @@ impl Phases {
     /// The phases so far, in order.
     #[must_use]
     pub fn so_far(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 }
 
 impl Progress for Phases {
     fn begin(&self, phase: &str, _total: u64, _unit: &'static str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(phase.to_owned());
+        self.0.lock().push(phase.to_owned());
     }
 
     fn advance(&self, _steps: u64) {}

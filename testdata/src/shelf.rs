@@ -1,7 +1,9 @@
 //! A stream in memory whose bytes can be had after the writer is gone, and that can be full.
 
 use std::io::{Error, ErrorKind, Result, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// A stream in memory; clones share their bytes.
 #[derive(Debug, Clone)]
@@ -37,7 +39,7 @@ impl Shelf {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
-        self.bytes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.bytes.lock()
     }
 }
 

@@ -32,12 +32,13 @@ mod stored_column;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use barrow_format::SnapshotId;
 use bytemuck::{Pod, cast_slice};
+use parking_lot::Mutex;
 use rayon::prelude::*;
 
 use crate::columns::memory::{Column, Memory};
@@ -182,7 +183,7 @@ impl IndexFile {
     /// Reads the list of sections.
     fn read(&self, recording: &Recording) {
         let found = self.places.iter().filter_map(|path| self.open_at(path, recording)).collect();
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = found;
+        *self.open.lock() = found;
     }
 
     fn open_at(&self, path: &Path, recording: &Recording) -> Option<OpenIndex> {
@@ -201,7 +202,7 @@ impl IndexFile {
         column: ColumnId,
         mut find: impl FnMut(StoredColumn) -> Option<F>,
     ) -> Option<F> {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let open = self.open.lock().clone();
         open.iter().find_map(|index| {
             index.sections.iter().filter(|section| section.section.snapshot == snapshot).find_map(|section| {
                 let entry = *section.section.entry(column.number)?;
@@ -293,7 +294,7 @@ impl IndexFile {
     ) -> Result<()> {
         let Ok(content) = recording.content_up_to(snapshot) else { return Ok(()) };
         // Threads of this process: readers do not block on writers.
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _writing = self.writing.lock();
         let length = columns.iter().map(|(_, values)| values.length()).sum();
         progress.begin("keeping the index", length, "bytes");
         let most_bytes = self.most_bytes.unwrap_or_else(|| usual_bytes(recording));

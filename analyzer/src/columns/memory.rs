@@ -25,11 +25,12 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
 use memmap2::{MmapMut, MmapOptions};
+use parking_lot::Mutex;
 
 use crate::error::{AnalyzerError, Result};
 use crate::file::bytes::{Bytes, prefer_large_pages, release_pages};
@@ -177,13 +178,13 @@ impl Memory {
     /// Makes later columns leave at least `bytes` free for columns that must be resident, until the result is dropped.
     /// Otherwise an early question could take the room that a later one needs.
     pub(crate) fn keep_room(&self, bytes: u64) -> KeptRoom {
-        lock(&self.0.rooms).push(bytes);
+        self.0.rooms.lock().push(bytes);
         KeptRoom { account: Arc::clone(&self.0), bytes }
     }
 
     /// The bytes that long-lived columns leave free: the largest need of a heap in use.
     pub(crate) fn room_bytes(&self) -> u64 {
-        lock(&self.0.rooms).iter().copied().max().unwrap_or(0)
+        self.0.rooms.lock().iter().copied().max().unwrap_or(0)
     }
 
     /// A column of `length` zeros that may be paged out and may live long.
@@ -317,7 +318,7 @@ impl Memory {
 
     /// Lets the pager release the pages of a mapping until the result is dropped.
     fn region(&self, address: usize, bytes: usize) -> Region {
-        lock(&self.0.regions).push((address, bytes));
+        self.0.regions.lock().push((address, bytes));
         Region { account: Arc::clone(&self.0), address }
     }
 
@@ -374,7 +375,7 @@ pub(crate) struct KeptRoom {
 
 impl Drop for KeptRoom {
     fn drop(&mut self) {
-        let mut rooms = lock(&self.account.rooms);
+        let mut rooms = self.account.rooms.lock();
         if let Some(at) = rooms.iter().position(|&bytes| bytes == self.bytes) {
             rooms.swap_remove(at);
         }
@@ -390,7 +391,7 @@ pub(crate) struct Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        let mut regions = lock(&self.account.regions);
+        let mut regions = self.account.regions.lock();
         if let Some(at) = regions.iter().position(|&(address, _)| address == self.address) {
             regions.swap_remove(at);
         }
@@ -480,7 +481,7 @@ fn keep_under(account: &Weak<Account>) {
         let resident = Resident::now();
         let room = most.saturating_sub(resident.mapped_bytes);
         if room == 0 {
-            let regions = lock(&account.regions);
+            let regions = account.regions.lock();
             let pieces = regions.iter().flat_map(|&region| pieces_of(region));
             let count = pieces.clone().count();
             let (mut mapped_bytes, mut released_bytes) = (resident.mapped_bytes, 0);
@@ -586,10 +587,6 @@ impl Resident {
         }
         resident
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

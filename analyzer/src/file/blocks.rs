@@ -1,10 +1,9 @@
 //! Decoding blocks, in parallel.
 
-use std::sync::{Mutex, PoisonError};
-
 use barrow_format::SnapshotId;
 use barrow_format::block::{Block, BlockColumns, Decoder, Wanted};
 use barrow_format::commit::BlockEntry;
+use parking_lot::Mutex;
 use rayon::prelude::*;
 
 use crate::error::{AnalyzerError, Result};
@@ -184,10 +183,10 @@ pub(crate) fn pooled<I: Send, T: Send>(
     // Items are scheduled one by one, because some take many times longer than others: one item may be a block and all
     // the references of an array.
     let results = items.into_par_iter().with_max_len(1).map(|item| {
-        let taken = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let taken = spare.lock().pop();
         let mut workspace = taken.unwrap_or_default();
         let result = work(item, &mut workspace);
-        spare.lock().unwrap_or_else(PoisonError::into_inner).push(workspace);
+        spare.lock().push(workspace);
         result
     });
     // All results are collected before errors are searched, so that the error reported is the first in the order of

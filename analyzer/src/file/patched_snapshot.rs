@@ -3,7 +3,7 @@
 //! A row is taken from the newest frame that stores it. Dead rows are omitted, and the rows that references lead to
 //! are replaced by object numbers. After that a patched snapshot is like any other.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use barrow_format::block::{Block, BlockColumns, Decoder, PatchLimits, ShapeForm, Wanted};
 use barrow_format::commit::BlockEntry;
@@ -26,11 +26,11 @@ impl Recording {
         if self.commit(snapshot)?.patched.is_none() {
             return Ok(None);
         }
-        if let Some(chain) = chain_of(snapshot, &self.lock_chains()) {
+        if let Some(chain) = chain_of(snapshot, &self.recent_chains().lock()) {
             return Ok(Some(chain));
         }
         let chain = Arc::new(PatchChain::find(self, snapshot)?);
-        let mut kept = self.lock_chains();
+        let mut kept = self.recent_chains().lock();
         // Another thread may have found it meanwhile.
         if let Some(chain) = chain_of(snapshot, &kept) {
             return Ok(Some(chain));
@@ -38,10 +38,6 @@ impl Recording {
         kept.truncate(KEPT - 1);
         kept.insert(0, (snapshot, Arc::clone(&chain)));
         Ok(Some(chain))
-    }
-
-    fn lock_chains(&self) -> MutexGuard<'_, KeptChains> {
-        self.recent_chains().lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

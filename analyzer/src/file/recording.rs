@@ -1,7 +1,7 @@
 //! A recording: an opened file, its snapshots and its tables.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use barrow_format::block::Block;
 use barrow_format::chain::Chain;
@@ -10,6 +10,8 @@ use barrow_format::frame::{FRAME_HEADER_BYTES, Frame, SectionType};
 use barrow_format::header::{HEADER_BYTES, Header};
 use barrow_format::rows::WordRow;
 use barrow_format::{FormatError, SiteId, SnapshotId};
+
+use parking_lot::Mutex;
 
 use crate::error::{AnalyzerError, Result};
 use crate::file::bytes::Bytes;

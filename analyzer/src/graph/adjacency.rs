@@ -13,9 +13,8 @@
 
 mod packing;
 
-use std::sync::{Mutex, PoisonError};
-
 use barrow_format::SnapshotId;
+use parking_lot::Mutex;
 
 use crate::columns::memory::{Column, Growth, Memory};
 use crate::columns::packed::{Longest, MAX_BYTES, PADDING, unzigzag};
@@ -119,7 +118,7 @@ impl Adjacency {
             Ok(done)
         })?;
         recording.release();
-        let length = free.into_inner().unwrap_or_else(PoisonError::into_inner).start;
+        let length = free.into_inner().start;
         let bytes = bytes.into_column(length);
         let mut guide = Vec::with_capacity(objects / GUIDE_OBJECTS + 1);
         let mut chunks = Vec::with_capacity(runs.len());
@@ -374,7 +373,7 @@ struct FreeBytes<'f> {
 /// padding.
 fn place(free: &Mutex<FreeBytes<'_>>, bytes: &[u8]) -> Result<(usize, usize)> {
     let (start, own) = {
-        let mut free = free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = free.lock();
         let (start, end) = (free.start, free.start + bytes.len());
         free.growth.reach(end)?;
         let (own, rest) = std::mem::take(&mut free.rest).split_at_mut(bytes.len());

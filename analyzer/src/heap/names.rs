@@ -1,11 +1,11 @@
 //! The names of objects that represent classes and modules.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 use barrow_format::block::Wanted;
 use barrow_format::rows::KindRole;
 use barrow_format::{ObjectId, StringId, TypeId};
+use parking_lot::Mutex;
 
 use super::Heap;
 use crate::error::Result;
@@ -41,9 +41,9 @@ impl Heap {
                     of_block.push((ObjectId(columns.first_object + row as u32), name));
                 }
             }
-            found.lock().unwrap_or_else(PoisonError::into_inner).extend(of_block);
+            found.lock().extend(of_block);
             Ok(())
         })?;
-        Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(found.into_inner())
     }
 }

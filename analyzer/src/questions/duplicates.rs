@@ -22,11 +22,11 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, PoisonError};
 
 use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::rows::{Encoding, Label, LabelCode};
 use barrow_format::{FieldId, ObjectId, StringId, TypeId};
+use parking_lot::Mutex;
 use rayon::prelude::*;
 
 use crate::columns::memory::Column;
@@ -270,7 +270,7 @@ impl Heap {
             check(progress)?;
             let (found, others) = self.hash_run(run, key, &texts, workspace)?;
             {
-                let mut free = free.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut free = free.lock();
                 let (own, rest) = std::mem::take(&mut free.1).split_at_mut(found.len());
                 own.copy_from_slice(&found);
                 *free = (free.0 + found.len(), rest);
@@ -278,7 +278,7 @@ impl Heap {
             progress.advance(run.iter().map(|place| u64::from(place.entry.references)).sum());
             Ok(others)
         })?;
-        let length = free.into_inner().unwrap_or_else(PoisonError::into_inner).0;
+        let length = free.into_inner().0;
         let mut all = Found::default();
         for Found { common, arrays } in found {
             all.arrays.extend(arrays);

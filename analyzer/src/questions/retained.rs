@@ -1,11 +1,10 @@
 //! Retained sets, which are the objects that would be freed, and totals of sets.
 
-use std::sync::{Mutex, PoisonError};
-
 use barrow_format::block::Wanted;
 use barrow_format::commit::Totals;
 use barrow_format::rows::TypeTotals;
 use barrow_format::{ObjectId, TypeId};
+use parking_lot::Mutex;
 
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{places, pooled};
@@ -134,11 +133,11 @@ impl Heap {
                 })?;
                 progress.advance(place.entry.objects.into());
             }
-            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut all = all.lock();
             all.iter_mut().zip(&own).for_each(|(all, own)| accumulate(all, own));
             Ok(())
         })?;
-        let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let all = all.into_inner();
         let with_objects = (0..).map(TypeId).zip(all).filter(|(_, totals)| totals.objects > 0);
         Ok(with_objects.map(|(type_id, totals)| TypeTotals { type_id, ..totals }).collect())
     }

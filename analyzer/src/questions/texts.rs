@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Mutex, PoisonError};
 
 use barrow_format::block::Wanted;
 use barrow_format::rows::KindRole;
 use barrow_format::{ObjectId, StringId, TypeId};
+use parking_lot::Mutex;
 use rayon::prelude::*;
 use regex::Regex;
 
@@ -100,13 +100,13 @@ impl Heap {
                     add(&mut of_block, text, one);
                 }
             }
-            let mut by_id = by_id.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut by_id = by_id.lock();
             of_block.into_iter().for_each(|(text, totals)| add(&mut by_id, text, totals));
             Ok(())
         })?;
         // A recording may hold equal texts under several ids.
         let mut by_text = HashMap::new();
-        for (id, totals) in by_id.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        for (id, totals) in by_id.into_inner() {
             add(&mut by_text, tables.string(id), totals);
         }
         tables.check_strings()?;

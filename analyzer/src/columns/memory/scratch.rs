@@ -162,12 +162,12 @@ mod tests {
             assert!(memory.0.used_bytes.load(std::sync::atomic::Ordering::Relaxed) <= most);
         }
         assert!(scratch.growth.spill.is_some() && scratch.growth.charge.is_some());
-        assert_eq!(memory.0.regions.lock().unwrap().len(), 1);
+        assert_eq!(memory.0.regions.lock().len(), 1);
         std::thread::sleep(std::time::Duration::from_millis(30));
         let column = scratch.into_column(7 * TURN);
         assert!(column.iter().enumerate().all(|(at, &value)| value == at as u32 ^ 5));
         drop(column);
-        assert_eq!(memory.0.regions.lock().unwrap().len(), 0);
+        assert_eq!(memory.0.regions.lock().len(), 0);
         assert_eq!(memory.0.used_bytes.load(std::sync::atomic::Ordering::Relaxed), 0);
     }
 

@@ -10,10 +10,9 @@
 //! The numbers of a part fit a processor's cache, and everything else is read and written in order. So nothing waits
 //! for memory. Blocks are independent of each other, and so are parts: all threads work on both.
 
-use std::sync::{Mutex, PoisonError};
-
 use barrow_format::block::{BlockColumns, MAX_OBJECTS, Wanted};
 use barrow_format::{ObjectId, SnapshotId};
+use parking_lot::Mutex;
 use rayon::prelude::*;
 
 use super::{GROUP, Incoming, MANY, PART, STARTS, longest};
@@ -79,7 +78,7 @@ impl Incoming {
             progress.advance(references as u64);
             Ok(())
         })?;
-        let Free { at: end, mut many, .. } = free.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Free { at: end, mut many, .. } = free.into_inner();
         many.sort_unstable();
         let lists = lists.into_column(end);
         let (counts, starts, lists) = (Values::from(counts), Values::from(starts), Values::from(lists));
@@ -111,18 +110,18 @@ fn sort_blocks(
     let free = Mutex::new((0, sorted));
     let spare = Mutex::new(Vec::<Sorter>::new());
     let found = map_blocks(recording, places, Wanted::References, progress, |place, _, columns| {
-        let taken = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let taken = spare.lock().pop();
         let mut sorter = taken.unwrap_or_default();
         let targets = sorter.read(recording, place, columns, exclusion)?;
         let (start, own) = {
-            let mut free = free.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut free = free.lock();
             let (own, rest) = std::mem::take(&mut free.1).split_at_mut(targets);
             let start = free.0;
             *free = (start + targets, rest);
             (start, own)
         };
         let segments = sorter.sort(columns, exclusion.is_some(), start, own);
-        spare.lock().unwrap_or_else(PoisonError::into_inner).push(sorter);
+        spare.lock().push(sorter);
         Ok(segments)
     })?;
     let mut segments = found.concat();
@@ -265,7 +264,7 @@ impl Job<'_> {
         self.each(&mut lists, progress, |list, number| list.at += longest.length_of(number))?;
         let bytes: usize = lists.iter().map(|list| list.at).sum();
         let (start, own) = {
-            let mut free = free.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut free = free.lock();
             let end = free.at + bytes + PADDING;
             free.growth.reach(end)?;
             let (own, rest) = std::mem::take(&mut free.bytes).split_at_mut(bytes + PADDING);
@@ -274,7 +273,7 @@ impl Job<'_> {
             (start, own)
         };
         let many = self.describe(&mut lists, start as u64);
-        free.lock().unwrap_or_else(PoisonError::into_inner).many.extend(many);
+        free.lock().many.extend(many);
         self.each(&mut lists, progress, |list, number| longest.put_between(own, &mut list.at, number))
     }
 
