@@ -1,7 +1,6 @@
 //! Verifies a recording: checks every byte, decodes every block and compares every count.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
 
 use barrow_format::block::{Block, BlockColumns, Wanted};
 use barrow_format::chain::Chain;
@@ -11,6 +10,7 @@ use barrow_format::frame::{FRAME_HEADER_BYTES, Frame, SectionType, next_frame};
 use barrow_format::header::{HEADER_BYTES, TRAILER_BYTES};
 use barrow_format::rows::{Chunk, LabelCode, Root};
 use barrow_format::{FormatError, SnapshotId};
+use parking_lot::Mutex;
 
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, Workspace, decode, in_parallel, places};
@@ -334,7 +334,7 @@ fn verify_blocks(
         found.stored_bytes += place.entry.length;
     }
     for counting in counting {
-        let counting = counting.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let counting = counting.into_inner();
         verify_statistics(recording, &counting, found);
     }
     Ok(())
@@ -347,13 +347,13 @@ fn verify_block(
     counting: &[Mutex<Counting>],
 ) -> Option<Problem> {
     let position = counting
-        .binary_search_by_key(&place.snapshot, |counting| lock(counting).snapshot)
+        .binary_search_by_key(&place.snapshot, |counting| counting.lock().snapshot)
         .expect("blocks were listed from these snapshots");
     let checked = decode(recording, place, Wanted::All, workspace, |block, columns| {
         check_block(recording, place, block, columns)?;
         Ok(count_types(columns, recording.tables()?))
     });
-    let mut counting = lock(&counting[position]);
+    let mut counting = counting[position].lock();
     match checked {
         Ok(rows) => {
             counting.types.add(&rows);
@@ -431,8 +431,4 @@ fn roots_at(recording: &Recording, snapshot: SnapshotId, offset: u64, room: &mut
         })
         .map_err(at)?;
     Ok(chunk.count)
-}
-
-fn lock(counting: &Mutex<Counting>) -> std::sync::MutexGuard<'_, Counting> {
-    counting.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,8 @@
 //! Computations about different snapshots at the same time.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use crate::columns::memory::Memory;
 use crate::error::Result;
@@ -40,10 +41,10 @@ pub(crate) fn at_once<T: Send>(count: usize, most: usize, work: impl Fn(usize) -
                     if result.is_err() {
                         next.fetch_max(count, Ordering::Relaxed);
                     }
-                    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+                    *slot.lock() = Some(result);
                 }
             });
         }
     });
-    results.into_iter().filter_map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
+    results.into_iter().filter_map(|slot| slot.into_inner()).collect()
 }

@@ -5,7 +5,8 @@ mod allocator;
 mod forge;
 
 use allocator::peak_bytes;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use barrow_analyzer::{
@@ -28,7 +29,7 @@ const PER_BYTE: usize = 64;
 /// Runs one test at a time, because allocations of other tests would be counted, too.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    ALONE.lock()
 }
 
 /// Asks all questions about a file and returns all errors.
