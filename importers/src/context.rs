@@ -3,13 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use barrow_writer::{
     Encoding, FieldId, KindId, KindRole, MAX_TEXT_BYTES, MetricDescription, MetricId, Shortened, SiteDescription,
     SiteId, SnapshotInfo, StrengthClass, StrengthId, StringId, Totals, TypeDescription, TypeId, VariantDescription,
     VariantId, Word, Writer,
 };
+use parking_lot::Mutex;
 
 use crate::error::{Damage, ImportError, Stop};
 use crate::options::ImportOptions;
@@ -184,7 +185,7 @@ impl<'w> Vocabulary<'w> {
 
     /// The kind of this name.
     pub(crate) fn kind(&self, name: &str, role: KindRole) -> Result<KindId, ImportError> {
-        let kinds = &mut self.lock().kinds;
+        let kinds = &mut self.declared.lock().kinds;
         if let Some(&kind) = kinds.get(name) {
             return Ok(kind);
         }
@@ -203,7 +204,7 @@ impl<'w> Vocabulary<'w> {
 
     /// The strength of this name, which is the importer's own.
     pub(crate) fn strength(&self, name: &'static str, class: StrengthClass) -> Result<StrengthId, ImportError> {
-        let strengths = &mut self.lock().strengths;
+        let strengths = &mut self.declared.lock().strengths;
         if let Some(&strength) = strengths.get(name) {
             return Ok(strength);
         }
@@ -214,7 +215,7 @@ impl<'w> Vocabulary<'w> {
 
     /// Declares the type of this description. Each takes some memory: meant for types, not for objects.
     pub(crate) fn declare_type(&self, description: &TypeDescription<'_>) -> Result<TypeId, ImportError> {
-        let declared = &mut *self.lock();
+        let declared = &mut *self.declared.lock();
         let key = declared.type_key(description);
         if let Some(&type_id) = declared.types.get(&key) {
             return Ok(type_id);
@@ -232,7 +233,7 @@ impl<'w> Vocabulary<'w> {
         encoding: Encoding,
         is_optional: bool,
     ) -> Result<FieldId, ImportError> {
-        let fields = &mut self.lock().fields;
+        let fields = &mut self.declared.lock().fields;
         let key = (type_id, name.to_owned(), encoding, is_optional);
         if let Some(&field) = fields.get(&key) {
             return Ok(field);
@@ -254,7 +255,7 @@ impl<'w> Vocabulary<'w> {
             caller: description.caller,
             attributes: attributes.collect::<Result<_, ImportError>>()?,
         };
-        let sites = &mut self.lock().sites;
+        let sites = &mut self.declared.lock().sites;
         if let Some(&site) = sites.get(&key) {
             return Ok(site);
         }
@@ -268,7 +269,7 @@ impl<'w> Vocabulary<'w> {
 
     /// The metric of this description. The first description of a name and unit counts.
     pub(crate) fn metric(&self, described: &MetricDescription<'_>) -> Result<MetricId, ImportError> {
-        let metrics = &mut self.lock().metrics;
+        let metrics = &mut self.declared.lock().metrics;
         let key = (described.name.to_owned(), described.unit.to_owned());
         if let Some(&metric) = metrics.get(&key) {
             return Ok(metric);
@@ -280,7 +281,7 @@ impl<'w> Vocabulary<'w> {
 
     /// The variant of this name and these attributes.
     pub(crate) fn variant(&self, name: &str, attributes: &[(&str, &str)]) -> Result<VariantId, ImportError> {
-        let variants = &mut self.lock().variants;
+        let variants = &mut self.declared.lock().variants;
         let owned = attributes.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
         let key = (name.to_owned(), owned);
         if let Some(&variant) = variants.get(&key) {
@@ -293,13 +294,13 @@ impl<'w> Vocabulary<'w> {
 
     /// Counts texts that were shortened before the writer saw them.
     pub(crate) fn count_shortened(&self, shortened: Shortened) {
-        self.lock().shortened.add(shortened);
+        self.declared.lock().shortened.add(shortened);
     }
 
     /// The texts that were too long so far.
     pub(crate) fn shortened(&self) -> Shortened {
         let mut shortened = self.writer.shortened();
-        shortened.add(self.lock().shortened);
+        shortened.add(self.declared.lock().shortened);
         shortened
     }
 
@@ -325,11 +326,6 @@ impl<'w> Vocabulary<'w> {
     /// Marks a text that the dump says, if it is one of the words that `known` lists.
     pub(crate) fn mark_known(&self, text: &str, known: &[&'static str]) -> Result<(), ImportError> {
         known.iter().find(|&&known| known == text).map_or(Ok(()), |&known| self.word(known).map(drop))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Declared> {
-        // Rows are inserted after they were declared: a panic in between leaves the maps right.
-        self.declared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

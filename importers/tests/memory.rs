@@ -4,11 +4,11 @@
 mod allocator;
 
 use std::fmt::Write;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use allocator::peak_bytes;
 use barrow_importers::{ImportOptions, Progress, Silent, import, import_bytes};
 use barrow_writer::{Options, Writer};
+use parking_lot::{Mutex, MutexGuard};
 
 /// The limit of all imports, beside a constant.
 const BYTES_PER_OBJECT: usize = 16;
@@ -22,7 +22,7 @@ fn writer() -> Writer {
 /// One test at a time: what others allocate would count.
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+    TURN.lock()
 }
 
 /// How much more memory an import takes for each object that is more.

@@ -31,7 +31,8 @@ use crate::context::Context;
 use crate::error::{Damage, Stop};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 /// A map for millions of keys.
 pub(crate) type FastMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
@@ -271,7 +272,7 @@ impl<'d> Lines<'d> {
             work();
         });
         context.progress.advance((self.dump.len() - self.end) as u64);
-        let mut done = crew.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut done = crew.done.into_inner();
         done.sort_unstable_by_key(|&(chunk, _)| chunk);
         done.into_iter().map(|(_, answer)| answer).collect()
     }
@@ -300,7 +301,7 @@ impl<T> Crew<T> {
         if answer.is_err() {
             self.has_failed.store(true, Ordering::Relaxed);
         }
-        self.done.lock().unwrap_or_else(PoisonError::into_inner).push((chunk, answer));
+        self.done.lock().push((chunk, answer));
     }
 }
 

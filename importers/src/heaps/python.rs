@@ -24,7 +24,7 @@ use crate::heaps::json_lines::{Addresses, LineStarts, Lines, Text, beginning, fi
 use announcer::{Announced, Announcer, SharedTables};
 use barrow_writer::{KindId, StrengthClass, StrengthId, StringId, TypeId, Word};
 use line::{Line, References};
-use std::sync::Mutex;
+use parking_lot::Mutex;
 
 /// The dumps of our script for CPython.
 pub(crate) const IMPORTER: Importer = Importer {

@@ -7,8 +7,8 @@
 //! ```
 
 use crate::error::Stop;
+use parking_lot::Mutex;
 use rayon::prelude::*;
-use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of collectables of a run, as in a block of the recording.
 const MOST_COLLECTABLES: usize = 1 << 16;
@@ -103,7 +103,7 @@ impl<R: Run, I: Iterator<Item = Result<R, Stop>>> Runs<I> {
     /// The next run; `None` at the end.
     pub(crate) fn next(&self) -> Result<Option<(u64, R)>, Stop> {
         // A panic while a run was made leaves a usable iterator.
-        let (number, runs) = &mut *self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let (number, runs) = &mut *self.next.lock();
         let Some(run) = runs.next().transpose()? else { return Ok(None) };
         let first = *number;
         *number += run.len() as u64;

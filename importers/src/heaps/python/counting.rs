@@ -1,6 +1,6 @@
 //! Counts the objects of a dump by type: one pass over the lines, without addresses and references.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use super::line::{Line, References};
 use super::types::{LineType, put_key};
@@ -40,7 +40,7 @@ fn count(lines: &Lines<'_>, context: &Context<'_>) -> Result<Option<Counts>, Sto
             lines.for_each_line(chunk, |text, offset| counter.line(text, offset))?;
             Ok((std::mem::take(&mut counter.classes), counter.end.take(), std::mem::take(&mut counter.headers)))
         },
-        |counter| Ok(all.lock().unwrap_or_else(PoisonError::into_inner).merge(counter.tallies)?),
+        |counter| Ok(all.lock().merge(counter.tallies)?),
     )?;
     let (mut classes, mut end, mut headers) = (Vec::new(), None, 0);
     for (of_chunk, end_of_chunk, headers_of_chunk) in chunks {
@@ -52,7 +52,7 @@ fn count(lines: &Lines<'_>, context: &Context<'_>) -> Result<Option<Counts>, Sto
         return Ok(None);
     }
     let classes = Classes::new(classes);
-    let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let all = all.into_inner();
     let has_values = context.options.contents.has_values();
     let totals = all.declare(|type_| Ok(type_.declare(&classes, context.vocabulary, has_values)?))?;
     let objects = totals.iter().map(|count| count.objects).sum();

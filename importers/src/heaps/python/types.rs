@@ -7,7 +7,6 @@ use crate::context::Vocabulary;
 use crate::error::ImportError;
 use crate::heaps::json_lines::Text;
 use barrow_writer::{KindRole, TypeDescription, TypeId};
-use std::sync::PoisonError;
 
 /// The type of an object, as its line describes it.
 #[derive(Debug)]
@@ -74,7 +73,7 @@ impl LineType {
             return vocabulary.declare_type(&TypeDescription::new(kind, name));
         };
         let has_attributes = has_values && self.role == KindRole::Object;
-        let mut declared = classes.declared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut declared = classes.declared.lock();
         let (mut base, mut new) = (None, Vec::new());
         for (address, class) in classes.line(class) {
             if let Some(&known) = declared.get(&(address, kind)) {

@@ -1,7 +1,8 @@
 //! Counts the objects of a dump by type: one pass over the lines, without addresses and references.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::FREE_SLOT;
 use super::announcer::{assumed_sizes, has_size, sizes};
@@ -52,7 +53,7 @@ fn count(
         |counter| {
             // Relaxed: it is read when all threads have ended.
             unsized_objects.fetch_add(counter.unsized_objects, Ordering::Relaxed);
-            Ok(all.lock().unwrap_or_else(PoisonError::into_inner).merge(counter.tallies)?)
+            Ok(all.lock().merge(counter.tallies)?)
         },
     )?;
     let (mut classes, mut groups) = (Vec::new(), Groups::default());
@@ -61,7 +62,7 @@ fn count(
         groups.append(groups_of_chunk);
     }
     let classes = Classes::new(classes);
-    let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let all = all.into_inner();
     let has_values = context.options.contents.has_values();
     let totals = all.declare(|type_| Ok(type_.declare(&classes, context.vocabulary, has_values)?))?;
     Ok((totals, groups.starts()))

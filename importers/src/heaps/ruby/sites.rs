@@ -5,8 +5,8 @@ use crate::context::Vocabulary;
 use crate::error::Stop;
 use crate::heaps::json_lines::{FastMap, MAX_NAME_BYTES, Text};
 use barrow_writer::{SiteDescription, SiteId, Word};
+use parking_lot::Mutex;
 use std::collections::hash_map::Entry;
-use std::sync::{Mutex, PoisonError};
 
 /// The sites of one place, by the generation that their objects were allocated in.
 type Generations = FastMap<Option<u64>, SiteId>;
@@ -23,7 +23,7 @@ impl<'w> Sites<'w> {
     }
 
     fn declare(&self, site: &Site<'_>) -> Result<SiteId, Stop> {
-        let mut declared = self.declared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut declared = self.declared.lock();
         match declared.entry(site.written.into()).or_default().entry(site.generation) {
             Entry::Occupied(entry) => Ok(*entry.get()),
             Entry::Vacant(entry) => {

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::classes::{Class, constructor};
 use super::concatenated::Concatenated;
@@ -22,6 +21,7 @@ use barrow_writer::{
     Encoding, FieldId, Label, Object, Shard, SiteDescription, SiteId, StrengthClass, StrengthId, StringId, Totals,
     TypeId, Value,
 };
+use parking_lot::Mutex;
 
 /// The parts of a dump that announcing its objects needs.
 pub(crate) struct DumpTables<'c, 'a> {
@@ -497,7 +497,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
     #[cold]
     fn site_of_place(&self, id: SourcePositionId) -> Result<Option<SiteId>, ImportError> {
         let Some(place) = self.known.types.locations.place(id) else { return Ok(None) };
-        let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sites = self.sites.lock();
         if let Some(&site) = sites.get(&id) {
             return Ok(Some(site));
         }

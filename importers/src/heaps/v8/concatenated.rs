@@ -14,8 +14,6 @@
 
 mod outlines;
 
-use std::sync::{Mutex, PoisonError};
-
 use self::outlines::{Extent, Joined, Limits, Outlines, Part};
 use super::layout::Layout;
 use super::names::{MARK, Names, WellKnown, may_go_on};
@@ -25,6 +23,7 @@ use crate::context::Context;
 use crate::error::Stop;
 use crate::heaps::json_lines::FastMap;
 use barrow_writer::StringId;
+use parking_lot::Mutex;
 
 /// Number of strings processed at a time.
 const UNIT_STRINGS: usize = 1 << 13;
@@ -108,13 +107,13 @@ impl Known<'_, '_> {
                 let last = self.nodes.len().min(first + UNIT_STRINGS);
                 parts.clear();
                 self.add_parts(&self.nodes[first..last], parts, extents)?;
-                let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut all = all.lock();
                 all[first..last].copy_from_slice(parts);
                 Ok(())
             },
             |_| Ok(()),
         )?;
-        Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(all.into_inner())
     }
 
     /// Adds the parts of the strings of these nodes.
@@ -190,13 +189,13 @@ impl Texts<'_, '_> {
                         texts.push((place, context.vocabulary.string(&reading.text)?));
                     }
                 }
-                let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut all = all.lock();
                 texts.into_iter().for_each(|(place, text)| all[place] = text);
                 Ok(())
             },
             |_| Ok(()),
         )?;
-        Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(all.into_inner())
     }
 
     /// Reads the text of a source. Returns whether it is known.

@@ -5,7 +5,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::detached::Detached;
 use super::ephemerons::WeakMapNodes;
@@ -129,12 +130,12 @@ impl<'t, 'a> Counter<'t, 'a> {
                 Ok(())
             },
             |tallies| {
-                let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut all = all.lock();
                 tallies.into_iter().for_each(|(key, tally)| all.entry(key).or_default().add(tally));
                 Ok(())
             },
         )?;
-        Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(all.into_inner())
     }
 
     /// Counts one unit. Returns the ranges of its nodes and edges.

@@ -4,7 +4,7 @@
 //! by DevTools' rules (`propagateDOMState` in its `HeapSnapshot.ts`): first everything native that attached nodes
 //! lead to is attached, then everything that detached nodes lead to is detached.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use super::layout::Layout;
 use super::nodes::{Edges, NodeEdges};
@@ -39,11 +39,11 @@ impl Detached {
             || Ok(Vec::new()),
             |edges, unit| edges_of(units[unit], layout, edges),
             |edges| {
-                found.lock().unwrap_or_else(PoisonError::into_inner).extend(edges);
+                found.lock().extend(edges);
                 Ok(())
             },
         )?;
-        let mut edges = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut edges = found.into_inner();
         edges.sort_unstable();
         Ok(Detached::propagate(natives, &edges, layout.node_count()))
     }

@@ -2,9 +2,9 @@
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use foldhash::{HashMap, HashMapExt};
+use parking_lot::Mutex;
 
 use super::layout::Layout;
 use super::meta::{LocationFields, MAX_FIELDS};
@@ -142,9 +142,7 @@ fn read_all(
                     return Err(Damage::OutOfRange { what, offset, value: node, limit }.into());
                 };
                 if place != last.0 || last.1 == 0 {
-                    let number = met
-                        .entry(place)
-                        .or_insert_with(|| places.lock().unwrap_or_else(PoisonError::into_inner).number(place));
+                    let number = met.entry(place).or_insert_with(|| places.lock().number(place));
                     last = (place, *number);
                 }
                 // Relaxed: read after the threads have ended.
@@ -156,7 +154,7 @@ fn read_all(
         },
         |_| Ok(()),
     )?;
-    let Places { places, .. } = places.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let Places { places, .. } = places.into_inner();
     let located = of_node.iter().filter(|place| place.load(Ordering::Relaxed) != 0).count() as u64;
     Ok((Locations { of_node, places }, located < count))
 }

@@ -4,7 +4,8 @@
 //! so that the second can read nodes and edges of several units at once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::ephemerons::WeakMapNodes;
 use super::meta::{EdgeFields, MAX_FIELDS, Meta, NodeFields};
@@ -252,12 +253,12 @@ pub(crate) fn divide(
             limit(&mut sums.concatenated, &concatenated_count, MAX_CONCATENATED);
             context.progress.advance(reader.offset() - start);
             context.release(start as usize..reader.offset() as usize);
-            counted.lock().unwrap_or_else(PoisonError::into_inner).push((first_node, in_unit, sums));
+            counted.lock().push((first_node, in_unit, sums));
             Ok(())
         },
         |()| Ok(()),
     )?;
-    let mut counted = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut counted = counted.into_inner();
     counted.sort_unstable_by_key(|&(first_node, ..)| first_node);
     let mut sums = UnitTotals::default();
     let (mut divided, mut flat) = (Vec::with_capacity(counted.len()), Vec::with_capacity(counted.len()));

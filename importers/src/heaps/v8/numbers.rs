@@ -9,9 +9,9 @@
 //! Counting the commas of each piece costs little, since it reads nothing else; with the counts, the
 //! place of any number is found by looking through one piece.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
 
 use super::parallel::for_each_unit;
 use crate::context::Context;
@@ -76,7 +76,7 @@ impl<'a> Numbers<'a> {
                         last.fetch_min(piece, Ordering::Relaxed);
                     }
                     let end = end.map(|end| start + offset + end);
-                    counted.lock().unwrap_or_else(PoisonError::into_inner).push((piece, commas, end));
+                    counted.lock().push((piece, commas, end));
                 }
                 if first <= last.load(Ordering::Relaxed) {
                     context.release(bytes);
@@ -85,7 +85,7 @@ impl<'a> Numbers<'a> {
             },
             |()| Ok(()),
         )?;
-        let mut counted = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut counted = counted.into_inner();
         counted.sort_unstable();
         let mut numbers = Numbers { dump, what, start, end: dump.len(), is_whole: false, commas: Vec::new(), count: 0 };
         let mut commas = 0;

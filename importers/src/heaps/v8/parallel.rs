@@ -1,7 +1,8 @@
 //! Work on the parts of a dump by several threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use crate::context::Context;
 use crate::error::Stop;
@@ -47,7 +48,7 @@ pub(crate) fn for_each_unit<S>(
             run();
         });
     }
-    queue.failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, stop)| Err(stop))
+    queue.failed.into_inner().map_or(Ok(()), |(_, stop)| Err(stop))
 }
 
 /// The units that threads take.
@@ -62,7 +63,7 @@ impl Queue {
     fn fail(&self, unit: usize, stop: Stop) {
         // No further unit begins. Relaxed: each unit is taken once in any order.
         self.next.fetch_max(self.units, Ordering::Relaxed);
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failed = self.failed.lock();
         if failed.as_ref().is_none_or(|&(first, _)| unit < first) {
             *failed = Some((unit, stop));
         }
@@ -85,12 +86,12 @@ pub(crate) fn map_units<T: Send>(
         || Ok(()),
         |(), unit| {
             let answer = work(unit);
-            answers.lock().unwrap_or_else(PoisonError::into_inner).push((unit, answer));
+            answers.lock().push((unit, answer));
             Ok(())
         },
         |()| Ok(()),
     )?;
-    let mut answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut answers = answers.into_inner();
     answers.sort_unstable_by_key(|&(unit, _)| unit);
     Ok(answers.into_iter().map(|(_, answer)| answer).collect())
 }
