@@ -1,7 +1,8 @@
 //! The number of connections. If there are too many, the one that has waited longest for a request yields.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -61,10 +62,10 @@ impl Connections {
     }
 
     fn try_seat(&self) -> Option<Arc<Seat>> {
-        let mut open = lock(&self.open);
+        let mut open = self.open.lock();
         if open.len() >= self.most {
             let idle = open.iter().enumerate().filter_map(|(at, seat)| {
-                let state = lock(&seat.state);
+                let state = seat.state.lock();
                 (state.requests == 0).then_some((state.idle_since, at))
             });
             let (_, longest) = idle.min()?;
@@ -85,21 +86,21 @@ impl Seated {
 
     /// Begins a request.
     pub(crate) fn request(&self) -> Busy {
-        lock(&self.seat.state).requests += 1;
+        self.seat.state.lock().requests += 1;
         Busy(Arc::clone(&self.seat))
     }
 }
 
 impl Drop for Seated {
     fn drop(&mut self) {
-        lock(&self.connections.open).retain(|seat| !Arc::ptr_eq(seat, &self.seat));
+        self.connections.open.lock().retain(|seat| !Arc::ptr_eq(seat, &self.seat));
         self.connections.ended.notify_one();
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        let mut state = lock(&self.0.state);
+        let mut state = self.0.state.lock();
         state.requests -= 1;
         state.idle_since = Instant::now();
     }
@@ -115,8 +116,4 @@ fn files() -> usize {
 #[cfg(not(unix))]
 fn files() -> usize {
     usize::MAX
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

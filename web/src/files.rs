@@ -6,10 +6,11 @@ mod served;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use barrow_query::{QueryError, Recognised, recognise};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::templates::Templates;
@@ -61,7 +62,7 @@ impl Files {
 
     /// The file of this number.
     pub(crate) fn get(&self, number: usize) -> Option<Arc<Served>> {
-        self.served.lock().unwrap_or_else(PoisonError::into_inner).get(number).cloned()
+        self.served.lock().get(number).cloned()
     }
 
     /// Checks every file again, and searches for new ones. Returns the list for the page.
@@ -73,13 +74,13 @@ impl Files {
     }
 
     fn all(&self) -> Vec<Arc<Served>> {
-        self.served.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.served.lock().clone()
     }
 
     /// Adds new files in the folders, unless they were searched just now.
     fn scan(&self, templates: &Templates) {
         // A request that does not get the lock leaves the search to the one that has it.
-        let Ok(mut next) = self.next_scan.try_lock() else { return };
+        let Some(mut next) = self.next_scan.try_lock() else { return };
         let begun = Instant::now();
         if begun < *next {
             return;
@@ -106,7 +107,7 @@ impl Files {
             }
             // Opened without the lock, which every question needs.
             let new = Served::new(served.len(), name, file.place, templates);
-            self.served.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(new));
+            self.served.lock().push(Arc::new(new));
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Places in which questions are answered. Slow questions move out of the places of fast ones.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use barrow_query::Watcher;
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::reporter::Reporter;
@@ -62,11 +63,7 @@ impl Places {
     }
 
     fn places_of(&self, kind: Kind) -> &Arc<Semaphore> {
-        if self.long_kinds().contains(&kind) { &self.long } else { &self.new }
-    }
-
-    fn long_kinds(&self) -> MutexGuard<'_, HashSet<Kind>> {
-        self.long_kinds.lock().unwrap_or_else(PoisonError::into_inner)
+        if self.long_kinds.lock().contains(&kind) { &self.long } else { &self.new }
     }
 
     /// A place whose question moves to another one if it is slow.
@@ -76,24 +73,20 @@ impl Places {
         tokio::spawn(async move {
             tokio::time::sleep(LONG).await;
             let Some(held) = place.upgrade() else {
-                places.long_kinds().remove(&kind);
+                places.long_kinds.lock().remove(&kind);
                 return;
             };
-            places.long_kinds().insert(kind);
-            if Arc::ptr_eq(lock(&held).semaphore(), &places.long) {
+            places.long_kinds.lock().insert(kind);
+            if Arc::ptr_eq(held.lock().semaphore(), &places.long) {
                 return;
             }
             // The question may end while it waits for the other place.
             drop(held);
             let Ok(permit) = Arc::clone(&places.long).acquire_owned().await else { return };
             if let Some(place) = place.upgrade() {
-                *lock(&place) = permit;
+                *place.lock() = permit;
             }
         });
         Place { permit }
     }
-}
-
-fn lock(permit: &Mutex<OwnedSemaphorePermit>) -> MutexGuard<'_, OwnedSemaphorePermit> {
-    permit.lock().unwrap_or_else(PoisonError::into_inner)
 }

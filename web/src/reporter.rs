@@ -1,10 +1,11 @@
 //! The progress of a question: reports of the thread that answers it, and their form for the page.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use barrow_query::Watcher;
+use parking_lot::Mutex;
 use serde::Serialize;
 
 /// Follows a question, and can stop it. Clones follow the same one.
@@ -62,12 +63,12 @@ impl Reporter {
 
     /// Notes to show before the answer.
     pub(crate) fn take_remarks(&self) -> Vec<String> {
-        std::mem::take(&mut *self.0.remarks.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.0.remarks.lock())
     }
 
     /// The progress; `None` before the first phase.
     pub(crate) fn progress(&self) -> Option<Progress> {
-        let phase = self.0.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        let phase = self.0.phase.lock();
         let phase = phase.as_ref()?;
         let done = self.0.done.load(Ordering::Relaxed);
         let total = (phase.total > 0).then_some(phase.total);
@@ -89,7 +90,7 @@ impl Reporter {
 impl Watcher for Reporter {
     fn begin(&self, name: &str, total: u64, unit: &'static str) {
         let phase = Phase { name: name.to_owned(), total, unit, begun: Instant::now() };
-        *self.0.phase.lock().unwrap_or_else(PoisonError::into_inner) = Some(phase);
+        *self.0.phase.lock() = Some(phase);
         self.0.done.store(0, Ordering::Relaxed);
     }
 
@@ -98,7 +99,7 @@ impl Watcher for Reporter {
     }
 
     fn remark(&self, sentence: &str) {
-        self.0.remarks.lock().unwrap_or_else(PoisonError::into_inner).push(sentence.to_owned());
+        self.0.remarks.lock().push(sentence.to_owned());
     }
 
     fn is_stopped(&self) -> bool {

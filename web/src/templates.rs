@@ -1,9 +1,10 @@
 //! Sessions with the exclusions and names of a page: made once, copied for each question.
 
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use barrow_query::{OpenFile, QueryError, Question, Session, Settings, SnapshotName, Touches, Watcher, Workspace};
+use parking_lot::Mutex;
 
 use crate::reporter::Reporter;
 use crate::verbs::ALLOWED;
@@ -54,11 +55,11 @@ impl Templates {
     pub(crate) fn session(&self, key: &Key, file: &OpenFile, reporter: &Reporter) -> Result<Session, QueryError> {
         let template = self.template(key);
         let mut made = loop {
-            match template.try_lock() {
-                Ok(made) => break made,
-                Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) if reporter.is_stopped() => return Err(QueryError::Stopped),
-                Err(TryLockError::WouldBlock) => std::thread::sleep(NAP),
+            if let Some(made) = template.try_lock_for(NAP) {
+                break made;
+            }
+            if reporter.is_stopped() {
+                return Err(QueryError::Stopped);
             }
         };
         if made.is_none() {
@@ -72,11 +73,11 @@ impl Templates {
 
     /// Removes the templates of a file.
     pub(crate) fn forget(&self, file: usize) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).retain(|(key, _)| key.file != file);
+        self.kept.lock().retain(|(key, _)| key.file != file);
     }
 
     fn template(&self, key: &Key) -> Template {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         let known = kept.iter().position(|(known, _)| known == key).map(|at| kept.remove(at).1);
         let template = known.unwrap_or_default();
         kept.push((key.clone(), Arc::clone(&template)));

@@ -2,11 +2,11 @@
 
 use std::fs::Metadata;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use barrow_analyzer::{Growing, Look, Recording};
 use barrow_query::{OpenFile, QueryError, Recognised, Watcher, recognise};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::place::Place;
@@ -82,18 +82,14 @@ impl Served {
     /// Refuses a file that cannot be opened.
     pub(super) fn check(&self) -> Result<(), QueryError> {
         let path = self.path().display().to_string();
-        self.state().problem.clone().map_or(Ok(()), |cause| Err(QueryError::Unreadable { path, cause }))
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().problem.clone().map_or(Ok(()), |cause| Err(QueryError::Unreadable { path, cause }))
     }
 
     /// The file to ask, and its revision.
     ///
     /// A file that was truncated or replaced is not asked: mapped parts of it may be gone.
     pub(crate) fn open(&self, templates: &Templates) -> Result<(OpenFile, u64), Unready> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.look(self.number, &self.place, templates);
         let name = &self.name;
         if state.is_replaced {
@@ -114,14 +110,14 @@ impl Served {
 
     /// Checks the file again. Returns its state for the page.
     pub(super) fn look(&self, templates: &Templates) -> Value {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.look(self.number, &self.place, templates);
         self.shown(&state)
     }
 
     /// Closes the file and opens the present one.
     pub(crate) fn reopen(&self, templates: &Templates) -> Value {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let revision = state.revision + 1;
         *state = State { revision, ..State::open(&self.place, templates) };
         templates.forget(self.number);
@@ -131,7 +127,7 @@ impl Served {
     /// Imports a dump, unless that was done already. Questions about other files continue meanwhile.
     pub(crate) fn import(&self, templates: &Templates, reporter: &Reporter) -> Result<Value, QueryError> {
         let (stamp, revision) = loop {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             state.look(self.number, &self.place, templates);
             if state.is_importing {
                 // Another page has asked for it.
@@ -152,7 +148,7 @@ impl Served {
         let mut session = templates.bare();
         session.watch_with(std::sync::Arc::new(reporter.clone()));
         let opened = session.open(&self.path().display().to_string());
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.revision != revision {
             return Err(QueryError::Unreadable { path: self.name.clone(), cause: OTHER_FILE.to_owned() });
         }

@@ -1,13 +1,14 @@
 //! Questions: progress while they are answered, then the answer. An error that is found before anything is sent becomes
 //! a status.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use barrow_query::answer::Answer;
 use barrow_query::{QueryError, SnapshotName};
 use hyper::body::Bytes;
 use hyper::{Response, StatusCode};
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::mpsc::{self, Receiver};
@@ -160,7 +161,7 @@ fn last_line(done: Result<Vec<u8>, Failure>, encoder: &Mutex<Encoder>) -> Result
 }
 
 fn encoded(encoder: &Mutex<Encoder>, line: Vec<u8>) -> Vec<u8> {
-    encoder.lock().unwrap_or_else(PoisonError::into_inner).last(line)
+    encoder.lock().last(line)
 }
 
 /// Sends progress until the last line is there.
@@ -197,7 +198,7 @@ fn pump(
 
 /// New progress, unless the last line is being encoded.
 fn progress(reporter: &Reporter, encoder: &Mutex<Encoder>) -> Option<Vec<u8>> {
-    let mut encoder = encoder.try_lock().ok()?;
+    let mut encoder = encoder.try_lock()?;
     let remarks = reporter.take_remarks().into_iter().map(|remark| Event::<()>::Remark(remark).line());
     let progress = reporter.progress().map(|progress| Event::<()>::Progress(progress).line());
     let lines: Vec<u8> = remarks.chain(progress).flatten().collect();
