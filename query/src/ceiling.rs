@@ -1,10 +1,11 @@
 //! The ceiling of memory, as a question meets it: it ends when the process holds more.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use barrow_analyzer::{AnalyzerError, Memory};
+use parking_lot::Mutex;
 
 use crate::error::QueryError;
 use crate::forecast::Forecast;
@@ -38,7 +39,7 @@ impl Ceiling {
         // Relaxed, here and below: the flags order no other memory.
         self.is_reached.store(false, Ordering::Relaxed);
         self.goes_first.store(goes_first, Ordering::Relaxed);
-        *self.why.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.why.lock() = None;
         if self.running.load(Ordering::Relaxed) == 0 {
             self.memory.begin_question();
             // What the question before held is given back, and this one does not end for it.
@@ -78,13 +79,13 @@ impl Ceiling {
                 }
                 other => other,
             };
-            *self.why.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+            *self.why.lock() = Some(why);
         }
         true
     }
 
     /// Takes the reason why the question had to end, if it had to.
     pub(crate) fn take_error(&self) -> Option<QueryError> {
-        self.why.lock().unwrap_or_else(PoisonError::into_inner).take().map(QueryError::Analyzer)
+        self.why.lock().take().map(QueryError::Analyzer)
     }
 }

@@ -1,9 +1,9 @@
 //! What a question needs, by what it held so far.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use barrow_analyzer::Memory;
+use parking_lot::Mutex;
 
 /// The parts of a phase after each of which it is looked at what the process holds.
 const PARTS: u64 = 16;
@@ -37,7 +37,7 @@ impl Forecast {
         self.steps.store(steps, Ordering::Relaxed);
         self.done.store(0, Ordering::Relaxed);
         self.next.store((steps / PARTS).max(1), Ordering::Relaxed);
-        self.looks().clear();
+        self.looks.lock().clear();
     }
 
     /// Steps of the phase are done.
@@ -53,7 +53,7 @@ impl Forecast {
         {
             return;
         }
-        self.looks().extend(Memory::held_bytes().map(|held_bytes| Look { done, held_bytes }));
+        self.looks.lock().extend(Memory::held_bytes().map(|held_bytes| Look { done, held_bytes }));
     }
 
     /// No phase runs.
@@ -64,17 +64,13 @@ impl Forecast {
     /// What the process will hold at the end of the phase, if it goes on as it did until it held `held_bytes`.
     pub(crate) fn needed_bytes(&self, held_bytes: u64) -> Option<u64> {
         let (steps, done) = (self.steps.load(Ordering::Relaxed), self.done.load(Ordering::Relaxed));
-        let mut looks = self.looks().clone();
+        let mut looks = self.looks.lock().clone();
         looks.push(Look { done, held_bytes });
         if done >= steps || looks.len() < FEWEST_LOOKS {
             return None;
         }
         let slope = slope(&looks)?;
         Some(held_bytes.saturating_add((slope * (steps - done) as f64) as u64))
-    }
-
-    fn looks(&self) -> MutexGuard<'_, Vec<Look>> {
-        self.looks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -98,7 +94,7 @@ mod tests {
         let forecast = Forecast::default();
         forecast.begin(steps);
         forecast.done.store(looks.last().map_or(0, |look| look.0), Ordering::Relaxed);
-        *forecast.looks() = looks.iter().map(|&(done, held_bytes)| Look { done, held_bytes }).collect();
+        *forecast.looks.lock() = looks.iter().map(|&(done, held_bytes)| Look { done, held_bytes }).collect();
         forecast
     }
 
@@ -119,7 +115,7 @@ mod tests {
             let forecast = Forecast::default();
             forecast.begin(steps);
             (0..advances).for_each(|_| forecast.advance(1));
-            assert_eq!(forecast.looks().len(), if memory.is_some() { looks } else { 0 }, "{advances} of {steps}");
+            assert_eq!(forecast.looks.lock().len(), if memory.is_some() { looks } else { 0 }, "{advances} of {steps}");
         }
         let forecast = Forecast::default();
         forecast.begin(1600);

@@ -1,11 +1,12 @@
 //! What sessions share: heaps, the memory ceiling and threads.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
 use barrow_analyzer::{Heap, Memory, Progress, Recording, SnapshotId};
 use barrow_processes::{Classes, Lanes, Plan, ProcessTree, Span, Step, Totals, critical_path};
 use barrow_trials::Trials;
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::ceiling::Ceiling;
@@ -109,13 +110,12 @@ impl Workspace {
         read: impl FnOnce() -> Result<ProcessTree, QueryError>,
     ) -> Result<Arc<ProcessTree>, QueryError> {
         let is_it = |tree: &&Arc<ProcessTree>| Arc::ptr_eq(tree.recording(), recording);
-        let lock = || self.tree.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(tree) = lock().as_ref().filter(is_it) {
+        if let Some(tree) = self.tree.lock().as_ref().filter(is_it) {
             return Ok(Arc::clone(tree));
         }
         // It may be read in parallel: no thread that waits for a part of it may hold the lock.
         let tree = Arc::new(read()?);
-        let mut kept = lock();
+        let mut kept = self.tree.lock();
         if let Some(tree) = kept.as_ref().filter(is_it) {
             return Ok(Arc::clone(tree));
         }
@@ -132,7 +132,7 @@ impl Workspace {
         recording: &Arc<Recording>,
         progress: &dyn Progress,
     ) -> Result<Arc<Trials>, QueryError> {
-        let mut kept = self.trials.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.trials.lock();
         if let Some((_, trials)) = kept.as_ref().filter(|(of, _)| Arc::ptr_eq(of, recording)) {
             return Ok(Arc::clone(trials));
         }
@@ -143,26 +143,26 @@ impl Workspace {
 
     /// The totals of a process tree.
     pub(crate) fn process_totals(&self, tree: &Arc<ProcessTree>) -> Arc<Totals> {
-        let mut kept = self.of_tree.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.of_tree.lock();
         Arc::clone(kept.about(tree).totals.get_or_insert_with(|| Arc::new(Totals::of(tree))))
     }
 
     /// The lanes of a process tree.
     pub(crate) fn process_lanes(&self, tree: &Arc<ProcessTree>) -> Arc<Lanes> {
-        let mut kept = self.of_tree.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.of_tree.lock();
         Arc::clone(kept.about(tree).lanes.get_or_insert_with(|| Arc::new(Lanes::of(tree))))
     }
 
     /// A process tree as jobs that can be replayed.
     pub(crate) fn process_plan(&self, tree: &Arc<ProcessTree>) -> Arc<Plan> {
         let totals = self.process_totals(tree);
-        let mut kept = self.of_tree.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.of_tree.lock();
         Arc::clone(kept.about(tree).plan.get_or_insert_with(|| Arc::new(Plan::of(tree, &totals))))
     }
 
     /// The critical path of a process tree, as a lane.
     pub(crate) fn process_critical(&self, tree: &Arc<ProcessTree>) -> Arc<Lanes> {
-        let mut kept = self.of_tree.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.of_tree.lock();
         Arc::clone(kept.about(tree).critical.get_or_insert_with(|| {
             let steps = critical_path(tree).into_iter();
             let span = |step: Step| Span { image: step.image, began_ns: step.from_ns, ended_ns: step.to_ns };
@@ -180,13 +180,12 @@ impl Workspace {
         key: &str,
         make: impl FnOnce() -> Result<Classes, QueryError>,
     ) -> Result<Arc<Classes>, QueryError> {
-        let lock = || self.of_tree.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, classes)) = lock().about(tree).classes.iter().find(|(of, _)| of == key) {
+        if let Some((_, classes)) = self.of_tree.lock().about(tree).classes.iter().find(|(of, _)| of == key) {
             return Ok(Arc::clone(classes));
         }
         // They are made in parallel: no thread that waits for a part of it may hold the lock.
         let classes = Arc::new(make()?);
-        let mut kept = lock();
+        let mut kept = self.of_tree.lock();
         let kept = &mut kept.about(tree).classes;
         if kept.len() >= MOST_CLASSES {
             kept.remove(0);
@@ -227,15 +226,15 @@ impl Workspace {
     /// As for [`Workspace::new`].
     pub fn set_threads(&self, threads: usize) -> Result<(), QueryError> {
         let pool = pool(threads)?;
-        *self.pool.write().unwrap_or_else(PoisonError::into_inner) = Some(pool);
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.pool.write() = Some(pool);
+        self.idle.lock().clear();
         Ok(())
     }
 
     /// How many threads work at most, if that is bounded.
     #[must_use]
     pub fn threads(&self) -> Option<usize> {
-        self.pool.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(|pool| pool.threads)
+        self.pool.read().as_ref().map(|pool| pool.threads)
     }
 
     /// The ceiling, in bytes, if one was given.
@@ -265,7 +264,7 @@ impl Workspace {
                 done
             }
             None => {
-                let pool = self.pool.read().unwrap_or_else(PoisonError::into_inner).clone();
+                let pool = self.pool.read().clone();
                 match pool {
                     Some(Pool { pool, .. }) => pool.install(work),
                     None => work(),
@@ -276,13 +275,13 @@ impl Workspace {
 
     /// A pool in which no question runs; `None` if no further threads can be started.
     fn further(&self) -> Option<Pool> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = self.idle.lock().pop();
         idle.or_else(|| pool(self.threads().unwrap_or_else(rayon::current_num_threads)).ok())
     }
 
     fn keep_idle(&self, further: Pool) {
         let is_current = further.threads == self.threads().unwrap_or_else(rayon::current_num_threads);
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.lock();
         if is_current && idle.len() < MOST_POOLS {
             idle.push(further);
         }
@@ -295,7 +294,7 @@ impl Workspace {
         snapshot: SnapshotId,
         excluded: &[Arc<Removal>],
     ) -> Option<Arc<Heap>> {
-        let mut heaps = self.heaps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut heaps = self.heaps.lock();
         let at = heaps.iter().position(|kept| kept.is(recording, snapshot, excluded))?;
         let kept = heaps.remove(at);
         let heap = Arc::clone(&kept.heap);
@@ -306,7 +305,7 @@ impl Workspace {
     /// Drops heaps until there is room for another one.
     pub(crate) fn make_room(&self) {
         let most = self.sessions.load(Ordering::Relaxed).max(1) - 1;
-        let mut heaps = self.heaps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut heaps = self.heaps.lock();
         let beyond = heaps.len().saturating_sub(most);
         heaps.drain(..beyond);
     }
@@ -317,7 +316,7 @@ impl Workspace {
             return kept;
         }
         self.make_room();
-        let mut heaps = self.heaps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut heaps = self.heaps.lock();
         heaps.push(Kept { excluded: excluded.to_vec(), heap: Arc::clone(&heap) });
         heap
     }
@@ -333,7 +332,7 @@ impl Workspace {
         if !self.is_shared() {
             return false;
         }
-        let mut heaps = self.heaps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut heaps = self.heaps.lock();
         let before = heaps.len();
         heaps.retain(|kept| Arc::strong_count(&kept.heap) > 1);
         heaps.len() < before
@@ -351,18 +350,14 @@ impl Workspace {
 
     /// The turn of a question that ended for want of memory: then others end before it. `None` if others have it.
     pub(crate) fn turn(&self) -> Option<MutexGuard<'_, ()>> {
-        match self.first.try_lock() {
-            Ok(turn) => Some(turn),
-            Err(TryLockError::Poisoned(turn)) => Some(turn.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
+        self.first.try_lock()
     }
 
     /// Drops what is kept and used by no running question, except heaps. Returns whether there was something.
     pub(crate) fn forget(&self) -> bool {
-        let trials = self.trials.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let of_tree = std::mem::take(&mut *self.of_tree.lock().unwrap_or_else(PoisonError::into_inner));
+        let trials = self.trials.lock().take();
+        let tree = self.tree.lock().take();
+        let of_tree = std::mem::take(&mut *self.of_tree.lock());
         trials.is_some() || tree.is_some() || of_tree.tree.is_some()
     }
 
@@ -379,7 +374,7 @@ impl Workspace {
 
     fn make_room_for_all(&self) {
         let most = self.sessions.load(Ordering::Relaxed);
-        let mut heaps = self.heaps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut heaps = self.heaps.lock();
         let beyond = heaps.len().saturating_sub(most);
         heaps.drain(..beyond);
     }

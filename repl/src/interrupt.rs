@@ -10,10 +10,10 @@
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use barrow_query::error::code;
+use parking_lot::Mutex;
 
 use crate::complaint::complain;
 
@@ -85,7 +85,7 @@ pub(crate) fn keep_session() {
 
 /// Forgets an earlier Ctrl-C: a new question begins, or the prompt is back.
 pub(crate) fn clear() {
-    *PRESSED.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    *PRESSED.lock() = None;
     STOP.store(false, Ordering::Relaxed);
     END_COMMAND.store(false, Ordering::Relaxed);
 }
@@ -155,7 +155,7 @@ struct Stopped;
 
 /// Ctrl-C in a session.
 fn press(is_first: bool) {
-    let mut pressed = PRESSED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut pressed = PRESSED.lock();
     let now = Instant::now();
     let known = match *pressed {
         Some(known) if !is_first => known,

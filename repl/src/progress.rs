@@ -5,12 +5,12 @@
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use barrow_query::Watcher;
 use barrow_query::answer::units::rounded;
 use barrow_query::answer::visible;
+use parking_lot::Mutex;
 
 use crate::complaint::complain;
 use crate::interrupt;
@@ -60,7 +60,7 @@ impl ProgressLine {
 
     /// A question begins: it shows nothing for some time.
     pub(crate) fn begin_question(&self) {
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner).next = Instant::now() + PATIENCE;
+        self.shown.lock().next = Instant::now() + PATIENCE;
     }
 
     /// Shows how far something is that counts for itself: steps of a phase, how many there will be if that is known, and
@@ -69,7 +69,7 @@ impl ProgressLine {
         if self.quiet || !self.terminal {
             return;
         }
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = self.shown.lock();
         let now = Instant::now();
         if now >= shown.next {
             shown.next = now + self.pause();
@@ -89,7 +89,7 @@ impl ProgressLine {
             return;
         }
         // A thread that does not get the lock leaves the line to the one that has it.
-        let Ok(mut shown) = self.shown.try_lock() else { return };
+        let Some(mut shown) = self.shown.try_lock() else { return };
         let now = Instant::now();
         if now < shown.next {
             return;
@@ -131,7 +131,7 @@ fn line(phase: &str, done: u64, total: u64, unit: &str, elapsed: Duration) -> St
 
 impl Watcher for ProgressLine {
     fn begin(&self, phase: &str, total: u64, unit: &'static str) {
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = self.shown.lock();
         (shown.phase, shown.total, shown.unit) = (phase.to_owned(), total, unit);
         shown.phase_begun = Instant::now();
         self.done.store(0, Ordering::Relaxed);
@@ -142,7 +142,7 @@ impl Watcher for ProgressLine {
     }
 
     fn bound(&self, bound: &str, phase: &str) {
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = self.shown.lock();
         shown.known = format!("{bound}; ");
         if self.shows_bounds() {
             self.show(&mut shown, &format!("{bound}, {phase} …"));
@@ -159,7 +159,7 @@ impl Watcher for ProgressLine {
 
     /// Leaves the terminal's line empty.
     fn end(&self) {
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = self.shown.lock();
         if self.terminal && shown.width > 0 {
             let _ = write!(std::io::stderr(), "\r{:width$}\r", "", width = shown.width);
         }

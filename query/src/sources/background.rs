@@ -4,10 +4,12 @@
 //! import meanwhile. A question that is stopped leaves the import alone. Dropping it ends the import, which leaves
 //! nothing in the cache then.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
 
 use crate::context::Context;
 use crate::error::QueryError;
@@ -58,7 +60,7 @@ impl Background {
             // Importers start threads of their own, as many as the workspace allows.
             let result = opening::open(&name, &context);
             // Waiting questions see the end at once.
-            of_thread.state().result = Some(result);
+            of_thread.state.lock().result = Some(result);
             of_thread.has_ended.notify_all();
         };
         let thread = std::thread::Builder::new().name("import".into()).spawn(work);
@@ -71,7 +73,7 @@ impl Background {
 
     /// Whether the import has ended.
     pub(crate) fn has_ended(&self) -> bool {
-        self.relay.state().result.is_some()
+        self.relay.state.lock().result.is_some()
     }
 
     /// Waits for the end of the import. `watcher` follows it meanwhile.
@@ -79,14 +81,14 @@ impl Background {
     /// # Errors
     /// [`QueryError::Stopped`] if the watcher stops the question; the import goes on then.
     pub(crate) fn wait(&self, watcher: &Arc<dyn Watcher>) -> Result<(), QueryError> {
-        let mut state = self.relay.state();
+        let mut state = self.relay.state.lock();
         if state.result.is_none() {
             watcher.begin(&state.phase, state.total, state.unit);
             watcher.advance(self.relay.done.load(Ordering::Relaxed));
             state.listener = Some(Arc::clone(watcher));
         }
         while state.result.is_none() && !watcher.is_stopped() {
-            state = self.relay.has_ended.wait_timeout(state, LOOKS_EVERY).unwrap_or_else(PoisonError::into_inner).0;
+            self.relay.has_ended.wait_for(&mut state, LOOKS_EVERY);
         }
         let was_followed = state.listener.take().is_some();
         let (remarks, has_ended) = (std::mem::take(&mut state.remarks), state.result.is_some());
@@ -104,7 +106,7 @@ impl Background {
             let _ = thread.join();
         }
         // Without a result the thread has panicked, and said so.
-        self.relay.state().result.take().unwrap_or(Err(QueryError::Stopped))
+        self.relay.state.lock().result.take().unwrap_or(Err(QueryError::Stopped))
     }
 }
 
@@ -118,15 +120,9 @@ impl Drop for Background {
     }
 }
 
-impl Relay {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Watcher for Relay {
     fn begin(&self, phase: &str, total: u64, unit: &'static str) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         (state.phase, state.total, state.unit) = (phase.to_owned(), total, unit);
         self.done.store(0, Ordering::Relaxed);
         if let Some(listener) = state.listener.clone() {
@@ -137,7 +133,7 @@ impl Watcher for Relay {
     fn advance(&self, steps: u64) {
         self.done.fetch_add(steps, Ordering::Relaxed);
         // A thread that does not get the lock leaves it at the sum.
-        if let Ok(state) = self.state.try_lock()
+        if let Some(state) = self.state.try_lock()
             && let Some(listener) = state.listener.clone()
         {
             drop(state);
@@ -147,7 +143,7 @@ impl Watcher for Relay {
 
     fn remark(&self, sentence: &str) {
         let listener = {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             if state.listener.is_none() {
                 state.remarks.push(sentence.to_owned());
             }

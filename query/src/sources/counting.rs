@@ -3,11 +3,12 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use barrow_analyzer::{Recording, Totals, TypeId, TypeTotals};
 use barrow_importers::{ImportError, TypeCount};
 use barrow_writer::{Options, SnapshotInfo, Writer};
+use parking_lot::Mutex;
 
 use crate::context::Context;
 use crate::error::QueryError;
@@ -118,13 +119,13 @@ struct Types(Arc<Mutex<Vec<u8>>>);
 
 impl Types {
     fn take(&self) -> Vec<u8> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.0.lock())
     }
 }
 
 impl Write for Types {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        self.0.lock().extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
