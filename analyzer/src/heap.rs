@@ -26,7 +26,7 @@ mod retained_sets;
 mod types;
 
 pub(crate) use self::flat::{FlatColumns, FlatRetained, visit_block};
-pub(crate) use self::kept_answers::Asked;
+pub(crate) use self::kept_answers::QuestionKind;
 
 use self::kept_besides::SmallColumns;
 

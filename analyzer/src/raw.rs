@@ -14,7 +14,7 @@ use crate::file::tables::Tables;
 pub use crate::columns::temporary::temporary;
 pub use crate::file::contents::is_table;
 pub use crate::series::identity::{MATCHED, PAIRED_KEY, SERIALS_FACT};
-pub use crate::series::loaded_snapshot::{Continued, LoadedSnapshot, NO_OBJECT, Own};
+pub use crate::series::loaded_snapshot::{Continuation, LoadedSnapshot, NO_OBJECT, ObjectColumns};
 pub use crate::series::matching::{Side, match_serials, match_structure, pairing};
 pub use crate::series::serials::Serials;
 

@@ -304,7 +304,7 @@ fn check_unused(recording: &Recording, offset: u64, found: &mut Verification) {
 }
 
 /// The counts of one snapshot, added up from all threads.
-struct Counting {
+struct SnapshotCounts {
     snapshot: SnapshotId,
     types: TypeCounter,
     is_whole: bool,
@@ -319,9 +319,9 @@ fn verify_blocks(
 ) -> Result<()> {
     let places = places(recording, snapshots)?;
     progress.begin("decoding", places.iter().map(|place| u64::from(place.entry.references)).sum(), "references");
-    let counting: Vec<Mutex<Counting>> = snapshots
+    let counting: Vec<Mutex<SnapshotCounts>> = snapshots
         .iter()
-        .map(|&snapshot| Mutex::new(Counting { snapshot, types: TypeCounter::default(), is_whole: true }))
+        .map(|&snapshot| Mutex::new(SnapshotCounts { snapshot, types: TypeCounter::default(), is_whole: true }))
         .collect();
     let problems = in_parallel(&places, Wanted::All, progress, |place, workspace| {
         Ok(verify_block(recording, place, workspace, &counting))
@@ -344,7 +344,7 @@ fn verify_block(
     recording: &Recording,
     place: &BlockPlace,
     workspace: &mut Workspace,
-    counting: &[Mutex<Counting>],
+    counting: &[Mutex<SnapshotCounts>],
 ) -> Option<Problem> {
     let position = counting
         .binary_search_by_key(&place.snapshot, |counting| counting.lock().snapshot)
@@ -375,7 +375,7 @@ fn check_block(recording: &Recording, place: &BlockPlace, block: &Block<'_>, col
     columns.labels.iter().try_for_each(|&code| tables.check_label(LabelCode(code))).map_err(at)
 }
 
-fn verify_statistics(recording: &Recording, counting: &Counting, found: &mut Verification) {
+fn verify_statistics(recording: &Recording, counting: &SnapshotCounts, found: &mut Verification) {
     let snapshot = counting.snapshot;
     match type_totals(recording, snapshot) {
         Err(error) => found.error(Some(snapshot), &error),

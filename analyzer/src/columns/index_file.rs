@@ -52,7 +52,7 @@ pub(crate) use self::narrow_column::NarrowColumn;
 pub(crate) use self::piece::Form;
 pub(crate) use self::sparse_column::SparseColumn;
 
-use self::locked::{Locked, Place, sections};
+use self::locked::{IndexLocation, Locked, sections};
 use self::section::{FILE_HEADER_BYTES, Section, USED_AT, file_header};
 use self::sparse_column::with_decoder;
 use self::stored_column::StoredColumn;
@@ -300,7 +300,7 @@ impl IndexFile {
         let most_bytes = self.most_bytes.unwrap_or_else(|| usual_bytes(recording));
         let mut failure = None;
         for path in &self.places {
-            let place = Place { path, header: &self.header, recording: &self.recording };
+            let place = IndexLocation { path, header: &self.header, recording: &self.recording };
             let section = Section { start: 0, length: 0, content, snapshot, used: now(), entries: Vec::new() };
             let added = Locked::open(&place, progress)
                 .and_then(|mut locked| locked.append(section, columns, most_bytes, progress));

@@ -19,15 +19,15 @@ pub(crate) const MAX_BYTES: usize = 5;
 
 /// The length of the longest numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Longest {
+pub(crate) struct MaxLength {
     /// Their length beyond four bytes: 0 or 1.
     more: u64,
 }
 
-impl Longest {
+impl MaxLength {
     /// For numbers up to `number`, which is below 2^38.
     pub(crate) fn of(number: u64) -> Self {
-        Longest { more: u64::from(number >= 1 << 30) }
+        MaxLength { more: u64::from(number >= 1 << 30) }
     }
 
     /// Length in bytes of a number with this tag.
@@ -77,14 +77,14 @@ fn tag(number: u64) -> u64 {
 /// Writes consecutive numbers into a buffer.
 #[derive(Debug)]
 pub(crate) struct Packer<'b> {
-    longest: Longest,
+    longest: MaxLength,
     bytes: &'b mut [u8],
     at: usize,
 }
 
 impl<'b> Packer<'b> {
     /// Writes from the start of `bytes`, which must have [`MAX_BYTES`] for each number and [`PADDING`].
-    pub(crate) fn new(bytes: &'b mut [u8], longest: Longest) -> Self {
+    pub(crate) fn new(bytes: &'b mut [u8], longest: MaxLength) -> Self {
         Packer { longest, bytes, at: 0 }
     }
 
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn numbers_are_read_back() {
         for bits in [30, 38] {
-            let longest = Longest::of((1 << bits) - 1);
+            let longest = MaxLength::of((1 << bits) - 1);
             let powers = (0..bits).flat_map(|bits| [(1u64 << bits) - 1, 1 << bits]);
             let mut bytes = vec![0xff; 80 * MAX_BYTES + PADDING];
             let mut packer = Packer::new(&mut bytes, longest);
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn numbers_are_written_between_others() {
-        let longest = Longest::of(1 << 32);
+        let longest = MaxLength::of(1 << 32);
         let numbers = [5, 1 << 33, 70, 1 << 21, (1 << 14) - 1, 0];
         let mut starts = vec![0];
         numbers.iter().for_each(|&number| starts.push(starts[starts.len() - 1] + longest.length_of(number)));

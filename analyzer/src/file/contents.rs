@@ -20,7 +20,7 @@ use barrow_format::rows::{Chunk, Field, KeyValue, Kind, Shape, Site, Strength, T
 use barrow_format::{FormatError, SnapshotId};
 
 use crate::file::measurement_ids;
-use crate::file::process_ids::Checked;
+use crate::file::process_ids::IdChecker;
 use crate::file::tables::{CheckedRow, TableRoom};
 
 /// The places of the sections of a file.
@@ -418,7 +418,7 @@ struct KnownRows {
     /// Processes that began so far.
     processes: u32,
     /// Metrics, variants and runs so far.
-    measured: measurement_ids::Checked,
+    measured: measurement_ids::IdChecker,
 }
 
 impl KnownRows {
@@ -429,7 +429,7 @@ impl KnownRows {
             decompressor: Decompressor::new(),
             decodes_strings: false,
             processes: 0,
-            measured: measurement_ids::Checked::default(),
+            measured: measurement_ids::IdChecker::default(),
         }
     }
 
@@ -496,7 +496,7 @@ impl KnownRows {
             SectionType::SITES => rows::<Site>(chunk, &known, decompressor),
             SectionType::WORDS => rows::<Option<WordRow>>(chunk, &known, decompressor),
             SectionType::PROCESSES => {
-                let mut checked = Checked { strings: known.strings, processes: self.processes };
+                let mut checked = IdChecker { strings: known.strings, processes: self.processes };
                 let is_readable = chunk.for_each(decompressor, |row| checked.check(&row)).is_ok();
                 if is_readable {
                     self.processes = checked.processes;

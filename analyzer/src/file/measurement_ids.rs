@@ -7,7 +7,7 @@ use crate::file::tables::below;
 
 /// Checks the ids of rows in the order of the table.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Checked {
+pub(crate) struct IdChecker {
     /// Rows of the string table.
     strings: u32,
     /// Metrics so far.
@@ -18,15 +18,15 @@ pub(crate) struct Checked {
     pub(crate) runs: u32,
 }
 
-impl Checked {
+impl IdChecker {
     /// The check of a table from its beginning.
     pub(crate) fn new(strings: u32) -> Self {
-        Checked { strings, ..Checked::default() }
+        IdChecker { strings, ..IdChecker::default() }
     }
 
     /// The same after the string table has grown.
     pub(crate) fn with_strings(self, strings: u32) -> Self {
-        Checked { strings, ..self }
+        IdChecker { strings, ..self }
     }
 
     /// Fails unless all ids in the row exist, and a new metric, variant or run has the next number.

@@ -8,7 +8,7 @@ use barrow_format::frame::SectionType;
 use barrow_format::rows::MeasurementRow;
 
 use crate::error::{AnalyzerError, Result};
-use crate::file::measurement_ids::Checked;
+use crate::file::measurement_ids::IdChecker;
 use crate::file::recording::Recording;
 use crate::file::tables::{TableRoom, chunk_at};
 
@@ -24,7 +24,7 @@ impl Recording {
     /// # Errors
     /// [`AnalyzerError::Section`] if the table is damaged; those of `visit`, which ends the reading.
     pub fn measurement_rows(&self, mut visit: impl FnMut(MeasurementRow) -> Result<()>) -> Result<()> {
-        let mut checked = Checked::new(self.tables()?.counts().strings);
+        let mut checked = IdChecker::new(self.tables()?.counts().strings);
         let mut room = TableRoom::new(self.bytes());
         let mut decompressor = Decompressor::new();
         let mut known = 0;

@@ -7,14 +7,14 @@ use crate::file::tables::below;
 
 /// Checks the ids of rows in the order of the table.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Checked {
+pub(crate) struct IdChecker {
     /// Rows of the string table.
     pub(crate) strings: u32,
     /// Processes that began so far.
     pub(crate) processes: u32,
 }
 
-impl Checked {
+impl IdChecker {
     /// Fails unless all strings and processes in the row exist, and a new process has the next number.
     pub(crate) fn check(&mut self, row: &ProcessRow) -> Result<(), FormatError> {
         match row {

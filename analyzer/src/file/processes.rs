@@ -12,7 +12,7 @@ use barrow_format::rows::{Chunk, ProcessRow};
 use rayon::prelude::*;
 
 use crate::error::{AnalyzerError, Result};
-use crate::file::process_ids::Checked;
+use crate::file::process_ids::IdChecker;
 use crate::file::recording::Recording;
 use crate::file::tables::{TableRoom, chunk_at};
 
@@ -28,7 +28,7 @@ impl Recording {
     /// # Errors
     /// [`AnalyzerError::Section`] if the table is damaged; those of `visit`, which ends the reading.
     pub fn process_rows(&self, mut visit: impl FnMut(ProcessRow) -> Result<()> + Send) -> Result<()> {
-        let mut place = Place::beginning_of(self)?;
+        let mut place = LogState::beginning_of(self)?;
         let chunks = self.process_chunks().map(|offset| place.chunk(self, offset)).collect::<Result<Vec<_>>>()?;
         let mut batches = chunks.chunks(rayon::current_num_threads());
         let mut next = batches.next().map(decoded);
@@ -66,7 +66,7 @@ impl Recording {
 #[derive(Clone)]
 pub struct ProcessLog {
     recording: Arc<Recording>,
-    place: Place,
+    place: LogState,
     /// Chunks that were read.
     chunks: usize,
 }
@@ -77,7 +77,7 @@ impl ProcessLog {
     /// # Errors
     /// Those of [`Recording::tables`].
     pub fn new(recording: Arc<Recording>) -> Result<Self> {
-        Ok(ProcessLog { place: Place::beginning_of(&recording)?, recording, chunks: 0 })
+        Ok(ProcessLog { place: LogState::beginning_of(&recording)?, recording, chunks: 0 })
     }
 
     /// The recording.
@@ -135,17 +135,17 @@ fn decoded(chunks: &[LogChunk<'_>]) -> Vec<Result<Rows>> {
 
 /// The state of reading a log.
 #[derive(Clone)]
-struct Place {
-    checked: Checked,
+struct LogState {
+    checked: IdChecker,
     room: TableRoom,
     /// Rows of the chunks so far.
     rows: u64,
 }
 
-impl Place {
+impl LogState {
     fn beginning_of(recording: &Recording) -> Result<Self> {
-        let checked = Checked { strings: recording.tables()?.counts().strings, processes: 0 };
-        Ok(Place { checked, room: TableRoom::new(recording.bytes()), rows: 0 })
+        let checked = IdChecker { strings: recording.tables()?.counts().strings, processes: 0 };
+        Ok(LogState { checked, room: TableRoom::new(recording.bytes()), rows: 0 })
     }
 
     /// The next chunk.

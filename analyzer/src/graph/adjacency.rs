@@ -17,7 +17,7 @@ use barrow_format::SnapshotId;
 use parking_lot::Mutex;
 
 use crate::columns::memory::{Column, Growth, Memory};
-use crate::columns::packed::{Longest, MAX_BYTES, PADDING, unzigzag};
+use crate::columns::packed::{MAX_BYTES, MaxLength, PADDING, unzigzag};
 use crate::columns::prefetch::prefetch;
 use crate::error::Result;
 use crate::file::blocks::{BlockPlace, places, pooled};
@@ -50,7 +50,7 @@ pub(crate) struct Adjacency {
     starts: Column<[u32; 2]>,
     bytes: Column<u8>,
     rows: Vec<SharedRow>,
-    longest: Longest,
+    longest: MaxLength,
     references: u64,
     stored_references: u64,
     ephemerons: Ephemerons,
@@ -98,7 +98,7 @@ impl Adjacency {
         let mut bytes = memory.scratch(references * MAX_BYTES + runs.len() * PADDING)?;
         let filter = Filter::new(recording, follow, exclusion)?;
         // A zigzag difference takes one bit more than an object number.
-        let longest = Longest::of(2 * totals.objects);
+        let longest = MaxLength::of(2 * totals.objects);
         let (rest, growth) = bytes.parts();
         let free = Mutex::new(FreeBytes { start: 0, rest, growth });
         let mut rest = &mut starts[..];
@@ -263,7 +263,7 @@ pub(crate) struct PackedTargets<'r> {
     guide: &'r [u32],
     rows: &'r [SharedRow],
     bytes: &'r [u8],
-    longest: Longest,
+    longest: MaxLength,
 }
 
 impl<'r> PackedTargets<'r> {
@@ -328,7 +328,7 @@ impl<'r> PackedTargets<'r> {
 #[derive(Debug, Clone)]
 pub(crate) struct Targets<'r> {
     bytes: &'r [u8],
-    longest: Longest,
+    longest: MaxLength,
     at: usize,
     end: usize,
     source: u32,

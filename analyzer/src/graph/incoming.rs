@@ -18,7 +18,7 @@ use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::{ObjectId, SnapshotId};
 
 use crate::columns::lookup::Lookup;
-use crate::columns::packed::{Longest, PADDING, unzigzag};
+use crate::columns::packed::{MaxLength, PADDING, unzigzag};
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, map_blocks, places};
 use crate::file::object::Cursor;
@@ -43,7 +43,7 @@ pub struct Incoming {
     many: Vec<[u64; 3]>,
     starts: Lookup<u64>,
     lists: Lookup<u8>,
-    longest: Longest,
+    longest: MaxLength,
 }
 
 /// The columns that an index file keeps.
@@ -155,8 +155,8 @@ impl Incoming {
 }
 
 /// The length of the longest numbers: a zigzag difference takes one bit more than an object number.
-fn longest(objects: usize) -> Longest {
-    Longest::of(2 * objects as u64)
+fn longest(objects: usize) -> MaxLength {
+    MaxLength::of(2 * objects as u64)
 }
 
 /// The source of every reference to `target`, ascending. Scans all references, in parallel on the current pool.

@@ -21,7 +21,7 @@ mod find;
 mod freed;
 
 use crate::columns::lookup::Lookup;
-use crate::columns::packed::{Longest, PADDING, unzigzag};
+use crate::columns::packed::{MaxLength, PADDING, unzigzag};
 use crate::graph::dominators::Dominators;
 
 /// Objects with at least this number of keepers are counted separately.
@@ -37,7 +37,7 @@ pub(crate) struct JointlyRetained {
     many: Vec<[u32; 3]>,
     starts: Lookup<u64>,
     kept: Lookup<u8>,
-    longest: Longest,
+    longest: MaxLength,
 }
 
 /// The columns that an index file keeps.
@@ -162,6 +162,6 @@ impl<'s> KeptObjects<'s> {
 }
 
 /// The length of the longest number in a list, for `count` positions.
-fn longest(count: usize) -> Longest {
-    Longest::of(4 * count as u64)
+fn longest(count: usize) -> MaxLength {
+    MaxLength::of(4 * count as u64)
 }

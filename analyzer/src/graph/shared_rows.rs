@@ -15,7 +15,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::columns::packed::{Longest, unzigzag};
+use crate::columns::packed::{MaxLength, unzigzag};
 
 /// The least number of targets of a row that may be shared.
 const LEAST_TARGETS: usize = 32;
@@ -35,7 +35,7 @@ pub(crate) struct SharedRow {
 /// The rows of one block, while it is packed.
 #[derive(Debug)]
 pub(crate) struct RowFinder {
-    remembered: Vec<Remembered>,
+    remembered: Vec<RecentRow>,
     shared: SharedRows,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct SharedRows {
 
 /// A row that a later row may equal.
 #[derive(Debug, Clone, Copy)]
-struct Remembered {
+struct RecentRow {
     hash: u64,
     row: SharedRow,
     /// Its number among the shared rows; [`ALONE`] if no other object has shared it yet.
@@ -91,7 +91,7 @@ impl RowFinder {
 
     /// The number of the row with these targets, if an earlier object of the block has it. `bytes` are those of the
     /// block so far.
-    pub(crate) fn find(&mut self, hash: u64, targets: &[u32], bytes: &[u8], longest: Longest) -> Option<u32> {
+    pub(crate) fn find(&mut self, hash: u64, targets: &[u32], bytes: &[u8], longest: MaxLength) -> Option<u32> {
         let known = self.remembered.get_mut(place(hash))?;
         if known.hash != hash || !is_row(known.row, targets, bytes, longest) {
             return None;
@@ -107,10 +107,10 @@ impl RowFinder {
     /// Remembers a row that was stored. It may displace another one.
     pub(crate) fn remember(&mut self, hash: u64, row: SharedRow) {
         if self.remembered.is_empty() {
-            let nothing = Remembered { hash: 0, row: SharedRow { start: 0, end: 0, owner: 0 }, number: ALONE };
+            let nothing = RecentRow { hash: 0, row: SharedRow { start: 0, end: 0, owner: 0 }, number: ALONE };
             self.remembered.resize(REMEMBERED, nothing);
         }
-        self.remembered[place(hash)] = Remembered { hash, row, number: ALONE };
+        self.remembered[place(hash)] = RecentRow { hash, row, number: ALONE };
     }
 }
 
@@ -119,7 +119,7 @@ fn place(hash: u64) -> usize {
 }
 
 /// Whether a stored row has exactly these targets.
-fn is_row(row: SharedRow, targets: &[u32], bytes: &[u8], longest: Longest) -> bool {
+fn is_row(row: SharedRow, targets: &[u32], bytes: &[u8], longest: MaxLength) -> bool {
     let mut at = row.start;
     // Every target takes at least a byte.
     row.end - row.start >= targets.len()
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn only_equal_rows_are_found() {
-        let longest = Longest::of(1 << 20);
+        let longest = MaxLength::of(1 << 20);
         let targets: Vec<u32> = (0..100).map(|at| 1000 + at * at).collect();
         let mut bytes = vec![0; targets.len() * MAX_BYTES + PADDING];
         let mut packer = Packer::new(&mut bytes, longest);

@@ -1,6 +1,6 @@
 //! The objects that an exclusion frees.
 
-use super::{Asked, Heap};
+use super::{Heap, QuestionKind};
 use crate::error::Result;
 use crate::graph::exclusion::{Cut, Exclusion};
 use crate::graph::object_set::ObjectSet;
@@ -32,7 +32,7 @@ impl Heap {
     fn freed_by_all_of(&self, exclusion: &Exclusion, progress: &dyn Progress) -> Result<ObjectSet> {
         let mut content = Vec::new();
         exclusion.put_content(&mut content);
-        let question = self.asked(Asked::Freed, &content);
+        let question = self.asked(QuestionKind::Freed, &content);
         if let Some(kept) = self.kept_set(&question) {
             return Ok(kept);
         }

@@ -22,7 +22,7 @@ use crate::progress::Progress;
 
 /// The kind of a question. The numbers are written to index files, so they never change their meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum QuestionKind {
     /// The duplicate sets of each type.
     Duplicates = 1,
     /// The objects that are freed with a set of objects.
@@ -50,7 +50,7 @@ pub(crate) struct Question(Vec<u8>);
 
 impl Question {
     /// A question without parameters.
-    fn of(exclusion: Option<&Exclusion>, asked: Asked) -> Self {
+    fn of(exclusion: Option<&Exclusion>, asked: QuestionKind) -> Self {
         let mut question = Vec::new();
         put(&mut question, exclusion.is_some().into());
         exclusion.inspect(|exclusion| exclusion.put_content(&mut question));
@@ -61,7 +61,7 @@ impl Question {
 
 impl Heap {
     /// A question about this heap. `parameters` is everything else that its answer depends on.
-    pub(crate) fn asked(&self, asked: Asked, parameters: &[u8]) -> Question {
+    pub(crate) fn asked(&self, asked: QuestionKind, parameters: &[u8]) -> Question {
         let mut question = Question::of(self.exclusion.as_deref(), asked);
         question.0.extend_from_slice(parameters);
         question
@@ -93,7 +93,7 @@ impl Heap {
     }
 
     /// The number of answers to questions of one kind about this heap, if nothing is excluded from it.
-    pub(crate) fn kept_answer_count(&self, asked: Asked) -> usize {
+    pub(crate) fn kept_answer_count(&self, asked: QuestionKind) -> usize {
         let Question(beginning) = Question::of(None, asked);
         let contents = self.slots().filter_map(|slot| self.slot_contents(slot));
         contents.filter(|values| values.slice(8..8 + beginning.len()) == Some(&beginning)).count()
@@ -172,9 +172,9 @@ mod tests {
             let most = 1 << random.below(9);
             let answer: Vec<u8> = (0..random.below(60)).map(|_| random.below(most) as u8).collect();
             let asked = [
-                heap.asked(Asked::Duplicates, &[]),
-                heap.asked(Asked::Retained, &set.to_runs()),
-                heap.asked(Asked::Paths, &options.to_bytes(ObjectId(5))),
+                heap.asked(QuestionKind::Duplicates, &[]),
+                heap.asked(QuestionKind::Retained, &set.to_runs()),
+                heap.asked(QuestionKind::Paths, &options.to_bytes(ObjectId(5))),
             ];
             asked.iter().for_each(|question| heap.keep_answer(question, &answer, &Silent).unwrap());
             assert!(asked.iter().all(|question| heap.kept_answer(question).as_deref() == Some(&answer)));

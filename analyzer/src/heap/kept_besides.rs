@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Asked, Heap};
+use super::{Heap, QuestionKind};
 use crate::columns::index_file::{ColumnId, ColumnValues};
 use crate::error::Result;
 use crate::progress::Progress;
@@ -20,11 +20,13 @@ pub(super) type SmallColumns = BTreeMap<u32, Vec<u64>>;
 impl Heap {
     /// A small column, if the index file has it as an answer.
     pub(super) fn kept_besides(&self, column: ColumnId) -> Option<Vec<u64>> {
-        let all = self.besides.get_or_find(|| to_columns(&self.kept_answer_numbers(&self.asked(Asked::Columns, &[]))?));
+        let all = self
+            .besides
+            .get_or_find(|| to_columns(&self.kept_answer_numbers(&self.asked(QuestionKind::Columns, &[]))?));
         if let Some(values) = all.and_then(|columns| columns.get(&column.number())) {
             return Some(values.clone());
         }
-        self.kept_answer_numbers(&self.asked(Asked::Column, &column.number().to_le_bytes()))
+        self.kept_answer_numbers(&self.asked(QuestionKind::Column, &column.number().to_le_bytes()))
     }
 
     /// Keeps small columns as one answer. They must be in memory.
@@ -36,7 +38,7 @@ impl Heap {
             answer.extend((values.len() as u64).to_le_bytes());
             answer.extend_from_slice(values);
         }
-        self.keep_answer(&self.asked(Asked::Columns, &[]), &answer, progress)
+        self.keep_answer(&self.asked(QuestionKind::Columns, &[]), &answer, progress)
     }
 
     /// Keeps a small column: as such, or as an answer if the heap has an exclusion.
@@ -44,7 +46,7 @@ impl Heap {
         match &self.index {
             Some(_) => self.keep(&[(column, ColumnValues::of(values))], progress),
             None => {
-                let question = self.asked(Asked::Column, &column.number().to_le_bytes());
+                let question = self.asked(QuestionKind::Column, &column.number().to_le_bytes());
                 self.keep_answer(&question, bytemuck::cast_slice(values), progress)
             }
         }

@@ -17,7 +17,7 @@ use crate::questions::leaks::{self, LEAK_THRESHOLD, Suspect};
 
 /// The time at which a kept column is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Checked {
+pub(super) enum CheckTime {
     Whole,
     WhenRead,
 }
@@ -31,7 +31,7 @@ impl Heap {
         if let Some(dominators) = self.dominators.get() {
             return Ok(dominators);
         }
-        if let Some(kept) = self.kept_dominators(Checked::Whole)? {
+        if let Some(kept) = self.kept_dominators(CheckTime::Whole)? {
             return Ok(self.dominators.store(kept));
         }
         let dominators = self.dominators.store(self.dominators_anew(progress)?);
@@ -182,12 +182,12 @@ impl Heap {
         if let Some(dominators) = self.dominators.get() {
             return question(dominators).map(Some);
         }
-        let Some(kept) = self.kept_dominators(Checked::WhenRead)? else { return Ok(None) };
+        let Some(kept) = self.kept_dominators(CheckTime::WhenRead)? else { return Ok(None) };
         let answer = question(&kept);
         if kept.are_damaged() { Ok(None) } else { answer.map(Some) }
     }
 
-    fn kept_dominators(&self, checked: Checked) -> Result<Option<Dominators>> {
+    fn kept_dominators(&self, checked: CheckTime) -> Result<Option<Dominators>> {
         let Some(index) = &self.index else { return Ok(None) };
         let roots = self.roots()?;
         let vertices = self.objects + roots.categories().len() as u64;
@@ -225,14 +225,14 @@ impl Heap {
     pub(super) fn kept<T: Pod + Send + Sync>(
         &self,
         column: ColumnId,
-        checked: Checked,
+        checked: CheckTime,
         harmless: T,
         is_valid: impl Fn(usize, &[T]) -> bool + Send + Sync + 'static,
     ) -> Option<Lookup<T>> {
         let index = self.index.as_ref()?;
         match checked {
-            Checked::Whole => index.column(self.snapshot, column, is_valid).map(Lookup::Whole),
-            Checked::WhenRead => {
+            CheckTime::Whole => index.column(self.snapshot, column, is_valid).map(Lookup::Whole),
+            CheckTime::WhenRead => {
                 let column = index.sparse_column(self.snapshot, column, is_valid)?;
                 Some(Lookup::sparse(column, harmless))
             }
@@ -255,14 +255,14 @@ impl Heap {
     /// The same, from dominators. If these are computed now, they are written to the index file and then dropped, which
     /// leaves their memory to the next question.
     fn find_largest(&self, progress: &dyn Progress) -> Result<Largest> {
-        let is_known = self.dominators.get().is_some() || self.kept_dominators(Checked::WhenRead)?.is_some();
+        let is_known = self.dominators.get().is_some() || self.kept_dominators(CheckTime::WhenRead)?.is_some();
         if is_known || self.index.is_none() || !self.keeps {
             return Ok(Largest::of(self.dominators(progress)?));
         }
         let found = self.dominators_anew(progress)?;
         self.keep_dominators(&found, progress)?;
         let largest = Largest::of(&found);
-        if self.kept_dominators(Checked::WhenRead)?.is_none() {
+        if self.kept_dominators(CheckTime::WhenRead)?.is_none() {
             self.dominators.store(found);
         }
         Ok(largest)

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use barrow_format::ObjectId;
 
-use super::kept_dominators::Checked;
+use super::kept_dominators::CheckTime;
 use super::{Heap, column};
 use crate::columns::index_file::ColumnValues;
 use crate::error::Result;
@@ -36,7 +36,7 @@ impl Heap {
     /// Incoming references, if they were computed before.
     #[must_use]
     pub fn known_incoming(&self) -> Option<&Incoming> {
-        self.incoming.get_or_find(|| self.kept_incoming(Checked::Whole))
+        self.incoming.get_or_find(|| self.kept_incoming(CheckTime::Whole))
     }
 
     /// The sources of all references to an object, ascending, if incoming references were computed before. Of kept
@@ -45,13 +45,13 @@ impl Heap {
         if let Some(incoming) = self.incoming.get() {
             return Some(incoming.each_source(target));
         }
-        let kept = self.kept_incoming(Checked::WhenRead)?;
+        let kept = self.kept_incoming(CheckTime::WhenRead)?;
         let sources = kept.each_source(target);
         (!kept.are_damaged() && sources.len() as u64 == kept.count(target)).then_some(sources)
     }
 
     /// The columns of the index file. Damaged values read as 0.
-    fn kept_incoming(&self, checked: Checked) -> Option<Incoming> {
+    fn kept_incoming(&self, checked: CheckTime) -> Option<Incoming> {
         let many = self.index.as_ref()?.column::<u64>(self.snapshot, column::INCOMING_MANY, |_, _| true)?;
         let (many, rest) = many.as_chunks();
         let many = many.to_vec();

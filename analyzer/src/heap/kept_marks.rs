@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 
 use barrow_format::ObjectId;
 
-use super::{Asked, Heap};
+use super::{Heap, QuestionKind};
 use crate::error::Result;
 use crate::graph::dominators::{Holder, Rank};
 use crate::progress::Progress;
@@ -47,11 +47,15 @@ impl Heap {
         }
         marks.push([children, bytes, object.0.into()]);
         marks.sort_unstable();
-        self.keep_answer(&self.asked(Asked::Siblings, &parent_bytes(parent)), bytemuck::cast_slice(&marks), progress)
+        self.keep_answer(
+            &self.asked(QuestionKind::Siblings, &parent_bytes(parent)),
+            bytemuck::cast_slice(&marks),
+            progress,
+        )
     }
 
     fn sibling_marks(&self, parent: Option<ObjectId>) -> Vec<Mark> {
-        self.kept_answer_numbers(&self.asked(Asked::Siblings, &parent_bytes(parent))).unwrap_or_default()
+        self.kept_answer_numbers(&self.asked(QuestionKind::Siblings, &parent_bytes(parent))).unwrap_or_default()
     }
 }
 

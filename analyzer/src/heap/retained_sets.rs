@@ -1,7 +1,7 @@
 //! Retained sets by jointly retained objects, which are computed or read from the index file.
 
 use super::kept_distances::columns_of;
-use super::{Asked, Heap, column};
+use super::{Heap, QuestionKind, column};
 use crate::columns::index_file::ColumnValues;
 use crate::columns::lookup::Lookup;
 use crate::error::{AnalyzerError, Result};
@@ -16,7 +16,7 @@ const SEARCHES: usize = 3;
 const FEW_OBJECTS: u64 = 1 << 20;
 
 /// The objects that are freed with a set, according to the dominator tree.
-enum Lost {
+enum FreedObjects {
     /// Exactly these objects.
     All(ObjectSet),
     /// At least the subtrees at these positions.
@@ -35,16 +35,16 @@ impl Heap {
             let removed = dominators.positions_of(set, progress)?;
             if dominators.subtrees(removed.iter()).nth(1).is_none() {
                 // The retained set of one object is its subtree.
-                return Ok(Some(Lost::All(dominators.objects_below(&removed, progress)?)));
+                return Ok(Some(FreedObjects::All(dominators.objects_below(&removed, progress)?)));
             }
             let lost: u64 = dominators.subtrees(removed.iter()).map(|subtree| subtree.len() as u64).sum();
             // If most of the heap is removed, searching the rest is faster.
-            Ok::<_, AnalyzerError>((lost <= dominators.reachable_count() / 2).then_some(Lost::From(removed)))
+            Ok::<_, AnalyzerError>((lost <= dominators.reachable_count() / 2).then_some(FreedObjects::From(removed)))
         })?;
         let removed = match lost.flatten() {
             None => return Ok(None),
-            Some(Lost::All(freed)) => return Ok(Some(freed)),
-            Some(Lost::From(removed)) => removed,
+            Some(FreedObjects::All(freed)) => return Ok(Some(freed)),
+            Some(FreedObjects::From(removed)) => removed,
         };
         if let Some(joint) = self.jointly_retained.get() {
             return self.freed_by(joint, &removed, progress);
@@ -59,7 +59,7 @@ impl Heap {
         if self.index.is_none() || !self.keeps || !has_room || self.is_dense()? {
             return Ok(None);
         }
-        if self.objects > FEW_OBJECTS && self.kept_answer_count(Asked::Retained) < SEARCHES {
+        if self.objects > FEW_OBJECTS && self.kept_answer_count(QuestionKind::Retained) < SEARCHES {
             return Ok(None);
         }
         self.freed_by(self.find_jointly_retained(progress)?, &removed, progress)

@@ -23,7 +23,7 @@ use crate::file::object::{Cursor, objects};
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::{Progress, check};
-use crate::questions::fields::{FieldPath, Filled, Filling, Held, Places};
+use crate::questions::fields::{FieldPath, Filled, Filling, FillingFields, Held};
 
 /// Objects whose details are in memory at once.
 const PART_OBJECTS: usize = 1 << 16;
@@ -126,7 +126,7 @@ impl CollectionType {
 
 /// An object with its type and its size, shallow and unmanaged, in bytes.
 #[derive(Debug, Clone, Copy)]
-struct Weighed {
+struct SizedObject {
     id: ObjectId,
     type_id: TypeId,
     bytes: u64,
@@ -213,7 +213,7 @@ impl Heap {
         ids.dedup();
         let set = ObjectSet::from_sorted(self.snapshot(), self.object_count(), ids);
         let used = self.indexed_references(&set, progress)?;
-        let slots = self.weighed(&set, progress)?.into_iter().map(|Weighed { id, type_id, bytes }| {
+        let slots = self.weighed(&set, progress)?.into_iter().map(|SizedObject { id, type_id, bytes }| {
             let used = used.get(&id).copied().unwrap_or(0);
             (id, Slots { type_id, bytes, used })
         });
@@ -266,7 +266,7 @@ impl Heap {
         let mut by_value: HashMap<(TypeId, (u8, u64)), (u64, ObjectId)> = HashMap::default();
         let mut rows: BTreeMap<TypeId, (BoxedNumbers, u64)> = BTreeMap::new();
         for (object, held) in self.weighed(&set, progress)?.into_iter().zip(values) {
-            let Weighed { id: example, type_id, bytes } = object;
+            let SizedObject { id: example, type_id, bytes } = object;
             if !matches!(held, Held::Value(_)) {
                 continue;
             }
@@ -306,7 +306,7 @@ impl Heap {
             let (known, elements): (Vec<ObjectId>, Vec<Held>) = known.unzip();
             let known = self.set_of(&known);
             for (object, element) in self.weighed(&known, progress)?.into_iter().zip(elements) {
-                let Weighed { id: example, type_id, bytes } = object;
+                let SizedObject { id: example, type_id, bytes } = object;
                 let none = UniformArrays { type_id, element, objects: 0, bytes: 0, example };
                 let (row, most) = rows.entry((type_id, element.identity())).or_insert((none, 0));
                 row.objects += 1;
@@ -322,12 +322,12 @@ impl Heap {
     }
 
     /// The types and sizes of the objects of a set.
-    fn weighed(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Weighed>> {
+    fn weighed(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<SizedObject>> {
         let ids: Vec<ObjectId> = set.iter().collect();
         let mut weighed = Vec::with_capacity(ids.len());
         for part in ids.chunks(PART_OBJECTS) {
             check(progress)?;
-            weighed.extend(objects(self.recording(), self.snapshot(), part)?.into_iter().map(|object| Weighed {
+            weighed.extend(objects(self.recording(), self.snapshot(), part)?.into_iter().map(|object| SizedObject {
                 id: object.id,
                 type_id: object.type_id,
                 bytes: object.shallow_bytes.wrapping_add(object.unmanaged_bytes),
@@ -338,7 +338,7 @@ impl Heap {
 }
 
 impl CollectionType {
-    fn new(type_id: TypeId, example: ObjectId, places: &Places) -> Self {
+    fn new(type_id: TypeId, example: ObjectId, places: &FillingFields) -> Self {
         CollectionType {
             type_id,
             objects: 0,

@@ -34,7 +34,7 @@ use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, Workspace, decode, map_blocks, places, pooled};
 use crate::file::object::{Cursor, Reference, dictionary_place};
 use crate::graph::object_set::ObjectSet;
-use crate::heap::{Asked, Heap};
+use crate::heap::{Heap, QuestionKind};
 use crate::progress::{Progress, check};
 
 /// The duplicate sets of one type. The objects of a set are equal.
@@ -149,7 +149,7 @@ impl Heap {
     pub fn duplicates(&self, progress: &dyn Progress) -> Result<Vec<Duplicates>> {
         // Index files may hold answers for which values were not compared, or the arrays of texts were. Those have other
         // numbers.
-        let question = self.asked(Asked::Duplicates, &[2]);
+        let question = self.asked(QuestionKind::Duplicates, &[2]);
         if let Some(kept) = self.kept_answer_numbers(&question)
             && let Some(found) = self.duplicates_of_rows(&kept)?
         {
@@ -300,7 +300,7 @@ impl Heap {
         let tables = self.recording().tables()?;
         let mut records = Vec::with_capacity(run.first().map_or(0, |place| place.entry.objects as usize));
         let mut references = Vec::new();
-        let (mut open, mut found): (Option<Looks>, _) = (None, Found::default());
+        let (mut open, mut found): (Option<ObjectHasher>, _) = (None, Found::default());
         for place in run {
             let at = AnalyzerError::section("BLOCK", place.entry.offset);
             decode(self.recording(), place, Wanted::All, workspace, |_, columns| {
@@ -312,7 +312,7 @@ impl Heap {
                         records.extend(open.take().and_then(|looks| looks.record(&mut found.arrays)));
                         let shape = columns.dictionary[dictionary_place(columns, row)];
                         let text = name(columns, row).map(|name| texts.hashes[name.index()]);
-                        let mut looks = Looks::new(columns, row, tables.shape(shape).type_id, text, key);
+                        let mut looks = ObjectHasher::new(columns, row, tables.shape(shape).type_id, text, key);
                         if text.is_none() {
                             looks.add_values(values, texts);
                         }
@@ -458,7 +458,7 @@ impl Key {
 }
 
 /// The hash of an object under construction: two lanes of 64 bits with different keys.
-struct Looks {
+struct ObjectHasher {
     object: ObjectId,
     type_id: TypeId,
     key: Key,
@@ -471,10 +471,10 @@ struct Looks {
     array: Option<ObjectId>,
 }
 
-impl Looks {
+impl ObjectHasher {
     /// `text` is the hash of its name or text.
     fn new(columns: &BlockColumns, row: usize, type_id: TypeId, text: Option<u64>, key: Key) -> Self {
-        let mut looks = Looks {
+        let mut looks = ObjectHasher {
             object: ObjectId(columns.first_object + row as u32),
             type_id,
             key,

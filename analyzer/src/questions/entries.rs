@@ -24,7 +24,7 @@ use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::{Progress, check};
 use crate::questions::fields::{FieldPath, Held};
-use parts::{Part, Unless};
+use parts::{AbsentElement, Contribution};
 
 /// The maximum number of different values of the attribute `entries` in a recording. Further ones are ignored.
 const MOST_FORMS: usize = 128;
@@ -97,7 +97,7 @@ impl Heap {
 
 /// The ways in which types say where entries are.
 struct Forms {
-    parts: Vec<Vec<Part>>,
+    parts: Vec<Vec<Contribution>>,
     of_type: Vec<Option<u32>>,
 }
 
@@ -105,7 +105,7 @@ impl Forms {
     fn find(heap: &Heap) -> Result<Self> {
         let tables = heap.recording().tables()?;
         let mut forms = Forms { parts: Vec::new(), of_type: Vec::with_capacity(tables.type_count()) };
-        let mut number_of: HashMap<Vec<Part>, u32> = HashMap::default();
+        let mut number_of: HashMap<Vec<Contribution>, u32> = HashMap::default();
         for form in (0..tables.type_count() as u32).map(|id| parts::of_type(tables, TypeId(id))) {
             let known = form.as_ref().and_then(|form| number_of.get(form).copied());
             forms.of_type.push(match form {
@@ -122,7 +122,7 @@ impl Forms {
     }
 
     fn paths(&self, form: u32) -> Vec<&FieldPath> {
-        self.parts[form as usize].iter().flat_map(Part::paths).collect()
+        self.parts[form as usize].iter().flat_map(Contribution::paths).collect()
     }
 }
 
@@ -153,7 +153,7 @@ impl Order {
 
 /// An object that was read: its form, and where in [`Walk::held`] its fields are.
 #[derive(Debug, Clone, Copy)]
-struct Read {
+struct ReadObject {
     form: Option<u32>,
     at: usize,
 }
@@ -166,7 +166,7 @@ struct Walk<'h> {
     progress: &'h dyn Progress,
     waiting: Vec<Task>,
     seen: ObjectSet,
-    read: HashMap<ObjectId, Read>,
+    read: HashMap<ObjectId, ReadObject>,
     held: Vec<Held>,
     /// The blocks that may be read before all objects of a form are.
     blocks_left: usize,
@@ -296,40 +296,42 @@ impl<'h> Walk<'h> {
         Ok(())
     }
 
-    fn contribute(&mut self, object: ObjectId, part: &Part, held: &[Held], only_keys: bool) -> Result<()> {
+    fn contribute(&mut self, object: ObjectId, part: &Contribution, held: &[Held], only_keys: bool) -> Result<()> {
         match (part, held) {
-            (Part::Of { .. }, &[Held::Object(next)]) => self.waiting.push(Task::Visit(next, only_keys)),
-            (Part::KeysOf(_), &[Held::Object(map)]) => self.waiting.push(Task::Visit(map, true)),
-            (Part::OfEach(_), &[Held::Object(array)]) => {
+            (Contribution::Of { .. }, &[Held::Object(next)]) => self.waiting.push(Task::Visit(next, only_keys)),
+            (Contribution::KeysOf(_), &[Held::Object(map)]) => self.waiting.push(Task::Visit(map, true)),
+            (Contribution::OfEach(_), &[Held::Object(array)]) => {
                 let slots = slots(&self.array(array)?);
                 self.waiting.extend(slots.into_iter().filter_map(|(_, held)| match held {
                     Held::Object(object) => Some(Task::Visit(object, only_keys)),
                     _ => None,
                 }));
             }
-            (Part::Entry { unless_null: true, .. }, &[.., Held::Null]) => {}
-            (Part::Entry { .. }, &[key, value]) => self.waiting.push(tell(key, value, only_keys)),
-            (Part::Element { unless, .. }, &[value]) if self.is_none(object, value, unless)? => {}
-            (Part::Element { is_ordered: true, .. }, &[value]) => self.waiting.push(Task::Count(value)),
-            (Part::Element { .. }, &[value]) => self.waiting.push(tell(value, value, true)),
-            (Part::Copies { .. }, &[value, Held::Value(count)]) => match self.number(count) {
+            (Contribution::Entry { unless_null: true, .. }, &[.., Held::Null]) => {}
+            (Contribution::Entry { .. }, &[key, value]) => self.waiting.push(tell(key, value, only_keys)),
+            (Contribution::Element { unless, .. }, &[value]) if self.is_none(object, value, unless)? => {}
+            (Contribution::Element { is_ordered: true, .. }, &[value]) => self.waiting.push(Task::Count(value)),
+            (Contribution::Element { .. }, &[value]) => self.waiting.push(tell(value, value, true)),
+            (Contribution::Copies { .. }, &[value, Held::Value(count)]) => match self.number(count) {
                 Some(count) => self.waiting.push(Task::Repeat(value, count)),
                 None => self.found.are_known = false,
             },
-            (Part::Elements { head: None, .. }, &[Held::Object(array)]) => {
+            (Contribution::Elements { head: None, .. }, &[Held::Object(array)]) => {
                 let slots = slots(&self.array(array)?);
                 self.push_elements(object, slots);
             }
-            (Part::Elements { .. }, &[Held::Object(array), Held::Value(head)]) => match self.ring(array, head)? {
-                Some(order) => {
-                    let mut slots = slots(&self.array(array)?);
-                    slots.iter_mut().for_each(|(slot, _)| *slot = order.index(*slot));
-                    slots.sort_by_key(|&(slot, _)| slot);
-                    self.push_elements(object, slots);
+            (Contribution::Elements { .. }, &[Held::Object(array), Held::Value(head)]) => {
+                match self.ring(array, head)? {
+                    Some(order) => {
+                        let mut slots = slots(&self.array(array)?);
+                        slots.iter_mut().for_each(|(slot, _)| *slot = order.index(*slot));
+                        slots.sort_by_key(|&(slot, _)| slot);
+                        self.push_elements(object, slots);
+                    }
+                    None => self.found.are_known = false,
                 }
-                None => self.found.are_known = false,
-            },
-            (Part::Elements { .. }, &[Held::Object(array), Held::Value(from), Held::Value(count)]) => {
+            }
+            (Contribution::Elements { .. }, &[Held::Object(array), Held::Value(from), Held::Value(count)]) => {
                 match self.number(from).zip(self.number(count)) {
                     Some((from, count)) => {
                         let slots = slots(&self.array(array)?).into_iter();
@@ -339,11 +341,11 @@ impl<'h> Walk<'h> {
                     None => self.found.are_known = false,
                 }
             }
-            (Part::Members { bits: None, .. }, &[Held::Object(array)]) => {
+            (Contribution::Members { bits: None, .. }, &[Held::Object(array)]) => {
                 let slots = slots(&self.array(array)?);
                 self.waiting.extend(slots.into_iter().map(|(_, value)| tell(value, value, true)));
             }
-            (Part::Members { .. }, &[Held::Object(array), Held::Value(bits)]) => match self.bits(bits) {
+            (Contribution::Members { .. }, &[Held::Object(array), Held::Value(bits)]) => match self.bits(bits) {
                 Some(bits) => {
                     let slots =
                         slots(&self.array(array)?).into_iter().filter(|(slot, _)| *slot < 64 && bits >> slot & 1 == 1);
@@ -351,7 +353,7 @@ impl<'h> Walk<'h> {
                 }
                 None => self.found.are_known = false,
             },
-            (Part::Turns(_), &[Held::Object(array)]) => {
+            (Contribution::Turns(_), &[Held::Object(array)]) => {
                 let slots = slots(&self.array(array)?);
                 for pair in slots.chunk_by(|(one, _), (other, _)| one / 2 == other / 2) {
                     let [key, value] = [0, 1]
@@ -359,14 +361,14 @@ impl<'h> Walk<'h> {
                     self.waiting.push(tell(key, value, only_keys));
                 }
             }
-            (Part::Parallel { .. }, &[Held::Object(keys), Held::Object(values)]) => {
+            (Contribution::Parallel { .. }, &[Held::Object(keys), Held::Object(values)]) => {
                 let (keys, values) = (slots(&self.array(keys)?), slots(&self.array(values)?));
                 for (slot, value) in values {
                     let key = keys.binary_search_by_key(&slot, |&(slot, _)| slot).map_or(Held::Null, |at| keys[at].1);
                     self.waiting.push(tell(key, value, only_keys));
                 }
             }
-            (Part::OwnElements | Part::OwnTurns(_) | Part::OwnUnnamed { .. }, _) => {
+            (Contribution::OwnElements | Contribution::OwnTurns(_) | Contribution::OwnUnnamed { .. }, _) => {
                 self.contribute_own(object, part, held, only_keys)?;
             }
             _ if held.contains(&Held::Null) => {}
@@ -376,13 +378,13 @@ impl<'h> Walk<'h> {
     }
 
     /// Adds the entries that the object's own references lead to.
-    fn contribute_own(&mut self, object: ObjectId, part: &Part, held: &[Held], only_keys: bool) -> Result<()> {
+    fn contribute_own(&mut self, object: ObjectId, part: &Contribution, held: &[Held], only_keys: bool) -> Result<()> {
         match (part, held) {
-            (Part::OwnElements, _) => {
+            (Contribution::OwnElements, _) => {
                 let slots = slots(&self.array(object)?);
                 self.push_elements(object, slots);
             }
-            (Part::OwnTurns(_), &[Held::Value(count)]) => {
+            (Contribution::OwnTurns(_), &[Held::Value(count)]) => {
                 let references = self.array(object)?;
                 let pairs = self.number(count).and_then(|count| usize::try_from(count.checked_mul(2)?).ok());
                 let first = references.iter().position(|reference| reference.label == Label::Unknown);
@@ -398,7 +400,7 @@ impl<'h> Walk<'h> {
                     _ => self.found.are_known = false,
                 }
             }
-            (&Part::OwnUnnamed { is_ordered, .. }, &[Held::Value(count)]) => {
+            (&Contribution::OwnUnnamed { is_ordered, .. }, &[Held::Value(count)]) => {
                 let mut references = self.array(object)?;
                 references.retain(|reference| reference.label == Label::Unknown);
                 if self.number(count) == Some(references.len() as u64) {
@@ -435,11 +437,11 @@ impl<'h> Walk<'h> {
     }
 
     /// Whether the value of a field of an object represents the absence of an element.
-    fn is_none(&mut self, object: ObjectId, value: Held, unless: &Unless) -> Result<bool> {
-        if *unless == Unless::Never {
+    fn is_none(&mut self, object: ObjectId, value: Held, unless: &AbsentElement) -> Result<bool> {
+        if *unless == AbsentElement::Never {
             return Ok(false);
         }
-        let (Held::Object(target), Unless::OfType(name)) = (value, unless) else {
+        let (Held::Object(target), AbsentElement::OfType(name)) = (value, unless) else {
             return Ok(value == Held::Null || value == Held::Object(object));
         };
         match self.arrays_left.checked_sub(1) {
@@ -468,7 +470,7 @@ impl<'h> Walk<'h> {
     }
 
     /// Reads an object, with those that are waiting after it.
-    fn read(&mut self, object: ObjectId) -> Result<Read> {
+    fn read(&mut self, object: ObjectId) -> Result<ReadObject> {
         if let Some(read) = self.read.get(&object) {
             return Ok(*read);
         }
@@ -486,7 +488,7 @@ impl<'h> Walk<'h> {
             match self.forms.of_type[details.type_id.index()] {
                 Some(form) => by_form[form as usize].push(details.id),
                 None => {
-                    self.read.insert(details.id, Read { form: None, at: 0 });
+                    self.read.insert(details.id, ReadObject { form: None, at: 0 });
                 }
             }
         }
@@ -510,7 +512,7 @@ impl<'h> Walk<'h> {
             let mut own: Vec<Vec<Held>> = columns.by_ref().take(forms.paths(*form).len()).collect();
             let mut at = 0;
             for part in &forms.parts[*form as usize] {
-                if let Part::Of { path, is_any: true } = part
+                if let Contribution::Of { path, is_any: true } = part
                     && own[at].contains(&Held::Unknown)
                 {
                     own[at] = heap.any_field(set, path, progress)?;
@@ -518,12 +520,12 @@ impl<'h> Walk<'h> {
                 at += part.paths().len();
             }
             for (row, id) in set.iter().enumerate() {
-                self.read.insert(id, Read { form: Some(*form), at: self.held.len() });
+                self.read.insert(id, ReadObject { form: Some(*form), at: self.held.len() });
                 self.held.extend(own.iter().map(|column| column[row]));
             }
         }
         // Every object has a type.
-        Ok(self.read.get(&object).copied().unwrap_or(Read { form: None, at: 0 }))
+        Ok(self.read.get(&object).copied().unwrap_or(ReadObject { form: None, at: 0 }))
     }
 
     fn number(&self, value: Value) -> Option<u64> {

@@ -31,7 +31,7 @@ mod needs;
 mod terms;
 
 pub(crate) use block_objects::{BlockObjects, Sizes};
-pub(crate) use evaluation::{DerivedColumns, Prepared};
+pub(crate) use evaluation::{CompiledExpression, DerivedColumns};
 pub use names::Names;
 pub use terms::ATTRIBUTES;
 pub(crate) use terms::FieldTerm;

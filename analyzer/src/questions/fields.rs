@@ -32,7 +32,7 @@ use crate::heap::Heap;
 use crate::progress::Progress;
 
 pub use filling::Filling;
-pub(crate) use filling::{Filled, Measure, Places};
+pub(crate) use filling::{Filled, FillingFields, Measure};
 use named::NamedField;
 
 /// The name of a field, and before it those of the references that lead from an object to the one that has it.

@@ -12,7 +12,7 @@ use crate::graph::object_set::ObjectSet;
 use crate::graph::partial_set::PartialSet;
 use crate::heap::{FlatColumns, Heap, visit_block};
 use crate::progress::Progress;
-use crate::questions::expression::{BlockObjects, Expression, Prepared};
+use crate::questions::expression::{BlockObjects, CompiledExpression, Expression};
 
 use self::columns::{FromTree, HeapColumns};
 
@@ -218,7 +218,7 @@ impl Counted {
 /// A search, prepared for the blocks of a snapshot.
 struct Search<'a> {
     heap: &'a Heap,
-    prepared: Prepared<'a, HeapColumns<'a>>,
+    prepared: CompiledExpression<'a, HeapColumns<'a>>,
     tree: FromTree<'a>,
     wanted: Wanted,
     /// The columns of the index file that replace blocks, if they suffice.

@@ -77,12 +77,12 @@ impl Heap {
         suspect: &Suspect,
         tables: &Tables,
         progress: &dyn Progress,
-    ) -> Result<Vec<Part>> {
+    ) -> Result<Vec<NamedType>> {
         let types = self.types_of(path, progress)?;
-        let mut parts: Vec<Part> = types.iter().map(|&type_id| (type_id, None)).collect();
+        let mut parts: Vec<NamedType> = types.iter().map(|&type_id| (type_id, None)).collect();
         let is_class = types.iter().map(|&type_id| tables.kind_role(tables.type_kind(type_id)) == KindRole::Type);
         let classes = path.iter().zip(&mut parts).zip(is_class).filter(|(_, is_class)| *is_class);
-        let (classes, of_classes): (Vec<ObjectId>, Vec<&mut Part>) =
+        let (classes, of_classes): (Vec<ObjectId>, Vec<&mut NamedType>) =
             classes.map(|((&object, part), _)| (object, part)).unzip();
         for (part, object) in of_classes.into_iter().zip(objects(self.recording(), self.snapshot(), &classes)?) {
             part.1 = object.name;
@@ -94,7 +94,7 @@ impl Heap {
 }
 
 /// A type, and the name of the class that an object of it represents.
-type Part = (TypeId, Option<StringId>);
+type NamedType = (TypeId, Option<StringId>);
 
 /// FNV-1a, which never changes, unlike the hashes of the standard library.
 struct Hash(u64);

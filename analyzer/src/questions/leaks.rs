@@ -149,7 +149,7 @@ impl<'d> Search<'d> {
 
     /// Visits a place without a single holder, below which several objects of one type may be a suspect.
     fn look_below_roots(&mut self, place: TreePlace) {
-        let mut small: BTreeMap<u32, Parts> = BTreeMap::new();
+        let mut small: BTreeMap<u32, SmallObjects> = BTreeMap::new();
         let mut below = 0u64;
         for child in self.all_children(place) {
             let bytes = self.dominators.bytes_at(child);
@@ -174,7 +174,7 @@ impl<'d> Search<'d> {
     /// Adds up the bytes that accumulate in an object. It is a suspect if these reach the threshold.
     fn look_at_object(&mut self, object: ObjectId, head: TreePlace) {
         let own_type = self.types[object.index()];
-        let mut parts: BTreeMap<u32, Parts> = BTreeMap::new();
+        let mut parts: BTreeMap<u32, SmallObjects> = BTreeMap::new();
         let first = self.link(head, own_type);
         // Large children are visited on their own. The object itself and its small parts remain.
         let mut own = first.bytes;
@@ -259,7 +259,7 @@ impl<'d> Search<'d> {
     }
 
     /// Several objects of one type as a suspect.
-    fn several(&self, place: TreePlace, type_id: u32, parts: &Parts) -> Suspect {
+    fn several(&self, place: TreePlace, type_id: u32, parts: &SmallObjects) -> Suspect {
         Suspect {
             object: parts.largest.map_or(ObjectId(0), |(_, object)| object),
             type_id: TypeId(type_id),
@@ -273,7 +273,7 @@ impl<'d> Search<'d> {
     }
 
     /// One object as a suspect: `own` bytes and these parts accumulate in it.
-    fn single(&self, point: ObjectId, own: u64, parts: &BTreeMap<u32, Parts>) -> Suspect {
+    fn single(&self, point: ObjectId, own: u64, parts: &BTreeMap<u32, SmallObjects>) -> Suspect {
         let object = self.holder_of(point);
         let sums = parts.iter().map(|(&type_id, parts)| Accumulated {
             type_id: TypeId(type_id),
@@ -310,7 +310,7 @@ impl<'d> Search<'d> {
     }
 
     /// The weighted bytes of the parts of one type.
-    fn ranking(&self, type_id: u32, parts: &Parts) -> f64 {
+    fn ranking(&self, type_id: u32, parts: &SmallObjects) -> f64 {
         match self.role(type_id) {
             KindRole::Type | KindRole::Frame => 0.0,
             KindRole::Object | KindRole::Root => parts.bytes as f64 * weight(parts.effective_number()),
@@ -335,7 +335,7 @@ struct Link {
 
 /// Small objects of one type that accumulate in one place.
 #[derive(Default)]
-struct Parts {
+struct SmallObjects {
     objects: u64,
     bytes: u64,
     /// The sum of the squares of their sizes.
@@ -344,7 +344,7 @@ struct Parts {
     is_chain: bool,
 }
 
-impl Parts {
+impl SmallObjects {
     fn add(&mut self, object: ObjectId, bytes: u64) {
         self.objects += 1;
         self.bytes = self.bytes.wrapping_add(bytes);
@@ -354,7 +354,7 @@ impl Parts {
         }
     }
 
-    /// The number of equal parts that would be as concentrated, between 1 and [`Parts::objects`].
+    /// The number of equal parts that would be as concentrated, between 1 and [`SmallObjects::objects`].
     fn effective_number(&self) -> f64 {
         if self.squares == 0.0 { 0.0 } else { self.bytes as f64 * self.bytes as f64 / self.squares }
     }

@@ -192,7 +192,7 @@ struct Merge<'m> {
 
 /// Objects that form one node: the number of objects of the set reached through them, their type and name, and the
 /// objects.
-type Merged = (u64, (u32, Option<StringId>), Vec<u32>);
+type NodeObjects = (u64, (u32, Option<StringId>), Vec<u32>);
 
 impl Merge<'_> {
     /// Adds the nodes of these objects, and of the objects reached through them.
@@ -207,7 +207,7 @@ impl Merge<'_> {
             let through = objects.iter().map(|&object| self.tree.through(object)).sum();
             (through, key, objects)
         });
-        let mut merged: Vec<Merged> = merged.collect();
+        let mut merged: Vec<NodeObjects> = merged.collect();
         merged.sort_by_key(|&(count, key, _)| (std::cmp::Reverse(count), key));
         for (count, (type_id, stands_for), objects) in merged {
             // The first of those through which most are reached.

@@ -12,7 +12,7 @@ use crate::graph::adjacency::Follow;
 use crate::graph::distances::{Bounds, Distances};
 use crate::graph::object_runs::{put_objects, take_objects};
 use crate::graph::object_set::ObjectSet;
-use crate::heap::{Asked, Heap};
+use crate::heap::{Heap, QuestionKind};
 use crate::progress::Progress;
 
 /// A path from a root to an object.
@@ -80,7 +80,7 @@ impl Heap {
             return self.find_paths(object, options, progress);
         }
         // Each further path is a search of the heap.
-        let question = self.asked(Asked::Paths, &options.to_bytes(object));
+        let question = self.asked(QuestionKind::Paths, &options.to_bytes(object));
         if let Some(answer) = self.kept_answer(&question)
             && let Some(paths) = self.paths_from_bytes(object, options.weak, &answer)?
         {

@@ -43,7 +43,7 @@ pub struct IncomingReference {
 }
 
 /// The references to take from one source, of those that lead to the target.
-struct Want {
+struct SourceRequest {
     source: ObjectId,
     /// The number of references to skip first.
     skip: u64,
@@ -94,13 +94,13 @@ impl Heap {
     /// [`AnalyzerError::Section`].
     pub fn incoming_page(&self, referrers: &Referrers, from: u64, limit: usize) -> Result<Vec<IncomingReference>> {
         let sources = &referrers.sources;
-        let mut jobs: Vec<(Vec<BlockPlace>, Vec<Want>)> = Vec::new();
+        let mut jobs: Vec<(Vec<BlockPlace>, Vec<SourceRequest>)> = Vec::new();
         let mut number = usize::try_from(from).unwrap_or(usize::MAX).min(sources.len());
         let end = number.saturating_add(limit).min(sources.len());
         while number < end {
             let source = sources[number];
             let (first, after) = (referrers.first_from(source), referrers.first_from(source + 1));
-            let want = Want {
+            let want = SourceRequest {
                 source: ObjectId(source),
                 skip: number.saturating_sub(first) as u64,
                 take: after.clamp(number + 1, end) as u64 - number as u64,
@@ -123,14 +123,14 @@ impl Heap {
         &self,
         target: ObjectId,
         run: &[BlockPlace],
-        wants: Vec<Want>,
+        wants: Vec<SourceRequest>,
         workspace: &mut Workspace,
     ) -> Result<Vec<IncomingReference>> {
         let tables = self.recording().tables()?;
         let mut references = Vec::new();
-        let mut taken = Taken { heap: self, target, found: Vec::new() };
+        let mut taken = ReferrerPage { heap: self, target, found: Vec::new() };
         // The last source may have continuations.
-        let mut open: Option<(ObjectDetails, Want)> = None;
+        let mut open: Option<(ObjectDetails, SourceRequest)> = None;
         for place in run {
             let is_continuation = place.entry.objects == 0;
             let is_open = open.as_ref().is_some_and(|(of, want)| of.id.0 == place.entry.first_object && want.take > 0);
@@ -146,7 +146,7 @@ impl Heap {
                     return Ok(());
                 }
                 let (mut cursor, mut next) = (Cursor::default(), 0);
-                for mut want in wants.iter().map(|want| Want { ..*want }) {
+                for mut want in wants.iter().map(|want| SourceRequest { ..*want }) {
                     let row = (want.source.0 - columns.first_object) as usize;
                     if row < next {
                         // Sources ascend unless the index file is damaged.
@@ -171,15 +171,15 @@ impl Heap {
 }
 
 /// The references taken so far from those that lead to `target`.
-struct Taken<'h> {
+struct ReferrerPage<'h> {
     heap: &'h Heap,
     target: ObjectId,
     found: Vec<IncomingReference>,
 }
 
-impl Taken<'_> {
+impl ReferrerPage<'_> {
     /// Takes the wanted ones of `references` that lead to the target.
-    fn take(&mut self, source: ObjectDetails, want: &mut Want, references: &[Reference]) {
+    fn take(&mut self, source: ObjectDetails, want: &mut SourceRequest, references: &[Reference]) {
         for reference in references {
             if reference.target != self.target || !self.heap.has_reference(source.id, reference) {
                 continue;

@@ -12,7 +12,7 @@ use crate::graph::adjacency::Follow;
 use crate::graph::dominators::Dominators;
 use crate::graph::object_set::ObjectSet;
 use crate::graph::partial_set::PartialSet;
-use crate::heap::{Asked, Heap, visit_block};
+use crate::heap::{Heap, QuestionKind, visit_block};
 use crate::progress::{Progress, check};
 use crate::questions::summary::{Source, Summary, accumulate, by_kind, summary};
 
@@ -30,7 +30,7 @@ impl Heap {
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
     /// [`crate::AnalyzerError::MemoryCeiling`].
     pub fn retained_set(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<ObjectSet> {
-        let question = self.asked(Asked::Retained, &set.to_runs());
+        let question = self.asked(QuestionKind::Retained, &set.to_runs());
         if let Some(kept) = self.kept_set(&question) {
             return Ok(kept);
         }

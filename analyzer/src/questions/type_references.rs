@@ -31,7 +31,7 @@ pub struct TypeReferences {
 
 /// The contribution of one block to a type.
 #[derive(Clone, Copy)]
-struct Part {
+struct BlockContribution {
     type_id: TypeId,
     references: u64,
     objects: u64,
@@ -88,7 +88,7 @@ impl Heap {
         begin_scan(&places, progress);
         let exclusion = self.exclusion().map(|exclusion| &**exclusion);
         let found = map_blocks(recording, &places, Wanted::All, progress, |place, _, columns| {
-            let mut parts: Vec<Part> = Vec::new();
+            let mut parts: Vec<BlockContribution> = Vec::new();
             let mut last = None;
             each_hit(recording, place, columns, target, exclusion, |hit| {
                 let shape = columns.shapes.get(hit.row).map_or(0, |&shape| shape as usize);
@@ -102,7 +102,7 @@ impl Heap {
                         part.objects += 1;
                         part.shallow_bytes = part.shallow_bytes.wrapping_add(shallow_bytes);
                     }
-                    None => parts.push(Part {
+                    None => parts.push(BlockContribution {
                         type_id,
                         references: hit.count,
                         objects: 1,

@@ -43,13 +43,13 @@ pub struct Waste {
 #[derive(Debug, Clone, Copy, Default)]
 struct ShapeWaste {
     has_elements: bool,
-    empty: Part,
-    spare: Part,
+    empty: Tally,
+    spare: Tally,
 }
 
 /// Some objects, their bytes, and the first of them.
 #[derive(Debug, Clone, Copy, Default)]
-struct Part {
+struct Tally {
     objects: u64,
     bytes: u64,
     first: Option<ObjectId>,
@@ -179,12 +179,12 @@ impl ShapeWaste {
     }
 }
 
-impl Part {
+impl Tally {
     fn push(&mut self, object: ObjectId, bytes: u64) {
-        self.add(Part { objects: 1, bytes, first: Some(object) });
+        self.add(Tally { objects: 1, bytes, first: Some(object) });
     }
 
-    fn add(&mut self, other: Part) {
+    fn add(&mut self, other: Tally) {
         self.objects += other.objects;
         self.bytes = self.bytes.wrapping_add(other.bytes);
         self.first = [self.first, other.first].into_iter().flatten().min();

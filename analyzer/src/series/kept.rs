@@ -26,7 +26,7 @@ use crate::error::{AnalyzerError, Result};
 use crate::file::recording::Recording;
 use crate::progress::Progress;
 
-use self::parts::{Part, Parts};
+use self::parts::{SnapshotPart, SnapshotParts};
 
 /// Serials of objects, found by matching.
 pub(crate) const SERIALS: ColumnId = ColumnId::new::<u8>(50, Form::Planes);
@@ -67,8 +67,8 @@ impl<'r> KeptParts<'r> {
     }
 
     /// All parts of a column, whatever snapshot they are kept under.
-    pub(crate) fn parts(&self, column: ColumnId) -> Parts {
-        let mut parts = Parts::default();
+    pub(crate) fn parts(&self, column: ColumnId) -> SnapshotParts {
+        let mut parts = SnapshotParts::default();
         let Some(index) = &self.index else { return parts };
         for under in self.recording.snapshot_ids() {
             if let Some(kept) = index.column::<u8>(under, column, |_, _| true) {
@@ -79,13 +79,13 @@ impl<'r> KeptParts<'r> {
     }
 
     /// All parts of a column, those of later snapshots first. A snapshot may have several parts.
-    pub(crate) fn all_parts(&self, column: ColumnId) -> Vec<(SnapshotId, Part)> {
+    pub(crate) fn all_parts(&self, column: ColumnId) -> Vec<(SnapshotId, SnapshotPart)> {
         let mut all = Vec::new();
         let Some(index) = &self.index else { return all };
         let under: Vec<SnapshotId> = self.recording.snapshot_ids().collect();
         for &under in under.iter().rev() {
             if let Some(kept) = index.column::<u8>(under, column, |_, _| true) {
-                let mut parts = Parts::default();
+                let mut parts = SnapshotParts::default();
                 parts.add_column(kept, under);
                 all.extend(parts.into_iter());
             }
@@ -102,11 +102,11 @@ impl<'r> KeptParts<'r> {
         &self,
         under: SnapshotId,
         column: ColumnId,
-        parts: &[(SnapshotId, Part)],
+        parts: &[(SnapshotId, SnapshotPart)],
         progress: &dyn Progress,
     ) -> Result<()> {
         let Some(index) = self.index.as_ref().filter(|_| !parts.is_empty()) else { return Ok(()) };
-        let mut all = Parts::default();
+        let mut all = SnapshotParts::default();
         parts.iter().for_each(|(snapshot, part)| all.add(*snapshot, part.clone()));
         if let Some(kept) = index.column::<u8>(under, column, |_, _| true) {
             all.add_column(kept, under);

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use barrow_format::varint::put;
 
-use crate::series::kept::parts::Part;
+use crate::series::kept::parts::SnapshotPart;
 use crate::series::kept::runs::take;
 use crate::series::lives::LifeStep;
 
@@ -50,7 +50,7 @@ impl LifeTable {
         LifeTable { alive, died }
     }
 
-    pub(super) fn to_part(&self) -> Part {
+    pub(super) fn to_part(&self) -> SnapshotPart {
         let mut raw = Vec::new();
         put(&mut raw, self.alive.len() as u64);
         for (&type_id, &(objects, born)) in &self.alive {
@@ -60,13 +60,13 @@ impl LifeTable {
         for (&(type_id, born), &died) in &self.died {
             [type_id.into(), born as u64, died].into_iter().for_each(|number| put(&mut raw, number));
         }
-        Part::of([0; 4], &raw)
+        SnapshotPart::of([0; 4], &raw)
     }
 
     /// Reads the table of a snapshot with `objects` objects, as number `place`; the previous one has `objects_before`.
     /// There are `types` types. `None` if it is not valid.
     pub(super) fn from_part(
-        part: &Part,
+        part: &SnapshotPart,
         place: usize,
         [objects_before, objects]: [u64; 2],
         types: usize,
@@ -137,7 +137,7 @@ mod tests {
             let mut raw = part.raw(u64::MAX).unwrap();
             let at = random.below(raw.len() as u64) as usize;
             raw[at] = random.next() as u8;
-            let read = LifeTable::from_part(&Part::of([0; 4], &raw), place, counts, 9);
+            let read = LifeTable::from_part(&SnapshotPart::of([0; 4], &raw), place, counts, 9);
             assert!(read.is_none_or(|read| read.alive.values().all(|(objects, born)| born <= objects)));
         }
     }

@@ -40,13 +40,13 @@ pub struct Lives<'r> {
 #[derive(Debug)]
 enum Previous {
     /// Those that have a serial, in order of serial.
-    Alive(Vec<Alive>),
+    Alive(Vec<LiveObject>),
     /// Their serials, if these come from matching.
     Matched(Vec<u64>),
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Alive {
+struct LiveObject {
     serial: u64,
     object: ObjectId,
     born: u32,
@@ -202,10 +202,10 @@ impl Lives<'_> {
 
 /// Sets the births of the objects that are in the previous snapshot, too. Returns the objects of that snapshot that
 /// died. Both are in order of serial.
-fn find_births(alive: &mut [Alive], before: &[Alive]) -> Vec<(ObjectId, usize)> {
+fn find_births(alive: &mut [LiveObject], before: &[LiveObject]) -> Vec<(ObjectId, usize)> {
     let mut before = before.iter().peekable();
     let mut died = Vec::new();
-    let mut last: Option<Alive> = None;
+    let mut last: Option<LiveObject> = None;
     for one in alive {
         while let Some(gone) = before.next_if(|old| old.serial < one.serial) {
             died.push((gone.object, gone.born as usize));
@@ -279,17 +279,17 @@ impl SerialSet {
 }
 
 /// The objects that have a serial, in order of serial, born at position `now`.
-fn by_serial(serials: &[u64], now: u32) -> Vec<Alive> {
+fn by_serial(serials: &[u64], now: u32) -> Vec<LiveObject> {
     let ids = (0..serials.len() as u32).map(ObjectId);
-    let all = ids.zip(serials).map(|(object, &serial)| Alive { serial, object, born: now });
-    let mut known: Vec<Alive> = all.filter(|one| one.serial != 0).collect();
+    let all = ids.zip(serials).map(|(object, &serial)| LiveObject { serial, object, born: now });
+    let mut known: Vec<LiveObject> = all.filter(|one| one.serial != 0).collect();
     known.par_sort_unstable_by_key(|one| (one.serial, one.object));
     known
 }
 
 /// Whether one of the objects, which are in order of serial, has this serial.
 #[inline]
-fn has_serial(side: &[Alive], serial: u64) -> bool {
+fn has_serial(side: &[LiveObject], serial: u64) -> bool {
     side.binary_search_by_key(&serial, |one| one.serial).is_ok()
 }
 
@@ -347,7 +347,7 @@ impl Between {
     }
 
     /// Finds the objects by serials of the runtime.
-    fn fill_by_order(&mut self, before: &[Alive], after: &[Alive]) {
+    fn fill_by_order(&mut self, before: &[LiveObject], after: &[LiveObject]) {
         for one in after {
             let set = if has_serial(before, one.serial) { &mut self.stayed } else { &mut self.born };
             set.insert(one.object);

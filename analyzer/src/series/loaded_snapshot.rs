@@ -45,14 +45,14 @@ pub struct LoadedSnapshot {
     label_starts: Vec<u64>,
     labels: Vec<u64>,
     /// References in continuation blocks, by object.
-    continued: HashMap<ObjectId, Vec<Continued>>,
+    continued: HashMap<ObjectId, Vec<Continuation>>,
     /// For each object its look, see [`super::matching`]: a snapshot is matched with the previous one and with the next.
     looks: OnceLock<Vec<u64>>,
 }
 
 /// The references of one object in one continuation block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Continued {
+pub struct Continuation {
     /// The shape of the object.
     pub shape: ShapeId,
     /// The labelling of references by the shape.
@@ -67,7 +67,7 @@ pub struct Continued {
 
 /// The columns of one object, except references, values, serial and address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Own {
+pub struct ObjectColumns {
     /// Its shape.
     pub shape: ShapeId,
     /// Its shallow size, in bytes.
@@ -80,7 +80,7 @@ pub struct Own {
     pub name: Option<StringId>,
 }
 
-impl Continued {
+impl Continuation {
     fn references<'a>(&'a self, tables: &'a Tables) -> impl Iterator<Item = (LabelCode, u32)> + 'a {
         let shape = tables.shape(self.shape);
         self.targets.iter().enumerate().map(move |(position, &target)| {
@@ -165,7 +165,7 @@ impl LoadedSnapshot {
 
     fn add(&mut self, columns: &BlockColumns) {
         if columns.objects() == 0 {
-            let continued = Continued {
+            let continued = Continuation {
                 shape: columns.dictionary[0],
                 form: columns.forms[0],
                 start_index: columns.start_index,
@@ -253,7 +253,7 @@ impl LoadedSnapshot {
 
     /// The continuations of an object, in order.
     #[must_use]
-    pub fn continued(&self, object: usize) -> &[Continued] {
+    pub fn continued(&self, object: usize) -> &[Continuation] {
         if self.continued.is_empty() {
             return &[];
         }
@@ -261,7 +261,7 @@ impl LoadedSnapshot {
     }
 
     /// All objects that have continuations, with these, in no particular order.
-    pub(crate) fn all_continued(&self) -> impl Iterator<Item = (ObjectId, &[Continued])> {
+    pub(crate) fn all_continued(&self) -> impl Iterator<Item = (ObjectId, &[Continuation])> {
         self.continued.iter().map(|(&object, continued)| (object, continued.as_slice()))
     }
 
@@ -316,8 +316,8 @@ impl LoadedSnapshot {
 
     /// The columns of one object, except references, serial and address.
     #[must_use]
-    pub fn own(&self, object: usize) -> Own {
-        Own {
+    pub fn own(&self, object: usize) -> ObjectColumns {
+        ObjectColumns {
             shape: self.shapes[object],
             shallow_bytes: self.shallow_bytes[object],
             unmanaged_bytes: self.unmanaged_bytes.get(object).copied().unwrap_or(0),

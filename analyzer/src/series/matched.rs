@@ -21,7 +21,7 @@ use crate::file::recording::Recording;
 use crate::graph::roots::Roots;
 use crate::progress::{Progress, Quiet, check};
 use crate::series::at_once::{at_once, most_at_once};
-use crate::series::kept::parts::{Part, Parts};
+use crate::series::kept::parts::{SnapshotPart, SnapshotParts};
 use crate::series::kept::runs::{put_runs, take_runs};
 use crate::series::kept::{KeptParts, SERIALS, SeriesOptions};
 use crate::series::loaded_snapshot::{LoadedSnapshot, NO_OBJECT};
@@ -39,13 +39,13 @@ const MOST_BYTES: u64 = 20;
 /// The serials of consecutive snapshots, the first of the recording included.
 #[derive(Debug)]
 pub(crate) struct MatchedSerials {
-    snapshots: Vec<Matched>,
-    parts: Parts,
+    snapshots: Vec<MatchedSnapshot>,
+    parts: SnapshotParts,
 }
 
 /// The data of a snapshot that is known without reading its serials.
 #[derive(Debug, Clone, Copy)]
-struct Matched {
+struct MatchedSnapshot {
     snapshot: SnapshotId,
     objects: u64,
     /// The largest serial so far.
@@ -53,7 +53,7 @@ struct Matched {
     pairing: Option<Pairing>,
 }
 
-impl Matched {
+impl MatchedSnapshot {
     /// The numbers of a part.
     fn numbers(&self) -> [u64; 4] {
         let Pairing { pairs, references, agreeing, .. } = self.pairing.unwrap_or_default();
@@ -61,13 +61,13 @@ impl Matched {
     }
 
     /// Reads the numbers of a part. `None` if they are impossible.
-    fn of(numbers: [u64; 4], snapshot: SnapshotId, objects: u64, before: Option<&Matched>) -> Option<Self> {
+    fn of(numbers: [u64; 4], snapshot: SnapshotId, objects: u64, before: Option<&MatchedSnapshot>) -> Option<Self> {
         let [last_serial, pairs, references, agreeing] = numbers;
         let pairing =
             before.map(|before| Pairing { before: before.objects, after: objects, pairs, references, agreeing });
         let born = last_serial.checked_sub(before.map_or(0, |before| before.last_serial))?;
         let is_possible = born <= objects && pairs <= objects - born && agreeing <= references;
-        is_possible.then_some(Matched { snapshot, objects, last_serial, pairing })
+        is_possible.then_some(MatchedSnapshot { snapshot, objects, last_serial, pairing })
     }
 }
 
@@ -97,7 +97,9 @@ impl MatchedSerials {
         for &snapshot in all {
             let Some(part) = self.parts.get(snapshot) else { break };
             let objects = recording.commit(snapshot)?.totals.objects;
-            let Some(found) = Matched::of(part.numbers, snapshot, objects, self.snapshots.last()) else { break };
+            let Some(found) = MatchedSnapshot::of(part.numbers, snapshot, objects, self.snapshots.last()) else {
+                break;
+            };
             self.snapshots.push(found);
         }
         Ok(())
@@ -118,7 +120,7 @@ impl MatchedSerials {
             None => {
                 // Nothing is kept, or nothing that can be continued.
                 let objects = recording.commit(all[0])?.totals.objects;
-                let first = Matched { snapshot: all[0], objects, last_serial: objects, pairing: None };
+                let first = MatchedSnapshot { snapshot: all[0], objects, last_serial: objects, pairing: None };
                 new.push((all[0], part_of(&first, 1..=objects)));
                 self.snapshots = vec![first];
                 (1..=objects).collect()
@@ -131,7 +133,7 @@ impl MatchedSerials {
             let mut given = Serials::after(self.snapshots.last().map_or(0, |before| before.last_serial));
             serials = given.inherit(&partners.numbers(), &serials);
             let last_serial = given.last();
-            let found = Matched { snapshot, objects: pairing.after, last_serial, pairing: Some(pairing) };
+            let found = MatchedSnapshot { snapshot, objects: pairing.after, last_serial, pairing: Some(pairing) };
             new.push((snapshot, part_of(&found, serials.iter().copied())));
             self.snapshots.push(found);
         }
@@ -165,16 +167,16 @@ impl MatchedSerials {
 
     /// The serials of the snapshot at a place. `None` if they are damaged.
     pub(crate) fn serials(&self, place: usize) -> Option<Vec<u64>> {
-        let Matched { snapshot, objects, last_serial, .. } = self.snapshots[place];
+        let MatchedSnapshot { snapshot, objects, last_serial, .. } = self.snapshots[place];
         let raw = self.parts.get(snapshot)?.raw(objects.saturating_mul(MOST_BYTES).saturating_add(MOST_BYTES))?;
         take_runs(&raw, usize::try_from(objects).ok()?, (1, last_serial))
     }
 }
 
-fn part_of(matched: &Matched, serials: impl Iterator<Item = u64>) -> Part {
+fn part_of(matched: &MatchedSnapshot, serials: impl Iterator<Item = u64>) -> SnapshotPart {
     let mut raw = Vec::new();
     put_runs(serials, &mut raw);
-    Part::of(matched.numbers(), &raw)
+    SnapshotPart::of(matched.numbers(), &raw)
 }
 
 /// The partners of objects in the previous snapshot, as runs: the first partner and the number of objects. Objects

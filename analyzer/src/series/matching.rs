@@ -29,7 +29,7 @@ use crate::file::tables::Tables;
 use crate::progress::{Progress, check};
 use crate::series::address_order::AddressOrder;
 use crate::series::alignment::align;
-use crate::series::loaded_snapshot::{LoadedSnapshot, NO_OBJECT, Own};
+use crate::series::loaded_snapshot::{LoadedSnapshot, NO_OBJECT, ObjectColumns};
 
 /// One of two snapshots that are matched.
 #[derive(Debug, Clone, Copy)]
@@ -186,8 +186,8 @@ fn mix_targets(look: u64, targets: &[u32], own: &[u64]) -> u64 {
 }
 
 /// The look of an object without its targets. `types` holds the type of each shape.
-fn look_alone(own: &Own, types: &[u32]) -> u64 {
-    let Own { shape, shallow_bytes, unmanaged_bytes, site, name } = *own;
+fn look_alone(own: &ObjectColumns, types: &[u32]) -> u64 {
+    let ObjectColumns { shape, shallow_bytes, unmanaged_bytes, site, name } = *own;
     let what = u64::from(types[shape.index()]) << 32 | u64::from(site);
     let name = name.map_or(0, |name| u64::from(name.0) + 1);
     mix(mix(what, name), mix(shallow_bytes, unmanaged_bytes))

@@ -10,7 +10,7 @@ use crate::heap::Heap;
 use crate::progress::{Progress, Quiet, check};
 use crate::series::at_once::{at_once, most_at_once};
 use crate::series::identity::SerialOrigin;
-use crate::series::kept::parts::Part;
+use crate::series::kept::parts::SnapshotPart;
 use crate::series::kept::{KeptParts, LIVES, SeriesOptions};
 use crate::series::life_table::LifeTable;
 use crate::series::lives::{CountBounds, LifeStep, Lives};
@@ -107,7 +107,7 @@ fn tables_of(
     let found = compute(recording, lives, snapshots, &missing, (options, progress))?;
     if let Some(&last) = missing.last() {
         let new = missing.iter().zip(&found).map(|(&place, table)| (snapshots[place], table.to_part()));
-        let new: Vec<(SnapshotId, Part)> = new.collect();
+        let new: Vec<(SnapshotId, SnapshotPart)> = new.collect();
         index.keep(snapshots[last], LIVES, &new, progress)?;
     }
     missing.into_iter().zip(found).for_each(|(place, table)| tables[place - first_place] = Some(table));

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use barrow_analyzer::Tables;
-use barrow_analyzer::raw::{LoadedSnapshot, NO_OBJECT, Own};
+use barrow_analyzer::raw::{LoadedSnapshot, NO_OBJECT, ObjectColumns};
 use barrow_format::ShapeId;
 use barrow_format::block::{Encoder, Patch};
 use barrow_format::codec::Compression;
@@ -199,7 +199,7 @@ fn is_same_alone(before: &LoadedSnapshot, after: &LoadedSnapshot, tables: &Table
 }
 
 /// The type and the other properties of an object. Apart from the type, a shape only says what labels say.
-fn own_of(whole: &LoadedSnapshot, tables: &Tables, object: usize) -> (barrow_analyzer::TypeId, Own) {
+fn own_of(whole: &LoadedSnapshot, tables: &Tables, object: usize) -> (barrow_analyzer::TypeId, ObjectColumns) {
     let own = whole.own(object);
-    (tables.shape(own.shape).type_id, Own { shape: ShapeId(0), ..own })
+    (tables.shape(own.shape).type_id, ObjectColumns { shape: ShapeId(0), ..own })
 }

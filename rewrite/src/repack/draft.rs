@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use barrow_analyzer::Tables;
-use barrow_analyzer::raw::{Continued, LoadedSnapshot, NO_OBJECT, Own};
+use barrow_analyzer::raw::{Continuation, LoadedSnapshot, NO_OBJECT, ObjectColumns};
 use barrow_format::SnapshotId;
 use barrow_format::block::{BlockColumns, Encoder, ShapeForm};
 use barrow_format::codec::Compression;
@@ -165,7 +165,7 @@ impl PieceEncoder<'_> {
         let Some(&last) = objects.last() else { return Ok(all) };
         let row = first_row + objects.len() as u32 - 1;
         for continued in self.whole.continued(last as usize) {
-            let Continued { start_index, shape, form, targets, labels } = continued;
+            let Continuation { start_index, shape, form, targets, labels } = continued;
             let targets = targets.iter().map(|&target| self.row_of[target as usize]).collect();
             all.push(encode(&mut continuation(row, *start_index, (*shape, *form), targets, labels.clone()))?);
         }
@@ -180,7 +180,7 @@ fn picked(column: &[u64], objects: &[u32]) -> Vec<u64> {
 
 /// Appends an object of a snapshot, without its address and serial, and without references in continuations.
 pub(super) fn push(filler: &mut ColumnFiller, whole: &LoadedSnapshot, object: usize, row_of: &[u32], tables: &Tables) {
-    let Own { shape, shallow_bytes, unmanaged_bytes, site, name } = whole.own(object);
+    let ObjectColumns { shape, shallow_bytes, unmanaged_bytes, site, name } = whole.own(object);
     let form = ShapeForm::from(tables.shape(shape));
     let fields = ObjectFields { shape, form, shallow_bytes, unmanaged_bytes, site, name };
     let targets = whole.targets(object).iter().map(|&target| row_of[target as usize]);

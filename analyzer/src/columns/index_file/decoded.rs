@@ -14,7 +14,7 @@ use crate::columns::prefetch::prefetch;
 use crate::error::Result;
 
 /// Values of which each piece is written once, before it is read.
-pub(super) struct Decoded<T> {
+pub(super) struct DecodedColumn<T> {
     start: NonNull<T>,
     length: usize,
     piece_values: usize,
@@ -25,17 +25,17 @@ pub(super) struct Decoded<T> {
 }
 
 // SAFETY: a piece is written by one thread, under the lock of its `OnceLock`, and only read after that.
-unsafe impl<T: Send> Send for Decoded<T> where Column<T>: Send {}
+unsafe impl<T: Send> Send for DecodedColumn<T> where Column<T>: Send {}
 // SAFETY: as above.
-unsafe impl<T: Send + Sync> Sync for Decoded<T> where Column<T>: Sync {}
+unsafe impl<T: Send + Sync> Sync for DecodedColumn<T> where Column<T>: Sync {}
 
-impl<T: Pod> Decoded<T> {
+impl<T: Pod> DecodedColumn<T> {
     /// Room for `length` values in pieces of `piece_values`. Pages take memory when they are first written.
     pub(super) fn new(length: usize, piece_values: usize, memory: &Memory) -> Result<Self> {
         let mut owner: Column<T> = memory.column(length)?;
         let start = NonNull::from(&mut owner[..]).cast();
         let pieces = (0..length.div_ceil(piece_values)).map(|_| OnceLock::new()).collect();
-        Ok(Decoded { start, length, piece_values, pieces, _owner: owner })
+        Ok(DecodedColumn { start, length, piece_values, pieces, _owner: owner })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -91,7 +91,7 @@ impl<T: Pod> Decoded<T> {
     }
 }
 
-impl<T> fmt::Debug for Decoded<T> {
+impl<T> fmt::Debug for DecodedColumn<T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Decoded").field("length", &self.length).finish_non_exhaustive()
     }

@@ -31,14 +31,14 @@ const MOST_TRIES: usize = 100;
 /// An index file and its lock, which ends with it.
 pub(super) struct Locked<'l> {
     file: File,
-    place: &'l Place<'l>,
+    place: &'l IndexLocation<'l>,
     sections: Vec<Section>,
     /// The offset after the last section, where the file ends.
     end: u64,
 }
 
 /// The place of an index file, which need not exist.
-pub(super) struct Place<'p> {
+pub(super) struct IndexLocation<'p> {
     pub(super) path: &'p Path,
     /// The first bytes of the file.
     pub(super) header: &'p [u8; FILE_HEADER_BYTES],
@@ -85,7 +85,7 @@ impl<'l> Locked<'l> {
     ///
     /// # Errors
     /// [`AnalyzerError::Io`]; [`AnalyzerError::Cancelled`].
-    pub(super) fn open(place: &'l Place<'l>, progress: &dyn Progress) -> Result<Self> {
+    pub(super) fn open(place: &'l IndexLocation<'l>, progress: &dyn Progress) -> Result<Self> {
         // The folder of the recording exists; another one may not.
         fs::create_dir_all(place.folder()).map_err(place.error("write"))?;
         place.remove_abandoned();
@@ -207,7 +207,7 @@ impl<'l> Locked<'l> {
     }
 }
 
-impl Place<'_> {
+impl IndexLocation<'_> {
     fn error(&self, action: &'static str) -> impl FnOnce(io::Error) -> AnalyzerError {
         AnalyzerError::io(self.path, action)
     }

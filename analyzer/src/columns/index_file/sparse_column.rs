@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use bytemuck::Pod;
 
-use super::decoded::Decoded;
+use super::decoded::DecodedColumn;
 use super::piece::Decoder;
 use super::stored_column::StoredColumn;
 use crate::columns::memory::Memory;
@@ -37,7 +37,7 @@ pub(crate) struct SparseColumn<T> {
 enum Pieces<T> {
     /// The values in the mapped file, and for each piece that was checked, whether it is whole.
     Mapped(Values<T>, Vec<OnceLock<bool>>),
-    Decoded(Decoded<T>),
+    Decoded(DecodedColumn<T>),
 }
 
 /// Checks whether values are possible, given the position of the first.
@@ -52,7 +52,7 @@ impl<T: Pod> SparseColumn<T> {
     ) -> Option<Self> {
         let values = match stored.mapped() {
             Some(values) => Pieces::Mapped(values, (0..stored.pieces()).map(|_| OnceLock::new()).collect()),
-            None => Pieces::Decoded(Decoded::new(stored.len(), stored.piece_values(), memory).ok()?),
+            None => Pieces::Decoded(DecodedColumn::new(stored.len(), stored.piece_values(), memory).ok()?),
         };
         Some(SparseColumn { stored, values, is_valid: Box::new(is_valid) })
     }

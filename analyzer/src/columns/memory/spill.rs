@@ -32,7 +32,7 @@ impl Spill {
     /// # Errors
     /// [`AnalyzerError::TemporaryRoom`] if the disk has less free room, or its reserve would be used.
     pub(super) fn allocate(&self, start: u64, bytes: u64) -> Result<()> {
-        let free_bytes = match Room::around(&self.file) {
+        let free_bytes = match DiskSpace::around(&self.file) {
             Some(room) if !room.holds(bytes) => room.free,
             _ => match allocate(&self.file, start, bytes) {
                 Err(error) if error.kind() == std::io::ErrorKind::StorageFull => 0,
@@ -46,20 +46,20 @@ impl Spill {
 
 /// The room on a disk.
 #[derive(Debug, Clone, Copy)]
-struct Room {
+struct DiskSpace {
     /// Bytes that are free.
     free: u64,
     /// Bytes that stay free.
     reserve: u64,
 }
 
-impl Room {
+impl DiskSpace {
     /// The room on the disk of a file; `None` if the system does not report it.
     #[cfg(unix)]
     fn around(file: &File) -> Option<Self> {
         let disk = rustix::fs::fstatvfs(file).ok()?;
         let all = disk.f_blocks.saturating_mul(disk.f_frsize);
-        Some(Room { free: disk.f_bavail.saturating_mul(disk.f_frsize), reserve: RESERVE_BYTES.min(all / 20) })
+        Some(DiskSpace { free: disk.f_bavail.saturating_mul(disk.f_frsize), reserve: RESERVE_BYTES.min(all / 20) })
     }
 
     #[cfg(not(unix))]
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_part_of_the_disk_stays_free() {
-        let room = Room { free: 1000, reserve: 100 };
+        let room = DiskSpace { free: 1000, reserve: 100 };
         assert_eq!([0, 900, 901, u64::MAX].map(|bytes| room.holds(bytes)), [true, true, false, false]);
     }
 

@@ -6,7 +6,7 @@ use barrow_format::block::{BlockColumns, Wanted};
 use barrow_format::rows::StrengthClass;
 
 use super::{Follow, SHARES};
-use crate::columns::packed::{Longest, MAX_BYTES, PADDING, Packer, zigzag};
+use crate::columns::packed::{MAX_BYTES, MaxLength, PADDING, Packer, zigzag};
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, Workspace, decode};
 use crate::file::object::{Cursor, Reference};
@@ -77,7 +77,7 @@ impl<'a> Filter<'a> {
 pub(super) fn pack(
     job: PackingJob<'_>,
     filter: &Filter<'_>,
-    longest: Longest,
+    longest: MaxLength,
     workspace: &mut Workspace,
     packed_bytes: &mut Vec<u8>,
 ) -> Result<(PackedRun, usize)> {
@@ -153,7 +153,7 @@ impl PackedRun {
         targets: &[u32],
         finder: Option<&mut RowFinder>,
         bytes: &mut Packer<'_>,
-        longest: Longest,
+        longest: MaxLength,
     ) -> bool {
         self.references += targets.len() as u64;
         if let Some(finder) = finder.filter(|_| RowFinder::may_share(targets)) {
@@ -170,7 +170,7 @@ impl PackedRun {
         targets: &[u32],
         finder: &mut RowFinder,
         bytes: &mut Packer<'_>,
-        longest: Longest,
+        longest: MaxLength,
     ) -> bool {
         let hash = RowFinder::hash(targets);
         if let Some(row) = finder.find(hash, targets, bytes.bytes(), longest) {

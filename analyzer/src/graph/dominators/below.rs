@@ -50,7 +50,7 @@ impl<P: Copy> Below<P> {
         wanted: &WantedBelow,
     ) -> Self {
         let (mut all, mut large) = ((0, 0u64), (0, 0u64));
-        let mut part = Part::new(wanted);
+        let mut part = FirstPlaces::new(wanted);
         for (bytes, child) in children {
             // The sizes in a hostile file may add up to more than 64 bits.
             all = (all.0 + 1, all.1.wrapping_add(bytes));
@@ -69,7 +69,7 @@ impl<P: Copy> Below<P> {
 }
 
 /// The first `count` places of a sequence in any order.
-struct Part<P> {
+struct FirstPlaces<P> {
     after: Option<Rank>,
     /// The number of places to keep.
     count: usize,
@@ -81,10 +81,10 @@ struct Part<P> {
     least: u64,
 }
 
-impl<P: Copy> Part<P> {
+impl<P: Copy> FirstPlaces<P> {
     fn new(wanted: &WantedBelow) -> Self {
         let count = wanted.skip.saturating_add(wanted.most);
-        Part { after: wanted.after, count, found: Vec::new(), end: None, least: 0 }
+        FirstPlaces { after: wanted.after, count, found: Vec::new(), end: None, least: 0 }
     }
 
     fn offer(&mut self, rank: Rank, place: P) {

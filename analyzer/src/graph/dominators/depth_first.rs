@@ -20,7 +20,7 @@ use barrow_format::ObjectId;
 use super::hubs::{Hubs, Notes};
 use super::resident_bytes;
 use crate::columns::memory::{Column, Growth, Memory, Scratch};
-use crate::columns::packed::{Longest, MAX_BYTES, PADDING, Packer, unzigzag, zigzag};
+use crate::columns::packed::{MAX_BYTES, MaxLength, PADDING, Packer, unzigzag, zigzag};
 use crate::columns::prefetch::prefetch;
 use crate::error::Result;
 use crate::graph::adjacency::{Adjacency, PackedTargets, Targets};
@@ -120,11 +120,11 @@ struct Visit<'l, 'd> {
     hubs: &'l mut Notes<'d>,
     /// Buffer for sorting the targets of an array.
     array: &'l mut Vec<u32>,
-    room: &'l mut Room<'d>,
+    room: &'l mut GrowingColumns<'d>,
 }
 
 /// The columns that grow during the search, and for how many references they have room.
-struct Room<'r> {
+struct GrowingColumns<'r> {
     left: usize,
     targets: &'r mut Growth,
     sources: &'r mut Growth,
@@ -272,7 +272,7 @@ pub(super) fn number_depth_first(
     let (log, log_growth) = late.bytes.parts();
     targets_growth.reach(groups.len() + 1)?;
     sources_growth.reach(1)?;
-    let mut room = Room { left: 0, targets: targets_growth, sources: sources_growth, log: log_growth };
+    let mut room = GrowingColumns { left: 0, targets: targets_growth, sources: sources_growth, log: log_growth };
     let mut pending = Pending { targets, length: 0, sources, depth: 0 };
     (objects..first_row).for_each(|group| pending.push_if(group as u32, true));
     pending.begin_source(0, 0);
@@ -360,7 +360,7 @@ fn values_of(ephemerons: &[Ephemeron], key: ObjectId) -> impl Iterator<Item = Ob
 /// the first to the number itself, in packed zigzag form. A 0 ends the list.
 pub(super) struct LateLog {
     bytes: Scratch<u8>,
-    longest: Longest,
+    longest: MaxLength,
     /// The number of lists.
     lists: u32,
 }
@@ -368,7 +368,7 @@ pub(super) struct LateLog {
 impl LateLog {
     fn new(references: usize, vertices: usize, memory: &Memory) -> Result<Self> {
         let bytes = memory.scratch(references * MAX_BYTES + vertices + PADDING)?;
-        Ok(LateLog { bytes, longest: Longest::of(2 * vertices as u64), lists: 0 })
+        Ok(LateLog { bytes, longest: MaxLength::of(2 * vertices as u64), lists: 0 })
     }
 }
 

@@ -12,7 +12,7 @@
 use std::ops::ControlFlow;
 
 use crate::columns::memory::{Growth, Memory, Scratch};
-use crate::columns::packed::{Longest, MAX_BYTES, PADDING, Packer};
+use crate::columns::packed::{MAX_BYTES, MaxLength, PADDING, Packer};
 use crate::columns::prefetch::prefetch;
 use crate::error::Result;
 use crate::graph::adjacency::PackedTargets;
@@ -40,7 +40,7 @@ const BATCH: usize = 64;
 pub(super) struct Hubs {
     hubs: Vec<Hub>,
     bytes: Scratch<u8>,
-    longest: Longest,
+    longest: MaxLength,
 }
 
 /// One hub.
@@ -98,7 +98,7 @@ impl Hubs {
             state[hub.object as usize][1] = mark;
         }
         let pieces = if hubs.is_empty() { 0 } else { hubs.len() + references * MAX_BYTES / (PIECE - PADDING) + 1 };
-        Ok(Hubs { hubs, bytes: memory.scratch(pieces * PIECE)?, longest: Longest::of(vertices as u64) })
+        Ok(Hubs { hubs, bytes: memory.scratch(pieces * PIECE)?, longest: MaxLength::of(vertices as u64) })
     }
 
     /// The index of the hub that a mark belongs to; `None` if the mark is a number.
@@ -168,7 +168,7 @@ pub(super) struct Notes<'h> {
     growth: &'h mut Growth,
     /// The number of pieces in use.
     taken: u32,
-    longest: Longest,
+    longest: MaxLength,
 }
 
 impl Notes<'_> {

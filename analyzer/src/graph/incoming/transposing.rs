@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use super::{GROUP, Incoming, MANY, PART, STARTS, longest};
 use crate::columns::lookup::Lookup;
 use crate::columns::memory::{Column, Growth, Scratch};
-use crate::columns::packed::{Longest, MAX_BYTES, PADDING, zigzag};
+use crate::columns::packed::{MAX_BYTES, MaxLength, PADDING, zigzag};
 use crate::columns::values::Values;
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, map_blocks, places};
@@ -62,7 +62,7 @@ impl Incoming {
         let mut lists: Scratch<u8> = memory.scratch(total * MAX_BYTES + objects.div_ceil(PART) * PADDING)?;
         let longest = longest(objects);
         let (bytes, growth) = lists.parts();
-        let free = Mutex::new(Free { at: 0, bytes, growth, many: Vec::new() });
+        let free = Mutex::new(FreeSpace { at: 0, bytes, growth, many: Vec::new() });
         let mut rest = &segments[..];
         let mut jobs = Vec::new();
         for (number, (counts, starts)) in (0..).zip(counts.chunks_mut(PART).zip(starts.chunks_mut(STARTS))) {
@@ -78,7 +78,7 @@ impl Incoming {
             progress.advance(references as u64);
             Ok(())
         })?;
-        let Free { at: end, mut many, .. } = free.into_inner();
+        let FreeSpace { at: end, mut many, .. } = free.into_inner();
         many.sort_unstable();
         let lists = lists.into_column(end);
         let (counts, starts, lists) = (Values::from(counts), Values::from(starts), Values::from(lists));
@@ -207,7 +207,7 @@ impl Sorter {
 }
 
 /// The part of the column of lists that no part has taken.
-struct Free<'c> {
+struct FreeSpace<'c> {
     at: usize,
     bytes: &'c mut [u8],
     growth: &'c mut Growth,
@@ -220,7 +220,7 @@ struct Job<'c> {
     first: u32,
     segments: &'c [Segment],
     sorted: &'c [u32],
-    longest: Longest,
+    longest: MaxLength,
     counts: &'c mut [u8],
     starts: &'c mut [u64],
 }
@@ -255,7 +255,7 @@ impl Job<'_> {
         self.segments.iter().map(|segment| segment.length).sum()
     }
 
-    fn run(mut self, free: &Mutex<Free<'_>>, progress: &dyn Progress) -> Result<()> {
+    fn run(mut self, free: &Mutex<FreeSpace<'_>>, progress: &dyn Progress) -> Result<()> {
         if u32::try_from(self.references()).is_err() {
             return Err(AnalyzerError::TooManyReferences);
         }

@@ -42,7 +42,7 @@ struct Search<'s> {
 /// A queue of jointly retained objects whose subtrees must be visited. It is first in, first out, so that they can be
 /// prefetched.
 #[derive(Default)]
-struct Waiting(VecDeque<u32>);
+struct PendingSubtrees(VecDeque<u32>);
 
 /// Prefetch distances in queue entries: for the subtree of an object, and for the objects that it keeps.
 const FAR: usize = 16;
@@ -113,7 +113,7 @@ impl JointlyRetained {
 impl Search<'_> {
     /// Finds the area. Returns the lost positions: the subtrees of the removed objects.
     fn find_area(&mut self, removed: &ObjectSet) -> Result<Option<ObjectSet>> {
-        let mut waiting = Waiting::default();
+        let mut waiting = PendingSubtrees::default();
         for subtree in self.dominators.subtrees(removed.iter()) {
             if self.add(subtree, &mut waiting)?.is_none() {
                 return Ok(None);
@@ -134,7 +134,7 @@ impl Search<'_> {
     }
 
     /// Adds a subtree to the area. Enqueues jointly retained objects whose keepers before them are now all in the area.
-    fn add(&mut self, subtree: Range<u32>, waiting: &mut Waiting) -> Result<Option<()>> {
+    fn add(&mut self, subtree: Range<u32>, waiting: &mut PendingSubtrees) -> Result<Option<()>> {
         let Range { start: mut next, end } = subtree;
         while next < end {
             let position = next;
@@ -158,7 +158,7 @@ impl Search<'_> {
     /// Finds the living positions within the area.
     fn find_alive(&mut self, removed: &ObjectSet, lost: &ObjectSet) -> Result<Option<ObjectSet>> {
         let mut alive = ObjectSet::new(lost.snapshot(), lost.snapshot_objects());
-        let mut waiting = Waiting::default();
+        let mut waiting = PendingSubtrees::default();
         let mut open = self.area.clone();
         open.difference_with(lost);
         for ObjectId(position) in open.iter() {
@@ -194,7 +194,7 @@ impl Search<'_> {
     }
 
     /// Takes the next object from the queue.
-    fn next_of(&self, waiting: &mut Waiting) -> Option<u32> {
+    fn next_of(&self, waiting: &mut PendingSubtrees) -> Option<u32> {
         let joint = self.counts.joint;
         if let Some(&far) = waiting.0.get(FAR) {
             self.dominators.prefetch_subtree(far);
@@ -223,7 +223,7 @@ impl Counts<'_> {
     /// Enqueues the keeper `found`, and counts the one whose prefetch has completed. If all keepers before a jointly
     /// retained object are in the area and it is not, the object is enqueued in `waiting`.
     #[inline(always)]
-    fn add(&mut self, found: Option<Keeper>, area: &ObjectSet, waiting: &mut Waiting) {
+    fn add(&mut self, found: Option<Keeper>, area: &ObjectSet, waiting: &mut PendingSubtrees) {
         if let Some(Keeper { kept, .. }) = found {
             prefetch(&self.found, kept as usize);
             self.joint.counts.prefetch(kept as usize);

@@ -14,7 +14,7 @@ const MOST_NAMES: usize = 4;
 
 /// A word of the attribute: a contribution of an object to the entries.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Part {
+pub(super) enum Contribution {
     /// `.next`: the entries of the object there; with `~` at the end also if it is not known which of several fields of
     /// the name leads there.
     Of { path: FieldPath, is_any: bool },
@@ -25,7 +25,7 @@ pub(super) enum Part {
     /// `.key=.value`: an entry; with `?` at the end none if the value is null.
     Entry { key: FieldPath, value: FieldPath, unless_null: bool },
     /// `=.item`: an element; `=.item=`: one in no order.
-    Element { value: FieldPath, unless: Unless, is_ordered: bool },
+    Element { value: FieldPath, unless: AbsentElement, is_ordered: bool },
     /// `=.item*.count`: an element as many times as a number says.
     Copies { value: FieldPath, count: FieldPath },
     /// `=.items[]`: the elements are those of the array there; `=.items[.head]`: in the order of a ring that begins at the
@@ -50,7 +50,7 @@ pub(super) enum Part {
 
 /// When there is no element.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Unless {
+pub(super) enum AbsentElement {
     Never,
     /// With `?` at the end: if it is null, or the object itself.
     Null,
@@ -58,54 +58,54 @@ pub(super) enum Unless {
     OfType(String),
 }
 
-impl Part {
+impl Contribution {
     fn parse(word: &str) -> Option<Self> {
         if word == "=[]" {
-            return Some(Part::OwnElements);
+            return Some(Contribution::OwnElements);
         }
         if let Some(count) = word.strip_prefix("[=").and_then(|rest| rest.strip_suffix(']')) {
-            return path(count).map(Part::OwnTurns);
+            return path(count).map(Contribution::OwnTurns);
         }
         if let Some(count) = word.strip_prefix("=[").and_then(|rest| rest.strip_suffix(']')) {
-            return Some(Part::OwnUnnamed { count: path(count)?, is_ordered: true });
+            return Some(Contribution::OwnUnnamed { count: path(count)?, is_ordered: true });
         }
         if let Some(count) = word.strip_prefix('[').and_then(|rest| rest.strip_suffix("]=")) {
-            return Some(Part::OwnUnnamed { count: path(count)?, is_ordered: false });
+            return Some(Contribution::OwnUnnamed { count: path(count)?, is_ordered: false });
         }
         if let Some((value, count)) = word.strip_prefix('=').and_then(|word| word.split_once('*')) {
-            return Some(Part::Copies { value: path(value)?, count: path(count)? });
+            return Some(Contribution::Copies { value: path(value)?, count: path(count)? });
         }
         if let Some(element) = word.strip_prefix('=').filter(|element| !element.contains('[')) {
-            return Part::element(element);
+            return Contribution::element(element);
         }
         if let Some(array) = word.strip_suffix("[=]") {
-            return path(array).map(Part::Turns);
+            return path(array).map(Contribution::Turns);
         }
         if let Some(any) = word.strip_suffix('~') {
             let path = path(any).filter(|path| path.names().len() == 1);
-            return path.map(|path| Part::Of { path, is_any: true });
+            return path.map(|path| Contribution::Of { path, is_any: true });
         }
         let (word, unless_null) = word.strip_suffix('?').map_or((word, false), |word| (word, true));
         let part = match word.split_once('=') {
             None => match word.strip_suffix("[]") {
-                Some(array) => Part::OfEach(path(array)?),
-                None => Part::Of { path: path(word)?, is_any: false },
+                Some(array) => Contribution::OfEach(path(array)?),
+                None => Contribution::Of { path: path(word)?, is_any: false },
             },
             Some(("", value)) => {
                 let (array, places) = value.strip_suffix(']')?.split_once('[')?;
                 let (head, count) = places.split_once(',').map_or((places, None), |(head, count)| (head, Some(count)));
                 let head = if places.is_empty() { None } else { Some(path(head)?) };
                 let count = if let Some(count) = count { Some(path(count)?) } else { None };
-                Part::Elements { array: path(array)?, head, count }
+                Contribution::Elements { array: path(array)?, head, count }
             }
             Some((key, "")) => match key.strip_suffix(']').and_then(|key| key.split_once('[')) {
-                Some((array, "")) => Part::Members { array: path(array)?, bits: None },
-                Some((array, bits)) => Part::Members { array: path(array)?, bits: Some(path(bits)?) },
-                None => Part::KeysOf(path(key)?),
+                Some((array, "")) => Contribution::Members { array: path(array)?, bits: None },
+                Some((array, bits)) => Contribution::Members { array: path(array)?, bits: Some(path(bits)?) },
+                None => Contribution::KeysOf(path(key)?),
             },
             Some((key, value)) => match (key.strip_suffix("[]"), value.strip_suffix("[]")) {
-                (Some(keys), Some(values)) => Part::Parallel { keys: path(keys)?, values: path(values)? },
-                _ => return Some(Part::Entry { key: path(key)?, value: path(value)?, unless_null }),
+                (Some(keys), Some(values)) => Contribution::Parallel { keys: path(keys)?, values: path(values)? },
+                _ => return Some(Contribution::Entry { key: path(key)?, value: path(value)?, unless_null }),
             },
         };
         (!unless_null).then_some(part)
@@ -115,34 +115,34 @@ impl Part {
     fn element(word: &str) -> Option<Self> {
         let (word, is_ordered) = word.strip_suffix('=').map_or((word, true), |word| (word, false));
         let (value, unless) = match word.split_once('?') {
-            None => (word, Unless::Never),
-            Some((value, "")) => (value, Unless::Null),
-            Some((value, name)) => (value, Unless::OfType(name.to_owned())),
+            None => (word, AbsentElement::Never),
+            Some((value, "")) => (value, AbsentElement::Null),
+            Some((value, name)) => (value, AbsentElement::OfType(name.to_owned())),
         };
-        Some(Part::Element { value: path(value)?, unless, is_ordered })
+        Some(Contribution::Element { value: path(value)?, unless, is_ordered })
     }
 
     /// Whether the object itself is an entry or an element.
     pub(super) fn is_entry(&self) -> bool {
-        matches!(self, Part::Entry { .. } | Part::Element { .. })
+        matches!(self, Contribution::Entry { .. } | Contribution::Element { .. })
     }
 
     /// The fields that it is found from.
     pub(super) fn paths(&self) -> Vec<&FieldPath> {
         match self {
-            Part::Of { path, .. }
-            | Part::OfEach(path)
-            | Part::KeysOf(path)
-            | Part::Turns(path)
-            | Part::OwnTurns(path)
-            | Part::OwnUnnamed { count: path, .. } => vec![path],
-            Part::Entry { key, value, .. } => vec![key, value],
-            Part::Element { value, .. } => vec![value],
-            Part::Copies { value, count } => vec![value, count],
-            Part::Elements { array, head, count } => std::iter::once(array).chain(head).chain(count).collect(),
-            Part::Members { array, bits } => std::iter::once(array).chain(bits).collect(),
-            Part::Parallel { keys, values } => vec![keys, values],
-            Part::OwnElements => Vec::new(),
+            Contribution::Of { path, .. }
+            | Contribution::OfEach(path)
+            | Contribution::KeysOf(path)
+            | Contribution::Turns(path)
+            | Contribution::OwnTurns(path)
+            | Contribution::OwnUnnamed { count: path, .. } => vec![path],
+            Contribution::Entry { key, value, .. } => vec![key, value],
+            Contribution::Element { value, .. } => vec![value],
+            Contribution::Copies { value, count } => vec![value, count],
+            Contribution::Elements { array, head, count } => std::iter::once(array).chain(head).chain(count).collect(),
+            Contribution::Members { array, bits } => std::iter::once(array).chain(bits).collect(),
+            Contribution::Parallel { keys, values } => vec![keys, values],
+            Contribution::OwnElements => Vec::new(),
         }
     }
 }
@@ -153,9 +153,9 @@ fn path(text: &str) -> Option<FieldPath> {
 }
 
 /// The parts in the attribute of the type, or of its nearest base with one; `None` if there is none or it cannot be parsed.
-pub(super) fn of_type(tables: &Tables, id: TypeId) -> Option<Vec<Part>> {
+pub(super) fn of_type(tables: &Tables, id: TypeId) -> Option<Vec<Contribution>> {
     let words = tables.type_and_bases(id).find_map(|id| tables.type_attribute(id, ENTRIES))?.split(' ');
-    let parts: Option<Vec<Part>> = words.take(MOST_PARTS + 1).map(Part::parse).collect();
+    let parts: Option<Vec<Contribution>> = words.take(MOST_PARTS + 1).map(Contribution::parse).collect();
     parts.filter(|parts| parts.len() <= MOST_PARTS)
 }
 
@@ -167,31 +167,38 @@ mod tests {
     fn parts_have_sixteen_forms() {
         let path = |text| FieldPath::parse(text).unwrap();
         let (a, b) = (path(".a"), path(".b"));
-        let entry = |unless_null| Part::Entry { key: a.clone(), value: path(".b.c"), unless_null };
+        let entry = |unless_null| Contribution::Entry { key: a.clone(), value: path(".b.c"), unless_null };
         for (text, part) in [
-            (".a.b", Part::Of { path: path(".a.b"), is_any: false }),
-            (".a~", Part::Of { path: a.clone(), is_any: true }),
-            (".a[]", Part::OfEach(a.clone())),
-            (".a=", Part::KeysOf(a.clone())),
+            (".a.b", Contribution::Of { path: path(".a.b"), is_any: false }),
+            (".a~", Contribution::Of { path: a.clone(), is_any: true }),
+            (".a[]", Contribution::OfEach(a.clone())),
+            (".a=", Contribution::KeysOf(a.clone())),
             (".a=.b.c", entry(false)),
             (".a=.b.c?", entry(true)),
-            ("=.a", Part::Element { value: a.clone(), unless: Unless::Never, is_ordered: true }),
-            ("=.a?", Part::Element { value: a.clone(), unless: Unless::Null, is_ordered: true }),
-            ("=.a?T$1=", Part::Element { value: a.clone(), unless: Unless::OfType("T$1".into()), is_ordered: false }),
-            ("=.a*.b", Part::Copies { value: a.clone(), count: b.clone() }),
-            ("=.a[]", Part::Elements { array: a.clone(), head: None, count: None }),
-            ("=.a[.b]", Part::Elements { array: a.clone(), head: Some(b.clone()), count: None }),
-            ("=.a[.b,.a]", Part::Elements { array: a.clone(), head: Some(b.clone()), count: Some(a.clone()) }),
-            (".a[]=", Part::Members { array: a.clone(), bits: None }),
-            (".a[.b]=", Part::Members { array: a.clone(), bits: Some(b.clone()) }),
-            ("=[.a]", Part::OwnUnnamed { count: a.clone(), is_ordered: true }),
-            ("[.a]=", Part::OwnUnnamed { count: a.clone(), is_ordered: false }),
-            (".a[=]", Part::Turns(a.clone())),
-            (".a[]=.b[]", Part::Parallel { keys: a.clone(), values: b }),
-            ("=[]", Part::OwnElements),
-            ("[=.a]", Part::OwnTurns(a)),
+            ("=.a", Contribution::Element { value: a.clone(), unless: AbsentElement::Never, is_ordered: true }),
+            ("=.a?", Contribution::Element { value: a.clone(), unless: AbsentElement::Null, is_ordered: true }),
+            (
+                "=.a?T$1=",
+                Contribution::Element {
+                    value: a.clone(),
+                    unless: AbsentElement::OfType("T$1".into()),
+                    is_ordered: false,
+                },
+            ),
+            ("=.a*.b", Contribution::Copies { value: a.clone(), count: b.clone() }),
+            ("=.a[]", Contribution::Elements { array: a.clone(), head: None, count: None }),
+            ("=.a[.b]", Contribution::Elements { array: a.clone(), head: Some(b.clone()), count: None }),
+            ("=.a[.b,.a]", Contribution::Elements { array: a.clone(), head: Some(b.clone()), count: Some(a.clone()) }),
+            (".a[]=", Contribution::Members { array: a.clone(), bits: None }),
+            (".a[.b]=", Contribution::Members { array: a.clone(), bits: Some(b.clone()) }),
+            ("=[.a]", Contribution::OwnUnnamed { count: a.clone(), is_ordered: true }),
+            ("[.a]=", Contribution::OwnUnnamed { count: a.clone(), is_ordered: false }),
+            (".a[=]", Contribution::Turns(a.clone())),
+            (".a[]=.b[]", Contribution::Parallel { keys: a.clone(), values: b }),
+            ("=[]", Contribution::OwnElements),
+            ("[=.a]", Contribution::OwnTurns(a)),
         ] {
-            assert_eq!(Part::parse(text), Some(part), "{text}");
+            assert_eq!(Contribution::parse(text), Some(part), "{text}");
         }
         for wrong in [
             "",
@@ -229,7 +236,7 @@ mod tests {
             ".a==.b",
             ".a.b.c.d.e",
         ] {
-            assert_eq!(Part::parse(wrong), None, "{wrong}");
+            assert_eq!(Contribution::parse(wrong), None, "{wrong}");
         }
     }
 }

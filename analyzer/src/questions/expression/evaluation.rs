@@ -58,7 +58,7 @@ impl Expression {
         recording: &'e Recording,
         kinds: &[KindId],
         columns: &'e D,
-    ) -> Result<Prepared<'e, D>> {
+    ) -> Result<CompiledExpression<'e, D>> {
         let tables = recording.tables()?;
         let no_sites = Sites::default();
         let sites = if needs_sites(&self.node) { recording.sites()? } else { &no_sites };
@@ -67,7 +67,7 @@ impl Expression {
             true => step.of_type(id),
             false => Some(false),
         });
-        Ok(Prepared { by_type: by_type.collect(), step, columns })
+        Ok(CompiledExpression { by_type: by_type.collect(), step, columns })
     }
 }
 
@@ -133,14 +133,14 @@ struct Texts<'r, 't> {
 }
 
 /// An expression with its answer for every type.
-pub(crate) struct Prepared<'e, D> {
+pub(crate) struct CompiledExpression<'e, D> {
     step: Step<'e>,
     /// For each type whether all or none of its objects match; `None` if that depends on the object.
     by_type: Vec<Option<bool>>,
     columns: &'e D,
 }
 
-impl<D: DerivedColumns> Prepared<'_, D> {
+impl<D: DerivedColumns> CompiledExpression<'_, D> {
     /// The objects of `within` that match.
     pub(crate) fn select(&self, block: &BlockObjects<'_>, within: PartialSet) -> PartialSet {
         let answers = block.by_place(&self.by_type);
@@ -502,7 +502,7 @@ mod tests {
         // There is a single type, and these expressions do not compare texts.
         let (tables, sites) = (Tables::default(), Sites::default());
         let step = Step::of(&expression.node, &Texts { tables: &tables, sites: &sites });
-        let prepared = Prepared { step, by_type: vec![None], columns: &Columns };
+        let prepared = CompiledExpression { step, by_type: vec![None], columns: &Columns };
         let block = BlockObjects { types: Some(vec![TypeId(0)]), ..BlockObjects::new(columns, 1, &tables) };
         prepared.select(&block, block.all()) == block.all()
     }

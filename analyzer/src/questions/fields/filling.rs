@@ -53,7 +53,7 @@ pub(crate) enum Measure {
 
 /// The places of the numbers of a type's objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Places {
+pub(crate) struct FillingFields {
     elements: Option<Count>,
     pub(crate) slots: Option<FieldPath>,
     pub(crate) hash_table: Option<FieldPath>,
@@ -86,14 +86,14 @@ impl Count {
     }
 }
 
-impl Places {
+impl FillingFields {
     /// Reads the attributes of the type, or of its nearest base with the attribute `elements`.
     fn of(tables: &Tables, id: TypeId) -> Self {
         let declaring =
             tables.type_and_bases(id).find(|&id| tables.type_attribute(id, "elements").is_some()).unwrap_or(id);
         let [elements, slots, hash_table, slot_bytes] =
             ["elements", "slots", "hash table", "slot bytes"].map(|key| tables.type_attribute(declaring, key));
-        Places {
+        FillingFields {
             elements: elements.and_then(Count::parse),
             slots: slots.and_then(FieldPath::parse),
             hash_table: hash_table.and_then(FieldPath::parse),
@@ -150,7 +150,7 @@ impl Count {
 
 /// Objects whose numbers are at the same places, and the fill of each, in their order.
 pub(crate) struct Filled {
-    pub(crate) places: Places,
+    pub(crate) places: FillingFields,
     pub(crate) set: ObjectSet,
     pub(crate) fillings: Vec<Filling>,
     /// The array that is each object's own, if there is one.
@@ -169,17 +169,17 @@ impl Heap {
     pub(crate) fn filled(
         &self,
         within: Option<&ObjectSet>,
-        is_wanted: impl Fn(&Places) -> bool,
+        is_wanted: impl Fn(&FillingFields) -> bool,
         progress: &dyn Progress,
     ) -> Result<Vec<Filled>> {
         let tables = self.recording().tables()?;
         if self.recording().has_replaced_numbers()? {
             return Err(AnalyzerError::ReplacedNumbers);
         }
-        let mut classes: Vec<Places> = Vec::new();
+        let mut classes: Vec<FillingFields> = Vec::new();
         let mut class_of = Vec::new();
         for id in (0..tables.type_count() as u32).map(TypeId) {
-            let places = Places::of(tables, id);
+            let places = FillingFields::of(tables, id);
             let is_one = places.elements.is_some() && is_wanted(&places);
             class_of.push(is_one.then(|| match classes.iter().position(|known| *known == places) {
                 Some(class) => class as u32,
@@ -193,8 +193,8 @@ impl Heap {
             return Err(AnalyzerError::NoElements { has_contents: self.recording().has_contents()? });
         }
         let sets = self.objects_by_class(within, &class_of, classes.len(), progress)?;
-        let numbers: Vec<Vec<&FieldPath>> = classes.iter().map(Places::numbers).collect();
-        let own_arrays: Vec<Option<FieldPath>> = classes.iter().map(Places::own_array).collect();
+        let numbers: Vec<Vec<&FieldPath>> = classes.iter().map(FillingFields::numbers).collect();
+        let own_arrays: Vec<Option<FieldPath>> = classes.iter().map(FillingFields::own_array).collect();
         // First the numbers of all classes, then the arrays of all.
         let mut asked: Vec<(&ObjectSet, &FieldPath)> = Vec::new();
         asked.extend(sets.iter().zip(&numbers).flat_map(|(set, paths)| paths.iter().map(move |&path| (set, path))));
@@ -262,7 +262,7 @@ impl Heap {
     /// [`AnalyzerError::NoObject`], [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
     pub(crate) fn elements_of(&self, object: ObjectId, progress: &dyn Progress) -> Result<Option<u64>> {
         let type_id = crate::file::object::object(self.recording(), self.snapshot(), object)?.type_id;
-        let places = Places::of(self.recording().tables()?, type_id);
+        let places = FillingFields::of(self.recording().tables()?, type_id);
         let Some(count) = places.elements.filter(|_| !matches!(self.recording().has_replaced_numbers(), Ok(true)))
         else {
             return Ok(None);
@@ -342,14 +342,14 @@ mod tests {
     #[test]
     fn more_elements_than_there_is_room_for_are_unknown() {
         let path = |text| FieldPath::parse(text);
-        let list = Places {
+        let list = FillingFields {
             elements: Count::parse(".size"),
             slots: path(".elements.length"),
             hash_table: None,
             slot_bytes: None,
         };
         assert!(list.may_hold(3, Some(3), 0) && !list.may_hold(4, Some(3), 100) && list.may_hold(4, None, 0));
-        let table = Places { hash_table: path(".table"), ..list };
+        let table = FillingFields { hash_table: path(".table"), ..list };
         assert!(table.may_hold(100, Some(3), 100) && !table.may_hold(u64::MAX / 3, Some(3), 100));
     }
 

@@ -18,7 +18,7 @@ pub(super) struct NamedField<'r> {
     /// The fields that have values.
     encodings: HashMap<FieldId, Encoding>,
     /// For each type the declaration of the field by the type or its nearest base with one.
-    declared: Vec<Option<Declared>>,
+    declared: Vec<Option<EffectiveField>>,
     /// Whether a string is the name.
     is_name: StringAnswers<'r>,
     /// For each shape the places of the references of this name.
@@ -30,20 +30,20 @@ pub(super) struct NamedField<'r> {
 
 /// The field of a name that counts for the objects of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Declared {
+struct EffectiveField {
     field: FieldId,
     encoding: Encoding,
     /// The number of fields of the name that are references, including shadowed fields of bases.
     references: u32,
 }
 
-impl Declared {
+impl EffectiveField {
     /// The field of the objects of a type, given the fields of the name that types declare themselves.
     fn of(tables: &Tables, id: TypeId, of_type: &HashMap<TypeId, (FieldId, Encoding)>) -> Option<Self> {
         let mut chain = tables.type_and_bases(id).filter_map(|id| of_type.get(&id)).peekable();
         let &&(field, encoding) = chain.peek()?;
         let references = chain.filter(|(_, encoding)| *encoding == Encoding::Reference).count() as u32;
-        Some(Declared { field, encoding, references })
+        Some(EffectiveField { field, encoding, references })
     }
 }
 
@@ -84,10 +84,10 @@ impl<'r> NamedField<'r> {
             }
         }
         let declared = (0..tables.type_count() as u32).map(TypeId);
-        let declared: Vec<Option<Declared>> = if of_type.is_empty() {
+        let declared: Vec<Option<EffectiveField>> = if of_type.is_empty() {
             vec![None; tables.type_count()]
         } else {
-            declared.map(|id| Declared::of(tables, id, &of_type)).collect()
+            declared.map(|id| EffectiveField::of(tables, id, &of_type)).collect()
         };
         let references = tables.shapes().iter().map(|shape| {
             let length = shape.prefix.len() as u32;
@@ -199,7 +199,7 @@ impl<'r> NamedField<'r> {
             let place = layout.map(|layout| layouts[layout as usize]).zip(starts.get(row));
             let found = if has_references { self.target(&cursor, columns, row) } else { None };
             let held = match (self.declared[tables.shape(shape).type_id.index()], found) {
-                (Some(Declared { field, encoding, .. }), _) if encoding != Encoding::Reference => {
+                (Some(EffectiveField { field, encoding, .. }), _) if encoding != Encoding::Reference => {
                     let value = self.value(columns, place, |id| id == field);
                     value.map_or(Held::Unknown, Held::Value)
                 }

@@ -26,7 +26,7 @@ const VALUE_OF: &str = "value of";
 const NAMED_BY: &str = "named by";
 
 /// The types whose objects represent values.
-pub(super) struct Standing<'r> {
+pub(super) struct ValueTypes<'r> {
     tables: &'r Tables,
     /// For each type whose objects have their value in a field, this field with its encoding.
     values: HashMap<TypeId, (FieldId, Encoding)>,
@@ -36,7 +36,7 @@ pub(super) struct Standing<'r> {
     nulls: HashSet<TypeId>,
 }
 
-impl<'r> Standing<'r> {
+impl<'r> ValueTypes<'r> {
     pub(super) fn find(heap: &'r Heap) -> Result<Self> {
         let (tables, fields) = (heap.recording().tables()?, heap.recording().fields()?);
         let (mut values, mut names, mut nulls) = (HashMap::default(), HashMap::default(), HashSet::default());
@@ -55,7 +55,7 @@ impl<'r> Standing<'r> {
                 nulls.insert(id);
             }
         }
-        Ok(Standing { tables, values, names, nulls })
+        Ok(ValueTypes { tables, values, names, nulls })
     }
 
     /// The columns that values of objects are found in.
@@ -103,7 +103,7 @@ impl Heap {
     /// [`AnalyzerError::Section`],
     /// [`AnalyzerError::Cancelled`].
     pub fn stand_for(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Held>> {
-        let standing = Standing::find(self)?;
+        let standing = ValueTypes::find(self)?;
         let mut column = self.own_meaning(&standing, set, true, progress)?;
         for label in standing.labels() {
             let named =
@@ -133,7 +133,7 @@ impl Heap {
     /// absence of a value.
     fn own_meaning(
         &self,
-        standing: &Standing<'_>,
+        standing: &ValueTypes<'_>,
         set: &ObjectSet,
         has_nulls: bool,
         progress: &dyn Progress,
@@ -164,7 +164,7 @@ impl Heap {
         passes: impl Fn(Value) -> bool + Sync,
         progress: &dyn Progress,
     ) -> Result<ObjectSet> {
-        let standing = Standing::find(self)?;
+        let standing = ValueTypes::find(self)?;
         let mut places = places(self.recording(), &[self.snapshot()])?;
         places.retain(|place| place.entry.objects > 0);
         progress.begin("reading what objects stand for", objects_in(&places), "objects");

@@ -20,10 +20,10 @@ const MOST_DEPTH: usize = 3;
 
 /// A template that makes a line from the values of fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Template(Vec<Part>);
+pub(super) struct Template(Vec<Segment>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum Segment {
     Text(String),
     /// The text of the value of a field.
     Field(FieldPath),
@@ -33,7 +33,7 @@ enum Part {
     If(FieldPath, Condition),
     /// The first of several parts that is not left out, if there is one. A part is left out if something in it is null,
     /// empty, or a number that its format does not have, or if a condition in it is false.
-    First(Vec<Vec<Part>>),
+    First(Vec<Vec<Segment>>),
 }
 
 /// A condition on the value of a field.
@@ -85,21 +85,21 @@ impl Template {
     }
 }
 
-impl Part {
+impl Segment {
     fn add_paths<'p>(&'p self, paths: &mut Vec<&'p FieldPath>) {
         match self {
-            Part::Text(_) => {}
-            Part::Field(path) => paths.push(path),
-            Part::Numbers(numbers, _) => paths.extend(numbers),
-            Part::If(path, Condition::Same(other)) => paths.extend([path, other]),
-            Part::If(path, _) => paths.push(path),
-            Part::First(choices) => choices.iter().flatten().for_each(|part| part.add_paths(paths)),
+            Segment::Text(_) => {}
+            Segment::Field(path) => paths.push(path),
+            Segment::Numbers(numbers, _) => paths.extend(numbers),
+            Segment::If(path, Condition::Same(other)) => paths.extend([path, other]),
+            Segment::If(path, _) => paths.push(path),
+            Segment::First(choices) => choices.iter().flatten().for_each(|part| part.add_paths(paths)),
         }
     }
 }
 
 /// Reads parts up to the end, or to the bar or the bracket that ends them, which begins the rest.
-fn parts(mut text: &str, depth: usize) -> Option<(Vec<Part>, &str)> {
+fn parts(mut text: &str, depth: usize) -> Option<(Vec<Segment>, &str)> {
     let (mut parts, mut plain) = (Vec::new(), String::new());
     loop {
         let end = text.find(['{', '}', '[', ']', '|', '\\']).unwrap_or(text.len());
@@ -112,7 +112,7 @@ fn parts(mut text: &str, depth: usize) -> Option<(Vec<Part>, &str)> {
             continue;
         }
         if !plain.is_empty() {
-            parts.push(Part::Text(std::mem::take(&mut plain)));
+            parts.push(Segment::Text(std::mem::take(&mut plain)));
         }
         match rest.chars().next() {
             None | Some(']' | '|') => return Some((parts, rest)),
@@ -123,7 +123,7 @@ fn parts(mut text: &str, depth: usize) -> Option<(Vec<Part>, &str)> {
             }
             Some('[') => {
                 let (choices, after) = choices(&rest[1..], depth.checked_sub(1)?)?;
-                parts.push(Part::First(choices));
+                parts.push(Segment::First(choices));
                 text = after;
             }
             Some(_) => return None,
@@ -132,7 +132,7 @@ fn parts(mut text: &str, depth: usize) -> Option<(Vec<Part>, &str)> {
 }
 
 /// Parses the contents of brackets. Returns the rest of the text after them.
-fn choices(mut text: &str, depth: usize) -> Option<(Vec<Vec<Part>>, &str)> {
+fn choices(mut text: &str, depth: usize) -> Option<(Vec<Vec<Segment>>, &str)> {
     let mut choices = Vec::new();
     loop {
         let (choice, rest) = parts(text, depth)?;
@@ -149,7 +149,7 @@ fn path(text: &str) -> Option<FieldPath> {
 }
 
 /// Parses the contents of braces.
-fn field_part(text: &str) -> Option<Part> {
+fn field_part(text: &str) -> Option<Segment> {
     if let Some(condition) = text.strip_prefix('?') {
         let (field, value) = condition.split_once('=').map_or((condition, None), |(field, value)| (field, Some(value)));
         let condition = match value {
@@ -158,14 +158,14 @@ fn field_part(text: &str) -> Option<Part> {
             Some(other) if other.starts_with('.') => Condition::Same(path(other)?),
             Some(number) => Condition::Number(number.parse().ok()?),
         };
-        return Some(Part::If(path(field)?, condition));
+        return Some(Segment::If(path(field)?, condition));
     }
     match text.split_once(':') {
-        None => path(text).map(Part::Field),
+        None => path(text).map(Segment::Field),
         Some((fields, format)) => {
             let fields: Vec<FieldPath> = fields.split(' ').map(path).collect::<Option<_>>()?;
             let format = Format::named(format).filter(|format| format.takes(fields.len()))?;
-            Some(Part::Numbers(fields, format))
+            Some(Segment::Numbers(fields, format))
         }
     }
 }
@@ -185,11 +185,11 @@ impl Filling<'_> {
     }
 
     /// The text of parts. All parts take their values, even after a gap. In brackets an empty text is a gap.
-    fn all(&mut self, parts: &[Part], in_brackets: bool) -> Result<String, Gap> {
+    fn all(&mut self, parts: &[Segment], in_brackets: bool) -> Result<String, Gap> {
         let (mut line, mut gap) = (String::new(), None);
         for part in parts {
             match self.one(part) {
-                Ok(text) if text.is_empty() && in_brackets && matches!(part, Part::Field(_)) => {
+                Ok(text) if text.is_empty() && in_brackets && matches!(part, Segment::Field(_)) => {
                     gap = gap.max(Some(Gap::Nothing));
                 }
                 Ok(text) => line.push_str(&text),
@@ -199,16 +199,16 @@ impl Filling<'_> {
         gap.map_or(Ok(line), Err)
     }
 
-    fn one(&mut self, part: &Part) -> Result<String, Gap> {
+    fn one(&mut self, part: &Segment) -> Result<String, Gap> {
         match part {
-            Part::Text(text) => Ok(text.clone()),
-            Part::Field(_) => match self.next() {
+            Segment::Text(text) => Ok(text.clone()),
+            Segment::Field(_) => match self.next() {
                 Held::Null | Held::Missing => Err(Gap::Nothing),
                 Held::Value(value @ Value::Text(_)) => (self.text)(Held::Value(value)).ok_or(Gap::Unknown),
                 Held::Value(value) => plain(value).ok_or(Gap::Unknown),
                 held => (self.text)(held).ok_or(Gap::Unknown),
             },
-            Part::Numbers(paths, format) => {
+            Segment::Numbers(paths, format) => {
                 let held: Vec<Held> = paths.iter().map(|_| self.next()).collect();
                 let operands: Option<Vec<Operand>> = held.iter().map(|held| self.operand(*held)).collect();
                 match operands {
@@ -217,7 +217,7 @@ impl Filling<'_> {
                     _ => Err(Gap::Unknown),
                 }
             }
-            Part::If(_, condition) => {
+            Segment::If(_, condition) => {
                 let held = self.next();
                 let passes = match condition {
                     Condition::True => matches!(held, Held::Null | Held::Value(Value::Boolean(true))),
@@ -235,7 +235,7 @@ impl Filling<'_> {
                     _ => Err(Gap::False),
                 }
             }
-            Part::First(choices) => {
+            Segment::First(choices) => {
                 // All choices take their values, so that the following parts find theirs.
                 let told: Vec<Result<String, Gap>> = choices.iter().map(|parts| self.all(parts, true)).collect();
                 let first = told.into_iter().find(|told| !matches!(told, Err(Gap::Nothing | Gap::False)));

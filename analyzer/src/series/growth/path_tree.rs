@@ -20,7 +20,7 @@ use crate::file::type_identity::TypeIdentity;
 use crate::graph::dominators::{Dominators, Holder, TreePlace};
 use crate::heap::Heap;
 use crate::progress::{Progress, check};
-use crate::series::kept::parts::Part;
+use crate::series::kept::parts::SnapshotPart;
 use crate::series::kept::runs::take;
 
 /// The maximum number of types in a path.
@@ -67,12 +67,12 @@ pub(crate) struct PathTree {
 pub(super) enum Selected<'w> {
     All,
     /// Those that retain a size, which follows from that of the heap; and those that are wanted.
-    Large(&'w dyn Fn(u64) -> u64, &'w Wanted<'w>),
+    Large(&'w dyn Fn(u64) -> u64, &'w PathFilter<'w>),
 }
 
 /// Says whether the path with this step below a wanted path is wanted, too. Paths are named by numbers; path 0 is
 /// everything.
-pub(super) type Wanted<'w> = dyn Fn(usize, Step) -> Option<usize> + 'w;
+pub(super) type PathFilter<'w> = dyn Fn(usize, Step) -> Option<usize> + 'w;
 
 impl PathTree {
     /// Paths of a heap.
@@ -85,7 +85,7 @@ impl PathTree {
         let names = heap.names_of_classes(progress)?;
         progress.begin("merging by type", dominators.reachable_count(), "objects");
         let whole_bytes = dominators.reachable_bytes();
-        let (least_bytes, wanted): (u64, &Wanted<'_>) = match selected {
+        let (least_bytes, wanted): (u64, &PathFilter<'_>) = match selected {
             Selected::All => (0, &|_, _| None),
             Selected::Large(least_bytes, wanted) => (least_bytes(whole_bytes), wanted),
         };
@@ -113,7 +113,7 @@ impl PathTree {
     }
 
     /// Encodes the tree for the index file.
-    pub(super) fn to_part(&self) -> Part {
+    pub(super) fn to_part(&self) -> SnapshotPart {
         let mut raw = Vec::new();
         for node in &self.nodes {
             let (tag, ids): (u64, [Option<u32>; 2]) = match node.step {
@@ -128,11 +128,11 @@ impl PathTree {
                 .into_iter()
                 .for_each(|number| put(&mut raw, number));
         }
-        Part::of([self.whole_bytes, u64::from(self.is_exact), self.nodes.len() as u64, 0], &raw)
+        SnapshotPart::of([self.whole_bytes, u64::from(self.is_exact), self.nodes.len() as u64, 0], &raw)
     }
 
     /// Decodes a tree of a snapshot with `objects` objects and `roots` roots. `None` if it is not valid.
-    pub(super) fn from_part(part: &Part, tables: &Tables, [objects, roots]: [u64; 2]) -> Option<Self> {
+    pub(super) fn from_part(part: &SnapshotPart, tables: &Tables, [objects, roots]: [u64; 2]) -> Option<Self> {
         let [whole_bytes, is_exact, count, _] = part.numbers;
         // Each path has an object of its own, except for everything and root categories.
         let most = objects.saturating_add(roots).saturating_add(1);
@@ -222,7 +222,7 @@ struct Walk<'w> {
     slots: Vec<u32>,
     /// Paths that retain less are left out, unless they are wanted.
     least_bytes: u64,
-    wanted: &'w Wanted<'w>,
+    wanted: &'w PathFilter<'w>,
     progress: &'w dyn Progress,
 }
 
@@ -347,7 +347,9 @@ mod tests {
                     1 => damaged.truncate(at),
                     _ => damaged[at] = random.next() as u8,
                 }
-                let Some(read) = PathTree::from_part(&Part::of(numbers, &damaged), tables, counts) else { continue };
+                let Some(read) = PathTree::from_part(&SnapshotPart::of(numbers, &damaged), tables, counts) else {
+                    continue;
+                };
                 // Every walk over what is read ends, and visits each node once.
                 let mut open = vec![0];
                 let mut visited = 0;

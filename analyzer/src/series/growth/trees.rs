@@ -11,7 +11,7 @@ use crate::file::recording::Recording;
 use crate::heap::Heap;
 use crate::progress::{Progress, Quiet};
 use crate::series::at_once::{at_once, most_at_once};
-use crate::series::kept::parts::Part;
+use crate::series::kept::parts::SnapshotPart;
 use crate::series::kept::{KeptParts, PATHS, SeriesOptions};
 
 /// Bytes per object and per reference of a graph whose dominators are computed.
@@ -40,7 +40,7 @@ pub(super) fn trees_of(
     let found = compute(recording, &ids, options, progress)?;
     if let Some(&last) = ids.iter().max() {
         let new = ids.iter().zip(&found).map(|(&snapshot, tree)| (snapshot, tree.to_part()));
-        let new: Vec<(SnapshotId, Part)> = new.collect();
+        let new: Vec<(SnapshotId, SnapshotPart)> = new.collect();
         index.keep(last, PATHS, &new, progress)?;
     }
     missing.into_iter().zip(found).for_each(|(at, tree)| trees[at] = Some(tree));

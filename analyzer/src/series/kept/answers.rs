@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use barrow_format::SnapshotId;
 use barrow_format::varint::put;
 
-use super::parts::Part;
+use super::parts::SnapshotPart;
 use super::runs::take;
 use super::{ANSWERS, KeptParts};
 use crate::error::Result;
@@ -26,13 +26,13 @@ const MOST_NUMBERS: usize = 4096;
 const MOST_BYTES: u64 = (MOST_ANSWERS * (MOST_TEXT_BYTES + 10 * (MOST_NUMBERS + 2)) + 10) as u64;
 
 /// The answers of one snapshot, the oldest first.
-type OfSnapshot = Vec<(String, Vec<u64>)>;
+type SnapshotAnswers = Vec<(String, Vec<u64>)>;
 
 /// Answers that are kept, and new ones.
 #[derive(Debug)]
 pub(crate) struct KeptAnswers<'r> {
     index: KeptParts<'r>,
-    by_snapshot: BTreeMap<SnapshotId, OfSnapshot>,
+    by_snapshot: BTreeMap<SnapshotId, SnapshotAnswers>,
     /// Snapshots with new answers.
     changed: BTreeSet<SnapshotId>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct KeptAnswers<'r> {
 impl<'r> KeptAnswers<'r> {
     /// All answers that are kept.
     pub(crate) fn of(index: KeptParts<'r>) -> Self {
-        let mut by_snapshot: BTreeMap<SnapshotId, OfSnapshot> = BTreeMap::new();
+        let mut by_snapshot: BTreeMap<SnapshotId, SnapshotAnswers> = BTreeMap::new();
         for (snapshot, part) in index.all_parts(ANSWERS) {
             let known = by_snapshot.entry(snapshot).or_default();
             for (text, numbers) in part.raw(MOST_BYTES).and_then(|raw| decode(&raw)).unwrap_or_default() {
@@ -79,13 +79,13 @@ impl<'r> KeptAnswers<'r> {
         let Some(&last) = self.changed.last() else { return Ok(()) };
         let parts = self.changed.iter().filter_map(|snapshot| {
             let answers = self.by_snapshot.get(snapshot)?;
-            Some((*snapshot, Part::of([0; 4], &encode(answers))))
+            Some((*snapshot, SnapshotPart::of([0; 4], &encode(answers))))
         });
         self.index.keep(last, ANSWERS, &parts.collect::<Vec<_>>(), progress)
     }
 }
 
-fn encode(answers: &OfSnapshot) -> Vec<u8> {
+fn encode(answers: &SnapshotAnswers) -> Vec<u8> {
     let mut raw = Vec::new();
     put(&mut raw, answers.len() as u64);
     for (text, numbers) in answers {
@@ -98,7 +98,7 @@ fn encode(answers: &OfSnapshot) -> Vec<u8> {
 }
 
 /// Reads answers. `None` if they are not valid.
-fn decode(raw: &[u8]) -> Option<OfSnapshot> {
+fn decode(raw: &[u8]) -> Option<SnapshotAnswers> {
     let mut rest = raw;
     let mut answers = Vec::new();
     for _ in 0..take(&mut rest)? {
@@ -123,7 +123,7 @@ mod tests {
     fn answers_are_read_as_they_were_and_any_bytes_are_read_or_refused() {
         let mut random = Random::new(12);
         for _ in 0..300 {
-            let answers: OfSnapshot = (0..random.below(5))
+            let answers: SnapshotAnswers = (0..random.below(5))
                 .map(|at| {
                     let bits = random.below(64);
                     (format!("{at} type ~ /ä{at}/"), (0..random.below(9)).map(|_| random.next() >> bits).collect())

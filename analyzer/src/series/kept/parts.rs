@@ -27,23 +27,23 @@ const LEVEL: Compression = Compression::Zstd(1);
 
 /// The kept data of one snapshot.
 #[derive(Debug, Clone)]
-pub(crate) struct Part {
+pub(crate) struct SnapshotPart {
     /// Numbers of a meaning that depends on the column.
     pub(crate) numbers: [u64; 4],
     codec: Codec,
     raw_bytes: u64,
-    stored: Stored,
+    stored: PartStorage,
 }
 
 /// The storage of the bytes of a part.
 #[derive(Debug, Clone)]
-enum Stored {
+enum PartStorage {
     InMemory(Arc<Vec<u8>>),
     /// In a column of the index file.
     Kept(Arc<Values<u8>>, Range<usize>),
 }
 
-impl Part {
+impl SnapshotPart {
     /// Compresses a part.
     pub(crate) fn of(numbers: [u64; 4], raw: &[u8]) -> Self {
         let mut stored = Vec::new();
@@ -53,7 +53,7 @@ impl Part {
             Codec::None
         });
         stored.shrink_to_fit();
-        Part { numbers, codec, raw_bytes: raw.len() as u64, stored: Stored::InMemory(Arc::new(stored)) }
+        SnapshotPart { numbers, codec, raw_bytes: raw.len() as u64, stored: PartStorage::InMemory(Arc::new(stored)) }
     }
 
     /// The bytes of the part. `None` if they are damaged, or if there are more than `most_bytes`.
@@ -66,29 +66,29 @@ impl Part {
 
     fn stored(&self) -> &[u8] {
         match &self.stored {
-            Stored::InMemory(bytes) => bytes,
-            Stored::Kept(column, range) => &column[range.clone()],
+            PartStorage::InMemory(bytes) => bytes,
+            PartStorage::Kept(column, range) => &column[range.clone()],
         }
     }
 }
 
 /// Parts by snapshot.
 #[derive(Debug, Default)]
-pub(crate) struct Parts(BTreeMap<SnapshotId, Part>);
+pub(crate) struct SnapshotParts(BTreeMap<SnapshotId, SnapshotPart>);
 
-impl Parts {
+impl SnapshotParts {
     /// The part of a snapshot.
-    pub(crate) fn get(&self, snapshot: SnapshotId) -> Option<&Part> {
+    pub(crate) fn get(&self, snapshot: SnapshotId) -> Option<&SnapshotPart> {
         self.0.get(&snapshot)
     }
 
     /// Adds a part, unless the snapshot has one.
-    pub(crate) fn add(&mut self, snapshot: SnapshotId, part: Part) {
+    pub(crate) fn add(&mut self, snapshot: SnapshotId, part: SnapshotPart) {
         self.0.entry(snapshot).or_insert(part);
     }
 
     /// Sets the part of a snapshot.
-    pub(crate) fn replace(&mut self, snapshot: SnapshotId, part: Part) {
+    pub(crate) fn replace(&mut self, snapshot: SnapshotId, part: SnapshotPart) {
         self.0.insert(snapshot, part);
     }
 
@@ -109,15 +109,15 @@ impl Parts {
             let codec = Codec::from_number(codec).ok();
             let (Ok(snapshot), Some(codec)) = (u32::try_from(snapshot).map(SnapshotId), codec) else { return };
             if snapshot <= under {
-                let stored = Stored::Kept(Arc::clone(&column), start..end);
-                self.add(snapshot, Part { numbers, codec, raw_bytes, stored });
+                let stored = PartStorage::Kept(Arc::clone(&column), start..end);
+                self.add(snapshot, SnapshotPart { numbers, codec, raw_bytes, stored });
             }
             start = end;
         }
     }
 
     /// All parts, in order of snapshots.
-    pub(crate) fn into_iter(self) -> impl Iterator<Item = (SnapshotId, Part)> {
+    pub(crate) fn into_iter(self) -> impl Iterator<Item = (SnapshotId, SnapshotPart)> {
         self.0.into_iter()
     }
 
