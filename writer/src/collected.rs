@@ -18,7 +18,7 @@ use crate::tables::Pending;
 
 /// The result of encoding one block.
 #[derive(Debug)]
-pub(crate) struct Encoded {
+pub(crate) struct EncodedBlock {
     totals: Vec<TypeTotals>,
     objects: u32,
     references: u32,
@@ -26,7 +26,7 @@ pub(crate) struct Encoded {
     highest: Option<(u32, u32)>,
 }
 
-impl Encoded {
+impl EncodedBlock {
     pub(crate) fn count(block: &Announced, columns: &BlockColumns) -> Self {
         let mut by_place =
             vec![TypeTotals { type_id: TypeId(0), objects: 0, heap_bytes: 0, unmanaged_bytes: 0 }; columns.forms.len()];
@@ -40,7 +40,7 @@ impl Encoded {
             }
         }
         let highest = columns.targets.iter().copied().max();
-        Encoded {
+        EncodedBlock {
             totals: by_place,
             objects: u32::try_from(columns.shapes.len()).unwrap_or(u32::MAX),
             references: u32::try_from(columns.targets.len()).unwrap_or(u32::MAX),
@@ -71,7 +71,7 @@ pub(crate) struct Description {
 
 /// The position of a written block in the order of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct BlockPosition {
     /// The first object not before the block.
     start: u64,
     /// A continuation goes before the block that begins at `start`.
@@ -81,7 +81,7 @@ struct Place {
 
 /// The results of all shards and encoders of one snapshot.
 #[derive(Debug)]
-pub(crate) struct Collected {
+pub(crate) struct SnapshotResults {
     pub(crate) snapshot: u32,
     sequence: AtomicU64,
     open_shards: AtomicUsize,
@@ -97,7 +97,7 @@ pub(crate) struct Collected {
 
 #[derive(Debug, Default)]
 struct Gathered {
-    blocks: Vec<(Place, BlockEntry)>,
+    blocks: Vec<(BlockPosition, BlockEntry)>,
     /// By type id.
     totals: Vec<(u64, u64, u64)>,
     highest: Option<(u32, u32)>,
@@ -109,9 +109,9 @@ struct Gathered {
     kept_roots: Vec<Root>,
 }
 
-impl Collected {
+impl SnapshotResults {
     pub(crate) fn new(snapshot: u32, may_be_patch: bool) -> Self {
-        Collected {
+        SnapshotResults {
             snapshot,
             sequence: AtomicU64::new(0),
             open_shards: AtomicUsize::new(0),
@@ -193,15 +193,15 @@ impl Collected {
     }
 
     /// Enters a block that has been appended.
-    pub(crate) fn add(&self, encoded: Encoded, block: &Announced, offset: u64, length: u64) {
+    pub(crate) fn add(&self, encoded: EncodedBlock, block: &Announced, offset: u64, length: u64) {
         let first_object = block.first_object;
-        let place = Place {
+        let place = BlockPosition {
             start: u64::from(first_object) + u64::from(block.is_continuation),
             begins: !block.is_continuation,
             sequence: block.sequence,
         };
         // Its group is its position among the blocks, which is known when all are there, and not stored.
-        let Encoded { objects, references, .. } = encoded;
+        let EncodedBlock { objects, references, .. } = encoded;
         let entry = BlockEntry { offset, length, first_object, objects, references, group: 0 };
         let mut gathered = lock(&self.gathered);
         gathered.blocks.push((place, entry));
@@ -306,7 +306,7 @@ impl Collected {
 }
 
 /// Where a snapshot may become a patch.
-impl Collected {
+impl SnapshotResults {
     /// The snapshot as its difference to the one before, if it should be written that way.
     fn draft(&self, announced: &[BlockEntry], shared: &Shared) -> Result<Option<Draft>> {
         match (&self.spill, &shared.patches) {
@@ -429,7 +429,7 @@ mod tests {
 
     #[test]
     fn the_first_error_is_told_once() {
-        let collected = Collected::new(0, false);
+        let collected = SnapshotResults::new(0, false);
         assert!(collected.check().is_ok());
         collected.fail(WriterError::ShardAbandoned);
         collected.fail(WriterError::Broken);

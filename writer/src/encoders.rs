@@ -15,7 +15,7 @@ use barrow_format::codec::Compression;
 use barrow_format::frame::{SectionType, encode_frame};
 
 use crate::announced::Announced;
-use crate::collected::{Collected, Encoded};
+use crate::collected::{EncodedBlock, SnapshotResults};
 use crate::error::{Result, WriterError};
 use crate::gate::{Gate, Pass};
 use crate::lock::lock;
@@ -44,7 +44,7 @@ pub(crate) struct Encoders {
 /// cannot be committed.
 #[derive(Debug)]
 struct Job {
-    collected: Arc<Collected>,
+    collected: Arc<SnapshotResults>,
     block: Announced,
     is_done: bool,
     /// Dropped last, so that a thread that waits at the gate then sees the failure.
@@ -93,9 +93,9 @@ impl Bench {
     }
 
     /// Encodes one block and appends its frame.
-    fn encode(&mut self, shared: &Shared, collected: &Collected, block: &mut Announced) -> Result<()> {
+    fn encode(&mut self, shared: &Shared, collected: &SnapshotResults, block: &mut Announced) -> Result<()> {
         self.shaper.shape(block, &shared.shapes, &shared.counts, &mut self.columns)?;
-        let summary = Encoded::count(block, &self.columns);
+        let summary = EncodedBlock::count(block, &self.columns);
         let (directory, body) = self.encoder.encode(&mut self.columns)?;
         let mut frame = encode_frame(SectionType::BLOCK, collected.snapshot, 0, &directory, body);
         if shared.shapes.is_full() {
@@ -153,7 +153,7 @@ impl Encoders {
     }
 
     /// Hands a block to the encoders; waits while their queue exceeds the budget.
-    pub(crate) fn submit(&self, collected: &Arc<Collected>, mut block: Announced) -> Result<()> {
+    pub(crate) fn submit(&self, collected: &Arc<SnapshotResults>, mut block: Announced) -> Result<()> {
         block.sequence = collected.next_sequence();
         let jobs = lock(&self.jobs).clone();
         let pass = self.gate.enter(block.allocated_bytes());

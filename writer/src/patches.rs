@@ -35,7 +35,7 @@ use contents::{Contents, Keys};
 use context::Context;
 use difference::Difference;
 pub(crate) use draft::Draft;
-use reader::{Part, Reader};
+use reader::{BlockItem, Reader};
 use rows::Rows;
 pub(crate) use spill::Spill;
 
@@ -49,12 +49,12 @@ pub(crate) struct Patches {
     /// Maximum memory of rows gathered at once, in bytes.
     gathered_bytes: usize,
     keys: Keys,
-    before: Mutex<Option<Before>>,
+    before: Mutex<Option<PreviousSnapshot>>,
 }
 
 /// The remembered state of a snapshot.
 #[derive(Debug)]
-struct Before {
+struct PreviousSnapshot {
     snapshot: u32,
     rows: Rows,
     groups: Vec<RowGroup>,
@@ -114,12 +114,13 @@ impl Patches {
     ) {
         let mut remembered = lock(&self.before);
         *remembered = None;
-        let before = shapes.with_all(|shapes| Before::whole(snapshot, Reader::new(spill, blocks, shapes), &self.keys));
+        let before =
+            shapes.with_all(|shapes| PreviousSnapshot::whole(snapshot, Reader::new(spill, blocks, shapes), &self.keys));
         *remembered = before.ok().flatten();
     }
 }
 
-impl Before {
+impl PreviousSnapshot {
     /// The state of a whole snapshot; `None` if not every object has a unique serial.
     fn whole(snapshot: u32, mut reader: Reader<'_>, keys: &Keys) -> Result<Option<Self>> {
         let stored = u64::from(reader.objects()) + reader.references();
@@ -131,7 +132,7 @@ impl Before {
         let mut first_part = (NO_ROW, 0);
         reader.walk(0..reader.blocks().len(), |part| {
             match part {
-                Part::Object(number, object) => {
+                BlockItem::Object(number, object) => {
                     (serial, first_part) = (object.serial, (number, object.targets.len() as u32));
                     if object.address != 0 {
                         addresses.resize(number as usize, 0);
@@ -139,12 +140,12 @@ impl Before {
                     }
                     contents.begin(&object, |target| target);
                 }
-                Part::More(object) => {
+                BlockItem::More(object) => {
                     let (row, in_first) = first_part;
                     divisions.add(row, in_first, object.targets.len() as u32);
                     contents.go_on(&object, |target| target);
                 }
-                Part::End => are_named = are_named && serial != 0 && rows.push(serial, contents.end()),
+                BlockItem::End => are_named = are_named && serial != 0 && rows.push(serial, contents.end()),
             }
             Ok(())
         })?;
@@ -152,7 +153,7 @@ impl Before {
             addresses.resize(rows.len() as usize, 0);
         }
         rows.set_addresses(addresses);
-        Ok(are_named.then_some(Before { snapshot, rows, groups, divisions, chain: 0, stored }))
+        Ok(are_named.then_some(PreviousSnapshot { snapshot, rows, groups, divisions, chain: 0, stored }))
     }
 
     /// Updates the state after a commit as a patch.

@@ -30,10 +30,10 @@ const MIN_REPEATS: usize = 3;
 
 /// All shapes of the recording.
 pub(crate) struct ShapeTable {
-    inner: RwLock<Known>,
+    inner: RwLock<KnownShapes>,
 }
 
-struct Known {
+struct KnownShapes {
     ids: HashMap<Shape, ShapeId>,
     /// For each type, the number of its shapes.
     of_type: HashMap<TypeId, u32>,
@@ -43,7 +43,11 @@ struct Known {
 impl ShapeTable {
     pub(crate) fn new() -> Self {
         ShapeTable {
-            inner: RwLock::new(Known { ids: HashMap::default(), of_type: HashMap::default(), pending: Pending::new() }),
+            inner: RwLock::new(KnownShapes {
+                ids: HashMap::default(),
+                of_type: HashMap::default(),
+                pending: Pending::new(),
+            }),
         }
     }
 
@@ -92,13 +96,13 @@ pub(crate) struct Shaper {
     /// For each type the last shapes found, the latest first, as positions in `met`.
     recent: Vec<[u32; RECENT]>,
     /// Shapes that this encoder has found.
-    met: Vec<Met>,
+    met: Vec<RecentShape>,
     by_shape: HashMap<Shape, u32>,
     /// Number of blocks so far, so that a shape knows whether it is in the dictionary of this one.
     block: u64,
 }
 
-struct Met {
+struct RecentShape {
     id: ShapeId,
     shape: Shape,
     form: ShapeForm,
@@ -221,7 +225,7 @@ impl Shaper {
         let number = u32::try_from(self.met.len()).unwrap_or(NONE);
         let form = ShapeForm::from(&shape);
         self.by_shape.insert(shape.clone(), number);
-        self.met.push(Met { id, shape, form, used_in_block: 0, place: 0 });
+        self.met.push(RecentShape { id, shape, form, used_in_block: 0, place: 0 });
         Ok(number)
     }
 }

@@ -9,7 +9,7 @@ use barrow_format::rows::{Encoding, Label, LabelCode, Root, Value};
 use barrow_format::{FieldId, ObjectId, StrengthId, StringId, TypeId};
 
 use crate::announced::Announced;
-use crate::collected::Collected;
+use crate::collected::SnapshotResults;
 use crate::encoders::Encoders;
 use crate::error::{Result, WriterError};
 use crate::lock::lock;
@@ -34,7 +34,7 @@ const SHARE_INTERVAL: usize = 1024;
 pub struct Shard<'s> {
     shared: Arc<Shared>,
     encoders: Arc<Encoders>,
-    collected: Arc<Collected>,
+    collected: Arc<SnapshotResults>,
     block: Announced,
     /// The number that would continue the block.
     next_object: u64,
@@ -55,7 +55,7 @@ pub struct Shard<'s> {
 }
 
 impl Shard<'_> {
-    pub(crate) fn new(shared: &Arc<Shared>, encoders: &Arc<Encoders>, collected: &Arc<Collected>) -> Self {
+    pub(crate) fn new(shared: &Arc<Shared>, encoders: &Arc<Encoders>, collected: &Arc<SnapshotResults>) -> Self {
         collected.open_shard();
         Shard {
             shared: Arc::clone(shared),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use barrow_format::commit::Totals;
 
-use crate::collected::{Collected, Description};
+use crate::collected::{Description, SnapshotResults};
 use crate::encoders::Encoders;
 use crate::error::Result;
 use crate::shard::Shard;
@@ -33,7 +33,7 @@ pub struct SnapshotInfo {
 pub struct Snapshot<'w> {
     shared: Arc<Shared>,
     encoders: Arc<Encoders>,
-    collected: Arc<Collected>,
+    collected: Arc<SnapshotResults>,
     threads: Threads,
     info: SnapshotInfo,
     /// Borrows the writer, unless it is an owned snapshot.
@@ -43,7 +43,7 @@ pub struct Snapshot<'w> {
 impl<'w> Snapshot<'w> {
     pub(crate) fn new(shared: &Arc<Shared>, encoders: &Arc<Encoders>, number: u32, info: SnapshotInfo) -> Self {
         let (shared, encoders) = (Arc::clone(shared), Arc::clone(encoders));
-        let collected = Arc::new(Collected::new(number, shared.patches.is_some()));
+        let collected = Arc::new(SnapshotResults::new(number, shared.patches.is_some()));
         Snapshot { shared, encoders, collected, threads: Threads::new(), info, writer: PhantomData }
     }
 

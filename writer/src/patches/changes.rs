@@ -6,9 +6,9 @@ use barrow_format::FieldId;
 use barrow_format::block::BlockColumns;
 use barrow_format::patch::{ColumnFiller, ObjectFields, RowGroup};
 
-use super::Before;
+use super::PreviousSnapshot;
 use super::living::Living;
-use super::reader::{Part, Reader};
+use super::reader::{BlockItem, Reader};
 use crate::error::Result;
 
 /// The changes of the groups of the snapshot before, once all objects were compared.
@@ -36,7 +36,7 @@ struct Sums {
 }
 
 impl Changes {
-    pub(super) fn new(before: &Before, gathered_bytes: usize, blocks: usize) -> Self {
+    pub(super) fn new(before: &PreviousSnapshot, gathered_bytes: usize, blocks: usize) -> Self {
         let own = before.groups.iter().enumerate().filter(|(_, group)| group.part == 0);
         Changes {
             starts: own.map(|(number, group)| (group.rows.start, number)).collect(),
@@ -132,7 +132,7 @@ impl Picks {
         reader: &mut Reader<'_>,
         changes: &Changes,
         batch: Range<usize>,
-        (before, row_of): (&Before, &[u32]),
+        (before, row_of): (&PreviousSnapshot, &[u32]),
     ) -> Result<()> {
         self.picks.clear();
         self.targets.clear();
@@ -146,7 +146,7 @@ impl Picks {
         let blocks = blocks.map(|(block, _)| block);
         reader.walk(blocks, |part| {
             // A changed object has no continuations: it would be a new row.
-            let Part::Object(number, object) = part else { return Ok(()) };
+            let BlockItem::Object(number, object) = part else { return Ok(()) };
             let row = row_of[number as usize];
             if rows.contains(&row) && changes.contains(row) {
                 let (targets, labels, values) = (self.targets.len(), self.labels.len(), self.fields.len());
@@ -179,6 +179,6 @@ impl Picks {
 }
 
 /// The memory of an object that is gathered, in bytes.
-pub(super) fn gathered_bytes(object: &super::reader::Seen<'_>) -> usize {
+pub(super) fn gathered_bytes(object: &super::reader::DecodedObject<'_>) -> usize {
     size_of::<Pick>() + 4 * object.targets.len() + 8 * object.explicit.len() + 12 * object.values.0.len()
 }

@@ -6,12 +6,12 @@ use barrow_format::patch::{ColumnFiller, RowGroup, continuation, encode_block, i
 use super::changes::{Changes, gathered_bytes};
 use super::contents::Contents;
 use super::context::Context;
-use super::draft::{Changed, New, SpilledGroup};
-use super::reader::Seen;
+use super::draft::{ChangedRows, NewRows, SpilledGroup};
+use super::reader::DecodedObject;
 use crate::error::Result;
 
 /// Compares objects with the remembered state, and makes blocks of those that are new.
-pub(super) struct Comparing<'a> {
+pub(super) struct Comparer<'a> {
     context: Context<'a>,
     row_of: &'a [u32],
     contents: Contents,
@@ -21,14 +21,14 @@ pub(super) struct Comparing<'a> {
     /// The number of the next object.
     next: usize,
     /// The current object.
-    object: Option<AtHand>,
-    compared: Compared,
+    object: Option<CurrentObject>,
+    compared: ComparisonResult,
     /// Number of rows and references to be stored.
     stored: u64,
 }
 
 /// The object whose references are being compared.
-struct AtHand {
+struct CurrentObject {
     row: u32,
     /// The block it begins in.
     block: usize,
@@ -40,27 +40,27 @@ struct AtHand {
 }
 
 /// The result of a comparison.
-pub(super) struct Compared {
+pub(super) struct ComparisonResult {
     pub(super) changes: Changes,
-    pub(super) changed: Changed,
-    pub(super) new: New,
+    pub(super) changed: ChangedRows,
+    pub(super) new: NewRows,
     /// The blocks of the new rows.
     pub(super) new_groups: Vec<SpilledGroup>,
     /// For each row, the address of its object; empty if none has one.
     pub(super) addresses: Vec<u64>,
 }
 
-impl<'a> Comparing<'a> {
+impl<'a> Comparer<'a> {
     pub(super) fn new(context: Context<'a>, row_of: &'a [u32], blocks: usize, encoder: &'a mut Encoder) -> Self {
-        let compared = Compared {
+        let compared = ComparisonResult {
             changes: Changes::new(context.before, context.patches.gathered_bytes, blocks),
-            changed: Changed::default(),
-            new: New::default(),
+            changed: ChangedRows::default(),
+            new: NewRows::default(),
             new_groups: Vec::new(),
             addresses: Vec::new(),
         };
         let (contents, filler) = (Contents::new(&context.patches.keys), ColumnFiller::default());
-        Comparing { context, row_of, contents, encoder, filler, next: 0, object: None, compared, stored: 0 }
+        Comparer { context, row_of, contents, encoder, filler, next: 0, object: None, compared, stored: 0 }
     }
 
     /// Number of rows and references to be stored so far.
@@ -73,7 +73,7 @@ impl<'a> Comparing<'a> {
     }
 
     /// Begins the next object, with the references in its own block.
-    pub(super) fn begin(&mut self, block: usize, object: &Seen<'_>) -> Result<()> {
+    pub(super) fn begin(&mut self, block: usize, object: &DecodedObject<'_>) -> Result<()> {
         let row_of = self.row_of;
         let row = row_of[self.next];
         self.next += 1;
@@ -84,12 +84,13 @@ impl<'a> Comparing<'a> {
             addresses[row as usize] = object.address;
         }
         let references = object.targets.len();
-        self.object = Some(AtHand { row, block, in_first: references, references, bytes: gathered_bytes(object) });
+        self.object =
+            Some(CurrentObject { row, block, in_first: references, references, bytes: gathered_bytes(object) });
         if self.is_new(row) { self.add(row, object) } else { Ok(()) }
     }
 
     /// Adds further references of the current object.
-    pub(super) fn go_on(&mut self, part: &Seen<'_>) -> Result<()> {
+    pub(super) fn go_on(&mut self, part: &DecodedObject<'_>) -> Result<()> {
         let row_of = self.row_of;
         self.contents.go_on(part, |target| row_of[target as usize]);
         let Some(object) = &mut self.object else { return Ok(()) };
@@ -100,7 +101,7 @@ impl<'a> Comparing<'a> {
 
     /// Ends the current object.
     pub(super) fn end(&mut self) {
-        let Some(AtHand { row, block, references, bytes, .. }) = self.object.take() else { return };
+        let Some(CurrentObject { row, block, references, bytes, .. }) = self.object.take() else { return };
         let (content, before) = (self.contents.end(), self.context.before);
         if self.is_new(row) {
             self.compared.new.contents.push(content);
@@ -118,7 +119,7 @@ impl<'a> Comparing<'a> {
     }
 
     /// Ends the last block; there are `rows` rows in total.
-    pub(super) fn finish(mut self, rows: u32) -> Result<Compared> {
+    pub(super) fn finish(mut self, rows: u32) -> Result<ComparisonResult> {
         self.end();
         self.end_block()?;
         let mut compared = self.compared;
@@ -130,7 +131,7 @@ impl<'a> Comparing<'a> {
     }
 
     /// Adds a new row.
-    fn add(&mut self, row: u32, object: &Seen<'_>) -> Result<()> {
+    fn add(&mut self, row: u32, object: &DecodedObject<'_>) -> Result<()> {
         let row_of = self.row_of;
         let columns = &self.filler.columns;
         let so_far = [columns.targets.len(), self.filler.values()];
@@ -151,7 +152,7 @@ impl<'a> Comparing<'a> {
     }
 
     /// Adds a continuation of the row that was added last.
-    fn add_part(&mut self, row: u32, in_first: usize, part: &Seen<'_>) -> Result<()> {
+    fn add_part(&mut self, row: u32, in_first: usize, part: &DecodedObject<'_>) -> Result<()> {
         self.end_block()?;
         let targets = part.targets.iter().map(|&target| self.row_of[target as usize]).collect();
         let shape = (part.shape_id, part.form());

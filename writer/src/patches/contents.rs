@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
 
-use super::reader::Seen;
+use super::reader::DecodedObject;
 
 /// Bytes hashed at once; the division of a long array into blocks makes no difference.
 const PIECE_BYTES: usize = 12 << 10;
@@ -31,7 +31,7 @@ impl Contents {
     }
 
     /// Begins with an object and the references in its own block.
-    pub(super) fn begin(&mut self, object: &Seen<'_>, row_of: impl Fn(u32) -> u32) {
+    pub(super) fn begin(&mut self, object: &DecodedObject<'_>, row_of: impl Fn(u32) -> u32) {
         self.bytes.clear();
         self.hashers = [self.keys[0].build_hasher(), self.keys[1].build_hasher()];
         self.bytes.extend_from_slice(&object.shape.type_id.0.to_le_bytes());
@@ -50,7 +50,7 @@ impl Contents {
     }
 
     /// Continues with the references of a continuation.
-    pub(super) fn go_on(&mut self, part: &Seen<'_>, row_of: impl Fn(u32) -> u32) {
+    pub(super) fn go_on(&mut self, part: &DecodedObject<'_>, row_of: impl Fn(u32) -> u32) {
         for (label, &target) in part.labels().zip(part.targets) {
             self.bytes.extend_from_slice(&label.to_le_bytes());
             self.bytes.extend_from_slice(&row_of(target).to_le_bytes());

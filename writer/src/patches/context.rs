@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use barrow_format::patch::EncodedGroup;
 
 use super::draft::SpilledGroup;
-use super::{Before, Patches, Spill};
+use super::{Patches, PreviousSnapshot, Spill};
 use crate::error::Result;
 use crate::lock::lock;
 
@@ -13,7 +13,7 @@ use crate::lock::lock;
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub(super) patches: &'a Patches,
-    pub(super) before: &'a Before,
+    pub(super) before: &'a PreviousSnapshot,
     pub(super) snapshot: u32,
     pub(super) spill: &'a Mutex<Spill>,
 }

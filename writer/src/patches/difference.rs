@@ -5,9 +5,9 @@ use barrow_format::patch::{
     EncodedGroup, Layout, NO_ROW, RowGroup, encode_difference, is_worthwhile, most_rows, most_stored, separate_changed,
 };
 
-use super::Before;
+use super::PreviousSnapshot;
 use super::changes::{Changes, Picks};
-use super::comparison::{Compared, Comparing};
+use super::comparison::{Comparer, ComparisonResult};
 use super::contents::Contents;
 use super::context::Context;
 use super::draft::{Draft, SpilledGroup};
@@ -106,7 +106,7 @@ impl<'a> Difference<'a> {
         }
         living.count();
         let Some(compared) = self.compare()? else { return Ok(None) };
-        let Compared { changes, changed, new, new_groups, addresses } = compared;
+        let ComparisonResult { changes, changed, new, new_groups, addresses } = compared;
         let (base, rows, row_of) = (self.context.before.snapshot, self.rows, std::mem::take(&mut self.row_of));
         let mut draft = Draft { base, rows, layout: Layout::default(), row_of, living, changed, new, addresses };
         let before = self.context.before;
@@ -165,11 +165,11 @@ impl<'a> Difference<'a> {
     }
 
     /// Compares all objects, and makes blocks of new ones. `None` if too much would be stored.
-    fn compare(&mut self) -> Result<Option<Compared>> {
+    fn compare(&mut self) -> Result<Option<ComparisonResult>> {
         let before = self.context.before;
         let most = most_stored(self.reader.objects().into(), self.reader.references());
         let Some(most) = most.checked_sub(before.stored) else { return Ok(None) };
-        let mut comparing = Comparing::new(self.context, &self.row_of, self.reader.blocks().len(), &mut self.encoder);
+        let mut comparing = Comparer::new(self.context, &self.row_of, self.reader.blocks().len(), &mut self.encoder);
         for block in 0..self.reader.blocks().len() {
             let read = self.reader.read(block, Wanted::All)?;
             let is_continuation = read.columns.shapes.is_empty();
@@ -194,7 +194,7 @@ fn address_of(addresses: &[u64], row: u32) -> u64 {
 }
 
 /// For each object its row, or [`NO_ROW`]. `None` if not every object has a unique serial, or too many are new.
-fn rows_of_serials(before: &Before, reader: &mut Reader<'_>) -> Result<Option<Vec<u32>>> {
+fn rows_of_serials(before: &PreviousSnapshot, reader: &mut Reader<'_>) -> Result<Option<Vec<u32>>> {
     let most_new = most_rows(reader.objects().into()).saturating_sub(before.rows.len().into());
     let mut row_of = Vec::with_capacity(reader.objects() as usize);
     let mut known = Living::none(before.rows.len());

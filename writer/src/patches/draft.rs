@@ -16,22 +16,22 @@ pub(crate) struct Draft {
     /// For each object in the order of announcement, its row.
     pub(super) row_of: Vec<u32>,
     pub(super) living: Living,
-    pub(super) changed: Changed,
-    pub(super) new: New,
+    pub(super) changed: ChangedRows,
+    pub(super) new: NewRows,
     /// For each row, the address of its object; empty if none has one.
     pub(super) addresses: Vec<u64>,
 }
 
 /// Rows stored anew, and their contents.
 #[derive(Default)]
-pub(super) struct Changed {
+pub(super) struct ChangedRows {
     pub(super) rows: Vec<u32>,
     pub(super) contents: Vec<u128>,
 }
 
 /// New rows in their order, and their groups.
 #[derive(Default)]
-pub(super) struct New {
+pub(super) struct NewRows {
     pub(super) serials: Vec<u64>,
     pub(super) contents: Vec<u128>,
     pub(super) groups: Vec<RowGroup>,

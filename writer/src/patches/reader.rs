@@ -62,19 +62,19 @@ impl<'a> Reader<'a> {
     }
 
     /// Decodes a block.
-    pub(super) fn read(&mut self, block: usize, wanted: Wanted) -> Result<Decoded<'_>> {
+    pub(super) fn read(&mut self, block: usize, wanted: Wanted) -> Result<DecodedBlock<'_>> {
         let entry = self.blocks[block];
         lock(self.spill).read(entry.offset, entry.length, &mut self.frame)?;
         let read = Block::parse(&Frame::parse(&self.frame, 0)?)?;
         self.decoder.decode(&read, &self.forms, self.objects, wanted, &mut self.columns)?;
-        Ok(Decoded { columns: &self.columns, shapes: self.shapes })
+        Ok(DecodedBlock { columns: &self.columns, shapes: self.shapes })
     }
 
     /// Reads these blocks and passes their contents to `visit`, object by object.
     pub(super) fn walk(
         &mut self,
         blocks: impl Iterator<Item = usize>,
-        mut tell: impl FnMut(Part<'_>) -> Result<()>,
+        mut tell: impl FnMut(BlockItem<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut is_open = false;
         for block in blocks {
@@ -82,41 +82,41 @@ impl<'a> Reader<'a> {
             let mut number = self.blocks[block].first_object;
             for object in self.read(block, Wanted::All)?.objects() {
                 if is_continuation {
-                    tell(Part::More(object))?;
+                    tell(BlockItem::More(object))?;
                     continue;
                 }
                 if is_open {
-                    tell(Part::End)?;
+                    tell(BlockItem::End)?;
                 }
                 is_open = true;
-                tell(Part::Object(number, object))?;
+                tell(BlockItem::Object(number, object))?;
                 number += 1;
             }
         }
-        if is_open { tell(Part::End) } else { Ok(()) }
+        if is_open { tell(BlockItem::End) } else { Ok(()) }
     }
 }
 
 /// An item of a walk over blocks.
-pub(super) enum Part<'a> {
+pub(super) enum BlockItem<'a> {
     /// An object by its number, with the references in its own block.
-    Object(u32, Seen<'a>),
+    Object(u32, DecodedObject<'a>),
     /// Further references of the same object.
-    More(Seen<'a>),
+    More(DecodedObject<'a>),
     /// The end of the object.
     End,
 }
 
 /// A decoded block.
 #[derive(Clone, Copy)]
-pub(super) struct Decoded<'a> {
+pub(super) struct DecodedBlock<'a> {
     pub(super) columns: &'a BlockColumns,
     shapes: &'a [&'a Shape],
 }
 
 /// A decoded object, or the part of one in a continuation.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen<'a> {
+pub(super) struct DecodedObject<'a> {
     pub(super) shape_id: ShapeId,
     pub(super) shape: &'a Shape,
     pub(super) shallow_bytes: u64,
@@ -134,10 +134,10 @@ pub(super) struct Seen<'a> {
     pub(super) values: (&'a [FieldId], &'a [u64]),
 }
 
-impl<'a> Decoded<'a> {
+impl<'a> DecodedBlock<'a> {
     /// The objects in their order; in a continuation a single one, of which only the references are known.
-    pub(super) fn objects(self) -> impl Iterator<Item = Seen<'a>> {
-        let Decoded { columns, shapes } = self;
+    pub(super) fn objects(self) -> impl Iterator<Item = DecodedObject<'a>> {
+        let DecodedBlock { columns, shapes } = self;
         let (mut targets, mut labels) = (columns.targets.as_slice(), columns.labels.as_slice());
         let mut values = columns.values.rows();
         (0..).zip(&columns.counts).map(move |(at, &count): (usize, _)| {
@@ -148,7 +148,7 @@ impl<'a> Decoded<'a> {
             let (own, explicit);
             (own, targets) = targets.split_at(count as usize);
             (explicit, labels) = labels.split_at(explicit_count);
-            Seen {
+            DecodedObject {
                 shape_id,
                 shape,
                 shallow_bytes: columns.shallow_bytes.get(at).copied().unwrap_or(0),
@@ -166,7 +166,7 @@ impl<'a> Decoded<'a> {
     }
 }
 
-impl<'a> Seen<'a> {
+impl<'a> DecodedObject<'a> {
     /// The label codes of its references.
     pub(super) fn labels(&self) -> impl Iterator<Item = u64> + use<'a> {
         let (shape, explicit, start_index) = (self.shape, self.explicit, self.start_index);
@@ -185,7 +185,7 @@ impl<'a> Seen<'a> {
 
     /// Its stored properties besides references, address and serial.
     pub(super) fn fields(&self) -> ObjectFields {
-        let &Seen { shape_id: shape, shallow_bytes, unmanaged_bytes, site, name, .. } = self;
+        let &DecodedObject { shape_id: shape, shallow_bytes, unmanaged_bytes, site, name, .. } = self;
         ObjectFields { shape, form: self.form(), shallow_bytes, unmanaged_bytes, site, name }
     }
 }
