@@ -97,7 +97,7 @@ impl ClassTotals {
 
 /// Resource use of a process in one class: exclusive and inclusive.
 #[derive(Debug, Clone, Copy, Default)]
-struct Part {
+struct ClassUsage {
     label: usize,
     user: [Sum; 2],
     system: [Sum; 2],
@@ -106,7 +106,7 @@ struct Part {
     peak: Option<u64>,
 }
 
-impl Part {
+impl ClassUsage {
     /// Processor time: exclusive if `of` is 0, inclusive if it is 1.
     fn cpu_ns(&self, of: usize) -> Option<u64> {
         crate::totals::cpu_ns(self.user[of].value(), self.system[of].value())
@@ -204,9 +204,9 @@ fn by_process(
     totals: &Totals,
     schema: &Schema,
     classes: &mut [ClassTotals],
-    mut take: impl FnMut(&mut ClassTotals, &Part),
+    mut take: impl FnMut(&mut ClassTotals, &ClassUsage),
 ) {
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<ClassUsage> = Vec::new();
     // For each class: the last process that had a part in it, and the position of that part in `parts`.
     let mut place = vec![(usize::MAX, 0); classes.len()];
     for (at, process) in tree.processes().iter().enumerate() {
@@ -217,7 +217,7 @@ fn by_process(
             let Some(label) = schema.label(id).map(LabelId::index) else { continue };
             if place[label].0 != at {
                 place[label] = (at, parts.len());
-                parts.push(Part { label, ..Part::default() });
+                parts.push(ClassUsage { label, ..ClassUsage::default() });
             }
             let class = &mut classes[label];
             class.images += 1;
@@ -240,7 +240,7 @@ fn by_process(
 }
 
 impl ClassTotals {
-    fn add(&mut self, part: &Part) {
+    fn add(&mut self, part: &ClassUsage) {
         self.processes += 1;
         for (figures, values) in [
             (&mut self.user_ns, part.user.map(|sum| sum.value())),

@@ -68,7 +68,7 @@ impl Classes {
     pub fn only(tree: &ProcessTree, rules: &Rules, wanted: impl Fn(usize) -> bool) -> Result<Self> {
         let labelled = labelling::of(tree, rules, &rules.order_of(wanted))?;
         let schemata = rules.schema_names().zip(labelled).map(|(name, labelled)| {
-            let labelling::Labelled { labels, of_images } = labelled;
+            let labelling::SchemaLabels { labels, of_images } = labelled;
             Schema { name: name.to_owned(), labels, of_images }.in_order_of_start(tree)
         });
         Ok(Classes { schemata: schemata.collect() })

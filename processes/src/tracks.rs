@@ -26,7 +26,7 @@ impl Tracks {
     pub fn of(tree: &ProcessTree) -> Self {
         let mut order: Vec<ProcessId> = (0..).map(ProcessId).take(tree.processes().len()).collect();
         order.sort_by_key(|&id| tree.process(id).began_ns);
-        let mut placing = Placing::default();
+        let mut placing = TrackPlacement::default();
         let mut track_of = vec![None; order.len()];
         for id in order {
             let process = tree.process(id);
@@ -49,7 +49,7 @@ fn end_of(tree: &ProcessTree, process: &Process) -> i64 {
 
 /// The state of the placement.
 #[derive(Default)]
-struct Placing {
+struct TrackPlacement {
     tracks: Vec<Vec<ProcessId>>,
     /// The ends of the processes that run on each track; the last one is contained in all others.
     running: Vec<Vec<i64>>,
@@ -58,7 +58,7 @@ struct Placing {
     free: BTreeSet<usize>,
 }
 
-impl Placing {
+impl TrackPlacement {
     fn place(&mut self, id: ProcessId, began_ns: i64, ended_ns: i64, parent: Option<usize>) -> usize {
         while let Some(&Reverse((_, track))) = self.busy.peek().filter(|Reverse((end, _))| *end <= began_ns) {
             self.busy.pop();

@@ -188,7 +188,7 @@ impl ProcessTree {
     /// Those of the analyzer.
     pub fn read_with(recording: Arc<Recording>, progress: &dyn Progress) -> Result<Self> {
         let recorder = Knowledge::of_recorder(&recording);
-        let mut reading = Reading::of(recording.tables()?);
+        let mut reading = TreeBuilder::of(recording.tables()?);
         reading.knows_forks = recorder.is_some_and(|knows| knows.forks);
         let mut rows = 0_u64;
         progress.begin("reading processes", recording.process_row_count(), "rows");
@@ -203,7 +203,7 @@ impl ProcessTree {
             reading.take(row);
             Ok(())
         })?;
-        let Reading { processes, images, programs, samples, sampled, span, .. } = reading;
+        let TreeBuilder { processes, images, programs, samples, sampled, span, .. } = reading;
         let has_several_hosts = false;
         let knowledge = recorder.unwrap_or_else(|| {
             let has_waits = processes.iter().any(|process| process.is_not_waited_for);
@@ -372,7 +372,7 @@ enum Attribute {
 }
 
 /// Takes rows one after the other.
-struct Reading<'t> {
+struct TreeBuilder<'t> {
     tables: &'t Tables,
     /// The meaning of each key of attributes.
     keys: HashMap<StringId, Attribute, RandomState>,
@@ -390,9 +390,9 @@ struct Reading<'t> {
     knows_forks: bool,
 }
 
-impl<'t> Reading<'t> {
+impl<'t> TreeBuilder<'t> {
     fn of(tables: &'t Tables) -> Self {
-        Reading {
+        TreeBuilder {
             tables,
             keys: HashMap::default(),
             processes: Vec::new(),

@@ -11,7 +11,7 @@ use super::IGNORED;
 use super::command::{Command, Launching};
 use super::patterns::{RuleBits, rules_of};
 use super::rules::{IGNORE, Label, MOST_LABEL_BYTES, Rule, Rules, SchemaRules};
-use super::template::{self, Field, Part};
+use super::template::{self, Field, Segment};
 use crate::error::Result;
 use crate::tree::{ProcessTree, ProgramId};
 
@@ -25,7 +25,7 @@ const FEW: usize = 2048;
 const MANY_RULES: usize = 6;
 
 /// The labels of one schema.
-pub(super) struct Labelled {
+pub(super) struct SchemaLabels {
     pub(super) labels: Vec<String>,
     pub(super) of_images: Vec<u32>,
 }
@@ -37,7 +37,7 @@ type Item = (ProgramId, Option<StringId>);
 ///
 /// # Errors
 /// A label of the user's rules is too long.
-pub(super) fn of(tree: &ProcessTree, rules: &Rules, order: &[usize]) -> Result<Vec<Labelled>> {
+pub(super) fn of(tree: &ProcessTree, rules: &Rules, order: &[usize]) -> Result<Vec<SchemaLabels>> {
     let (items, of_images) = items(tree);
     let is_recipe = holds_recipes(tree.recording());
     let size = items.len().div_ceil(rayon::current_num_threads() * 2).max(FEW);
@@ -58,7 +58,7 @@ pub(super) fn of(tree: &ProcessTree, rules: &Rules, order: &[usize]) -> Result<V
     let schemata = (0..rules.schemata.len()).into_par_iter().map(|schema| {
         let mut all = Labels::default();
         if !order.contains(&schema) {
-            return Labelled { labels: Vec::new(), of_images: vec![IGNORED; of_images.len()] };
+            return SchemaLabels { labels: Vec::new(), of_images: vec![IGNORED; of_images.len()] };
         }
         for part in &parts {
             let part = &part[schema];
@@ -66,7 +66,7 @@ pub(super) fn of(tree: &ProcessTree, rules: &Rules, order: &[usize]) -> Result<V
             all.of_items.extend(part.of_items.iter().map(|&label| ids.get(label as usize).copied().unwrap_or(IGNORED)));
         }
         let of_images = of_images.iter().map(|&item| all.of_items[item as usize]).collect();
-        Labelled { labels: all.names, of_images }
+        SchemaLabels { labels: all.names, of_images }
     });
     Ok(schemata.collect())
 }
@@ -158,19 +158,19 @@ impl<'t> Labeller<'t> {
 }
 
 /// The properties of a command that rules test.
-struct Looked<'a, 't> {
+struct CommandProperties<'a, 't> {
     /// For each of [`Field::ALL`].
     fields: [&'t str; 5],
-    arguments: Joined<'a, 't>,
+    arguments: JoinedArguments<'a, 't>,
 }
 
 /// The arguments as one text, joined when the first rule tests them.
-struct Joined<'a, 't> {
+struct JoinedArguments<'a, 't> {
     arguments: &'a [&'t str],
     text: Option<String>,
 }
 
-impl Joined<'_, '_> {
+impl JoinedArguments<'_, '_> {
     fn text(&mut self) -> &str {
         self.text.get_or_insert_with(|| self.arguments.join(" "))
     }
@@ -201,9 +201,9 @@ impl<'t, 'o> Worker<'t, 'o> {
             *self.launching.entry(name).or_insert_with(|| rules.launchers.launching(name))
         });
         let (directory, target) = (text_of(tables, program.directory), text_of(tables, target));
-        let mut looked = Looked {
+        let mut looked = CommandProperties {
             fields: [command.name, command.script, command.executable, directory, target],
-            arguments: Joined { arguments: &command.arguments, text: None },
+            arguments: JoinedArguments { arguments: &command.arguments, text: None },
         };
         for &schema in order {
             let mut label = std::mem::take(&mut self.texts[schema]);
@@ -215,7 +215,7 @@ impl<'t, 'o> Worker<'t, 'o> {
         Ok(())
     }
 
-    fn label_in(&mut self, schema: usize, looked: &mut Looked<'_, 't>, label: &mut String) -> Result<()> {
+    fn label_in(&mut self, schema: usize, looked: &mut CommandProperties<'_, 't>, label: &mut String) -> Result<()> {
         let of = &self.rules.schemata[schema];
         let is_left_out = of.only.iter().any(|(other, pattern)| !pattern.is_match(&self.texts[*other]));
         if is_left_out {
@@ -232,7 +232,12 @@ impl<'t, 'o> Worker<'t, 'o> {
     }
 
     /// The first rule that matches.
-    fn matching(&mut self, schema: usize, of: &'t SchemaRules, looked: &mut Looked<'_, 't>) -> Option<&'t Rule> {
+    fn matching(
+        &mut self,
+        schema: usize,
+        of: &'t SchemaRules,
+        looked: &mut CommandProperties<'_, 't>,
+    ) -> Option<&'t Rule> {
         if of.rules.is_empty() {
             return None;
         }
@@ -269,10 +274,10 @@ fn fill(
     label: &mut String,
     template: &Label,
     rule: Option<&Rule>,
-    looked: &mut Looked<'_, '_>,
+    looked: &mut CommandProperties<'_, '_>,
     texts: &[String],
 ) -> usize {
-    let has_groups = template.parts.iter().any(|part| matches!(part, Part::Group(..) | Part::Identifier(..)));
+    let has_groups = template.parts.iter().any(|part| matches!(part, Segment::Group(..) | Segment::Identifier(..)));
     let captured = rule.map_or(&[][..], |rule| &rule.captured).iter().filter(|_| has_groups);
     let captured: Vec<_> = captured.collect();
     if captured.iter().any(|(field, _)| field.is_none()) {
@@ -287,15 +292,15 @@ fn fill(
     for part in &template.parts {
         let identifier;
         let text = match part {
-            Part::Text(text) => text,
-            Part::Group(pattern, group) => template::captured(captures[*pattern].as_ref(), *group),
-            Part::Identifier(pattern, group) => {
+            Segment::Text(text) => text,
+            Segment::Group(pattern, group) => template::captured(captures[*pattern].as_ref(), *group),
+            Segment::Identifier(pattern, group) => {
                 identifier = template::captured(captures[*pattern].as_ref(), *group).replace('-', "_");
                 &identifier
             }
-            Part::Field(Field::Directory) => last_part(looked.fields[Field::Directory as usize]),
-            Part::Field(field) => looked.fields[*field as usize],
-            Part::Class(other) => &texts[*other],
+            Segment::Field(Field::Directory) => last_part(looked.fields[Field::Directory as usize]),
+            Segment::Field(field) => looked.fields[*field as usize],
+            Segment::Class(other) => &texts[*other],
         };
         push(label, text);
         bytes += text.len();

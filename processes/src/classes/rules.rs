@@ -10,7 +10,7 @@ use super::Labeller;
 use super::command::Launchers;
 use super::file::{File, RuleText, SchemaText, Source, Text};
 use super::patterns::FieldPatterns;
-use super::template::{self, Field, Part};
+use super::template::{self, Field, Segment};
 use crate::error::{ProcessError, Result};
 
 /// The rules used without a file.
@@ -61,7 +61,7 @@ pub(super) struct SchemaRules {
 /// A label with holes.
 #[derive(Debug)]
 pub(super) struct Label {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<Segment>,
     /// Its line in the file.
     line: usize,
 }
@@ -177,9 +177,9 @@ impl Rules {
         }
         let names: Vec<&str> = all.iter().map(|(_, schema)| schema.name.get_ref().as_str()).collect();
         let compiled = (0..).zip(&all).map(|(at, &(source, schema))| {
-            Compiling { source, names: &names, file: user.filter(|_| at < of_user) }.schema(schema)
+            CompileContext { source, names: &names, file: user.filter(|_| at < of_user) }.schema(schema)
         });
-        let (schemata, places): (Vec<SchemaRules>, Vec<Places>) =
+        let (schemata, places): (Vec<SchemaRules>, Vec<SchemaReferences>) =
             compiled.collect::<Result<Vec<_>>>()?.into_iter().unzip();
         let order = in_order(&all, &names, &places)?;
         check_lengths(&all, &schemata, &order)?;
@@ -196,10 +196,10 @@ impl Rules {
 }
 
 /// The schemata whose labels a schema tests, each with a place where it does.
-type Places = BTreeMap<usize, std::ops::Range<usize>>;
+type SchemaReferences = BTreeMap<usize, std::ops::Range<usize>>;
 
 /// An order in which each schema follows those it needs.
-fn in_order(all: &[(Source<'_>, &SchemaText)], names: &[&str], needs: &[Places]) -> Result<Vec<usize>> {
+fn in_order(all: &[(Source<'_>, &SchemaText)], names: &[&str], needs: &[SchemaReferences]) -> Result<Vec<usize>> {
     let mut order = Vec::with_capacity(all.len());
     let mut is_done = vec![false; all.len()];
     while order.len() < all.len() {
@@ -224,11 +224,11 @@ struct Extent {
 
 impl Extent {
     /// The extent of a label. `longest` has the largest label of each schema that it may contain.
-    fn of(parts: &[Part], longest: &[Extent]) -> Extent {
+    fn of(parts: &[Segment], longest: &[Extent]) -> Extent {
         let extents = parts.iter().map(|part| match part {
-            Part::Text(text) => Extent { bytes: text.len(), texts: 0 },
-            Part::Class(other) => longest[*other],
-            Part::Group(..) | Part::Identifier(..) | Part::Field(_) => Extent { bytes: 0, texts: 1 },
+            Segment::Text(text) => Extent { bytes: text.len(), texts: 0 },
+            Segment::Class(other) => longest[*other],
+            Segment::Group(..) | Segment::Identifier(..) | Segment::Field(_) => Extent { bytes: 0, texts: 1 },
         });
         extents.fold(Extent::default(), Extent::and)
     }
@@ -266,7 +266,12 @@ fn check_lengths(all: &[(Source<'_>, &SchemaText)], schemata: &[SchemaRules], or
 }
 
 /// The error for schemata that need each other.
-fn circle(all: &[(Source<'_>, &SchemaText)], names: &[&str], needs: &[Places], is_done: &[bool]) -> ProcessError {
+fn circle(
+    all: &[(Source<'_>, &SchemaText)],
+    names: &[&str],
+    needs: &[SchemaReferences],
+    is_done: &[bool],
+) -> ProcessError {
     let mut way = vec![(0..all.len()).find(|&at| !is_done[at]).unwrap_or_default()];
     loop {
         let last = next_needed(needs, is_done, way[way.len() - 1]);
@@ -282,27 +287,29 @@ fn circle(all: &[(Source<'_>, &SchemaText)], names: &[&str], needs: &[Places], i
 }
 
 /// The next schema on a circle. Each schema that is not done needs another one that is not done, so the path returns.
-fn next_needed(needs: &[Places], is_done: &[bool], at: usize) -> usize {
+fn next_needed(needs: &[SchemaReferences], is_done: &[bool], at: usize) -> usize {
     needs[at].keys().copied().find(|&other| !is_done[other]).unwrap_or(at)
 }
 
 /// The context in which the patterns and labels of a file are compiled.
 #[derive(Clone, Copy)]
-struct Compiling<'c> {
+struct CompileContext<'c> {
     source: Source<'c>,
     names: &'c [&'c str],
     /// The user's file.
     file: Option<&'c str>,
 }
 
-impl Compiling<'_> {
-    fn schema(self, text: &SchemaText) -> Result<(SchemaRules, Places)> {
-        let mut needs = Places::new();
+impl CompileContext<'_> {
+    fn schema(self, text: &SchemaText) -> Result<(SchemaRules, SchemaReferences)> {
+        let mut needs = SchemaReferences::new();
         let only = self.classes(&text.only, &mut needs)?;
         let rules = text.rule.iter().map(|rule| self.rule(rule, &mut needs)).collect::<Result<Vec<_>>>()?;
         let otherwise = match &text.otherwise {
             Some(label) => self.label(label, &[], &mut needs)?,
-            None => Label { parts: vec![Part::Field(Field::Program)], line: self.source.line(text.name.span().start) },
+            None => {
+                Label { parts: vec![Segment::Field(Field::Program)], line: self.source.line(text.name.span().start) }
+            }
         };
         let fields = [
             self.field(text, |rule| rule.program.as_ref())?,
@@ -327,7 +334,7 @@ impl Compiling<'_> {
         patterns.map_err(|what| self.source.error(Some(text.name.span()), what))
     }
 
-    fn rule(self, text: &RuleText, needs: &mut Places) -> Result<Rule> {
+    fn rule(self, text: &RuleText, needs: &mut SchemaReferences) -> Result<Rule> {
         let fields = [&text.program, &text.script, &text.executable, &text.directory, &text.target];
         let mut captured = Vec::new();
         for (field, pattern) in Field::ALL.into_iter().zip(fields) {
@@ -344,7 +351,7 @@ impl Compiling<'_> {
         Ok(Rule { captured, arguments, classes, label })
     }
 
-    fn classes(self, tested: &BTreeMap<String, Text>, needs: &mut Places) -> Result<Vec<(usize, Regex)>> {
+    fn classes(self, tested: &BTreeMap<String, Text>, needs: &mut SchemaReferences) -> Result<Vec<(usize, Regex)>> {
         let compiled = tested.iter().map(|(name, pattern)| {
             let schema = self
                 .find(name)
@@ -355,11 +362,11 @@ impl Compiling<'_> {
         compiled.collect()
     }
 
-    fn label(self, label: &Text, patterns: &[&Regex], needs: &mut Places) -> Result<Label> {
+    fn label(self, label: &Text, patterns: &[&Regex], needs: &mut SchemaReferences) -> Result<Label> {
         let parts = template::parse(label.get_ref(), patterns, |name| self.find(name));
         let parts = parts.map_err(|what| self.source.error(Some(label.span()), what))?;
         for part in &parts {
-            if let Part::Class(schema) = part {
+            if let Segment::Class(schema) = part {
                 needs.entry(*schema).or_insert(label.span());
             }
         }

@@ -4,7 +4,7 @@ use regex::{Captures, Regex};
 
 /// A part of a label.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum Segment {
     Text(String),
     /// A group of a pattern: the position of the pattern among those of the rule with groups, and the number of the
     /// group in it.
@@ -56,7 +56,7 @@ pub(super) fn parse(
     text: &str,
     patterns: &[&Regex],
     schema: impl Fn(&str) -> Option<usize>,
-) -> Result<Vec<Part>, String> {
+) -> Result<Vec<Segment>, String> {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('$') {
@@ -74,11 +74,11 @@ pub(super) fn parse(
             }
         };
         let hole = match name.strip_suffix(":_").map(|name| group(name, patterns)) {
-            Some(Some(Part::Group(pattern, group))) => Some(Part::Identifier(pattern, group)),
+            Some(Some(Segment::Group(pattern, group))) => Some(Segment::Identifier(pattern, group)),
             _ => group(name, patterns),
         };
-        let hole = hole.or_else(|| Field::named(name).map(Part::Field));
-        let hole = hole.or_else(|| schema(name).map(Part::Class));
+        let hole = hole.or_else(|| Field::named(name).map(Segment::Field));
+        let hole = hole.or_else(|| schema(name).map(Segment::Class));
         parts.push(hole.ok_or_else(|| {
             format!("`${{{name}}}` is no group of the rule's patterns, no field and no schema; `$$` is a dollar sign")
         })?);
@@ -88,22 +88,22 @@ pub(super) fn parse(
     Ok(parts)
 }
 
-fn push_text(parts: &mut Vec<Part>, text: &str) {
+fn push_text(parts: &mut Vec<Segment>, text: &str) {
     match parts.last_mut() {
         _ if text.is_empty() => {}
-        Some(Part::Text(before)) => before.push_str(text),
-        _ => parts.push(Part::Text(text.to_owned())),
+        Some(Segment::Text(before)) => before.push_str(text),
+        _ => parts.push(Segment::Text(text.to_owned())),
     }
 }
 
 /// A group by its number, counted across all patterns, or by its name.
-fn group(name: &str, patterns: &[&Regex]) -> Option<Part> {
+fn group(name: &str, patterns: &[&Regex]) -> Option<Segment> {
     if let Ok(number) = name.parse::<usize>() {
         let mut left = number.checked_sub(1)?;
         for (at, pattern) in patterns.iter().enumerate() {
             let groups = pattern.captures_len() - 1;
             if left < groups {
-                return Some(Part::Group(at, left + 1));
+                return Some(Segment::Group(at, left + 1));
             }
             left -= groups;
         }
@@ -111,7 +111,7 @@ fn group(name: &str, patterns: &[&Regex]) -> Option<Part> {
     }
     patterns.iter().enumerate().find_map(|(at, pattern)| {
         let group = pattern.capture_names().position(|known| known == Some(name))?;
-        Some(Part::Group(at, group))
+        Some(Segment::Group(at, group))
     })
 }
 
@@ -124,20 +124,20 @@ pub(super) fn captured<'h>(captures: Option<&Captures<'h>>, group: usize) -> &'h
 mod tests {
     use super::*;
 
-    fn parsed(text: &str) -> Result<Vec<Part>, String> {
+    fn parsed(text: &str) -> Result<Vec<Segment>, String> {
         let (one, two) = (Regex::new("(a)(?<crate>b)").unwrap(), Regex::new("(c)").unwrap());
         parse(text, &[&one, &two], |name| (name == "category").then_some(7))
     }
 
     #[test]
     fn holes_are_groups_fields_and_schemata() {
-        let text = |text: &str| Part::Text(text.to_owned());
+        let text = |text: &str| Segment::Text(text.to_owned());
         assert_eq!(parsed("a$$b"), Ok(vec![text("a$b")]));
         assert_eq!(parsed("$1-${3}x$crate"), {
-            Ok(vec![Part::Group(0, 1), text("-"), Part::Group(1, 1), text("x"), Part::Group(0, 2)])
+            Ok(vec![Segment::Group(0, 1), text("-"), Segment::Group(1, 1), text("x"), Segment::Group(0, 2)])
         });
         assert_eq!(parsed("${program} ${category}"), {
-            Ok(vec![Part::Field(Field::Program), text(" "), Part::Class(7)])
+            Ok(vec![Segment::Field(Field::Program), text(" "), Segment::Class(7)])
         });
         for wrong in ["$4", "$0", "${x", "$", "${nothing}"] {
             assert!(parsed(wrong).is_err(), "{wrong}");

@@ -65,7 +65,7 @@ impl Lanes {
         let shown = self.len().min(limits.lanes);
         let left_out = (shown..self.len()).flat_map(|lane| self.within(lane, window));
         let left_out_ns = left_out.fold(0, |sum: u64, span| sum.saturating_add(length_of(&span)));
-        let mut merging = Merging::new(schema, path, window.from_ns);
+        let mut merging = SpanMerger::new(schema, path, window.from_ns);
         loop {
             let is_widest = length / cell_ns <= LEAST_CELLS;
             let most = if is_widest { usize::MAX } else { limits.blocks };
@@ -82,7 +82,7 @@ fn length_of(span: &Span) -> u64 {
 }
 
 /// Merges spans lane by lane.
-struct Merging<'s> {
+struct SpanMerger<'s> {
     schema: &'s Schema,
     path: &'s [Span],
     /// Number of pieces of the path that end before the current span.
@@ -99,11 +99,11 @@ struct Merging<'s> {
     seen: Vec<usize>,
 }
 
-impl<'s> Merging<'s> {
+impl<'s> SpanMerger<'s> {
     fn new(schema: &'s Schema, path: &'s [Span], from_ns: i64) -> Self {
         let sums = vec![0; schema.labels().len() + 1];
         let (blocks, seen) = (Vec::new(), Vec::new());
-        Merging { schema, path, passed: 0, from_ns, cell_ns: 1, blocks, open: None, cell: 0, sums, seen }
+        SpanMerger { schema, path, passed: 0, from_ns, cell_ns: 1, blocks, open: None, cell: 0, sums, seen }
     }
 
     /// Merges the first `shown` lanes. Returns whether the result has at most `most` blocks.

@@ -1,7 +1,7 @@
 //! The memory of each job at each part of its time, as it would be sampled if the job ran alone.
 
 use super::node::{Node, duration_of};
-use super::sharing::{Sharing, Together};
+use super::sharing::{SampledPrograms, SharedMemory};
 use crate::tree::{ProcessTree, duration};
 
 /// Maximum number of knots of a job: with more samples, the largest in each of this many parts of its time.
@@ -31,7 +31,7 @@ pub(super) struct Curves {
 
 /// Lower bounds of the memory of a job, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Certain {
+pub(super) struct MemoryBounds {
     /// The average over its time, with 0 before its first sample and after its last one.
     pub(super) mean: f64,
     /// The second largest sample: another recording would reach it too.
@@ -40,7 +40,12 @@ pub(super) struct Certain {
 
 impl Curves {
     /// The curves of the recorded jobs, and the lower bounds of each. Takes time linear in the samples.
-    pub(super) fn of(tree: &ProcessTree, nodes: &[Node], node_of: &[u32], sharing: &Sharing) -> (Self, Vec<Certain>) {
+    pub(super) fn of(
+        tree: &ProcessTree,
+        nodes: &[Node],
+        node_of: &[u32],
+        sharing: &SharedMemory,
+    ) -> (Self, Vec<MemoryBounds>) {
         let mut sampled = sampled(tree, nodes, node_of, sharing);
         sampled.sort_by_key(|sampled| sampled.node);
         let usual = usual(nodes, &sampled);
@@ -61,7 +66,7 @@ impl Curves {
         (curves, certain)
     }
 
-    fn add(&mut self, own: &[Sampled]) {
+    fn add(&mut self, own: &[JobSample]) {
         if own.len() <= MOST_KNOTS {
             return self.knots.extend(own.iter().map(|sampled| (sampled.part, sampled.alone)));
         }
@@ -99,7 +104,7 @@ impl Curves {
 
 /// A sample of a job.
 #[derive(Debug, Clone, Copy)]
-struct Sampled {
+struct JobSample {
     node: u32,
     part: f32,
     /// Bytes as sampled, and as they would have been without other processes of the same program.
@@ -107,27 +112,27 @@ struct Sampled {
     alone: f32,
 }
 
-impl Sampled {
+impl JobSample {
     /// The part of the time of its job, of [`MOST_KNOTS`] parts.
     fn knot(&self) -> usize {
         ((self.part * MOST_KNOTS as f32) as usize).min(MOST_KNOTS - 1)
     }
 }
 
-fn certain(own: &[Sampled]) -> Certain {
+fn certain(own: &[JobSample]) -> MemoryBounds {
     let (mut first, mut second) = (0.0f32, 0.0f32);
     let (mut area, mut last) = (0.0f64, (0.0f32, 0.0f32));
-    for &Sampled { part, bytes, .. } in own {
+    for &JobSample { part, bytes, .. } in own {
         (first, second) = if bytes > first { (bytes, first) } else { (first, second.max(bytes)) };
         area += f64::from(part - last.0) * f64::from(bytes + last.1) / 2.0;
         last = (part, bytes);
     }
     area += f64::from(1.0 - last.0) * f64::from(last.1) / 2.0;
-    Certain { mean: area, again: second.into() }
+    MemoryBounds { mean: area, again: second.into() }
 }
 
 /// The share of their peak that jobs hold in each part of their time.
-fn usual(nodes: &[Node], sampled: &[Sampled]) -> [f32; PARTS] {
+fn usual(nodes: &[Node], sampled: &[JobSample]) -> [f32; PARTS] {
     let (mut sums, mut weights, mut counts) = ([0.0f64; PARTS], [0.0f64; PARTS], [0usize; PARTS]);
     for sampled in sampled {
         let peak = nodes[sampled.node as usize].memory.peak;
@@ -146,11 +151,11 @@ fn usual(nodes: &[Node], sampled: &[Sampled]) -> [f32; PARTS] {
 }
 
 /// The samples of jobs; those of each job are in order of time.
-fn sampled(tree: &ProcessTree, nodes: &[Node], node_of: &[u32], sharing: &Sharing) -> Vec<Sampled> {
+fn sampled(tree: &ProcessTree, nodes: &[Node], node_of: &[u32], sharing: &SharedMemory) -> Vec<JobSample> {
     let mut held: Vec<(f64, f64)> = vec![(0.0, 0.0); nodes.len()];
     let (mut touched, mut sampled) = (Vec::new(), Vec::new());
     for sample in tree.samples() {
-        let together = Together::of(tree, &sample, |_| true);
+        let together = SampledPrograms::of(tree, &sample, |_| true);
         for &(id, bytes) in sample.bytes {
             let image = tree.image(id);
             let node = node_of[image.process.index()];
@@ -171,7 +176,7 @@ fn sampled(tree: &ProcessTree, nodes: &[Node], node_of: &[u32], sharing: &Sharin
             let length = duration_of(tree, process);
             if bytes > 0.0 && length > 0 {
                 let part = (duration(process.began_ns, sample.time_ns) as f64 / length as f64).min(1.0) as f32;
-                sampled.push(Sampled { node, part, bytes: bytes as f32, alone: alone as f32 });
+                sampled.push(JobSample { node, part, bytes: bytes as f32, alone: alone as f32 });
             }
         }
     }

@@ -10,9 +10,9 @@ use foldhash::fast::RandomState;
 use super::node::Node;
 
 /// The memory of the running nodes.
-pub(super) struct Held {
-    jobs: Running,
-    starters: Running,
+pub(super) struct RunningMemory {
+    jobs: RunningNodes,
+    starters: RunningNodes,
     /// The current line of each job: work and bytes at its start, and bytes per unit of work.
     lines: Vec<(f64, f64, f64)>,
     /// The work at which each job began, and the number of its next knot.
@@ -23,18 +23,18 @@ pub(super) struct Held {
     bytes: f64,
     slope: f64,
     starter_bytes: f64,
-    shared: Saved,
+    shared: SharedSavings,
     low: f64,
-    low_shared: Saved,
+    low_shared: SharedSavings,
     high: f64,
     /// Number of times it was added up.
     looks: u64,
-    pub(super) most: Most,
+    pub(super) most: MemoryMaxima,
 }
 
 /// The maxima found so far.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Most {
+pub(super) struct MemoryMaxima {
     pub(super) low: f64,
     pub(super) likely: f64,
     pub(super) high: f64,
@@ -42,11 +42,11 @@ pub(super) struct Most {
     pub(super) look: u64,
 }
 
-impl Held {
+impl RunningMemory {
     pub(super) fn new(nodes: usize) -> Self {
-        Held {
-            jobs: Running::new(nodes),
-            starters: Running::new(nodes),
+        RunningMemory {
+            jobs: RunningNodes::new(nodes),
+            starters: RunningNodes::new(nodes),
             lines: vec![(0.0, 0.0, 0.0); nodes],
             began: vec![0.0; nodes],
             next_knots: vec![0; nodes],
@@ -54,12 +54,12 @@ impl Held {
             bytes: 0.0,
             slope: 0.0,
             starter_bytes: 0.0,
-            shared: Saved::default(),
+            shared: SharedSavings::default(),
             low: 0.0,
-            low_shared: Saved::default(),
+            low_shared: SharedSavings::default(),
             high: 0.0,
             looks: 0,
-            most: Most::default(),
+            most: MemoryMaxima::default(),
         }
     }
 
@@ -177,14 +177,14 @@ impl Held {
 }
 
 /// Running nodes, and the position of each among them.
-struct Running {
+struct RunningNodes {
     ids: Vec<u32>,
     places: Vec<u32>,
 }
 
-impl Running {
+impl RunningNodes {
     fn new(nodes: usize) -> Self {
-        Running { ids: Vec::new(), places: vec![0; nodes] }
+        RunningNodes { ids: Vec::new(), places: vec![0; nodes] }
     }
 
     fn begin(&mut self, id: u32) {
@@ -204,12 +204,12 @@ impl Running {
 /// Memory that is held once instead of several times: with `k` jobs of a program, `1 - 1/k` of the sum of what each
 /// shares.
 #[derive(Default)]
-struct Saved {
+struct SharedSavings {
     programs: HashMap<u32, (u32, f64), RandomState>,
     bytes: f64,
 }
 
-impl Saved {
+impl SharedSavings {
     fn begin(&mut self, program: u32, bytes: f64) {
         self.change(program, |(jobs, sum)| (jobs + 1, sum + bytes));
     }

@@ -4,13 +4,13 @@ use rayon::prelude::*;
 
 use super::curves::Curves;
 use super::node::Node;
-use super::sharing::{Shared, Sharing};
+use super::sharing::{SharedBytes, SharedMemory};
 use crate::tree::ProcessTree;
 
 /// Adds the known memory to nodes. Returns the curves of jobs, and the maximum over jobs of the memory that each is
 /// sure to reach.
 pub(super) fn measure(tree: &ProcessTree, nodes: &mut [Node], node_of: &[u32]) -> (Curves, f64) {
-    let sharing = Sharing::of(tree);
+    let sharing = SharedMemory::of(tree);
     peaks(tree, nodes, node_of, &sharing);
     starters(tree, nodes, node_of);
     let (curves, certain) = Curves::of(tree, nodes, node_of, &sharing);
@@ -20,7 +20,7 @@ pub(super) fn measure(tree: &ProcessTree, nodes: &mut [Node], node_of: &[u32]) -
         node.memory.mean = certain.mean;
         let most = curves.most(id, node);
         if let Some((_, shared)) = &mut node.memory.shares {
-            *shared = Shared { likely: shared.likely.min(most), most: shared.most.min(certain.mean) };
+            *shared = SharedBytes { likely: shared.likely.min(most), most: shared.most.min(certain.mean) };
         }
     }
     (curves, again)
@@ -28,7 +28,7 @@ pub(super) fn measure(tree: &ProcessTree, nodes: &mut [Node], node_of: &[u32]) -
 
 /// Sets the peak of each job to the maximum sum of the peaks of images that ran at the same time, and its shared memory
 /// to that of its largest image.
-fn peaks(tree: &ProcessTree, nodes: &mut [Node], node_of: &[u32], sharing: &Sharing) {
+fn peaks(tree: &ProcessTree, nodes: &mut [Node], node_of: &[u32], sharing: &SharedMemory) {
     // Starts and ends of the images of each job.
     let mut changes: Vec<(u32, i64, bool, u64)> = Vec::new();
     let mut largest = vec![0; nodes.len()];

@@ -2,7 +2,7 @@
 
 use barrow_analyzer::ProcessId;
 
-use super::sharing::Shared;
+use super::sharing::SharedBytes;
 use crate::tree::{Process, ProcessTree, duration};
 
 /// A job, or something that starts jobs.
@@ -39,7 +39,7 @@ pub(super) struct NodeMemory {
     /// Minimum of the average.
     pub(super) mean: f64,
     /// The number of its program, and the memory shared with other jobs of that program.
-    pub(super) shares: Option<(u32, Shared)>,
+    pub(super) shares: Option<(u32, SharedBytes)>,
 }
 
 /// The need of one node for the progress of another.

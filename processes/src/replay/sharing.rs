@@ -29,7 +29,7 @@ const SMALL: u64 = 4;
 
 /// The memory that each process of a program shares with the others, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Shared {
+pub(super) struct SharedBytes {
     /// As estimated from samples; 0 if they do not tell.
     pub(super) likely: f64,
     /// Maximum.
@@ -38,11 +38,11 @@ pub(super) struct Shared {
 
 /// The memory shared by the processes of each program.
 #[derive(Debug, Clone)]
-pub(super) struct Sharing {
-    programs: HashMap<StringId, Shared, RandomState>,
+pub(super) struct SharedMemory {
+    programs: HashMap<StringId, SharedBytes, RandomState>,
 }
 
-impl Sharing {
+impl SharedMemory {
     pub(super) fn of(tree: &ProcessTree) -> Self {
         let (told, measured) = (told(tree), measured(tree));
         // The smallest and the largest peak, and the number of peaks.
@@ -57,21 +57,21 @@ impl Sharing {
             let shared = match measured.get(&program).or_else(|| told.get(&program)) {
                 Some(&bytes) => {
                     let bytes = bytes.min(smallest as f64);
-                    Shared { likely: bytes, most: bytes }
+                    SharedBytes { likely: bytes, most: bytes }
                 }
                 None if images > 1 => {
                     let is_code = images >= FEW_PROCESSES && smallest <= largest / SMALL;
-                    Shared { likely: if is_code { smallest as f64 } else { 0.0 }, most: smallest as f64 }
+                    SharedBytes { likely: if is_code { smallest as f64 } else { 0.0 }, most: smallest as f64 }
                 }
                 None => return None,
             };
             Some((program, shared))
         };
-        Sharing { programs: peaks.into_iter().filter_map(of).collect() }
+        SharedMemory { programs: peaks.into_iter().filter_map(of).collect() }
     }
 
     /// The program of an image, and the memory it shares with others that execute the same program.
-    pub(super) fn of_image(&self, tree: &ProcessTree, image: &Image) -> Option<(StringId, Shared)> {
+    pub(super) fn of_image(&self, tree: &ProcessTree, image: &Image) -> Option<(StringId, SharedBytes)> {
         let program = tree.program(image).executable?;
         Some((program, *self.programs.get(&program)?))
     }
@@ -98,7 +98,7 @@ fn measured(tree: &ProcessTree) -> HashMap<StringId, f64, RandomState> {
     // The last sample that has each image, counted from 1.
     let mut seen = vec![0u32; tree.images().len()];
     for (number, sample) in (1u32..).zip(tree.samples()) {
-        let together = Together::of(tree, &sample, |image| seen[image.index()] + 1 == number && number > 1);
+        let together = SampledPrograms::of(tree, &sample, |image| seen[image.index()] + 1 == number && number > 1);
         for &(id, bytes) in sample.bytes {
             let image = tree.image(id);
             let Some(program) = tree.program(image).executable.filter(|_| !image.is_forked) else { continue };
@@ -113,12 +113,12 @@ fn measured(tree: &ProcessTree) -> HashMap<StringId, f64, RandomState> {
 }
 
 /// The processes of each program in a sample.
-pub(super) struct Together {
+pub(super) struct SampledPrograms {
     /// Number of processes, and number of those that are not settled.
     programs: HashMap<StringId, (u32, u32), RandomState>,
 }
 
-impl Together {
+impl SampledPrograms {
     /// `is_settled` says whether an image had time to load the program that it executes.
     pub(super) fn of(tree: &ProcessTree, sample: &Sample<'_>, is_settled: impl Fn(ImageId) -> bool) -> Self {
         let mut programs: HashMap<StringId, (u32, u32), RandomState> = HashMap::default();
@@ -128,7 +128,7 @@ impl Together {
                 *of = (of.0.saturating_add(1), of.1.saturating_add(u32::from(!is_settled(image))));
             }
         }
-        Together { programs }
+        SampledPrograms { programs }
     }
 
     /// Number of processes that execute the program of an image; at least 1.

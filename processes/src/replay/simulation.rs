@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 
 use barrow_analyzer::ProcessId;
 
-use super::held::Held;
+use super::held::RunningMemory;
 use super::node::Node;
 use super::queue::Queue;
 use super::range::MemoryRange;
@@ -41,7 +41,7 @@ pub(super) struct Limits<'l> {
 
 /// The result wanted from a replay.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Asked {
+enum ReplayGoal {
     Time,
     Memory,
     /// The nodes that run when the memory is added up for this time.
@@ -89,7 +89,7 @@ const SURE: (f64, f64) = (0.25, 0.75);
 struct Simulation<'p> {
     schedule: &'p Schedule,
     nodes: &'p [Node],
-    asked: Asked,
+    asked: ReplayGoal,
     now: f64,
     /// The second clock.
     work: f64,
@@ -105,7 +105,7 @@ struct Simulation<'p> {
     missing: Vec<u32>,
     /// Children that each node still waits for before it ends.
     children_left: Vec<u32>,
-    held: Held,
+    held: RunningMemory,
     holders: Vec<(ProcessId, u64)>,
     outcome: Outcome,
 }
@@ -115,14 +115,14 @@ const BEGUN: u32 = u32::MAX;
 
 /// The duration of a replay.
 pub(super) fn time(schedule: &Schedule, nodes: &[Node], limits: Limits<'_>) -> u64 {
-    let mut simulation = Simulation::new(schedule, nodes, limits, Asked::Time);
+    let mut simulation = Simulation::new(schedule, nodes, limits, ReplayGoal::Time);
     simulation.run();
     simulation.outcome.wall_ns
 }
 
 /// The duration and memory of a replay.
 pub(super) fn outcome(schedule: &Schedule, limits: Limits<'_>) -> Outcome {
-    let mut simulation = Simulation::new(schedule, &schedule.nodes, limits, Asked::Memory);
+    let mut simulation = Simulation::new(schedule, &schedule.nodes, limits, ReplayGoal::Memory);
     simulation.run();
     let most = simulation.held.most;
     let likely = most.likely.max(0.0);
@@ -137,13 +137,13 @@ pub(super) fn outcome(schedule: &Schedule, limits: Limits<'_>) -> Outcome {
 
 /// The holders of the peak memory of an outcome with these limits, with bytes; shared memory counts in each.
 pub(super) fn holders(schedule: &Schedule, limits: Limits<'_>, outcome: &Outcome) -> Vec<(ProcessId, u64)> {
-    let mut simulation = Simulation::new(schedule, &schedule.nodes, limits, Asked::Holders(outcome.look));
+    let mut simulation = Simulation::new(schedule, &schedule.nodes, limits, ReplayGoal::Holders(outcome.look));
     simulation.run();
     simulation.holders
 }
 
 impl<'p> Simulation<'p> {
-    fn new(schedule: &'p Schedule, nodes: &'p [Node], limits: Limits<'_>, asked: Asked) -> Self {
+    fn new(schedule: &'p Schedule, nodes: &'p [Node], limits: Limits<'_>, asked: ReplayGoal) -> Self {
         let mut missing: Vec<u32> = nodes.iter().map(|node| u32::from(node.starter.is_some())).collect();
         schedule.needs.iter().for_each(|need| missing[need.of as usize] += 1);
         let mut children_left = vec![0u32; nodes.len()];
@@ -165,7 +165,7 @@ impl<'p> Simulation<'p> {
             running: BinaryHeap::new(),
             missing,
             children_left,
-            held: Held::new(if asked == Asked::Time { 0 } else { nodes.len() }),
+            held: RunningMemory::new(if asked == ReplayGoal::Time { 0 } else { nodes.len() }),
             holders: Vec::new(),
             outcome: Outcome::default(),
         }
@@ -257,7 +257,7 @@ impl<'p> Simulation<'p> {
         } else if of.is_job {
             self.run_job(node);
         } else {
-            if self.asked != Asked::Time {
+            if self.asked != ReplayGoal::Time {
                 self.held.begin_starter(node, of);
                 self.look();
             }
@@ -282,7 +282,7 @@ impl<'p> Simulation<'p> {
                 self.when_done(of, part, Event::Met(need as u32));
             }
         }
-        if self.asked != Asked::Time {
+        if self.asked != ReplayGoal::Time {
             self.held.begin_job(node, of, self.work);
             self.lead(node, 0.0, 0);
             if of.memory.mean > 0.0 {
@@ -321,11 +321,11 @@ impl<'p> Simulation<'p> {
     }
 
     fn look(&mut self) {
-        if self.asked == Asked::Time {
+        if self.asked == ReplayGoal::Time {
             return;
         }
         let look = self.held.look(self.work);
-        if self.asked == Asked::Holders(look) {
+        if self.asked == ReplayGoal::Holders(look) {
             let holder = |(id, bytes): (u32, f64)| (self.nodes[id as usize].process, bytes as u64);
             self.holders = self.held.holders(self.nodes).map(holder).collect();
         }
@@ -341,7 +341,7 @@ impl<'p> Simulation<'p> {
                 self.queue.give_back(of.pool);
             }
         }
-        if self.asked != Asked::Time {
+        if self.asked != ReplayGoal::Time {
             if of.is_job {
                 self.held.end_job(node, of, self.work);
             } else {

@@ -13,7 +13,7 @@ use crate::tree::{ProcessTree, duration};
 const SLOT_IS_FREE_NS: u64 = 20_000_000;
 
 /// The state when a node begins.
-struct Before {
+struct StartState {
     /// The start of its starter, and that of the starter's first child.
     starter_ns: i64,
     first_ns: i64,
@@ -29,7 +29,7 @@ struct Before {
     starter_waited_ns: u64,
 }
 
-impl Before {
+impl StartState {
     /// Starts a child of a script after the sibling that ended last, and returns that sibling.
     fn in_turn(&self, node: &mut Node, began_ns: i64) -> Option<u32> {
         let from = self.last_ended.map_or(self.starter_ns, |(_, end)| end);
@@ -105,7 +105,7 @@ pub(super) fn times(
         let starter = node.starter.map(|starter| nodes[starter as usize].process);
         let starter_waited_ns =
             waited_ns[place].get_or_insert_with(|| starter.map_or(0, |starter| waited(tree, starter)));
-        let mut before = Before {
+        let mut before = StartState {
             starter_ns: starter.map_or(tree.span_ns().0, |starter| tree.process(starter).began_ns),
             first_ns,
             last_ended: last_ended[place],
