@@ -55,7 +55,7 @@ pub fn knob_shares(sample: &Sample, knobs: &[KnobValues]) -> Vec<Share> {
 }
 
 /// A division of groups into classes.
-struct Classing {
+struct Classification {
     modulus: Option<u64>,
     class: Vec<usize>,
     sizes: Vec<f64>,
@@ -74,7 +74,7 @@ fn share(knob: usize, values: &KnobValues, groups: usize, kept: &[usize], ranks:
     if moduli.is_empty() && distinct(&values).len() * 2 > values.len() {
         return None;
     }
-    let classings: Vec<Classing> = std::iter::once(None)
+    let classings: Vec<Classification> = std::iter::once(None)
         .chain(moduli.iter().copied().map(Some))
         .filter_map(|modulus| classing(&values, modulus))
         .collect();
@@ -99,7 +99,7 @@ fn share(knob: usize, values: &KnobValues, groups: usize, kept: &[usize], ranks:
 }
 
 /// The largest share, and its modulus. Of equal shares the first one counts, which is the simplest.
-fn best(classings: &[Classing], ranks: &[f64]) -> Option<(f64, Option<u64>)> {
+fn best(classings: &[Classification], ranks: &[f64]) -> Option<(f64, Option<u64>)> {
     let shares = classings.iter().map(|classing| (explained(classing, ranks), classing.modulus));
     shares.reduce(|best, next| if best.0 >= next.0 { best } else { next })
 }
@@ -127,7 +127,7 @@ fn without_order(ranks: &[f64]) -> Vec<f64> {
 
 /// Classes of equal values, or of neighbouring ones if there are many; `None` if there is one class, or nearly as many
 /// classes as values.
-fn classing(values: &[u64], modulus: Option<u64>) -> Option<Classing> {
+fn classing(values: &[u64], modulus: Option<u64>) -> Option<Classification> {
     let values: Vec<u64> = values.iter().map(|value| modulus.map_or(*value, |modulus| value % modulus)).collect();
     let mut ordered = values.clone();
     ordered.sort_unstable();
@@ -143,7 +143,7 @@ fn classing(values: &[u64], modulus: Option<u64>) -> Option<Classing> {
     let mut sizes = vec![0.0; MOST_CLASSES];
     class.iter().for_each(|&class| sizes[class] += 1.0);
     let count = sizes.iter().filter(|size| **size > 0.0).count();
-    (count > 1 && values.len() > count + 1).then_some(Classing { modulus, class, sizes })
+    (count > 1 && values.len() > count + 1).then_some(Classification { modulus, class, sizes })
 }
 
 /// Each value once, in order.
@@ -155,7 +155,7 @@ fn distinct(values: &[u64]) -> Vec<u64> {
 }
 
 /// The share of the variance of ranks between the classes, corrected for chance.
-fn explained(classing: &Classing, ranks: &[f64]) -> f64 {
+fn explained(classing: &Classification, ranks: &[f64]) -> f64 {
     let n = ranks.len() as f64;
     let mean = ranks.iter().sum::<f64>() / n;
     let mut sums = vec![0.0; classing.sizes.len()];

@@ -115,7 +115,7 @@ impl Mixture {
             right: wide,
             log_likelihood: f64::MIN,
         };
-        let mut room = Room::default();
+        let mut room = Buffers::default();
         for _ in 0..STEPS {
             let before = mixture.log_likelihood;
             mixture.improve(values, least_scale, &mut room);
@@ -127,7 +127,7 @@ impl Mixture {
     }
 
     /// Takes one step. The likelihood is that of the mixture before it. `room` keeps memory between steps.
-    fn improve(&mut self, values: &[f64], least_scale: f64, room: &mut Room) {
+    fn improve(&mut self, values: &[f64], least_scale: f64, room: &mut Buffers) {
         let n = values.len();
         room.all.clear();
         room.all.resize(n, 0.0);
@@ -206,7 +206,7 @@ impl Mixture {
 
 /// Memory reused by the steps.
 #[derive(Default)]
-struct Room {
+struct Buffers {
     /// The densities of all values in the first mode, then in the next.
     of_modes: Vec<f64>,
     /// The density of each value, then its reciprocal.
@@ -341,7 +341,7 @@ mod tests {
             let mut mixture = Mixture { peaks, weights, left, right, log_likelihood: f64::MIN };
             for _ in 0..5 {
                 let expected = improved(&mixture, &values, 1e-3);
-                mixture.improve(&values, 1e-3, &mut Room::default());
+                mixture.improve(&values, 1e-3, &mut Buffers::default());
                 let numbers = |mixture: &Mixture| {
                     let [left, right, likelihood] = [mixture.left, mixture.right, mixture.log_likelihood];
                     [&mixture.peaks[..], &mixture.weights, &[left, right, likelihood]].concat()
