@@ -12,10 +12,10 @@ pub(crate) struct Asset {
     /// Its path.
     pub(crate) path: &'static str,
     bytes: &'static [u8],
-    packed: OnceLock<Packed>,
+    packed: OnceLock<PackedAsset>,
 }
 
-struct Packed {
+struct PackedAsset {
     gzip: Bytes,
     tag: String,
 }
@@ -111,7 +111,7 @@ impl Asset {
             };
             // The last eight bytes of a gzip stream are a checksum and the length.
             let tag = gzip[gzip.len() - 8..].iter().map(|byte| format!("{byte:02x}")).collect();
-            Packed { gzip: gzip.into(), tag }
+            PackedAsset { gzip: gzip.into(), tag }
         });
         (packed.gzip.clone(), &packed.tag)
     }

@@ -26,7 +26,7 @@ pub(crate) enum Body {
 }
 
 /// A body, and the request that it answers. The connection does not yield to another one until the body has been sent.
-pub(crate) struct Held {
+pub(crate) struct HeldBody {
     pub(crate) body: Body,
     #[expect(dead_code, reason = "the request is over when it is dropped")]
     pub(crate) busy: Busy,
@@ -61,7 +61,7 @@ impl hyper::body::Body for Body {
     }
 }
 
-impl hyper::body::Body for Held {
+impl hyper::body::Body for HeldBody {
     type Data = Bytes;
     type Error = Broken;
 

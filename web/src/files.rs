@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use crate::templates::Templates;
 
-use self::place::Place;
-use self::scan::Found;
+use self::place::ServedPath;
+use self::scan::FoundFile;
 pub(crate) use self::served::{Served, Unready};
 
 /// The files of the operands, and those found in their folders.
@@ -43,8 +43,9 @@ impl Files {
         for path in &named {
             check(path)?;
         }
-        let named =
-            named.into_iter().map(|path| Found { name: scan::file_name(&path), place: Place { path, within: None } });
+        let named = named
+            .into_iter()
+            .map(|path| FoundFile { name: scan::file_name(&path), place: ServedPath { path, within: None } });
         let served = Mutex::default();
         let files = Files { folders, version, served, next_scan: Mutex::new(Instant::now()) };
         files.add(named, templates);
@@ -90,7 +91,7 @@ impl Files {
     }
 
     /// Adds files that are not in the list. A name that another file has gets a number.
-    fn add(&self, found: impl Iterator<Item = Found>, templates: &Templates) {
+    fn add(&self, found: impl Iterator<Item = FoundFile>, templates: &Templates) {
         let known = self.all();
         let known: HashSet<&Path> = known.iter().map(|file| file.path()).collect();
         for file in found.filter(|file| !known.contains(file.place.path.as_path())) {

@@ -24,7 +24,7 @@ pub(crate) type Kind = (usize, &'static str);
 
 /// The places of a server.
 #[derive(Clone)]
-pub(crate) struct Places {
+pub(crate) struct QuestionSlots {
     new: Arc<Semaphore>,
     long: Arc<Semaphore>,
     /// Kinds whose last question was slow: further ones wait for the places of these at once.
@@ -32,19 +32,19 @@ pub(crate) struct Places {
 }
 
 /// A place, until it is dropped.
-pub(crate) struct Place {
+pub(crate) struct QuestionSlot {
     #[expect(dead_code, reason = "the place is free when it is dropped")]
     permit: Arc<Mutex<OwnedSemaphorePermit>>,
 }
 
-impl Places {
+impl QuestionSlots {
     pub(crate) fn new() -> Self {
         let [new, long] = [MOST_NEW, MOST_LONG].map(|most| Arc::new(Semaphore::new(most)));
-        Places { new, long, long_kinds: Arc::default() }
+        QuestionSlots { new, long, long_kinds: Arc::default() }
     }
 
     /// Waits for a place, and reports that; `None` if the request was abandoned.
-    pub(crate) async fn take(&self, kind: Kind, reporter: &Reporter) -> Option<Place> {
+    pub(crate) async fn take(&self, kind: Kind, reporter: &Reporter) -> Option<QuestionSlot> {
         if let Ok(permit) = Arc::clone(self.places_of(kind)).try_acquire_owned() {
             return Some(self.watched(kind, permit));
         }
@@ -67,7 +67,7 @@ impl Places {
     }
 
     /// A place whose question moves to another one if it is slow.
-    fn watched(&self, kind: Kind, permit: OwnedSemaphorePermit) -> Place {
+    fn watched(&self, kind: Kind, permit: OwnedSemaphorePermit) -> QuestionSlot {
         let permit = Arc::new(Mutex::new(permit));
         let (places, place) = (self.clone(), Arc::downgrade(&permit));
         tokio::spawn(async move {
@@ -87,6 +87,6 @@ impl Places {
                 *place.lock() = permit;
             }
         });
-        Place { permit }
+        QuestionSlot { permit }
     }
 }

@@ -15,7 +15,7 @@ const MOST_ROWS: usize = 1_000;
 const MOST_WORDS: usize = 64;
 
 /// A parsed request.
-pub(crate) struct Asked {
+pub(crate) struct ParsedRequest {
     pub(crate) file: usize,
     pub(crate) snapshot: SnapshotName,
     pub(crate) question: Question,
@@ -25,7 +25,7 @@ pub(crate) struct Asked {
     pub(crate) window: Option<(u64, usize)>,
 }
 
-impl Asked {
+impl ParsedRequest {
     /// Parses the part after `?`. Refuses lines that are not questions, and questions that do anything but read the
     /// recording.
     pub(crate) fn of_query(query: &str, name_of: impl Fn(usize) -> Option<String>) -> Result<Self, Refusal> {
@@ -56,7 +56,7 @@ impl Asked {
                 Some((from.unwrap_or(0), rows.map_or(MOST_ROWS, |rows| rows.min(MOST_ROWS as u64) as usize)))
             }
         };
-        Ok(Asked { file, snapshot, question, without, lets, window })
+        Ok(ParsedRequest { file, snapshot, question, without, lets, window })
     }
 }
 
@@ -134,8 +134,8 @@ fn quoted(word: &str) -> String {
 mod tests {
     use super::*;
 
-    fn of(query: &str) -> Result<Asked, Refusal> {
-        Asked::of_query(query, |file| (file == 0).then(|| "it's.barrow".to_owned()))
+    fn of(query: &str) -> Result<ParsedRequest, Refusal> {
+        ParsedRequest::of_query(query, |file| (file == 0).then(|| "it's.barrow".to_owned()))
     }
 
     #[test]

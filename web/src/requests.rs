@@ -21,7 +21,7 @@ use crate::encoder::Encoder;
 use crate::error::Refusal;
 use crate::files::{Files, Served, Unready};
 use crate::guard::{Guard, HEADERS};
-use crate::places::Places;
+use crate::places::QuestionSlots;
 use crate::templates::Templates;
 use crate::verbs;
 
@@ -31,7 +31,7 @@ pub(crate) struct App {
     pub(crate) files: Files,
     pub(crate) templates: Templates,
     /// The places where questions are answered.
-    pub(crate) places: Places,
+    pub(crate) places: QuestionSlots,
     /// Permits to make a CSV file. A download that the browser pauses keeps its permit, and must not block questions.
     pub(crate) downloads: Arc<Semaphore>,
 }

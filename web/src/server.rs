@@ -15,13 +15,13 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 
-use crate::body::Held;
+use crate::body::HeldBody;
 use crate::connection::Connection;
 use crate::connections::{Connections, Seated};
 use crate::error::WebError;
 use crate::files::Files;
 use crate::guard::Guard;
-use crate::places::{MOST_QUESTIONS, Places};
+use crate::places::{MOST_QUESTIONS, QuestionSlots};
 use crate::requests::{App, respond};
 use crate::templates::Templates;
 
@@ -74,7 +74,7 @@ impl Server {
             .map_err(|source| WebError::Port { port, source })?;
         let guard = Guard::new(listener.local_addr()?.port())?;
         let downloads = Arc::new(Semaphore::new(MOST_DOWNLOADS));
-        let app = Arc::new(App { guard, files, templates, places: Places::new(), downloads });
+        let app = Arc::new(App { guard, files, templates, places: QuestionSlots::new(), downloads });
         Ok(Server { listener, app, fragment: options.fragment })
     }
 
@@ -125,7 +125,7 @@ async fn serve(stream: TcpStream, app: Arc<App>, seated: Seated) {
     let _ = stream.set_nodelay(true);
     let service = service_fn(|request: Request<Incoming>| {
         let (app, busy) = (Arc::clone(&app), seated.request());
-        async move { Ok::<_, Infallible>(respond(&app, &request).await.map(|body| Held { body, busy })) }
+        async move { Ok::<_, Infallible>(respond(&app, &request).await.map(|body| HeldBody { body, busy })) }
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES);

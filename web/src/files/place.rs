@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 /// The path of a file. The file there may change while it is served.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct ServedPath {
     pub(super) path: PathBuf,
     /// The folder that it must not leave, without links; `None` for a file given as an operand.
     pub(super) within: Option<Arc<Path>>,
 }
 
-impl Place {
+impl ServedPath {
     /// The reason why the file may not be opened: a pipe or a device, on which an open blocks, or a link out of the
     /// folder. A missing file passes; opening it fails.
     pub(super) fn problem(&self) -> Option<&'static str> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use barrow_query::is_readable;
 
-use super::place::Place;
+use super::place::ServedPath;
 
 /// Depth of the search below a folder.
 const DEPTH: usize = 3;
@@ -16,14 +16,14 @@ const MOST_FILES: usize = 1_000;
 const MOST_ENTRIES: usize = 20_000;
 
 /// A file that can be served.
-pub(super) struct Found {
+pub(super) struct FoundFile {
     pub(super) name: String,
-    pub(super) place: Place,
+    pub(super) place: ServedPath,
 }
 
 /// The files in a folder that barrow reads, by name. Links out of the folder, hidden files, and files that barrow
 /// stores beside recordings are left out.
-pub(super) fn files(folder: &Path) -> Vec<Found> {
+pub(super) fn files(folder: &Path) -> Vec<FoundFile> {
     let Ok(top) = folder.canonicalize().map(Arc::<Path>::from) else { return Vec::new() };
     let (mut found, mut seen) = (Vec::new(), 0);
     let mut open = vec![(folder.to_owned(), String::new(), 0)];
@@ -46,9 +46,9 @@ pub(super) fn files(folder: &Path) -> Vec<Found> {
                 }
                 continue;
             }
-            let place = Place { path, within: Some(Arc::clone(&top)) };
+            let place = ServedPath { path, within: Some(Arc::clone(&top)) };
             if place.problem().is_none() && is_readable(&place.path).unwrap_or(false) {
-                found.push(Found { name, place });
+                found.push(FoundFile { name, place });
             }
         }
     }

@@ -9,7 +9,7 @@ use barrow_query::{OpenFile, QueryError, Recognised, Watcher, recognise};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use super::place::Place;
+use super::place::ServedPath;
 use crate::reporter::Reporter;
 use crate::templates::Templates;
 
@@ -28,7 +28,7 @@ const OTHER_FILE: &str = "it was opened again while it was imported";
 pub(crate) struct Served {
     pub(crate) number: usize,
     name: String,
-    place: Place,
+    place: ServedPath,
     state: Mutex<State>,
 }
 
@@ -66,7 +66,7 @@ pub(crate) enum Unready {
 }
 
 impl Served {
-    pub(super) fn new(number: usize, name: String, place: Place, templates: &Templates) -> Self {
+    pub(super) fn new(number: usize, name: String, place: ServedPath, templates: &Templates) -> Self {
         let state = State::open(&place, templates);
         Served { number, name, place, state: Mutex::new(state) }
     }
@@ -198,7 +198,7 @@ impl Served {
 
 impl State {
     /// Opens files that can be opened at once: recordings, and dumps that were imported before.
-    fn open(place: &Place, templates: &Templates) -> Self {
+    fn open(place: &ServedPath, templates: &Templates) -> Self {
         let mut state = State {
             kind: Kind::Unknown,
             file: None,
@@ -255,7 +255,7 @@ impl State {
     }
 
     /// Checks whether the file has grown, or was replaced.
-    fn look(&mut self, number: usize, place: &Place, templates: &Templates) {
+    fn look(&mut self, number: usize, place: &ServedPath, templates: &Templates) {
         if self.is_replaced {
             return;
         }

@@ -20,7 +20,7 @@ use crate::body::{Body, Broken};
 use crate::encoder::Encoder;
 use crate::error::{Fault, Refusal};
 use crate::places::Kind;
-use crate::question::Asked;
+use crate::question::ParsedRequest;
 use crate::reporter::{Reporter, StopOnDrop};
 use crate::templates::Key;
 
@@ -53,7 +53,7 @@ impl<T: Serialize> Event<T> {
 
 /// Answers a question.
 pub(super) async fn ask(app: &Arc<App>, query: &str, gzip: bool) -> Result<Response<Body>, Refusal> {
-    let asked = Asked::of_query(query, |file| app.files.get(file).map(|file| file.name().to_owned()))?;
+    let asked = ParsedRequest::of_query(query, |file| app.files.get(file).map(|file| file.name().to_owned()))?;
     let reporter = Reporter::new();
     let (shared, follower) = (Arc::clone(app), reporter.clone());
     let kind = (asked.file, asked.question.command.name);
@@ -62,7 +62,7 @@ pub(super) async fn ask(app: &Arc<App>, query: &str, gzip: bool) -> Result<Respo
 
 /// An answer with the requested part of its last table.
 #[derive(Serialize)]
-struct Windowed {
+struct WindowedAnswer {
     #[serde(flatten)]
     answer: Answer,
     from: u64,
@@ -83,7 +83,7 @@ impl From<QueryError> for Failure {
     }
 }
 
-fn answer(app: &App, asked: &Asked, reporter: &Reporter) -> Result<Vec<u8>, Failure> {
+fn answer(app: &App, asked: &ParsedRequest, reporter: &Reporter) -> Result<Vec<u8>, Failure> {
     let file = app.files.get(asked.file).ok_or_else(|| Failure::Refused(failed()))?;
     let (file, revision) = file.open(&app.templates).map_err(|unready| Failure::Refused(unready.into()))?;
     let mut session = app.templates.session(&key(asked, revision), &file, reporter)?;
@@ -104,12 +104,12 @@ fn answer(app: &App, asked: &Asked, reporter: &Reporter) -> Result<Vec<u8>, Fail
         answer = answer.cut(format!("the first {MOST_ROWS} of {rows} rows; windows of rows and CSV have all"));
     }
     let elapsed_ms = reporter.elapsed_ms();
-    let windowed = Windowed { answer, from, rows_total, elapsed_ms, revision: revision.to_string() };
+    let windowed = WindowedAnswer { answer, from, rows_total, elapsed_ms, revision: revision.to_string() };
     Ok(Event::Answer(windowed).line())
 }
 
 /// The context of the session of a question.
-pub(super) fn key(asked: &Asked, revision: u64) -> Key {
+pub(super) fn key(asked: &ParsedRequest, revision: u64) -> Key {
     let is_plain = asked.without.is_empty() && asked.lets.is_empty();
     let snapshot: Option<SnapshotName> = (!is_plain).then_some(asked.snapshot);
     Key { file: asked.file, revision, snapshot, lets: asked.lets.clone(), without: asked.without.clone() }

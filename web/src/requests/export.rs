@@ -13,7 +13,7 @@ use super::answering::{Failure, key};
 use super::{App, failed};
 use crate::body::{Body, Broken};
 use crate::error::{Fault, Refusal};
-use crate::question::Asked;
+use crate::question::ParsedRequest;
 use crate::reporter::{Reporter, StopOnDrop};
 
 /// Bytes sent at a time.
@@ -23,7 +23,7 @@ const WAITING: usize = 8;
 
 /// The rows of the answer to a question, as a file.
 pub(super) async fn csv(app: &Arc<App>, query: &str) -> Result<Response<Body>, Refusal> {
-    let asked = Asked::of_query(query, |file| app.files.get(file).map(|file| file.name().to_owned()))?;
+    let asked = ParsedRequest::of_query(query, |file| app.files.get(file).map(|file| file.name().to_owned()))?;
     let reporter = Reporter::new();
     let stop = StopOnDrop(reporter.clone());
     let name = format!("barrow-{}.csv", asked.question.command.name);
@@ -43,7 +43,7 @@ pub(super) async fn csv(app: &Arc<App>, query: &str) -> Result<Response<Body>, R
     Ok(response.body(Body::Pieces(receiver, Some(stop))).expect("these headers are valid"))
 }
 
-fn write(app: &App, asked: &Asked, reporter: &Reporter, out: &mut Pieces) -> Result<(), Failure> {
+fn write(app: &App, asked: &ParsedRequest, reporter: &Reporter, out: &mut Pieces) -> Result<(), Failure> {
     let file = app.files.get(asked.file).ok_or_else(|| Failure::Refused(failed()))?;
     let (file, revision) = file.open(&app.templates).map_err(|unready| Failure::Refused(unready.into()))?;
     let mut session = app.templates.session(&key(asked, revision), &file, reporter)?;
