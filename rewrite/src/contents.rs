@@ -17,6 +17,6 @@ pub(crate) mod vocabulary;
 pub(crate) use class::{Class, Treatment};
 pub use parts::FilePart;
 pub(crate) use parts::file_parts;
-pub(crate) use rows::{Named, columns_strings, commit_strings};
+pub(crate) use rows::{StringRow, columns_strings, commit_strings};
 pub(crate) use uses::{Contents, Fields, Uses, rows_of};
 pub use vocabulary::TEXTS_FACT as REPLACED_TEXTS;

@@ -41,12 +41,12 @@ pub use strings::StringCounts;
 use crate::contents::vocabulary::{
     DAMAGED_FACT, KEY_FACT, NAMES_FACT, NUMBERS_FACT, REDACTED_BY_FACT, TEXTS_FACT, Vocabulary, Words,
 };
-use crate::contents::{Contents, Fields, Named, Uses, columns_strings, commit_strings, file_parts, rows_of};
+use crate::contents::{Contents, Fields, StringRow, Uses, columns_strings, commit_strings, file_parts, rows_of};
 use crate::copy::{Copy, refuse_same_file, write_anew};
 use crate::error::{Result, RewriteError, check};
 use names::Names;
 use numbers::Numbers;
-use strings::{NewStrings, Replacing};
+use strings::{NewStrings, StringReplacements};
 use texts::Texts;
 
 /// The zstd level of re-encoded parts.
@@ -120,13 +120,13 @@ pub fn redact(
     let strings = NewStrings::new(known.tables, &uses);
     let kept: Vec<TextPattern> = options.keep_matching.iter().map(|(_, pattern)| pattern.clone()).collect();
     let names = (!options.keep_names).then_some(Names { key: &key, kept: &kept, words: &words });
-    let replacing = Replacing { texts: Texts { key: &key }, names };
+    let replacing = StringReplacements { texts: Texts { key: &key }, names };
     let numbers = (!options.keep_numbers).then_some(Numbers { key: &key });
     let flips = flips(recording, &fields, &key)?;
     let compressor = Compressor::new(Compression::Zstd(LEVEL)).map_err(encoding("STRINGS"))?;
     let all: u64 =
         uses.values.iter().map(|values| values.count).sum::<u64>() - uses.values[Encoding::Text as usize].count;
-    let mut redacting = Redacting {
+    let mut redacting = Redactor {
         recording,
         known,
         key: &key,
@@ -183,13 +183,13 @@ fn encoding(section: &'static str) -> impl Fn(FormatError) -> RewriteError {
 }
 
 /// A recording being redacted.
-struct Redacting<'r> {
+struct Redactor<'r> {
     recording: &'r Recording,
     known: Vocabulary<'r>,
     key: &'r Key,
     fields: &'r Fields,
     strings: NewStrings<'r>,
-    replacing: Replacing<'r>,
+    replacing: StringReplacements<'r>,
     numbers: Option<Numbers<'r>>,
     /// By field.
     flips: Vec<bool>,
@@ -200,7 +200,7 @@ struct Redacting<'r> {
     progress: &'r dyn Progress,
 }
 
-impl Redacting<'_> {
+impl Redactor<'_> {
     fn write(&mut self, copy: &mut Copy<'_>, options: &RedactOptions) -> Result<()> {
         let facts = self.facts(options)?;
         self.write_strings(copy)?;
@@ -308,12 +308,12 @@ impl Redacting<'_> {
     }
 
     /// Rewrites chunks of a table with the numbers of the new strings. Returns the offsets of the new chunks.
-    fn rewrite<R: Named>(&mut self, copy: &mut Copy<'_>, snapshot: u32, old: &[u64]) -> Result<Vec<u64>> {
+    fn rewrite<R: StringRow>(&mut self, copy: &mut Copy<'_>, snapshot: u32, old: &[u64]) -> Result<Vec<u64>> {
         self.rewrite_with::<R>(copy, snapshot, old, |_| {})
     }
 
     /// The same, with a change of each row besides its strings.
-    fn rewrite_with<R: Named>(
+    fn rewrite_with<R: StringRow>(
         &mut self,
         copy: &mut Copy<'_>,
         snapshot: u32,

@@ -91,7 +91,7 @@ pub fn repack(
     let origin = recording.serial_origin()?;
     let mut snapshots = Vec::new();
     let bytes = write_anew(recording, recording.uuid(), destination, |copy| {
-        let mut repacking = Repacking::new(recording, copy, origin, options)?;
+        let mut repacking = Repacker::new(recording, copy, origin, options)?;
         for snapshot in recording.snapshot_ids() {
             snapshots.push(repacking.snapshot(snapshot, progress)?);
         }
@@ -102,7 +102,7 @@ pub fn repack(
 }
 
 /// A recording being repacked.
-struct Repacking<'c, 'r> {
+struct Repacker<'c, 'r> {
     recording: &'r Recording,
     copy: &'c mut Copy<'r>,
     compression: Compression,
@@ -114,11 +114,11 @@ struct Repacking<'c, 'r> {
     /// The key of the fact about the pairing of a snapshot.
     paired: StringId,
     /// The last written snapshot.
-    before: Option<Written>,
+    before: Option<WrittenSnapshot>,
 }
 
 /// A written snapshot.
-struct Written {
+struct WrittenSnapshot {
     id: SnapshotId,
     whole: LoadedSnapshot,
     roots: Roots,
@@ -134,7 +134,7 @@ struct Written {
     bytes_per_object: f64,
 }
 
-impl<'c, 'r> Repacking<'c, 'r> {
+impl<'c, 'r> Repacker<'c, 'r> {
     fn new(
         recording: &'r Recording,
         copy: &'c mut Copy<'r>,
@@ -147,7 +147,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
         let compressor = Compressor::new(compression).map_err(encoding("table"))?;
         let (serials, paired) = (Serials::default(), StringId(0));
         let mut repacking =
-            Repacking { recording, copy, compression, compressor, origin, serials, strings, paired, before: None };
+            Repacker { recording, copy, compression, compressor, origin, serials, strings, paired, before: None };
         if origin == SerialOrigin::Matched {
             repacking.say_matched()?;
         }
@@ -211,7 +211,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
         let objects = whole.objects() as u64;
         let (stored_bytes, base_id) = (draft.bytes(), base.map(|base| base.id));
         self.write(id, base_id, &mut draft, pairing)?;
-        self.before = Some(Written::new(id, (draft, stored_bytes), whole, roots, base));
+        self.before = Some(WrittenSnapshot::new(id, (draft, stored_bytes), whole, roots, base));
         Ok(RepackedSnapshot { snapshot: id, base: base_id, objects, stored_bytes, pairing })
     }
 
@@ -230,7 +230,7 @@ impl<'c, 'r> Repacking<'c, 'r> {
     fn patch(
         &self,
         id: SnapshotId,
-        before: &Written,
+        before: &WrittenSnapshot,
         whole: &LoadedSnapshot,
         partners: &mut [u32],
         progress: &dyn Progress,
@@ -306,16 +306,16 @@ impl<'c, 'r> Repacking<'c, 'r> {
     }
 }
 
-impl Written {
+impl WrittenSnapshot {
     fn new(
         id: SnapshotId,
         (draft, stored_bytes): (Draft, u64),
         whole: LoadedSnapshot,
         roots: Roots,
-        base: Option<&Written>,
+        base: Option<&WrittenSnapshot>,
     ) -> Self {
         let bytes_per_object = stored_bytes as f64 / (whole.objects() as f64).max(1.0);
-        Written {
+        WrittenSnapshot {
             id,
             whole,
             roots,

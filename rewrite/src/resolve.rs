@@ -30,7 +30,7 @@ use barrow_writer::{
 
 use crate::error::{Result, RewriteError};
 
-use calls::{Calls, Node, Place, ROOT};
+use calls::{CallPlace, Calls, Node, ROOT};
 use modules::Modules;
 
 /// Options of resolving.
@@ -60,8 +60,8 @@ pub struct Resolved {
 
 /// The key of equivalent blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Alike {
-    place: Place,
+struct BlockKey {
+    place: CallPlace,
     /// The recorded type.
     type_id: TypeId,
     bytes: u64,
@@ -70,7 +70,7 @@ struct Alike {
 }
 
 /// The number of equivalent blocks.
-type Blocks = BTreeMap<Alike, u64>;
+type Blocks = BTreeMap<BlockKey, u64>;
 
 /// Writes `recording` again to `destination`, an empty file, with names instead of addresses.
 ///
@@ -103,7 +103,7 @@ pub fn resolve(
         writer.fact(&key, &value)?;
     }
     writer.own_fact(Word::of_settings("resolved by"), concat!("barrow ", env!("CARGO_PKG_VERSION")))?;
-    let mut resolving = Resolving::new(recording, &writer, &calls)?;
+    let mut resolving = Resolver::new(recording, &writer, &calls)?;
     for id in recording.snapshot_ids() {
         let blocks = count(recording, id, &calls, progress)?;
         resolving.snapshot(id, &blocks)?;
@@ -121,7 +121,7 @@ fn count(recording: &Recording, id: SnapshotId, calls: &Calls, progress: &dyn Pr
     walk(recording, id, progress, |object, _| {
         if tables.kind_role(tables.type_kind(object.type_id)) == KindRole::Object {
             let place = calls.of_site(object.site);
-            let alike = Alike { place, type_id: object.type_id, bytes: object.shallow_bytes, name: object.name };
+            let alike = BlockKey { place, type_id: object.type_id, bytes: object.shallow_bytes, name: object.name };
             *blocks.entry(alike).or_default() += 1;
         }
         Ok(())
@@ -130,7 +130,7 @@ fn count(recording: &Recording, id: SnapshotId, calls: &Calls, progress: &dyn Pr
 }
 
 /// The recording with names, and its declarations so far.
-struct Resolving<'r> {
+struct Resolver<'r> {
     recording: &'r Recording,
     writer: &'r Writer,
     calls: &'r Calls,
@@ -151,10 +151,10 @@ struct Names {
     allocated: StringId,
 }
 
-impl<'r> Resolving<'r> {
+impl<'r> Resolver<'r> {
     fn new(recording: &'r Recording, writer: &'r Writer, calls: &'r Calls) -> Result<Self, WriterError> {
         let root = writer.kind(writer.marked(Word::of_kind("root"))?, KindRole::Root)?;
-        Ok(Resolving {
+        Ok(Resolver {
             recording,
             writer,
             calls,

@@ -17,7 +17,7 @@ use crate::error::{Result, RewriteError};
 pub(crate) type Visit<'v> = &'v mut dyn FnMut(&mut StringId, Class) -> Result<()>;
 
 /// A row that may name strings.
-pub(crate) trait Named: Row {
+pub(crate) trait StringRow: Row {
     /// Calls `visit` for each string that it names.
     fn strings(&mut self, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()>;
 }
@@ -64,7 +64,7 @@ fn label(code: &mut LabelCode, visit: Visit<'_>) -> Result<()> {
     Ok(())
 }
 
-impl Named for KeyValue {
+impl StringRow for KeyValue {
     fn strings(&mut self, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         let mut pair = [(self.key, self.value)];
         pairs(&mut pair, known, visit)?;
@@ -73,19 +73,19 @@ impl Named for KeyValue {
     }
 }
 
-impl Named for Kind {
+impl StringRow for Kind {
     fn strings(&mut self, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         kind(&mut self.name, known, visit)
     }
 }
 
-impl Named for Strength {
+impl StringRow for Strength {
     fn strings(&mut self, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         kind(&mut self.name, known, visit)
     }
 }
 
-impl Named for Type {
+impl StringRow for Type {
     fn strings(&mut self, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         visit(&mut self.name, Class::TypeNames)?;
         optional(&mut self.layout, Class::TypeNames, visit)?;
@@ -94,20 +94,20 @@ impl Named for Type {
     }
 }
 
-impl Named for Shape {
+impl StringRow for Shape {
     fn strings(&mut self, _: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         self.prefix.iter_mut().try_for_each(|code| label(code, visit))?;
         if let Tail::Repeated(code) = &mut self.tail { label(code, visit) } else { Ok(()) }
     }
 }
 
-impl Named for Option<Field> {
+impl StringRow for Option<Field> {
     fn strings(&mut self, _: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         self.as_mut().map_or(Ok(()), |field| visit(&mut field.name, Class::References))
     }
 }
 
-impl Named for Site {
+impl StringRow for Site {
     fn strings(&mut self, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         optional(&mut self.function, Class::Functions, visit)?;
         optional(&mut self.file, Class::Files, visit)?;
@@ -115,26 +115,26 @@ impl Named for Site {
     }
 }
 
-impl Named for Option<WordRow> {
+impl StringRow for Option<WordRow> {
     fn strings(&mut self, _: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         self.as_mut().map_or(Ok(()), |word| visit(&mut word.text, Class::Marked))
     }
 }
 
-impl Named for Root {
+impl StringRow for Root {
     fn strings(&mut self, _: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         visit(&mut self.category, Class::Roots)?;
         optional(&mut self.label, Class::Roots, visit)
     }
 }
 
-impl Named for TypeTotals {
+impl StringRow for TypeTotals {
     fn strings(&mut self, _: Vocabulary<'_>, _: Visit<'_>) -> Result<()> {
         Ok(())
     }
 }
 
-impl Named for Thread {
+impl StringRow for Thread {
     fn strings(&mut self, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         optional(&mut self.name, Class::Threads, visit)?;
         optional(&mut self.state, Class::Threads, visit)?;
@@ -143,7 +143,7 @@ impl Named for Thread {
     }
 }
 
-impl Named for ProcessRow {
+impl StringRow for ProcessRow {
     fn strings(&mut self, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         match self {
             ProcessRow::Begin { host, program: begun, .. } => {
@@ -171,7 +171,7 @@ fn command(words: &mut [StringId], visit: Visit<'_>) -> Result<()> {
     words.iter_mut().zip(classes).try_for_each(|(word, class)| visit(word, class))
 }
 
-impl Named for MeasurementRow {
+impl StringRow for MeasurementRow {
     fn strings(&mut self, known: Vocabulary<'_>, visit: Visit<'_>) -> Result<()> {
         match self {
             MeasurementRow::Metric { name, unit, .. } => {

@@ -18,7 +18,7 @@ use barrow_format::{FieldId, StringId};
 use barrow_progress::Progress;
 
 use super::vocabulary::{Vocabulary, Words};
-use super::{Class, Named, columns_strings, commit_strings};
+use super::{Class, StringRow, columns_strings, commit_strings};
 use crate::error::{Result, RewriteError, check, in_section};
 
 /// For each string of a recording the classes it belongs to.
@@ -88,7 +88,7 @@ impl Uses {
         self.classes.get(text.index()).map_or(0, |classes| classes.load(Ordering::Relaxed))
     }
 
-    fn rows<R: Named>(&self, recording: &Recording, known: Vocabulary<'_>, offset: u64) -> Result<()> {
+    fn rows<R: StringRow>(&self, recording: &Recording, known: Vocabulary<'_>, offset: u64) -> Result<()> {
         let mut mark = |text: &mut StringId, class| self.mark(*text, class);
         rows_of::<R>(recording, offset)?.1.iter_mut().try_for_each(|row| row.strings(known, &mut mark))
     }

@@ -91,12 +91,18 @@ impl<'r> NewStrings<'r> {
     }
 
     /// The new text of an old string, which keeps its number.
-    pub(super) fn old(&self, id: StringId, text: &str, by: Replacing<'_>, counts: &mut StringCounts) -> String {
+    pub(super) fn old(
+        &self,
+        id: StringId,
+        text: &str,
+        by: StringReplacements<'_>,
+        counts: &mut StringCounts,
+    ) -> String {
         by.replace(text, treatments(self.uses.classes(id)).next(), counts)
     }
 
     /// The texts of the strings after the old ones.
-    pub(super) fn new_ones(&self, by: Replacing<'_>, counts: &mut StringCounts) -> Vec<String> {
+    pub(super) fn new_ones(&self, by: StringReplacements<'_>, counts: &mut StringCounts) -> Vec<String> {
         let added =
             self.added.iter().map(|&(id, treatment)| by.replace(self.tables.string(id), Some(treatment), counts));
         let mut all: Vec<String> = added.collect();
@@ -107,13 +113,13 @@ impl<'r> NewStrings<'r> {
 
 /// The replacements of strings.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Replacing<'k> {
+pub(super) struct StringReplacements<'k> {
     pub(super) texts: Texts<'k>,
     /// `None` if names are kept.
     pub(super) names: Option<Names<'k>>,
 }
 
-impl Replacing<'_> {
+impl StringReplacements<'_> {
     fn replace(self, text: &str, treatment: Option<Treatment>, counts: &mut StringCounts) -> String {
         match (treatment, self.names) {
             (None, _) => {

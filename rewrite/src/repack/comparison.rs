@@ -12,14 +12,14 @@ use barrow_format::patch::{ColumnFiller, EncodedGroup, RowGroup, encode_differen
 use barrow_progress::Progress;
 
 use super::draft::{Draft, FramedGroup, push};
-use super::{Written, encoding};
+use super::{WrittenSnapshot, encoding};
 use crate::error::{Result, check};
 
 impl Draft {
     /// Compares all groups of the snapshot before. False if a patch cannot hold the difference.
     pub(super) fn compare(
         &mut self,
-        before: &Written,
+        before: &WrittenSnapshot,
         whole: &LoadedSnapshot,
         tables: &Tables,
         compression: Compression,
@@ -43,7 +43,7 @@ impl Draft {
 /// Two snapshots side by side.
 struct Comparison<'a> {
     snapshot: u32,
-    before: &'a Written,
+    before: &'a WrittenSnapshot,
     after: &'a LoadedSnapshot,
     /// For each object of `after`, its row.
     row_of: &'a [u32],
@@ -53,7 +53,7 @@ struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    fn new(before: &'a Written, after: &'a LoadedSnapshot, draft: &'a Draft, tables: &'a Tables) -> Self {
+    fn new(before: &'a WrittenSnapshot, after: &'a LoadedSnapshot, draft: &'a Draft, tables: &'a Tables) -> Self {
         let (snapshot, row_of) = (draft.snapshot.0, draft.row_of.as_slice());
         let mut objects = vec![(NO_OBJECT, NO_OBJECT); draft.rows as usize];
         for (object, &row) in (0..).zip(&before.row_of) {
@@ -156,7 +156,7 @@ impl<'a> Comparison<'a> {
 /// Removes the partners of changed objects with continuations: a patch stores no continuations, so such an object is
 /// stored as a new one. The division of its references into blocks does not count.
 pub(super) fn part_changed_giants(
-    before: &Written,
+    before: &WrittenSnapshot,
     after: &LoadedSnapshot,
     tables: &Tables,
     partners: &mut [u32],
@@ -177,7 +177,7 @@ pub(super) fn part_changed_giants(
 
 /// Whether an object that has continuations, before or after, is unchanged.
 fn is_same_giant(
-    before: &Written,
+    before: &WrittenSnapshot,
     after: &LoadedSnapshot,
     tables: &Tables,
     partners: &[u32],

@@ -23,7 +23,7 @@ const ALLOCATOR: [&str; 6] = ["barrow_alloc::", "<barrow_alloc::", "__rust_", "_
 
 /// The place of blocks: calls of Rust's library are not nodes of the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Place {
+pub(super) struct CallPlace {
     /// The innermost call of the program itself.
     pub(super) node: Node,
     /// The call of Rust's library made by that call, as the number of a frame.
@@ -58,7 +58,7 @@ pub(super) struct Calls {
     frames: Vec<Frame>,
     numbers: HashMap<Frame, u32>,
     /// By site of the recording.
-    places: Vec<Place>,
+    places: Vec<CallPlace>,
 }
 
 impl Calls {
@@ -67,7 +67,7 @@ impl Calls {
     /// # Errors
     /// Errors of the analyzer.
     pub(super) fn new(recording: &Recording, modules: &mut Modules) -> Result<Self> {
-        let none = Place { node: ROOT, through: None };
+        let none = CallPlace { node: ROOT, through: None };
         let mut calls = Calls {
             tree: Tree::new(),
             frames: vec![Frame { function: None, file: None, line: None, column: None }],
@@ -106,7 +106,7 @@ impl Calls {
     }
 
     /// The place of the blocks of a site.
-    pub(super) fn of_site(&self, site: Option<SiteId>) -> Place {
+    pub(super) fn of_site(&self, site: Option<SiteId>) -> CallPlace {
         self.places[site.map(|site| site.0 as usize).filter(|&site| site < self.places.len()).unwrap_or(0)]
     }
 
@@ -135,7 +135,7 @@ impl Calls {
 
     /// The place where a chain of calls ends in the program itself, without the calls of Rust's library on the way. A
     /// chain of library calls only is kept.
-    fn place(&mut self, all: &Tree, whole: Node) -> Place {
+    fn place(&mut self, all: &Tree, whole: Node) -> CallPlace {
         let (mut chain, mut node) = (Vec::new(), whole);
         while node != ROOT {
             let (caller, frame) = all.nodes[node as usize];
@@ -151,7 +151,7 @@ impl Calls {
         let through = innermost.and_then(|at| chain[..at].last().copied());
         let through = through.filter(|&frame| !is_allocator(&self.frames[frame as usize]));
         let node = own.iter().rev().fold(ROOT, |caller, &frame| self.tree.call(caller, frame));
-        Place { node, through }
+        CallPlace { node, through }
     }
 }
 
