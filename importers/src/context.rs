@@ -103,11 +103,11 @@ impl Outcome {
 /// that the snapshots and runs of several dumps can be compared.
 pub(crate) struct Vocabulary<'w> {
     writer: &'w Writer,
-    declared: Mutex<Declared>,
+    declared: Mutex<DeclaredRows>,
 }
 
 #[derive(Default)]
-struct Declared {
+struct DeclaredRows {
     /// The texts in the keys of types, each once.
     texts: HashSet<Arc<str>>,
     /// Texts that importers shortened before they reached the writer.
@@ -146,7 +146,7 @@ struct SiteKey {
     attributes: Vec<(StringId, StringId)>,
 }
 
-impl Declared {
+impl DeclaredRows {
     /// Returns the shared copy of a text, as the recording stores it.
     fn text(&mut self, text: &str) -> Arc<str> {
         let text = Shortened::default().shorten(text, MAX_TEXT_BYTES);

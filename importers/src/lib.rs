@@ -107,7 +107,7 @@ pub fn totals(
 ) -> Result<Option<Counted>, ImportError> {
     let Some(dump) = intake::dump::Dump::open_plain(source)? else { return Ok(None) };
     let Some(totals) = recognise(dump.bytes()).and_then(|format| format.0.totals) else { return Ok(None) };
-    let pages = &intake::dump::Releasing::new(&dump, progress);
+    let pages = &intake::dump::ReleasingProgress::new(&dump, progress);
     let vocabulary = &Vocabulary::new(writer);
     let context = pages.context(source, writer, options, vocabulary);
     totals(dump.bytes(), &context)
@@ -127,7 +127,7 @@ pub fn snapshot_totals(
 ) -> Result<Option<CountedSnapshots>, ImportError> {
     let Some(dump) = intake::dump::Dump::open_plain(source)? else { return Ok(None) };
     let Some(snapshots) = recognise(dump.bytes()).and_then(|format| format.0.snapshots) else { return Ok(None) };
-    let pages = &intake::dump::Releasing::new(&dump, progress);
+    let pages = &intake::dump::ReleasingProgress::new(&dump, progress);
     let vocabulary = &Vocabulary::new(writer);
     let context = pages.context(source, writer, options, vocabulary);
     snapshots(dump.bytes(), &context).map(Some)

@@ -92,7 +92,7 @@ impl<'w> Series<'w> {
             return Err(ImportError::MixedFormats { expected: expected.0.name, found: found.0.name });
         }
         self.format = found;
-        let pages = &dump::Releasing::new(&dump, self.progress);
+        let pages = &dump::ReleasingProgress::new(&dump, self.progress);
         let &mut Series { writer, options, ref vocabulary, .. } = self;
         let context = Context { info, is_cut: damage.is_some(), ..pages.context(source, writer, options, vocabulary) };
         let imported = import_dump(dump.bytes(), &context);

@@ -44,7 +44,7 @@ use crate::format::{FormatOption, Holds, Importer};
 
 use announce::Announcer;
 use classes::Classes;
-use heaps::{Heaps, Joined};
+use heaps::{Heaps, JoinedSubRecords};
 use outline::{Outline, Purpose};
 use records::Header;
 use roots::Roots;
@@ -115,7 +115,7 @@ fn totals_with<const ID: usize>(
     header: &Header<'_>,
     context: &Context<'_>,
 ) -> Result<Option<Counted>, ImportError> {
-    let joined = Joined::default();
+    let joined = JoinedSubRecords::default();
     let mut heaps = Heaps::read::<ID>(dump, header, Purpose::Totals, &joined, context)?;
     let outline = heaps.next::<ID>()?;
     if heaps.has_more() || outline.as_ref().is_some_and(|outline| outline.repeated > 0) {
@@ -148,7 +148,7 @@ fn import_with<const ID: usize>(
     header: &Header<'_>,
     context: &Context<'_>,
 ) -> Result<Outcome, ImportError> {
-    let joined = Joined::default();
+    let joined = JoinedSubRecords::default();
     let mut heaps = Heaps::read::<ID>(dump, header, Purpose::Numbers, &joined, context)?;
     let mut outcome = Outcome { notes: std::mem::take(&mut heaps.notes), ..Outcome::default() };
     for number in 1.. {

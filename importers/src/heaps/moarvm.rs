@@ -42,7 +42,7 @@ use crate::intake::screen::{Anything, Screen, Text};
 use announcer::{Announcer, announce_all};
 use barrow_writer::Word;
 use counting::count;
-use reading::{Reading, Snapshots};
+use reading::{ReadContext, Snapshots};
 
 /// MoarVM's text format.
 pub(crate) const IMPORTER_1: Importer = Importer {
@@ -92,11 +92,11 @@ pub(crate) const IMPORTER_3: Importer = Importer {
 /// Imports the snapshots that `find` finds, on all threads.
 fn import<'a, S: Snapshots<'a>>(
     context: &Context<'a>,
-    find: impl FnOnce(&mut Reading<'a>) -> Result<S, Stop> + Send,
+    find: impl FnOnce(&mut ReadContext<'a>) -> Result<S, Stop> + Send,
 ) -> Result<Outcome, ImportError> {
     context.writer.own_fact(Word::of_settings("runtime"), "MoarVM")?;
     let mut announcer = Announcer::new(context)?;
-    let mut reading = Reading::new(context);
+    let mut reading = ReadContext::new(context);
     let end = context.pool()?.install(|| {
         let mut snapshots = find(&mut reading)?;
         announce_all(&mut snapshots, &mut reading, &mut announcer)

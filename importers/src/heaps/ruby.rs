@@ -33,7 +33,7 @@ use announcer::{Announced, Announcer, SharedTables};
 use barrow_writer::{StrengthClass, StrengthId, StringId, Word};
 use classes::{ClassLine, Classes};
 use groups::Groups;
-use line::{Line, Reading};
+use line::{Line, LineBuffers};
 use shapes::Shapes;
 use sites::Sites;
 
@@ -92,7 +92,7 @@ fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
 
 /// Checks that a line is an object or a group of roots. Ruby up to 3.1 writes names that are not ASCII as invalid
 /// JSON.
-fn check_line(reading: &mut Reading, text: &[u8], offset: u64) -> Result<(), Stop> {
+fn check_line(reading: &mut LineBuffers, text: &[u8], offset: u64) -> Result<(), Stop> {
     let line = Line::read(text, offset, reading)?;
     if line.address.is_none() && line.root.is_none() { Err(unexpected(text, offset)) } else { Ok(()) }
 }
@@ -188,7 +188,7 @@ struct ChunkSurvey {
 /// are spread over the dump, and a second visit to each would map most of it.
 fn survey(lines: &Lines<'_>, chunk: usize) -> Result<ChunkSurvey, Stop> {
     let mut found = ChunkSurvey::default();
-    let mut reading = Reading::default();
+    let mut reading = LineBuffers::default();
     lines.for_each_line(chunk, |text, offset| {
         let (address, kind) = match beginning(text) {
             Some((address, kind)) => (Some(address), kind),

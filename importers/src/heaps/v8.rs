@@ -131,9 +131,9 @@ fn import_snapshot(dump: &[u8], context: &Context<'_>, outcome: &mut Outcome) ->
 }
 
 /// The strings, units and locations, which are needed before objects are announced.
-type Prepared = (Names, Result<Locations, Damage>, Units);
+type PreparedTables = (Names, Result<Locations, Damage>, Units);
 
-fn prepare(layout: &Layout<'_>, wanted: &WeakMapNodes, context: &Context<'_>) -> Result<Prepared, Stop> {
+fn prepare(layout: &Layout<'_>, wanted: &WeakMapNodes, context: &Context<'_>) -> Result<PreparedTables, Stop> {
     let Layout { nodes, edges, .. } = layout;
     let locations = layout.locations.as_ref().map_or(0, Numbers::byte_count);
     let bytes = nodes.byte_count() + locations + layout.strings.range().len() as u64;

@@ -95,15 +95,15 @@ const RELEASE_BYTES: u64 = 64 << 20;
 
 /// Watches the progress of an import and releases read pages, so that a dump larger than memory does not displace
 /// everything else.
-pub(crate) struct Releasing<'d> {
+pub(crate) struct ReleasingProgress<'d> {
     dump: &'d Dump,
     inner: &'d dyn Progress,
     since_release: AtomicU64,
 }
 
-impl<'d> Releasing<'d> {
+impl<'d> ReleasingProgress<'d> {
     pub(crate) fn new(dump: &'d Dump, inner: &'d dyn Progress) -> Self {
-        Releasing { dump, inner, since_release: AtomicU64::new(0) }
+        ReleasingProgress { dump, inner, since_release: AtomicU64::new(0) }
     }
 
     /// The context of an importer that reads the whole dump, which is the file at `source`.
@@ -119,7 +119,7 @@ impl<'d> Releasing<'d> {
     }
 }
 
-impl Pages for Releasing<'_> {
+impl Pages for ReleasingProgress<'_> {
     fn release(&self, bytes: Range<usize>) {
         let length = bytes.len() as u64;
         self.dump.release(bytes);
@@ -130,7 +130,7 @@ impl Pages for Releasing<'_> {
     }
 }
 
-impl Progress for Releasing<'_> {
+impl Progress for ReleasingProgress<'_> {
     fn begin(&self, phase: &str, total: u64, unit: &'static str) {
         self.inner.begin(phase, total, unit);
     }

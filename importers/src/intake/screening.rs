@@ -7,7 +7,7 @@ use crate::intake::screen::Screen;
 use crate::table::recognise;
 
 /// Screens the unpacked bytes of one dump, piece by piece.
-pub(crate) enum Screening {
+pub(crate) enum Screener {
     /// Fewer than [`FIRST_BYTES`] so far.
     Beginning(Vec<u8>),
     /// The format is known, and screens the rest.
@@ -16,15 +16,15 @@ pub(crate) enum Screening {
     Refused,
 }
 
-impl Screening {
+impl Screener {
     pub(crate) fn new() -> Self {
-        Screening::Beginning(Vec::new())
+        Screener::Beginning(Vec::new())
     }
 
     /// Whether the dump can still be valid with these `bytes`, which follow those of the previous call.
     pub(crate) fn admits(&mut self, bytes: &[u8]) -> bool {
         let admits = match self {
-            Screening::Beginning(first) => {
+            Screener::Beginning(first) => {
                 first.extend_from_slice(bytes);
                 if first.len() < FIRST_BYTES {
                     return true;
@@ -33,17 +33,17 @@ impl Screening {
                 match recognise(&first).and_then(|format| (format.0.screen)(&first)) {
                     Some(mut screen) => {
                         let admits = screen.admits(&first);
-                        *self = Screening::Recognised(screen);
+                        *self = Screener::Recognised(screen);
                         admits
                     }
                     None => false,
                 }
             }
-            Screening::Recognised(screen) => screen.admits(bytes),
-            Screening::Refused => false,
+            Screener::Recognised(screen) => screen.admits(bytes),
+            Screener::Refused => false,
         };
         if !admits {
-            *self = Screening::Refused;
+            *self = Screener::Refused;
         }
         admits
     }
@@ -55,7 +55,7 @@ mod tests {
 
     /// How many of `bytes` are admitted, in pieces of `piece` bytes.
     fn admitted(bytes: &[u8], piece: usize) -> usize {
-        let mut screen = Screening::new();
+        let mut screen = Screener::new();
         bytes.chunks(piece).take_while(|piece| screen.admits(piece)).map(<[u8]>::len).sum()
     }
 

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use crate::error::{Damage, ImportError};
 use crate::intake::packing::Packing;
-use crate::intake::screening::Screening;
+use crate::intake::screening::Screener;
 use crate::options::ImportOptions;
 use barrow_progress::Progress;
 
@@ -47,8 +47,8 @@ pub(crate) fn unpack(
     let mut unpacked = tempfile::tempfile_in(&options.folder).map_err(failed)?;
     progress.begin("unpacking", packed_bytes, "bytes");
     let mut limits = Limits::new(packed_bytes, options);
-    let mut screening = Screening::new();
-    let mut reader = packing.reader(Watched { inner: packed, progress }).map_err(failed)?;
+    let mut screening = Screener::new();
+    let mut reader = packing.reader(WatchedReader { inner: packed, progress }).map_err(failed)?;
     let mut bytes = vec![0; UNPACK_BYTES];
     let mut unpacked_bytes = 0;
     loop {
@@ -98,7 +98,7 @@ impl<'o> Limits<'o> {
             return Err(ImportError::UnpacksToMore { packed_bytes: self.packed_bytes, limit: self.most_bytes });
         }
         if bytes > self.room_until {
-            if let Some(Room { free, reserve }) = Room::around(file)
+            if let Some(DiskSpace { free, reserve }) = DiskSpace::around(file)
                 && free < reserve.saturating_add(ROOM_STEP_BYTES)
             {
                 let folder = self.options.folder.clone();
@@ -111,20 +111,20 @@ impl<'o> Limits<'o> {
 }
 
 /// The space on a disk.
-struct Room {
+struct DiskSpace {
     /// Free bytes.
     free: u64,
     /// Bytes that must stay free.
     reserve: u64,
 }
 
-impl Room {
+impl DiskSpace {
     /// The space on the disk of a file; `None` if the system does not tell.
     #[cfg(unix)]
     fn around(file: &File) -> Option<Self> {
         let disk = rustix::fs::fstatvfs(file).ok()?;
         let all = disk.f_blocks.saturating_mul(disk.f_frsize);
-        Some(Room { free: disk.f_bavail.saturating_mul(disk.f_frsize), reserve: RESERVE_BYTES.min(all / 20) })
+        Some(DiskSpace { free: disk.f_bavail.saturating_mul(disk.f_frsize), reserve: RESERVE_BYTES.min(all / 20) })
     }
 
     #[cfg(not(unix))]
@@ -134,12 +134,12 @@ impl Room {
 }
 
 /// Reports progress in the compressed file.
-struct Watched<'p, R> {
+struct WatchedReader<'p, R> {
     inner: R,
     progress: &'p dyn Progress,
 }
 
-impl<R: Read> Read for Watched<'_, R> {
+impl<R: Read> Read for WatchedReader<'_, R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(bytes)?;
         self.progress.advance(read as u64);
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn room_is_left_on_the_disk() {
-        let room = Room::around(&tempfile::tempfile().expect("a file")).expect("a disk");
+        let room = DiskSpace::around(&tempfile::tempfile().expect("a file")).expect("a disk");
         assert!(room.reserve <= RESERVE_BYTES && room.free > 0);
     }
 }

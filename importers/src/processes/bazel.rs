@@ -22,7 +22,7 @@ use crate::context::{Context, Outcome};
 use crate::error::ImportError;
 use crate::format::{Holds, Importer};
 use crate::intake::screen::Text;
-use crate::processes::process_logs::{LeftOut, Reading, readable};
+use crate::processes::process_logs::{LogProgress, UnreadableParts, readable};
 use actions::Actions;
 use event::Event;
 use profile::{Head, Item, Items};
@@ -47,7 +47,7 @@ pub(crate) const IMPORTER: Importer = Importer {
 };
 
 fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
-    let (mut reading, mut left_out) = (Reading::new(context)?, LeftOut::new("event"));
+    let (mut reading, mut left_out) = (LogProgress::new(context)?, UnreadableParts::new("event"));
     let head = Head::parse(dump);
     let mut actions = Actions::default();
     for item in Items::new(dump) {

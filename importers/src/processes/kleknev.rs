@@ -29,7 +29,7 @@ use crate::format::{Holds, Importer};
 use crate::intake::screen::Text;
 use announcer::Announcer;
 use record::Record;
-use records::{Part, Records};
+use records::{LogPart, Records};
 
 pub use offsets::ClockOffsets;
 
@@ -77,14 +77,14 @@ fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
 fn announce_all(dump: &[u8], announcer: &mut Announcer<'_, '_>) -> Result<(), crate::error::Stop> {
     for part in Records::new(dump) {
         match part {
-            Part::Record { offset, body } => match Record::parse(body) {
+            LogPart::Record { offset, body } => match Record::parse(body) {
                 Ok(record) => announcer.announce(offset, body.len(), &record)?,
                 Err(reason) => announcer.left_out.add(offset, body.len(), || reason),
             },
-            Part::Torn { offset, bytes } if offset + bytes.len() == dump.len() && bytes.starts_with(b"<") => {
+            LogPart::Torn { offset, bytes } if offset + bytes.len() == dump.len() && bytes.starts_with(b"<") => {
                 announcer.left_out.ends_inside(dump.len(), "a record");
             }
-            Part::Torn { offset, bytes } => {
+            LogPart::Torn { offset, bytes } => {
                 announcer.left_out.add(offset, bytes.len(), || crate::processes::process_logs::readable(bytes));
             }
         }

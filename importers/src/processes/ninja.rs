@@ -19,7 +19,7 @@ use crate::context::{Context, Outcome};
 use crate::error::ImportError;
 use crate::format::{Holds, Importer};
 use crate::intake::screen::Text;
-use crate::processes::process_logs::{LeftOut, Lines, Reading, readable};
+use crate::processes::process_logs::{Lines, LogProgress, UnreadableParts, readable};
 use builds::Builds;
 use entry::Entry;
 
@@ -64,7 +64,7 @@ fn rejects(first_bytes: &[u8]) -> Option<ImportError> {
 }
 
 fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
-    let (mut reading, mut left_out) = (Reading::new(context)?, LeftOut::new("line"));
+    let (mut reading, mut left_out) = (LogProgress::new(context)?, UnreadableParts::new("line"));
     let mut builds = Builds::default();
     for line in Lines::new(dump).skip(1) {
         if line.is_cut {

@@ -13,9 +13,9 @@ mod shell_words;
 mod text;
 
 pub(crate) use clock::{Clock, saturated};
-pub(crate) use left_out::LeftOut;
+pub(crate) use left_out::UnreadableParts;
 pub(crate) use lines::{Line, Lines};
 pub(crate) use moments::{Moment, moments};
-pub(crate) use reading::Reading;
+pub(crate) use reading::LogProgress;
 pub(crate) use shell_words::shell_words;
 pub(crate) use text::{readable, text};

@@ -28,7 +28,7 @@ use crate::error::ImportError;
 use crate::format::{Holds, Importer};
 use crate::intake::first_bytes::FIRST_BYTES;
 use crate::intake::screen::Text;
-use crate::processes::process_logs::{Lines, Reading};
+use crate::processes::process_logs::{Lines, LogProgress};
 use announcer::Announcer;
 use births::Births;
 use line::{Line, MESSAGE, Time};
@@ -83,7 +83,7 @@ fn rejects(first_bytes: &[u8]) -> Option<ImportError> {
 fn import(dump: &[u8], context: &Context<'_>) -> Result<Outcome, ImportError> {
     let births = Births::find(dump, context)?;
     context.progress.begin("importing", dump.len() as u64, "bytes");
-    let mut reading = Reading::new(context)?;
+    let mut reading = LogProgress::new(context)?;
     let mut announcer = Announcer::new(context, births)?;
     let mut end = Ok(());
     for line in Lines::new(dump) {

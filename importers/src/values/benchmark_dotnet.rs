@@ -21,8 +21,8 @@ use serde::Deserialize;
 
 use crate::error::{ImportError, Stop};
 use crate::format::Importer;
-use crate::values::measurements::{Head, MetricText, Number, Read, Text, Values, each, field, import, strict};
-use stages::{Measured, Measurements};
+use crate::values::measurements::{Head, MetricText, Number, ParsedValues, Text, Values, each, field, import, strict};
+use stages::{Measurement, Measurements};
 
 /// Results of BenchmarkDotNet.
 pub(crate) const IMPORTER: Importer = Importer {
@@ -80,7 +80,7 @@ struct Memory {
     bytes_allocated_per_operation: Option<Number>,
 }
 
-fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
+fn read(text: &[u8], _: Option<&Path>) -> Result<ParsedValues, ImportError> {
     let text = strict(text);
     let mut values = Values::default();
     let environment: Environment = field(&text, "HostEnvironmentInfo").unwrap_or_default();
@@ -102,7 +102,7 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
              wrote the file"
         ));
     }
-    Ok(Read { values, end: end.map_err(Stop::from) })
+    Ok(ParsedValues { values, end: end.map_err(Stop::from) })
 }
 
 /// Adds a benchmark. Returns whether it has any times.
@@ -114,7 +114,7 @@ fn add(values: &mut Values, benchmark: &Benchmark) -> bool {
     let metric = values.metric(&MetricText { name, unit: "ns", better: Better::Lower, exact: false });
     let measured = benchmark.measurements.as_ref().map_or(&[][..], Measurements::that_count);
     let mut first_run = None;
-    for &Measured { launch, iteration, ns_per_operation } in measured {
+    for &Measurement { launch, iteration, ns_per_operation } in measured {
         let run = values.numbered_run(variant, launch.saturating_sub(1));
         first_run.get_or_insert(run);
         let iteration = iteration.saturating_sub(1);

@@ -16,8 +16,8 @@ use csv::ByteRecord;
 
 use crate::error::ImportError;
 use crate::format::Importer;
-use crate::processes::process_logs::{LeftOut, readable, text};
-use crate::values::measurements::{MetricText, Read, Values, import_reading, standard, without_mark};
+use crate::processes::process_logs::{UnreadableParts, readable, text};
+use crate::values::measurements::{MetricText, ParsedValues, Values, import_reading, standard, without_mark};
 
 /// The columns that are read.
 const COLUMNS: [&str; 8] = ["metric", "unit", "direction", "variant", "run", "iteration", "seed", "value"];
@@ -45,11 +45,11 @@ pub(crate) const IMPORTER: Importer = Importer {
 const PARAMETER: &str = "parameter_";
 
 /// The place of each of [`COLUMNS`].
-type Places = [Option<usize>; COLUMNS.len()];
+type ColumnPositions = [Option<usize>; COLUMNS.len()];
 
 /// The columns of the first line.
 struct Heading {
-    places: Places,
+    places: ColumnPositions,
     /// The places of parameters, with their names.
     parameters: Vec<(usize, String)>,
     /// The names of unknown columns.
@@ -63,7 +63,7 @@ fn heading(first_bytes: &[u8]) -> Option<Heading> {
     let line = &file[..memchr::memchr2(b'\n', b'\r', file)?];
     let mut record = ByteRecord::new();
     reader(line).read_byte_record(&mut record).ok()?;
-    let mut places: Places = [None; COLUMNS.len()];
+    let mut places: ColumnPositions = [None; COLUMNS.len()];
     let (mut parameters, mut unknown) = (Vec::<(usize, String)>::new(), Vec::new());
     let mut twice = None;
     for (at, name) in record.iter().enumerate() {
@@ -102,7 +102,7 @@ fn reader(text: &[u8]) -> csv::Reader<&[u8]> {
 }
 
 /// Reads all rows. Reports its position after each.
-fn read(text: &[u8], reached: &mut dyn FnMut(usize) -> Result<(), ImportError>) -> Result<Read, ImportError> {
+fn read(text: &[u8], reached: &mut dyn FnMut(usize) -> Result<(), ImportError>) -> Result<ParsedValues, ImportError> {
     let mut values = Values::default();
     values.word(standard::PARAMETER);
     values.word(UNNAMED);
@@ -119,7 +119,7 @@ fn read(text: &[u8], reached: &mut dyn FnMut(usize) -> Result<(), ImportError>) 
     }
     let text = without_mark(text);
     let mut rows =
-        Rows { columns: 0, places, parameters, values, left_out: LeftOut::new("row"), counts: HashMap::new() };
+        Rows { columns: 0, places, parameters, values, left_out: UnreadableParts::new("row"), counts: HashMap::new() };
     let mut reader = reader(text);
     let mut record = ByteRecord::new();
     let mut is_heading = true;
@@ -134,17 +134,17 @@ fn read(text: &[u8], reached: &mut dyn FnMut(usize) -> Result<(), ImportError>) 
     }
     let Rows { mut values, left_out, .. } = rows;
     values.share_seeds();
-    Ok(Read { values, end: left_out.end() })
+    Ok(ParsedValues { values, end: left_out.end() })
 }
 
 /// Reads row by row.
 struct Rows {
     /// Fields of the heading.
     columns: usize,
-    places: Places,
+    places: ColumnPositions,
     parameters: Vec<(usize, String)>,
     values: Values,
-    left_out: LeftOut,
+    left_out: UnreadableParts,
     /// Number of values without a run, for each metric of a variant.
     counts: HashMap<(usize, usize), u64>,
 }

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::error::{ImportError, Stop};
 use crate::format::Importer;
-use crate::values::measurements::{Head, Read, Text, Values, each, field, import, standard, without_mark};
+use crate::values::measurements::{Head, ParsedValues, Text, Values, each, field, import, standard, without_mark};
 
 /// Files of DHAT.
 pub(crate) const IMPORTER: Importer = Importer {
@@ -50,7 +50,7 @@ struct Sums {
     at_end: Option<u128>,
 }
 
-fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
+fn read(text: &[u8], _: Option<&Path>) -> Result<ParsedValues, ImportError> {
     let text = without_mark(text);
     let mut values = Values::default();
     let mut sums = Sums { allocated: 0, blocks: 0, peak: Some(0), at_end: Some(0) };
@@ -64,7 +64,7 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
     });
     if let Err(damage) = end {
         // Sums of a part of the points would be wrong.
-        return Ok(Read { values, end: Err(Stop::from(damage)) });
+        return Ok(ParsedValues { values, end: Err(Stop::from(damage)) });
     }
     let (mode, cmd): (Text, Text) = (field(text, "mode").unwrap_or_default(), field(text, "cmd").unwrap_or_default());
     if !matches!(mode.0.as_deref(), None | Some("heap" | "rust-heap")) {
@@ -93,7 +93,7 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
     if sums.peak.is_none() || sums.at_end.is_none() {
         values.note("it does not say how long blocks lived, so the peak and what is live at the end are not known");
     }
-    Ok(Read { values, end: Ok(()) })
+    Ok(ParsedValues { values, end: Ok(()) })
 }
 
 fn sum_with(sum: Option<u128>, bytes: Option<u64>) -> Option<u128> {

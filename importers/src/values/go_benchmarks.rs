@@ -18,8 +18,8 @@ use barrow_writer::{Better, Word};
 
 use crate::error::ImportError;
 use crate::format::Importer;
-use crate::processes::process_logs::{LeftOut, Lines, readable, text};
-use crate::values::measurements::{MetricText, Read, Values, import, without_mark};
+use crate::processes::process_logs::{Lines, UnreadableParts, readable, text};
+use crate::values::measurements::{MetricText, ParsedValues, Values, import, without_mark};
 
 /// The output of `go test -bench`.
 pub(crate) const IMPORTER: Importer = Importer {
@@ -65,7 +65,7 @@ fn recognises(first_bytes: &[u8]) -> bool {
 /// The content of a line.
 enum Line<'t> {
     /// A result.
-    Result(Measured<'t>),
+    Result(Measurement<'t>),
     /// The beginning of a result whose values cannot be read.
     Broken,
     /// The package of the following results, which are of another process.
@@ -83,7 +83,7 @@ enum Line<'t> {
 }
 
 /// A result.
-struct Measured<'t> {
+struct Measurement<'t> {
     name: &'t [u8],
     /// Values and units: at least one pair.
     pairs: Vec<(f64, &'t [u8])>,
@@ -138,7 +138,7 @@ impl<'t> Line<'t> {
             let (Some(value), Some(unit)) = (number(value), words.next()) else { return Line::Broken };
             pairs.push((value, unit));
         }
-        if pairs.is_empty() { Line::Broken } else { Line::Result(Measured { name, pairs }) }
+        if pairs.is_empty() { Line::Broken } else { Line::Result(Measurement { name, pairs }) }
     }
 }
 
@@ -152,10 +152,10 @@ fn number(text: &[u8]) -> Option<f64> {
     str::from_utf8(text).ok()?.parse().ok()
 }
 
-fn read(output: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
+fn read(output: &[u8], _: Option<&Path>) -> Result<ParsedValues, ImportError> {
     let output = without_mark(output);
-    let mut adding = Adding { directions: directions(output), ..Adding::default() };
-    let mut left_out = LeftOut::new("line");
+    let mut adding = ResultCollector { directions: directions(output), ..ResultCollector::default() };
+    let mut left_out = UnreadableParts::new("line");
     for line in Lines::new(output) {
         match Line::of(line.text) {
             // Half of a number is another number.
@@ -175,11 +175,11 @@ fn read(output: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
             Line::Fact(..) | Line::Unit(..) | Line::Other => {}
         }
     }
-    let Adding { mut values, without, .. } = adding;
+    let ResultCollector { mut values, without, .. } = adding;
     for (what, (count, first)) in without {
         values.note(format!("benchmarks that {what} and have no values: {count}; the first: `{first}`"));
     }
-    Ok(Read { values, end: left_out.end() })
+    Ok(ParsedValues { values, end: left_out.end() })
 }
 
 /// The direction in which values are better, by unit. The lines with them may follow the results.
@@ -195,7 +195,7 @@ fn directions(output: &[u8]) -> HashMap<&[u8], Better> {
 
 /// Adds results.
 #[derive(Default)]
-struct Adding<'t> {
+struct ResultCollector<'t> {
     values: Values,
     directions: HashMap<&'t [u8], Better>,
     package: Cow<'t, str>,
@@ -208,8 +208,8 @@ struct Adding<'t> {
     without: Vec<(&'static str, (u64, String))>,
 }
 
-impl Adding<'_> {
-    fn add(&mut self, measured: &Measured<'_>) {
+impl ResultCollector<'_> {
+    fn add(&mut self, measured: &Measurement<'_>) {
         let run = match self.run {
             Some(run) => run,
             None => {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::error::{ImportError, Stop};
 use crate::format::Importer;
-use crate::values::measurements::{Head, MetricText, Number, Read, Text, Values, each, field, import, strict};
+use crate::values::measurements::{Head, MetricText, Number, ParsedValues, Text, Values, each, field, import, strict};
 
 /// Results of Google Benchmark.
 pub(crate) const IMPORTER: Importer = Importer {
@@ -126,20 +126,20 @@ impl OwnNames {
     }
 }
 
-fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
+fn read(text: &[u8], _: Option<&Path>) -> Result<ParsedValues, ImportError> {
     let text = strict(text);
-    let mut adding = Adding { own_names: OwnNames::of(&text), ..Adding::default() };
+    let mut adding = ResultCollector { own_names: OwnNames::of(&text), ..ResultCollector::default() };
     let executable = field(&text, "context").and_then(|context| adding.facts(context));
     let name = executable.as_deref().map_or(UNNAMED, |path| path.rsplit(['/', '\\']).next().unwrap_or(path));
     let variant = adding.values.variant(name, &[]);
     let run = adding.values.run(variant);
     let end = each(&text, "benchmarks", |repetition: Repetition| adding.add(run, &repetition));
-    Ok(Read { values: adding.finish(), end: end.map_err(Stop::from) })
+    Ok(ParsedValues { values: adding.finish(), end: end.map_err(Stop::from) })
 }
 
 /// Adds repetitions.
 #[derive(Default)]
-struct Adding {
+struct ResultCollector {
     values: Values,
     /// Number of repetitions of each benchmark.
     repetitions: HashMap<String, u64>,
@@ -148,20 +148,20 @@ struct Adding {
     names: HashMap<String, (String, &'static str)>,
     own_names: OwnNames,
     aggregates: u64,
-    odd_units: Unmeasured,
-    errors: Unmeasured,
-    skipped: Unmeasured,
+    odd_units: EmptyRepetitions,
+    errors: EmptyRepetitions,
+    skipped: EmptyRepetitions,
 }
 
 /// Repetitions without values.
 #[derive(Default)]
-struct Unmeasured {
+struct EmptyRepetitions {
     count: u64,
     /// The name of the first, and its message.
     first: String,
 }
 
-impl Unmeasured {
+impl EmptyRepetitions {
     fn add(&mut self, name: &str, message: &Text) {
         if self.count == 0 {
             self.first = format!("`{name}`: {}", message.0.as_deref().unwrap_or_default());
@@ -170,7 +170,7 @@ impl Unmeasured {
     }
 }
 
-impl Adding {
+impl ResultCollector {
     /// Adds the facts of the machine. Returns the path of the program.
     fn facts(&mut self, context: Environment) -> Option<String> {
         self.values.known_facts([
@@ -246,13 +246,13 @@ impl Adding {
     }
 
     fn finish(mut self) -> Values {
-        let Unmeasured { count, first } = &self.odd_units;
+        let EmptyRepetitions { count, first } = &self.odd_units;
         if *count > 0 {
             self.values.note(format!(
                 "repetitions whose times are in no known unit and left out: {count}; the first: {first}"
             ));
         }
-        for (what, Unmeasured { count, first }) in [("failed", &self.errors), ("were skipped", &self.skipped)] {
+        for (what, EmptyRepetitions { count, first }) in [("failed", &self.errors), ("were skipped", &self.skipped)] {
             if *count > 0 {
                 self.values.note(format!("repetitions that {what} and have no values: {count}; the first: {first}"));
             }

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::error::ImportError;
 use crate::format::Importer;
-use crate::values::measurements::{Head, Number, Read, Text, Values, each, import, standard, strict};
+use crate::values::measurements::{Head, Number, ParsedValues, Text, Values, each, import, standard, strict};
 
 /// Results of hyperfine.
 pub(crate) const IMPORTER: Importer = Importer {
@@ -33,7 +33,7 @@ pub(crate) const IMPORTER: Importer = Importer {
 
 /// The measurements of a command.
 #[derive(Deserialize)]
-struct Measured {
+struct Measurement {
     command: String,
     times: Option<Vec<Number>>,
     memory_usage_byte: Option<Vec<Number>>,
@@ -42,10 +42,10 @@ struct Measured {
     parameters: BTreeMap<String, Text>,
 }
 
-fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
+fn read(text: &[u8], _: Option<&Path>) -> Result<ParsedValues, ImportError> {
     let mut values = Values::default();
     let mut without_times = 0_u64;
-    let end = each(&strict(text), "results", |measured: Measured| match &measured.times {
+    let end = each(&strict(text), "results", |measured: Measurement| match &measured.times {
         Some(times) => add(&mut values, &measured, times),
         None => without_times += 1,
     });
@@ -55,11 +55,11 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
     if !values.is_empty() {
         values.note("hyperfine writes `user` and `system` as means only; they were left out");
     }
-    Ok(Read { values, end: end.map_err(Into::into) })
+    Ok(ParsedValues { values, end: end.map_err(Into::into) })
 }
 
 /// Adds the runs of a command.
-fn add(values: &mut Values, measured: &Measured, times: &[Number]) {
+fn add(values: &mut Values, measured: &Measurement, times: &[Number]) {
     let parameters = measured
         .parameters
         .iter()

@@ -19,7 +19,7 @@ use serde::Deserialize;
 use crate::error::{ImportError, Stop};
 use crate::format::Importer;
 use crate::values::measurements::{
-    Head, MetricText, Number, Read, Text, Values, each_in_list, import, strict, without_mark,
+    Head, MetricText, Number, ParsedValues, Text, Values, each_in_list, import, strict, without_mark,
 };
 
 /// Results of JMH.
@@ -64,9 +64,9 @@ struct Benchmark {
     vm_version: Text,
     #[serde(default)]
     params: BTreeMap<String, Text>,
-    primary_metric: Measured,
+    primary_metric: Measurement,
     #[serde(default)]
-    secondary_metrics: BTreeMap<String, Measured>,
+    secondary_metrics: BTreeMap<String, Measurement>,
 }
 
 /// Times, each with its count.
@@ -75,18 +75,18 @@ type Histogram = Vec<(Number, Number)>;
 /// The values of one metric of a benchmark.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Measured {
+struct Measurement {
     #[serde(default)]
     score_unit: Text,
     raw_data: Option<Vec<Vec<Number>>>,
     raw_data_histogram: Option<Vec<Vec<Histogram>>>,
 }
 
-fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
+fn read(text: &[u8], _: Option<&Path>) -> Result<ParsedValues, ImportError> {
     let text = strict(text);
-    let mut adding = Adding::default();
+    let mut adding = ResultCollector::default();
     let end = each_in_list(&text, "benchmarks", |benchmark: Benchmark| adding.add(&benchmark));
-    let Adding { mut values, without, too_many, .. } = adding;
+    let ResultCollector { mut values, without, too_many, .. } = adding;
     if without > 0 {
         values.note(format!("benchmarks without raw data: {without}; `jmh.json.rawData` was false"));
     }
@@ -95,12 +95,12 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
             "benchmarks of mode `sample` that were left out: {too_many}; a file may hold {MOST_SAMPLES} samples"
         ));
     }
-    Ok(Read { values, end: end.map_err(Stop::from) })
+    Ok(ParsedValues { values, end: end.map_err(Stop::from) })
 }
 
 /// Adds benchmarks.
 #[derive(Default)]
-struct Adding {
+struct ResultCollector {
     values: Values,
     has_facts: bool,
     samples: u64,
@@ -108,7 +108,7 @@ struct Adding {
     too_many: u64,
 }
 
-impl Adding {
+impl ResultCollector {
     fn add(&mut self, benchmark: &Benchmark) {
         if !std::mem::replace(&mut self.has_facts, true) {
             self.values.known_facts([

@@ -23,7 +23,7 @@ use barrow_writer::Better;
 use crate::error::{Damage, ImportError, Stop};
 use crate::format::Importer;
 use crate::processes::process_logs::{Lines, readable, text};
-use crate::values::measurements::{MetricText, Read, Values, import, standard};
+use crate::values::measurements::{MetricText, ParsedValues, Values, import, standard};
 
 /// Files of massif.
 pub(crate) const IMPORTER: Importer = Importer {
@@ -72,7 +72,7 @@ impl Peak {
     }
 }
 
-fn read(text_of_file: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
+fn read(text_of_file: &[u8], _: Option<&Path>) -> Result<ParsedValues, ImportError> {
     let mut values = Values::default();
     let (mut peak, mut options, mut command) = (Peak::default(), &b""[..], &b""[..]);
     let mut end = Ok(());
@@ -109,5 +109,5 @@ fn read(text_of_file: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
     if let Some(bytes) = peak.most {
         values.value(metric, run, None, bytes as f64, || "the peak".to_owned());
     }
-    Ok(Read { values, end })
+    Ok(ParsedValues { values, end })
 }

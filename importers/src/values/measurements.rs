@@ -17,4 +17,4 @@ mod values;
 pub(crate) use announcer::{import, import_reading, no_values};
 pub(crate) use head::Head;
 pub(crate) use json::{Number, Text, damage_of, each, each_in_list, field, strict, without_mark};
-pub(crate) use values::{MetricText, Read, ReadFile, Values};
+pub(crate) use values::{MetricText, ParsedValues, ReadFile, Values};

@@ -18,7 +18,7 @@ use serde::Deserialize;
 use crate::error::{ImportError, Stop};
 use crate::format::Importer;
 use crate::values::measurements::{
-    Head, MetricText, Number, Read, Text, Values, each, field, import, standard, strict,
+    Head, MetricText, Number, ParsedValues, Text, Values, each, field, import, standard, strict,
 };
 
 /// Results of pyperf.
@@ -75,7 +75,7 @@ struct Run {
     values: Option<Vec<Number>>,
 }
 
-fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
+fn read(text: &[u8], _: Option<&Path>) -> Result<ParsedValues, ImportError> {
     let text = strict(text);
     let mut values = Values::default();
     let common: Metadata = field(&text, "metadata").unwrap_or_default();
@@ -115,7 +115,7 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
     if values.is_empty() && calibrations > 0 {
         values.note(format!("runs that only calibrated, without values: {calibrations}"));
     }
-    Ok(Read { values, end: end.map_err(Stop::from) })
+    Ok(ParsedValues { values, end: end.map_err(Stop::from) })
 }
 
 /// Maximum memory of the measured command, otherwise of the measuring process; NaN if it is not a number.

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::error::{ImportError, Stop};
 use crate::format::Importer;
-use crate::values::measurements::{Head, MetricText, Number, Read, Text, Values, each, field, import, strict};
+use crate::values::measurements::{Head, MetricText, Number, ParsedValues, Text, Values, each, field, import, strict};
 
 /// Results of pytest-benchmark.
 pub(crate) const IMPORTER: Importer = Importer {
@@ -61,7 +61,7 @@ struct Statistics {
     data: Option<Vec<Number>>,
 }
 
-fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
+fn read(text: &[u8], _: Option<&Path>) -> Result<ParsedValues, ImportError> {
     let text = strict(text);
     let mut values = Values::default();
     let machine: Machine = field(&text, "machine_info").unwrap_or_default();
@@ -87,7 +87,7 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
             "benchmarks that hold only means: {without_data}; record with `--benchmark-save-data` or `--benchmark-json`"
         ));
     }
-    Ok(Read { values, end: end.map_err(Stop::from) })
+    Ok(ParsedValues { values, end: end.map_err(Stop::from) })
 }
 
 /// Adds the rounds of a benchmark.

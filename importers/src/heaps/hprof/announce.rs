@@ -8,10 +8,10 @@ use rayon::prelude::*;
 use crate::context::Context;
 use crate::error::{ImportError, Stop};
 
-use super::arrays::{ArrayReader, Read};
+use super::arrays::{ArrayContents, ArrayReader};
 use super::classes::{Classes, UNKNOWN_CLASS, UNKNOWN_FIELD, UNKNOWN_METHOD};
 use super::outline::{Chunk, Outline, for_each_object};
-use super::records::{FieldType, Part, id};
+use super::records::{FieldType, SubRecord, id};
 use super::roots::Roots;
 use super::stacks::Sites;
 use super::texts::{OwnArrays, Texts};
@@ -266,12 +266,12 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
     }
 
     #[inline]
-    fn announce_object(&mut self, number: u64, address: u64, part: Part<'_>) -> Result<(), Stop> {
+    fn announce_object(&mut self, number: u64, address: u64, part: SubRecord<'_>) -> Result<(), Stop> {
         let &Announcer { outline, classes, ref sites, unknown_type, .. } = self.announcer;
         let mut object = Object::new(unknown_type, 0);
         object.address = Some(address).filter(|&address| address != 0);
         match part {
-            Part::Instance { trace, class, fields, .. } => {
+            SubRecord::Instance { trace, class, fields, .. } => {
                 object.site = sites.of(trace);
                 let Some(class_number) = classes.number(class) else {
                     object.shallow_bytes = outline.layout.instance_bytes(fields.len() as u64);
@@ -306,7 +306,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
                     }
                 }
             }
-            Part::ObjectArray { trace, class, elements, .. } => {
+            SubRecord::ObjectArray { trace, class, elements, .. } => {
                 object.site = sites.of(trace);
                 let class_number = classes.number(class);
                 let mut length = None;
@@ -325,7 +325,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
                     self.reference(Label::Index(index), StrengthId::STRONG, id::<ID>(element))?;
                 }
             }
-            Part::PrimitiveArray { trace, element, count, elements, .. } => {
+            SubRecord::PrimitiveArray { trace, element, count, elements, .. } => {
                 object.site = sites.of(trace);
                 object.shallow_bytes = outline.layout.array_bytes(element, count.into());
                 self.primitive_array(number, object, element, count, elements)?;
@@ -351,7 +351,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
             Some(_) => None,
             None => self.contents(number, element, elements)?,
         };
-        if let Some((Read::Text { .. }, text)) = contents {
+        if let Some((ArrayContents::Text { .. }, text)) = contents {
             object.name = Some(text);
         }
         self.shard.object(number, &object)?;
@@ -359,7 +359,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
         if let Some((field, value)) = same {
             self.shard.value(field, value)?;
         }
-        if let (Some([all, first]), Some((Read::Elements { are_all }, text))) = (arrays.elements, contents) {
+        if let (Some([all, first]), Some((ArrayContents::Elements { are_all }, text))) = (arrays.elements, contents) {
             self.shard.value(if are_all { all } else { first }, Value::Text(text))?;
         }
         self.class_reference(arrays.class)
@@ -375,14 +375,19 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
     }
 
     /// Reads the contents of an array; `None` if they are not recorded.
-    fn contents(&mut self, number: u64, kind: FieldType, elements: &[u8]) -> Result<Option<(Read, StringId)>, Stop> {
+    fn contents(
+        &mut self,
+        number: u64,
+        kind: FieldType,
+        elements: &[u8],
+    ) -> Result<Option<(ArrayContents, StringId)>, Stop> {
         let Announcer { string_arrays, arrays, context, .. } = self.announcer;
         let is_of_string = string_arrays.as_ref().is_some_and(|arrays| arrays.contain(number));
         let Some(arrays) = arrays.as_ref().filter(|_| !is_of_string) else { return Ok(None) };
         let read = &mut self.texts;
         read.text.clear();
         let found = arrays.read(kind, elements, &mut read.text);
-        read.shortened += u64::from(found == Read::Text { is_whole: false });
+        read.shortened += u64::from(found == ArrayContents::Text { is_whole: false });
         Ok(Some((found, context.vocabulary.string(&read.text)?)))
     }
 

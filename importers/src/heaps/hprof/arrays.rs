@@ -31,7 +31,7 @@ pub(super) struct ArrayReader {
 
 /// The contents read from an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Read {
+pub(super) enum ArrayContents {
     /// A text, or its beginning.
     Text { is_whole: bool },
     /// All elements, or the first.
@@ -46,16 +46,16 @@ impl ArrayReader {
     }
 
     /// Writes the contents of an array with these elements to `out`, which is empty.
-    pub(super) fn read(&self, kind: FieldType, elements: &[u8], out: &mut String) -> Read {
+    pub(super) fn read(&self, kind: FieldType, elements: &[u8], out: &mut String) -> ArrayContents {
         let text = match kind {
             FieldType::Byte => self.utf8(elements, out),
             FieldType::Char => self.utf16(elements, out),
             _ => None,
         };
         if let Some(is_whole) = text {
-            return Read::Text { is_whole };
+            return ArrayContents::Text { is_whole };
         }
-        Read::Elements { are_all: self.elements(kind, elements, out) }
+        ArrayContents::Elements { are_all: self.elements(kind, elements, out) }
     }
 
     /// Reads bytes as UTF-8; `None` if they are not a text. Returns whether the text is whole.
@@ -137,13 +137,13 @@ fn is_control(character: char) -> bool {
 mod tests {
     use super::*;
 
-    fn read(contents: Contents, kind: FieldType, elements: &[u8]) -> (Read, String) {
+    fn read(contents: Contents, kind: FieldType, elements: &[u8]) -> (ArrayContents, String) {
         let mut out = String::new();
         let read = ArrayReader::new(contents).expect("contents").read(kind, elements, &mut out);
         (read, out)
     }
 
-    fn all(kind: FieldType, elements: &[u8]) -> (Read, String) {
+    fn all(kind: FieldType, elements: &[u8]) -> (ArrayContents, String) {
         read(Contents::All, kind, elements)
     }
 
@@ -151,40 +151,46 @@ mod tests {
     fn bytes_are_a_text_if_they_are_utf8_without_control_characters() {
         assert_eq!(
             all(FieldType::Byte, "GET /ü\r\n".as_bytes()),
-            (Read::Text { is_whole: true }, "GET /ü\r\n".to_owned())
+            (ArrayContents::Text { is_whole: true }, "GET /ü\r\n".to_owned())
         );
         assert_eq!(
             all(FieldType::Byte, b"GET /\0\0\0"),
-            (Read::Text { is_whole: true }, "GET /… (3 zeros)".to_owned())
+            (ArrayContents::Text { is_whole: true }, "GET /… (3 zeros)".to_owned())
         );
-        assert_eq!(all(FieldType::Byte, b"GET"), (Read::Elements { are_all: true }, "47 45 54".to_owned()));
+        assert_eq!(all(FieldType::Byte, b"GET"), (ArrayContents::Elements { are_all: true }, "47 45 54".to_owned()));
         assert_eq!(
             all(FieldType::Byte, b"GET \0 /"),
-            (Read::Elements { are_all: true }, "47 45 54 20 00 20 2f".to_owned())
+            (ArrayContents::Elements { are_all: true }, "47 45 54 20 00 20 2f".to_owned())
         );
         assert_eq!(
             all(FieldType::Byte, &[0xca, 0xfe, 0xba, 0xbe]),
-            (Read::Elements { are_all: true }, "ca fe ba be".to_owned())
+            (ArrayContents::Elements { are_all: true }, "ca fe ba be".to_owned())
         );
-        assert_eq!(all(FieldType::Byte, &[]), (Read::Elements { are_all: true }, String::new()));
+        assert_eq!(all(FieldType::Byte, &[]), (ArrayContents::Elements { are_all: true }, String::new()));
     }
 
     #[test]
     fn characters_are_a_text_unless_some_are_none() {
         assert_eq!(
             all(FieldType::Char, &[0, 65, 0xd8, 0x3d, 0xde, 0]),
-            (Read::Text { is_whole: true }, "A😀".to_owned())
+            (ArrayContents::Text { is_whole: true }, "A😀".to_owned())
         );
         assert_eq!(
             all(FieldType::Char, &[0, 65, 0, 0, 0, 0]),
-            (Read::Text { is_whole: true }, "A… (2 zeros)".to_owned())
+            (ArrayContents::Text { is_whole: true }, "A… (2 zeros)".to_owned())
         );
-        assert_eq!(all(FieldType::Char, &[1, 0, 0, 0]), (Read::Text { is_whole: true }, "Ā… (1 zero)".to_owned()));
+        assert_eq!(
+            all(FieldType::Char, &[1, 0, 0, 0]),
+            (ArrayContents::Text { is_whole: true }, "Ā… (1 zero)".to_owned())
+        );
         assert_eq!(
             all(FieldType::Char, &[0, 65, 0xd8, 0x3d]),
-            (Read::Elements { are_all: true }, "65 55357".to_owned())
+            (ArrayContents::Elements { are_all: true }, "65 55357".to_owned())
         );
-        assert_eq!(all(FieldType::Char, &[0, 1, 0, 65]), (Read::Elements { are_all: true }, "1 65".to_owned()));
+        assert_eq!(
+            all(FieldType::Char, &[0, 1, 0, 65]),
+            (ArrayContents::Elements { are_all: true }, "1 65".to_owned())
+        );
     }
 
     #[test]
@@ -202,18 +208,18 @@ mod tests {
     fn what_is_left_out_is_told() {
         let numbers: Vec<u8> = (0..200_u16).flat_map(u16::to_be_bytes).collect();
         let (found, first) = read(Contents::default(), FieldType::Short, &numbers);
-        assert_eq!(found, Read::Elements { are_all: false });
+        assert_eq!(found, ArrayContents::Elements { are_all: false });
         assert!(first.starts_with("0 1 2 ") && first.ends_with(" 62 63"), "{first}");
         let (found, few) = read(Contents::Texts(128), FieldType::Short, &numbers);
-        assert_eq!(found, Read::Elements { are_all: false });
+        assert_eq!(found, ArrayContents::Elements { are_all: false });
         assert!(few.len() == 127 && few.ends_with(" 44 45"), "{few}");
         let text = "x".repeat(200);
         let (found, shortened) = read(Contents::Texts(128), FieldType::Byte, text.as_bytes());
-        assert_eq!(found, Read::Text { is_whole: false });
+        assert_eq!(found, ArrayContents::Text { is_whole: false });
         assert!(shortened.len() <= 128 && shortened.ends_with("x… (200 characters)"), "{shortened}");
         let buffer = [text.as_bytes(), &[0; 56]].concat();
         let (found, shortened) = read(Contents::Texts(128), FieldType::Byte, &buffer);
-        assert_eq!(found, Read::Text { is_whole: false });
+        assert_eq!(found, ArrayContents::Text { is_whole: false });
         assert!(shortened.len() <= 128 && shortened.ends_with("x… (256 characters)"), "{shortened}");
     }
 }

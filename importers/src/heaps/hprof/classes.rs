@@ -501,7 +501,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
     fn loader_name(&self, number: usize) -> Option<String> {
         let loader = self.outline.addresses.number(self.outline.classes[number].loader)?;
         match self.outline.object::<ID>(loader)? {
-            super::records::Part::Instance { class, .. } => Some(self.name(self.number(class)?).to_owned()),
+            super::records::SubRecord::Instance { class, .. } => Some(self.name(self.number(class)?).to_owned()),
             _ => None,
         }
     }

@@ -27,7 +27,7 @@ use crate::error::ImportError;
 
 use super::classes::Classes;
 use super::outline::{Chunk, Outline, for_each_object};
-use super::records::{FieldType, Part, id};
+use super::records::{FieldType, SubRecord, id};
 
 /// Classes whose instances, and those of their subclasses, constant pools refer to.
 const CONSTANTS: [&str; 4] =
@@ -111,17 +111,17 @@ impl<const ID: usize> Search<'_, '_, '_, ID> {
 
     /// The addresses to which an `Object[]` refers; `None` for other objects and for arrays longer than constant
     /// pools.
-    fn elements<'p>(&self, part: &Part<'p>) -> Option<impl Iterator<Item = u64> + use<'p, ID>> {
-        let Part::ObjectArray { class, elements, .. } = *part else { return None };
+    fn elements<'p>(&self, part: &SubRecord<'p>) -> Option<impl Iterator<Item = u64> + use<'p, ID>> {
+        let SubRecord::ObjectArray { class, elements, .. } = *part else { return None };
         let is_one = class == self.array_class && elements.len() / ID <= MOST_CONSTANTS;
         is_one.then(|| elements.chunks_exact(ID).map(id::<ID>).filter(|&element| element != 0))
     }
 
-    fn is_pool(&self, part: &Part<'_>) -> bool {
+    fn is_pool(&self, part: &SubRecord<'_>) -> bool {
         self.elements(part).is_some_and(|mut elements| elements.all(|element| self.holds_constant(element)))
     }
 
-    fn is_archive(&self, part: &Part<'_>) -> bool {
+    fn is_archive(&self, part: &SubRecord<'_>) -> bool {
         let Some(elements) = self.elements(part) else { return false };
         let (mut all, mut pools) = (0, 0);
         for element in elements {
@@ -139,7 +139,7 @@ impl<const ID: usize> Search<'_, '_, '_, ID> {
 
     fn holds_constant(&self, address: u64) -> bool {
         let part = self.outline.addresses.number(address).and_then(|number| self.outline.object::<ID>(number));
-        let Some(Part::Instance { class, .. }) = part else { return false };
+        let Some(SubRecord::Instance { class, .. }) = part else { return false };
         self.classes.number(class).is_some_and(|number| self.is_constant[number])
     }
 
@@ -147,7 +147,7 @@ impl<const ID: usize> Search<'_, '_, '_, ID> {
     fn add_referred_to(&self, chunk: &Chunk<'_>, alike: &Arrays, found: &mut Arrays) -> Result<(), ImportError> {
         let mut result = Ok(());
         for_each_object::<ID>(chunk, |_, part| match part {
-            Part::Instance { class, fields, .. } => {
+            SubRecord::Instance { class, fields, .. } => {
                 let Some(number) = self.classes.number(class) else { return };
                 match self.classes.instances(number, fields.len()) {
                     Ok(instances) => {
@@ -158,7 +158,7 @@ impl<const ID: usize> Search<'_, '_, '_, ID> {
                     Err(error) => result = Err(error),
                 }
             }
-            Part::ObjectArray { elements, .. } => {
+            SubRecord::ObjectArray { elements, .. } => {
                 let addresses = elements.chunks_exact(ID).map(id::<ID>);
                 found.extend(addresses.filter(|address| alike.contains(address)));
             }

@@ -21,7 +21,7 @@ use crate::error::{Damage, ImportError};
 
 use super::layout::ObjectLayout;
 use super::outline::{JobOutline, Names, Outline, Purpose, find_layout, group};
-use super::places::{Places, Records, Segment};
+use super::places::{RecordPlaces, Records, Segment};
 use super::records::{Header, record, tag};
 use super::recovery::{Recovered, recover};
 
@@ -32,8 +32,8 @@ fn find<'a, const ID: usize>(
     start: usize,
     names: &mut Names<'a>,
     context: &Context<'_>,
-) -> Option<Places<Segment<'a>>> {
-    let mut places = Places::new();
+) -> Option<RecordPlaces<Segment<'a>>> {
+    let mut places = RecordPlaces::new();
     let mut offset = start;
     while let Some(record) = record(dump, offset).ok()? {
         // The length of a class record is fixed; another one is damage.
@@ -64,7 +64,7 @@ const MOST_HEAPS: u32 = 1000;
 
 /// Sub-records that a damaged dump holds in parts, joined.
 #[derive(Debug, Default)]
-pub(super) struct Joined(OnceLock<Vec<Vec<u8>>>);
+pub(super) struct JoinedSubRecords(OnceLock<Vec<Vec<u8>>>);
 
 /// The heap dumps of a file, one after the other.
 pub(super) struct Heaps<'a> {
@@ -89,7 +89,7 @@ impl<'a> Heaps<'a> {
         dump: &'a [u8],
         header: &Header<'_>,
         purpose: Purpose,
-        joined: &'a Joined,
+        joined: &'a JoinedSubRecords,
         context: &Context<'_>,
     ) -> Result<Self, ImportError> {
         context.progress.begin("looking through", dump.len() as u64, "bytes");

@@ -14,7 +14,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::records::{FieldType, Part, Parts};
+use super::records::{FieldType, SubRecord, SubRecords};
 
 /// The layout of objects in a JVM's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,17 +116,17 @@ const ENOUGH_ARRAYS: usize = 20_000;
 impl Evidence {
     /// Looks at the objects of these sub-records, of which the last may be cut.
     pub(super) fn look<const ID: usize>(&mut self, bytes: &[u8]) {
-        let mut parts = Parts::<ID>::new(bytes);
+        let mut parts = SubRecords::<ID>::new(bytes);
         let mut last: Option<(FieldType, u32, u64)> = None;
         while self.arrays.len() < ENOUGH_ARRAYS
             && let Ok(Some(part)) = parts.next()
         {
             let (address, array) = match part {
-                Part::Instance { address, .. } => (address, None),
-                Part::ObjectArray { address, elements, .. } => {
+                SubRecord::Instance { address, .. } => (address, None),
+                SubRecord::ObjectArray { address, elements, .. } => {
                     (address, Some((FieldType::Reference, (elements.len() / ID) as u32)))
                 }
-                Part::PrimitiveArray { address, element, count, .. } => (address, Some((element, count))),
+                SubRecord::PrimitiveArray { address, element, count, .. } => (address, Some((element, count))),
                 _ => continue,
             };
             self.address_bits |= address;

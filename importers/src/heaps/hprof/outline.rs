@@ -14,7 +14,7 @@ use super::addresses::{Addresses, Collector, has_place};
 use super::class_names;
 use super::layout::{Evidence, ObjectLayout};
 use super::places::{Records, Segment};
-use super::records::{ClassPart, FieldType, Part, Parts, Root, id, record, tag};
+use super::records::{ClassPart, FieldType, Root, SubRecord, SubRecords, id, record, tag};
 
 /// A map with identifiers or serials as keys.
 pub(super) type Table<K, V> = HashMap<K, V, RandomState>;
@@ -71,8 +71,8 @@ impl<'a> Chunk<'a> {
 
     /// The object after `before` others from a place on, if objects of the chunk are left out.
     #[cold]
-    fn unrepeated<const ID: usize>(&self, place: usize, mut before: u32) -> Option<Part<'a>> {
-        let mut parts = Parts::<ID>::new(&self.bytes[place..]);
+    fn unrepeated<const ID: usize>(&self, place: usize, mut before: u32) -> Option<SubRecord<'a>> {
+        let mut parts = SubRecords::<ID>::new(&self.bytes[place..]);
         loop {
             let at = (place + parts.offset()) as u32;
             let part = parts.next().ok()??;
@@ -86,8 +86,8 @@ impl<'a> Chunk<'a> {
     }
 
     /// Visits its objects with their addresses and offsets, including those left out.
-    fn for_each_of_all<const ID: usize>(&self, mut visit: impl FnMut(u64, Part<'a>, usize)) {
-        let mut parts = Parts::<ID>::new(self.bytes);
+    fn for_each_of_all<const ID: usize>(&self, mut visit: impl FnMut(u64, SubRecord<'a>, usize)) {
+        let mut parts = SubRecords::<ID>::new(self.bytes);
         loop {
             let place = parts.offset();
             // The chunk was read before, so it has no damage.
@@ -307,7 +307,7 @@ impl<'a> Outline<'a> {
 
     /// Keeps only the first object with each address; classes come before all objects.
     fn leave_out_repeated<const ID: usize>(&mut self) {
-        let mut seen = Seen::new(&self.addresses, self.classes.iter().map(|class| class.address));
+        let mut seen = AddressSet::new(&self.addresses, self.classes.iter().map(|class| class.address));
         let mut odd = Vec::new();
         for (number, chunk) in self.chunks.iter_mut().enumerate() {
             let mut kept = Chunk { bytes: chunk.bytes, ..Chunk::new() };
@@ -336,7 +336,7 @@ impl<'a> Outline<'a> {
     }
 
     /// Reads the object with this number; `None` for a class. Skips up to 31 other objects.
-    pub(super) fn object<const ID: usize>(&self, number: u32) -> Option<Part<'a>> {
+    pub(super) fn object<const ID: usize>(&self, number: u32) -> Option<SubRecord<'a>> {
         let chunk = self.chunks.partition_point(|chunk| chunk.first_number <= number).checked_sub(1)?;
         let chunk = &self.chunks[chunk];
         let at = number - chunk.first_number;
@@ -344,15 +344,19 @@ impl<'a> Outline<'a> {
         if !chunk.repeated.is_empty() {
             return chunk.unrepeated::<ID>(place, at % STEP);
         }
-        let mut parts = Parts::<ID>::new(&chunk.bytes[place..]);
+        let mut parts = SubRecords::<ID>::new(&chunk.bytes[place..]);
         let mut before = at % STEP;
         // The chunk was read before, so it has no damage.
         while let Ok(Some(part)) = parts.next() {
             match part {
-                Part::Instance { .. } | Part::ObjectArray { .. } | Part::PrimitiveArray { .. } if before == 0 => {
+                SubRecord::Instance { .. } | SubRecord::ObjectArray { .. } | SubRecord::PrimitiveArray { .. }
+                    if before == 0 =>
+                {
                     return Some(part);
                 }
-                Part::Instance { .. } | Part::ObjectArray { .. } | Part::PrimitiveArray { .. } => before -= 1,
+                SubRecord::Instance { .. } | SubRecord::ObjectArray { .. } | SubRecord::PrimitiveArray { .. } => {
+                    before -= 1
+                }
                 _ => {}
             }
         }
@@ -361,18 +365,18 @@ impl<'a> Outline<'a> {
 }
 
 /// Visits the objects of a chunk, with their addresses.
-pub(super) fn for_each_object<'a, const ID: usize>(chunk: &Chunk<'a>, mut visit: impl FnMut(u64, Part<'a>)) {
+pub(super) fn for_each_object<'a, const ID: usize>(chunk: &Chunk<'a>, mut visit: impl FnMut(u64, SubRecord<'a>)) {
     let mut repeated = chunk.repeated.iter().map(|&place| place as usize);
     let mut next_repeated = repeated.next();
-    let mut parts = Parts::<ID>::new(chunk.bytes);
+    let mut parts = SubRecords::<ID>::new(chunk.bytes);
     loop {
         let place = parts.offset();
         // The chunk was read before, so it has no damage.
         let Ok(Some(part)) = parts.next() else { return };
         match part {
-            Part::Instance { address, .. }
-            | Part::ObjectArray { address, .. }
-            | Part::PrimitiveArray { address, .. } => {
+            SubRecord::Instance { address, .. }
+            | SubRecord::ObjectArray { address, .. }
+            | SubRecord::PrimitiveArray { address, .. } => {
                 if next_repeated == Some(place) {
                     next_repeated = repeated.next();
                 } else {
@@ -385,17 +389,17 @@ pub(super) fn for_each_object<'a, const ID: usize>(chunk: &Chunk<'a>, mut visit:
 }
 
 /// A set of addresses.
-struct Seen<'s> {
+struct AddressSet<'s> {
     addresses: &'s Addresses,
     placed: Vec<bool>,
     others: HashSet<u64, RandomState>,
 }
 
-impl<'s> Seen<'s> {
+impl<'s> AddressSet<'s> {
     /// The set of the addresses of `classes`.
     fn new(addresses: &'s Addresses, classes: impl Iterator<Item = u64>) -> Self {
         let placed = vec![false; addresses.placed_count() as usize];
-        let mut seen = Seen { addresses, placed, others: HashSet::default() };
+        let mut seen = AddressSet { addresses, placed, others: HashSet::default() };
         for class in classes {
             seen.insert(class);
         }
@@ -429,7 +433,7 @@ impl<'a> JobOutline<'a> {
     }
 
     fn read_segment<const ID: usize>(&mut self, bytes: &'a [u8], purpose: Purpose, layout: &ObjectLayout) {
-        let mut parts = Parts::<ID>::new(bytes);
+        let mut parts = SubRecords::<ID>::new(bytes);
         let (mut start, mut chunk) = (0, Chunk::new());
         loop {
             let offset = parts.offset();
@@ -442,18 +446,18 @@ impl<'a> JobOutline<'a> {
                 }
             };
             let address = match part {
-                Part::Instance { address, .. }
-                | Part::ObjectArray { address, .. }
-                | Part::PrimitiveArray { address, .. } => address,
-                Part::Class(class) => {
+                SubRecord::Instance { address, .. }
+                | SubRecord::ObjectArray { address, .. }
+                | SubRecord::PrimitiveArray { address, .. } => address,
+                SubRecord::Class(class) => {
                     self.classes.push(class);
                     continue;
                 }
-                Part::Root(root) => {
+                SubRecord::Root(root) => {
                     self.roots.push(root);
                     continue;
                 }
-                Part::Other => continue,
+                SubRecord::Other => continue,
             };
             if has_place(address) {
                 self.collector.push(address);
@@ -484,17 +488,17 @@ impl<'a> JobOutline<'a> {
 
 impl Counts {
     #[inline]
-    fn push<const ID: usize>(&mut self, part: &Part<'_>, layout: &ObjectLayout) {
+    fn push<const ID: usize>(&mut self, part: &SubRecord<'_>, layout: &ObjectLayout) {
         match *part {
-            Part::Instance { class, fields, .. } => {
+            SubRecord::Instance { class, fields, .. } => {
                 let count = Count { objects: 1, bytes: fields.len() as u64 };
                 self.instances.entry(class).or_default().add(count);
             }
-            Part::ObjectArray { class, elements, .. } => {
+            SubRecord::ObjectArray { class, elements, .. } => {
                 let bytes = layout.array_bytes(FieldType::Reference, (elements.len() / ID) as u64);
                 self.object_arrays.entry(class).or_default().add(Count { objects: 1, bytes });
             }
-            Part::PrimitiveArray { element, count, .. } => {
+            SubRecord::PrimitiveArray { element, count, .. } => {
                 let bytes = layout.array_bytes(element, count.into());
                 self.add_primitive(element, Count { objects: 1, bytes });
             }

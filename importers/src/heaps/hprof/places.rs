@@ -23,7 +23,7 @@ pub(super) struct Records {
 
 /// The places of segments and other records in a file.
 #[derive(Debug, Default)]
-pub(super) struct Places<S> {
+pub(super) struct RecordPlaces<S> {
     pub(super) segments: Vec<S>,
     pub(super) records: Vec<Records>,
     /// The current heap dump, or the next one.
@@ -32,9 +32,9 @@ pub(super) struct Places<S> {
     is_open: bool,
 }
 
-impl<S> Places<S> {
+impl<S> RecordPlaces<S> {
     pub(super) fn new() -> Self {
-        Places { segments: Vec::new(), records: Vec::new(), heap: 0, is_open: false }
+        RecordPlaces { segments: Vec::new(), records: Vec::new(), heap: 0, is_open: false }
     }
 
     /// Begins a heap record with this tag. Returns the heap dump of its segments.

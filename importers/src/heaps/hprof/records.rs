@@ -213,7 +213,7 @@ pub(super) struct Root {
 
 /// A sub-record of a heap dump.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Part<'a> {
+pub(super) enum SubRecord<'a> {
     Root(Root),
     Class(ClassPart<'a>),
     Instance {
@@ -239,14 +239,14 @@ pub(super) enum Part<'a> {
     Other,
 }
 
-impl Part<'_> {
+impl SubRecord<'_> {
     /// The address of an object that is not a class.
     #[inline]
     pub(super) fn object(&self) -> Option<u64> {
         match *self {
-            Part::Instance { address, .. }
-            | Part::ObjectArray { address, .. }
-            | Part::PrimitiveArray { address, .. } => Some(address),
+            SubRecord::Instance { address, .. }
+            | SubRecord::ObjectArray { address, .. }
+            | SubRecord::PrimitiveArray { address, .. } => Some(address),
             _ => None,
         }
     }
@@ -299,15 +299,15 @@ pub(super) fn id<const ID: usize>(bytes: &[u8]) -> u64 {
 
 /// Iterates over sub-records.
 #[derive(Debug, Clone)]
-pub(super) struct Parts<'a, const ID: usize> {
+pub(super) struct SubRecords<'a, const ID: usize> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a, const ID: usize> Parts<'a, ID> {
+impl<'a, const ID: usize> SubRecords<'a, ID> {
     /// The sub-records in these bytes.
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Parts { bytes, at: 0 }
+        SubRecords { bytes, at: 0 }
     }
 
     /// The offset of the next one.
@@ -320,7 +320,7 @@ impl<'a, const ID: usize> Parts<'a, ID> {
     /// # Errors
     /// [`Bad`]; the offset then remains at the bad one.
     #[inline(always)]
-    pub(super) fn next(&mut self) -> Result<Option<Part<'a>>, Bad> {
+    pub(super) fn next(&mut self) -> Result<Option<SubRecord<'a>>, Bad> {
         let rest = &self.bytes[self.at..];
         let Some(&tag) = rest.first() else { return Ok(None) };
         let (part, length) = Self::part(tag, &rest[1..])?;
@@ -330,14 +330,14 @@ impl<'a, const ID: usize> Parts<'a, ID> {
 
     /// The sub-record at the beginning of these bytes, and its length.
     #[cold]
-    pub(super) fn first(bytes: &'a [u8]) -> Result<(Part<'a>, usize), Bad> {
+    pub(super) fn first(bytes: &'a [u8]) -> Result<(SubRecord<'a>, usize), Bad> {
         let (&tag, rest) = bytes.split_first().ok_or(Bad::Short)?;
         Self::part(tag, rest).map(|(part, length)| (part, 1 + length))
     }
 
     /// Parses a sub-record. Also returns its length without the tag.
     #[inline]
-    fn part(tag: u8, rest: &'a [u8]) -> Result<(Part<'a>, usize), Bad> {
+    fn part(tag: u8, rest: &'a [u8]) -> Result<(SubRecord<'a>, usize), Bad> {
         match tag {
             0x21 => {
                 let head = fixed(rest, 2 * ID + 8)?;
@@ -345,7 +345,7 @@ impl<'a, const ID: usize> Parts<'a, ID> {
                 let end = start + BigEndian::read_u32(&head[2 * ID + 4..]) as usize;
                 let fields = rest.get(start..end).ok_or(Bad::Short)?;
                 let (address, trace) = (id::<ID>(head), BigEndian::read_u32(&head[ID..]));
-                Ok((Part::Instance { address, trace, class: id::<ID>(&head[ID + 4..]), fields }, end))
+                Ok((SubRecord::Instance { address, trace, class: id::<ID>(&head[ID + 4..]), fields }, end))
             }
             0x22 => {
                 let head = fixed(rest, 2 * ID + 8)?;
@@ -353,7 +353,7 @@ impl<'a, const ID: usize> Parts<'a, ID> {
                 let end = start + BigEndian::read_u32(&head[ID + 4..]) as usize * ID;
                 let elements = rest.get(start..end).ok_or(Bad::Short)?;
                 let (address, trace) = (id::<ID>(head), BigEndian::read_u32(&head[ID..]));
-                Ok((Part::ObjectArray { address, trace, class: id::<ID>(&head[ID + 8..]), elements }, end))
+                Ok((SubRecord::ObjectArray { address, trace, class: id::<ID>(&head[ID + 8..]), elements }, end))
             }
             // 0xc3 is Android's, of arrays whose elements were left out.
             0x23 | 0xc3 => {
@@ -365,16 +365,16 @@ impl<'a, const ID: usize> Parts<'a, ID> {
                 let start = ID + 9;
                 let bytes = if tag == 0x23 { count as usize * usize::from(element.bytes(0)) } else { 0 };
                 let elements = rest.get(start..start + bytes).ok_or(Bad::Short)?;
-                Ok((Part::PrimitiveArray { address, trace, element, count, elements }, start + bytes))
+                Ok((SubRecord::PrimitiveArray { address, trace, element, count, elements }, start + bytes))
             }
             0x20 => Self::class(rest),
             // Android: u4 heap, id name.
-            0xfe => fixed(rest, 4 + ID).map(|head| (Part::Other, head.len())),
+            0xfe => fixed(rest, 4 + ID).map(|head| (SubRecord::Other, head.len())),
             _ => Self::root(tag, rest),
         }
     }
 
-    fn root(tag: u8, rest: &'a [u8]) -> Result<(Part<'a>, usize), Bad> {
+    fn root(tag: u8, rest: &'a [u8]) -> Result<(SubRecord<'a>, usize), Bad> {
         let numbers = match tag {
             0xff | 0x05 | 0x07 | 0x89..=0x8d | 0x90 => 0,
             0x04 | 0x06 => 1,
@@ -387,10 +387,10 @@ impl<'a, const ID: usize> Parts<'a, ID> {
         let count = if tag == 0x01 { 0 } else { numbers };
         let mut numbers = head[ID..].chunks_exact(4).take(count).map(BigEndian::read_u32);
         let root = Root { tag, object: id::<ID>(head), thread: numbers.next(), place: numbers.next() };
-        Ok((Part::Root(root), head.len()))
+        Ok((SubRecord::Root(root), head.len()))
     }
 
-    fn class(rest: &'a [u8]) -> Result<(Part<'a>, usize), Bad> {
+    fn class(rest: &'a [u8]) -> Result<(SubRecord<'a>, usize), Bad> {
         let head = fixed(rest, 7 * ID + 8)?;
         let [superclass, loader, signers, protection_domain] =
             std::array::from_fn(|number| id::<ID>(&head[ID + 4 + number * ID..]));
@@ -416,7 +416,7 @@ impl<'a, const ID: usize> Parts<'a, ID> {
         }
         let address = id::<ID>(head);
         let class = ClassPart { address, superclass, loader, signers, protection_domain, statics, fields };
-        Ok((Part::Class(class), end))
+        Ok((SubRecord::Class(class), end))
     }
 }
 
@@ -471,14 +471,14 @@ mod tests {
             0x22, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 2, 0, // an array of one reference
             0x44,
         ];
-        let mut parts = Parts::<4>::new(&body);
+        let mut parts = SubRecords::<4>::new(&body);
         let mut next = || parts.next();
         let root = |tag, object, thread, place| Root { tag, object, thread, place };
-        assert!(matches!(next(), Ok(Some(Part::Root(found))) if found == root(5, 0x100, None, None)));
-        assert!(matches!(next(), Ok(Some(Part::Root(found))) if found == root(1, 0x200, None, None)));
-        assert!(matches!(next(), Ok(Some(Part::Root(found))) if found == root(3, 0x300, Some(1), Some(2))));
-        assert!(matches!(next(), Ok(Some(Part::PrimitiveArray { count: 3, element: FieldType::Short, .. }))));
-        assert!(matches!(next(), Ok(Some(Part::ObjectArray { class: 0x100, elements: [0, 0, 2, 0], .. }))));
+        assert!(matches!(next(), Ok(Some(SubRecord::Root(found))) if found == root(5, 0x100, None, None)));
+        assert!(matches!(next(), Ok(Some(SubRecord::Root(found))) if found == root(1, 0x200, None, None)));
+        assert!(matches!(next(), Ok(Some(SubRecord::Root(found))) if found == root(3, 0x300, Some(1), Some(2))));
+        assert!(matches!(next(), Ok(Some(SubRecord::PrimitiveArray { count: 3, element: FieldType::Short, .. }))));
+        assert!(matches!(next(), Ok(Some(SubRecord::ObjectArray { class: 0x100, elements: [0, 0, 2, 0], .. }))));
         assert!(matches!(next(), Err(Bad::Tag)));
         assert_eq!(parts.offset(), body.len() - 1);
     }

@@ -24,8 +24,8 @@ use crate::context::Context;
 use crate::error::{Damage, ImportError};
 
 use super::outline::Table;
-use super::places::{Places, Segment};
-use super::records::{Bad, ClassPart, Part, Parts, RECORD_HEAD_BYTES, id, is_heap, is_record, record, tag};
+use super::places::{RecordPlaces, Segment};
+use super::records::{Bad, ClassPart, RECORD_HEAD_BYTES, SubRecord, SubRecords, id, is_heap, is_record, record, tag};
 
 /// Number of consecutive heads that are accepted as records.
 const ENOUGH_RECORDS: usize = 3;
@@ -52,7 +52,7 @@ const MOST_NOTES: u64 = 10;
 
 /// The intact parts of a file.
 pub(super) struct Recovered {
-    pub(super) places: Places<Piece>,
+    pub(super) places: RecordPlaces<Piece>,
     /// Sub-records that the dump holds in parts, joined.
     pub(super) joined: Vec<Vec<u8>>,
     pub(super) damage: Option<Damage>,
@@ -62,12 +62,12 @@ pub(super) struct Recovered {
 /// Consecutive sub-records without damage.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Piece {
-    place: Place,
+    place: PieceBytes,
     heap: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum PieceBytes {
     Between(usize, usize),
     /// The number of a joined sub-record.
     Joined(usize),
@@ -77,8 +77,8 @@ impl Piece {
     /// Its bytes.
     pub(super) fn segment<'a>(&self, dump: &'a [u8], joined: &'a [Vec<u8>]) -> Segment<'a> {
         let bytes = match self.place {
-            Place::Between(start, end) => &dump[start..end],
-            Place::Joined(number) => &joined[number][..],
+            PieceBytes::Between(start, end) => &dump[start..end],
+            PieceBytes::Joined(number) => &joined[number][..],
         };
         Segment { bytes, heap: self.heap }
     }
@@ -93,13 +93,13 @@ pub(super) fn recover<const ID: usize>(
     let mut recovery = Recovery::<ID> {
         dump,
         context,
-        places: Places::new(),
+        places: RecordPlaces::new(),
         joined: Vec::new(),
         joined_bytes: 0,
-        known: Known::default(),
+        known: KnownIds::default(),
         has_heap: false,
         effort: EFFORT * dump.len() as u64,
-        skipped: Skipped::default(),
+        skipped: SkippedParts::default(),
         cut: None,
         notes: Vec::new(),
         note_count: 0,
@@ -110,7 +110,7 @@ pub(super) fn recover<const ID: usize>(
 
 /// Facts that distinguish sub-records from other bytes.
 #[derive(Debug, Default)]
-struct Known {
+struct KnownIds {
     loaded: HashSet<u64, RandomState>,
     /// For each dumped class, its superclass and the length of the fields that it declares.
     classes: Table<u64, (u64, usize)>,
@@ -122,7 +122,7 @@ struct Known {
     highest_address: u64,
 }
 
-impl Known {
+impl KnownIds {
     fn saw(&mut self, address: u64) {
         self.address_bits |= address;
         self.highest_address = self.highest_address.max(address);
@@ -165,23 +165,23 @@ impl Known {
     }
 
     /// Whether a sub-record is consistent with the known facts.
-    fn is_plausible(&mut self, part: &Part<'_>) -> bool {
+    fn is_plausible(&mut self, part: &SubRecord<'_>) -> bool {
         match *part {
-            Part::Instance { address, trace, class, fields } => {
+            SubRecord::Instance { address, trace, class, fields } => {
                 address != 0
                     && self.is_trace(trace)
                     && self.has_class(class)
                     && self.instance_bytes(class).is_none_or(|bytes| bytes == fields.len())
             }
-            Part::ObjectArray { address, trace, class, .. } => {
+            SubRecord::ObjectArray { address, trace, class, .. } => {
                 address != 0 && self.is_trace(trace) && self.has_class(class)
             }
-            Part::PrimitiveArray { address, trace, .. } => address != 0 && self.is_trace(trace),
-            Part::Class(class) => {
+            SubRecord::PrimitiveArray { address, trace, .. } => address != 0 && self.is_trace(trace),
+            SubRecord::Class(class) => {
                 self.loaded.contains(&class.address) && (class.superclass == 0 || self.has_class(class.superclass))
             }
-            Part::Root(root) => self.is_address(root.object),
-            Part::Other => true,
+            SubRecord::Root(root) => self.is_address(root.object),
+            SubRecord::Other => true,
         }
     }
 
@@ -193,7 +193,7 @@ impl Known {
 
 /// The parts left out.
 #[derive(Debug, Default)]
-struct Skipped {
+struct SkippedParts {
     count: u64,
     bytes: u64,
     /// The offset of the first part, and its defect.
@@ -213,7 +213,7 @@ struct Head {
 
 /// A plausible place to continue.
 #[derive(Debug, Clone, Copy)]
-enum Found {
+enum ResumePoint {
     Record(usize),
     Part(usize),
 }
@@ -221,14 +221,14 @@ enum Found {
 struct Recovery<'a, 'c, const ID: usize> {
     dump: &'a [u8],
     context: &'c Context<'c>,
-    places: Places<Piece>,
+    places: RecordPlaces<Piece>,
     joined: Vec<Vec<u8>>,
     joined_bytes: usize,
-    known: Known,
+    known: KnownIds,
     /// Whether a record of the heap was read.
     has_heap: bool,
     effort: u64,
-    skipped: Skipped,
+    skipped: SkippedParts,
     /// Set if the dump ends inside a record or sub-record.
     cut: Option<Damage>,
     notes: Vec<String>,
@@ -309,7 +309,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
     /// that is cut.
     fn go_on(&mut self, at: usize, cut: Option<&'static str>) -> usize {
         match self.search(at + 1, self.dump.len(), self.dump.len()) {
-            Some(Found::Record(next) | Found::Part(next)) => {
+            Some(ResumePoint::Record(next) | ResumePoint::Part(next)) => {
                 self.skip(at, next, &|| format!("no record begins with {:#04x} there", self.dump[at]));
                 next
             }
@@ -338,7 +338,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
                 }
                 is_open = true;
             }
-            let found = Parts::<ID>::first(&self.dump[at..]);
+            let found = SubRecords::<ID>::first(&self.dump[at..]);
             if let Ok((part, length)) = found
                 && self.accepts(&part, at + length, end)
             {
@@ -379,16 +379,16 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
             };
             // If something begins inside the sub-record read last, that one has a wrong length.
             let bad = match next {
-                Some(Found::Part(next) | Found::Record(next)) if next < at => from - 1,
+                Some(ResumePoint::Part(next) | ResumePoint::Record(next)) if next < at => from - 1,
                 _ => at,
             };
             self.piece(start, bad, heap);
             match next {
-                Some(Found::Part(next)) => {
+                Some(ResumePoint::Part(next)) => {
                     self.skip(bad, next, &reason);
                     (start, at) = (next, next);
                 }
-                Some(Found::Record(next)) => {
+                Some(ResumePoint::Record(next)) => {
                     self.skip(bad, next, &reason);
                     return next;
                 }
@@ -433,7 +433,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         let mut bytes = self.dump[at..end].to_vec();
         let mut from = next.body;
         let length = loop {
-            match Parts::<ID>::first(&bytes) {
+            match SubRecords::<ID>::first(&bytes) {
                 Ok((part, length)) if length > end - at => {
                     let end_of_part = from - (bytes.len() - length);
                     // The search below begins at the start of the last segment.
@@ -467,7 +467,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         bytes.truncate(length);
         bytes.shrink_to_fit();
         self.joined_bytes += length;
-        self.places.segments.push(Piece { place: Place::Joined(self.joined.len()), heap });
+        self.places.segments.push(Piece { place: PieceBytes::Joined(self.joined.len()), heap });
         self.joined.push(bytes);
         self.note(|| {
             format!("the sub-record at byte {at} goes on in the next segment; its {length} bytes were put together")
@@ -484,7 +484,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
     /// Whether the bytes between two places of a segment can be sub-records, of which the last may continue after it.
     fn may_fill(&mut self, mut at: usize, end: usize) -> bool {
         for _ in 0..ENOUGH_OBJECTS {
-            match Parts::<ID>::first(&self.dump[at..end]) {
+            match SubRecords::<ID>::first(&self.dump[at..end]) {
                 Ok((part, length)) if self.accepts(&part, at + length, end) => at += length,
                 Ok(_) => return false,
                 Err(bad) => return bad == Bad::Short,
@@ -495,20 +495,20 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
 
     /// Whether the sub-records of a record continue at `at`, where they should end.
     fn go_on_after_end(&mut self, at: usize) -> bool {
-        let Ok((part, length)) = Parts::<ID>::first(&self.dump[at..]) else { return false };
+        let Ok((part, length)) = SubRecords::<ID>::first(&self.dump[at..]) else { return false };
         let next = at + length;
         self.are_parts(at, self.dump.len())
             || self.known.is_plausible(&part) && (self.are_records(next, 2) || self.are_parts(next, self.dump.len()))
     }
 
     /// Whether a sub-record of a record that ends at `end` is real, and ends at `next`.
-    fn accepts(&mut self, part: &Part<'_>, next: usize, end: usize) -> bool {
+    fn accepts(&mut self, part: &SubRecord<'_>, next: usize, end: usize) -> bool {
         // Roots have few known properties, and may come before all objects.
-        matches!(part, Part::Root(_)) || self.known.is_plausible(part) || next == end || self.are_parts(next, end)
+        matches!(part, SubRecord::Root(_)) || self.known.is_plausible(part) || next == end || self.are_parts(next, end)
     }
 
-    fn learn_part(&mut self, part: &Part<'_>) {
-        if let Part::Class(class) = part {
+    fn learn_part(&mut self, part: &SubRecord<'_>) {
+        if let SubRecord::Class(class) = part {
             self.known.learn::<ID>(class);
             self.known.saw(class.address);
         } else if let Some(address) = part.object() {
@@ -532,14 +532,14 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
     }
 
     /// The next place in `from..limit` where something plausible begins. Sub-records may end a segment at `end`.
-    fn search(&mut self, from: usize, limit: usize, end: usize) -> Option<Found> {
+    fn search(&mut self, from: usize, limit: usize, end: usize) -> Option<ResumePoint> {
         let limit = limit.min(self.dump.len());
         (from..limit).find_map(|at| {
             if self.are_records(at, ENOUGH_RECORDS) {
                 let inside = self.part_inside(at, limit, end);
-                Some(inside.map_or(Found::Record(at), Found::Part))
+                Some(inside.map_or(ResumePoint::Record(at), ResumePoint::Part))
             } else if self.has_heap && self.are_parts(at, end) {
-                Some(Found::Part(at))
+                Some(ResumePoint::Part(at))
             } else {
                 None
             }
@@ -562,15 +562,17 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
     /// Whether a dump that seems to be cut continues at a place found. This needs more evidence than after certain
     /// damage: a few bytes before the end can look like an object, and a comma followed by zeros like the last
     /// record.
-    fn goes_on(&mut self, found: Found) -> bool {
+    fn goes_on(&mut self, found: ResumePoint) -> bool {
         let body = match found {
-            Found::Part(at) => Some(at),
-            Found::Record(at) => self.head(at).filter(|head| is_heap(head.tag)).map(|head| head.body),
+            ResumePoint::Part(at) => Some(at),
+            ResumePoint::Record(at) => self.head(at).filter(|head| is_heap(head.tag)).map(|head| head.body),
         };
         let Some(mut at) = body else { return false };
         let mut objects = 0;
         while objects < MANY_OBJECTS {
-            let Ok((part, length)) = Parts::<ID>::first(self.dump.get(at..).unwrap_or_default()) else { return false };
+            let Ok((part, length)) = SubRecords::<ID>::first(self.dump.get(at..).unwrap_or_default()) else {
+                return false;
+            };
             if !self.known.is_plausible(&part) {
                 return false;
             }
@@ -628,7 +630,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
                 return false;
             }
             // A segment may begin with the rest of a sub-record, a whole dump does not.
-            if head.tag == tag::HEAP_DUMP && Parts::<ID>::first(&self.dump[head.body..head.end]).is_err() {
+            if head.tag == tag::HEAP_DUMP && SubRecords::<ID>::first(&self.dump[head.body..head.end]).is_err() {
                 return false;
             }
             at = head.end;
@@ -661,15 +663,15 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
             if first == 0x20 && !self.may_be_class(at) {
                 return false;
             }
-            let Ok((part, length)) = Parts::<ID>::first(&self.dump[at..]) else { return false };
+            let Ok((part, length)) = SubRecords::<ID>::first(&self.dump[at..]) else { return false };
             match part {
-                Part::Root(root) if self.known.is_aligned(root.object) => {
+                SubRecord::Root(root) if self.known.is_aligned(root.object) => {
                     are_roots_known &= self.known.is_address(root.object);
                 }
                 _ if self.known.is_plausible(&part) => {}
                 _ => return false,
             }
-            objects += usize::from(part.object().is_some() || matches!(part, Part::Class(_)));
+            objects += usize::from(part.object().is_some() || matches!(part, SubRecord::Class(_)));
             if objects == ENOUGH_OBJECTS {
                 return true;
             }
@@ -694,7 +696,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
     /// Adds the intact sub-records between two places.
     fn piece(&mut self, start: usize, end: usize, heap: u32) {
         if start < end {
-            self.places.segments.push(Piece { place: Place::Between(start, end), heap });
+            self.places.segments.push(Piece { place: PieceBytes::Between(start, end), heap });
         }
     }
 
@@ -722,7 +724,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         if let Some(more) = self.note_count.checked_sub(MOST_NOTES).filter(|&more| more > 0) {
             self.notes.push(format!("{more} more places where the dump contradicts itself"));
         }
-        let Skipped { count, bytes, first } = self.skipped;
+        let SkippedParts { count, bytes, first } = self.skipped;
         let left_out = first.map(|(offset, reason)| Damage::LeftOut { what: "part", count, bytes, offset, reason });
         let ends = self.cut.or_else(|| self.places.missing(self.dump.len()));
         let damage = match (left_out, ends) {

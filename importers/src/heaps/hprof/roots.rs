@@ -7,7 +7,7 @@ use crate::error::{ImportError, Stop};
 
 use super::classes::Classes;
 use super::outline::{Outline, Table};
-use super::records::{FieldType, Part, Root, THREAD, id};
+use super::records::{FieldType, Root, SubRecord, THREAD, id};
 use super::stacks::frame_text;
 use super::texts::Texts;
 
@@ -147,7 +147,7 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
 
     fn thread_name(&self, thread: u64, texts: &Texts<'_, '_, ID>) -> Option<String> {
         let name = self.outline.addresses.number(self.reference(thread, "name")?)?;
-        let Part::Instance { class, fields, .. } = self.outline.object::<ID>(name)? else { return None };
+        let SubRecord::Instance { class, fields, .. } = self.outline.object::<ID>(name)? else { return None };
         let mut text = String::new();
         let class = self.classes.number(class)?;
         if !texts.has(class) {
@@ -166,7 +166,7 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
     /// The value of a field of an object.
     fn value(&self, object: u64, field: &str) -> Option<(FieldType, &'a [u8])> {
         let part = self.outline.object::<ID>(self.outline.addresses.number(object)?)?;
-        let Part::Instance { class, fields, .. } = part else { return None };
+        let SubRecord::Instance { class, fields, .. } = part else { return None };
         let mut offset = 0;
         for declaring in self.classes.chain(self.classes.number(class)?) {
             for (name, kind) in self.outline.classes[declaring].fields::<ID>() {

@@ -15,19 +15,19 @@ use super::records::THREAD;
 const NATIVE: i32 = -3;
 
 /// A frame as text.
-struct Described {
+struct FrameText {
     /// Class and method.
     function: String,
     file: Option<String>,
     line: Option<u32>,
 }
 
-impl Described {
+impl FrameText {
     fn new(names: &Names<'_>, frame: &StackFrame) -> Self {
         let class = names.class_of_serial(frame.class_serial).and_then(|class| names.class_name(class));
         let class = class.as_deref().unwrap_or(UNKNOWN_CLASS);
         let method = names.text(frame.method).unwrap_or(UNKNOWN_METHOD.into());
-        Described {
+        FrameText {
             function: format!("{class}.{method}"),
             file: names.text(frame.source).map(Into::into),
             line: u32::try_from(frame.line).ok().filter(|&line| line > 0),
@@ -37,7 +37,7 @@ impl Described {
 
 /// A frame in Java's notation, such as `java.lang.Object.wait(Object.java:338)`.
 pub(super) fn frame_text(names: &Names<'_>, frame: &StackFrame) -> String {
-    let Described { function, file, line } = Described::new(names, frame);
+    let FrameText { function, file, line } = FrameText::new(names, frame);
     match (file, line) {
         _ if frame.line == NATIVE => format!("{function}(native)"),
         (Some(file), Some(line)) => format!("{function}({file}:{line})"),
@@ -68,7 +68,7 @@ impl Sites {
                 let site = match known.get(&(frame_id, caller)) {
                     Some(&site) => site,
                     None => {
-                        let Described { function, file, line } = Described::new(&outline.names, frame);
+                        let FrameText { function, file, line } = FrameText::new(&outline.names, frame);
                         let description = SiteDescription {
                             function: Some(&function),
                             file: file.as_deref(),

@@ -17,7 +17,7 @@ use crate::error::ImportError;
 
 use super::classes::Classes;
 use super::outline::{Outline, for_each_object};
-use super::records::{FieldType, Part, id};
+use super::records::{FieldType, SubRecord, id};
 
 /// The total length of all texts is at most the first number of bytes for each byte of the dump, plus the second. In
 /// a heap of nothing but strings that share their arrays, these may have 800 bytes on average. No real dump has more.
@@ -107,7 +107,9 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
         let of_class = self.fields.iter().find(|fields| fields.class == class)?;
         let value = id::<ID>(fields.get(of_class.value..of_class.value + ID)?);
         let array = self.outline.addresses.number(value)?;
-        let Part::PrimitiveArray { element, elements, .. } = self.outline.object::<ID>(array)? else { return None };
+        let SubRecord::PrimitiveArray { element, elements, .. } = self.outline.object::<ID>(array)? else {
+            return None;
+        };
         let is_wide = of_class.coder.and_then(|at| fields.get(at)) == Some(&1);
         let elements = match of_class.part {
             Some((offset, count)) => {
@@ -157,7 +159,7 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
         outline.chunks.par_iter().try_for_each(|chunk| {
             context.check_cancelled()?;
             for_each_object::<ID>(chunk, |_, part| {
-                if let Part::Instance { class: of, fields, .. } = part
+                if let SubRecord::Instance { class: of, fields, .. } = part
                     && of == class
                     && let Some(value) = fields.get(self.fields[0].value..self.fields[0].value + ID)
                     && let Some(array) = outline.addresses.number(id::<ID>(value))

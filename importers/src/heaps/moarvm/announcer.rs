@@ -3,7 +3,7 @@
 use super::census::Census;
 use super::collectables::{Collectable, Collectables, Run, Runs, on_all_threads};
 use super::kinds::{FRAME, INTER_GENERATIONAL_ROOTS, KINDS, Kind};
-use super::reading::{Checked, Reading, Snapshots};
+use super::reading::{CheckedSnapshot, ReadContext, Snapshots};
 use super::references::References;
 use super::tables::{FrameRow, Tables};
 use crate::context::{Context, Vocabulary, check_cancelled};
@@ -108,7 +108,10 @@ impl<'a> Announcer<'a> {
     }
 
     /// Announces a snapshot whose strings and types were declared, and commits it.
-    pub(crate) fn announce<C: Collectables, R: References>(&mut self, checked: Checked<C, R>) -> Result<(), Stop> {
+    pub(crate) fn announce<C: Collectables, R: References>(
+        &mut self,
+        checked: CheckedSnapshot<C, R>,
+    ) -> Result<(), Stop> {
         let number = checked.number;
         let (totals, notes) = self.commit(checked).map_err(|stop| stop.in_snapshot(number))?;
         self.notes.extend(notes);
@@ -116,8 +119,11 @@ impl<'a> Announcer<'a> {
         Ok(())
     }
 
-    fn commit<C: Collectables, R: References>(&self, checked: Checked<C, R>) -> Result<(Totals, Vec<String>), Stop> {
-        let Checked { info, collectables, references, census, notes, .. } = checked;
+    fn commit<C: Collectables, R: References>(
+        &self,
+        checked: CheckedSnapshot<C, R>,
+    ) -> Result<(Totals, Vec<String>), Stop> {
+        let CheckedSnapshot { info, collectables, references, census, notes, .. } = checked;
         let snapshot = self.writer.begin_snapshot(info)?;
         let mut shard = snapshot.shard();
         for &root in census.roots() {
@@ -204,7 +210,7 @@ const READ_AHEAD_BYTES: u64 = 64 << 20;
 /// Announces all snapshots. While one is announced, a thread reads and checks the next one.
 pub(crate) fn announce_all<'a, S: Snapshots<'a>>(
     snapshots: &mut S,
-    reading: &mut Reading<'a>,
+    reading: &mut ReadContext<'a>,
     announcer: &mut Announcer<'a>,
 ) -> Result<(), Stop> {
     let mut next = snapshots.next(reading)?;

@@ -2,7 +2,7 @@
 
 use super::announcer::Announcer;
 use super::collectables::Collectables;
-use super::reading::{Checked, Reading, Snapshots};
+use super::reading::{CheckedSnapshot, ReadContext, Snapshots};
 use super::tables::Tables;
 use crate::context::Context;
 use crate::counted::{CountedSnapshot, CountedSnapshots, TypeCount};
@@ -15,11 +15,11 @@ use barrow_writer::Totals;
 pub(crate) fn count<'a, S: Snapshots<'a>>(
     dump: &[u8],
     context: &Context<'a>,
-    find: impl FnOnce(&mut Reading<'a>) -> Result<S, Stop> + Send,
+    find: impl FnOnce(&mut ReadContext<'a>) -> Result<S, Stop> + Send,
 ) -> Result<CountedSnapshots, ImportError> {
     context.progress.begin("counting", dump.len() as u64, "bytes");
     let mut announcer = Announcer::new(context)?;
-    let mut reading = Reading::new(context);
+    let mut reading = ReadContext::new(context);
     let (mut counted, mut notes) = (Vec::new(), Vec::new());
     let end = context.pool()?.install(|| {
         let mut snapshots = find(&mut reading)?;
@@ -37,7 +37,7 @@ pub(crate) fn count<'a, S: Snapshots<'a>>(
 
 /// Counts a snapshot, and declares its types.
 fn snapshot<C, R>(
-    checked: &Checked<C, R>,
+    checked: &CheckedSnapshot<C, R>,
     announcer: &mut Announcer<'_>,
     tables: &Tables<'_>,
 ) -> Result<CountedSnapshot, ImportError> {

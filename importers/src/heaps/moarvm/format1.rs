@@ -16,7 +16,7 @@
 
 use super::collectables::{Collectable, Collectables, Run, RunLengths};
 use super::header::is_ignored;
-use super::reading::{Checked, Next, RECORDS_PER_QUESTION, Reading, Snapshots};
+use super::reading::{CheckedSnapshot, NextSnapshot, RECORDS_PER_QUESTION, ReadContext, Snapshots};
 use super::references::{Limits, ReferenceRows, References};
 use super::tables::escape_invalid;
 use crate::error::{Damage, Stop};
@@ -26,7 +26,7 @@ use std::borrow::Cow;
 ///
 /// # Errors
 /// Those of the system. Damage to the dump is reported after the snapshots before it.
-pub(crate) fn snapshots<'a>(dump: &'a [u8], reading: &mut Reading<'a>) -> Result<TextSnapshots<'a>, Stop> {
+pub(crate) fn snapshots<'a>(dump: &'a [u8], reading: &mut ReadContext<'a>) -> Result<TextSnapshots<'a>, Stop> {
     let mut snapshots = Vec::new();
     let end = match find_lines(dump, &mut snapshots, reading) {
         Err(Stop::Import(error)) => return Err(Stop::Import(error)),
@@ -56,7 +56,7 @@ impl<'a> Snapshots<'a> for TextSnapshots<'a> {
     type Collectables = TextRows<'a, 6>;
     type References = ReferenceRows;
 
-    fn next(&mut self, reading: &mut Reading<'a>) -> Next<Self::Collectables, Self::References> {
+    fn next(&mut self, reading: &mut ReadContext<'a>) -> NextSnapshot<Self::Collectables, Self::References> {
         let Some(lines) = self.left.next() else { return self.take_end().map(|()| None) };
         let number = self.number;
         self.number += 1;
@@ -67,14 +67,14 @@ impl<'a> Snapshots<'a> for TextSnapshots<'a> {
         };
         let references = read_references(references, collectables.count(), reading);
         let references = references.map_err(|stop| stop.in_snapshot(number))?;
-        Checked::new(number, collectables, references, reading).map(Some)
+        CheckedSnapshot::new(number, collectables, references, reading).map(Some)
     }
 }
 
 fn read_references(
     rows: TextRows<'_, 3>,
     collectable_count: u64,
-    reading: &Reading<'_>,
+    reading: &ReadContext<'_>,
 ) -> Result<ReferenceRows, Stop> {
     let string_count = reading.tables.strings().len() as u64;
     let limits = Limits::new(collectable_count, string_count, rows.offset)?;
@@ -115,7 +115,7 @@ impl SnapshotLines<'_> {
 fn find_lines<'a>(
     dump: &'a [u8],
     snapshots: &mut Vec<SnapshotLines<'a>>,
-    reading: &mut Reading<'_>,
+    reading: &mut ReadContext<'_>,
 ) -> Result<(), Stop> {
     let mut offset = 0;
     while offset < dump.len() {
@@ -137,7 +137,7 @@ fn read_line<'a>(
     line: &'a [u8],
     offset: u64,
     snapshots: &mut Vec<SnapshotLines<'a>>,
-    reading: &mut Reading<'_>,
+    reading: &mut ReadContext<'_>,
 ) -> Result<usize, Stop> {
     let line = line.trim_ascii_end();
     let key_length = line.iter().position(|&byte| byte == b':' || byte == b' ').unwrap_or(line.len());
@@ -181,7 +181,7 @@ fn unexpected(key: &[u8], offset: u64, expected: &'static str) -> Damage {
 }
 
 /// Reads a JSON array of strings.
-fn read_strings(text: &[u8], offset: u64, reading: &mut Reading<'_>) -> Result<(), Damage> {
+fn read_strings(text: &[u8], offset: u64, reading: &mut ReadContext<'_>) -> Result<(), Damage> {
     // Two backslashes: JSON takes one of them.
     let valid = escape_invalid(text, "\\\\x");
     let strings = serde_json::from_str::<Vec<String>>(&valid).map_err(|error| Damage::Json {

@@ -25,7 +25,7 @@ mod records;
 
 use super::collectables::{Collectable, Collectables, Run, RunLengths};
 use super::header::HEADER_BYTES;
-use super::reading::{Checked, Next, RECORDS_PER_QUESTION, Reading, Snapshots};
+use super::reading::{CheckedSnapshot, NextSnapshot, RECORDS_PER_QUESTION, ReadContext, Snapshots};
 use super::references::Limits;
 use crate::error::{Damage, Stop};
 use crate::intake::cursor::Cursor;
@@ -47,7 +47,7 @@ const INDEX_ENTRY_BYTES: u64 = 32;
 ///
 /// # Errors
 /// Those of the system. Damage to the dump is reported after the snapshots before it.
-pub(crate) fn snapshots<'a>(dump: &'a [u8], reading: &mut Reading<'a>) -> Result<BinarySnapshots<'a>, Stop> {
+pub(crate) fn snapshots<'a>(dump: &'a [u8], reading: &mut ReadContext<'a>) -> Result<BinarySnapshots<'a>, Stop> {
     let mut scan = Scan { dump, index: Index::at_end(dump), snapshots: Vec::new(), collectables: None };
     let end = match scan.run(reading) {
         Err(Stop::Import(error)) => return Err(Stop::Import(error)),
@@ -70,7 +70,7 @@ impl<'a> Snapshots<'a> for BinarySnapshots<'a> {
     type Collectables = CollectableRecords<'a>;
     type References = ReferenceRecords<'a>;
 
-    fn next(&mut self, reading: &mut Reading<'a>) -> Next<Self::Collectables, Self::References> {
+    fn next(&mut self, reading: &mut ReadContext<'a>) -> NextSnapshot<Self::Collectables, Self::References> {
         let Some(chunks) = self.snapshots.get(self.number as usize) else {
             return std::mem::replace(&mut self.end, Ok(())).map(|()| None);
         };
@@ -158,14 +158,14 @@ impl<'a> SnapshotChunks<'a> {
         &self,
         dump: &'a [u8],
         number: u64,
-        reading: &Reading<'_>,
-    ) -> Result<Checked<CollectableRecords<'a>, ReferenceRecords<'a>>, Stop> {
+        reading: &ReadContext<'_>,
+    ) -> Result<CheckedSnapshot<CollectableRecords<'a>, ReferenceRecords<'a>>, Stop> {
         let references = self.references(dump, reading).map_err(|stop| stop.in_snapshot(number))?;
-        Checked::new(number, self.collectables, references, reading)
+        CheckedSnapshot::new(number, self.collectables, references, reading)
     }
 
     /// Checks the records of `refs`.
-    fn references(&self, dump: &'a [u8], reading: &Reading<'_>) -> Result<ReferenceRecords<'a>, Stop> {
+    fn references(&self, dump: &'a [u8], reading: &ReadContext<'_>) -> Result<ReferenceRecords<'a>, Stop> {
         let collectable_count = self.collectables.records.len() as u64 / COLLECTABLE_BYTES;
         let string_count = reading.tables.strings().len() as u64;
         let limits = Limits::new(collectable_count, string_count, self.references_offset as u64)?;
@@ -185,7 +185,7 @@ struct Scan<'a> {
 
 impl<'a> Scan<'a> {
     /// Finds all chunks, and reads the tables among them.
-    fn run(&mut self, reading: &mut Reading<'a>) -> Result<(), Stop> {
+    fn run(&mut self, reading: &mut ReadContext<'a>) -> Result<(), Stop> {
         let mut cursor = Cursor::new(self.dump, HEADER_BYTES);
         reading.progress.advance(cursor.offset());
         while !self.is_end(&cursor)? {
@@ -220,7 +220,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Reads or notes one chunk.
-    fn chunk(&mut self, cursor: &mut Cursor<'a>, reading: &mut Reading<'a>) -> Result<(), Stop> {
+    fn chunk(&mut self, cursor: &mut Cursor<'a>, reading: &mut ReadContext<'a>) -> Result<(), Stop> {
         let start = cursor.offset();
         let tag = cursor.rest().first_chunk::<4>();
         match (tag, self.collectables.is_some()) {
@@ -277,7 +277,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Notes the records of `refs`, which completes a snapshot.
-    fn references(&mut self, cursor: &mut Cursor<'a>, reading: &Reading<'a>) -> Result<(), Stop> {
+    fn references(&mut self, cursor: &mut Cursor<'a>, reading: &ReadContext<'a>) -> Result<(), Stop> {
         let chunk_offset = cursor.offset();
         let reference_count = chunk_header(cursor, "the references", REFERENCE_SIZE_FIELD)?;
         let offset = cursor.offset() as usize;
@@ -315,7 +315,7 @@ fn chunk_header(cursor: &mut Cursor<'_>, inside: &'static str, record_bytes: u64
 }
 
 /// Reads the strings of `strs`, up to the chunk `type`.
-fn strings<'a>(cursor: &mut Cursor<'a>, reading: &mut Reading<'a>) -> Result<(), Stop> {
+fn strings<'a>(cursor: &mut Cursor<'a>, reading: &mut ReadContext<'a>) -> Result<(), Stop> {
     cursor.take(4, "the strings")?;
     cursor.u64("the strings")?;
     let mut left = RECORDS_PER_QUESTION;
@@ -338,7 +338,7 @@ fn is_type_chunk(rest: &[u8]) -> bool {
 }
 
 /// Reads the types of `type`.
-fn types<'a>(cursor: &mut Cursor<'a>, reading: &mut Reading<'a>) -> Result<(), Damage> {
+fn types<'a>(cursor: &mut Cursor<'a>, reading: &mut ReadContext<'a>) -> Result<(), Damage> {
     let count = chunk_header(cursor, "the types", TYPE_BYTES)?;
     let records = cursor.take(count.saturating_mul(TYPE_BYTES), "the types")?;
     let (records, _) = records.as_chunks::<{ TYPE_BYTES as usize }>();
@@ -349,7 +349,7 @@ fn types<'a>(cursor: &mut Cursor<'a>, reading: &mut Reading<'a>) -> Result<(), D
 }
 
 /// Reads the frames of `fram`.
-fn frames<'a>(cursor: &mut Cursor<'a>, reading: &mut Reading<'a>) -> Result<(), Damage> {
+fn frames<'a>(cursor: &mut Cursor<'a>, reading: &mut ReadContext<'a>) -> Result<(), Damage> {
     let count = chunk_header(cursor, "the frames", FRAME_BYTES)?;
     let records = cursor.take(count.saturating_mul(FRAME_BYTES), "the frames")?;
     let (records, _) = records.as_chunks::<{ FRAME_BYTES as usize }>();

@@ -24,7 +24,7 @@ mod section;
 
 use super::collectables::{Collectable, Collectables, RunLengths};
 use super::header::HEADER_BYTES;
-use super::reading::{Checked, Next, Reading, Snapshots};
+use super::reading::{CheckedSnapshot, NextSnapshot, ReadContext, Snapshots};
 use super::references::{Limits, ReferenceRows, References};
 use crate::error::{Damage, Stop};
 use crate::intake::cursor::Cursor;
@@ -42,7 +42,7 @@ pub(super) fn begins_section(bytes: &[u8]) -> bool {
 }
 
 /// The snapshots of a dump. The metadata of the dump becomes facts of the recording.
-pub(crate) fn snapshots<'a>(dump: &'a [u8], writer: &'a Writer, reading: &Reading<'_>) -> ColumnSnapshots<'a> {
+pub(crate) fn snapshots<'a>(dump: &'a [u8], writer: &'a Writer, reading: &ReadContext<'_>) -> ColumnSnapshots<'a> {
     let cursor = Cursor::new(dump, HEADER_BYTES);
     reading.progress.advance(cursor.offset());
     let (group, file) = (Group::default(), FileMeta::default());
@@ -64,13 +64,13 @@ pub(crate) struct ColumnSnapshots<'a> {
     end: Option<Result<(), Stop>>,
 }
 
-type CheckedColumns<'a> = Checked<CollectableColumns<'a>, ReferenceRows>;
+type CheckedColumns<'a> = CheckedSnapshot<CollectableColumns<'a>, ReferenceRows>;
 
 impl<'a> Snapshots<'a> for ColumnSnapshots<'a> {
     type Collectables = CollectableColumns<'a>;
     type References = ReferenceRows;
 
-    fn next(&mut self, reading: &mut Reading<'a>) -> Next<Self::Collectables, Self::References> {
+    fn next(&mut self, reading: &mut ReadContext<'a>) -> NextSnapshot<Self::Collectables, Self::References> {
         loop {
             if let Some(end) = self.end.take() {
                 return end.map(|()| None);
@@ -106,7 +106,7 @@ impl<'a> ColumnSnapshots<'a> {
     }
 
     /// Adds a section to those of its snapshot, or ends the snapshot before it.
-    fn add(&mut self, section: Section<'a>, reading: &mut Reading<'a>) -> Result<Option<CheckedColumns<'a>>, Stop> {
+    fn add(&mut self, section: Section<'a>, reading: &mut ReadContext<'a>) -> Result<Option<CheckedColumns<'a>>, Stop> {
         match section {
             Section::FileMeta { json, offset } => {
                 self.file = FileMeta::parse(json, offset)?;
@@ -131,7 +131,7 @@ impl<'a> ColumnSnapshots<'a> {
     }
 
     /// Reads the tables of the sections so far, and the snapshot if there is one. No sections remain.
-    fn finish(&mut self, reading: &mut Reading<'a>) -> Result<Option<CheckedColumns<'a>>, Stop> {
+    fn finish(&mut self, reading: &mut ReadContext<'a>) -> Result<Option<CheckedColumns<'a>>, Stop> {
         let group = std::mem::take(&mut self.group);
         let number = self.number;
         group.read_tables(reading).map_err(|damage| Stop::from(damage).in_snapshot(number))?;
@@ -142,7 +142,11 @@ impl<'a> ColumnSnapshots<'a> {
     }
 
     /// The cut may be after the columns and tables of the last snapshot, which is then whole.
-    fn finish_cut(&mut self, damage: Damage, reading: &mut Reading<'a>) -> Result<Option<CheckedColumns<'a>>, Stop> {
+    fn finish_cut(
+        &mut self,
+        damage: Damage,
+        reading: &mut ReadContext<'a>,
+    ) -> Result<Option<CheckedColumns<'a>>, Stop> {
         let (number, in_snapshot) = (self.number, self.group.meta.is_some());
         let checked = match self.group.is_whole().then(|| self.finish(reading)) {
             Some(Ok(checked)) => checked,
@@ -183,7 +187,7 @@ impl<'a> Group<'a> {
         self.meta.is_some() && Content::OF_SNAPSHOT.iter().all(|&name| self.columns[name as usize].is_some())
     }
 
-    fn read_tables(&self, reading: &mut Reading<'_>) -> Result<(), Damage> {
+    fn read_tables(&self, reading: &mut ReadContext<'_>) -> Result<(), Damage> {
         if let Some(strings) = &self.columns[Content::Strings as usize] {
             read_strings(strings, &mut reading.tables)?;
         }
@@ -231,7 +235,7 @@ impl<'a> Group<'a> {
         number: u64,
         meta: &SnapshotMeta,
         file: &FileMeta,
-        reading: &Reading<'_>,
+        reading: &ReadContext<'_>,
     ) -> Result<CheckedColumns<'a>, Stop> {
         let mut collectables = CollectableColumns { columns: [*self.column(Content::Kind)?; 6], count: 0 };
         for (place, name) in collectables.columns.iter_mut().zip(CollectableColumns::CONTENTS) {
@@ -240,14 +244,14 @@ impl<'a> Group<'a> {
         collectables.count = collectables.count()?;
         let references = self.references(collectables.count, reading)?;
         let reference_count = references.len();
-        let mut checked = Checked::new(number, collectables, references, reading)?;
+        let mut checked = CheckedSnapshot::new(number, collectables, references, reading)?;
         checked.info = meta.info(file);
         checked.notes.extend(meta.compare(number, &checked.census.counts(), reference_count));
         Ok(checked)
     }
 
     /// Reads the references.
-    fn references(&self, collectable_count: u64, reading: &Reading<'_>) -> Result<ReferenceRows, Stop> {
+    fn references(&self, collectable_count: u64, reading: &ReadContext<'_>) -> Result<ReferenceRows, Stop> {
         let description_column = self.column(Content::Description)?;
         let target_column = self.column(Content::Target)?;
         let string_count = reading.tables.strings().len() as u64;

@@ -13,7 +13,7 @@ use barrow_writer::SnapshotInfo;
 pub(crate) const RECORDS_PER_QUESTION: u64 = 1 << 16;
 
 /// The part of a dump that is known while its snapshots are read.
-pub(crate) struct Reading<'a> {
+pub(crate) struct ReadContext<'a> {
     pub(crate) progress: &'a dyn Progress,
     pub(crate) tables: Tables<'a>,
 }
@@ -24,14 +24,14 @@ pub(crate) trait Snapshots<'a>: Send {
     type References: References;
 
     /// Reads and checks the next snapshot, and the tables before it; `None` after the last one.
-    fn next(&mut self, reading: &mut Reading<'a>) -> Next<Self::Collectables, Self::References>;
+    fn next(&mut self, reading: &mut ReadContext<'a>) -> NextSnapshot<Self::Collectables, Self::References>;
 }
 
 /// The next snapshot; `None` after the last one.
-pub(crate) type Next<C, R> = Result<Option<Checked<C, R>>, Stop>;
+pub(crate) type NextSnapshot<C, R> = Result<Option<CheckedSnapshot<C, R>>, Stop>;
 
 /// A snapshot whose references and types all exist.
-pub(crate) struct Checked<C, R> {
+pub(crate) struct CheckedSnapshot<C, R> {
     /// Its number in the dump.
     pub(crate) number: u64,
     pub(crate) info: SnapshotInfo,
@@ -42,9 +42,9 @@ pub(crate) struct Checked<C, R> {
     pub(crate) notes: Vec<String>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> ReadContext<'a> {
     pub(crate) fn new(context: &Context<'a>) -> Self {
-        Reading { progress: context.progress, tables: Tables::default() }
+        ReadContext { progress: context.progress, tables: Tables::default() }
     }
 
     /// Ends the import if the user cancelled it.
@@ -53,12 +53,12 @@ impl<'a> Reading<'a> {
     }
 }
 
-impl<C: Collectables, R: References> Checked<C, R> {
+impl<C: Collectables, R: References> CheckedSnapshot<C, R> {
     /// Checks a snapshot. Contradictions without harm become notes.
-    pub(crate) fn new(number: u64, collectables: C, references: R, reading: &Reading<'_>) -> Result<Self, Stop> {
+    pub(crate) fn new(number: u64, collectables: C, references: R, reading: &ReadContext<'_>) -> Result<Self, Stop> {
         let census = Census::of(&collectables, references.len(), &reading.tables, reading.progress);
         let census = census.map_err(|stop| stop.in_snapshot(number))?;
         let notes = census.notes(number, references.len());
-        Ok(Checked { number, info: SnapshotInfo::default(), collectables, references, census, notes })
+        Ok(CheckedSnapshot { number, info: SnapshotInfo::default(), collectables, references, census, notes })
     }
 }

@@ -1,7 +1,7 @@
 //! Announces the lines of one thread to a shard.
 
 use super::classes::Classes;
-use super::line::{Line, Reading};
+use super::line::{Line, LineBuffers};
 use super::shapes::Shapes;
 use super::sites::{Sites, SitesOfThread};
 use super::types::{LineType, put_key};
@@ -98,7 +98,7 @@ pub(crate) struct Announcer<'k, 's> {
     sites: SitesOfThread<'k>,
     // Kept for their memory.
     key: Vec<u8>,
-    reading: Reading,
+    reading: LineBuffers,
     variables: Vec<StringId>,
     rows: Vec<u32>,
     pub(crate) announced: Announced,
@@ -114,7 +114,7 @@ impl<'k, 's> Announcer<'k, 's> {
             strings: Strings::new(known.vocabulary),
             sites: SitesOfThread::new(known.sites),
             key: Vec::new(),
-            reading: Reading::default(),
+            reading: LineBuffers::default(),
             variables: Vec::new(),
             rows: Vec::new(),
             announced: Announced::default(),

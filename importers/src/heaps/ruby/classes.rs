@@ -170,7 +170,7 @@ impl Classes {
 
 #[cfg(test)]
 mod tests {
-    use super::super::line::Reading;
+    use super::super::line::LineBuffers;
     use super::*;
 
     fn classes() -> Classes {
@@ -184,7 +184,7 @@ mod tests {
 {"address":"0x800", "type":"CLASS", "superclass":"0x800", "singleton":true}
 {"address":"0x1000", "type":"MODULE"}"##;
         let read = |line: &str| {
-            let mut reading = Reading::default();
+            let mut reading = LineBuffers::default();
             let line = Line::read(line.as_bytes(), 0, &mut reading).expect("JSON");
             ClassLine::of(&line, &reading.references).expect("a class")
         };
@@ -218,7 +218,7 @@ mod tests {
 {"address":"0x5000", "type":"CLASS", "class":"0x6000", "references":["0x1200", "0x7050"]}
 {"address":"0x6000", "type":"CLASS", "class":"0x2100", "references":["0x2200", "0x5000"]}"#;
         let read = |line: &str| {
-            let mut reading = Reading::default();
+            let mut reading = LineBuffers::default();
             let line = Line::read(line.as_bytes(), 0, &mut reading).expect("JSON");
             ClassLine::of(&line, &reading.references).expect("a class")
         };

@@ -8,7 +8,7 @@ use super::FREE_SLOT;
 use super::announcer::{assumed_sizes, has_size, sizes};
 use super::classes::{ClassLine, Classes};
 use super::groups::Groups;
-use super::line::{Line, Reading};
+use super::line::{Line, LineBuffers};
 use super::types::{LineType, put_key};
 use crate::context::Context;
 use crate::counted::{Counted, TypeCount};
@@ -78,7 +78,7 @@ struct Counter {
     unsized_objects: u64,
     // Kept for their memory.
     key: Vec<u8>,
-    reading: Reading,
+    reading: LineBuffers,
 }
 
 impl Counter {

@@ -77,7 +77,7 @@ pub(crate) struct Site<'a> {
 
 /// State kept from one line to the next.
 #[derive(Debug, Default)]
-pub(crate) struct Reading {
+pub(crate) struct LineBuffers {
     /// The references of the last line.
     pub(crate) references: Vec<u64>,
     /// The flags of the last line: long, nearly always the same, and of no use.
@@ -87,8 +87,8 @@ pub(crate) struct Reading {
 impl<'a> Line<'a> {
     /// Reads `text`, which is at `offset`.
     #[inline]
-    pub(crate) fn read(text: &'a [u8], offset: u64, reading: &mut Reading) -> Result<Self, Damage> {
-        let Reading { references, flags } = reading;
+    pub(crate) fn read(text: &'a [u8], offset: u64, reading: &mut LineBuffers) -> Result<Self, Damage> {
+        let LineBuffers { references, flags } = reading;
         references.clear();
         let mut line = Line::default();
         let mut scanner = Scanner::new(text, offset);
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn fields_may_stand_in_any_order() {
-        let mut reading = Reading { references: vec![7], flags: Vec::new() };
+        let mut reading = LineBuffers { references: vec![7], flags: Vec::new() };
         let text = br#"{"type":"STRING","unknown":{"a":[1]},"method":"read","line":3,"file":"a.rb","references":["0x10", "0x20"],"address":"0x8"}"#;
         let line = Line::read(text, 0, &mut reading).expect("JSON");
         assert_eq!((line.address, line.kind), (Some(8), &b"STRING"[..]));

@@ -6,7 +6,7 @@
 //!        └─ id 18  IVAR "@words"        an object of shape 18 has @title and @words
 //! ```
 
-use super::line::{Line, Reading};
+use super::line::{Line, LineBuffers};
 use crate::context::Vocabulary;
 use crate::error::Stop;
 use crate::heaps::json_lines::{Addresses, FastMap};
@@ -38,7 +38,7 @@ impl Shapes {
     ) -> Result<Self, Stop> {
         let mut by_id = FastMap::default();
         for (text, offset) in lines {
-            let line = Line::read(text, offset, &mut Reading::default())?;
+            let line = Line::read(text, offset, &mut LineBuffers::default())?;
             let (Some(id), Some(row)) = (line.shape.id, line.address.and_then(|address| addresses.row(address))) else {
                 continue;
             };

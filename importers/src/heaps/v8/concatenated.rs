@@ -14,7 +14,7 @@
 
 mod outlines;
 
-use self::outlines::{Extent, Joined, Limits, Outlines, Part};
+use self::outlines::{Extent, Limits, Outlines, PartPair, StringPart};
 use super::layout::Layout;
 use super::names::{MARK, Names, WellKnown, may_go_on};
 use super::nodes::{Edges, FlatStrings, NodeEdges};
@@ -57,7 +57,7 @@ impl Concatenated {
             return Ok(Concatenated::default());
         };
         let labels = [WellKnown::First, WellKnown::Second].map(|label| names.well_known(label));
-        let joined = Known { layout, names, flat, nodes: &nodes, labels, longest }.joined(context)?;
+        let joined = PartTables { layout, names, flat, nodes: &nodes, labels, longest }.joined(context)?;
         let rows = nodes.iter().map(|node| node.row).collect();
         drop(nodes);
         let outlines = Outlines::find(&joined);
@@ -84,7 +84,7 @@ fn budget(layout: &Layout<'_>) -> u64 {
 }
 
 /// The tables in which parts are looked up.
-struct Known<'k, 'a> {
+struct PartTables<'k, 'a> {
     layout: &'k Layout<'a>,
     names: &'k Names,
     flat: &'k FlatStrings,
@@ -94,10 +94,10 @@ struct Known<'k, 'a> {
     longest: usize,
 }
 
-impl Known<'_, '_> {
+impl PartTables<'_, '_> {
     /// The parts of all strings.
-    fn joined(&self, context: &Context<'_>) -> Result<Vec<Joined>, Stop> {
-        let all = Mutex::new(vec![[Part::Unknown; 2]; self.nodes.len()]);
+    fn joined(&self, context: &Context<'_>) -> Result<Vec<PartPair>, Stop> {
+        let all = Mutex::new(vec![[StringPart::Unknown; 2]; self.nodes.len()]);
         for_each_unit(
             context,
             self.nodes.len().div_ceil(UNIT_STRINGS),
@@ -120,7 +120,7 @@ impl Known<'_, '_> {
     fn add_parts(
         &self,
         nodes: &[NodeEdges],
-        joined: &mut Vec<Joined>,
+        joined: &mut Vec<PartPair>,
         extents: &mut FastMap<u32, Extent>,
     ) -> Result<(), Stop> {
         let Layout { meta, edges: numbers, .. } = self.layout;
@@ -128,7 +128,7 @@ impl Known<'_, '_> {
         let mut edges = Edges::new(numbers, &meta.edges, first.first_edge);
         for node in nodes {
             edges.go_to(numbers, node.first_edge);
-            let mut parts = [Part::Unknown; 2];
+            let mut parts = [StringPart::Unknown; 2];
             for _ in 0..node.edge_count {
                 let offset = edges.offset();
                 let edge = edges.next()?;
@@ -142,29 +142,31 @@ impl Known<'_, '_> {
         Ok(())
     }
 
-    fn part(&self, row: u64, extents: &mut FastMap<u32, Extent>) -> Part {
+    fn part(&self, row: u64, extents: &mut FastMap<u32, Extent>) -> StringPart {
         if let Some(name) = self.flat.name(row) {
-            let Ok(name) = u32::try_from(name) else { return Part::Unknown };
+            let Ok(name) = u32::try_from(name) else { return StringPart::Unknown };
             if let Some(&extent) = extents.get(&name) {
-                return Part::Flat(name, extent);
+                return StringPart::Flat(name, extent);
             }
-            let Some(text) = self.layout.strings.beginning(name as usize, self.longest) else { return Part::Unknown };
+            let Some(text) = self.layout.strings.beginning(name as usize, self.longest) else {
+                return StringPart::Unknown;
+            };
             let extent = Extent::new(text.len(), may_go_on(&text));
             if extents.len() >= MAX_REMEMBERED_EXTENTS {
                 extents.clear();
             }
             extents.insert(name, extent);
-            return Part::Flat(name, extent);
+            return StringPart::Flat(name, extent);
         }
         let place = self.nodes.binary_search_by_key(&row, |node| node.row.into());
-        place.map_or(Part::Unknown, |place| Part::Joined(place as u32))
+        place.map_or(StringPart::Unknown, |place| StringPart::Joined(place as u32))
     }
 }
 
 /// Assembles the texts.
 struct Texts<'k, 'a> {
     layout: &'k Layout<'a>,
-    joined: &'k [Joined],
+    joined: &'k [PartPair],
     outlines: &'k Outlines,
     /// The sources, given that steps end at their limit.
     cut: &'k [u32],
@@ -178,7 +180,7 @@ impl Texts<'_, '_> {
         for_each_unit(
             context,
             self.joined.len().div_ceil(UNIT_STRINGS),
-            || Ok(Reading::default()),
+            || Ok(TextReader::default()),
             |reading, unit| {
                 let first = unit * UNIT_STRINGS;
                 let last = self.joined.len().min(first + UNIT_STRINGS);
@@ -199,8 +201,8 @@ impl Texts<'_, '_> {
     }
 
     /// Reads the text of a source. Returns whether it is known.
-    fn read(&self, place: usize, reading: &mut Reading) -> bool {
-        let Reading { text, waiting, remembered } = reading;
+    fn read(&self, place: usize, reading: &mut TextReader) -> bool {
+        let TextReader { text, waiting, remembered } = reading;
         text.clear();
         waiting.clear();
         waiting.extend(self.joined[place].iter().rev());
@@ -215,12 +217,12 @@ impl Texts<'_, '_> {
             && let Some(part) = waiting.pop()
         {
             match part {
-                Part::Unknown => return false,
-                Part::Joined(part) => match self.joined.get(sources[part as usize] as usize) {
+                StringPart::Unknown => return false,
+                StringPart::Joined(part) => match self.joined.get(sources[part as usize] as usize) {
                     Some(parts) => waiting.extend(parts.iter().rev()),
                     None => return false,
                 },
-                Part::Flat(name, extent) => {
+                StringPart::Flat(name, extent) => {
                     remembered.push_onto(text, name, self.layout, limit);
                     goes_on = extent.goes_on();
                 }
@@ -239,17 +241,17 @@ impl Texts<'_, '_> {
 
 /// State of one thread that reads texts.
 #[derive(Default)]
-struct Reading {
+struct TextReader {
     text: String,
-    waiting: Vec<Part>,
-    remembered: Remembered,
+    waiting: Vec<StringPart>,
+    remembered: FlatTexts,
 }
 
 /// Flat texts, which many strings share.
 #[derive(Default)]
-struct Remembered(FastMap<u32, Box<str>>);
+struct FlatTexts(FastMap<u32, Box<str>>);
 
-impl Remembered {
+impl FlatTexts {
     fn push_onto(&mut self, text: &mut String, name: u32, layout: &Layout<'_>, limit: usize) {
         if let Some(part) = self.0.get(&name) {
             text.push_str(part);

@@ -87,12 +87,12 @@ struct NodeCount {
 
 /// Numbers of places, the same for all threads.
 #[derive(Default)]
-struct Places {
+struct PositionNumbers {
     rows: HashMap<SourcePosition, SourcePositionId>,
     places: Vec<SourcePosition>,
 }
 
-impl Places {
+impl PositionNumbers {
     fn number(&mut self, place: SourcePosition) -> SourcePositionId {
         *self.rows.entry(place).or_insert_with(|| {
             self.places.push(place);
@@ -113,7 +113,7 @@ fn read_all(
         return Ok((Locations::default(), false));
     }
     let of_node: Vec<AtomicU32> = (0..nodes.nodes).map(|_| AtomicU32::new(0)).collect();
-    let places: Mutex<Places> = Mutex::default();
+    let places: Mutex<PositionNumbers> = Mutex::default();
     let units = usize::try_from(count.div_ceil(UNIT_LOCATIONS)).unwrap_or(usize::MAX);
     for_each_unit(
         context,
@@ -154,7 +154,7 @@ fn read_all(
         },
         |_| Ok(()),
     )?;
-    let Places { places, .. } = places.into_inner();
+    let PositionNumbers { places, .. } = places.into_inner();
     let located = of_node.iter().filter(|place| place.load(Ordering::Relaxed) != 0).count() as u64;
     Ok((Locations { of_node, places }, located < count))
 }

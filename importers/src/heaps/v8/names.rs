@@ -79,14 +79,14 @@ const WAIT: Duration = Duration::from_millis(20);
 
 /// Strings that were decoded and wait for their turn.
 #[derive(Default)]
-struct Decoded {
+struct DecodedStrings {
     /// All texts, concatenated.
     texts: String,
     /// The end of each text, and its meaning beyond a name.
     strings: Vec<(usize, Option<Special>)>,
 }
 
-impl Decoded {
+impl DecodedStrings {
     fn decode<'s>(&mut self, raw: impl Iterator<Item = &'s [u8]>, longest: usize) {
         self.texts.clear();
         self.strings.clear();
@@ -120,7 +120,7 @@ impl Names {
         for_each_unit(
             context,
             strings.len().div_ceil(UNIT_STRINGS),
-            || Ok(Decoded::default()),
+            || Ok(DecodedStrings::default()),
             |decoded, unit| {
                 let bytes = strings.range_of(unit * UNIT_STRINGS, UNIT_STRINGS);
                 let is_decoded = bytes.len() <= MAX_DECODED_BYTES;
@@ -175,7 +175,7 @@ impl Names {
         Some(Name::Plain(StringId(code)))
     }
 
-    fn add_decoded(&mut self, decoded: &Decoded, writer: &Writer) -> Result<(), Stop> {
+    fn add_decoded(&mut self, decoded: &DecodedStrings, writer: &Writer) -> Result<(), Stop> {
         let mut start = 0;
         for &(end, special) in &decoded.strings {
             self.add(&decoded.texts[start..end], special, writer)?;

@@ -18,7 +18,7 @@ pub(crate) struct Quotes {
 
 /// The state before a place in the text of an array of strings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Before {
+pub(crate) struct QuoteState {
     /// Quotes that are not escaped.
     pub(crate) quotes: u64,
     /// Whether the byte here is escaped.
@@ -56,9 +56,9 @@ impl Quotes {
     }
 
     /// The state at the end of the piece, given that `before` its beginning.
-    pub(crate) fn after(self, before: Before) -> Before {
+    pub(crate) fn after(self, before: QuoteState) -> QuoteState {
         let more = if before.is_escaped { self.more_if_escaped } else { 0 };
-        Before {
+        QuoteState {
             quotes: (before.quotes + self.unescaped).saturating_add_signed(more),
             is_escaped: self.escapes_next ^ (before.is_escaped && self.is_all_backslashes),
         }
@@ -76,8 +76,8 @@ mod tests {
             text in proptest::collection::vec(prop_oneof![3 => Just(b'\\'), 2 => Just(b'"'), 1 => Just(b'x')], 0..300),
             piece in 1_usize..150,
         ) {
-            let joined = text.chunks(piece).fold(Before::default(), |before, piece| Quotes::count(piece).after(before));
-            let mut expected = Before::default();
+            let joined = text.chunks(piece).fold(QuoteState::default(), |before, piece| Quotes::count(piece).after(before));
+            let mut expected = QuoteState::default();
             for &byte in &text {
                 expected.quotes += u64::from(byte == b'"' && !expected.is_escaped);
                 expected.is_escaped = byte == b'\\' && !expected.is_escaped;

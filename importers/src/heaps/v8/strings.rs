@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::ephemerons::{EntryName, entry_names};
 use super::parallel::map_units;
-use super::quotes::{Before, Quotes};
+use super::quotes::{QuoteState, Quotes};
 use crate::context::Context;
 use crate::error::{Damage, Stop};
 
@@ -45,7 +45,7 @@ struct PieceStrings {
 
 impl PieceStrings {
     /// The strings that begin in `piece`. Bytes before the first of them belong to the previous piece.
-    fn of(dump: &[u8], piece: Range<usize>, before: Before) -> PieceStrings {
+    fn of(dump: &[u8], piece: Range<usize>, before: QuoteState) -> PieceStrings {
         let text = &dump[..piece.end];
         let mut at = piece.start + usize::from(before.is_escaped);
         if before.quotes % 2 == 1 {
@@ -133,7 +133,7 @@ impl<'a> Strings<'a> {
         if let Some(end) = self.add(beginning) {
             return Ok(end);
         }
-        let mut before = Before { quotes: 2 * self.count as u64, is_escaped: false };
+        let mut before = QuoteState { quotes: 2 * self.count as u64, is_escaped: false };
         while start < self.dump.len() {
             let window = start..start.saturating_add(pieces * piece_bytes).min(self.dump.len());
             for piece in self.window(&window, piece_bytes, &mut before, context)? {
@@ -155,13 +155,13 @@ impl<'a> Strings<'a> {
         &self,
         window: &Range<usize>,
         piece_bytes: usize,
-        before: &mut Before,
+        before: &mut QuoteState,
         context: &Context<'_>,
     ) -> Result<Vec<PieceStrings>, Stop> {
         let starts = window.clone().step_by(piece_bytes);
         let pieces: Vec<_> = starts.map(|start| start..(start + piece_bytes).min(window.end)).collect();
         let quotes = map_units(context, pieces.len(), |piece| Quotes::count(&self.dump[pieces[piece].clone()]))?;
-        let befores: Vec<Before> =
+        let befores: Vec<QuoteState> =
             quotes.into_iter().map(|quotes| std::mem::replace(before, quotes.after(*before))).collect();
         map_units(context, pieces.len(), |piece| PieceStrings::of(self.dump, pieces[piece].clone(), befores[piece]))
     }

@@ -7,11 +7,11 @@ use barrow_writer::{ProcessDescription, ProcessEnd, ProcessId, ProgramDescriptio
 use super::clocks::{Bounds, Clocks};
 use super::offsets::{ClockOffsets, seconds};
 use super::record::{Event, Record};
-use super::running::{Ended, Key, Wrapper, Wrappers};
+use super::running::{EndedWrapper, Key, Wrapper, Wrappers};
 use super::usage::Inclusive;
 use crate::context::{Context, Outcome};
 use crate::error::{ImportError, Stop};
-use crate::processes::process_logs::{Clock, LeftOut, Reading, readable};
+use crate::processes::process_logs::{Clock, LogProgress, UnreadableParts, readable};
 
 /// Attributes of wrappers that began others: their resources according to the log, children included.
 const USER: &str = "user_ns including children";
@@ -27,7 +27,7 @@ type Parent = (Option<ProcessId>, Option<(Key, ProcessId)>);
 pub(super) struct Announcer<'c, 'w> {
     context: &'c Context<'w>,
     clock: Clock,
-    reading: Reading<'c, 'w>,
+    reading: LogProgress<'c, 'w>,
     wrappers: Wrappers,
     hosts: HashMap<String, u32>,
     /// The offsets of hosts' clocks given by the user.
@@ -38,7 +38,7 @@ pub(super) struct Announcer<'c, 'w> {
     less_than_children: u64,
     /// Whether the log has a field that only barrow-sh writes.
     is_of_barrow_sh: bool,
-    pub(super) left_out: LeftOut,
+    pub(super) left_out: UnreadableParts,
 }
 
 impl<'c, 'w> Announcer<'c, 'w> {
@@ -47,7 +47,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
         Ok(Announcer {
             context,
             clock: Clock::new(context.writer.created_ns()),
-            reading: Reading::new(context)?,
+            reading: LogProgress::new(context)?,
             wrappers: Wrappers::default(),
             hosts: HashMap::new(),
             offsets: context.options.of_formats.get::<ClockOffsets>().cloned().unwrap_or_default(),
@@ -55,7 +55,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
             processes: 0,
             less_than_children: 0,
             is_of_barrow_sh: false,
-            left_out: LeftOut::new("record"),
+            left_out: UnreadableParts::new("record"),
         })
     }
 
@@ -128,7 +128,9 @@ impl<'c, 'w> Announcer<'c, 'w> {
             parent.has_children = true;
             return Ok((Some(parent.process), Some((key, parent.process))));
         }
-        let Some(&mut Ended { process, ref mut used }) = self.wrappers.ended(key) else { return Ok((None, None)) };
+        let Some(&mut EndedWrapper { process, ref mut used }) = self.wrappers.ended(key) else {
+            return Ok((None, None));
+        };
         let used = used.take();
         if let Some(used) = used {
             self.including_children(process, &used)?;

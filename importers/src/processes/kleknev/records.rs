@@ -9,19 +9,19 @@ const END: &[u8] = b"</e>";
 
 /// A part of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part<'d> {
+pub(super) enum LogPart<'d> {
     /// The text between the tags of a whole record.
     Record { offset: usize, body: &'d [u8] },
     /// Bytes that are not a record, or a record without an end.
     Torn { offset: usize, bytes: &'d [u8] },
 }
 
-impl Part<'_> {
+impl LogPart<'_> {
     /// Its end; that of a record's content.
     pub(super) fn end(&self) -> usize {
         match self {
-            Part::Record { offset, body } => offset + BEGIN.len() + body.len(),
-            Part::Torn { offset, bytes } => offset + bytes.len(),
+            LogPart::Record { offset, body } => offset + BEGIN.len() + body.len(),
+            LogPart::Torn { offset, bytes } => offset + bytes.len(),
         }
     }
 }
@@ -51,17 +51,17 @@ impl<'d> Records<'d> {
     }
 
     /// Takes everything up to the beginning of the next record after `from`, or to the end.
-    fn torn(&mut self, from: usize) -> Part<'d> {
+    fn torn(&mut self, from: usize) -> LogPart<'d> {
         let (offset, rest) = (self.at, &self.log[from..]);
         self.at = memmem::find(rest, BEGIN).map_or(self.log.len(), |next| from + next);
-        Part::Torn { offset, bytes: &self.log[offset..self.at] }
+        LogPart::Torn { offset, bytes: &self.log[offset..self.at] }
     }
 }
 
 impl<'d> Iterator for Records<'d> {
-    type Item = Part<'d>;
+    type Item = LogPart<'d>;
 
-    fn next(&mut self) -> Option<Part<'d>> {
+    fn next(&mut self) -> Option<LogPart<'d>> {
         self.skip_blanks();
         let (log, offset) = (self.log, self.at);
         let rest = log.get(offset..).filter(|rest| !rest.is_empty())?;
@@ -75,7 +75,7 @@ impl<'d> Iterator for Records<'d> {
             };
             if content[tag..].starts_with(END) {
                 self.at = begin + tag + END.len();
-                return Some(Part::Record { offset, body: &content[..tag] });
+                return Some(LogPart::Record { offset, body: &content[..tag] });
             }
             if content[tag..].starts_with(BEGIN) {
                 return Some(self.torn(begin));
@@ -91,8 +91,8 @@ mod tests {
 
     fn parts(log: &[u8]) -> Vec<(bool, usize, &[u8])> {
         let part = |part| match part {
-            Part::Record { offset, body } => (true, offset, body),
-            Part::Torn { offset, bytes } => (false, offset, bytes),
+            LogPart::Record { offset, body } => (true, offset, body),
+            LogPart::Torn { offset, bytes } => (false, offset, bytes),
         };
         Records::new(log).map(part).collect()
     }

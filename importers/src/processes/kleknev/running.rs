@@ -25,7 +25,7 @@ pub(super) struct Wrapper {
 
 /// A wrapper that ended.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ended {
+pub(super) struct EndedWrapper {
     pub(super) process: ProcessId,
     /// The resources used, unless they are in the recording already.
     pub(super) used: Option<Inclusive>,
@@ -35,7 +35,7 @@ pub(super) struct Ended {
 #[derive(Debug, Default)]
 pub(super) struct Wrappers {
     running: HashMap<Key, Wrapper>,
-    ended: HashMap<Key, Ended>,
+    ended: HashMap<Key, EndedWrapper>,
     /// The order in which they ended.
     order: VecDeque<Key>,
 }
@@ -52,7 +52,7 @@ impl Wrappers {
     }
 
     /// The newest wrapper of this process id, if it ended not too long ago.
-    pub(super) fn ended(&mut self, key: Key) -> Option<&mut Ended> {
+    pub(super) fn ended(&mut self, key: Key) -> Option<&mut EndedWrapper> {
         self.ended.get_mut(&key)
     }
 
@@ -67,11 +67,11 @@ impl Wrappers {
                 children
             });
         }
-        self.remember(key, Ended { process: wrapper.process, used: used.filter(|_| !wrapper.has_children) });
+        self.remember(key, EndedWrapper { process: wrapper.process, used: used.filter(|_| !wrapper.has_children) });
         Some(wrapper)
     }
 
-    fn remember(&mut self, key: Key, ended: Ended) {
+    fn remember(&mut self, key: Key, ended: EndedWrapper) {
         if self.order.len() == MOST_ENDED
             && let Some(oldest) = self.order.pop_front()
         {

@@ -4,7 +4,7 @@ use crate::error::{Damage, Stop};
 
 /// Counts the unreadable parts of a log.
 #[derive(Debug)]
-pub(crate) struct LeftOut {
+pub(crate) struct UnreadableParts {
     /// The expected parts, in the singular.
     what: &'static str,
     count: u64,
@@ -15,10 +15,10 @@ pub(crate) struct LeftOut {
     cut: Option<Damage>,
 }
 
-impl LeftOut {
+impl UnreadableParts {
     /// No parts yet; `what` is the name of a part, in the singular.
     pub(crate) fn new(what: &'static str) -> Self {
-        LeftOut { what, count: 0, bytes: 0, first: None, cut: None }
+        UnreadableParts { what, count: 0, bytes: 0, first: None, cut: None }
     }
 
     /// Adds an unreadable part.
@@ -35,7 +35,7 @@ impl LeftOut {
 
     /// Converts the counts to the end of an import.
     pub(crate) fn end(self) -> Result<(), Stop> {
-        let LeftOut { what, count, bytes, first, cut } = self;
+        let UnreadableParts { what, count, bytes, first, cut } = self;
         let left_out = first.map(|(offset, reason)| Damage::LeftOut { what, count, bytes, offset, reason });
         let damage = match (left_out, cut) {
             (Some(left_out), Some(cut)) => Some(left_out.and_ends(cut)),

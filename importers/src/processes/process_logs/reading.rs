@@ -7,15 +7,15 @@ use crate::error::ImportError;
 const STEP_BYTES: usize = 4 << 20;
 
 /// Reports the progress of reading a log, and releases the memory of the part read.
-pub(crate) struct Reading<'c, 'w> {
+pub(crate) struct LogProgress<'c, 'w> {
     context: &'c Context<'w>,
     reported: usize,
 }
 
-impl<'c, 'w> Reading<'c, 'w> {
+impl<'c, 'w> LogProgress<'c, 'w> {
     pub(crate) fn new(context: &'c Context<'w>) -> Result<Self, ImportError> {
         context.check_cancelled()?;
-        Ok(Reading { context, reported: 0 })
+        Ok(LogProgress { context, reported: 0 })
     }
 
     /// Reports that everything before `at` was read.

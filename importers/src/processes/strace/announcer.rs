@@ -6,11 +6,11 @@ use barrow_writer::{ProcessDescription, ProcessEnd, ProgramDescription, Usage, W
 
 use super::births::{Birth, Births};
 use super::call::{Call, Program, answered_directory, may_bear, returned_task, succeeded};
-use super::line::{LineReader, MESSAGE, Time, What};
+use super::line::{LineEvent, LineReader, MESSAGE, Time};
 use super::tasks::{Process, Tasks};
 use crate::context::{Context, Outcome};
 use crate::error::{Damage, ImportError, Stop};
-use crate::processes::process_logs::{self, Clock, LeftOut, readable, shell_words};
+use crate::processes::process_logs::{self, Clock, UnreadableParts, readable, shell_words};
 
 /// The rest of a line into which strace wrote a message.
 const REST: &[u8] = b"<unfinished ...>";
@@ -40,7 +40,7 @@ pub(super) struct Announcer<'c, 'w> {
     has_fractions: bool,
     /// Whether all times have a date.
     has_dates: bool,
-    pub(super) left_out: LeftOut,
+    pub(super) left_out: UnreadableParts,
 }
 
 impl<'c, 'w> Announcer<'c, 'w> {
@@ -60,7 +60,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
             has_ended: false,
             has_fractions: false,
             has_dates: true,
-            left_out: LeftOut::new("line"),
+            left_out: UnreadableParts::new("line"),
         })
     }
 
@@ -98,7 +98,7 @@ impl<'c, 'w> Announcer<'c, 'w> {
             self.born(task, birth, time_ns)?;
         }
         match parsed.what {
-            What::Call { name, arguments, result } => match Call::of(name, arguments) {
+            LineEvent::Call { name, arguments, result } => match Call::of(name, arguments) {
                 Some(call) => self.returned(task, call, arguments, result, time_ns),
                 None => {
                     self.ensure(task, time_ns)?;
@@ -106,25 +106,25 @@ impl<'c, 'w> Announcer<'c, 'w> {
                     Ok(())
                 }
             },
-            What::Unfinished { name, arguments } => {
+            LineEvent::Unfinished { name, arguments } => {
                 if let Some(call) = Call::of(name, arguments) {
                     self.tasks.suspend(task, call);
                 }
                 self.exits(task, name, arguments, time_ns);
                 Ok(())
             }
-            What::Resumed { arguments, result, .. } => match self.tasks.resume(task) {
+            LineEvent::Resumed { arguments, result, .. } => match self.tasks.resume(task) {
                 // Births are found by the names of calls: this is another call, or its line is damaged.
                 Some(Call::Birth { .. }) if !may_bear(&parsed.what) => self.ensure(task, time_ns),
                 Some(call) => self.returned(task, call, arguments, result, time_ns),
                 None => self.ensure(task, time_ns),
             },
-            What::Event(event) => {
+            LineEvent::Event(event) => {
                 self.event(task, event, time_ns)?;
                 self.has_ended = parsed.task.is_none() && !self.tasks.is_known(task);
                 Ok(())
             }
-            What::Signal | What::Other => self.ensure(task, time_ns),
+            LineEvent::Signal | LineEvent::Other => self.ensure(task, time_ns),
         }
     }
 

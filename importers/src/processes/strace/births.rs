@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::call::{Call, may_bear, returned_task};
-use super::line::{Line, LineReader, What};
+use super::line::{Line, LineEvent, LineReader};
 use crate::context::Context;
 use crate::error::ImportError;
-use crate::processes::process_logs::{Lines, Reading};
+use crate::processes::process_logs::{Lines, LogProgress};
 
 /// The origin of a process or thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,13 +18,13 @@ pub(super) struct Birth {
 
 /// The numbers in a log that begins without numbers, each once.
 #[derive(Default)]
-struct Numbered {
+struct ProcessNumbers {
     begins_without: bool,
     known: HashSet<u64>,
     in_order: Vec<u64>,
 }
 
-impl Numbered {
+impl ProcessNumbers {
     fn take(&mut self, task: Option<u64>) {
         match task {
             None => self.begins_without |= self.in_order.is_empty(),
@@ -45,11 +45,11 @@ pub(super) struct Births {
 impl Births {
     /// Reads only the births of a log.
     pub(super) fn find(log: &[u8], context: &Context<'_>) -> Result<Births, ImportError> {
-        let mut reading = Reading::new(context)?;
+        let mut reading = LogProgress::new(context)?;
         context.progress.begin("finding children", log.len() as u64, "bytes");
         let mut births = Births::default();
         let mut unfinished = HashMap::new();
-        let (mut numbered, mut reader) = (Numbered::default(), LineReader::default());
+        let (mut numbered, mut reader) = (ProcessNumbers::default(), LineReader::default());
         for line in Lines::new(log).filter(|line| !line.is_cut) {
             reading.reached(line.offset)?;
             let Some((line, _)) = reader.read(line.text) else { continue };
@@ -65,11 +65,11 @@ impl Births {
 
     fn take(&mut self, line: &Line<'_>, unfinished: &mut HashMap<Option<u64>, bool>) {
         match line.what {
-            What::Call { name, arguments, result } => self.add(line.task, begins_thread(name, arguments), result),
-            What::Unfinished { name, arguments } => {
+            LineEvent::Call { name, arguments, result } => self.add(line.task, begins_thread(name, arguments), result),
+            LineEvent::Unfinished { name, arguments } => {
                 unfinished.insert(line.task, begins_thread(name, arguments));
             }
-            What::Resumed { name, result, .. } => {
+            LineEvent::Resumed { name, result, .. } => {
                 // The line that began it may precede the first number.
                 let mut begun = unfinished.remove(&line.task);
                 if begun.is_none() && !name.is_empty() {

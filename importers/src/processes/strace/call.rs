@@ -1,6 +1,6 @@
 //! The relevant calls: those that begin processes, execute programs, or change the working directory.
 
-use super::line::What;
+use super::line::LineEvent;
 use super::quoted::{list, quoted};
 
 /// A program that a process executes.
@@ -42,9 +42,9 @@ impl Call {
 }
 
 /// Whether a line may belong to a call that begins processes.
-pub(super) fn may_bear(what: &What<'_>) -> bool {
+pub(super) fn may_bear(what: &LineEvent<'_>) -> bool {
     let name = match what {
-        What::Call { name, .. } | What::Unfinished { name, .. } | What::Resumed { name, .. } => name,
+        LineEvent::Call { name, .. } | LineEvent::Unfinished { name, .. } | LineEvent::Resumed { name, .. } => name,
         _ => return false,
     };
     // The rest of a line after a message has no name.

@@ -13,7 +13,7 @@ pub(super) struct Line<'d> {
     /// The process or thread; `None` while there is one only, if strace wrote to a terminal.
     pub(super) task: Option<u64>,
     pub(super) time: Time,
-    pub(super) what: What<'d>,
+    pub(super) what: LineEvent<'d>,
 }
 
 /// The time of a line, in nanoseconds.
@@ -113,13 +113,13 @@ impl LineReader {
             return Some((line, at_ns));
         }
         let ((task, time, at_ns), (arguments, result)) = broken.zip(result(text))?;
-        Some((Line { task, time, what: What::Resumed { name: b"", arguments, result } }, at_ns))
+        Some((Line { task, time, what: LineEvent::Resumed { name: b"", arguments, result } }, at_ns))
     }
 }
 
 /// The event of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What<'d> {
+pub(super) enum LineEvent<'d> {
     /// A whole call: its name, its arguments, and the text after them.
     Call { name: &'d [u8], arguments: &'d [u8], result: &'d [u8] },
     /// A call that has not returned: its name and its arguments so far.
@@ -143,38 +143,38 @@ impl<'d> Line<'d> {
             Some(timed) => (timed, task),
             None => (time(text.trim_ascii_start())?, None),
         };
-        Some(Line { task, time, what: What::of(places(rest)) })
+        Some(Line { task, time, what: LineEvent::of(places(rest)) })
     }
 
     /// Whether only strace writes such a line.
     pub(super) fn is_of_strace(&self) -> bool {
-        self.what != What::Other
+        self.what != LineEvent::Other
     }
 }
 
-impl<'d> What<'d> {
+impl<'d> LineEvent<'d> {
     fn of(text: &'d [u8]) -> Self {
         if let Some(event) = text.strip_prefix(b"+++ ").and_then(|rest| rest.strip_suffix(b" +++")) {
-            return What::Event(event);
+            return LineEvent::Event(event);
         }
         if text.starts_with(b"--- ") {
-            return What::Signal;
+            return LineEvent::Signal;
         }
         if let Some(resumed) = text.strip_prefix(b"<... ") {
-            let Some(end) = resumed.iter().position(|&byte| byte == b' ') else { return What::Other };
-            let Some(rest) = resumed[end..].strip_prefix(b" resumed>") else { return What::Other };
+            let Some(end) = resumed.iter().position(|&byte| byte == b' ') else { return LineEvent::Other };
+            let Some(rest) = resumed[end..].strip_prefix(b" resumed>") else { return LineEvent::Other };
             let (arguments, result) = result(rest).unwrap_or((rest, b""));
-            return What::Resumed { name: &resumed[..end], arguments, result };
+            return LineEvent::Resumed { name: &resumed[..end], arguments, result };
         }
         let end = text.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(0);
         let (name, rest) = text.split_at(end);
-        let Some(rest) = rest.strip_prefix(b"(").filter(|_| end > 0) else { return What::Other };
+        let Some(rest) = rest.strip_prefix(b"(").filter(|_| end > 0) else { return LineEvent::Other };
         if let Some(arguments) = unfinished(rest) {
-            return What::Unfinished { name, arguments };
+            return LineEvent::Unfinished { name, arguments };
         }
         match result(rest) {
-            Some((arguments, result)) => What::Call { name, arguments, result },
-            None => What::Other,
+            Some((arguments, result)) => LineEvent::Call { name, arguments, result },
+            None => LineEvent::Other,
         }
     }
 }
@@ -292,7 +292,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn what(text: &str) -> What<'_> {
+    fn what(text: &str) -> LineEvent<'_> {
         Line::parse(text.as_bytes()).expect("a line").what
     }
 
@@ -320,7 +320,7 @@ mod tests {
             ("12 1700000000.000002 [  57] [????????????????] fork() = 13", Some(12), WALL),
         ] {
             assert_eq!(read(text), Some((task, time)), "{text}");
-            assert_ne!(what(text), What::Other, "{text}");
+            assert_ne!(what(text), LineEvent::Other, "{text}");
         }
         for text in
             ["", "12", "12 ", "12 1", "12 1. x", "12 1.1234567890 x", "[pid 12 1.5 x", "25:20:30.5 x", "12 fork() = 1"]
@@ -350,18 +350,18 @@ mod tests {
     #[test]
     fn calls_return_now_or_later() {
         let (name, arguments) = (&b"chdir"[..], &b"\"a = b) = c\""[..]);
-        let call = What::Call { name, arguments, result: b"0 <0.1>" };
+        let call = LineEvent::Call { name, arguments, result: b"0 <0.1>" };
         assert_eq!(what("1.5 chdir(\"a = b) = c\")    = 0 <0.1>"), call);
-        let unfinished = What::Unfinished { name: b"clone3", arguments: b"{}, 88 " };
+        let unfinished = LineEvent::Unfinished { name: b"clone3", arguments: b"{}, 88 " };
         assert_eq!(what("1.5 clone3({}, 88 <unfinished ...>"), unfinished);
         assert_eq!(what("1.5 clone3({}, 88 strace: Process 7 attached"), unfinished);
         assert_eq!(what("1.5 clone3({}, 88 <pid changed to 2 ...>"), unfinished);
-        let resumed = What::Resumed { name: b"wait4", arguments: b"NULL, 0", result: b"-1 ECHILD (No child)" };
+        let resumed = LineEvent::Resumed { name: b"wait4", arguments: b"NULL, 0", result: b"-1 ECHILD (No child)" };
         assert_eq!(what("1.5 <... wait4 resumed>NULL, 0) = -1 ECHILD (No child)"), resumed);
-        assert_eq!(what("1.5 +++ exited with 0 +++"), What::Event(b"exited with 0"));
-        assert_eq!(what("1.5 --- SIGCHLD {si_signo=SIGCHLD} ---"), What::Signal);
+        assert_eq!(what("1.5 +++ exited with 0 +++"), LineEvent::Event(b"exited with 0"));
+        assert_eq!(what("1.5 --- SIGCHLD {si_signo=SIGCHLD} ---"), LineEvent::Signal);
         for other in ["1.5 ", "1.5 x", "1.5 x(", "1.5 (x) = 1", "1.5 <... x", "1.5 <... x y", "1.5 x() 1"] {
-            assert_eq!(what(other), What::Other, "{other}");
+            assert_eq!(what(other), LineEvent::Other, "{other}");
         }
     }
 
@@ -371,8 +371,8 @@ mod tests {
         let mut read = |text: &'static str| reader.read(text.as_bytes());
         assert_eq!(read(") = 0"), None);
         let broken = read("[pid 7] 1.5 chdir(\"a\"strace: Process 8 attached").expect("a line");
-        assert_eq!(broken.0.what, What::Unfinished { name: b"chdir", arguments: b"\"a\"" });
-        let what = What::Resumed { name: b"", arguments: b"", result: b"0" };
+        assert_eq!(broken.0.what, LineEvent::Unfinished { name: b"chdir", arguments: b"\"a\"" });
+        let what = LineEvent::Resumed { name: b"", arguments: b"", result: b"0" };
         assert_eq!(read(") = 0"), Some((Line { what, ..broken.0 }, broken.1)));
         assert_eq!(read(") = 0"), None);
     }

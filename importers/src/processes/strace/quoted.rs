@@ -7,14 +7,14 @@ const MARK: &str = "…";
 
 /// A text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Quoted {
+pub(super) struct QuotedText {
     /// Ends with `…` if strace cut it.
     pub(super) text: String,
     pub(super) is_cut: bool,
 }
 
 /// The text at the beginning, and the rest after it.
-pub(super) fn quoted(text: &[u8]) -> Option<(Quoted, &[u8])> {
+pub(super) fn quoted(text: &[u8]) -> Option<(QuotedText, &[u8])> {
     let mut rest = text.strip_prefix(b"\"")?;
     let mut bytes = Vec::new();
     loop {
@@ -27,7 +27,7 @@ pub(super) fn quoted(text: &[u8]) -> Option<(Quoted, &[u8])> {
             if after_mark.is_some() {
                 text.push_str(MARK);
             }
-            return Some((Quoted { text, is_cut: after_mark.is_some() }, after_mark.unwrap_or(after)));
+            return Some((QuotedText { text, is_cut: after_mark.is_some() }, after_mark.unwrap_or(after)));
         }
         let (byte, after) = escape(after)?;
         bytes.push(byte);

@@ -14,13 +14,13 @@ use crate::values::measurements::Number;
 /// The measurements of a benchmark that can count.
 #[derive(Debug, Default)]
 pub(super) struct Measurements {
-    results: Vec<Measured>,
-    actual: Vec<Measured>,
+    results: Vec<Measurement>,
+    actual: Vec<Measurement>,
 }
 
 /// A measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Measured {
+pub(super) struct Measurement {
     /// The number of the process, from 1.
     pub(super) launch: u64,
     /// The number of the iteration, from 1.
@@ -30,7 +30,7 @@ pub(super) struct Measured {
 
 impl Measurements {
     /// The measurements that count.
-    pub(super) fn that_count(&self) -> &[Measured] {
+    pub(super) fn that_count(&self) -> &[Measurement] {
         if self.results.is_empty() { &self.actual } else { &self.results }
     }
 }
@@ -72,7 +72,7 @@ impl<'de> Visitor<'de> for ThatCanCount {
                 ("Workload", "Actual") | ("MainTarget", "") => &mut measurements.actual,
                 _ => continue,
             };
-            stage.push(Measured {
+            stage.push(Measurement {
                 launch: of_stage.launch_index,
                 iteration: of_stage.iteration_index,
                 ns_per_operation: of_stage.nanoseconds.0 / of_stage.operations.0,

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use super::{THROUGHPUT, add};
 use crate::error::ImportError;
 use crate::format::Importer;
-use crate::processes::process_logs::{LeftOut, Lines, readable};
-use crate::values::measurements::{Number, Read, Text, Values, import, without_mark};
+use crate::processes::process_logs::{Lines, UnreadableParts, readable};
+use crate::values::measurements::{Number, ParsedValues, Text, Values, import, without_mark};
 
 /// Messages of cargo-criterion.
 pub(crate) const IMPORTER: Importer = Importer {
@@ -48,8 +48,8 @@ struct Throughput {
     unit: Text,
 }
 
-fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
-    let (mut values, mut left_out) = (Values::default(), LeftOut::new("line"));
+fn read(text: &[u8], _: Option<&Path>) -> Result<ParsedValues, ImportError> {
+    let (mut values, mut left_out) = (Values::default(), UnreadableParts::new("line"));
     for line in Lines::new(without_mark(text)) {
         if line.text.trim_ascii().is_empty() {
             continue;
@@ -61,7 +61,7 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<Read, ImportError> {
             Err(_) => left_out.add(line.offset, line.text.len(), || readable(line.text)),
         }
     }
-    Ok(Read { values, end: left_out.end() })
+    Ok(ParsedValues { values, end: left_out.end() })
 }
 
 /// Adds a benchmark.

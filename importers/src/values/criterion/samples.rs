@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::{THROUGHPUT, add};
 use crate::error::{ImportError, Stop};
 use crate::format::Importer;
-use crate::values::measurements::{Head, Number, Read, Text, Values, damage_of, import, strict};
+use crate::values::measurements::{Head, Number, ParsedValues, Text, Values, damage_of, import, strict};
 
 /// Maximum length of a description of a benchmark, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
@@ -54,14 +54,14 @@ struct Benchmark {
     throughput: Option<BTreeMap<String, Text>>,
 }
 
-fn read(text: &[u8], source: Option<&Path>) -> Result<Read, ImportError> {
+fn read(text: &[u8], source: Option<&Path>) -> Result<ParsedValues, ImportError> {
     let text = strict(text);
     let mut values = Values::default();
     let samples: Samples = match serde_json::from_slice(&text) {
         Ok(samples) => samples,
         Err(error) => {
             let end = Err(Stop::from(damage_of(&text, "samples", &error)));
-            return Ok(Read { values, end });
+            return Ok(ParsedValues { values, end });
         }
     };
     let benchmark = source.and_then(|source| described(&source.with_file_name("benchmark.json")));
@@ -79,7 +79,7 @@ fn read(text: &[u8], source: Option<&Path>) -> Result<Read, ImportError> {
     }
     let name = benchmark.as_ref().map_or(UNNAMED, |benchmark| &benchmark.full_id);
     add(&mut values, name, "ns", &samples.iters, &samples.times);
-    Ok(Read { values, end: Ok(()) })
+    Ok(ParsedValues { values, end: Ok(()) })
 }
 
 /// The description of the benchmark, if it can be read.

@@ -2,10 +2,10 @@
 
 use barrow_writer::{MetricDescription, RunDescription, RunEnd, RunId, ValueDescription, Writer};
 
-use super::values::{Metric, Read, ReadFile, Run, Values};
+use super::values::{Metric, ParsedValues, ReadFile, Run, Values};
 use crate::context::{Context, Outcome};
 use crate::error::{ImportError, Stop};
-use crate::processes::process_logs::Reading;
+use crate::processes::process_logs::LogProgress;
 
 /// Number of values between two checks for cancellation.
 const STEP_VALUES: usize = 1 << 16;
@@ -19,9 +19,9 @@ pub(crate) fn import(text: &[u8], context: &Context<'_>, read: ReadFile) -> Resu
 pub(crate) fn import_reading(
     text: &[u8],
     context: &Context<'_>,
-    read: impl FnOnce(&mut Reading<'_, '_>) -> Result<Read, ImportError>,
+    read: impl FnOnce(&mut LogProgress<'_, '_>) -> Result<ParsedValues, ImportError>,
 ) -> Result<Outcome, ImportError> {
-    let mut reading = Reading::new(context)?;
+    let mut reading = LogProgress::new(context)?;
     let mut read = read(&mut reading)?;
     let mut notes = read.values.take_notes();
     let mut unusable = read.values.take_unusable().into_iter();

@@ -11,10 +11,10 @@ use crate::error::{Damage, ImportError, Stop};
 
 /// Reads a file of measured values. The path is that of the file, if it has one: some formats keep names in another file
 /// beside it.
-pub(crate) type ReadFile = fn(text: &[u8], source: Option<&Path>) -> Result<Read, ImportError>;
+pub(crate) type ReadFile = fn(text: &[u8], source: Option<&Path>) -> Result<ParsedValues, ImportError>;
 
 /// The values read from a file.
-pub(crate) struct Read {
+pub(crate) struct ParsedValues {
     pub(crate) values: Values,
     /// `Ok` if the whole file was read.
     pub(crate) end: Result<(), Stop>,
@@ -48,18 +48,18 @@ pub(crate) struct Values {
     runs_by_number: HashMap<(usize, u64), usize>,
     /// Number of runs of each variant.
     run_counts: Vec<u64>,
-    no_numbers: LeftOut,
-    impossible: LeftOut,
+    no_numbers: OmittedValues,
+    impossible: OmittedValues,
 }
 
 /// Number of values left out, with the first of them.
 #[derive(Debug, Default)]
-struct LeftOut {
+struct OmittedValues {
     count: u64,
     first: String,
 }
 
-impl LeftOut {
+impl OmittedValues {
     fn add(&mut self, first: impl FnOnce() -> String) {
         if self.count == 0 {
             self.first = first();
@@ -301,9 +301,9 @@ impl Values {
 
     /// Takes the counts of the values that were left out.
     pub(crate) fn take_unusable(&mut self) -> Vec<Damage> {
-        let LeftOut { count, first } = std::mem::take(&mut self.no_numbers);
+        let OmittedValues { count, first } = std::mem::take(&mut self.no_numbers);
         let no_numbers = (count > 0).then_some(Damage::NoNumbers { count, first });
-        let LeftOut { count, first } = std::mem::take(&mut self.impossible);
+        let OmittedValues { count, first } = std::mem::take(&mut self.impossible);
         let impossible = (count > 0).then_some(Damage::Impossible { count, first });
         no_numbers.into_iter().chain(impossible).collect()
     }

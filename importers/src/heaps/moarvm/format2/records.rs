@@ -11,7 +11,7 @@
 
 use crate::error::{Damage, Stop};
 use crate::heaps::moarvm::collectables::Collectable;
-use crate::heaps::moarvm::reading::{RECORDS_PER_QUESTION, Reading};
+use crate::heaps::moarvm::reading::{RECORDS_PER_QUESTION, ReadContext};
 use crate::heaps::moarvm::references::{Limits, References, label};
 use barrow_writer::{Label, StringId};
 use byteorder::{ByteOrder, LittleEndian};
@@ -90,7 +90,7 @@ fn no_reference(dump: &[u8], offset: usize) -> Damage {
 }
 
 /// Steps over `count` references by their letters, and returns the end.
-pub(super) fn end_of_records(dump: &[u8], start: usize, count: u64, reading: &Reading<'_>) -> Result<usize, Stop> {
+pub(super) fn end_of_records(dump: &[u8], start: usize, count: u64, reading: &ReadContext<'_>) -> Result<usize, Stop> {
     let mut offset = start;
     let mut left = count;
     while left > 0 {
@@ -122,7 +122,7 @@ impl<'a> ReferenceRecords<'a> {
         (start, end): (usize, usize),
         count: u64,
         limits: &Limits,
-        reading: &Reading<'_>,
+        reading: &ReadContext<'_>,
     ) -> Result<Self, Stop> {
         let mut records = ReferenceRecords { dump, count, bases: Vec::new(), places: Vec::new() };
         let mut offset = start;

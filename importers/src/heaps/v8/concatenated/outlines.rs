@@ -32,7 +32,7 @@ impl Extent {
 
 /// A part of a concatenated string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum StringPart {
     /// Its text is not in the dump.
     Unknown,
     /// The number of its text.
@@ -42,7 +42,7 @@ pub(super) enum Part {
 }
 
 /// The two parts of a concatenated string.
-pub(super) type Joined = [Part; 2];
+pub(super) type PartPair = [StringPart; 2];
 
 /// The outlines of the texts, found before they are assembled.
 pub(super) struct Outlines {
@@ -63,7 +63,7 @@ const NEW: u32 = 0;
 const OPEN: u32 = u32::MAX;
 
 impl Outlines {
-    pub(super) fn find(joined: &[Joined]) -> Outlines {
+    pub(super) fn find(joined: &[PartPair]) -> Outlines {
         let count = joined.len();
         let mut found = Outlines {
             sources: vec![UNKNOWN; count],
@@ -80,7 +80,7 @@ impl Outlines {
                     NEW => {
                         found.parts[place] = OPEN;
                         let parts = joined[place].iter().filter_map(|part| match part {
-                            Part::Joined(part) => Some(*part as usize),
+                            StringPart::Joined(part) => Some(*part as usize),
                             _ => None,
                         });
                         waiting.extend(parts.filter(|&part| found.parts[part] == NEW));
@@ -97,7 +97,7 @@ impl Outlines {
     }
 
     /// Adds the outline of a string whose parts have theirs.
-    fn finish(&mut self, place: usize, parts: Joined) {
+    fn finish(&mut self, place: usize, parts: PartPair) {
         let nothing = Extent::default();
         let (source, extent) = match parts.map(|part| self.extent(part)) {
             [Some(first), _] if first.goes_on() => (self.source(parts[0], place), first),
@@ -107,14 +107,14 @@ impl Outlines {
             _ => (UNKNOWN, nothing),
         };
         let [first, second] = parts.map(|part| match part {
-            Part::Joined(part) => self.parts[part as usize],
+            StringPart::Joined(part) => self.parts[part as usize],
             _ => 1,
         });
         self.sources[place] = source;
         self.extents[place] = extent;
         self.parts[place] = first.saturating_add(second).min(OPEN - 1);
         for part in parts {
-            if let Part::Joined(part) = part {
+            if let StringPart::Joined(part) = part {
                 self.is_part[part as usize] = true;
             }
         }
@@ -122,24 +122,24 @@ impl Outlines {
     }
 
     /// The source of a string at `place` that has the text of this part.
-    fn source(&self, part: Part, place: usize) -> u32 {
+    fn source(&self, part: StringPart, place: usize) -> u32 {
         match part {
-            Part::Joined(part) => self.sources[part as usize],
+            StringPart::Joined(part) => self.sources[part as usize],
             _ => place as u32,
         }
     }
 
     /// The extent of a part, if its text is known. A part that is still open consists of itself.
-    fn extent(&self, part: Part) -> Option<Extent> {
+    fn extent(&self, part: StringPart) -> Option<Extent> {
         match part {
-            Part::Unknown => None,
-            Part::Flat(_, extent) => Some(extent),
-            Part::Joined(part) => (self.sources[part as usize] != UNKNOWN).then(|| self.extents[part as usize]),
+            StringPart::Unknown => None,
+            StringPart::Flat(_, extent) => Some(extent),
+            StringPart::Joined(part) => (self.sources[part as usize] != UNKNOWN).then(|| self.extents[part as usize]),
         }
     }
 
     /// The lengths of texts for which all texts together keep to the budget.
-    pub(super) fn limits(&self, joined: &[Joined], longest: usize, budget: u64) -> Limits {
+    pub(super) fn limits(&self, joined: &[PartPair], longest: usize, budget: u64) -> Limits {
         let of_wholes = (0..joined.len()).filter(|&place| self.is_whole(place));
         // The path to the first flat part passes through all others.
         let cost = of_wholes.map(|place| self.cost(place, longest) + COST_OF_PART * u64::from(self.parts[place]));
@@ -157,7 +157,7 @@ impl Outlines {
         !self.is_part[place] && self.sources[place] as usize == place
     }
 
-    fn cost_of_steps(&self, joined: &[Joined], limits: &Limits) -> u64 {
+    fn cost_of_steps(&self, joined: &[PartPair], limits: &Limits) -> u64 {
         let own = (0..joined.len()).filter(|&place| {
             self.sources[place] as usize == place
                 && limits.of(self, place).is_none()
@@ -174,13 +174,13 @@ impl Outlines {
     }
 
     /// The first part of a string, if that alone is longer than `limit`.
-    fn longer_part(&self, parts: Joined, limit: usize) -> Option<u32> {
-        let Part::Joined(first) = parts[0] else { return None };
+    fn longer_part(&self, parts: PartPair, limit: usize) -> Option<u32> {
+        let StringPart::Joined(first) = parts[0] else { return None };
         (self.extents[first as usize].bytes() as usize > limit).then_some(first)
     }
 
     /// The sources of all strings, given that steps end at their limit.
-    pub(super) fn cut(&self, limits: &Limits, joined: &[Joined]) -> Vec<u32> {
+    pub(super) fn cut(&self, limits: &Limits, joined: &[PartPair]) -> Vec<u32> {
         let mut cut = self.sources.clone();
         for &place in &self.order {
             let place = place as usize;
