@@ -25,7 +25,7 @@ use crate::columns::prefetch::prefetch;
 use crate::error::Result;
 use crate::graph::adjacency::{Adjacency, PackedTargets, Targets};
 use crate::graph::ephemerons::Ephemeron;
-use crate::graph::roots::Roots;
+use crate::graph::roots::{RootCategory, Roots};
 use crate::graph::transposed::EachReference;
 use crate::progress::{Progress, check};
 use crate::run::Run;
@@ -155,6 +155,27 @@ impl Visit<'_, '_> {
         self.room.log.reach(self.log.position() + more * MAX_BYTES + PADDING)?;
         self.hubs.reach(more)?;
         self.room.left = more;
+        Ok(())
+    }
+
+    /// Processes the targets of an object, with the values that it keeps alive as a key, of a group of roots, or of a
+    /// shared row.
+    #[inline(always)]
+    fn at_vertex(&mut self, vertex: u32, groups: &[RootCategory], ephemerons: &[Ephemeron]) -> Result<()> {
+        if let Some(&[start, _]) = self.state.get(vertex as usize) {
+            self.at_object(vertex, start)?;
+            if !ephemerons.is_empty() {
+                self.expect(values_of(ephemerons, ObjectId(vertex)).count())?;
+                self.at_each(values_of(ephemerons, ObjectId(vertex)).map(|value| value.0));
+            }
+            return Ok(());
+        }
+        if vertex >= self.first_row {
+            return self.at_targets_of_row(vertex - self.first_row);
+        }
+        let targets = &groups[vertex as usize - self.state.len()].targets;
+        self.expect(targets.len())?;
+        self.at_each(targets.iter().map(|target| target.0));
         Ok(())
     }
 
@@ -290,14 +311,7 @@ pub(super) fn number_depth_first(
         if let Some([_, known]) = pending.below(NEAR).and_then(|near| state.get(near as usize)) {
             prefetch(&early, *known as usize);
         }
-        let number = match state.get_mut(vertex as usize) {
-            Some([_, mark]) => match Hubs::of_mark(*mark) {
-                Some(hub) => notes.number(hub),
-                None => mark,
-            },
-            None if (vertex as usize) < first_row => &mut group_number[vertex as usize - objects],
-            None => &mut row_number[vertex as usize - first_row],
-        };
+        let number = number_of(vertex as usize, state, &mut notes, &mut group_number, &mut row_number);
         if *number != 0 {
             // It was visited below `source` after it had been pushed.
             early[*number as usize] = early[*number as usize].min(source);
@@ -325,18 +339,7 @@ pub(super) fn number_depth_first(
             array: &mut array,
             room: &mut room,
         };
-        if (vertex as usize) < objects {
-            visit.at_object(vertex, state[vertex as usize][0])?;
-            if !ephemerons.is_empty() {
-                visit.expect(values_of(ephemerons, ObjectId(vertex)).count())?;
-                visit.at_each(values_of(ephemerons, ObjectId(vertex)).map(|value| value.0));
-            }
-        } else if vertex as usize >= first_row {
-            visit.at_targets_of_row(vertex - first_row as u32)?;
-        } else {
-            visit.expect(groups[vertex as usize - objects].targets.len())?;
-            visit.at_each(groups[vertex as usize - objects].targets.iter().map(|target| target.0));
-        }
+        visit.at_vertex(vertex, groups, ephemerons)?;
         log.put(0);
         pending.begin_source(before, last);
     }
@@ -344,6 +347,27 @@ pub(super) fn number_depth_first(
     hubs.unmark(state);
     let object_number = adjacency.into_marks();
     Ok(DepthFirst { object_number, group_number, row_number, parent, early, late, hubs, last })
+}
+
+/// The number of a vertex; 0 until it is visited.
+#[inline(always)]
+fn number_of<'n>(
+    vertex: usize,
+    state: &'n mut [[u32; 2]],
+    hubs: &'n mut Notes<'_>,
+    group_number: &'n mut [u32],
+    row_number: &'n mut [u32],
+) -> &'n mut u32 {
+    let first_group = state.len();
+    let first_row = first_group + group_number.len();
+    match state.get_mut(vertex) {
+        Some([_, mark]) => match Hubs::of_mark(*mark) {
+            Some(hub) => hubs.number(hub),
+            None => mark,
+        },
+        None if vertex < first_row => &mut group_number[vertex - first_group],
+        None => &mut row_number[vertex - first_row],
+    }
 }
 
 fn group_targets(roots: &Roots) -> usize {
