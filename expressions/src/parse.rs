@@ -10,7 +10,7 @@ use crate::pattern::{Pattern, TextTest};
 use crate::range::Range;
 use crate::tree::Node;
 
-/// The maximum nesting of parentheses and `not`.
+/// The maximum nesting of parentheses and `not`: the parser is recursive, and must not overflow the stack.
 const MAX_DEPTH: usize = 100;
 
 const NUMBERS_ARE_COMPARED_WITH: &str = "numbers are compared with = != < <= > >= in";

@@ -5,7 +5,7 @@ use regex::{Regex, RegexBuilder};
 use crate::error::ExpressionError;
 use crate::range::Range;
 
-/// The maximum memory of a compiled regular expression, in bytes.
+/// The maximum memory of a compiled regular expression, in bytes: `(.{1000}){1000}` must not fill it.
 const MAX_REGEX_BYTES: usize = 1 << 20;
 
 /// A comparison of a text.

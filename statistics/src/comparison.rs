@@ -46,7 +46,8 @@ pub(crate) use location::welch;
 use pairs::pairs;
 use sides::Sides;
 
-/// Minimum number of groups of varying samples.
+/// Minimum number of groups of varying samples. Two samples of 6 values do not overlap by chance in 2 of 924 pairs, two
+/// of 5 in 2 of 252: that is 0.8 %, more than the 0.5 % that locations may differ by chance.
 pub const LEAST_GROUPS: usize = 6;
 /// The default change of a weight that does not matter.
 pub const WEIGHT_LIMIT: f64 = 0.1;

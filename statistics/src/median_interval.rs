@@ -9,7 +9,7 @@
 use crate::sample::{Sample, sorted};
 use crate::tails::at_most_half;
 
-/// The probability that the true median is below the interval, and that it is above.
+/// The probability that the true median is below the interval, and that it is above: its confidence is 95 %.
 const OUTSIDE: f64 = 0.025;
 
 /// The 95 % confidence interval of the median of groups; each group counts once, with its median. `None` for fewer than

@@ -20,7 +20,7 @@ use crate::{kendall, student};
 
 /// The confidence of intervals.
 pub const CONFIDENCE: f64 = 0.95;
-/// Maximum number of points whose pairs are compared; longer series are averaged.
+/// Maximum number of points whose pairs are compared, 499,500; longer series are averaged.
 const MOST_POINTS: usize = 1000;
 /// The share of the false-alarm probability that Kendall's test gets, which resists outliers. Student's test gets the
 /// rest; it detects a clean trend sooner.

@@ -25,13 +25,14 @@ use crate::places::{MOST_QUESTIONS, QuestionSlots};
 use crate::requests::{App, respond};
 use crate::templates::Templates;
 
-/// Maximum number of concurrent CSV files; others wait.
+/// Maximum number of concurrent CSV files; others wait. Each occupies a thread for as long as its browser reads.
 const MOST_DOWNLOADS: usize = 8;
 /// Threads that answer questions, make CSV files, look at files, and wait for disks.
 const MOST_THREADS: usize = MOST_QUESTIONS + MOST_DOWNLOADS + 8;
-/// Maximum time for the head of a request, and maximum idle time of a connection.
+/// Maximum time for the head of a request, and maximum idle time of a connection: the number of connections is limited,
+/// so silent ones must end.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// Maximum size of the head of a request.
+/// Maximum size of the head of a request: twice the longest address that the HTTP library accepts.
 const HEAD_BYTES: usize = 128 << 10;
 /// Interval at which the server checks whether it should end.
 const NAP: Duration = Duration::from_millis(50);

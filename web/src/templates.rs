@@ -9,9 +9,9 @@ use parking_lot::Mutex;
 use crate::reporter::Reporter;
 use crate::verbs::ALLOWED;
 
-/// Maximum number of templates. The workspace keeps a heap for each.
+/// Maximum number of templates: the workspace keeps a heap for each, with its graph.
 const MOST: usize = 6;
-/// Interval of checks whether another question has made a template.
+/// Interval of checks whether a question was stopped while another one makes its template.
 const NAP: Duration = Duration::from_millis(5);
 
 /// The context of questions besides their words.

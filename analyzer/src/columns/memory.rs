@@ -56,7 +56,7 @@ const MOST_READINGS: u64 = 144;
 const LEAST_PAGED_BYTES: u64 = 64 << 20;
 /// The unit of [`Account::released_parts`]: all mapped files, released once.
 const PARTS: u64 = 1 << 16;
-/// Bytes that the pager releases before it checks again.
+/// Bytes that the pager releases before it checks again, so that it releases few more than necessary.
 const PAGER_BYTES: usize = 8 << 20;
 
 /// The memory limit for columns. Clones share one account.

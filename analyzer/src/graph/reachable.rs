@@ -11,7 +11,7 @@ use crate::graph::frontier::Frontier;
 use crate::graph::object_set::ObjectSet;
 use crate::progress::{Progress, check};
 
-/// Objects between two checks for cancellation.
+/// Objects between two checks for cancellation: a cancelled question ends within milliseconds.
 const CHECK_OBJECTS: u64 = 1 << 16;
 
 /// The objects reachable from `roots` without passing an object of `removed`.

@@ -67,7 +67,7 @@ pub struct MergedNode {
     pub example: ObjectId,
 }
 
-/// Objects between two checks for cancellation.
+/// Objects between two checks for cancellation: a cancelled question ends within milliseconds.
 const OBJECTS: usize = 1 << 12;
 /// Deeper nodes are omitted.
 const MAX_DEPTH: u32 = 200;

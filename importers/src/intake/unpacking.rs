@@ -17,14 +17,14 @@ use crate::intake::screening::Screener;
 use crate::options::ImportOptions;
 use barrow_progress::Progress;
 
-/// Number of bytes unpacked between two checks for cancellation.
+/// Number of bytes unpacked between two checks for cancellation, which take effect within milliseconds.
 const UNPACK_BYTES: usize = 1 << 20;
 /// A dump may unpack to this multiple of its length. Dumps are known to shrink to a hundredth; gzip cannot do better
 /// than a thousandth, and zstd only if nearly all of a heap is zeros.
 const MOST_TIMES: u64 = 10_000;
 /// Any dump may unpack to this many bytes.
 const LEAST_LIMIT_BYTES: u64 = 1 << 30;
-/// Bytes that stay free on a disk; on a small disk, a twentieth of it.
+/// Bytes that stay free on a disk; on a small disk, a twentieth of it. Other programs fail when it is full.
 #[cfg(unix)]
 const RESERVE_BYTES: u64 = 1 << 30;
 /// The free space of the disk is checked again after this number of bytes.

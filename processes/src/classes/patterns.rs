@@ -2,7 +2,7 @@
 
 use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
-/// Maximum size of one compiled pattern, in bytes.
+/// Maximum size of one compiled pattern, in bytes: a file of a user must not fill the memory with `(.{1000}){1000}`.
 const PATTERN_BYTES: usize = 1 << 20;
 /// Maximum size of all patterns on a field together, compiled, in bytes.
 const SET_BYTES: usize = 16 << 20;

@@ -5,7 +5,7 @@ use super::weight::Weight;
 use crate::modes::{Gap, cuts, place};
 use crate::sample::{Sample, median, sorted};
 
-/// Minimum number of groups of a mode on its side of a cut.
+/// Minimum number of groups of a mode on its side of a cut: as many as locations are compared of.
 const LEAST_MEMBERS: usize = 6;
 /// One of this many values may lie between two modes.
 const STRAY: usize = 100;

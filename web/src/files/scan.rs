@@ -12,7 +12,7 @@ use super::place::ServedPath;
 const DEPTH: usize = 3;
 /// Maximum number of served files.
 const MOST_FILES: usize = 1_000;
-/// Maximum number of entries of folders that are searched.
+/// Maximum number of entries of folders that are searched: a folder such as `/` must not occupy the server.
 const MOST_ENTRIES: usize = 20_000;
 
 /// A file that can be served.

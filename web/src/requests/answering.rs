@@ -24,7 +24,7 @@ use crate::question::ParsedRequest;
 use crate::reporter::{Reporter, StopOnDrop};
 use crate::templates::Key;
 
-/// Interval of progress reports, and the time before the first one.
+/// Interval of progress reports, and the time before the first one: a shorter answer seems immediate.
 const TICK: Duration = Duration::from_millis(100);
 /// Maximum number of rows of an answer without a window.
 const MOST_ROWS: usize = 10_000;

@@ -18,7 +18,7 @@ use crate::reporter::{Reporter, StopOnDrop};
 
 /// Bytes sent at a time.
 const PIECE: usize = 64 << 10;
-/// Maximum number of pieces that wait for the browser.
+/// Maximum number of pieces that wait for the browser: a slow one costs 512 KiB, not the whole table.
 const WAITING: usize = 8;
 
 /// The rows of the answer to a question, as a file.

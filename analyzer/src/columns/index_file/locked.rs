@@ -23,7 +23,7 @@ use crate::progress::{Progress, check};
 const HALF: &str = ".half";
 /// An unfinished file older than this was left by a process that was killed.
 const ABANDONED: Duration = Duration::from_secs(600);
-/// The time between two attempts to lock the file.
+/// The time between two attempts to lock the file, since no system offers to lock with a time limit.
 const LOCK_INTERVAL: Duration = Duration::from_millis(5);
 /// The number of times that other processes may replace the file while this process tries to lock it.
 const MOST_TRIES: usize = 100;

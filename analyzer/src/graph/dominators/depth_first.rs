@@ -46,7 +46,7 @@ pub(super) struct DepthFirst {
     pub(super) last: u32,
 }
 
-/// Steps between two checks for cancellation.
+/// Steps between two checks for cancellation: a cancelled question ends within milliseconds.
 const CHECK_STEPS: u32 = 1 << 16;
 
 /// Prefetch distances in visits: for the numbers of pending vertices, and for the elements at these numbers.

@@ -30,7 +30,7 @@ use crate::run::Run;
 
 const _: () = assert!(MAX_OBJECTS as usize <= PART, "a source within its block takes 16 bits");
 
-/// References between two checks for cancellation.
+/// References between two checks for cancellation: a cancelled question ends within milliseconds.
 const CHECK_REFERENCES: usize = 1 << 20;
 
 impl Incoming {

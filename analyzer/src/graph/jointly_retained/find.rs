@@ -22,7 +22,7 @@ use crate::run::Run;
 const CHUNK: usize = 256;
 /// Steps that may be in the queues.
 const STEPS_AHEAD: usize = 2 * Queue::<Step>::LENGTH;
-/// References between two checks for cancellation.
+/// References between two checks for cancellation: a cancelled question ends within milliseconds.
 const CHECK_REFERENCES: usize = 1 << 20;
 /// Marks an object that is not jointly retained, in place of the end of an open subtree.
 const NOT_JOINTLY: u32 = u32::MAX;

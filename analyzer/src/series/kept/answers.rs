@@ -17,7 +17,8 @@ use super::{ANSWERS, KeptParts};
 use crate::error::Result;
 use crate::progress::Progress;
 
-/// The maximum number of answers that are kept for a snapshot. The oldest ones are removed first.
+/// The maximum number of answers that are kept for a snapshot. The oldest ones are removed first. All are read together,
+/// so their number bounds the time and the memory of reading one.
 const MOST_ANSWERS: usize = 64;
 /// The maximum length of a text in bytes, and number of numbers in an answer, that are kept.
 const MOST_TEXT_BYTES: usize = 4096;

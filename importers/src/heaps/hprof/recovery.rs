@@ -37,7 +37,7 @@ const ENOUGH_OBJECTS: usize = 2;
 const MANY_OBJECTS: usize = 4;
 /// Maximum number of superclasses followed for the length of instances. Real programs have fewer.
 const MOST_SUPERCLASSES: usize = 64;
-/// Maximum number of bytes of a class in tries that fail.
+/// Maximum number of bytes of a class in tries that fail: random bytes may claim a class of any length.
 const CLASS_BYTES: usize = 1 << 16;
 /// Bytes that tries to read classes and to join sub-records may take, for each byte of the dump.
 const EFFORT: u64 = 16;
@@ -47,7 +47,7 @@ const TRY_EFFORT: u64 = 8;
 const MOST_JOINED_BYTES: usize = 256 << 20;
 /// Maximum number of bytes of padding between a name and the next record.
 const MOST_PADDING: usize = 4096;
-/// Maximum number of notes, one for each place of the dump.
+/// Maximum number of notes, one for each place of the dump: as many as people read.
 const MOST_NOTES: u64 = 10;
 
 /// The intact parts of a file.

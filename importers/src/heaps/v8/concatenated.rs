@@ -29,7 +29,7 @@ use parking_lot::Mutex;
 const UNIT_STRINGS: usize = 1 << 13;
 /// Maximum number of flat texts that a thread remembers.
 const MAX_REMEMBERED: usize = 1 << 10;
-/// Maximum length of a remembered text, in bytes.
+/// Maximum length of a remembered text, in bytes: a thread remembers at most 4 MiB.
 const MAX_REMEMBERED_BYTES: usize = 1 << 12;
 /// Maximum number of flat texts whose extents a thread remembers.
 const MAX_REMEMBERED_EXTENTS: usize = 1 << 16;

@@ -17,9 +17,9 @@ use crate::error::{Damage, Stop};
 /// Number of nodes read at a time. Several blocks of a recording, so that few are left half full.
 pub(crate) const UNIT_NODES: u64 = 1 << 17;
 
-/// Maximum number of strings that are kept with the numbers of their texts, 8 bytes each.
+/// Maximum number of strings that are kept with the numbers of their texts, 8 bytes each: 24 MiB.
 const MAX_FLAT_STRINGS: usize = 3 << 20;
-/// Maximum number of strings of two parts that are kept, 24 bytes each.
+/// Maximum number of strings of two parts that are kept, 24 bytes each: 24 MiB.
 const MAX_CONCATENATED: usize = 1 << 20;
 
 /// A node, as the dump has it.
