@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use barrow_format::block::{Block, BlockColumns, Wanted};
+use barrow_format::block::{Block, BlockColumns, ColumnSelection};
 use barrow_format::chain::Chain;
 use barrow_format::codec::Decompressor;
 use barrow_format::commit::{Totals, chained_checksum, stored_checksum};
@@ -323,7 +323,7 @@ fn verify_blocks(
         .iter()
         .map(|&snapshot| Mutex::new(SnapshotCounts { snapshot, types: TypeCounter::default(), is_whole: true }))
         .collect();
-    let problems = in_parallel(&places, Wanted::All, progress, |place, workspace| {
+    let problems = in_parallel(&places, ColumnSelection::All, progress, |place, workspace| {
         Ok(verify_block(recording, place, workspace, &counting))
     })?;
     found.problems.extend(problems.into_iter().flatten());
@@ -349,7 +349,7 @@ fn verify_block(
     let position = counting
         .binary_search_by_key(&place.snapshot, |counting| counting.lock().snapshot)
         .expect("blocks were listed from these snapshots");
-    let checked = decode(recording, place, Wanted::All, workspace, |block, columns| {
+    let checked = decode(recording, place, ColumnSelection::All, workspace, |block, columns| {
         check_block(recording, place, block, columns)?;
         Ok(count_types(columns, recording.tables()?))
     });

@@ -35,7 +35,7 @@ mod slots;
 mod values;
 
 pub use columns::{BlockColumns, ShapeForm};
-pub use decode::{Block, Decoder, Wanted};
+pub use decode::{Block, ColumnSelection, Decoder};
 pub use encode::Encoder;
 pub use patch::{Patch, PatchLimits};
 pub use values::{FieldValues, MAX_VALUES, MAX_VALUES_OF_OBJECT, ValueFiller};

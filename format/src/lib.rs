@@ -10,7 +10,7 @@
 //! ```
 //!
 //! ```
-//! use barrow_format::block::{Block, BlockColumns, Decoder, Encoder, ShapeForm, Wanted};
+//! use barrow_format::block::{Block, BlockColumns, Decoder, Encoder, ShapeForm, ColumnSelection};
 //! use barrow_format::codec::Compression;
 //! use barrow_format::frame::{Frame, SectionType, encode_frame};
 //! use barrow_format::ShapeId;
@@ -32,7 +32,7 @@
 //!
 //! let block = Block::parse(&Frame::parse(&bytes, 0)?)?;
 //! let mut decoded = BlockColumns::default();
-//! Decoder::new().decode(&block, &forms, 2, Wanted::All, &mut decoded)?;
+//! Decoder::new().decode(&block, &forms, 2, ColumnSelection::All, &mut decoded)?;
 //! assert_eq!(decoded, columns);
 //! # Ok::<(), barrow_format::FormatError>(())
 //! ```

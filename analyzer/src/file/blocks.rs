@@ -1,7 +1,7 @@
 //! Decoding blocks, in parallel.
 
 use barrow_format::SnapshotId;
-use barrow_format::block::{Block, BlockColumns, Decoder, Wanted};
+use barrow_format::block::{Block, BlockColumns, ColumnSelection, Decoder};
 use barrow_format::commit::BlockEntry;
 use parking_lot::Mutex;
 use rayon::prelude::*;
@@ -62,7 +62,7 @@ pub(crate) fn places_of(snapshot: SnapshotId, blocks: &[BlockEntry]) -> Vec<Bloc
 pub(crate) fn decode<T>(
     recording: &Recording,
     place: &BlockPlace,
-    wanted: Wanted,
+    wanted: ColumnSelection,
     workspace: &mut Workspace,
     visit: impl FnOnce(&Block<'_>, &BlockColumns) -> Result<T>,
 ) -> Result<T> {
@@ -98,7 +98,7 @@ pub(crate) fn decode<T>(
 pub(crate) fn map_blocks<T: Send>(
     recording: &Recording,
     places: &[BlockPlace],
-    wanted: Wanted,
+    wanted: ColumnSelection,
     progress: &dyn Progress,
     visit: impl Fn(&BlockPlace, &Block<'_>, &BlockColumns) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
@@ -110,7 +110,7 @@ pub(crate) fn map_blocks<T: Send>(
 /// Calls `work` for every place, in parallel on the current pool, each with its own workspace.
 pub(crate) fn in_parallel<T: Send>(
     places: &[BlockPlace],
-    wanted: Wanted,
+    wanted: ColumnSelection,
     progress: &dyn Progress,
     work: impl Fn(&BlockPlace, &mut Workspace) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
@@ -127,7 +127,7 @@ pub(crate) fn in_parallel<T: Send>(
 pub(crate) fn fill_by_object<T: Send>(
     recording: &Recording,
     snapshot: SnapshotId,
-    wanted: Wanted,
+    wanted: ColumnSelection,
     column: &mut [T],
     progress: &dyn Progress,
     fill: impl Fn(&mut [T], &BlockColumns) + Sync,
@@ -157,7 +157,7 @@ pub(crate) fn fill_by_object<T: Send>(
 pub(crate) fn stream_by_object<T: Send>(
     recording: &Recording,
     snapshot: SnapshotId,
-    wanted: Wanted,
+    wanted: ColumnSelection,
     progress: &dyn Progress,
     read: impl Fn(&BlockColumns) -> T + Sync,
     mut visit: impl FnMut(T) -> Result<()>,
@@ -196,9 +196,11 @@ pub(crate) fn pooled<I: Send, T: Send>(
 }
 
 /// The progress that a block counts for: its references if they are decoded, otherwise its objects.
-fn steps(place: &BlockPlace, wanted: Wanted) -> u64 {
+fn steps(place: &BlockPlace, wanted: ColumnSelection) -> u64 {
     u64::from(match wanted {
-        Wanted::References | Wanted::All => place.entry.references,
-        Wanted::Sizes | Wanted::Counts | Wanted::Identity | Wanted::Values => place.entry.objects,
+        ColumnSelection::References | ColumnSelection::All => place.entry.references,
+        ColumnSelection::Sizes | ColumnSelection::Counts | ColumnSelection::Identity | ColumnSelection::Values => {
+            place.entry.objects
+        }
     })
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use barrow_format::block::{BlockColumns, Wanted};
+use barrow_format::block::{BlockColumns, ColumnSelection};
 use barrow_format::rows::{Label, LabelCode};
 use barrow_format::{FormatError, ObjectId, SiteId, SnapshotId, StrengthId, StringId, TypeId};
 
@@ -118,7 +118,8 @@ fn in_blocks(
 ) -> Result<Vec<ObjectWithReferences>> {
     let tables = recording.tables()?;
     let (begin, continuations) = (&run[0], &run[1..]);
-    let wanted = if asked.iter().any(|asked| asked.target.is_some()) { Wanted::All } else { Wanted::Identity };
+    let wanted =
+        if asked.iter().any(|asked| asked.target.is_some()) { ColumnSelection::All } else { ColumnSelection::Identity };
     let mut found = decode(recording, begin, wanted, workspace, |_, columns| {
         let (mut cursor, mut at) = (Cursor::default(), 0);
         let mut objects = Vec::with_capacity(asked.len());
@@ -147,7 +148,7 @@ fn in_blocks(
         if continued.is_empty() {
             break;
         }
-        decode(recording, place, Wanted::References, workspace, |_, columns| {
+        decode(recording, place, ColumnSelection::References, workspace, |_, columns| {
             for (target, found) in continued {
                 let references = &mut found.references;
                 let pushed = Cursor::default().push_references_to(target, columns, 0, tables, references);
@@ -218,7 +219,7 @@ pub(crate) fn visit_outgoing(
         }
         references.clear();
         let row = if is_continuation { 0 } else { (id.0 - place.entry.first_object) as usize };
-        let count = decode(recording, &place, Wanted::References, workspace, |_, columns| {
+        let count = decode(recording, &place, ColumnSelection::References, workspace, |_, columns| {
             let count = columns.counts[row];
             Cursor::at(columns, row)
                 .push_range(columns, row, part_of(&range, before, count), tables, &mut references)
@@ -260,7 +261,7 @@ pub fn walk(
     for place in &places {
         check(progress)?;
         let at = AnalyzerError::section("BLOCK", place.entry.offset);
-        decode(recording, place, Wanted::All, &mut workspace, |_, columns| {
+        decode(recording, place, ColumnSelection::All, &mut workspace, |_, columns| {
             if columns.objects() == 0 {
                 return Cursor::default().push_references(columns, 0, tables, &mut references).map_err(&at);
             }
@@ -298,7 +299,7 @@ pub fn object_at_address(
     let places = places(recording, &[snapshot])?;
     let objects = places.iter().map(|place| u64::from(place.entry.objects)).sum();
     progress.begin("looking for an address", objects, "objects");
-    let found = map_blocks(recording, &places, Wanted::Identity, progress, |_, _, columns| {
+    let found = map_blocks(recording, &places, ColumnSelection::Identity, progress, |_, _, columns| {
         let row = columns.addresses.iter().position(|&other| other == address && address != 0);
         Ok(row.and_then(|row| u32::try_from(row).ok()).map(|row| ObjectId(columns.first_object + row)))
     })?;

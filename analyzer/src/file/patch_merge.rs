@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use barrow_format::FormatError;
-use barrow_format::block::{Block, BlockColumns, Decoder, Patch, PatchLimits, Wanted};
+use barrow_format::block::{Block, BlockColumns, ColumnSelection, Decoder, Patch, PatchLimits};
 
 /// A group being merged: its base block and its patches, each of which is a layer. Buffers are reused between groups.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ impl PatchMerge {
         number: usize,
         block: &Block<'_>,
         limits: PatchLimits<'_>,
-        wanted: Wanted,
+        wanted: ColumnSelection,
         decoder: &mut Decoder,
     ) -> std::result::Result<(), FormatError> {
         let (before, rest) = self.patches.split_at_mut(number);
@@ -93,7 +93,7 @@ impl PatchMerge {
     }
 
     /// Writes the live rows to `out`.
-    pub(super) fn finish(&self, wanted: Wanted, out: &mut BlockColumns) {
+    pub(super) fn finish(&self, wanted: ColumnSelection, out: &mut BlockColumns) {
         out.clear();
         let layers: Vec<&BlockColumns> =
             std::iter::once(&self.base).chain(self.patches.iter().map(|patch| &patch.columns)).collect();

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use barrow_format::block::{Block, BlockColumns, Decoder, PatchLimits, ShapeForm, Wanted};
+use barrow_format::block::{Block, BlockColumns, ColumnSelection, Decoder, PatchLimits, ShapeForm};
 use barrow_format::commit::BlockEntry;
 use barrow_format::frame::SectionType;
 use barrow_format::{FormatError, SnapshotId};
@@ -106,7 +106,7 @@ impl PatchChain {
         &self,
         recording: &'r Recording,
         entry: &BlockEntry,
-        (forms, wanted): (&[ShapeForm], Wanted),
+        (forms, wanted): (&[ShapeForm], ColumnSelection),
         decoder: &mut Decoder,
         merge: &mut PatchMerge,
         out: &mut BlockColumns,
@@ -133,7 +133,7 @@ impl PatchChain {
             out.first_object = entry.first_object;
         }
         self.name_targets(out).map_err(&at)?;
-        if !matches!(wanted, Wanted::Sizes | Wanted::Identity | Wanted::Values) {
+        if !matches!(wanted, ColumnSelection::Sizes | ColumnSelection::Identity | ColumnSelection::Values) {
             let references = out.counts.iter().map(|&count| u64::from(count)).sum();
             self.at.agree("references in a block", entry.references.into(), references)?;
         }

@@ -28,7 +28,7 @@ mod tree;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use barrow_format::block::Wanted;
+use barrow_format::block::ColumnSelection;
 use barrow_format::{ObjectId, SnapshotId, StringId};
 use rayon::prelude::*;
 
@@ -415,7 +415,7 @@ fn bytes_before(
     let mut before: Column<u64> = memory.column(count + 1)?;
     let places = places(recording, &[snapshot])?;
     let sizes = atomics(&mut before[1..]);
-    map_blocks(recording, &places, Wanted::Sizes, progress, |_, _, columns| {
+    map_blocks(recording, &places, ColumnSelection::Sizes, progress, |_, _, columns| {
         let first = columns.first_object as usize;
         let positions = &position[first..first + columns.shallow_bytes.len()];
         for (row, (&position, &shallow)) in positions.iter().zip(&columns.shallow_bytes).enumerate() {

@@ -14,7 +14,7 @@ mod transposing;
 
 use std::ops::Range;
 
-use barrow_format::block::{BlockColumns, Wanted};
+use barrow_format::block::{BlockColumns, ColumnSelection};
 use barrow_format::{ObjectId, SnapshotId};
 
 use crate::columns::lookup::Lookup;
@@ -169,7 +169,7 @@ pub(crate) fn scan(
 ) -> Result<Vec<u32>> {
     let places = places(recording, &[snapshot])?;
     begin_scan(&places, progress);
-    let found = map_blocks(recording, &places, Wanted::References, progress, |place, _, columns| {
+    let found = map_blocks(recording, &places, ColumnSelection::References, progress, |place, _, columns| {
         let mut sources = Vec::new();
         each_hit(recording, place, columns, target, exclusion, |hit| {
             sources.extend(std::iter::repeat_n(hit.source.0, hit.count as usize));

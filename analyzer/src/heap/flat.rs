@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use barrow_format::ObjectId;
-use barrow_format::block::{BlockColumns, Wanted};
+use barrow_format::block::{BlockColumns, ColumnSelection};
 use rayon::prelude::*;
 
 use super::{Heap, below, column};
@@ -59,13 +59,13 @@ fn sizes<'b>(column: &NarrowColumn, objects: Range<usize>, buffer: &'b mut Vec<u
 pub(crate) fn visit_block<T>(
     heap: &Heap,
     place: &BlockPlace,
-    wanted: Wanted,
+    wanted: ColumnSelection,
     flat: Option<&FlatColumns>,
     workspace: &mut Workspace,
     visit: impl FnOnce(&BlockObjects<'_>) -> T,
 ) -> Result<T> {
     if let Some(block) =
-        flat.filter(|_| wanted == Wanted::Sizes).and_then(|flat| flat.block(place, &mut workspace.numbers))
+        flat.filter(|_| wanted == ColumnSelection::Sizes).and_then(|flat| flat.block(place, &mut workspace.numbers))
     {
         return Ok(visit(&block));
     }
@@ -139,7 +139,7 @@ impl Heap {
         stream_by_object(
             &self.recording,
             self.snapshot,
-            Wanted::Sizes,
+            ColumnSelection::Sizes,
             progress,
             |columns| match sizes(columns) {
                 None => vec![TOO_LARGE; columns.objects()],

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use barrow_format::block::Wanted;
+use barrow_format::block::ColumnSelection;
 use barrow_format::rows::KindRole;
 use barrow_format::{ObjectId, StringId, TypeId};
 use parking_lot::Mutex;
@@ -32,7 +32,7 @@ impl Heap {
         let found: Mutex<HashMap<ObjectId, StringId>> = Mutex::default();
         let places = places(&self.recording, &[self.snapshot])?;
         progress.begin("reading names of classes", self.objects, "objects");
-        map_blocks(&self.recording, &places, Wanted::Identity, progress, |_, _, columns| {
+        map_blocks(&self.recording, &places, ColumnSelection::Identity, progress, |_, _, columns| {
             let mut of_block = Vec::new();
             for (row, name) in columns.names.iter().enumerate() {
                 let Some(name) = *name else { continue };

@@ -1,6 +1,6 @@
 //! The objects of some types.
 
-use barrow_format::block::Wanted;
+use barrow_format::block::ColumnSelection;
 use barrow_format::{ObjectId, TypeId};
 
 use super::Heap;
@@ -41,7 +41,7 @@ impl Heap {
         if class_of.iter().all(Option::is_none) {
             places.clear();
         }
-        let parts = map_blocks(self.recording(), &places, Wanted::Sizes, progress, |_, _, columns| {
+        let parts = map_blocks(self.recording(), &places, ColumnSelection::Sizes, progress, |_, _, columns| {
             let of_shapes = columns.dictionary.iter().map(|&shape| class_of[tables.shape(shape).type_id.index()]);
             let of_shapes: Vec<Option<u32>> = of_shapes.collect();
             let rows = (columns.first_object..).map(ObjectId).zip(&columns.shapes);

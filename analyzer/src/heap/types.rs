@@ -1,6 +1,6 @@
 //! The type of every object, and the objects that represent groups of roots.
 
-use barrow_format::block::Wanted;
+use barrow_format::block::ColumnSelection;
 use barrow_format::rows::KindRole;
 use barrow_format::{ObjectId, TypeId};
 
@@ -100,12 +100,19 @@ impl Heap {
         let tables = self.recording.tables()?;
         progress.begin("reading types", self.objects, "objects");
         let mut types: Column<u32> = self.memory.column(usize::try_from(self.objects).unwrap_or(usize::MAX))?;
-        fill_by_object(&self.recording, self.snapshot, Wanted::Sizes, &mut types, progress, |own, columns| {
-            let of: Vec<TypeId> = columns.dictionary.iter().map(|&shape| tables.shape(shape).type_id).collect();
-            for (out, &shape) in own.iter_mut().zip(&columns.shapes) {
-                *out = of[shape as usize].0;
-            }
-        })?;
+        fill_by_object(
+            &self.recording,
+            self.snapshot,
+            ColumnSelection::Sizes,
+            &mut types,
+            progress,
+            |own, columns| {
+                let of: Vec<TypeId> = columns.dictionary.iter().map(|&shape| tables.shape(shape).type_id).collect();
+                for (out, &shape) in own.iter_mut().zip(&columns.shapes) {
+                    *out = of[shape as usize].0;
+                }
+            },
+        )?;
         Ok(types)
     }
 }

@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use barrow_format::block::Wanted;
+use barrow_format::block::ColumnSelection;
 use barrow_format::rows::Label;
 use barrow_format::{ObjectId, TypeId};
 use foldhash::{HashMap, HashSet};
@@ -226,24 +226,25 @@ impl Heap {
         let mut places = places(self.recording(), &[self.snapshot()])?;
         places.retain(|place| set.may_hold_any(ObjectId(place.entry.first_object), place.entry.objects.max(1)));
         progress.begin("looking at slots", places.iter().map(|place| u64::from(place.entry.objects)).sum(), "objects");
-        let parts = map_blocks(self.recording(), &places, Wanted::References, progress, |place, _, columns| {
-            let (mut found, mut references, mut cursor) = (Vec::new(), Vec::new(), Cursor::default());
-            for row in 0..columns.objects().max(1) {
-                let object = ObjectId(columns.first_object + row as u32);
-                if set.contains(object) {
-                    references.clear();
-                    cursor
-                        .push_references(columns, row, tables, &mut references)
-                        .map_err(AnalyzerError::section("BLOCK", place.entry.offset))?;
-                    let indexed = references.iter().filter(|one| matches!(one.label, Label::Index(_))).count();
-                    found.push((object, indexed as u64));
+        let parts =
+            map_blocks(self.recording(), &places, ColumnSelection::References, progress, |place, _, columns| {
+                let (mut found, mut references, mut cursor) = (Vec::new(), Vec::new(), Cursor::default());
+                for row in 0..columns.objects().max(1) {
+                    let object = ObjectId(columns.first_object + row as u32);
+                    if set.contains(object) {
+                        references.clear();
+                        cursor
+                            .push_references(columns, row, tables, &mut references)
+                            .map_err(AnalyzerError::section("BLOCK", place.entry.offset))?;
+                        let indexed = references.iter().filter(|one| matches!(one.label, Label::Index(_))).count();
+                        found.push((object, indexed as u64));
+                    }
+                    if row < columns.objects() {
+                        cursor.step(columns, row);
+                    }
                 }
-                if row < columns.objects() {
-                    cursor.step(columns, row);
-                }
-            }
-            Ok(found)
-        })?;
+                Ok(found)
+            })?;
         let mut counts: HashMap<ObjectId, u64> = HashMap::default();
         parts.into_iter().flatten().for_each(|(object, count)| *counts.entry(object).or_default() += count);
         Ok(counts)

@@ -23,7 +23,7 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 
-use barrow_format::block::{BlockColumns, Wanted};
+use barrow_format::block::{BlockColumns, ColumnSelection};
 use barrow_format::rows::{Encoding, Label, LabelCode};
 use barrow_format::{FieldId, ObjectId, StringId, TypeId};
 use parking_lot::Mutex;
@@ -303,7 +303,7 @@ impl Heap {
         let (mut open, mut found): (Option<ObjectHasher>, _) = (None, Found::default());
         for place in run {
             let at = AnalyzerError::section("BLOCK", place.entry.offset);
-            decode(self.recording(), place, Wanted::All, workspace, |_, columns| {
+            decode(self.recording(), place, ColumnSelection::All, workspace, |_, columns| {
                 let mut cursor = Cursor::default();
                 let mut values = columns.values.rows();
                 for row in 0..columns.counts.len() {
@@ -353,7 +353,7 @@ impl Heap {
         places.retain(|place| place.entry.objects > 0 && !sets_in(sets, place).is_empty());
         progress.begin("adding up sizes", places.iter().map(|place| u64::from(place.entry.objects)).sum(), "objects");
         let fields = self.comparisons()?;
-        let found = map_blocks(self.recording(), &places, Wanted::Values, progress, |place, _, columns| {
+        let found = map_blocks(self.recording(), &places, ColumnSelection::Values, progress, |place, _, columns| {
             let mut by_type = BTreeMap::new();
             for &set in sets_in(sets, place) {
                 let (object, count) = (ObjectId((set >> COUNT_BITS) as u32), set as u64);

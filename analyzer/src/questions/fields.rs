@@ -19,7 +19,7 @@ mod standing;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use barrow_format::block::Wanted;
+use barrow_format::block::ColumnSelection;
 use barrow_format::rows::{Encoding, Field, KindRole, Label, Value};
 use barrow_format::{FieldId, ObjectId, TypeId};
 use foldhash::HashMap;
@@ -156,12 +156,13 @@ impl Heap {
         let (recording, tables) = (self.recording(), self.recording().tables()?);
         let fields = recording.fields()?;
         let place = run_of_blocks(recording, self.snapshot(), object)?[0];
-        let (type_id, values) = decode(recording, &place, Wanted::Values, &mut Default::default(), |_, columns| {
-            let row = (object.0 - columns.first_object) as usize;
-            let (fields, codes) = columns.values.rows().nth(row).unwrap_or_default();
-            let values: Vec<(FieldId, u64)> = fields.iter().copied().zip(codes.iter().copied()).collect();
-            Ok((tables.shape(columns.dictionary[columns.shapes[row] as usize]).type_id, values))
-        })?;
+        let (type_id, values) =
+            decode(recording, &place, ColumnSelection::Values, &mut Default::default(), |_, columns| {
+                let row = (object.0 - columns.first_object) as usize;
+                let (fields, codes) = columns.values.rows().nth(row).unwrap_or_default();
+                let values: Vec<(FieldId, u64)> = fields.iter().copied().zip(codes.iter().copied()).collect();
+                Ok((tables.shape(columns.dictionary[columns.shapes[row] as usize]).type_id, values))
+            })?;
         let declared = tables.type_and_bases(type_id).flat_map(|id| fields.declared_by(id));
         let declared: Vec<(FieldId, &Field)> = declared.filter_map(|&id| Some((id, fields.get(id)?))).collect();
         let has_references = declared.iter().any(|(_, field)| field.encoding == Encoding::Reference);
@@ -314,17 +315,17 @@ impl Heap {
         let (may_refer, holds_values) =
             (asked.iter().any(|(_, named)| named.may_refer()), asked.iter().any(|(_, named)| named.holds_values()));
         progress.begin("reading fields", objects_in(&places), "objects");
-        let parts = in_parallel(&places, Wanted::Values, progress, |place, workspace| {
+        let parts = in_parallel(&places, ColumnSelection::Values, progress, |place, workspace| {
             let of_block = asked.iter().enumerate().filter(|(_, (set, _))| may_be_in(set, place));
-            let mut wanted = if may_refer && !holds_values { Wanted::All } else { Wanted::Values };
+            let mut wanted = if may_refer && !holds_values { ColumnSelection::All } else { ColumnSelection::Values };
             if may_refer
                 && holds_values
-                && decode(recording, place, Wanted::Sizes, workspace, |_, columns| {
+                && decode(recording, place, ColumnSelection::Sizes, workspace, |_, columns| {
                     let mut of_block = of_block.clone();
                     Ok(of_block.any(|(_, (set, named))| named.needs_references(columns, tables, |id| set.contains(id))))
                 })?
             {
-                wanted = Wanted::All;
+                wanted = ColumnSelection::All;
             }
             decode(recording, place, wanted, workspace, |_, columns| {
                 let mut parts = vec![Vec::new(); asked.len()];

@@ -2,7 +2,7 @@
 
 mod columns;
 
-use barrow_format::block::Wanted;
+use barrow_format::block::ColumnSelection;
 use barrow_format::{KindId, ObjectId};
 
 use crate::error::{AnalyzerError, Result};
@@ -220,7 +220,7 @@ struct Search<'a> {
     heap: &'a Heap,
     prepared: CompiledExpression<'a, HeapColumns<'a>>,
     tree: FromTree<'a>,
-    wanted: Wanted,
+    wanted: ColumnSelection,
     /// The columns of the index file that replace blocks, if they suffice.
     flat: Option<FlatColumns>,
     /// The blocks to search, without continuations.
@@ -237,7 +237,7 @@ impl<'a> Search<'a> {
         places.retain(|place| tree.candidates(place).is_none_or(|candidates| !candidates.is_empty()));
         let wanted = expression.wanted();
         let needs_types = expression.needs_types() || !kinds.is_empty();
-        let flat = if wanted == Wanted::Sizes { heap.flat_columns(needs_types)? } else { None };
+        let flat = if wanted == ColumnSelection::Sizes { heap.flat_columns(needs_types)? } else { None };
         Ok(Search { heap, prepared, tree, wanted, flat, places })
     }
 

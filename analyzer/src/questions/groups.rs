@@ -19,7 +19,7 @@
 
 use std::borrow::Cow;
 
-use barrow_format::block::{BlockColumns, Wanted};
+use barrow_format::block::{BlockColumns, ColumnSelection};
 use barrow_format::rows::{KindRole, Root, Value};
 use barrow_format::{ObjectId, SiteId, StringId, TypeId};
 use foldhash::HashMap;
@@ -384,7 +384,7 @@ impl ObjectGroups<'_> {
         places.retain(|place| self.set.may_hold_any(ObjectId(place.entry.first_object), place.entry.objects));
         progress.begin(phase, places.iter().map(|place| u64::from(place.entry.objects)).sum(), "objects");
         let have_texts = self.have_texts();
-        let wanted = if have_texts { Wanted::Identity } else { Wanted::Sizes };
+        let wanted = if have_texts { ColumnSelection::Identity } else { ColumnSelection::Sizes };
         // For each block the number of objects of the set before it.
         let mut before = HashMap::default();
         let mut count = 0;

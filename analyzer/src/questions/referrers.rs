@@ -1,6 +1,6 @@
 //! The references that lead to an object, page by page.
 
-use barrow_format::block::Wanted;
+use barrow_format::block::ColumnSelection;
 use barrow_format::rows::Label;
 use barrow_format::{ObjectId, StrengthId};
 
@@ -138,7 +138,7 @@ impl Heap {
                 continue;
             }
             let at = AnalyzerError::section("BLOCK", place.entry.offset);
-            decode(self.recording(), place, Wanted::All, workspace, |_, columns| {
+            decode(self.recording(), place, ColumnSelection::All, workspace, |_, columns| {
                 if let Some((source, want)) = open.as_mut().filter(|_| is_continuation) {
                     references.clear();
                     Cursor::default().push_references(columns, 0, tables, &mut references).map_err(&at)?;

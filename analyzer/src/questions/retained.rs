@@ -1,6 +1,6 @@
 //! Retained sets, which are the objects that would be freed, and totals of sets.
 
-use barrow_format::block::Wanted;
+use barrow_format::block::ColumnSelection;
 use barrow_format::commit::Totals;
 use barrow_format::rows::TypeTotals;
 use barrow_format::{ObjectId, TypeId};
@@ -128,7 +128,7 @@ impl Heap {
             let mut own = vec![TypeTotals::default(); tables.type_count()];
             for place in run {
                 check(progress)?;
-                visit_block(self, place, Wanted::Sizes, flat.as_ref(), workspace, |block| {
+                visit_block(self, place, ColumnSelection::Sizes, flat.as_ref(), workspace, |block| {
                     block.add_up(&set.part(block.first, block.count), &mut own);
                 })?;
                 progress.advance(place.entry.objects.into());

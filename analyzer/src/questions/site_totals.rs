@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use barrow_format::block::Wanted;
+use barrow_format::block::ColumnSelection;
 use barrow_format::rows::TypeTotals;
 use barrow_format::{ObjectId, SiteId};
 
@@ -28,10 +28,17 @@ impl Heap {
     pub(crate) fn own_sites(&self, progress: &dyn Progress) -> Result<Column<u32>> {
         progress.begin("reading allocation sites", self.object_count(), "objects");
         let mut ids: Column<u32> = self.memory().column(usize::try_from(self.object_count()).unwrap_or(usize::MAX))?;
-        fill_by_object(self.recording(), self.snapshot(), Wanted::Identity, &mut ids, progress, |own, columns| {
-            // A new column is all zeros, which means no site.
-            own.iter_mut().zip(&columns.sites).for_each(|(own, &site)| *own = site);
-        })?;
+        fill_by_object(
+            self.recording(),
+            self.snapshot(),
+            ColumnSelection::Identity,
+            &mut ids,
+            progress,
+            |own, columns| {
+                // A new column is all zeros, which means no site.
+                own.iter_mut().zip(&columns.sites).for_each(|(own, &site)| *own = site);
+            },
+        )?;
         Ok(ids)
     }
 
@@ -75,7 +82,7 @@ impl Heap {
     pub(crate) fn count_by_site(&self, progress: &dyn Progress) -> Result<BTreeMap<SiteId, TypeTotals>> {
         let places = places(self.recording(), &[self.snapshot()])?;
         progress.begin("counting by allocation site", self.object_count(), "objects");
-        let found = map_blocks(self.recording(), &places, Wanted::Identity, progress, |_, _, columns| {
+        let found = map_blocks(self.recording(), &places, ColumnSelection::Identity, progress, |_, _, columns| {
             let mut by_site: BTreeMap<SiteId, TypeTotals> = BTreeMap::new();
             for row in 0..columns.objects() {
                 if self.has(ObjectId(columns.first_object + row as u32)) {

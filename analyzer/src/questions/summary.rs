@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use barrow_format::block::{BlockColumns, Wanted};
+use barrow_format::block::{BlockColumns, ColumnSelection};
 use barrow_format::codec::Decompressor;
 use barrow_format::commit::Totals;
 use barrow_format::frame::SectionType;
@@ -120,7 +120,7 @@ pub fn verified_summaries(
     let places = places(recording, snapshots)?;
     let objects = places.iter().map(|place| u64::from(place.entry.objects)).sum();
     progress.begin("counting objects", objects, "objects");
-    let counted = map_blocks(recording, &places, Wanted::Sizes, progress, |_, _, columns| {
+    let counted = map_blocks(recording, &places, ColumnSelection::Sizes, progress, |_, _, columns| {
         Ok(count_types(columns, recording.tables()?))
     })?;
     let mut summaries = Vec::new();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use barrow_format::block::Wanted;
+use barrow_format::block::ColumnSelection;
 use barrow_format::rows::KindRole;
 use barrow_format::{ObjectId, StringId, TypeId};
 use parking_lot::Mutex;
@@ -84,7 +84,7 @@ impl Heap {
         let places = places(self.recording(), &[self.snapshot()])?;
         progress.begin("reading texts", self.object_count(), "objects");
         let by_id: Mutex<HashMap<StringId, TextTotals>> = Mutex::default();
-        map_blocks(self.recording(), &places, Wanted::Identity, progress, |_, _, columns| {
+        map_blocks(self.recording(), &places, ColumnSelection::Identity, progress, |_, _, columns| {
             let mut of_block = HashMap::new();
             for (row, text) in columns.names.iter().enumerate() {
                 let Some(text) = *text else { continue };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use barrow_format::block::Wanted;
+use barrow_format::block::ColumnSelection;
 use barrow_format::{ObjectId, TypeId};
 
 use crate::error::Result;
@@ -87,7 +87,7 @@ impl Heap {
         }
         begin_scan(&places, progress);
         let exclusion = self.exclusion().map(|exclusion| &**exclusion);
-        let found = map_blocks(recording, &places, Wanted::All, progress, |place, _, columns| {
+        let found = map_blocks(recording, &places, ColumnSelection::All, progress, |place, _, columns| {
             let mut parts: Vec<BlockContribution> = Vec::new();
             let mut last = None;
             each_hit(recording, place, columns, target, exclusion, |hit| {

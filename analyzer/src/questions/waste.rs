@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use barrow_format::block::{BlockColumns, Wanted};
+use barrow_format::block::{BlockColumns, ColumnSelection};
 use barrow_format::rows::{Label, LabelCode, Shape, Tail};
 use barrow_format::{ObjectId, ShapeId, TypeId};
 
@@ -77,7 +77,7 @@ impl Heap {
         let mut places = places(self.recording(), &[self.snapshot()])?;
         places.retain(|place| place.entry.objects > 0);
         progress.begin("looking at containers", self.object_count(), "objects");
-        let parts = map_blocks(self.recording(), &places, Wanted::Counts, progress, |place, _, columns| {
+        let parts = map_blocks(self.recording(), &places, ColumnSelection::Counts, progress, |place, _, columns| {
             Ok(columns.dictionary.iter().copied().zip(self.by_shape(place, columns, tables)).collect::<Vec<_>>())
         })?;
         let mut by_shape: BTreeMap<ShapeId, ShapeWaste> = BTreeMap::new();

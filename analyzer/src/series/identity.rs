@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use barrow_format::block::Wanted;
+use barrow_format::block::ColumnSelection;
 use barrow_format::{ObjectId, SnapshotId};
 
 use crate::columns::index_file::IndexPlace;
@@ -87,7 +87,7 @@ impl Recording {
         for snapshot in self.snapshot_ids() {
             let mut workspace = Workspace::default();
             if let Some(place) = places(self, &[snapshot])?.first() {
-                let has_serials = decode(self, place, Wanted::Identity, &mut workspace, |_, columns| {
+                let has_serials = decode(self, place, ColumnSelection::Identity, &mut workspace, |_, columns| {
                     Ok(!columns.serials.is_empty())
                 })?;
                 if !has_serials {
@@ -115,7 +115,7 @@ impl Recording {
     pub fn born(&self, serial: u64, last: SnapshotId, progress: &dyn Progress) -> Result<Option<SnapshotId>> {
         for snapshot in self.snapshot_ids().take_while(|&snapshot| snapshot <= last) {
             let places = places(self, &[snapshot])?;
-            let has_serial = map_blocks(self, &places, Wanted::Identity, progress, |_, _, columns| {
+            let has_serial = map_blocks(self, &places, ColumnSelection::Identity, progress, |_, _, columns| {
                 Ok(columns.serials.contains(&serial))
             })?;
             if has_serial.contains(&true) {
@@ -152,7 +152,7 @@ impl Recording {
         let mut serials = Vec::new();
         let mut workspace = Workspace::default();
         for place in places(self, &[snapshot])? {
-            decode(self, &place, Wanted::Identity, &mut workspace, |_, columns| {
+            decode(self, &place, ColumnSelection::Identity, &mut workspace, |_, columns| {
                 serials.extend_from_slice(&columns.serials);
                 let end = place.entry.first_object as usize + columns.objects().max(1);
                 serials.resize(end, 0);

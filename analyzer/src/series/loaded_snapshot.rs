@@ -4,7 +4,7 @@ use std::iter;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use barrow_format::block::{BlockColumns, FieldValues, ShapeForm, Wanted};
+use barrow_format::block::{BlockColumns, ColumnSelection, FieldValues, ShapeForm};
 use barrow_format::rows::LabelCode;
 use barrow_format::{FieldId, ObjectId, ShapeId, SnapshotId, StringId};
 use foldhash::HashMap;
@@ -119,7 +119,7 @@ impl LoadedSnapshot {
         progress.begin("reading", totals.references, "references");
         for place in &places {
             check(progress)?;
-            decode(recording, place, Wanted::All, &mut workspace, |_, columns| {
+            decode(recording, place, ColumnSelection::All, &mut workspace, |_, columns| {
                 loaded.add(columns);
                 Ok(())
             })?;

@@ -24,7 +24,7 @@ pub struct Block<'a> {
 
 /// The columns to decode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ColumnSelection {
     /// Shapes and sizes, for summaries.
     Sizes,
     /// Shapes, sizes, and the number of references of each object.
@@ -39,23 +39,23 @@ pub enum Wanted {
     All,
 }
 
-impl Wanted {
+impl ColumnSelection {
     /// Whether references are decoded.
     #[must_use]
     pub fn has_references(self) -> bool {
-        matches!(self, Wanted::References | Wanted::All)
+        matches!(self, ColumnSelection::References | ColumnSelection::All)
     }
 
     /// Whether the identity of objects is decoded.
     #[must_use]
     pub fn has_identity(self) -> bool {
-        matches!(self, Wanted::Identity | Wanted::Values | Wanted::All)
+        matches!(self, ColumnSelection::Identity | ColumnSelection::Values | ColumnSelection::All)
     }
 
     /// Whether the values of fields are decoded.
     #[must_use]
     pub fn has_values(self) -> bool {
-        matches!(self, Wanted::Values | Wanted::All)
+        matches!(self, ColumnSelection::Values | ColumnSelection::All)
     }
 }
 
@@ -170,25 +170,25 @@ impl Decoder {
         block: &Block<'_>,
         forms: &[ShapeForm],
         objects: u32,
-        wanted: Wanted,
+        wanted: ColumnSelection,
         out: &mut BlockColumns,
     ) -> Result<()> {
         out.clear();
         out.first_object = block.directory.first_object;
         out.start_index = block.directory.start_index;
         self.shapes_and_sizes(block, forms, wanted, out)?;
-        if wanted == Wanted::Sizes {
+        if wanted == ColumnSelection::Sizes {
             return Ok(());
         }
         self.counts(block, out)?;
-        if wanted == Wanted::Counts {
+        if wanted == ColumnSelection::Counts {
             return Ok(());
         }
         if wanted.has_references() {
             self.references(block, objects, out)?;
             self.labels(block, out)?;
         }
-        if wanted == Wanted::References {
+        if wanted == ColumnSelection::References {
             return Ok(());
         }
         self.running(block, ColumnId::ADDRESS, &mut out.addresses)?;
@@ -201,11 +201,11 @@ impl Decoder {
         &mut self,
         block: &Block<'_>,
         forms: &[ShapeForm],
-        wanted: Wanted,
+        wanted: ColumnSelection,
         out: &mut BlockColumns,
     ) -> Result<()> {
         self.dictionary(block, forms, out)?;
-        if wanted == Wanted::References {
+        if wanted == ColumnSelection::References {
             return Ok(());
         }
         self.by_shape(block, ColumnId::SIZE, &out.shapes, out.dictionary.len(), &mut out.shallow_bytes)?;

@@ -19,7 +19,8 @@ use super::decode::{Numbers, next};
 use super::encode::{differences, length};
 use super::slots::{Slot, lay_out};
 use super::{
-    Block, BlockColumns, Column, ColumnId, Decoder, Directory, Encoder, LocalShape, ShapeForm, Wanted, local_shapes,
+    Block, BlockColumns, Column, ColumnId, ColumnSelection, Decoder, Directory, Encoder, LocalShape, ShapeForm,
+    local_shapes,
 };
 use crate::error::{FormatError, Result};
 
@@ -120,7 +121,7 @@ impl Decoder {
         &mut self,
         block: &Block<'_>,
         limits: PatchLimits<'_>,
-        wanted: Wanted,
+        wanted: ColumnSelection,
         old: impl Fn(u32) -> &'o [u32],
         out: &mut Patch,
     ) -> Result<()> {
@@ -136,7 +137,7 @@ impl Decoder {
         agree("changed rows", count.into(), out.changed.len() as u64)?;
         if count > 0 {
             self.shapes_and_sizes(block, forms, wanted, columns)?;
-            if wanted == Wanted::Sizes {
+            if wanted == ColumnSelection::Sizes {
                 return Ok(());
             }
             self.counts(block, columns)?;
@@ -349,10 +350,10 @@ mod tests {
             let mut found = Patch::default();
             let mut decoder = Decoder::new();
             let limits = |group_rows| PatchLimits { forms: &forms, rows: 1000, group_rows };
-            decoder.decode_patch(&block, limits(300), Wanted::All, old, &mut found).unwrap();
+            decoder.decode_patch(&block, limits(300), ColumnSelection::All, old, &mut found).unwrap();
             prop_assert_eq!(&found, &patch);
             if let Some(&last) = patch.changed.last().max(patch.dead.last()) {
-                let result = decoder.decode_patch(&block, limits(last), Wanted::All, old, &mut found);
+                let result = decoder.decode_patch(&block, limits(last), ColumnSelection::All, old, &mut found);
                 let is_refused = matches!(result, Err(FormatError::OutOfRange { .. }));
                 prop_assert!(is_refused);
             }
@@ -370,7 +371,7 @@ mod tests {
         let block = Block::parse(&Frame::parse(&bytes, 0).unwrap()).unwrap();
         let mut found = Patch::default();
         let limits = PatchLimits { forms: &[], rows: 9, group_rows: 8 };
-        Decoder::new().decode_patch(&block, limits, Wanted::All, |_| &[], &mut found).unwrap();
+        Decoder::new().decode_patch(&block, limits, ColumnSelection::All, |_| &[], &mut found).unwrap();
         assert_eq!(found, patch);
     }
 }

@@ -1,7 +1,7 @@
 //! Encodes a block again with other names, labels and values. All other columns are copied as they are stored.
 
 use super::decode::Decoder;
-use super::{Block, BlockColumns, ColumnId, Directory, Encoder, ShapeForm, Wanted};
+use super::{Block, BlockColumns, ColumnId, ColumnSelection, Directory, Encoder, ShapeForm};
 use crate::error::Result;
 
 /// Columns that refer to strings or hold values.
@@ -27,7 +27,7 @@ impl Decoder {
         if block.columns().all(|(id, _)| !CONTENTS.contains(&id)) {
             return Ok(());
         }
-        self.shapes_and_sizes(block, forms, Wanted::References, out)?;
+        self.shapes_and_sizes(block, forms, ColumnSelection::References, out)?;
         self.counts(block, out)?;
         self.labels(block, out)?;
         self.names(block, out)?;
@@ -93,7 +93,7 @@ mod tests {
             let recoded = Block::parse(&Frame::parse(&bytes, 0).unwrap()).unwrap();
             recoded.check_columns().unwrap();
             let mut found = BlockColumns::default();
-            decoder.decode(&recoded, &forms, u32::MAX, Wanted::All, &mut found).unwrap();
+            decoder.decode(&recoded, &forms, u32::MAX, ColumnSelection::All, &mut found).unwrap();
             shifted(&mut columns);
             prop_assert_eq!(found, columns);
         }
@@ -115,7 +115,7 @@ mod tests {
             recoded.check_columns().unwrap();
             let mut found = Patch::default();
             let limits = super::super::PatchLimits { forms: &forms, rows: u32::MAX, group_rows: u32::MAX };
-            decoder.decode_patch(&recoded, limits, Wanted::All, old, &mut found).unwrap();
+            decoder.decode_patch(&recoded, limits, ColumnSelection::All, old, &mut found).unwrap();
             shifted(&mut patch.columns);
             prop_assert_eq!(found, patch);
         }

@@ -88,7 +88,7 @@ fn frame_of(columns: &mut BlockColumns, compression: Compression) -> Vec<u8> {
 fn decode(frame: &[u8], forms: &[ShapeForm], objects: u32, out: &mut BlockColumns) -> Result<()> {
     let block = Block::parse(&Frame::parse(frame, 0)?)?;
     block.check_columns()?;
-    Decoder::new().decode(&block, forms, objects, Wanted::All, out)
+    Decoder::new().decode(&block, forms, objects, ColumnSelection::All, out)
 }
 
 /// The frame with other values in the column `id`. The same frame if it has none.
@@ -131,7 +131,7 @@ proptest! {
         let frame = frame_of(&mut columns, Compression::None);
         let block = Block::parse(&Frame::parse(&frame, 0).unwrap()).unwrap();
         CHECKED.take();
-        Decoder::new().decode(&block, &forms, OBJECTS, Wanted::All, &mut BlockColumns::default()).unwrap();
+        Decoder::new().decode(&block, &forms, OBJECTS, ColumnSelection::All, &mut BlockColumns::default()).unwrap();
         let (mut checked, directory) = (CHECKED.take(), Frame::parse(&frame, 0).unwrap().directory().unwrap().to_vec());
         let mut stored: Vec<ColumnId> = Directory::parse(&directory).unwrap().columns.iter().map(|one| one.id).collect();
         checked.sort_unstable_by_key(|id| id.name());

@@ -1,6 +1,6 @@
 //! The comparison of a snapshot with the one before: the rows of its objects, and the frames of each group.
 
-use barrow_format::block::{BlockColumns, Encoder, Patch, Wanted};
+use barrow_format::block::{BlockColumns, ColumnSelection, Encoder, Patch};
 use barrow_format::patch::{
     EncodedGroup, Layout, NO_ROW, RowGroup, encode_difference, is_worthwhile, most_rows, most_stored, separate_changed,
 };
@@ -85,12 +85,12 @@ impl<'a> Difference<'a> {
         let row_of = |target: u32| self.row_of[target as usize];
         let (block, at) = self.reader.find(number);
         let is_last = at + 1 == self.reader.blocks()[block].objects as usize;
-        for object in self.reader.read(block, Wanted::All)?.objects().skip(at).take(1) {
+        for object in self.reader.read(block, ColumnSelection::All)?.objects().skip(at).take(1) {
             contents.begin(&object, row_of);
         }
         let mut next = block + 1;
         while is_last && self.reader.is_continuation(next) {
-            for part in self.reader.read(next, Wanted::All)?.objects() {
+            for part in self.reader.read(next, ColumnSelection::All)?.objects() {
                 contents.go_on(&part, row_of);
             }
             next += 1;
@@ -171,7 +171,7 @@ impl<'a> Difference<'a> {
         let Some(most) = most.checked_sub(before.stored) else { return Ok(None) };
         let mut comparing = Comparer::new(self.context, &self.row_of, self.reader.blocks().len(), &mut self.encoder);
         for block in 0..self.reader.blocks().len() {
-            let read = self.reader.read(block, Wanted::All)?;
+            let read = self.reader.read(block, ColumnSelection::All)?;
             let is_continuation = read.columns.shapes.is_empty();
             for object in read.objects() {
                 if is_continuation {
@@ -201,7 +201,7 @@ fn rows_of_serials(before: &PreviousSnapshot, reader: &mut Reader<'_>) -> Result
     let (mut new, mut guess) = (Vec::new(), 0);
     let blocks = reader.blocks();
     for block in (0..blocks.len()).filter(|&block| blocks[block].objects > 0) {
-        let columns = reader.read(block, Wanted::Identity)?.columns;
+        let columns = reader.read(block, ColumnSelection::Identity)?.columns;
         if columns.serials.is_empty() {
             return Ok(None);
         }

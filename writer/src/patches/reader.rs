@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use barrow_format::block::{Block, BlockColumns, Decoder, ShapeForm, Wanted};
+use barrow_format::block::{Block, BlockColumns, ColumnSelection, Decoder, ShapeForm};
 use barrow_format::commit::BlockEntry;
 use barrow_format::frame::Frame;
 use barrow_format::patch::ObjectFields;
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Decodes a block.
-    pub(super) fn read(&mut self, block: usize, wanted: Wanted) -> Result<DecodedBlock<'_>> {
+    pub(super) fn read(&mut self, block: usize, wanted: ColumnSelection) -> Result<DecodedBlock<'_>> {
         let entry = self.blocks[block];
         lock(self.spill).read(entry.offset, entry.length, &mut self.frame)?;
         let read = Block::parse(&Frame::parse(&self.frame, 0)?)?;
@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
         for block in blocks {
             let is_continuation = self.is_continuation(block);
             let mut number = self.blocks[block].first_object;
-            for object in self.read(block, Wanted::All)?.objects() {
+            for object in self.read(block, ColumnSelection::All)?.objects() {
                 if is_continuation {
                     tell(BlockItem::More(object))?;
                     continue;

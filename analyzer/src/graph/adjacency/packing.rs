@@ -2,7 +2,7 @@
 
 use barrow_format::ObjectId;
 use barrow_format::StrengthId;
-use barrow_format::block::{BlockColumns, Wanted};
+use barrow_format::block::{BlockColumns, ColumnSelection};
 use barrow_format::rows::StrengthClass;
 
 use super::{Follow, SHARES};
@@ -100,7 +100,7 @@ pub(super) fn pack(
     let mut length = 0;
     for place in job.run {
         let at = AnalyzerError::section("BLOCK", place.entry.offset);
-        decode(recording, place, Wanted::References, workspace, |_, columns| {
+        decode(recording, place, ColumnSelection::References, workspace, |_, columns| {
             filter.keeps_all(columns, &mut keeps_all)?;
             let is_continuation = columns.objects() == 0;
             let mut cursor = Cursor::default();

@@ -10,7 +10,7 @@
 //! The numbers of a part fit a processor's cache, and everything else is read and written in order. So nothing waits
 //! for memory. Blocks are independent of each other, and so are parts: all threads work on both.
 
-use barrow_format::block::{BlockColumns, MAX_OBJECTS, Wanted};
+use barrow_format::block::{BlockColumns, ColumnSelection, MAX_OBJECTS};
 use barrow_format::{ObjectId, SnapshotId};
 use parking_lot::Mutex;
 use rayon::prelude::*;
@@ -109,7 +109,7 @@ fn sort_blocks(
 ) -> Result<Vec<Segment>> {
     let free = Mutex::new((0, sorted));
     let spare = Mutex::new(Vec::<Sorter>::new());
-    let found = map_blocks(recording, places, Wanted::References, progress, |place, _, columns| {
+    let found = map_blocks(recording, places, ColumnSelection::References, progress, |place, _, columns| {
         let taken = spare.lock().pop();
         let mut sorter = taken.unwrap_or_default();
         let targets = sorter.read(recording, place, columns, exclusion)?;

@@ -1,6 +1,6 @@
 //! The columns that an expression needs.
 
-use barrow_format::block::Wanted;
+use barrow_format::block::ColumnSelection;
 
 use super::Expression;
 use super::terms::{Node, NumberAttribute, Property, Term, TextAttribute};
@@ -76,7 +76,7 @@ impl Expression {
     }
 
     /// The columns of blocks that the expression needs.
-    pub(crate) fn wanted(&self) -> Wanted {
+    pub(crate) fn wanted(&self) -> ColumnSelection {
         use NumberAttribute::{Address, Generation, Serial, Site};
         use TextAttribute::{Name, Text};
         let needs_identity = any(&self.node, &|term| match term {
@@ -89,9 +89,9 @@ impl Expression {
             &|term| matches!(term, Term::Number(comparison) if comparison.attribute == NumberAttribute::Outgoing),
         );
         match (needs_identity, needs_counts) {
-            (true, _) => Wanted::Identity,
-            (false, true) => Wanted::Counts,
-            (false, false) => Wanted::Sizes,
+            (true, _) => ColumnSelection::Identity,
+            (false, true) => ColumnSelection::Counts,
+            (false, false) => ColumnSelection::Sizes,
         }
     }
 }
@@ -143,8 +143,8 @@ mod tests {
     #[test]
     fn identity_columns_are_decoded_only_if_an_expression_needs_them() {
         let wanted = |text| Expression::parse(text).unwrap().wanted();
-        assert_eq!(wanted("size > 1 and (type = a or id in 2..5)"), Wanted::Sizes);
-        assert_eq!(wanted("size > 1 and (type = a or refs in 2..5)"), Wanted::Counts);
+        assert_eq!(wanted("size > 1 and (type = a or id in 2..5)"), ColumnSelection::Sizes);
+        assert_eq!(wanted("size > 1 and (type = a or refs in 2..5)"), ColumnSelection::Counts);
         for text in [
             "size > 1 and not site = 1",
             "serial = 5",
@@ -153,7 +153,7 @@ mod tests {
             "text = a",
             "site ~ a*",
         ] {
-            assert_eq!(wanted(text), Wanted::Identity, "{text}");
+            assert_eq!(wanted(text), ColumnSelection::Identity, "{text}");
         }
     }
 }

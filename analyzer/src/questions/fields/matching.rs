@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use barrow_expressions::{FieldTest, Number, Pattern, TextTest};
-use barrow_format::block::Wanted;
+use barrow_format::block::ColumnSelection;
 use barrow_format::rows::{Encoding, Value};
 use barrow_format::{ObjectId, TypeId};
 use foldhash::HashMap;
@@ -86,7 +86,7 @@ impl Heap {
             return Ok(nulls);
         }
         let places = places(self.recording(), &[self.snapshot()])?;
-        let parts = map_blocks(self.recording(), &places, Wanted::Identity, progress, |_, _, columns| {
+        let parts = map_blocks(self.recording(), &places, ColumnSelection::Identity, progress, |_, _, columns| {
             let of_shapes = columns.dictionary.iter().map(|&shape| names.get(&tables.shape(shape).type_id));
             let of_shapes: Vec<_> = of_shapes.collect();
             let found = (0..columns.objects()).filter(|&row| {

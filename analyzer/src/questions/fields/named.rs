@@ -1,7 +1,7 @@
 //! All fields of one name, and their values for the objects of a block.
 
 use barrow_expressions::nearest;
-use barrow_format::block::{BlockColumns, Wanted};
+use barrow_format::block::{BlockColumns, ColumnSelection};
 use barrow_format::rows::{Encoding, Label, LabelCode, Tail, Value};
 use barrow_format::{FieldId, ObjectId, StringId, TypeId};
 use foldhash::HashMap;
@@ -169,8 +169,8 @@ impl<'r> NamedField<'r> {
     }
 
     /// The columns that are needed of a block.
-    pub(super) fn wanted(&self) -> Wanted {
-        if self.may_refer() { Wanted::All } else { Wanted::Values }
+    pub(super) fn wanted(&self) -> ColumnSelection {
+        if self.may_refer() { ColumnSelection::All } else { ColumnSelection::Values }
     }
 
     /// Passes the value of the field for each wanted object of a block to `visit`; for a continuation, that of the continued

@@ -7,7 +7,7 @@
 //!   its type, or a base, `named by` ───────▶ the reference ──▶ the text of its target
 //! ```
 
-use barrow_format::block::{BlockColumns, Wanted};
+use barrow_format::block::{BlockColumns, ColumnSelection};
 use barrow_format::rows::{Encoding, KindRole, Value};
 use barrow_format::{FieldId, ObjectId, TypeId};
 use foldhash::{HashMap, HashSet};
@@ -59,8 +59,8 @@ impl<'r> ValueTypes<'r> {
     }
 
     /// The columns that values of objects are found in.
-    pub(super) fn wanted(&self) -> Wanted {
-        if self.values.is_empty() { Wanted::Identity } else { Wanted::Values }
+    pub(super) fn wanted(&self) -> ColumnSelection {
+        if self.values.is_empty() { ColumnSelection::Identity } else { ColumnSelection::Values }
     }
 
     /// Whether the object in a row represents the absence of a value.
