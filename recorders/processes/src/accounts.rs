@@ -1,17 +1,17 @@
-//! What a process used without its children.
+//! Resources that a process used without its children.
 //!
-//! The system counts a process together with the children that it waited for, in microseconds. What the children
-//! used is known from their ends, so it is taken off again. Where that cannot be right, the counters of `/proc` are used
-//! (10 ms). The sum of both times is that of the process's own clock, in nanoseconds.
+//! The system counts a process together with the children that it waited for, in microseconds. The usage of the children
+//! is known from their ends and is subtracted. If the result is implausible, the counters of `/proc` replace it (10 ms). The
+//! sum of user and system time is that of the process's own clock, in nanoseconds.
 
 use barrow_writer::{ProcessId, Usage};
 
 use crate::files;
 use crate::system::{self, Pid, Resources};
 
-/// Both times may differ by this much, by rounding, before the split is doubted, for each child.
+/// Rounding error per child that the sum of both times may have before the split is rejected.
 const TOLERANCE_NS: u64 = 2_000;
-/// And by this much in any case: the clock goes on a little between two questions.
+/// Additional tolerance, since the clock advances between two queries.
 const SLACK_NS: u64 = 200_000;
 /// The unit of times in `/proc/PID/stat`.
 pub(crate) const NS_PER_TICK: u64 = 10_000_000;
@@ -21,38 +21,38 @@ pub(crate) const NS_PER_TICK: u64 = 10_000_000;
 pub(crate) struct Child {
     pub(crate) pid: Pid,
     pub(crate) id: Option<ProcessId>,
-    /// Ticks since the machine started, when it was heard of: soon after its beginning.
+    /// Ticks since the machine booted when the recorder first saw it, soon after it began.
     pub(crate) began_ticks: u64,
 }
 
 impl Child {
-    /// Whether it is there, even if it ended and nobody waited for it. A process of its number that began later is another one.
+    /// Whether it exists, perhaps as a zombie. A process with its number that began later is another one.
     fn exists(&self) -> bool {
         system::exists(self.pid) && files::stat(self.pid).is_none_or(|stat| stat.began_ticks <= self.began_ticks)
     }
 }
 
-/// What is known of the uses of a process.
+/// The known usage of a process and its children.
 #[derive(Debug, Default)]
 pub(crate) struct Account {
-    /// Sums of the children that it waited for.
+    /// Sum over the children that it waited for.
     waited: Resources,
     waited_count: u64,
-    /// Children that ended, for which it did not wait yet.
+    /// Children that ended and that it has not waited for yet.
     ended: Vec<(Child, Resources)>,
-    /// The largest peak that a former image had.
+    /// The largest peak of an earlier image.
     highest_before: u64,
-    /// It may have waited for processes that nothing is known of.
+    /// It may have waited for processes that are not recorded.
     has_unknown_children: bool,
 }
 
 impl Account {
-    /// A child ended.
+    /// Records that a child ended.
     pub(crate) fn child_ended(&mut self, child: Child, used: Resources) {
         self.ended.push((child, used));
     }
 
-    /// The process waited for a child that ended: another process has its number.
+    /// Records that the process waited for a child that ended: its number was given to another process.
     pub(crate) fn was_waited_for(&mut self, pid: Pid) {
         for (_, used) in self.ended.extract_if(.., |(child, _)| child.pid == pid) {
             add(&mut self.waited, used);
@@ -60,7 +60,7 @@ impl Account {
         }
     }
 
-    /// Finds out which children the process waited for. Returns those that are still there.
+    /// Determines which children the process waited for. Returns those that still exist.
     pub(crate) fn settle(&mut self) -> Vec<Option<ProcessId>> {
         let ended = std::mem::take(&mut self.ended);
         for (child, used) in ended {
@@ -74,21 +74,20 @@ impl Account {
         self.ended.iter().map(|(child, _)| child.id).collect()
     }
 
-    /// A child is not followed from now on.
+    /// Records that a child is no longer followed.
     pub(crate) fn child_is_left_alone(&mut self) {
         self.has_unknown_children = true;
     }
 
-    /// What the image that ends used, as another one begins, with what came before; and its peak.
+    /// Usage from the start of the process to the end of an image, with the peak of that image. Another image begins.
     pub(crate) fn image_ends(&mut self, pid: Pid, all: Resources) -> Usage {
         let used = self.used(pid, all);
         self.highest_before = self.highest_before.max(all.peak_bytes);
         used
     }
 
-    /// What the process used until now, without children. `all` is what the system counts with them. The peak of the present
-    /// image is one of those that the system counts together: it is known if it is larger than those of former images and
-    /// of children.
+    /// Usage of the process until now, without its children; `all` includes them. The system reports one peak for the present
+    /// image, earlier images and children: that of the present image is known if it is larger than the others.
     pub(crate) fn used(&self, pid: Pid, all: Resources) -> Usage {
         let own = match self.own(pid, all) {
             Ok(own) => own,
@@ -110,14 +109,13 @@ impl Account {
         }
     }
 
-    /// What is left of `all` without the children that are known, if the process's own clock agrees; otherwise that clock.
+    /// Subtracts the known children from `all`. Fails with the process's own clock if that contradicts the result.
     fn own(&self, pid: Pid, all: Resources) -> Result<Resources, Option<u64>> {
         let clock = system::processor_ns(pid);
         let own = less(all, self.waited).ok_or(clock)?;
         let counted = own.user_ns + own.system_ns;
         let tolerance = SLACK_NS + TOLERANCE_NS * self.waited_count;
-        let agrees = |clock: u64| clock.abs_diff(counted) <= tolerance.max(clock / 100);
-        if !clock.is_none_or(agrees) {
+        if clock.is_some_and(|clock| clock.abs_diff(counted) > tolerance.max(clock / 100)) {
             return Err(clock);
         }
         let (user_ns, system_ns) = split(clock.unwrap_or(counted), own.user_ns, own.system_ns);
@@ -125,7 +123,7 @@ impl Account {
     }
 }
 
-/// What the system counts of a process alone, in ticks.
+/// Usage of a process alone, from counters in ticks.
 fn from_counters(pid: Pid, clock: Option<u64>) -> Usage {
     let stat = files::stat(pid);
     let ticks = stat.as_ref().map(|stat| (stat.user_ticks * NS_PER_TICK, stat.system_ticks * NS_PER_TICK));
@@ -139,7 +137,7 @@ fn from_counters(pid: Pid, clock: Option<u64>) -> Usage {
     }
 }
 
-/// Divides a time in the proportion of two others.
+/// Divides a time in proportion to two others.
 pub(crate) fn split(total: u64, user: u64, system: u64) -> (u64, u64) {
     let sum = u128::from(user) + u128::from(system);
     if sum == 0 {
@@ -162,11 +160,9 @@ fn add(sum: &mut Resources, used: Resources) {
 }
 
 fn less(all: Resources, children: Resources) -> Option<Resources> {
-    // Times of children are rounded down one by one.
-    let time = |all: u64, children: u64| (children <= all + SLACK_NS).then(|| all.saturating_sub(children));
     Some(Resources {
-        user_ns: time(all.user_ns, children.user_ns)?,
-        system_ns: time(all.system_ns, children.system_ns)?,
+        user_ns: less_time(all.user_ns, children.user_ns)?,
+        system_ns: less_time(all.system_ns, children.system_ns)?,
         minor_faults: all.minor_faults.checked_sub(children.minor_faults)?,
         major_faults: all.major_faults.checked_sub(children.major_faults)?,
         voluntary_switches: all.voluntary_switches.checked_sub(children.voluntary_switches)?,
@@ -175,6 +171,11 @@ fn less(all: Resources, children: Resources) -> Option<Resources> {
         written_bytes: all.written_bytes.checked_sub(children.written_bytes)?,
         peak_bytes: all.peak_bytes,
     })
+}
+
+/// Subtracts the times of children, each of which was rounded on its own.
+fn less_time(all: u64, children: u64) -> Option<u64> {
+    (children <= all + SLACK_NS).then(|| all.saturating_sub(children))
 }
 
 #[cfg(test)]

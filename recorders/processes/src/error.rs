@@ -1,10 +1,10 @@
-//! Why a command is not recorded.
+//! Reasons for which a command is not recorded.
 
 use std::io;
 
 use barrow_writer::WriterError;
 
-/// Why a command is not recorded.
+/// The reason for which a command is not recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecorderError {
     /// There is no such command.
@@ -13,12 +13,12 @@ pub enum RecorderError {
     /// The command cannot be executed.
     #[error("cannot run {0:?}: {1}")]
     CannotRun(String, io::Error),
-    /// The system forbids to trace.
+    /// The system forbids tracing.
     #[error(
         "the system does not let processes be traced here ({0}); record the recipes of a build with the wrapper instead: BARROW_SH_LOG=build.log make SHELL=$(command -v barrow-sh)"
     )]
     Forbidden(io::Error),
-    /// The system has no filters whose calls are reported, or the processes have one already.
+    /// The system has no filters with a listener, or the processes already have one.
     #[error("the system does not report calls here ({0}); `--via ptrace` records in another way")]
     NoNotify(io::Error),
     /// Another program traces the processes.
@@ -29,13 +29,13 @@ pub enum RecorderError {
     Traced {
         /// Its number and name.
         by: String,
-        /// Whether another recording hears of their calls as well.
+        /// Whether another recording receives their calls as well.
         is_nested: bool,
     },
-    /// The system refuses something else.
+    /// Another call of the system failed.
     #[error("cannot start the command: {0}")]
     System(io::Error),
-    /// The recording cannot be begun, in a sentence.
+    /// The recording cannot be created; a sentence that says why.
     #[error("{0}")]
     Destination(String),
     /// The recording cannot be written.

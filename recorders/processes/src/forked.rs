@@ -1,4 +1,4 @@
-//! The command before it begins: a process that was forked and waits.
+//! The command before it starts: a forked process that waits.
 
 use std::ffi::{CString, OsString};
 use std::io::{self, Error};
@@ -11,7 +11,7 @@ use crate::signals;
 use crate::standard_files;
 use crate::system::{Pid, checked, pipe};
 
-/// A process that waits, before it executes anything, until it is told to.
+/// A forked process that waits for [`Forked::go`] before it executes the command.
 pub(crate) struct Forked {
     pub(crate) pid: Pid,
     go: OwnedFd,
@@ -19,20 +19,20 @@ pub(crate) struct Forked {
     said: OwnedFd,
 }
 
-/// A filter that a process gave itself.
+/// The result of installing a filter.
 pub(crate) struct Filtered {
-    /// What hears of the calls that it reports.
+    /// Receives the reported calls.
     pub(crate) listener: OwnedFd,
-    /// Programs in it do not get the rights of their owners.
+    /// Setuid and setgid programs run without the rights of their owners.
     pub(crate) is_without_new_rights: bool,
 }
 
-/// What the process says once it tried to give itself a filter: 0 or why not, and whether it gets no new rights.
+/// The message of the process after it tried to install a filter: the error code or 0, and whether `no_new_privs` is set.
 type Said = [i32; 2];
 
 impl Forked {
-    /// Forks this process. `words` are the command. Signals are blocked as `mask` says once it executes. With a filter, the
-    /// process gives itself that before it waits a second time.
+    /// Forks this process. `words` are the command, which starts with the signals of `mask` blocked. With a filter, the process
+    /// installs it after the first [`Forked::go`] and waits for a second one.
     pub(crate) fn new(words: &[OsString], mask: &libc::sigset_t, filter: Option<&Filter>) -> io::Result<Self> {
         let words: Vec<CString> = words
             .iter()
@@ -42,29 +42,22 @@ impl Forked {
         arguments.push(ptr::null());
         let ((await_go, go), (failure, fail)) = (pipe()?, pipe()?);
         let (said, say) = pair()?;
-        // SAFETY: the child only calls functions that may be called after a fork of a program with threads, with memory
-        // that was prepared before.
+        // SAFETY: the child only calls functions that are safe after a fork of a program with threads, with memory that
+        // was prepared before.
         let pid = unsafe { libc::fork() };
         if pid == 0 {
             // SAFETY: as above. The child never returns.
             unsafe {
-                // The other ends: with one of them here, nothing tells that the recorder is gone.
+                // Close the recorder's ends: while one is open here, the end of the recorder goes unnoticed.
                 for end in [&go, &failure, &said] {
                     libc::close(end.as_raw_fd());
                 }
-                let wait = || {
-                    let mut byte = 0_u8;
-                    if libc::read(await_go.as_raw_fd(), (&raw mut byte).cast(), 1) != 1 {
-                        // By the call that no filter reports.
-                        libc::syscall(libc::SYS_exit, 125);
-                    }
-                };
-                wait();
+                wait_for_go(&await_go);
                 if let Some(filter) = filter {
                     let (installed, is_without_new_rights) = filter.install_anyway();
                     let code = installed.as_ref().err().map_or(0, |error| error.raw_os_error().unwrap_or(libc::EINVAL));
                     send_filtered(say.as_raw_fd(), [code, is_without_new_rights.into()], installed.ok());
-                    wait();
+                    wait_for_go(&await_go);
                 }
                 signals::restore_ignored();
                 standard_files::close_again();
@@ -78,20 +71,20 @@ impl Forked {
         if pid < 0 { Err(Error::last_os_error()) } else { Ok(Forked { pid, go, failure, said }) }
     }
 
-    /// Lets it go on.
+    /// Lets the process continue.
     pub(crate) fn go(&self) -> io::Result<()> {
         // SAFETY: one byte is there.
         checked(unsafe { libc::write(self.go.as_raw_fd(), [1_u8].as_ptr().cast(), 1) } as libc::c_long).map(drop)
     }
 
-    /// Waits for the filter that the process gives itself.
+    /// Waits until the process has installed its filter.
     ///
     /// # Errors
-    /// The system refuses it: EBUSY if another filter of the process reports calls already.
+    /// The system refused the filter: with EBUSY if the process already has one with a listener.
     pub(crate) fn filtered(&self) -> io::Result<Filtered> {
         let mut said: Said = [0; 2];
         let mut room = libc::iovec { iov_base: said.as_mut_ptr().cast(), iov_len: size_of::<Said>() };
-        // Aligned as the header of such a message, with room for one number.
+        // Aligned for the header of a control message, with room for one descriptor.
         let mut control = [0_u64; 4];
         // SAFETY: the message is filled in with places that live as long as the call, and the system writes no more than
         // they hold; a descriptor that comes with it is this process's own.
@@ -115,7 +108,7 @@ impl Forked {
         }
     }
 
-    /// Why the command could not be executed, once that is known: the process executed something, or ended.
+    /// Waits until the process has executed the command or ended. Returns why the command could not be executed.
     pub(crate) fn failure(&self) -> Option<Error> {
         let mut code = 0_i32;
         let size = mem::size_of::<i32>();
@@ -125,7 +118,18 @@ impl Forked {
     }
 }
 
-/// Sends what became of the filter, with the descriptor of its listener if there is one. For a process that was forked.
+/// Waits for a byte in the forked process, and ends it if the recorder is gone.
+fn wait_for_go(await_go: &OwnedFd) {
+    let mut byte = 0_u8;
+    // SAFETY: there is room for one byte; no filter reports the call `exit`.
+    unsafe {
+        if libc::read(await_go.as_raw_fd(), (&raw mut byte).cast(), 1) != 1 {
+            libc::syscall(libc::SYS_exit, 125);
+        }
+    }
+}
+
+/// Sends the result of installing the filter from the forked process, with the descriptor of the listener if there is one.
 fn send_filtered(to: i32, said: Said, listener: Option<i32>) {
     let mut said = said;
     let mut control = [0_u64; 4];
@@ -151,7 +155,7 @@ fn send_filtered(to: i32, said: Said, listener: Option<i32>) {
     }
 }
 
-/// Two sockets that hear each other.
+/// A pair of connected sockets.
 fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
     let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;

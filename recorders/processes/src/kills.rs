@@ -1,4 +1,4 @@
-//! Which processes the system killed because memory ran out.
+//! Processes that the system killed because memory ran out.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
@@ -7,11 +7,11 @@ use std::os::unix::fs::OpenOptionsExt;
 use crate::files;
 use crate::system::Pid;
 
-/// What is known of such kills.
+/// The source of information about such kills.
 pub(crate) enum Kills {
-    /// The system's log from the beginning of the recording on, where it may be read: it names the process.
+    /// The kernel log since the start of the recording, if it is readable. It names the process.
     Log(File),
-    /// How many there were, on the whole machine.
+    /// The number of kills on the whole machine.
     Count(Option<u64>),
 }
 
@@ -22,7 +22,7 @@ impl Kills {
         at_end.map_or_else(|_| Kills::Count(files::kills()), Kills::Log)
     }
 
-    /// For a process that SIGKILL ended: why, as far as anything says so.
+    /// The reason for which SIGKILL ended a process, if it is known.
     pub(crate) fn reason(&mut self, pid: Pid) -> Option<&'static str> {
         match self {
             // The log is written before the process ends.
@@ -37,11 +37,11 @@ impl Kills {
     }
 }
 
-/// Whether a line of what is new in the log names the process. Each call reads one line.
+/// Whether a new line of the log names the process. Each call of `read` returns one line.
 fn is_named(log: &mut impl Read, pid: Pid) -> bool {
     let name = format!("Killed process {pid} (");
     let mut line = [0; 8 << 10];
-    // Lines that were overwritten meanwhile are an error, and the next one follows.
+    // A read fails once if lines were overwritten; the next one continues behind them.
     let mut errors = 0;
     while errors < 2 {
         match log.read(&mut line) {

@@ -6,10 +6,10 @@
 //!                                                               sampler (PSS, flush)
 //! ```
 //!
-//! Nothing is asked of the system while a process runs: it waits for a moment when it executes or ends. Reading order: `record`
-//! (which way), `forked` (the command before it begins), `notify` and `trace` (what happens), `ledger` (what is written of it),
-//! `accounts` (what a traced process used), `kills` (by the system), `stack` and `files` (what a process and `/proc` say),
-//! `tracers` (what cannot be traced), `signals`, `sampler` and `system` (calls of the system).
+//! Except for samples of memory, a process is queried only while it waits as it executes a program or ends. Reading order:
+//! `record` (chooses notify or ptrace), `forked` (the command before it starts), `notify` and `trace` (events), `ledger` (the
+//! recording), `accounts` (usage of a traced process), `kills` (by the system), `stack` and `files` (facts from the stack and
+//! `/proc`), `tracers` (programs that run untraced), `signals`, `sampler` and `system` (system calls).
 
 #![cfg(target_os = "linux")]
 
@@ -37,7 +37,7 @@ pub use options::{Options, Via};
 pub use outcome::{Ended, Outcome};
 pub use record::record;
 
-/// Ends this process as a signal ended the command; no second dump of memory is written.
+/// Ends this process by the signal that ended the command, without a second core dump.
 pub fn die_of(signal: u64) -> ! {
     signals::die_of(i32::try_from(signal).unwrap_or(libc::SIGKILL))
 }

@@ -1,30 +1,30 @@
-//! How to record.
+//! Options of a recording.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use regex::Regex;
 
-/// How to hear of processes.
+/// The mechanism that reports processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Via {
-    /// By calls that wait until they were seen, if the system has that and nothing else uses it; otherwise by ptrace.
+    /// `Notify` if the system supports it and nothing else uses it; otherwise `Ptrace`.
     #[default]
     Auto,
-    /// By calls that wait until they were seen.
+    /// A seccomp filter, whose calls wait until the recorder has seen them.
     Notify,
-    /// By stops when something happens.
+    /// ptrace, which stops processes at events.
     Ptrace,
 }
 
 impl Via {
-    /// The way of this name.
+    /// The mechanism of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         [Via::Auto, Via::Notify, Via::Ptrace].into_iter().find(|via| via.name() == name)
     }
 
-    /// Its name.
+    /// The name of the mechanism.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -35,20 +35,20 @@ impl Via {
     }
 }
 
-/// How to record.
+/// Options of a recording.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How to hear of processes.
+    /// The mechanism that reports processes.
     pub via: Via,
-    /// What these match in arguments is replaced by `…`.
+    /// Matches of these in texts of the recording are replaced by `…`.
     pub redact: Vec<Regex>,
-    /// Arguments are recorded; otherwise only the first word of each, the name of the program.
+    /// Records all arguments; otherwise only the first one, the name of the program.
     pub arguments: bool,
-    /// The memory of processes is sampled.
+    /// Samples the memory of processes.
     pub memory: bool,
-    /// How long to wait between two samples at least.
+    /// Shortest time between two samples.
     pub interval: Duration,
-    /// Recording goes on until all processes have ended, also those that outlive the command.
+    /// Records until all processes have ended, even those that outlive the command.
     pub wait_all: bool,
 }
 
@@ -60,14 +60,14 @@ impl Default for Options {
 }
 
 impl Options {
-    /// A text without what has to be left out.
+    /// A text with the matches of `redact` replaced.
     pub(crate) fn redacted<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.redact.iter().fold(Cow::Borrowed(text), |text, expression| {
             if expression.is_match(&text) { expression.replace_all(&text, "…").into_owned().into() } else { text }
         })
     }
 
-    /// Arguments without what has to be left out. `words` have a zero after each.
+    /// The arguments to record, redacted. Each of `words` ends with a zero.
     pub(crate) fn arguments_of<'t>(&self, words: &'t str) -> Vec<Cow<'t, str>> {
         let kept = if self.arguments { usize::MAX } else { 1 };
         words.split_terminator('\0').take(kept).map(|word| self.redacted(word)).collect()

@@ -1,29 +1,29 @@
-//! What a recording came to.
+//! The result of a recording.
 
 use barrow_writer::WriterError;
 
-/// How the command ended.
+/// The end of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// With this exit status.
+    /// It exited with this status.
     Status(u8),
-    /// By this signal.
+    /// This signal ended it.
     Signal(u64),
 }
 
-/// What a recording came to.
+/// The result of a recording.
 #[derive(Debug)]
 pub struct Outcome {
-    /// How the command ended.
+    /// The end of the command.
     pub ended: Ended,
-    /// What was not recorded, one sentence each.
+    /// One sentence for each thing that was not recorded.
     pub notes: Vec<String>,
-    /// Why the recording is not whole.
+    /// The error that left the recording incomplete.
     pub failure: Option<WriterError>,
 }
 
 impl Ended {
-    /// What `wait` says.
+    /// Decodes the status of `wait`.
     pub(crate) fn of(status: i32) -> Self {
         match status & 0x7f {
             0 => Ended::Status(((status >> 8) & 0xff) as u8),
@@ -32,7 +32,7 @@ impl Ended {
     }
 }
 
-/// Says which programs did not get rights.
+/// A sentence that names the programs that ran without the rights of their owners, if there are any.
 pub(crate) fn without_rights(programs: &[String]) -> Option<String> {
     let mut names = programs.to_vec();
     names.sort_unstable();

@@ -1,4 +1,4 @@
-//! Runs a command and records it, in one of two ways.
+//! Runs a command and records it, by notify or by ptrace.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -24,14 +24,14 @@ use crate::signals;
 use crate::system::{self, Pid};
 use crate::trace;
 
-/// A file is open for each process that is watched: with a limit below this one processes are stopped instead.
+/// With a lower limit of open files, ptrace is used: notify needs an open file for each process.
 const FEW_FILES: u64 = 1024;
 
 /// Runs a command and records it and all processes that it starts. `words` are the command and its arguments; `command` is
-/// the line as a shell reads it. The writer is made once the command is there, can be executed and can be followed.
+/// the same as a line for a shell. `writer` is called once the command exists, can be executed and can be followed.
 ///
 /// # Errors
-/// [`RecorderError`]; the command did not run then.
+/// [`RecorderError`], if the command did not run.
 pub fn record(
     words: &[OsString],
     command: &str,
@@ -59,7 +59,7 @@ pub fn record(
     traced(words, command, options, &forked, refused, writer)
 }
 
-/// Records a command that gave itself a filter.
+/// Records a command that installed a filter.
 fn notified(
     words: &[OsString],
     command: &str,
@@ -110,7 +110,7 @@ fn notified(
     let sampler = Sampler::start(&ledger, move || around.look_around()).map_err(RecorderError::System)?;
     let (status, used) = system::await_end(root, signals::stop_likewise).map_err(RecorderError::System)?;
     if wait_all {
-        // Until no process is left that could make a call.
+        // The thread ends when no process is left.
         let _ = calls.join();
     }
     drop(sampler);
@@ -120,7 +120,7 @@ fn notified(
     Ok(Outcome { ended: Ended::of(status), notes: watch.notes(), failure: ledger.finish() })
 }
 
-/// Records a command by stopping it when something happens. `refused` is why it has no filter, if one was tried.
+/// Records a command by ptrace. `refused` is the error with which a filter was refused, if one was tried.
 fn traced(
     words: &[OsString],
     command: &str,
@@ -139,7 +139,7 @@ fn traced(
     if !trace::await_execution(root).map_err(RecorderError::System)? {
         return Err(refusal(words, forked.failure()));
     }
-    // It is stopped, and executed nothing of the command yet.
+    // The command is stopped before its first instruction.
     let writer = writer().inspect_err(|_| system::kill(root))?;
     let ledger = Arc::new(Ledger::new(writer, options));
     ledger.facts(command, Via::Ptrace);
@@ -163,7 +163,7 @@ fn name(words: &[OsString]) -> String {
     words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Why the command was not executed.
+/// The error for a command that was not executed.
 fn refusal(words: &[OsString], failure: Option<io::Error>) -> RecorderError {
     match failure {
         Some(error) if error.kind() == io::ErrorKind::NotFound => RecorderError::NotFound(name(words)),
@@ -172,15 +172,11 @@ fn refusal(words: &[OsString], failure: Option<io::Error>) -> RecorderError {
     }
 }
 
-/// Why a command cannot be executed, as far as its file tells; the one that `PATH` leads to if it names no folder. The recording
-/// is created before the command is executed, and not for one that cannot be.
+/// The error with which executing a command would fail, judging by its file, which is searched in `PATH` unless the command
+/// names a folder. Checked because the recording is created before the command is executed.
 fn why_not(command: &OsStr) -> Option<io::Error> {
-    let may_be = |path: &Path| match fs::metadata(path)?.is_file() {
-        true => system::may_execute(path),
-        false => Err(io::Error::from_raw_os_error(libc::EACCES)),
-    };
     if command.as_encoded_bytes().contains(&b'/') {
-        return may_be(Path::new(command)).err();
+        return check_executable(Path::new(command)).err();
     }
     let folders = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
     let mut refused = io::Error::from_raw_os_error(libc::ENOENT);
@@ -188,11 +184,19 @@ fn why_not(command: &OsStr) -> Option<io::Error> {
         return Some(refused);
     }
     for folder in std::env::split_paths(&folders) {
-        match may_be(&folder.join(command)) {
+        match check_executable(&folder.join(command)) {
             Ok(()) => return None,
             Err(error) if error.raw_os_error() == Some(libc::EACCES) => refused = error,
             Err(_) => {}
         }
     }
     Some(refused)
+}
+
+/// Checks that a path is a file that may be executed.
+fn check_executable(path: &Path) -> io::Result<()> {
+    match fs::metadata(path)?.is_file() {
+        true => system::may_execute(path),
+        false => Err(io::Error::from_raw_os_error(libc::EACCES)),
+    }
 }

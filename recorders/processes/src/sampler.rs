@@ -1,6 +1,6 @@
-//! A thread that samples the memory of all processes and writes what waits.
+//! A thread that samples the memory of all processes and writes pending rows.
 //!
-//! It waits a hundred times as long as a sample and the writing took, so that it takes no more than 1 % of a processor.
+//! Between samples it waits a hundred times as long as its work took, so that it uses at most 1 % of a processor.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -14,22 +14,22 @@ use crate::files;
 use crate::ledger::{Ledger, Living};
 use crate::system::{self, Pid};
 
-/// How many times as long as its work the sampler waits: a little more than a hundred times, for what waiting itself takes.
+/// Ratio of waiting to work: a little more than 100, since waiting itself takes some time.
 const PATIENCE: u64 = 105;
-/// How often rows are written: with the wait before and the writing itself, each is in the file within 100 ms. Writing
-/// costs about 80 bytes each time, 3 MB an hour.
+/// Interval between writes: with waiting and writing, each row is in the file within 100 ms. Each write costs about 80 bytes,
+/// 3 MB an hour.
 const FLUSH: Duration = Duration::from_millis(85);
 /// The shortest wait.
 const SHORTEST_WAIT: Duration = Duration::from_millis(5);
 
-/// The thread; it ends when this is dropped.
+/// The sampling thread; dropping this ends it.
 pub(crate) struct Sampler {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Sampler {
-    /// Starts it. `look_around` is called before each sample: it finds processes that are not known yet.
+    /// Starts the thread, which calls `look_around` before each sample to find unknown processes.
     pub(crate) fn start(ledger: &Arc<Ledger>, look_around: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         let (stop, stopped) = channel();
         let ledger = Arc::clone(ledger);
@@ -64,7 +64,7 @@ fn run(ledger: &Ledger, look_around: &dyn Fn(), stopped: &Receiver<()>) {
                     ledger.memory(time_ns, &sample);
                 }
             }
-            // What was written since the last sample counts, too.
+            // Includes the writes since the last sample.
             let all = system::own_processor_ns();
             let cost = Duration::from_nanos((all - accounted) * PATIENCE);
             accounted = all;
@@ -77,17 +77,17 @@ fn run(ledger: &Ledger, look_around: &dyn Fn(), stopped: &Receiver<()>) {
     }
 }
 
-/// What was said of processes.
+/// The state of the attributes that samples write.
 #[derive(Default)]
 struct Told {
-    /// Those whose samples are resident sizes.
+    /// Processes marked as sampled by resident size.
     resident: HashSet<ProcessId>,
-    /// How much memory of files each had.
+    /// The last recorded memory of files of each process, in bytes.
     of_files: HashMap<ProcessId, u64>,
 }
 
 impl Told {
-    /// Whether a process has an eighth more memory of files than was said. Then that is said from now on.
+    /// Whether the memory of files of a process exceeds the recorded one by more than an eighth. If so, remembers the new value.
     fn is_much_more(&mut self, process: ProcessId, bytes: u64) -> bool {
         let said = self.of_files.entry(process).or_default();
         let is_more = bytes > *said + *said / 8;
@@ -96,7 +96,7 @@ impl Told {
     }
 }
 
-/// When rows were written.
+/// The time of the last write.
 struct Flushes {
     last: Instant,
 }
@@ -110,14 +110,14 @@ impl Flushes {
     }
 }
 
-/// Whether a process has no memory of its own, so that what it has is that of its parent.
+/// Whether a process still shares the memory of its parent.
 fn uses_memory_of_parent(pid: Pid, living: &Living) -> bool {
-    let shares = |parent| system::share_memory(pid, parent) == Some(true);
-    living.is_borrowing || living.is_copy && living.parent.is_some_and(shares)
+    living.is_borrowing
+        || living.is_copy && living.parent.is_some_and(|parent| system::share_memory(pid, parent) == Some(true))
 }
 
-/// The memory of each process that can be measured now. Where the system does not tell how pages are shared, as of programs
-/// with other rights, it is the resident size, and an attribute says so.
+/// The memory of each process that can be measured now. Where the system hides how pages are shared, as for programs with
+/// other rights, it is the resident size, and an attribute says so.
 fn sample(ledger: &Ledger, told: &mut Told, flushes: &mut Flushes) -> Vec<(ProcessId, u64)> {
     let mut sample = Vec::new();
     for (pid, living) in ledger.living() {
@@ -125,7 +125,7 @@ fn sample(ledger: &Ledger, told: &mut Told, flushes: &mut Flushes) -> Vec<(Proce
         if uses_memory_of_parent(pid, &living) {
             continue;
         }
-        // Many processes take longer than rows may wait.
+        // A sample of many processes takes longer than rows may stay pending.
         flushes.flush_if_due(ledger);
         if let Some(memory) = files::memory(pid) {
             sample.push((process, memory.proportional));

@@ -1,15 +1,15 @@
-//! Signals: what reaches the recorder from a process reaches the command.
+//! Signals: those that processes send to the recorder are passed on to the command.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{mem, ptr};
 
 use crate::system::Pid;
 
-/// What this program was told to ignore when it began. Relaxed: written before `main`, read by the same thread.
+/// Whether these signals were ignored when this program started. Relaxed: written before `main`, read by the same thread.
 static PIPE_WAS_IGNORED: AtomicBool = AtomicBool::new(false);
 static CHILD_WAS_IGNORED: AtomicBool = AtomicBool::new(false);
 
-/// Runs before `main`, in which the standard library begins to ignore SIGPIPE.
+/// Runs before the standard library starts to ignore SIGPIPE.
 #[used]
 // SAFETY: the system's loader calls the functions of this section once, before other threads exist.
 #[unsafe(link_section = ".init_array")]
@@ -29,7 +29,7 @@ fn is_ignored(signal: i32) -> bool {
     }
 }
 
-/// Ignores what was ignored when this program began, and nothing else. For a process that was forked.
+/// Ignores SIGPIPE and SIGCHLD only if they were ignored when this program started. Called in a forked process.
 pub(crate) fn restore_ignored() {
     for (signal, was_ignored) in [(libc::SIGPIPE, &PIPE_WAS_IGNORED), (libc::SIGCHLD, &CHILD_WAS_IGNORED)] {
         let action = if was_ignored.load(Ordering::Relaxed) { libc::SIG_IGN } else { libc::SIG_DFL };
@@ -38,12 +38,12 @@ pub(crate) fn restore_ignored() {
     }
 }
 
-/// Blocks all signals in this thread and those that it starts, so that they wait for [`pass_on`]. Returns which were blocked
-/// before. A fault of this program ends it all the same.
+/// Blocks all signals in this thread and those that it starts, so that they stay pending for [`pass_on`]. Returns the previous
+/// mask. Faults of this program still end it.
 pub(crate) fn prepare() -> libc::sigset_t {
     // SAFETY: both are sets of signals that the system fills in.
     unsafe {
-        // Where it is ignored, the system waits for children itself.
+        // While SIGCHLD is ignored, the system reaps children itself.
         libc::signal(libc::SIGCHLD, libc::SIG_DFL);
         let (mut blocked, mut before): (libc::sigset_t, libc::sigset_t) = (mem::zeroed(), mem::zeroed());
         libc::sigfillset(&raw mut blocked);
@@ -52,7 +52,7 @@ pub(crate) fn prepare() -> libc::sigset_t {
     }
 }
 
-/// Stops this process by the signal of the terminal that stopped the command.
+/// Stops this process by the terminal's signal that stopped the command.
 pub(crate) fn stop_likewise(signal: i32) {
     // SAFETY: the set is filled in by the system; this thread has the signal blocked before and after. It is sent to this
     // thread alone: as one of the whole process, `pass_on` would take it.
@@ -66,8 +66,8 @@ pub(crate) fn stop_likewise(signal: i32) {
     }
 }
 
-/// Passes all signals that processes send on to a process, for ever. What the terminal sends reaches the command without that,
-/// and what the system sends, such as for the end of a child or a file that is too large, concerns the recorder.
+/// Passes all signals that processes send on to process `to`, forever. Signals of the terminal reach the command directly, and
+/// signals of the system, such as for the end of a child or a file that is too large, concern the recorder.
 pub(crate) fn pass_on(to: Pid) {
     // SAFETY: sets and the description of a signal are filled in by the system.
     unsafe {
@@ -80,7 +80,7 @@ pub(crate) fn pass_on(to: Pid) {
                 continue;
             }
             match info.si_code {
-                // With the value that came with it.
+                // Keeps the value of the signal.
                 libc::SI_QUEUE => libc::sigqueue(to, signal, info.si_value()),
                 _ => libc::kill(to, signal),
             };
@@ -88,7 +88,7 @@ pub(crate) fn pass_on(to: Pid) {
     }
 }
 
-/// Ends this process as a signal ended the command, without a dump of its memory.
+/// Ends this process by the signal that ended the command, without a core dump.
 pub(crate) fn die_of(signal: i32) -> ! {
     // SAFETY: plain calls; the process ends here.
     unsafe {
@@ -99,7 +99,7 @@ pub(crate) fn die_of(signal: i32) -> ! {
         let mut only: libc::sigset_t = mem::zeroed();
         libc::sigemptyset(&raw mut only);
         libc::sigaddset(&raw mut only, signal);
-        // To this thread: another one waits for signals that are passed on.
+        // To this thread: the thread that passes signals on would consume one for the process.
         libc::raise(signal);
         libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const only, ptr::null_mut());
         libc::_exit(128 + signal)

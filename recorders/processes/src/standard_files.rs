@@ -1,12 +1,12 @@
-//! Standard files that were closed when this program began: the standard library opens `/dev/null` in their places before `main`,
-//! and the command would have none.
+//! Standard files that were closed when this program started. The standard library opens `/dev/null` in their place before
+//! `main`; for the command they are closed again.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Which of the three were closed. Relaxed: written before `main`, read by the same thread.
 static WERE_CLOSED: [AtomicBool; 3] = [const { AtomicBool::new(false) }; 3];
 
-/// Runs before `main`, in which the standard library opens what is closed.
+/// Runs before the standard library opens the closed ones.
 #[used]
 // SAFETY: the system's loader calls the functions of this section once, before other threads exist.
 #[unsafe(link_section = ".init_array")]
@@ -19,7 +19,7 @@ extern "C" fn remember() {
     }
 }
 
-/// Closes what was closed. For a process that was forked.
+/// Closes the files that were closed. Called in a forked process.
 pub(crate) fn close_again() {
     for (number, was_closed) in (0..).zip(&WERE_CLOSED) {
         if was_closed.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! Follows a command and all processes that it starts.
+//! Follows a command and all processes that it starts by ptrace.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -19,7 +19,7 @@ use crate::stack;
 use crate::system::{self, Happened, Patience, Pid, Resources};
 use crate::tracers::Tracers;
 
-/// A process that is followed.
+/// A traced process.
 struct Process {
     id: Option<ProcessId>,
     parent: Option<Pid>,
@@ -27,21 +27,21 @@ struct Process {
     threads: u64,
     children: HashSet<Pid>,
     account: Account,
-    /// Its last thread was about to end.
+    /// Its last thread is about to end.
     is_ending: bool,
-    /// The peak of its memory, once that is so.
+    /// The peak of its memory, once it is ending.
     peak_bytes: Option<u64>,
-    /// Ticks since the machine started, when it was heard of.
+    /// Ticks since the machine booted when it was first seen.
     began_ticks: u64,
-    /// How long threads that have ended waited for a processor; unknown once that is unknown of one of them.
+    /// Time that its ended threads were runnable without a processor; `None` once that of one is unknown.
     waited_ns: Option<u64>,
 }
 
-/// A thread that is followed.
+/// A traced thread.
 #[derive(Clone, Copy)]
 struct Thread {
     process: Pid,
-    /// It was about to end, and its process counts it no longer.
+    /// It is about to end, and its process no longer counts it.
     is_ending: bool,
 }
 
@@ -51,15 +51,15 @@ impl Thread {
     }
 }
 
-/// Everything that is followed.
+/// The traced processes and threads.
 struct Tree {
     ledger: Arc<Ledger>,
     root: Pid,
     processes: HashMap<Pid, Process>,
     threads: HashMap<Pid, Thread>,
-    /// Threads that are there, and of which nobody said yet who started them.
+    /// Stopped threads whose parent has not reported them yet.
     unknown: HashSet<Pid>,
-    /// The command is not traced: its stops concern the one who stopped it.
+    /// The command is untraced, so its stops concern whoever stopped it.
     is_root_left_alone: bool,
     tracers: Vec<String>,
     known_tracers: Tracers,
@@ -67,12 +67,12 @@ struct Tree {
     without_rights: Vec<String>,
     kills: Kills,
     ended: Option<Ended>,
-    /// The parents of processes that have ended, of which nobody knows yet whether they waited.
+    /// The parents of processes that have ended, as long as it is unknown whether they waited for them.
     unsettled: HashMap<Pid, Pid>,
 }
 
-/// Follows the command, which is stopped and executed nothing of its program yet, and all that it starts. Returns how it ended,
-/// and what was not recorded, one sentence each.
+/// Follows the command, which is stopped at the start of its program, and all that it starts. Returns how it ended, and one
+/// sentence for each thing that was not recorded.
 pub(crate) fn follow(ledger: &Arc<Ledger>, root: Pid) -> io::Result<(Option<Ended>, Vec<String>)> {
     let mut tree = Tree::new(Arc::clone(ledger), root);
     tree.begin(root, None, false);
@@ -89,7 +89,7 @@ fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     Some(one?.saturating_add(other?))
 }
 
-/// Waits until the command is executed; it is stopped then, and that is the next thing to be heard. False if it ended before.
+/// Waits until the command is executed and stopped, and leaves that event to be returned again. False if it ended before.
 pub(crate) fn await_execution(root: Pid) -> io::Result<bool> {
     while let Some((pid, happened, _)) = system::next(Patience::Wait)? {
         match happened {
@@ -107,10 +107,10 @@ pub(crate) fn await_execution(root: Pid) -> io::Result<bool> {
     Ok(false)
 }
 
-/// The number that a thread had before it executed a program.
+/// The number of a thread before it executed a program.
 fn former_number(pid: Pid) -> Option<Pid> {
     system::message(pid).or_else(|| {
-        // The system says nothing of one that was not the first of its process until the new number is noticed.
+        // For a thread other than the first, the system gives it only after the stop was consumed.
         system::take_stop(pid);
         system::message(pid)
     })
@@ -134,7 +134,7 @@ impl Tree {
         }
     }
 
-    /// Follows everything until the command has ended, or, if that is wanted, all processes have.
+    /// Follows all processes until the command has ended, or with `wait_all` until all have.
     fn follow(&mut self) -> io::Result<()> {
         loop {
             let patience = if self.unknown.is_empty() { Patience::Wait } else { Patience::Look };
@@ -170,14 +170,14 @@ impl Tree {
                 let stops = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
                 if stops.contains(&signal) {
                     system::listen(pid);
-                    // The shell that started this program sees it stopped, as it would see the command.
+                    // Stops too, so that the shell that started it sees it stopped, as it would see the command.
                     if pid == self.root && signal != libc::SIGSTOP {
                         signals::stop_likewise(signal);
                     }
                     return;
                 }
                 if !self.threads.contains_key(&pid) {
-                    // It waits until its parent says that it started it.
+                    // It stays stopped until its parent reports that it started it.
                     system::take_stop(pid);
                     self.unknown.insert(pid);
                     return;
@@ -188,7 +188,7 @@ impl Tree {
         system::resume(pid, 0);
     }
 
-    /// A process or thread is there. One that borrows its memory has that of its parent.
+    /// Registers a new process. `is_borrowing`: it uses the memory of its parent.
     fn begin(&mut self, pid: Pid, parent: Option<Pid>, is_borrowing: bool) {
         self.number_is_used_again(pid);
         let known = parent.and_then(|parent| self.processes.get_mut(&parent));
@@ -213,7 +213,7 @@ impl Tree {
         self.threads.insert(pid, Thread::of(pid));
     }
 
-    /// Somebody has waited for the process that had the number before, if one had.
+    /// Records that the earlier process with this number was waited for, if there was one.
     fn number_is_used_again(&mut self, pid: Pid) {
         if let Some(parent) = self.unsettled.remove(&pid)
             && let Some(parent) = self.processes.get_mut(&parent)
@@ -228,7 +228,7 @@ impl Tree {
             return;
         }
         let parent = self.threads.get(&by).map(|thread| thread.process);
-        // Only this event may also be of a thread.
+        // Only this event may be for a thread.
         let is_clone = event == libc::PTRACE_EVENT_CLONE;
         let thread_of = parent.filter(|&parent| is_clone && system::is_thread_of(parent, new));
         self.introduce(new, thread_of, parent, event == libc::PTRACE_EVENT_VFORK);
@@ -249,7 +249,7 @@ impl Tree {
         }
     }
 
-    /// Whoever started these was killed before it said so.
+    /// Registers the unknown threads: their parents were killed before they reported them.
     fn ask_for_unknown(&mut self) {
         for pid in std::mem::take(&mut self.unknown) {
             let (process, parent) = files::family(pid).unwrap_or((pid, 0));
@@ -258,13 +258,13 @@ impl Tree {
         }
     }
 
-    /// Returns whether the process is left alone from now on.
+    /// Records that a process executed a program. Returns whether it is untraced from now on.
     fn executed(&mut self, pid: Pid, all: Resources) -> bool {
         let former = former_number(pid);
         let Some(process) = self.processes.get_mut(&pid) else { return false };
-        // A thread that executes takes the number of its process; all other threads are gone.
+        // A thread that executes takes the number of its process, and all other threads end.
         if process.threads != 1 || former != Some(pid) {
-            // The first thread is gone, and nothing tells how long it waited.
+            // The waiting time of the first thread, which has ended, is unknown.
             process.waited_ns = None;
             self.threads.retain(|_, thread| thread.process != pid);
             self.threads.insert(pid, Thread::of(pid));
@@ -309,7 +309,7 @@ impl Tree {
         system::detach(pid);
     }
 
-    /// A thread ends, and is still there.
+    /// Handles a thread that is about to end.
     fn exits(&mut self, last: Pid, all: Resources) {
         let Some(thread) = self.threads.get_mut(&last) else { return };
         thread.is_ending = true;
@@ -322,7 +322,7 @@ impl Tree {
         process.is_ending = true;
         let never = process.account.settle();
         let used = process.account.used(pid, all);
-        // Of the other threads, also the first one, nothing is left.
+        // The other threads, even the first, are gone, so the last one is asked.
         process.peak_bytes = used.peak_bytes.or_else(|| files::peak_bytes(last));
         if let Some(id) = process.id.filter(|_| heaps::is_possible(&used))
             && let Some(heap) = heaps::written_by(last)
@@ -345,7 +345,7 @@ impl Tree {
         if pid == self.root {
             self.ended = Some(ended);
         }
-        // It is there until it is buried.
+        // Its files in `/proc` exist until it is reaped.
         let waited_ns = files::waiting_ns(pid);
         if let Some(process) = self.threads.get(&pid).and_then(|thread| self.processes.get_mut(&thread.process)) {
             process.waited_ns = sum(process.waited_ns, waited_ns);

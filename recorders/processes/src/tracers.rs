@@ -1,5 +1,5 @@
-//! Programs that trace others themselves, as their files tell: the system lets only one program trace a process, so they have to
-//! run untraced, or they would not do what they do alone.
+//! Programs that trace processes themselves, recognised by their files. Only one program can trace a process, so these run
+//! untraced; otherwise they would fail inside a recording.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -8,23 +8,23 @@ use std::os::unix::fs::MetadataExt;
 use object::read::elf::{Dyn, ElfFile32, ElfFile64, FileHeader, ProgramHeader};
 use object::{Endianness, Object, ObjectSymbol, ReadCache, ReadRef};
 
-/// What is known of files: by device and number, with size and time of their last change.
+/// A cache of results by device, inode, size and time of last change.
 #[derive(Default)]
 pub(crate) struct Tracers {
     known: HashMap<[u64; 4], Option<&'static str>>,
 }
 
-/// Why a program is not traced.
+/// Reasons for which a program is not traced.
 const CALLS: &str = "it traces processes itself";
 const CHECKS: &str = "it has a leak checker, which traces its own process when it ends";
 
-/// Files that are remembered.
+/// Largest number of cached files.
 const MOST: usize = 10_000;
 
 impl Tracers {
-    /// Why a program has to run untraced; nothing for most.
+    /// The reason for which a program must run untraced; `None` for most.
     pub(crate) fn reason(&mut self, executable: &str) -> Option<&'static str> {
-        // A script has no such file: that of its interpreter is the executable.
+        // For a script, `executable` is its interpreter.
         let file = File::open(executable).ok()?;
         let facts = file.metadata().ok()?;
         let key =
@@ -36,7 +36,7 @@ impl Tracers {
             self.known.clear();
         }
         let cache = ReadCache::new(file);
-        // A recording inside this one finds another way.
+        // A nested `barrow record` falls back to notify.
         let is_this = std::fs::metadata("/proc/self/exe").is_ok_and(|own| (own.dev(), own.ino()) == (key[0], key[1]));
         let reason = if is_this { None } else { look(&cache) };
         self.known.insert(key, reason);
@@ -46,31 +46,30 @@ impl Tracers {
 
 fn look<'d, R: ReadRef<'d>>(file: R) -> Option<&'static str> {
     if let Ok(program) = ElfFile64::<Endianness, R>::parse(file) {
-        let needed = needed(program.elf_header(), program.endian(), file);
+        let needed = needed(program.elf_header(), program.endian(), file).unwrap_or_default();
         return by_symbols(program.dynamic_symbols(), &needed);
     }
     let program = ElfFile32::<Endianness, R>::parse(file).ok()?;
-    let needed = self::needed(program.elf_header(), program.endian(), file);
+    let needed = self::needed(program.elf_header(), program.endian(), file).unwrap_or_default();
     by_symbols(program.dynamic_symbols(), &needed)
 }
 
-/// The libraries that a program names.
+/// The libraries that a program needs; `None` if it has no dynamic section.
 fn needed<'d, H: FileHeader<Endian = Endianness>, R: ReadRef<'d>>(
     header: &H,
     endian: Endianness,
     file: R,
-) -> Vec<String> {
-    let libraries = || {
-        let sections = header.sections(endian, file).ok()?;
-        let dynamic =
-            header.program_headers(endian, file).ok()?.iter().find_map(|part| part.dynamic(endian, file).ok()?)?;
-        let (_, link) = sections.dynamic(endian, file).ok()??;
-        let strings = sections.strings(endian, file, link).ok()?;
-        let names = dynamic.iter().filter(|entry| entry.tag(endian) == object::elf::DT_NEEDED);
-        let name = |entry: &H::Dyn| Some(String::from_utf8_lossy(entry.string(endian, strings).ok()?).into_owned());
-        Some(names.filter_map(name).collect())
-    };
-    libraries().unwrap_or_default()
+) -> Option<Vec<String>> {
+    let sections = header.sections(endian, file).ok()?;
+    let dynamic =
+        header.program_headers(endian, file).ok()?.iter().find_map(|part| part.dynamic(endian, file).ok()?)?;
+    let (_, link) = sections.dynamic(endian, file).ok()??;
+    let strings = sections.strings(endian, file, link).ok()?;
+    let names = dynamic
+        .iter()
+        .filter(|entry| entry.tag(endian) == object::elf::DT_NEEDED)
+        .filter_map(|entry| Some(String::from_utf8_lossy(entry.string(endian, strings).ok()?).into_owned()));
+    Some(names.collect())
 }
 
 fn by_symbols<'d>(symbols: impl Iterator<Item = impl ObjectSymbol<'d>>, needed: &[String]) -> Option<&'static str> {

@@ -1,17 +1,17 @@
-//! The filter that a process gives itself: its calls to execute a program or to end wait until the recorder has seen them. What
-//! it starts inherits it.
+//! The seccomp filter that a process installs for itself: its calls to execute a program or to end wait until the recorder has
+//! seen them. Its children inherit the filter.
 //!
 //! ```text
-//!   is it a call of this processor? ──▶ execve, execveat, exit_group? ──▶ report, and wait
-//!                                   ──▶ seccomp with a listener?      ──▶ report, and wait
-//!                                   ──▶ any other                     ──▶ go on
+//!   known architecture? ──▶ execve, execveat, exit_group? ──▶ report, and wait
+//!                       ──▶ seccomp with a listener?      ──▶ report, and wait
+//!                       ──▶ any other                     ──▶ continue
 //! ```
 
 use std::io::Error;
 
-/// The calls of one kind of programs, as the system numbers them.
+/// The numbers of the reported calls on one architecture.
 pub(crate) struct Calls {
-    /// The kind: `AUDIT_ARCH_…`.
+    /// `AUDIT_ARCH_…`.
     pub(crate) architecture: u32,
     pub(crate) execve: u32,
     pub(crate) execveat: u32,
@@ -21,7 +21,7 @@ pub(crate) struct Calls {
     pub(crate) word: usize,
 }
 
-/// Programs for 64 bits, and for the 32 bits of the same processor.
+/// The 64-bit architecture and its 32-bit companion.
 #[cfg(target_arch = "x86_64")]
 pub(crate) const CALLS: [Calls; 2] = [
     Calls { architecture: 0xc000_003e, execve: 59, execveat: 322, exit_group: 231, seccomp: 317, word: 8 },
@@ -32,24 +32,24 @@ pub(crate) const CALLS: [Calls; 2] = [
     Calls { architecture: 0xc000_00b7, execve: 221, execveat: 281, exit_group: 94, seccomp: 277, word: 8 },
     Calls { architecture: 0x4000_0028, execve: 11, execveat: 387, exit_group: 248, seccomp: 383, word: 4 },
 ];
-/// Of other processors nothing was tried.
+/// Other processors are untested.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) const CALLS: [Calls; 0] = [];
 
 impl Calls {
-    /// The calls of a kind of programs.
+    /// The calls of an architecture.
     pub(crate) fn of(architecture: u32) -> Option<&'static Calls> {
         CALLS.iter().find(|calls| calls.architecture == architecture)
     }
 }
 
-/// Where a filter finds the number of a call, its kind, and the lower half of its second argument: `struct seccomp_data`.
+/// Offsets in `struct seccomp_data`: number of the call, architecture, lower half of the second argument.
 const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
 const SECOND_ARGUMENT: u32 = 24;
 
-/// Flags of `seccomp`: a filter with a listener; one that, once the listener has seen a call, lets only signals that end the
-/// process disturb it (since Linux 5.19); and one that is no protection, so that the processor may guess ahead.
+/// Flags of `seccomp`: the filter has a listener; a received call is interrupted by fatal signals only (since Linux 5.19); the
+/// filter is not a protection, so that speculative execution stays enabled.
 const NEW_LISTENER: u32 = 1 << 3;
 const WAIT_KILLABLE: u32 = 1 << 5;
 const GUESS_AHEAD: u32 = 1 << 2;
@@ -60,16 +60,16 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// The filter for this processor, if there is one.
+    /// The filter for this processor, if it is supported.
     pub(crate) fn new() -> Option<Self> {
         (!CALLS.is_empty()).then(|| Filter { program: program() })
     }
 
-    /// Gives it to this process, which renounces new rights if it has to. Returns the listener, and whether it did. For a process
-    /// that was forked.
+    /// Installs the filter for this process, which must be a fork; sets `no_new_privs` if the system demands it. Returns the
+    /// listener, and whether `no_new_privs` was set.
     pub(crate) fn install_anyway(&self) -> (Result<i32, Error>, bool) {
         match self.install() {
-            // The system gives it only to those that have all rights or renounce new ones.
+            // Only privileged processes and those with `no_new_privs` may install a filter.
             Err(error) if error.raw_os_error() == Some(libc::EACCES) => {
                 // SAFETY: the call reads no memory.
                 unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
@@ -96,14 +96,12 @@ impl Filter {
     }
 }
 
-/// The instructions: for each kind of programs a block that nothing goes past.
+/// The instructions: one block per architecture, each of which ends with a verdict.
 fn program() -> Vec<libc::sock_filter> {
     const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     const IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
     const IF_BITS: u16 = (libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K) as u16;
     const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
-    let jump = |code, k, jt, jf| libc::sock_filter { code, jt, jf, k };
-    let plain = |code, k| jump(code, k, 0, 0);
     let (allow, notify) = (plain(RETURN, libc::SECCOMP_RET_ALLOW), plain(RETURN, libc::SECCOMP_RET_USER_NOTIF));
     let mut program = vec![plain(LOAD, ARCHITECTURE)];
     for calls in &CALLS {
@@ -123,4 +121,12 @@ fn program() -> Vec<libc::sock_filter> {
     }
     program.push(allow);
     program
+}
+
+const fn jump(code: u16, k: u32, jt: u8, jf: u8) -> libc::sock_filter {
+    libc::sock_filter { code, jt, jf, k }
+}
+
+const fn plain(code: u16, k: u32) -> libc::sock_filter {
+    jump(code, k, 0, 0)
 }
