@@ -1,14 +1,21 @@
-//! What `/proc` says of a process that is stopped.
+//! Facts about a process from `/proc`, read while it is stopped or waits in a call.
 
-use std::fs::{self, File};
+use std::ffi::CStr;
+use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
-use std::string::FromUtf8Error;
+use std::sync::Arc;
+
+use rustix::fs::{self, CWD, Mode, OFlags};
+use rustix::io;
+use rustix::path::DecInt;
 
 use crate::system::{self, Pid};
 
-/// What a process executes.
+/// The program that a process executes.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     pub(crate) executable: Option<String>,
@@ -17,33 +24,63 @@ pub(crate) struct Program {
     pub(crate) arguments: Vec<u8>,
 }
 
-/// Nearly all of these files fit in this many bytes, so that one call reads them.
+/// Size of the first read: nearly all of these files fit, so one call reads them.
 const USUAL_BYTES: usize = 4 << 10;
+/// Size of the buffer for lines of numbers and for the paths of links.
+const SHORT_BYTES: usize = 1 << 10;
+/// Size of the buffer for a path below `/proc` with its terminating zero.
+const PATH_BYTES: usize = 64;
+
+/// Calls `then` with the path of a file of a process.
+fn with_path<T>(pid: Pid, name: &str, then: impl FnOnce(&CStr) -> Option<T>) -> Option<T> {
+    let mut path = [0; PATH_BYTES];
+    let mut length = 0;
+    for part in [b"/proc/", DecInt::new(pid).as_bytes(), b"/", name.as_bytes()] {
+        path.get_mut(length..length + part.len())?.copy_from_slice(part);
+        length += part.len();
+    }
+    then(CStr::from_bytes_until_nul(&path).ok()?)
+}
+
+/// Opens a file of a process. Uses rustix because calls through the C library are cancellation points, which takes longer.
+fn open(pid: Pid, name: &str) -> Option<OwnedFd> {
+    with_path(pid, name, |path| fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok())
+}
+
+/// Calls `parse` with the text of a file of a process, which is a few lines of ASCII.
+fn with_numbers<T>(pid: Pid, name: &str, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+    let mut bytes = [MaybeUninit::uninit(); SHORT_BYTES];
+    let (read, _) = io::read(open(pid, name)?, &mut bytes).ok()?;
+    parse(str::from_utf8(read).ok()?)
+}
 
 fn text(pid: Pid, name: &str) -> Option<Vec<u8>> {
-    // `fs::read` asks for the length, which is 0, and then reads in small pieces.
-    let mut file = File::open(format!("/proc/{pid}/{name}")).ok()?;
-    let mut usual = [0; USUAL_BYTES];
-    let mut length = file.read(&mut usual).ok()?;
-    let mut bytes = usual[..length].to_vec();
-    // The system fills what it is given, unless the file ends.
-    while length == bytes.len() && length >= USUAL_BYTES {
-        bytes.resize(2 * length, 0);
-        while length < bytes.len() {
-            let read = file.read(&mut bytes[length..]).ok()?;
-            if read == 0 {
-                break;
-            }
-            length += read;
-        }
+    // `std::fs::read` asks for the length, which is 0, and then reads in small pieces.
+    let file = open(pid, name)?;
+    let mut usual = [MaybeUninit::uninit(); USUAL_BYTES];
+    let (read, _) = io::read(&file, &mut usual).ok()?;
+    let mut bytes = read.to_vec();
+    // The system fills the buffer unless the file ends.
+    if bytes.len() == USUAL_BYTES {
+        File::from(file).read_to_end(&mut bytes).ok()?;
     }
-    bytes.truncate(length);
     Some(bytes)
 }
 
+/// The target of a link of a process.
 fn link(pid: Pid, name: &str) -> Option<String> {
-    let path = fs::read_link(format!("/proc/{pid}/{name}")).ok()?;
-    Some(path.into_os_string().into_string().unwrap_or_else(|path| path.to_string_lossy().into_owned()))
+    let mut bytes = [MaybeUninit::uninit(); SHORT_BYTES];
+    let (path, _) = with_path(pid, name, |link| fs::readlinkat_raw(CWD, link, &mut bytes).ok())?;
+    if path.len() < SHORT_BYTES {
+        return Some(lossy(path.to_vec()));
+    }
+    let path = with_path(pid, name, |link| fs::readlinkat(CWD, link, Vec::new()).ok())?;
+    Some(lossy(path.into_bytes()))
+}
+
+/// Converts bytes to text; bytes that are not UTF-8 become replacement characters.
+pub(crate) fn lossy(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 /// The path of the program that the process executes.
@@ -68,26 +105,24 @@ fn number(text: &str, key: &str) -> Option<u64> {
 }
 
 fn lines(pid: Pid, name: &str) -> Option<String> {
-    let lossy = |error: FromUtf8Error| String::from_utf8_lossy(error.as_bytes()).into_owned();
-    text(pid, name).map(|bytes| String::from_utf8(bytes).unwrap_or_else(lossy))
+    text(pid, name).map(lossy)
 }
 
-/// The most memory that the program which the process executes had resident, in bytes.
+/// Peak resident memory of the program that the process executes, in bytes.
 pub(crate) fn peak_bytes(pid: Pid) -> Option<u64> {
     Some(number(&lines(pid, "status")?, "VmHWM:")? * 1024)
 }
 
-/// A variable of the environment that the program began with.
+/// The value of a variable in the environment that the program started with.
 pub(crate) fn variable(pid: Pid, name: &str) -> Option<String> {
     let environment = lines(pid, "environ")?;
-    let value = |entry: &str| Some(entry.strip_prefix(name)?.strip_prefix('=')?.to_owned());
-    environment.split('\0').find_map(value)
+    environment.split('\0').find_map(|entry| Some(entry.strip_prefix(name)?.strip_prefix('=')?.to_owned()))
 }
 
 /// The files that the process has open.
 pub(crate) fn open_files(pid: Pid) -> Vec<PathBuf> {
-    let open = fs::read_dir(format!("/proc/{pid}/fd"));
-    open.into_iter().flatten().flatten().filter_map(|entry| fs::read_link(entry.path()).ok()).collect()
+    let open = std::fs::read_dir(format!("/proc/{pid}/fd"));
+    open.into_iter().flatten().flatten().filter_map(|entry| std::fs::read_link(entry.path()).ok()).collect()
 }
 
 /// The process that traces another one.
@@ -96,57 +131,63 @@ pub(crate) fn tracer_of(pid: Pid) -> Option<Pid> {
     Pid::try_from(tracer).ok().filter(|&tracer| tracer > 0)
 }
 
-/// A process for people: its number and its name.
+/// Number and name of a process, for messages.
 pub(crate) fn described(pid: Pid) -> String {
     stat(pid).map_or_else(|| pid.to_string(), |stat| format!("{pid} ({})", stat.name))
 }
 
 /// The working directory of the process.
-pub(crate) fn directory(pid: Pid) -> Option<PathBuf> {
-    fs::read_link(format!("/proc/{pid}/cwd")).ok()
+pub(crate) fn directory(pid: Pid) -> Option<String> {
+    link(pid, "cwd")
 }
 
 /// The process that a thread belongs to, and the parent of that process.
 pub(crate) fn family(thread: Pid) -> Option<(Pid, Pid)> {
     let status = lines(thread, "status")?;
-    let pid = |key| number(&status, key).and_then(|number| Pid::try_from(number).ok());
-    Some((pid("Tgid:")?, pid("PPid:")?))
+    let (process, parent) = (number(&status, "Tgid:")?, number(&status, "PPid:")?);
+    Some((Pid::try_from(process).ok()?, Pid::try_from(parent).ok()?))
 }
 
-/// What `stat` says of a process: who it is, and what it counts without its children.
+/// The fields of `/proc/PID/stat`: identity of a process, and its counters without its children.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Stat {
-    /// The name of its program, or what it calls itself.
-    pub(crate) name: String,
+    /// The name of its program, unless it renamed itself.
+    pub(crate) name: Arc<str>,
     pub(crate) parent: Pid,
     pub(crate) minor_faults: u64,
     pub(crate) major_faults: u64,
     pub(crate) user_ticks: u64,
     pub(crate) system_ticks: u64,
     pub(crate) threads: u64,
-    /// Since the machine started.
+    /// Start time since the machine booted.
     pub(crate) began_ticks: u64,
     pub(crate) resident_pages: u64,
-    /// Where its stack begins and its arguments lie; 0 if the system does not tell.
+    /// Addresses of its stack and of its arguments; 0 if the system hides them.
     pub(crate) stack: u64,
     pub(crate) arguments: u64,
 }
 
 impl Stat {
-    /// Whether its program is named as shells are, which leave processes behind that run in the background.
+    /// Whether its program has the name of a shell. Shells leave background processes behind.
     pub(crate) fn is_shell(&self) -> bool {
         self.name.ends_with("sh")
     }
 }
 
-/// Who a process is, and what it counts.
+/// Reads `/proc/PID/stat`.
 pub(crate) fn stat(pid: Pid) -> Option<Stat> {
-    let stat = lines(pid, "stat")?;
-    let (name, fields) = stat.rsplit_once(')')?;
-    let name = name.split_once('(')?.1.to_owned();
+    let mut bytes = [MaybeUninit::uninit(); USUAL_BYTES];
+    let (stat, _) = io::read(open(pid, "stat")?, &mut bytes).ok()?;
+    // The name is in parentheses and may contain some.
+    let from = stat.iter().position(|&byte| byte == b'(')? + 1;
+    let to = stat.iter().rposition(|&byte| byte == b')')?;
+    let name = String::from_utf8_lossy(stat.get(from..to)?).into();
     // `man proc_pid_stat` counts from 1; the state, which follows the name, is the third.
-    let mut of = fields.trim_ascii().split(' ').zip(3..);
-    let mut field = |number: u32| of.find(|&(_, at)| at == number)?.0.parse::<u64>().ok();
+    let mut of = stat[to + 1..].trim_ascii().split(|&byte| byte == b' ').zip(3..);
+    let mut field = |number: u32| {
+        let (digits, _) = of.find(|&(_, at)| at == number)?;
+        str::from_utf8(digits).ok()?.parse::<u64>().ok()
+    };
     Some(Stat {
         name,
         parent: Pid::try_from(field(4)?).ok()?,
@@ -162,23 +203,23 @@ pub(crate) fn stat(pid: Pid) -> Option<Stat> {
     })
 }
 
-/// What `status` says of a process that `stat` does not.
+/// Facts of `/proc/PID/status` that `stat` lacks.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Status {
-    /// As [`peak_bytes`].
+    /// See [`peak_bytes`].
     pub(crate) peak_bytes: Option<u64>,
     pub(crate) voluntary_switches: Option<u64>,
     pub(crate) involuntary_switches: Option<u64>,
 }
 
 impl Status {
-    /// What is resident now as the peak, and nothing else.
+    /// Takes the memory resident now as the peak; the rest is unknown.
     pub(crate) fn small(stat: &Stat) -> Self {
         Status { peak_bytes: Some(stat.resident_pages * system::page_bytes()), ..Status::default() }
     }
 }
 
-/// The peak of a process, and how often its first thread was not running.
+/// The peak of a process, and the context switches of its first thread.
 pub(crate) fn status(pid: Pid) -> Status {
     let Some(status) = lines(pid, "status") else { return Status::default() };
     Status {
@@ -188,7 +229,7 @@ pub(crate) fn status(pid: Pid) -> Status {
     }
 }
 
-/// Bytes that a process, and all children that it waited for, read from devices and wrote to them.
+/// Bytes that a process and the children it waited for read from and wrote to devices.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Transferred {
     read: u64,
@@ -196,12 +237,12 @@ pub(crate) struct Transferred {
 }
 
 impl Transferred {
-    /// Both together.
+    /// The sum of both.
     pub(crate) fn plus(self, other: Transferred) -> Self {
         Transferred { read: self.read + other.read, written: self.written + other.written }
     }
 
-    /// What is left without the children, as far as both are known: read and written.
+    /// Bytes read and written without the children, where both are known.
     pub(crate) fn without(all: Option<Self>, children: Option<Self>) -> [Option<u64>; 2] {
         let both = all.zip(children);
         [
@@ -211,71 +252,87 @@ impl Transferred {
     }
 }
 
-/// Bytes that a process transferred, with the children that it waited for.
+/// Bytes that a process and the children it waited for transferred.
 pub(crate) fn transferred(pid: Pid) -> Option<Transferred> {
-    let io = lines(pid, "io")?;
-    Some(Transferred { read: number(&io, "read_bytes:")?, written: number(&io, "write_bytes:")? })
+    with_numbers(pid, "io", |io| {
+        Some(Transferred { read: number(io, "read_bytes:")?, written: number(io, "write_bytes:")? })
+    })
 }
 
 /// The threads of a process.
 fn threads(pid: Pid) -> impl Iterator<Item = Pid> {
-    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// The processes that a process started and that are there. `is_single`: it has one thread, so that nobody has to ask for them.
+/// The living children of a process. With `is_single`, its first thread is the only one, which saves listing its threads.
 pub(crate) fn children(pid: Pid, is_single: bool) -> Vec<Pid> {
-    let of = |thread: Pid| lines(pid, &format!("task/{thread}/children")).unwrap_or_default();
-    let words = if is_single { of(pid) } else { threads(pid).map(of).collect() };
+    let words = if is_single {
+        children_of_thread(pid, pid)
+    } else {
+        threads(pid).map(|thread| children_of_thread(pid, thread)).collect()
+    };
     words.split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
-/// As [`waiting_ns`], of all threads of a process that has used `cpu_ns`. Nothing tells it of threads that have ended: it is
-/// unknown if those that are there did not use all of that time.
-pub(crate) fn waiting_of_all(pid: Pid, threads_now: u64, cpu_ns: Option<u64>) -> Option<u64> {
-    /// Both clocks go on between two questions; and a share of the time for each.
+/// The numbers of the living children that a thread started, with a space after each.
+fn children_of_thread(pid: Pid, thread: Pid) -> String {
+    lines(pid, &format!("task/{thread}/children")).unwrap_or_default()
+}
+
+/// Like [`waiting_ns`], for all threads of a process that used `cpu_ns`. The system forgets threads that have ended, so the
+/// result is `None` if the living threads did not use all of `cpu_ns`. `first` is the open schedule of the first thread, if any.
+pub(crate) fn waiting_of_all(pid: Pid, threads_now: u64, cpu_ns: Option<u64>, first: Option<Schedule>) -> Option<u64> {
+    /// Tolerance between the two clocks, which are read one after the other: absolute, and as a share of the time.
     const SLACK_NS: u64 = 200_000;
     const SLACK_SHARE: u64 = 100;
-    let (mut waiting, mut ran) = (0u64, 0u64);
-    let all: Vec<Pid> = if threads_now == 1 { vec![pid] } else { threads(pid).collect() };
-    for thread in all {
-        let [ran_ns, waiting_ns] = schedule(pid, thread)?;
-        (ran, waiting) = (ran.saturating_add(ran_ns), waiting.saturating_add(waiting_ns));
+    let (mut ran, mut waiting) = (0u64, 0u64);
+    if threads_now == 1 {
+        [ran, waiting] = first.or_else(|| Schedule::of(pid))?.times()?;
+    } else {
+        for thread in threads(pid) {
+            let [ran_ns, waiting_ns] = Schedule::of_thread(pid, thread)?.times()?;
+            (ran, waiting) = (ran.saturating_add(ran_ns), waiting.saturating_add(waiting_ns));
+        }
     }
     let cpu_ns = cpu_ns?;
     (cpu_ns.saturating_sub(ran) <= SLACK_NS.max(cpu_ns / SLACK_SHARE)).then_some(waiting)
 }
 
-/// How long a thread ran, and how long it could have run and had no processor, in nanoseconds.
-pub(crate) fn schedule(pid: Pid, thread: Pid) -> Option<[u64; 2]> {
-    let schedule =
-        if pid == thread { lines(pid, "schedstat") } else { lines(pid, &format!("task/{thread}/schedstat")) }?;
-    let mut numbers = schedule.split_whitespace().map_while(|word| word.parse::<u64>().ok());
-    let (ran, waiting, turns) = (numbers.next()?, numbers.next()?, numbers.next()?);
-    // It counts its turns; a system that does not account for this says 0.
-    (turns > 0).then_some([ran, waiting])
-}
+/// An open `schedstat` file: the time that a thread ran, and the time that it was runnable without a processor.
+pub(crate) struct Schedule(OwnedFd);
 
-/// How long a thread could have run, but had no processor.
-pub(crate) fn waiting_ns(thread: Pid) -> Option<u64> {
-    schedule(thread, thread).map(|[_, waiting]| waiting)
-}
-
-/// Tells how long the thread that made this could have run, but had no processor.
-pub(crate) struct OwnWaiting(Option<File>);
-
-impl OwnWaiting {
-    pub(crate) fn new() -> Self {
-        OwnWaiting(File::open("/proc/thread-self/schedstat").ok())
+impl Schedule {
+    /// The schedule of the first thread of a process.
+    pub(crate) fn of(pid: Pid) -> Option<Self> {
+        open(pid, "schedstat").map(Schedule)
     }
 
-    /// In nanoseconds; always the same if the system does not tell.
-    pub(crate) fn ns(&self) -> u64 {
-        let mut bytes = [0; 64];
-        let length = self.0.as_ref().and_then(|file| file.read_at(&mut bytes, 0).ok()).unwrap_or(0);
-        let text = std::str::from_utf8(&bytes[..length]).unwrap_or("");
-        text.split_whitespace().nth(1).and_then(|word| word.parse().ok()).unwrap_or(0)
+    fn of_thread(pid: Pid, thread: Pid) -> Option<Self> {
+        if pid == thread { Self::of(pid) } else { open(pid, &format!("task/{thread}/schedstat")).map(Schedule) }
     }
+
+    /// The schedule of the calling thread.
+    pub(crate) fn own() -> Option<Self> {
+        let file = fs::open(c"/proc/thread-self/schedstat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        file.ok().map(Schedule)
+    }
+
+    /// Both times until now, in nanoseconds; `None` if the thread is gone or the system does not account for this.
+    pub(crate) fn times(&self) -> Option<[u64; 2]> {
+        let mut bytes = [MaybeUninit::uninit(); SHORT_BYTES];
+        let (read, _) = io::pread(&self.0, &mut bytes, 0).ok()?;
+        let text = str::from_utf8(read).ok()?;
+        let mut numbers = text.split_ascii_whitespace().map_while(|word| word.parse::<u64>().ok());
+        let (ran, waiting, turns) = (numbers.next()?, numbers.next()?, numbers.next()?);
+        // The number of time slices is 0 on a system that does not account for this.
+        (turns > 0).then_some([ran, waiting])
+    }
+}
+
+/// Time that the first thread of a process was runnable without a processor, in nanoseconds.
+pub(crate) fn waiting_ns(pid: Pid) -> Option<u64> {
+    Schedule::of(pid)?.times().map(|[_, waiting]| waiting)
 }
 
 /// The memory of a process at a moment, in bytes.
@@ -283,46 +340,50 @@ impl OwnWaiting {
 pub(crate) struct Memory {
     /// Pages that several processes share are divided among them.
     pub(crate) proportional: u64,
-    /// In full.
+    /// Shared pages count in full.
     pub(crate) resident: u64,
-    /// The part of that in pages of files, such as code: processes that execute the same program share them. Systems before
-    /// Linux 5.3 do not say.
+    /// The part of `proportional` in pages of files, such as code, which processes that execute the same program share. `None`
+    /// before Linux 5.3.
     pub(crate) of_files: Option<u64>,
 }
 
-/// The memory of a process, or nothing if the system does not say how it is shared.
+/// The memory of a process, or `None` if the system does not say how it is shared.
 pub(crate) fn memory(pid: Pid) -> Option<Memory> {
     let rollup = lines(pid, "smaps_rollup")?;
-    let bytes = |key| number(&rollup, key).map(|kib| kib * 1024);
-    Some(Memory { proportional: bytes("Pss:")?, resident: bytes("Rss:")?, of_files: bytes("Pss_File:") })
+    let [proportional, resident, of_files] =
+        ["Pss:", "Rss:", "Pss_File:"].map(|key| number(&rollup, key).map(|kib| kib * 1024));
+    Some(Memory { proportional: proportional?, resident: resident?, of_files })
 }
 
-/// The memory of a process in bytes, where shared pages count in full.
+/// Resident memory of a process in bytes; shared pages count in full.
 pub(crate) fn resident_bytes(pid: Pid) -> Option<u64> {
     let status = lines(pid, "status")?;
     Some(number(&status, "VmRSS:")? * 1024)
 }
 
-/// Whether a program that has the rights of its owner or group runs without them.
+/// Whether a setuid or setgid program runs without the rights of its owner or group.
 pub(crate) fn has_lost_rights(pid: Pid, executable: &str) -> bool {
-    let (Ok(file), Some(status)) = (fs::metadata(executable), lines(pid, "status")) else { return false };
-    let effective = |key| {
-        let line = status.lines().find_map(|line| line.strip_prefix(key))?;
-        line.split_whitespace().nth(1)?.parse::<u32>().ok()
-    };
-    let lacks = |bit: u32, key, of_file: u32| file.mode() & bit != 0 && effective(key).is_some_and(|id| id != of_file);
-    lacks(libc::S_ISUID, "Uid:", file.uid()) || lacks(libc::S_ISGID, "Gid:", file.gid())
+    let (Ok(file), Some(status)) = (std::fs::metadata(executable), lines(pid, "status")) else { return false };
+    [(libc::S_ISUID, "Uid:", file.uid()), (libc::S_ISGID, "Gid:", file.gid())]
+        .into_iter()
+        .any(|(bit, key, of_file)| file.mode() & bit != 0 && effective_id(&status, key).is_some_and(|id| id != of_file))
 }
 
-/// How often the system killed a process because memory ran out.
+/// The effective user or group in the text of `/proc/PID/status`.
+fn effective_id(status: &str, key: &str) -> Option<u32> {
+    let line = status.lines().find_map(|line| line.strip_prefix(key))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Number of processes that the system has killed because memory ran out.
 pub(crate) fn kills() -> Option<u64> {
-    let text = fs::read_to_string("/proc/vmstat").ok()?;
+    let text = std::fs::read_to_string("/proc/vmstat").ok()?;
     number(&text, "oom_kill ")
 }
 
-/// Memory of the machine in bytes. Not by `sysinfo`: containers give their limit here.
+/// Memory of the machine in bytes. Unlike `sysinfo`, this file gives the limit of a container.
 pub(crate) fn memory_of_machine() -> Option<u64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     Some(number(&text, "MemTotal:")? * 1024)
 }
 

@@ -1,21 +1,21 @@
-//! Recordings of heaps that traced processes write.
+//! Heap recordings that recorded processes write.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use barrow_writer::Usage;
 
 use crate::files;
 use crate::system::Pid;
 
-/// The bytes that a recording begins with, and where its unique identifier is.
+/// The first bytes of a recording, and the range of its unique identifier.
 const MAGIC: [u8; 8] = [0x89, 0x42, 0x52, 0x57, 0x0d, 0x0a, 0x1a, 0x0a];
 const UUID: std::ops::Range<usize> = 32..48;
-/// The variable that names the recording of a program that records itself.
+/// The variable with the path of the recording of a program that records itself.
 const VARIABLE: &str = "BARROW_OUT";
 
-/// A process that used less and wrote nothing to a device has hardly begun: it is not asked for its files.
+/// Processor time below which a process that wrote nothing to a device is not checked for a recording.
 const FEWEST_NS: u64 = 2_000_000;
 
 /// Whether a process may have written a recording.
@@ -24,17 +24,18 @@ pub(crate) fn is_possible(used: &Usage) -> bool {
     used.written_bytes != Some(0) || processor_ns.is_none_or(|ns| ns >= FEWEST_NS)
 }
 
-/// A recording of a heap.
+/// A heap recording.
 pub(crate) struct Heap {
     pub(crate) uuid: [u8; 16],
     pub(crate) path: String,
 }
 
-/// The recording that a process wrote, which is about to end: a file that it has open, or that its environment names.
+/// The recording that an ending process wrote: a file that it has open or that its environment names.
 pub(crate) fn written_by(pid: Pid) -> Option<Heap> {
-    let is_recording = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "barrow");
-    let open = files::open_files(pid).into_iter().filter(is_recording).find_map(|path| recording(&path));
-    open.or_else(|| recording(&files::directory(pid)?.join(files::variable(pid, VARIABLE)?)))
+    let mut open = files::open_files(pid);
+    open.retain(|path| path.extension().is_some_and(|extension| extension == "barrow"));
+    let open = open.iter().find_map(|path| recording(path));
+    open.or_else(|| recording(&fs::read_link(format!("/proc/{pid}/cwd")).ok()?.join(files::variable(pid, VARIABLE)?)))
 }
 
 /// The recording at `path`, if there is one.

@@ -1,5 +1,5 @@
-//! What is written: shared by the thread that traces and the one that samples. After an error nothing more is written, and
-//! the command goes on.
+//! The recording being written, shared by the threads that trace and sample. After an error nothing more is written, and the
+//! command continues.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
 use barrow_writer::{ProcessDescription, ProcessEnd, ProcessId, ProgramDescription, Usage, Word, Writer, WriterError};
+use foldhash::fast::RandomState;
 
 use crate::files::{self, Program};
 use crate::options::{Options, Via};
@@ -14,25 +15,25 @@ use crate::system::{self, Pid};
 
 /// The recording while it is written.
 pub(crate) struct Ledger {
-    /// Until the recording is finished.
+    /// `None` once the recording is finished.
     writer: RwLock<Option<Writer>>,
     options: Options,
     began: Instant,
     has_news: AtomicBool,
     failure: Mutex<Option<WriterError>>,
-    living: Mutex<HashMap<Pid, Living>>,
+    living: Mutex<HashMap<Pid, Living, RandomState>>,
 }
 
-/// A process that runs, as the thread that samples memory sees it.
+/// A running process as the sampler sees it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Living {
     pub(crate) process: ProcessId,
     pub(crate) parent: Option<Pid>,
-    /// It has executed nothing yet: perhaps it uses the memory of its parent.
+    /// It has executed nothing yet, so it may share the memory of its parent.
     pub(crate) is_copy: bool,
-    /// Its parent waits until it executes something or ends, and it uses the memory of that.
+    /// It was started by `vfork`: it uses the memory of its parent, which waits until it executes a program or ends.
     pub(crate) is_borrowing: bool,
-    /// The most memory that was resident in a sample, and processor time in the last one.
+    /// The largest resident memory of all samples, and the processor time in the last one.
     pub(crate) peak_bytes: Option<u64>,
     pub(crate) cpu_ns: Option<u64>,
 }
@@ -41,9 +42,9 @@ pub(crate) struct Living {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Begun {
     pub(crate) pid: Pid,
-    /// What started it, and which process of the recording that is.
+    /// The process that started it, and its number in the recording.
     pub(crate) parent: Option<(Pid, Option<ProcessId>)>,
-    /// As in [`Living`].
+    /// See [`Living::is_borrowing`].
     pub(crate) is_borrowing: bool,
 }
 
@@ -59,7 +60,7 @@ impl Ledger {
             began: Instant::now(),
             has_news: AtomicBool::new(false),
             failure: Mutex::new(None),
-            living: Mutex::new(HashMap::new()),
+            living: Mutex::default(),
         }
     }
 
@@ -71,7 +72,7 @@ impl Ledger {
         i64::try_from(self.began.elapsed().as_nanos()).unwrap_or(i64::MAX)
     }
 
-    /// Does something with the writer unless it failed before.
+    /// Calls `rows` with the writer, unless an earlier call failed.
     fn write<T>(&self, rows: impl FnOnce(&Writer) -> Result<T, WriterError>) -> Option<T> {
         if lock(&self.failure).is_some() {
             return None;
@@ -81,7 +82,7 @@ impl Ledger {
         rows(writer.as_ref()?).map_err(|error| *lock(&self.failure) = Some(error)).ok()
     }
 
-    /// What is known of the recording as a whole.
+    /// Writes the facts about the recording as a whole.
     pub(crate) fn facts(&self, command: &str, via: Via) {
         let command = self.options.redacted(command);
         let [host, _] = system::names();
@@ -110,7 +111,7 @@ impl Ledger {
         self.write(|writer| writer.own_fact(key, value));
     }
 
-    /// A process began: its number, and that of its parent.
+    /// Records that a process began. Returns its number in the recording.
     pub(crate) fn begin(&self, time_ns: i64, begun: Begun) -> Option<ProcessId> {
         let Begun { pid, parent, is_borrowing } = begun;
         let described = ProcessDescription {
@@ -126,7 +127,7 @@ impl Ledger {
         Some(process)
     }
 
-    /// A process has executed something.
+    /// Records for the sampler that a process executed a program.
     pub(crate) fn executed(&self, pid: Pid) {
         if let Some(living) = lock(&self.living).get_mut(&pid) {
             (living.is_copy, living.is_borrowing, living.peak_bytes) = (false, false, None);
@@ -166,12 +167,12 @@ impl Ledger {
         self.write(|writer| writer.process_memory(time_ns, bytes));
     }
 
-    /// A process is there no longer, or is not traced any more. Returns what samples saw of it.
+    /// Removes a process that ended or is no longer traced. Returns its last state, with its samples.
     pub(crate) fn forget(&self, pid: Pid) -> Option<Living> {
         lock(&self.living).remove(&pid)
     }
 
-    /// A sample of a process: what is resident, and its processor time.
+    /// Adds a sample of a process: its resident memory and its processor time.
     pub(crate) fn seen(&self, pid: Pid, resident_bytes: u64, cpu_ns: Option<u64>) {
         if let Some(living) = lock(&self.living).get_mut(&pid) {
             living.peak_bytes = living.peak_bytes.max(Some(resident_bytes));
@@ -183,7 +184,7 @@ impl Ledger {
         lock(&self.living).iter().map(|(&pid, &living)| (pid, living)).collect()
     }
 
-    /// Writes what waits, if anything does.
+    /// Writes pending rows, if there are any.
     pub(crate) fn flush(&self) {
         if self.has_news.swap(false, Ordering::Relaxed) {
             self.write(Writer::flush);
@@ -191,7 +192,7 @@ impl Ledger {
         }
     }
 
-    /// Ends the recording; nothing is written from then on. Returns what went wrong.
+    /// Ends the recording; nothing is written afterwards. Returns the error, if there was one.
     pub(crate) fn finish(&self) -> Option<WriterError> {
         let writer = self.writer.write().unwrap_or_else(PoisonError::into_inner).take();
         let failure = lock(&self.failure).take();

@@ -1,9 +1,9 @@
-//! Follows a command and all processes that it starts by their calls: a filter of the system holds each call to execute a program
-//! and each to end until the recorder has seen it. Nothing stops otherwise, and programs that trace others work as ever.
+//! Follows a command and all processes that it starts by their system calls: a seccomp filter holds each call that executes a
+//! program or ends a process until the recorder has seen it. Processes are not stopped otherwise, so tracers work as usual.
 //!
-//! Neither forks nor statuses are heard of in this way. A process is known once it executes something, starts something that
-//! does, ends, or is found among the children of another when memory is sampled; its descriptor tells that it ended, and, where
-//! the system knows that, how, and whether its parent took notice.
+//! The filter reports neither forks nor exit statuses. A process is known once it executes a program, starts a process that
+//! does, ends, or is found among the children of another when memory is sampled. Its pidfd reports that it ended and, where the
+//! system supports it, its status and whether its parent waited for it.
 
 pub(crate) mod ends;
 pub(crate) mod execution;
@@ -20,8 +20,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use barrow_writer::{ProcessEnd, Usage, Word};
+use foldhash::fast::RandomState;
 
-use crate::files::{self, OwnWaiting, Program, Stat, Transferred};
+use crate::files::{self, Program, Schedule, Stat, Transferred};
 use crate::heaps;
 use crate::kills::Kills;
 use crate::ledger::{Begun, Ledger};
@@ -35,25 +36,28 @@ use programs::{Present, Programs};
 use usage::{began_ns, used, used_as_copy};
 use watched::{Last, Looks, Pending, Watched};
 
-/// Ends are heard of together: each look takes time, and a process that ends with a call tells when by that.
+/// Interval between two looks for ended processes. Each look costs time, and the call that ends a process already gives the time.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(4);
-/// Whether all is over is looked up at least this often.
+/// Longest wait for an end before the thread checks whether the recording is over.
 const MOST_PATIENCE: Duration = Duration::from_secs(1);
-/// If the end of a process is heard of within this time after its last call, the call was its end; otherwise its memory took so
-/// long to be given back.
+/// Longest time from the last call of a process to the report of its end for which the call counts as the end. Beyond that,
+/// the system took long to free its memory, and the report counts.
 const SHORT_END_NS: i64 = 8_000_000;
-/// A call to execute that was not followed by another one in this time has succeeded or failed, and its process tells which.
+/// Time after which a call to execute has certainly succeeded or failed; the process shows which.
 const SETTLED_NS: i64 = 20_000_000;
-/// Ancestors that are looked for, of a process of which nothing was known.
+/// Largest number of processes for which `schedstat` stays open from their first program to their next call, which saves
+/// 3 µs each.
+const MOST_OPEN_SCHEDULES: usize = 256;
+/// Largest number of unknown ancestors that are looked up for a new process.
 const MOST_ANCESTORS: usize = 64;
 
-/// All processes that are watched, for the threads that hear of calls and of ends.
+/// The state shared by the threads that receive calls and ends.
 pub(crate) struct Watch {
     ledger: Arc<Ledger>,
     ends: Ends,
-    /// Parents that take notice of an end are heard of.
+    /// The system reports that a parent waited for a process.
     are_noticed: bool,
-    /// Programs do not get the rights of their owners.
+    /// Setuid and setgid programs run without the rights of their owners.
     is_without_new_rights: bool,
     root: Pid,
     tree: Mutex<Tree>,
@@ -63,20 +67,20 @@ pub(crate) struct Watch {
 
 #[derive(Default)]
 struct Tree {
-    processes: HashMap<Pid, Watched>,
-    keys: HashMap<u64, Pid>,
-    next_key: u64,
-    /// A program that asked for a listener of its own, which it does not get.
+    processes: HashMap<Pid, Watched, RandomState>,
+    /// Processes that began.
+    begun: u32,
+    /// The first program that asked for a seccomp listener, which it was refused.
     wants_listener: Option<String>,
     kills: Option<Kills>,
-    /// Programs that ran without the rights of their owners.
+    /// Setuid and setgid programs that ran without the rights of their owners.
     without_rights: Vec<String>,
-    /// How often no more files could be opened, so that something of a process is not known.
+    /// Number of processes that are recorded incompletely because the limit of open files was reached.
     unwatched: u64,
 }
 
 impl Tree {
-    /// Whether a process is known, and not known to have ended.
+    /// Whether a process is known and has not ended as far as known.
     fn runs(&self, process: Pid) -> bool {
         self.processes.get(&process).is_some_and(|known| known.last.is_none() && known.ended_ns.is_none())
     }
@@ -106,10 +110,10 @@ impl Watch {
         self.tree.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers the calls of all processes until none is left.
+    /// Answers the calls of all processes until no process is left.
     pub(crate) fn hear_calls(&self, listener: &mut Listener) {
         while let Some(request) = listener.receive() {
-            // A process that has ended tells nothing, so all is written before.
+            // Nothing can be read from a process that has ended, so everything is read before the answer.
             if let Some(seen) = self.look_at(&request) {
                 self.take(seen);
             }
@@ -117,7 +121,7 @@ impl Watch {
         }
     }
 
-    /// What has to be known before a call goes on.
+    /// Reads all facts that must be known before a call continues.
     fn look_at(&self, request: &Request) -> Option<Seen> {
         let time_ns = self.ledger.now();
         let (process, descriptor) = self.process_of(request.thread)?;
@@ -128,18 +132,18 @@ impl Watch {
             },
             None => None,
         };
-        // It may have been killed meanwhile.
+        // It may have been killed in the meantime.
         let stat = files::stat(process)?;
-        let (named, has_program) = self.meet(process, &stat, descriptor, time_ns);
+        let Met { named, has_program, schedule } = self.meet(process, &stat, descriptor, time_ns);
         let present = named.map(|named| self.programs().present(process, named));
         let call = match Execution::read(process, request) {
             Some(execution) => {
-                let directory = files::directory(process).map(|path| path.to_string_lossy().into_owned());
+                let directory = files::directory(process);
                 Call::Execute { execution, directory }
             }
             None if is_end(request) => Call::End { status: request.arguments[0] as u8 },
             None => {
-                // Another recording finds a way of its own, and says so.
+                // `barrow record` itself falls back to ptrace and says so.
                 let name = files::executable(process);
                 if name != files::executable(std::process::id() as Pid) {
                     self.tree().wants_listener.get_or_insert(name.unwrap_or_else(|| "a program".to_owned()));
@@ -149,7 +153,7 @@ impl Watch {
         };
         let is_end = matches!(call, Call::End { .. });
         let is_asked_for_all = is_end || has_program;
-        let used = if is_asked_for_all { used(process, &stat) } else { used_as_copy(process, &stat) };
+        let used = if is_asked_for_all { used(process, &stat, schedule) } else { used_as_copy(process, &stat) };
         let transferred = if is_asked_for_all { files::transferred(process) } else { None };
         let with_children = Transferred::without(transferred, Some(Transferred::default()));
         let may_have_heap = heaps::is_possible(&Usage { written_bytes: with_children[1], ..used });
@@ -157,33 +161,36 @@ impl Watch {
         Some(Seen { process, time_ns, stat, used, transferred, present, heap, call })
     }
 
-    /// Makes a copy of a known process known that executes its first program, which is what most processes do, and asks the
-    /// system for less than otherwise. Gives the descriptor back if it is another process, or makes another call.
+    /// Registers a fork of a known process that executes its first program. This is the common case, and needs fewer queries than
+    /// others. Returns the descriptor if the process or the call is of another kind.
     fn meet_copy(&self, process: Pid, descriptor: OwnedFd, request: &Request, time_ns: i64) -> Option<OwnedFd> {
         let Some(execution) = Execution::read(process, request) else { return Some(descriptor) };
         let mut tree = self.tree();
         let parent = ends::parent(&descriptor).filter(|&parent| tree.runs(parent));
-        // It looks as its parent until it executes something.
+        // It looks like its parent until it executes a program.
         let Some((parent, before)) = parent.and_then(|parent| Some((parent, self.looks_of(&mut tree, parent)?))) else {
             return Some(descriptor);
         };
-        let directory = files::directory(process).map(|path| path.to_string_lossy().into_owned());
-        // It has done nothing but run or wait for its turn, unless it slept before it executes something.
-        let times = files::schedule(process, process);
+        let directory = files::directory(process);
+        // Since it began it has only run or been runnable, unless it slept before this call.
+        let schedule = Schedule::of(process);
+        let times = schedule.as_ref().and_then(Schedule::times);
         let cpu_ns = times.map(|[ran_ns, _]| ran_ns).or_else(|| system::processor_ns(process));
         let waiting_ns = times.map_or(0, |[_, waiting_ns]| waiting_ns);
         let since_ns = i64::try_from(cpu_ns.unwrap_or(0).saturating_add(waiting_ns)).unwrap_or(0);
         let began_ns = time_ns.saturating_sub(since_ns);
         self.begin_at(&mut tree, process, began_ns, None, Some(descriptor), Some(parent));
-        // How that divides is not asked: the rest of what the process uses has the difference.
+        // User and system time are not divided here: the later usage of the process contains the difference.
         let used = Usage { user_ns: cpu_ns, ..Usage::default() };
+        let are_few = tree.processes.len() <= MOST_OPEN_SCHEDULES;
         if let Some(known) = tree.processes.get_mut(&process) {
             known.pending = Some(Pending { time_ns, execution, directory, used, before });
+            known.schedule = schedule.filter(|_| are_few);
         }
         None
     }
 
-    /// What a process looks like with its present program.
+    /// The looks of a process with its present program.
     fn looks_of(&self, tree: &mut Tree, process: Pid) -> Option<Looks> {
         self.settle_early(tree, process);
         let known = tree.processes.get_mut(&process)?;
@@ -197,28 +204,22 @@ impl Watch {
         self.programs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a process known that makes a call. Returns the program that its last call named, if nobody knows yet whether it
-    /// executes that, and whether it executed any.
-    fn meet(
-        &self,
-        process: Pid,
-        stat: &Stat,
-        descriptor: Option<OwnedFd>,
-        now_ns: i64,
-    ) -> (Option<Option<String>>, bool) {
+    /// Registers the process of a call.
+    fn meet(&self, process: Pid, stat: &Stat, descriptor: Option<OwnedFd>, now_ns: i64) -> Met {
         let mut tree = self.tree();
         self.know(&mut tree, process, stat, descriptor, now_ns);
-        let Some(known) = tree.processes.get(&process) else { return (None, false) };
+        let Some(known) = tree.processes.get_mut(&process) else { return Met::default() };
         let named = known.pending.as_ref().map(Pending::named);
-        (named, known.has_program || known.pending.is_some())
+        let has_program = known.has_program || known.pending.is_some();
+        Met { named, has_program, schedule: known.schedule.take() }
     }
 
-    /// The process of a thread that is in a call, with a descriptor if it is not known.
+    /// The process of a thread that waits in a call, with a pidfd if it is unknown.
     fn process_of(&self, thread: Pid) -> Option<(Pid, Option<OwnedFd>)> {
         if self.tree().processes.contains_key(&thread) {
             return Some((thread, None));
         }
-        // The system gives one of processes, and none of other threads than the first.
+        // Only the first thread of a process has a pidfd.
         match ends::descriptor(thread) {
             Ok(descriptor) => Some((thread, Some(descriptor))),
             Err(error) => {
@@ -244,7 +245,7 @@ impl Watch {
                 known.pending = Some(Pending { time_ns, execution, directory, used, before: Looks::of(&stat) });
             }
             Call::End { status } => {
-                // Once it has ended, nothing tells that it started them.
+                // Once it has ended, the system no longer names it as the parent.
                 let started = if stat.is_shell() || !known.has_program || process == self.root {
                     files::children(process, stat.threads == 1)
                 } else {
@@ -270,7 +271,7 @@ impl Watch {
         }
     }
 
-    /// Says of the children of a process that ends which it never waited for.
+    /// Marks the children that an ending process never waited for.
     fn leave_children(&self, tree: &mut Tree, process: Pid) {
         if !self.are_noticed {
             return;
@@ -291,7 +292,7 @@ impl Watch {
         }
     }
 
-    /// Makes a process known, and those that started it, if they are not.
+    /// Registers a process and its ancestors, unless they are known.
     fn know(&self, tree: &mut Tree, process: Pid, stat: &Stat, descriptor: Option<OwnedFd>, now_ns: i64) {
         if self.is_known(tree, process, stat) {
             return;
@@ -304,7 +305,7 @@ impl Watch {
             unknown.push((parent, stat));
             parent = above;
         }
-        // If none above is known, whoever started it is gone: what took it over did not start it.
+        // If no ancestor is known, its parent has ended, and the process that adopted it did not start it.
         let mut parent = if tree.runs(parent) { Some(parent) } else { None };
         if parent.is_some() {
             for (above, stat) in unknown.into_iter().rev() {
@@ -315,10 +316,10 @@ impl Watch {
         self.begin(tree, process, stat, descriptor, parent, now_ns);
     }
 
-    /// Whether a process is known, and not another one that had its number before.
+    /// Whether a process is known. Ends the record of an earlier process with its number.
     fn is_known(&self, tree: &mut Tree, process: Pid, stat: &Stat) -> bool {
         let Some(known) = tree.processes.get(&process) else { return false };
-        // A process that was about to end makes no further call.
+        // A process makes no call after its last one.
         if known.began_ticks.is_none_or(|ticks| ticks == stat.began_ticks) && known.last.is_none() {
             return true;
         }
@@ -339,7 +340,7 @@ impl Watch {
         now_ns: i64,
     ) {
         if let Some(parent) = parent {
-            // The program that it executes is the one that started this process.
+            // The program that the parent executes now is the one that started this process.
             self.settle_early(tree, parent);
         }
         let began_ns = if process == self.root { now_ns } else { began_ns(process, stat, now_ns) };
@@ -357,13 +358,13 @@ impl Watch {
     ) {
         let descriptor = descriptor.map_or_else(|| ends::descriptor(process), Ok);
         if descriptor.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::ESRCH)) {
-            // It ended between two questions, and has made no call; or it was known, and its end has been heard of.
+            // It ended between two queries without a call, or it was known and its end has been reported.
             return;
         }
         let above = parent.map(|parent| (parent, tree.processes.get(&parent).and_then(|parent| parent.id)));
         let id = self.ledger.begin(began_ns, Begun { pid: process, parent: above, is_borrowing: false });
-        tree.next_key += 1;
-        let key = tree.next_key;
+        tree.begun = tree.begun.wrapping_add(1);
+        let key = key(process, tree.begun);
         let watched = descriptor.and_then(|descriptor| self.ends.watch(&descriptor, key).map(|()| descriptor));
         tree.unwatched += u64::from(watched.as_ref().is_err_and(is_for_lack_of_files));
         let descriptor = watched.ok();
@@ -381,27 +382,27 @@ impl Watch {
             last: None,
             seen: None,
             ended_ns: None,
+            schedule: None,
         };
-        tree.keys.insert(key, process);
         tree.processes.insert(process, watched);
         if let Some(parent) = parent.and_then(|parent| tree.processes.get_mut(&parent)) {
             parent.children.push(process);
         }
     }
 
-    /// Writes the program of a process that makes another call, if the one before succeeded.
+    /// Writes the program of a process that makes another call, if its pending call to execute succeeded.
     fn settle(&self, tree: &mut Tree, process: Pid, stat: &Stat, present: Option<Present>) {
         let Some(known) = tree.processes.get_mut(&process) else { return };
         known.began_ticks = Some(stat.began_ticks);
         let now = Looks::of(stat);
-        // Otherwise it failed.
+        // An unchanged process means that the call failed.
         let succeeded = known.pending.take().filter(|pending| pending.before != now);
         known.looks = Some(now);
         let lost = succeeded.and_then(|pending| self.write_program(process, known, pending, present));
         tree.without_rights.extend(lost);
     }
 
-    /// Writes the program of a process whose call to execute it has succeeded, before it makes another one.
+    /// Writes the program of a process whose pending call to execute has succeeded, without waiting for its next call.
     fn settle_early(&self, tree: &mut Tree, process: Pid) {
         let Some(known) = tree.processes.get_mut(&process).filter(|known| known.pending.is_some()) else { return };
         let Some(now) = files::stat(process).as_ref().map(Looks::of) else { return };
@@ -413,7 +414,7 @@ impl Watch {
         }
     }
 
-    /// Writes a program. Returns it if it lost the rights of its owner.
+    /// Writes a program. Returns its path if it runs without the rights of its owner.
     fn write_program(
         &self,
         process: Pid,
@@ -427,7 +428,7 @@ impl Watch {
         let Present { executable, arguments } = present.unwrap_or_else(|| Present::named(pending.named()));
         let arguments = arguments.filter(|now| pending.execution.is_script_with(now));
         let arguments = arguments.unwrap_or(pending.execution.arguments);
-        // The system makes an empty name of none.
+        // The system turns an empty argument list into one empty argument.
         let arguments = if arguments.is_empty() { vec![0] } else { arguments };
         let program = Program { executable, directory: pending.directory, arguments };
         self.ledger.image(pending.time_ns, id, &program, pending.used);
@@ -435,43 +436,46 @@ impl Watch {
         files::has_lost_rights(process, &path).then_some(path)
     }
 
-    /// Hears of ends until all is over.
+    /// Handles the ends of processes until the recording is over.
     pub(crate) fn hear_ends(&self) {
-        let waiting = OwnWaiting::new();
+        let schedule = Schedule::own();
         while !self.is_over.load(Ordering::Relaxed) {
-            let mut before_ns = waiting.ns();
+            let mut before_ns = waited_ns(schedule.as_ref());
             std::thread::sleep(BETWEEN_LOOKS);
             if !self.ends.wait(Duration::ZERO) {
-                before_ns = waiting.ns();
+                before_ns = waited_ns(schedule.as_ref());
                 self.ends.wait(MOST_PATIENCE);
             }
-            // Other programs may use all processors: the ends were when this thread could have gone on.
-            let late_ns = waiting.ns().saturating_sub(before_ns);
+            // While other programs use all processors this thread is late: the ends happened when it became runnable.
+            let late_ns = waited_ns(schedule.as_ref()).saturating_sub(before_ns);
             self.take_news(&mut self.tree(), self.ledger.now().saturating_sub_unsigned(late_ns));
         }
     }
 
-    /// Takes what is to be heard of ends now. `heard_ns`: when these processes had ended, at the latest.
+    /// Handles all pending reports of ends. `heard_ns` is the latest time at which these processes can have ended.
     fn take_news(&self, tree: &mut Tree, heard_ns: i64) {
         loop {
             let news = self.ends.news();
-            if news.is_empty() {
+            let is_all = news.len() < ends::MOST;
+            self.take_all(tree, news, heard_ns);
+            if is_all {
                 return;
             }
-            self.take_all(tree, news, heard_ns);
         }
     }
 
     fn take_all(&self, tree: &mut Tree, news: Vec<(u64, bool)>, heard_ns: i64) {
         for (key, is_noticed) in news {
-            let Some(&process) = tree.keys.get(&key) else { continue };
+            let process = process_with(key);
             let Some(known) = tree.processes.get_mut(&process).filter(|known| known.key == key) else { continue };
             if known.ended_ns.is_none() {
                 let last_ns = known.last.map(|last| last.time_ns).filter(|last| heard_ns - last <= SHORT_END_NS);
                 known.ended_ns = Some(last_ns.unwrap_or(heard_ns));
                 known.seen = self.ledger.forget(process);
-                if let Some(cpu_ns) = system::processor_ns(process)
+                // Its last call gave its usage.
+                if known.last.is_none()
                     && let Some(seen) = &mut known.seen
+                    && let Some(cpu_ns) = system::processor_ns(process)
                 {
                     seen.cpu_ns = seen.cpu_ns.max(Some(cpu_ns));
                 }
@@ -485,18 +489,17 @@ impl Watch {
         }
     }
 
-    /// Writes the end of a process that is not among the others any more. `status` is that of `wait`, if it is known.
+    /// Writes the end of a process that was removed from the tree. `status` is encoded as by `wait`.
     fn write_end(&self, tree: &mut Tree, process: Pid, mut known: Watched, status: Option<i32>) {
-        tree.keys.remove(&known.key);
         let seen = known.seen.take().or_else(|| self.ledger.forget(process));
         if let Some(parent) = known.parent.and_then(|parent| tree.processes.get_mut(&parent)) {
             parent.children.retain(|&child| child != process);
-            // The system adds what a process transferred to that of the one that waited for it.
+            // The system adds the transferred bytes of a process to those of the process that waited for it.
             let last = known.last.and_then(|last| last.transferred).filter(|_| self.are_noticed);
             parent.of_children = parent.of_children.zip(last).map(|(sum, last)| sum.plus(last));
         }
         if let Some(pending) = known.pending.take() {
-            // It was ended by a signal before it made another call.
+            // A signal ended it before its next call.
             self.write_program(process, &mut known, pending, None);
         }
         let Some(id) = known.id else { return };
@@ -506,11 +509,11 @@ impl Watch {
             Some(status) => (None, Some((status & 0x7f) as u64)),
             None => (last.map(|last| last.status.into()), None),
         };
-        // What it used when it was about to end says nothing of one that a signal ended later, but hardly less.
+        // If a signal ended it after its last call, its usage is slightly too low.
         let used = match last {
             Some(last) => last.used,
             None => seen.map_or_else(Usage::default, |seen| {
-                // A signal ended it, or its last thread did: nothing was asked before.
+                // A signal or the end of its last thread ended it, so there was no last call.
                 if seen.peak_bytes.is_some() || seen.cpu_ns.is_some() {
                     self.ledger.attribute(
                         id,
@@ -531,8 +534,7 @@ impl Watch {
         }
     }
 
-    /// Looks for processes that were forked and made no call yet, and for programs that make none for long. For the thread that
-    /// samples memory.
+    /// Finds processes that were forked and made no call yet, and settles old calls to execute. Called by the sampler.
     pub(crate) fn look_around(&self) {
         let now_ns = self.ledger.now();
         let living: Vec<Pid> = self.ledger.living().into_iter().map(|(pid, _)| pid).collect();
@@ -548,26 +550,33 @@ impl Watch {
         self.settle_all(&mut tree, now_ns - SETTLED_NS);
     }
 
-    /// Writes the programs of all processes that made a call to execute before a time, and none since.
+    /// Writes the programs of all processes whose last call executed a program, at `before_ns` or earlier.
     fn settle_all(&self, tree: &mut Tree, before_ns: i64) {
-        let is_old = |known: &Watched| known.pending.as_ref().is_some_and(|pending| pending.time_ns <= before_ns);
-        let old: Vec<Pid> = tree.processes.iter().filter(|(_, known)| is_old(known)).map(|(&pid, _)| pid).collect();
+        let mut old = Vec::new();
+        for (&process, known) in &tree.processes {
+            if known.pending.as_ref().is_some_and(|pending| pending.time_ns <= before_ns) {
+                old.push(process);
+            }
+        }
         for process in old {
             self.settle_early(tree, process);
         }
     }
 
-    /// Everything is over: the command has ended with this status, as `wait` tells it.
+    /// Writes the rest of the recording once the command has ended with `status`, encoded as by `wait`.
     pub(crate) fn finish(&self, status: i32) {
         let mut tree = self.tree();
         self.is_over.store(true, Ordering::Relaxed);
         self.take_news(&mut tree, self.ledger.now());
         self.settle_all(&mut tree, i64::MAX);
-        // Those of which no parent took notice: their status is what they ended with. The listener may be told that no process
-        // is left before the last of them is heard of, which ends with its last call.
-        let has_ended = |known: &Watched| known.ended_ns.is_some() || known.last.is_some();
-        let ended: Vec<Pid> =
-            tree.processes.iter().filter(|(_, known)| has_ended(known)).map(|(&pid, _)| pid).collect();
+        // No parent waited for these, so their status is that of their last call. The listener may report that no process is
+        // left before the end of the last one is reported; its last call is its end.
+        let mut ended = Vec::new();
+        for (&process, known) in &tree.processes {
+            if known.ended_ns.is_some() || known.last.is_some() {
+                ended.push(process);
+            }
+        }
         for process in ended {
             if let Some(known) = tree.processes.remove(&process) {
                 self.write_end(&mut tree, process, known, None);
@@ -578,7 +587,7 @@ impl Watch {
         }
     }
 
-    /// What programs did not get, one sentence each.
+    /// One sentence for each thing that programs were denied or that was not recorded.
     pub(crate) fn notes(&self) -> Vec<String> {
         let tree = self.tree();
         let mut notes = Vec::new();
@@ -599,16 +608,26 @@ impl Watch {
     }
 }
 
-/// A call that was looked at.
+/// The state of a process before its call.
+#[derive(Default)]
+struct Met {
+    /// The program that its pending call to execute named, if there is a pending call.
+    named: Option<Option<String>>,
+    /// It has executed a program, or has a pending call to.
+    has_program: bool,
+    schedule: Option<Schedule>,
+}
+
+/// The facts read while a call waits.
 struct Seen {
     process: Pid,
     time_ns: i64,
     stat: Stat,
-    /// What the process used until now.
+    /// Usage of the process until now.
     used: Usage,
-    /// With what the children transferred that it waited for.
+    /// Includes the children that the process waited for.
     transferred: Option<Transferred>,
-    /// What it executes, if the call before has to be settled.
+    /// The program that it executes, if an earlier call to execute is pending.
     present: Option<Present>,
     heap: Option<heaps::Heap>,
     call: Call,
@@ -617,6 +636,21 @@ struct Seen {
 enum Call {
     Execute { execution: Execution, directory: Option<String> },
     End { status: u8 },
+}
+
+/// Time that a thread was runnable without a processor; 0 if unknown.
+fn waited_ns(schedule: Option<&Schedule>) -> u64 {
+    schedule.and_then(Schedule::times).map_or(0, |[_, waiting_ns]| waiting_ns)
+}
+
+/// Identifies a process in reports of ends. A later process with the same number has another key, until 2³² have begun.
+fn key(process: Pid, begun: u32) -> u64 {
+    u64::from(begun) << 32 | u64::from(process.cast_unsigned())
+}
+
+/// The process of a [`key`].
+fn process_with(key: u64) -> Pid {
+    (key as u32).cast_signed()
 }
 
 fn is_for_lack_of_files(error: &std::io::Error) -> bool {

@@ -1,4 +1,4 @@
-//! The arguments of a program that begins, as they lie on its stack. That is faster than to read them from `/proc`.
+//! The arguments of a starting program, read from its stack, which is faster than reading `/proc`.
 //!
 //! ```text
 //!   stack pointer ▶ argc │ argv[0] … │ 0 │ envp[0] … │ 0 │ auxiliary vector … │ AT_NULL │ … │ texts of argv │ texts of envp
@@ -6,49 +6,48 @@
 
 use crate::system::{self, Pid};
 
-/// Enough for the numbers and a usual command line.
+/// Size of the first read: enough for the pointers and a typical command line.
 const FIRST_BYTES: usize = 4096;
-/// Longer command lines are left to `/proc`.
+/// Longest command line that is read from the stack; longer ones are read from `/proc`.
 const MOST_BYTES: u64 = 256 << 10;
 const WORD: usize = size_of::<u64>();
 const AT_NULL: u64 = 0;
 const AT_SECURE: u64 = 23;
 
-/// What the stack of a new program says.
+/// The start of a program according to its stack.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Start {
     /// The arguments, each with a zero after it.
     pub(crate) arguments: Vec<u8>,
-    /// The program has, or would have if it were not traced, rights that the process did not have.
+    /// The program has rights that the process did not have, or would have them if it were not traced.
     pub(crate) has_new_rights: bool,
 }
 
-/// Reads the stack of a process that stopped because it executes a program. `None` if that is not possible for this
-/// program or this processor.
+/// Reads the stack of a process that is stopped as it executes a program. `None` if this program or processor does not allow
+/// that.
 pub(crate) fn start(pid: Pid) -> Option<Start> {
     let stack_pointer = system::stack_pointer(pid)?;
     let mut first = [0; FIRST_BYTES];
-    let read = system::memory(pid, stack_pointer, &mut first);
-    parse(stack_pointer, first.get(..read)?, |address, bytes| system::memory(pid, address, bytes) == bytes.len())
+    let read = system::memory(pid, &[stack_pointer], &mut first);
+    parse(stack_pointer, first.get(..read)?, |address, bytes| system::memory(pid, &[address], bytes) == bytes.len())
 }
 
 fn parse(stack_pointer: u64, stack: &[u8], mut read: impl FnMut(u64, &mut [u8]) -> bool) -> Option<Start> {
     let (words, _) = stack.as_chunks::<WORD>();
-    let word = |index: usize| words.get(index).map(|word| u64::from_le_bytes(*word));
-    let count = usize::try_from(word(0)?).ok()?;
+    let count = usize::try_from(word(words, 0)?).ok()?;
     let environment = count.checked_add(2)?;
     let mut vector = environment;
-    while word(vector)? != 0 {
+    while word(words, vector)? != 0 {
         vector += 1;
     }
     vector += 1;
     let mut has_new_rights = false;
-    while word(vector)? != AT_NULL {
-        has_new_rights |= word(vector)? == AT_SECURE && word(vector + 1)? != 0;
+    while word(words, vector)? != AT_NULL {
+        has_new_rights |= word(words, vector)? == AT_SECURE && word(words, vector + 1)? != 0;
         vector += 2;
     }
-    // Without an environment nothing says where the arguments end.
-    let (from, to) = (word(1)?, word(environment)?);
+    // The arguments end where the environment begins. Without one their end is unknown.
+    let (from, to) = (word(words, 1)?, word(words, environment)?);
     let length = to.checked_sub(from).filter(|&length| count > 0 && length <= MOST_BYTES)?;
     let length = usize::try_from(length).ok()?;
     let place = usize::try_from(from.checked_sub(stack_pointer)?).ok()?;
@@ -61,6 +60,10 @@ fn parse(stack_pointer: u64, stack: &[u8], mut read: impl FnMut(u64, &mut [u8]) 
     };
     let is_whole = arguments.iter().filter(|&&byte| byte == 0).count() == count && arguments.ends_with(b"\0");
     is_whole.then_some(Start { arguments, has_new_rights })
+}
+
+fn word(words: &[[u8; WORD]], index: usize) -> Option<u64> {
+    words.get(index).map(|word| u64::from_le_bytes(*word))
 }
 
 #[cfg(test)]

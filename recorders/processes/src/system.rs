@@ -1,4 +1,4 @@
-//! Calls of the system that no safe crate offers.
+//! System calls that no safe crate offers.
 
 use std::ffi::CString;
 use std::io::{self, Error};
@@ -10,18 +10,18 @@ use std::{mem, ptr};
 
 pub(crate) type Pid = libc::pid_t;
 
-/// What happened to a process or a thread.
+/// An event of a process or a thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Happened {
-    /// It waits until it is continued: the signal, and which event of ptrace.
+    /// It is stopped until it is continued, by a signal or an event of ptrace.
     Stopped { signal: i32, event: i32 },
-    /// It ended.
+    /// It exited.
     Exited { status: i32 },
     /// A signal ended it.
     Killed { signal: i32 },
 }
 
-/// Times and counters of a process with those of the children that it waited for.
+/// Times and counters of a process and the children it waited for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Resources {
     pub(crate) user_ns: u64,
@@ -30,17 +30,17 @@ pub(crate) struct Resources {
     pub(crate) major_faults: u64,
     pub(crate) voluntary_switches: u64,
     pub(crate) involuntary_switches: u64,
-    /// From devices and to devices.
+    /// Bytes read from and written to devices.
     pub(crate) read_bytes: u64,
     pub(crate) written_bytes: u64,
-    /// Of the process or one of these children: the largest.
+    /// The largest peak of the process and these children.
     pub(crate) peak_bytes: u64,
 }
 
-/// The unit in which the system counts what is read and written.
+/// The unit of the system's counters of transfers.
 const BLOCK_BYTES: u64 = 512;
 
-/// Which processes to hear of.
+/// Whether [`next`] blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Patience {
     Wait,
@@ -51,7 +51,7 @@ pub(crate) fn checked(result: libc::c_long) -> io::Result<libc::c_long> {
     if result < 0 { Err(Error::last_os_error()) } else { Ok(result) }
 }
 
-/// Traces a process and everything that it starts. It ends with nobody who traces it.
+/// Traces a process and everything that it starts. The processes continue if the tracer ends.
 pub(crate) fn seize(pid: Pid) -> io::Result<()> {
     let options = libc::PTRACE_O_TRACEFORK
         | libc::PTRACE_O_TRACEVFORK
@@ -64,23 +64,23 @@ pub(crate) fn seize(pid: Pid) -> io::Result<()> {
 
 /// Continues a process that is stopped, with a signal or none.
 pub(crate) fn resume(pid: Pid, signal: i32) {
-    // SAFETY: the call reads no memory. It fails if the process was killed meanwhile, which is heard of later.
+    // SAFETY: the call reads no memory. It fails if the process was killed in the meantime, which is reported later.
     unsafe { libc::ptrace(libc::PTRACE_CONT, pid, 0, libc::c_long::from(signal)) };
 }
 
-/// Leaves a process stopped that a signal stopped, until another one continues it.
+/// Leaves a process that a signal stopped in that state until a signal continues it.
 pub(crate) fn listen(pid: Pid) {
     // SAFETY: as for `resume`.
     unsafe { libc::ptrace(libc::PTRACE_LISTEN, pid, 0, 0) };
 }
 
-/// Traces a process no longer.
+/// Stops tracing a process.
 pub(crate) fn detach(pid: Pid) {
     // SAFETY: as for `resume`.
     unsafe { libc::ptrace(libc::PTRACE_DETACH, pid, 0, 0) };
 }
 
-/// The number that belongs to an event: a new process, a former thread.
+/// The number of the process or thread that an event of ptrace refers to.
 pub(crate) fn message(pid: Pid) -> Option<Pid> {
     let mut message: libc::c_ulong = 0;
     // SAFETY: the system writes one number.
@@ -91,8 +91,8 @@ pub(crate) fn message(pid: Pid) -> Option<Pid> {
 /// Children and traced processes of this thread, and their threads.
 const OWN: i32 = libc::__WALL | libc::__WNOTHREAD;
 
-/// What happened to some process. It stays as it is: one that ended has to be [`bury`]ed. Nothing if nothing happened yet
-/// and nobody waits, or if there is no process.
+/// The next event of any process, which is not consumed: a process that ended must be [`bury`]ed. `None` if there is no process,
+/// or with [`Patience::Look`] no event.
 pub(crate) fn next(patience: Patience) -> io::Result<Option<(Pid, Happened, Resources)>> {
     let mut options = libc::WEXITED | libc::WSTOPPED | libc::WNOWAIT | OWN;
     if patience == Patience::Look {
@@ -118,13 +118,13 @@ pub(crate) fn next(patience: Patience) -> io::Result<Option<(Pid, Happened, Reso
     Ok(Some((pid, happened, Resources::of(&usage))))
 }
 
-/// Takes notice of the end of a process, so that its parent hears of it.
+/// Reaps a process that ended, so that its parent is notified.
 pub(crate) fn bury(pid: Pid) {
     // SAFETY: nothing is written.
     unsafe { libc::waitpid(pid, ptr::null_mut(), OWN) };
 }
 
-/// Takes notice that a process is stopped, so that [`next`] does not say so again. It stays stopped.
+/// Consumes the stop of a process, so that [`next`] does not report it again. The process stays stopped.
 pub(crate) fn take_stop(pid: Pid) {
     // SAFETY: it may be all zeros, and the system writes one.
     unsafe {
@@ -136,10 +136,11 @@ pub(crate) fn take_stop(pid: Pid) {
 
 impl Resources {
     fn of(usage: &libc::rusage) -> Self {
-        let ns = |time: libc::timeval| time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_usec.unsigned_abs() * 1000;
+        let [user_ns, system_ns] = [usage.ru_utime, usage.ru_stime]
+            .map(|time| time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_usec.unsigned_abs() * 1000);
         Resources {
-            user_ns: ns(usage.ru_utime),
-            system_ns: ns(usage.ru_stime),
+            user_ns,
+            system_ns,
             minor_faults: usage.ru_minflt.unsigned_abs(),
             major_faults: usage.ru_majflt.unsigned_abs(),
             voluntary_switches: usage.ru_nvcsw.unsigned_abs(),
@@ -151,15 +152,15 @@ impl Resources {
     }
 }
 
-/// Whether `thread` is a thread of that process.
+/// Whether `thread` belongs to `process`.
 pub(crate) fn is_thread_of(process: Pid, thread: Pid) -> bool {
     // SAFETY: nothing is sent.
     unsafe { libc::syscall(libc::SYS_tgkill, process, thread, 0) == 0 }
 }
 
-/// Where the stack of a stopped process ends: the lowest address in use.
+/// The stack pointer of a stopped process: the lowest stack address in use.
 pub(crate) fn stack_pointer(pid: Pid) -> Option<u64> {
-    // As `struct ptrace_syscall_info`: what stopped it and the processor, the next instruction, the stack, other numbers.
+    // `struct ptrace_syscall_info`: kind and architecture, instruction pointer, stack pointer, other fields.
     const GET_SYSCALL_INFO: libc::c_int = 0x420e;
     let mut numbers = [0_u64; 11];
     let size = size_of_val(&numbers) as libc::c_long;
@@ -168,16 +169,17 @@ pub(crate) fn stack_pointer(pid: Pid) -> Option<u64> {
     (written >= 24).then_some(numbers[2])
 }
 
-/// Reads memory of another process. Returns how many bytes could be read.
-pub(crate) fn memory(pid: Pid, address: u64, bytes: &mut [u8]) -> usize {
+/// Reads memory of another process, in equal parts from `addresses`. Returns the number of bytes read.
+pub(crate) fn memory<const PARTS: usize>(pid: Pid, addresses: &[u64; PARTS], bytes: &mut [u8]) -> usize {
     let here = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
-    let there = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: bytes.len() };
-    // SAFETY: the system writes no more than `bytes` holds; the other address is one of another process.
-    let read = unsafe { libc::process_vm_readv(pid, &raw const here, 1, &raw const there, 1, 0) };
+    let iov_len = bytes.len() / PARTS;
+    let there = addresses.map(|address| libc::iovec { iov_base: address as *mut libc::c_void, iov_len });
+    // SAFETY: the system writes no more than `bytes` holds; the other addresses are those of another process.
+    let read = unsafe { libc::process_vm_readv(pid, &raw const here, 1, there.as_ptr(), PARTS as libc::c_ulong, 0) };
     usize::try_from(read).unwrap_or(0)
 }
 
-/// Whether a process of that number is there, even if it ended and nobody waited for it.
+/// Whether a process exists, perhaps as a zombie.
 pub(crate) fn exists(pid: Pid) -> bool {
     // SAFETY: nothing is sent.
     unsafe { libc::kill(pid, 0) == 0 || Error::last_os_error().raw_os_error() == Some(libc::EPERM) }
@@ -188,14 +190,14 @@ pub(crate) fn processor_ns(pid: Pid) -> Option<u64> {
     clock((!pid << 3) | 2)
 }
 
-/// Bytes of a page of memory.
+/// Bytes per page of memory.
 pub(crate) fn page_bytes() -> u64 {
     static BYTES: OnceLock<u64> = OnceLock::new();
     // SAFETY: the call reads and writes no memory.
     *BYTES.get_or_init(|| u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096))
 }
 
-/// The name of the machine, and the release of its system.
+/// Host name, and release of the kernel.
 pub(crate) fn names() -> [String; 2] {
     // SAFETY: names are bytes, which may be 0, and the system ends each that it writes with a 0.
     let names = unsafe {
@@ -210,12 +212,12 @@ pub(crate) fn names() -> [String; 2] {
     })
 }
 
-/// Nanoseconds since the machine started, in sleep also.
+/// Nanoseconds since the machine booted, including suspension.
 pub(crate) fn since_boot_ns() -> Option<u64> {
     clock(libc::CLOCK_BOOTTIME)
 }
 
-/// Whether both processes have the same memory: one is the other's child by `vfork`, or by `clone` with CLONE_VM. `None` if the
+/// Whether two processes share their memory: one started the other by `vfork`, or by `clone` with CLONE_VM. `None` if the
 /// system does not say.
 pub(crate) fn share_memory(one: Pid, other: Pid) -> Option<bool> {
     const KCMP_VM: libc::c_int = 1;
@@ -236,11 +238,11 @@ fn clock(id: libc::clockid_t) -> Option<u64> {
     (result == 0).then(|| time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs())
 }
 
-/// Ends a process that has not begun.
+/// Kills a process that has not executed its command yet, and reaps it.
 pub(crate) fn kill(pid: Pid) {
     // SAFETY: as above.
     unsafe { libc::kill(pid, libc::SIGKILL) };
-    // It may be about to end before it has ended.
+    // It may stop in its exit event before it ends.
     while let Ok(Some((other, happened, _))) = next(Patience::Wait) {
         match happened {
             Happened::Stopped { .. } => resume(other, 0),
@@ -252,7 +254,7 @@ pub(crate) fn kill(pid: Pid) {
     }
 }
 
-/// A pipe that programs do not inherit: from where it is read, and where it is written.
+/// A pipe that programs do not inherit: its ends for reading and for writing.
 pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
     // SAFETY: the system writes two numbers, and they are nobody else's.
@@ -262,10 +264,10 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     }
 }
 
-/// Whether this process may execute a file.
+/// Checks that this process may execute a file.
 ///
 /// # Errors
-/// Why it may not.
+/// It may not.
 pub(crate) fn may_execute(path: &Path) -> io::Result<()> {
     let path = CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: the path ends with a zero.
@@ -273,7 +275,7 @@ pub(crate) fn may_execute(path: &Path) -> io::Result<()> {
     checked(result.into()).map(drop)
 }
 
-/// How many files this process may have open, if it asks for that.
+/// The hard limit of open files of this process.
 pub(crate) fn most_files() -> u64 {
     // SAFETY: the system writes one limit.
     unsafe {
@@ -282,7 +284,7 @@ pub(crate) fn most_files() -> u64 {
     }
 }
 
-/// Lets this process have as many files open as it may: one for each process that it watches.
+/// Raises the limit of open files to the hard limit: each watched process needs at least one.
 pub(crate) fn allow_many_files() {
     // SAFETY: the system reads and writes one limit.
     unsafe {
@@ -294,8 +296,8 @@ pub(crate) fn allow_many_files() {
     }
 }
 
-/// Waits until a child ends: its status, and what it used with all that it waited for. `stopped` is called when a signal of the
-/// terminal stopped it.
+/// Waits until a child ends. Returns its status, and the usage of it and the children it waited for. Calls `stopped` when a
+/// signal of the terminal stops it.
 pub(crate) fn await_end(pid: Pid, stopped: fn(i32)) -> io::Result<(i32, Resources)> {
     loop {
         let mut status = 0;

@@ -1,7 +1,7 @@
-//! How processes end, as a descriptor of each tells.
+//! The ends of processes, reported by their pidfds.
 //!
 //! ```text
-//!   runs ──▶ ended (it can be read) ──▶ its parent took notice (it hangs up; since Linux 6.15 it tells the status)
+//!   runs ──▶ ended (readable) ──▶ its parent waited for it (hangs up; has the status since Linux 6.15)
 //! ```
 
 use std::io;
@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use crate::system::{self, Pid, checked};
 
-/// Hears of the ends of processes.
+/// Reports the ends of processes.
 pub(crate) struct Ends {
     epoll: OwnedFd,
 }
 
-/// Ends that are heard of at once.
-const MOST: usize = 256;
+/// Largest number of ends reported by one call of [`Ends::news`].
+pub(crate) const MOST: usize = 256;
 
 impl Ends {
     pub(crate) fn new() -> io::Result<Self> {
@@ -28,7 +28,7 @@ impl Ends {
         Ok(Ends { epoll })
     }
 
-    /// Hears of the end of a process from now on; `key` names it then.
+    /// Reports the end of a process from now on, as `key`.
     pub(crate) fn watch(&self, process: &OwnedFd, key: u64) -> io::Result<()> {
         let events = (libc::EPOLLIN | libc::EPOLLET) as u32;
         let mut event = libc::epoll_event { events, u64: key };
@@ -37,7 +37,7 @@ impl Ends {
         checked(unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, process, &raw mut event) }.into()).map(drop)
     }
 
-    /// Waits for news, and whether there is some.
+    /// Waits for news. Returns whether there is any.
     pub(crate) fn wait(&self, patience: Duration) -> bool {
         let mut poll = libc::pollfd { fd: self.epoll.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         let most = i32::try_from(patience.as_millis()).unwrap_or(i32::MAX);
@@ -45,7 +45,7 @@ impl Ends {
         unsafe { libc::poll(&raw mut poll, 1, most) > 0 }
     }
 
-    /// The keys of processes of which there is news, and whether their parents took notice. Each is told once.
+    /// The keys of processes with news, and whether their parents waited for them. Each piece of news is returned once.
     pub(crate) fn news(&self) -> Vec<(u64, bool)> {
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; MOST];
         // SAFETY: the system writes no more events than there is room for.
@@ -55,16 +55,16 @@ impl Ends {
     }
 }
 
-/// A descriptor of a process.
+/// Opens a pidfd.
 ///
 /// # Errors
-/// It is not there, or it is a thread and not the first one of a process.
+/// There is no such process, or `pid` is a thread other than the first one of a process.
 pub(crate) fn descriptor(pid: Pid) -> io::Result<OwnedFd> {
     // SAFETY: the number that the system gives is nobody else's.
     unsafe { checked(libc::syscall(libc::SYS_pidfd_open, pid, 0)).map(|number| OwnedFd::from_raw_fd(number as i32)) }
 }
 
-/// `struct pidfd_info` as far as it was known in Linux 6.15.
+/// `struct pidfd_info` as of Linux 6.15.
 #[repr(C)]
 #[derive(Default)]
 struct Info {
@@ -77,7 +77,7 @@ struct Info {
     exit_code: i32,
 }
 
-/// What a mask asks for and tells: a status.
+/// The bit of `mask` that requests the exit status, and confirms it in the result.
 const EXIT: u64 = 1 << 3;
 
 fn info(process: &OwnedFd, mask: u64) -> Option<Info> {
@@ -88,17 +88,17 @@ fn info(process: &OwnedFd, mask: u64) -> Option<Info> {
     (result == 0).then_some(info)
 }
 
-/// The parent of a process. Systems before Linux 6.13 do not say.
+/// The parent of a process. `None` before Linux 6.13.
 pub(crate) fn parent(process: &OwnedFd) -> Option<Pid> {
     Pid::try_from(info(process, 0)?.parent).ok()
 }
 
-/// The status of a process of whose end its parent took notice, as `wait` tells it. Systems before Linux 6.15 do not say.
+/// The status of a process that its parent waited for, encoded as by `wait`. `None` before Linux 6.15.
 pub(crate) fn status(process: &OwnedFd) -> Option<i32> {
     info(process, EXIT).filter(|info| info.mask & EXIT != 0).map(|info| info.exit_code)
 }
 
-/// Whether the system tells that parents take notice, and statuses: Linux does since 6.15.
+/// Whether pidfds report that a parent waited for a process, and its status: since Linux 6.15.
 pub(crate) fn are_noticed() -> bool {
     let [_, release] = system::names();
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().unwrap_or(0));

@@ -1,31 +1,34 @@
-//! What a process is about to execute, as its memory tells while it waits.
+//! The program that a process is about to execute, read from its memory while its call waits.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::filter::Calls;
 use super::listener::Request;
+use crate::files;
 use crate::system::{self, Pid};
 
-/// What is executed if the system agrees.
+/// The arguments of a call to execute, which may still fail.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Execution {
-    /// The path as the program names it, below its directory if it does not begin with `/`.
+    /// The path as passed, relative to the working directory unless it begins with `/`.
     pub(crate) path: Option<String>,
     /// The arguments, each with a zero after it.
     pub(crate) arguments: Vec<u8>,
 }
 
-/// The system takes no longer path and no longer arguments.
+/// Limits of the system for a path and for all arguments together, in bytes.
 const LONGEST_PATH: usize = 4096;
 const MOST_ARGUMENT_BYTES: usize = 6 << 20;
-/// Memory is read up to the end of a page: the next one may not be there.
+/// Initial capacity for arguments, which nearly all programs fit in.
+const USUAL_ARGUMENTS: usize = 32;
+/// Memory is read page by page, since the next page may not be mapped.
 const PAGE: u64 = 4096;
-/// The file itself is in the first argument of `execveat`.
+/// The flag of `execveat` for an empty path: its first argument is the file itself.
 const EMPTY_PATH: u64 = 0x1000;
 
 impl Execution {
-    /// Reads what the call of a process names. `None` if it is no call that executes.
+    /// Reads the path and arguments of a call. `None` if the call is not one that executes a program.
     pub(crate) fn read(process: Pid, request: &Request) -> Option<Self> {
         let calls = Calls::of(request.architecture)?;
         let number = u32::try_from(request.number).ok()?;
@@ -35,13 +38,12 @@ impl Execution {
             _ if number == calls.execveat => (Some(first as i32), second, third, fifth),
             _ => return None,
         };
-        let mut memory = Memory { process, page: [0; PAGE as usize], at: u64::MAX, length: 0 };
-        let path = memory.text(path, LONGEST_PATH).filter(|path| !path.is_empty());
-        let path = match (folder.filter(|&folder| folder != libc::AT_FDCWD), path) {
-            (None, path) => path.map(|path| String::from_utf8_lossy(&path).into_owned()),
+        let mut memory = Memory::of(process);
+        memory.read_both([path, arguments]);
+        let path = match (folder.filter(|&folder| folder != libc::AT_FDCWD), memory.path(path)) {
+            (None, path) => path,
             (Some(folder), None) if flags & EMPTY_PATH != 0 => opened(process, folder),
             (Some(folder), Some(path)) => {
-                let path = String::from_utf8_lossy(&path).into_owned();
                 if path.starts_with('/') {
                     Some(path)
                 } else {
@@ -53,75 +55,100 @@ impl Execution {
         Some(Execution { path, arguments: memory.texts(arguments, calls.word) })
     }
 
-    /// Whether other arguments are those of the interpreter of this script: the same ones follow.
+    /// Whether `interpreter` is the argument list of the interpreter that runs this as a script: it is longer and ends with
+    /// the arguments after the first.
     pub(crate) fn is_script_with(&self, interpreter: &[u8]) -> bool {
         let first = self.arguments.iter().position(|&byte| byte == 0);
         let rest = first.map_or(&[][..], |first| &self.arguments[first + 1..]);
         interpreter.len() > self.arguments.len() && interpreter.ends_with(rest)
     }
 
-    /// The path of the file, from the root on, as far as that is known.
+    /// The absolute path of the file, if it is known.
     pub(crate) fn whole_path(&self, directory: Option<&str>) -> Option<String> {
         let path = self.path.as_deref()?;
         let whole = if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", directory?) };
-        let has_steps = whole.contains("/./") || whole.contains("/../") || whole.contains("//");
-        let parts = || Path::new(&whole).components().collect::<std::path::PathBuf>();
-        Some(if has_steps { parts().to_string_lossy().into_owned() } else { whole })
+        let may_have_steps = whole.as_bytes().windows(2).any(|pair| pair == b"//" || pair == b"/.");
+        if !may_have_steps {
+            return Some(whole);
+        }
+        Some(Path::new(&whole).components().collect::<PathBuf>().to_string_lossy().into_owned())
     }
 }
 
-/// The file that a process has open under a number.
+/// The path of a file that a process has open.
 fn opened(process: Pid, number: i32) -> Option<String> {
     let path = fs::read_link(format!("/proc/{process}/fd/{number}")).ok()?;
     Some(path.to_string_lossy().into_owned())
 }
 
-/// Memory of a process, page by page: texts of arguments lie beside each other.
+/// A cache of two pages of a process. Arguments usually lie next to each other, so that few pages are read.
 struct Memory {
     process: Pid,
-    page: [u8; PAGE as usize],
-    /// The address of what was read last.
-    at: u64,
-    length: usize,
+    pages: [[u8; PAGE as usize]; 2],
+    /// The address and length of what is in each page.
+    read: [(u64, usize); 2],
+    /// The page that was used last; the other one is replaced next.
+    last: usize,
 }
 
 impl Memory {
-    /// The bytes from an address to the end of its page, at most.
+    fn of(process: Pid) -> Self {
+        Memory { process, pages: [[0; PAGE as usize]; 2], read: [(u64::MAX, 0); 2], last: 0 }
+    }
+
+    /// Reads the pages of two addresses with one call.
+    fn read_both(&mut self, addresses: [u64; 2]) {
+        let [first, second] = addresses.map(|address| address & !(PAGE - 1));
+        let read = system::memory(self.process, &[first, second], self.pages.as_flattened_mut());
+        self.read[0] = (first, read.min(PAGE as usize));
+        // If the first page cannot be read, the system does not try the second one.
+        if let Some(length) = read.checked_sub(PAGE as usize).filter(|&length| length > 0) {
+            self.read[1] = (second, length);
+        }
+    }
+
+    /// The bytes from an address to the end of its page; empty if they cannot be read.
     fn rest_of_page(&mut self, address: u64) -> &[u8] {
         let page = address & !(PAGE - 1);
-        if self.at != page {
-            self.at = page;
-            self.length = system::memory(self.process, page, &mut self.page);
-        }
-        self.page[..self.length].get((address - page) as usize..).unwrap_or_default()
+        self.last = self.read.iter().position(|&(at, _)| at == page).unwrap_or_else(|| {
+            let other = 1 - self.last;
+            self.read[other] = (page, system::memory(self.process, &[page], &mut self.pages[other]));
+            other
+        });
+        let (_, length) = self.read[self.last];
+        self.pages[self.last][..length].get((address - page) as usize..).unwrap_or_default()
     }
 
-    /// The bytes up to a zero.
-    fn text(&mut self, mut address: u64, most: usize) -> Option<Vec<u8>> {
-        let mut text = Vec::new();
+    /// Appends the bytes up to a zero byte. Returns false if memory cannot be read or there are more than about `most` bytes;
+    /// some may have been appended then.
+    fn append_text(&mut self, mut address: u64, most: usize, texts: &mut Vec<u8>) -> bool {
+        let before = texts.len();
         loop {
             let rest = self.rest_of_page(address);
-            if rest.is_empty() || text.len() > most {
-                return None;
+            if rest.is_empty() || texts.len() - before > most {
+                return false;
             }
-            match rest.iter().position(|&byte| byte == 0) {
-                Some(end) => {
-                    text.extend_from_slice(&rest[..end]);
-                    return Some(text);
-                }
-                None => {
-                    let length = rest.len() as u64;
-                    text.extend_from_slice(rest);
-                    address = address.checked_add(length)?;
-                }
+            if let Some(end) = rest.iter().position(|&byte| byte == 0) {
+                texts.extend_from_slice(&rest[..end]);
+                return true;
             }
+            let length = rest.len() as u64;
+            texts.extend_from_slice(rest);
+            let Some(next) = address.checked_add(length) else { return false };
+            address = next;
         }
     }
 
-    /// The texts whose addresses lie one after the other, up to an address that is 0.
+    /// The path at an address, unless it is empty.
+    fn path(&mut self, address: u64) -> Option<String> {
+        let mut path = Vec::new();
+        let is_path = self.append_text(address, LONGEST_PATH, &mut path) && !path.is_empty();
+        is_path.then(|| files::lossy(path))
+    }
+
+    /// The texts of a null-terminated array of addresses, each with a zero byte after it.
     fn texts(&mut self, mut address: u64, word: usize) -> Vec<u8> {
-        let mut texts = Vec::new();
-        let mut addresses: Vec<u64> = Vec::new();
+        let mut addresses: Vec<u64> = Vec::with_capacity(USUAL_ARGUMENTS);
         'all: while address != 0 && addresses.len() * word <= MOST_ARGUMENT_BYTES {
             let rest = self.rest_of_page(address);
             let before = addresses.len();
@@ -139,10 +166,13 @@ impl Memory {
             }
             address = address.wrapping_add(read as u64);
         }
+        let mut texts = Vec::new();
         for address in addresses {
-            let left = MOST_ARGUMENT_BYTES.saturating_sub(texts.len());
-            let Some(text) = self.text(address, left) else { break };
-            texts.extend(text);
+            let before = texts.len();
+            if !self.append_text(address, MOST_ARGUMENT_BYTES.saturating_sub(before), &mut texts) {
+                texts.truncate(before);
+                break;
+            }
             texts.push(0);
         }
         texts

@@ -1,13 +1,13 @@
-//! What hears of the calls of filtered processes, and lets them go on.
+//! The listener of a seccomp filter: receives the calls of filtered processes and lets them continue.
 //!
 //! ```text
-//!   process: execve ──▶ waits ──▶ recorder: receive, look at it, answer ──▶ execve goes on
+//!   process: execve ──▶ waits ──▶ recorder: receive, read facts, answer ──▶ execve continues
 //!                                     ╰── the recorder was killed ──▶ guardian: answer
 //! ```
 //!
-//! A call that was received and not answered would wait for ever if the recorder is killed, and later calls would fail. So the
-//! *guardian*, a process that was forked from the recorder, then answers the one that is in a page that both share, and all that
-//! follow, until no filtered process is left.
+//! If the recorder is killed, a call that was received but not answered would wait forever, and later calls would fail. So the
+//! *guardian*, a process forked from the recorder, then answers that call, which it finds in a shared page, and all later
+//! calls, until no filtered process is left.
 
 use std::io::{self, Error};
 use std::mem;
@@ -25,7 +25,7 @@ pub(crate) struct Request {
     pub(crate) thread: Pid,
     flags: u32,
     pub(crate) number: i32,
-    /// The kind of program: `AUDIT_ARCH_…`.
+    /// The architecture of the program: `AUDIT_ARCH_…`.
     pub(crate) architecture: u32,
     instruction: u64,
     pub(crate) arguments: [u64; 6],
@@ -40,20 +40,20 @@ struct Response {
     flags: u32,
 }
 
-/// The call goes on as if nobody had heard of it.
+/// Flag of an answer: the call continues as if it had not been reported.
 const CONTINUE: u32 = 1;
 
-/// Numbers of `ioctl`: for `'!'`, with the size of what is read and written.
+/// Requests of `ioctl`: of type `'!'`, with the size of the structure.
 const RECEIVE: libc::c_ulong = 0xc050_2100;
 const SEND: libc::c_ulong = 0xc018_2101;
 const SET_FLAGS: libc::c_ulong = 0x4008_2104;
-/// The recorder goes on at once, on the processor of the process that waits for it (since Linux 6.6).
+/// Flag that lets the recorder continue at once, on the processor of the waiting process (since Linux 6.6).
 const SYNC_WAKE_UP: u64 = 1;
 
-/// Room for a request, also if later systems tell more.
+/// Size of the shared page, with room for larger requests of later systems.
 const PAGE: usize = 4096;
 
-/// A page that this process and those that it forks share.
+/// A page shared with forked processes.
 struct Page(*mut Request);
 
 // SAFETY: only the thread that receives writes to it.
@@ -64,12 +64,12 @@ pub(crate) struct Listener {
     descriptor: OwnedFd,
     received: Page,
     guardian: Pid,
-    /// The guardian begins when this is closed.
+    /// Closing this starts the guardian.
     _guarded: OwnedFd,
 }
 
 impl Listener {
-    /// Takes a listener over, and forks its guardian.
+    /// Takes ownership of a listener and forks its guardian.
     pub(crate) fn new(descriptor: OwnedFd) -> io::Result<Self> {
         // SAFETY: the flags are by value. Systems that do not know them refuse.
         unsafe { libc::ioctl(descriptor.as_raw_fd(), SET_FLAGS, SYNC_WAKE_UP) };
@@ -90,17 +90,17 @@ impl Listener {
         }
     }
 
-    /// The next call; nothing once no filtered process is left.
+    /// Waits for the next call. `None` once no filtered process is left.
     pub(crate) fn receive(&mut self) -> Option<Request> {
         receive(self.descriptor.as_raw_fd(), &self.received)
     }
 
-    /// What ends the guardian once no filtered process is left.
+    /// A handle that ends the guardian once no filtered process is left.
     pub(crate) fn dismissal(&self) -> io::Result<Dismissal> {
         Ok(Dismissal { descriptor: self.descriptor.try_clone()?, guardian: self.guardian })
     }
 
-    /// Lets the call go on.
+    /// Lets a call continue.
     pub(crate) fn answer(&mut self, request: &Request) {
         answer(self.descriptor.as_raw_fd(), request.id);
     }
@@ -113,8 +113,8 @@ pub(crate) struct Dismissal {
 }
 
 impl Dismissal {
-    /// Ends the guardian, and takes notice of that, if no filtered process is left: it would be a child of whoever takes those of
-    /// this process over.
+    /// Kills the guardian and waits for it, if no filtered process is left. Otherwise it would outlive this process as an
+    /// orphan.
     pub(crate) fn dismiss(self) {
         let mut poll = libc::pollfd { fd: self.descriptor.as_raw_fd(), events: 0, revents: 0 };
         // SAFETY: one description; and the guardian is a child that nobody else waits for.
@@ -147,7 +147,7 @@ fn receive(listener: i32, page: &Page) -> Option<Request> {
     }
 }
 
-/// Whether a process with the filter is left; waits until there is a call or none is.
+/// Waits until there is a call or no filtered process is left. Returns whether one is left.
 fn has_processes(listener: i32) -> bool {
     let mut poll = libc::pollfd { fd: listener, events: libc::POLLIN, revents: 0 };
     // SAFETY: one description.
@@ -161,8 +161,8 @@ fn answer(listener: i32, id: u64) {
     unsafe { libc::ioctl(listener, SEND, &raw const response) };
 }
 
-/// Waits until the recorder is gone, and then lets all calls go on. It has only these two files, so that nobody waits for the end
-/// of one that the recorder had open.
+/// Waits until the recorder is gone, then lets all calls continue. Closes all other files, so that readers of the recorder's
+/// pipes see their end.
 fn guard(listener: i32, end: i32, page: &Page) -> ! {
     // SAFETY: plain calls; the copies are of descriptors that are open.
     unsafe {
@@ -188,5 +188,5 @@ fn guard(listener: i32, end: i32, page: &Page) -> ! {
     }
 }
 
-/// Room for two numbers of requests and responses; the system refuses other sizes.
+/// The sizes are part of the request numbers; the system refuses others.
 const _: () = assert!(mem::size_of::<Request>() == 80 && mem::size_of::<Response>() == 24);

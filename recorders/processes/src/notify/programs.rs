@@ -1,14 +1,16 @@
-//! The programs that processes execute, as far as paths lead to them.
+//! The programs that processes execute, cached by path.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 
+use foldhash::fast::RandomState;
+
 use crate::files;
 use crate::system::Pid;
 
-/// What a process executes, and, if that is the interpreter of a script, with which arguments.
+/// The program that a process executes, with its arguments if it is the interpreter of a script.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Present {
     pub(crate) executable: Option<String>,
@@ -16,30 +18,30 @@ pub(crate) struct Present {
 }
 
 impl Present {
-    /// What the call named, since nothing else is known.
+    /// The program that the call named, since nothing else is known.
     pub(crate) fn named(named: Option<String>) -> Self {
         Present { executable: named, arguments: None }
     }
 }
 
-/// Which programs paths lead to, as long as their files are the same.
+/// The executable behind each path, valid while the file is unchanged.
 #[derive(Default)]
 pub(crate) struct Programs {
-    known: HashMap<String, Known>,
+    known: HashMap<String, Known, RandomState>,
 }
 
 struct Known {
-    /// Device and number of the file, and its last change.
+    /// Device, inode and time of the last change of the file.
     file: [u64; 4],
     executable: String,
 }
 
-/// Paths that are remembered.
+/// Largest number of cached paths.
 const MOST_PATHS: usize = 10_000;
 
 impl Programs {
-    /// What a process executes whose call named a path. The system is asked for scripts, and for what is not known yet: a link
-    /// of `/proc` takes longer than to look at the file.
+    /// The program that a process executes after a call that named a path. Scripts and unknown paths are looked up in `/proc`;
+    /// for others, checking the file is faster.
     pub(crate) fn present(&mut self, process: Pid, named: Option<String>) -> Present {
         let file = named.as_deref().and_then(file);
         let known = named.as_ref().and_then(|named| self.known.get(named));
@@ -66,18 +68,19 @@ fn file(path: &str) -> Option<[u64; 4]> {
     Some([facts.dev(), facts.ino(), facts.ctime().unsigned_abs(), facts.ctime_nsec().unsigned_abs()])
 }
 
-/// Whether the file begins as scripts do; one that cannot be read may be one.
+/// Whether a file begins with `#!`; true if it cannot be read.
 fn is_script(path: &str) -> bool {
     let mut begin = [0; 2];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
     read.is_err() || begin == *b"#!"
 }
 
-/// The path of a program; the system adds a remark to that of one that was removed.
+/// The path of a program without the remark that the system appends once the file was removed.
 fn without_remark(path: String, named: Option<&str>) -> String {
-    let name = |path: &str| path.rsplit('/').next().map(str::to_owned);
     match path.strip_suffix(" (deleted)") {
-        Some(whole) if named.is_some_and(|named| name(named) == name(whole)) => whole.to_owned(),
+        Some(whole) if named.is_some_and(|named| named.rsplit('/').next() == whole.rsplit('/').next()) => {
+            whole.to_owned()
+        }
         _ => path,
     }
 }

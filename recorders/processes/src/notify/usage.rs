@@ -1,20 +1,19 @@
-//! What a process used until it makes a call, and when it began.
+//! Usage of a process until its call, and the time when it began.
 
 use barrow_writer::Usage;
 
 use crate::accounts;
-use crate::files::{self, Stat};
+use crate::files::{self, Schedule, Stat};
 use crate::system::{self, Pid};
 
-/// A process that ran for less and is smaller is not asked for its peak, which takes 18 µs: what is resident at its last call is
-/// taken for that.
+/// Below both limits the peak of a process is not read, which takes 18 µs: its resident memory at its last call stands in.
 const SMALL_NS: u64 = 2_000_000;
 const SMALL_PAGES: u64 = 2048;
-/// The same for readers of the recording.
+/// The same limits, as a fact in the recording.
 pub(crate) const SMALL_PEAKS: &str =
     "of processes that used less than 2 ms, below 2048 pages: resident at the last call";
 
-/// When a process began: after the tick that the system names, and before it had used what it used.
+/// Time when a process began: at most the end of its start tick, and early enough for the processor and waiting time it has.
 pub(super) fn began_ns(process: Pid, stat: &Stat, now_ns: i64) -> i64 {
     let busy_ns = system::processor_ns(process).unwrap_or(0).saturating_add(files::waiting_ns(process).unwrap_or(0));
     let busy_ns = i64::try_from(busy_ns).unwrap_or(0);
@@ -23,7 +22,7 @@ pub(super) fn began_ns(process: Pid, stat: &Stat, now_ns: i64) -> i64 {
     now_ns.saturating_sub(busy_ns.max(i64::try_from(since_tick).unwrap_or(0)))
 }
 
-/// What a copy of another process used until it executes something: what is cheap to ask for. The rest counts for its program.
+/// Usage of a fork until it executes a program: the values that are cheap to read. The others count for its program.
 pub(super) fn used_as_copy(process: Pid, stat: &Stat) -> Usage {
     let cpu_ns = system::processor_ns(process);
     let times = cpu_ns.map(|cpu_ns| accounts::split(cpu_ns, stat.user_ticks, stat.system_ticks));
@@ -36,20 +35,19 @@ pub(super) fn used_as_copy(process: Pid, stat: &Stat) -> Usage {
     }
 }
 
-/// What a process used until now, without its children.
-pub(super) fn used(process: Pid, stat: &Stat) -> Usage {
+/// Usage of a process until now, without its children. `schedule` is the open one of its first thread, if any.
+pub(super) fn used(process: Pid, stat: &Stat, schedule: Option<Schedule>) -> Usage {
     let usage = used_as_copy(process, stat);
     let cpu_ns = usage.user_ns.zip(usage.system_ns).map(|(user, system)| user + system);
     let is_small = cpu_ns.is_some_and(|cpu_ns| cpu_ns < SMALL_NS) && (1..SMALL_PAGES).contains(&stat.resident_pages);
     let status = if is_small { files::Status::small(stat) } else { files::status(process) };
-    let waiting_ns = files::waiting_of_all(process, stat.threads, cpu_ns);
-    // These are counted for each thread, and only the first one is asked.
+    let waiting_ns = files::waiting_of_all(process, stat.threads, cpu_ns, schedule);
+    // The system counts switches per thread, and `status` has those of the first one.
     let is_single = stat.threads == 1 && waiting_ns.is_some();
-    let of_first = |count: Option<u64>| count.filter(|_| is_single);
     Usage {
         peak_bytes: status.peak_bytes,
-        voluntary_switches: of_first(status.voluntary_switches),
-        involuntary_switches: of_first(status.involuntary_switches),
+        voluntary_switches: status.voluntary_switches.filter(|_| is_single),
+        involuntary_switches: status.involuntary_switches.filter(|_| is_single),
         waiting_ns,
         ..usage
     }

@@ -1,52 +1,55 @@
-//! A process that is watched: what its calls said, until it is written.
+//! A watched process: facts from its calls that are not written yet.
 
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use barrow_writer::{ProcessId, Usage};
 
 use super::execution::Execution;
-use crate::files::{Stat, Transferred};
+use crate::files::{Schedule, Stat, Transferred};
 use crate::ledger::Living;
 use crate::system::Pid;
 
-/// A process that is watched.
+/// A watched process.
 pub(crate) struct Watched {
     pub(crate) id: Option<ProcessId>,
     pub(crate) parent: Option<Pid>,
-    /// When the system says that it began, in ticks, once it was asked: it tells it from another process of the same number.
+    /// Start time in ticks, once it was read. Distinguishes it from other processes with the same number.
     pub(crate) began_ticks: Option<u64>,
-    /// What it looks like with the program that it is known to execute.
+    /// Its looks with the last program that it is known to execute.
     pub(crate) looks: Option<Looks>,
-    /// Names it where its end is heard of.
+    /// Identifies it in reports of ends.
     pub(crate) key: u64,
     pub(crate) descriptor: Option<OwnedFd>,
-    /// Processes that it started, of which no parent took notice yet.
+    /// Open from the call that executes its first program to its next call.
+    pub(crate) schedule: Option<Schedule>,
+    /// Processes that it started and that were not waited for yet.
     pub(crate) children: Vec<Pid>,
-    /// What those transferred of whose ends it took notice, with theirs; `None` once that is not known of one.
+    /// Bytes transferred by the children that it waited for and by theirs; `None` once that of one is unknown.
     pub(crate) of_children: Option<Transferred>,
     /// Whether it is known to have executed a program.
     pub(crate) has_program: bool,
     pub(crate) pending: Option<Pending>,
-    /// What it used, and its status, when it was about to end.
+    /// Its last call.
     pub(crate) last: Option<Last>,
-    /// What samples saw of it, once its end was heard of.
+    /// Its samples, once its end was reported.
     pub(crate) seen: Option<Living>,
-    /// When its end was heard of.
+    /// When it ended, once that was reported.
     pub(crate) ended_ns: Option<i64>,
 }
 
-/// A call to execute a program of which nobody knows yet whether it succeeded.
+/// A call to execute a program whose success is not known yet.
 pub(crate) struct Pending {
     pub(crate) time_ns: i64,
     pub(crate) execution: Execution,
     pub(crate) directory: Option<String>,
-    /// What the process used until then.
+    /// Usage of the process until the call.
     pub(crate) used: Usage,
-    /// What it looked like before.
+    /// Looks of the process before the call.
     pub(crate) before: Looks,
 }
 
-/// What a process used, and its status, when it was about to end.
+/// The call that ends a process, with its status and usage.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Last {
     pub(crate) time_ns: i64,
@@ -55,22 +58,22 @@ pub(crate) struct Last {
     pub(crate) transferred: Option<Transferred>,
 }
 
-/// What changes when a process executes a program: its name, and where its arguments lie.
+/// The visible state that changes when a process executes a program: its name and the addresses of its stack and arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Looks {
-    name: String,
+    name: Arc<str>,
     arguments: u64,
     stack: u64,
 }
 
 impl Looks {
     pub(crate) fn of(stat: &Stat) -> Self {
-        Looks { name: stat.name.clone(), arguments: stat.arguments, stack: stat.stack }
+        Looks { name: Arc::clone(&stat.name), arguments: stat.arguments, stack: stat.stack }
     }
 }
 
 impl Pending {
-    /// The program that the call named, from the root on.
+    /// The absolute path of the program that the call named.
     pub(crate) fn named(&self) -> Option<String> {
         self.execution.whole_path(self.directory.as_deref())
     }
