@@ -153,6 +153,8 @@ pub(crate) fn family(thread: Pid) -> Option<(Pid, Pid)> {
 pub(crate) struct Stat {
     /// The name of its program, unless it renamed itself.
     pub(crate) name: Arc<str>,
+    /// It has ended, and its parent has not waited for it.
+    pub(crate) is_zombie: bool,
     pub(crate) parent: Pid,
     pub(crate) minor_faults: u64,
     pub(crate) major_faults: u64,
@@ -190,6 +192,7 @@ pub(crate) fn stat(pid: Pid) -> Option<Stat> {
     };
     Some(Stat {
         name,
+        is_zombie: stat[to + 1..].trim_ascii_start().starts_with(b"Z"),
         parent: Pid::try_from(field(4)?).ok()?,
         minor_faults: field(10)?,
         major_faults: field(12)?,

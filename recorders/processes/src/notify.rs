@@ -10,6 +10,8 @@ pub(crate) mod execution;
 pub(crate) mod filter;
 pub(crate) mod listener;
 mod programs;
+#[cfg(test)]
+mod tests;
 pub(crate) mod usage;
 pub(crate) mod watched;
 
@@ -83,6 +85,12 @@ impl Tree {
     /// Whether a process is known and has not ended as far as known.
     fn runs(&self, process: Pid) -> bool {
         self.processes.get(&process).is_some_and(|known| known.last.is_none() && known.ended_ns.is_none())
+    }
+
+    /// Returns true if a process is known and no other one has its number, even if it is about to end or a zombie.
+    fn has(&self, process: Pid) -> bool {
+        let descriptor = self.processes.get(&process).and_then(|known| known.descriptor.as_ref());
+        self.runs(process) || descriptor.is_some_and(ends::has_number)
     }
 }
 
@@ -166,6 +174,10 @@ impl Watch {
     fn meet_copy(&self, process: Pid, descriptor: OwnedFd, request: &Request, time_ns: i64) -> Option<OwnedFd> {
         let Some(execution) = Execution::read(process, request) else { return Some(descriptor) };
         let mut tree = self.tree();
+        // The sampler may have found it since this thread looked for it.
+        if tree.processes.contains_key(&process) {
+            return Some(descriptor);
+        }
         let parent = ends::parent(&descriptor).filter(|&parent| tree.runs(parent));
         // It looks like its parent until it executes a program.
         let Some((parent, before)) = parent.and_then(|parent| Some((parent, self.looks_of(&mut tree, parent)?))) else {
@@ -299,14 +311,14 @@ impl Watch {
         }
         let mut unknown = Vec::new();
         let mut parent = stat.parent;
-        while parent > 1 && unknown.len() < MOST_ANCESTORS && !tree.runs(parent) {
+        while parent > 1 && unknown.len() < MOST_ANCESTORS && !tree.has(parent) {
             let Some(stat) = files::stat(parent) else { break };
             let above = stat.parent;
             unknown.push((parent, stat));
             parent = above;
         }
         // If no ancestor is known, its parent has ended, and the process that adopted it did not start it.
-        let mut parent = if tree.runs(parent) { Some(parent) } else { None };
+        let mut parent = if tree.has(parent) { Some(parent) } else { None };
         if parent.is_some() {
             for (above, stat) in unknown.into_iter().rev() {
                 self.begin(tree, above, &stat, None, parent, now_ns);
@@ -314,13 +326,19 @@ impl Watch {
             }
         }
         self.begin(tree, process, stat, descriptor, parent, now_ns);
+        if let Some(parent) = parent
+            && tree.processes.get(&parent).is_some_and(|parent| parent.last.is_some())
+        {
+            self.leave_children(tree, parent);
+        }
     }
 
     /// Whether a process is known. Ends the record of an earlier process with its number.
     fn is_known(&self, tree: &mut Tree, process: Pid, stat: &Stat) -> bool {
         let Some(known) = tree.processes.get(&process) else { return false };
-        // A process makes no call after its last one.
-        if known.began_ticks.is_none_or(|ticks| ticks == stat.began_ticks) && known.last.is_none() {
+        // A process makes a call after its last one only if another of its threads does so at the same time.
+        let is_usual = known.began_ticks.is_none_or(|ticks| ticks == stat.began_ticks) && known.last.is_none();
+        if is_usual || known.descriptor.as_ref().is_some_and(ends::has_number) {
             return true;
         }
         self.take_news(tree, self.ledger.now());
@@ -339,6 +357,10 @@ impl Watch {
         parent: Option<Pid>,
         now_ns: i64,
     ) {
+        // Without reports that a parent waited, the end of a zombie is written when it ends.
+        if stat.is_zombie && !self.are_noticed {
+            return;
+        }
         if let Some(parent) = parent {
             // The program that the parent executes now is the one that started this process.
             self.settle_early(tree, parent);
@@ -395,8 +417,7 @@ impl Watch {
         let Some(known) = tree.processes.get_mut(&process) else { return };
         known.began_ticks = Some(stat.began_ticks);
         let now = Looks::of(stat);
-        // An unchanged process means that the call failed.
-        let succeeded = known.pending.take().filter(|pending| pending.before != now);
+        let succeeded = known.pending.take().filter(|pending| pending.has_succeeded(&now));
         known.looks = Some(now);
         let lost = succeeded.and_then(|pending| self.write_program(process, known, pending, present));
         tree.without_rights.extend(lost);
@@ -406,7 +427,7 @@ impl Watch {
     fn settle_early(&self, tree: &mut Tree, process: Pid) {
         let Some(known) = tree.processes.get_mut(&process).filter(|known| known.pending.is_some()) else { return };
         let Some(now) = files::stat(process).as_ref().map(Looks::of) else { return };
-        if let Some(pending) = known.pending.take_if(|pending| pending.before != now) {
+        if let Some(pending) = known.pending.take_if(|pending| pending.has_succeeded(&now)) {
             let present = self.programs().present(process, pending.named());
             let lost = self.write_program(process, known, pending, Some(present));
             known.looks = Some(now);

@@ -56,6 +56,7 @@ in_both_ways! {
     memory_that_a_child_borrows_counts_once,
     a_process_that_is_killed_had_as_much_memory_as_its_samples,
     threads_fork_and_execute,
+    a_thread_with_a_name_executes_what_it_finds,
     a_process_with_threads_has_a_peak_when_it_ends,
     memory_over_time_is_that_of_the_program,
     what_a_process_wrote_is_not_what_its_children_wrote,
@@ -431,6 +432,35 @@ for act in fork, execute:
     assert_eq!(ended_with_5.count(), 1);
     // Those with several threads have a peak too.
     assert!(tree.images().iter().all(|image| image.used.peak_bytes.is_some() || image.next.is_some()));
+}
+
+fn a_thread_with_a_name_executes_what_it_finds() {
+    let source = "
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *work(void *unused) {
+    prctl(PR_SET_NAME, \"worker\");
+    pid_t child = vfork();
+    if (!child) {
+        execl(\"/no/such/true\", \"fails\", (char *)0);
+        execl(\"/bin/true\", \"true\", (char *)0);
+        _exit(1);
+    }
+    waitpid(child, 0, 0);
+    return 0;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    pthread_join(thread, 0);
+    return 0;
+}";
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = compiled(folder.path(), source) else { return };
+    let (_, tree) = recorded(&[&program]);
+    assert_eq!(lines(&tree), [&program, "true"]);
 }
 
 fn a_process_with_threads_has_a_peak_when_it_ends() {

@@ -6,6 +6,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::ptr;
 use std::time::Duration;
 
 use crate::system::{self, Pid, checked};
@@ -62,6 +63,14 @@ impl Ends {
 pub(crate) fn descriptor(pid: Pid) -> io::Result<OwnedFd> {
     // SAFETY: the number that the system gives is nobody else's.
     unsafe { checked(libc::syscall(libc::SYS_pidfd_open, pid, 0)).map(|number| OwnedFd::from_raw_fd(number as i32)) }
+}
+
+/// Returns true until the parent of the process has waited for it. Until then no other process has its number.
+pub(crate) fn has_number(process: &OwnedFd) -> bool {
+    let (nothing, flags) = (ptr::null::<libc::siginfo_t>(), 0);
+    // SAFETY: signal 0 is not sent, and no description of it is read.
+    let result = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, process.as_raw_fd(), 0, nothing, flags) };
+    checked(result).err().and_then(|error| error.raw_os_error()) != Some(libc::ESRCH)
 }
 
 /// `struct pidfd_info` as of Linux 6.15.

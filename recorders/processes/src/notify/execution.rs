@@ -55,6 +55,14 @@ impl Execution {
         Some(Execution { path, arguments: memory.texts(arguments, calls.word) })
     }
 
+    /// Returns true if the system gives this name to a process that executes it: the first bytes of the name of the file. Any
+    /// name may be right if the file is unknown.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        const LONGEST_NAME: usize = 15;
+        let file = self.path.as_ref().and_then(|path| path.rsplit('/').next());
+        file.is_none_or(|file| file.bytes().take(LONGEST_NAME).eq(name.bytes()))
+    }
+
     /// Whether `interpreter` is the argument list of the interpreter that runs this as a script: it is longer and ends with
     /// the arguments after the first.
     pub(crate) fn is_script_with(&self, interpreter: &[u8]) -> bool {

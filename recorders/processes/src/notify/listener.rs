@@ -31,6 +31,15 @@ pub(crate) struct Request {
     pub(crate) arguments: [u64; 6],
 }
 
+#[cfg(test)]
+impl Request {
+    /// A call with arguments that are 0.
+    pub(crate) fn without_arguments(thread: Pid, number: u32, architecture: u32) -> Self {
+        let number = i32::try_from(number).unwrap();
+        Request { id: 0, thread, flags: 0, number, architecture, instruction: 0, arguments: [0; 6] }
+    }
+}
+
 /// An answer: `struct seccomp_notif_resp`.
 #[repr(C)]
 struct Response {

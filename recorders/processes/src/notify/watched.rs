@@ -73,6 +73,15 @@ impl Looks {
 }
 
 impl Pending {
+    /// Returns true if the call has succeeded in a process that looks like this now.
+    ///
+    /// A fork has the name of the thread that made it, and `before` may be the looks of its parent, which has the name of another
+    /// thread. So another name alone means success only if it is that of the program.
+    pub(crate) fn has_succeeded(&self, now: &Looks) -> bool {
+        let has_moved = (now.arguments, now.stack) != (self.before.arguments, self.before.stack);
+        has_moved || now.name != self.before.name && self.execution.is_named(&now.name)
+    }
+
     /// The absolute path of the program that the call named.
     pub(crate) fn named(&self) -> Option<String> {
         self.execution.whole_path(self.directory.as_deref())
