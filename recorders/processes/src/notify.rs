@@ -584,6 +584,11 @@ impl Watch {
         }
     }
 
+    /// Hears of no more ends: the command did not begin.
+    pub(crate) fn give_up(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+
     /// Writes the rest of the recording once the command has ended with `status`, encoded as by `wait`.
     pub(crate) fn finish(&self, status: i32) {
         let mut tree = self.tree();

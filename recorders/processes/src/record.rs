@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 
 use barrow_writer::{Word, Writer};
 
@@ -98,14 +99,20 @@ fn notified(
     let heard = Arc::clone(&watch);
     let mut listener = listener;
     let calls = spawn("calls", move || heard.hear_calls(&mut listener))?;
+    // An end that is heard of before this thread runs would be dated late: on a busy machine by hundreds of milliseconds.
+    let (heard, (runs, is_running)) = (Arc::clone(&watch), channel());
+    spawn("ends", move || {
+        let _ = runs.send(());
+        heard.hear_ends();
+    })?;
+    let _ = is_running.recv();
     pass_signals_on(root)?;
     forked.go().map_err(RecorderError::System)?;
     if let Some(error) = forked.failure() {
+        watch.give_up();
         system::bury(root);
         return Err(refusal(words, Some(error)));
     }
-    let heard = Arc::clone(&watch);
-    spawn("ends", move || heard.hear_ends())?;
     let around = Arc::clone(&watch);
     let sampler = Sampler::start(&ledger, move || around.look_around()).map_err(RecorderError::System)?;
     let (status, used) = system::await_end(root, signals::stop_likewise).map_err(RecorderError::System)?;
