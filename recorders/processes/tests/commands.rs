@@ -357,7 +357,7 @@ import glob, os, sys, threading, time, zlib
 def compress():
     while True: zlib.compress(bytes(1_000_000))
 for _ in range(3): threading.Thread(target=compress, daemon=True).start()
-time.sleep(0.5)
+time.sleep(1.5)
 waited = sum(int(open(path).read().split()[1]) for path in glob.glob('/proc/self/task/*/schedstat'))
 open(sys.argv[1], 'w').write(str(waited))
 os._exit(0)
@@ -372,7 +372,7 @@ os._exit(0)
     let said: u64 = std::fs::read_to_string(&path).unwrap().parse().unwrap();
     // What `taskset` waited for, before it became Python, is in the count.
     let found: u64 = tree.images().iter().map(|image| image.used.waiting_ns.unwrap()).sum();
-    // What is counted up to the end is more by a few turns.
+    // What is counted up to the end is more by a few turns, each as long as those of all others on the machine.
     assert!(said > 500_000_000 && found >= said && found - said < said / 4, "{found} {said}");
 }
 
@@ -480,17 +480,18 @@ os._exit(0)
 fn memory_over_time_is_that_of_the_program() {
     let script = "
 import time
-time.sleep(0.3); held = bytearray(200_000_000); time.sleep(1); del held; time.sleep(1.5)
+time.sleep(0.3); held = bytearray(60_000_000); time.sleep(1.5); del held; time.sleep(1.5)
 ";
     let Some((_, tree)) = python(script) else { return };
     let curve: Vec<(i64, u64)> = tree.samples().map(|sample| (sample.time_ns, sample.total_bytes())).collect();
-    // Its samples are low, then high, then low again; how many there are is up to the machine.
-    let is_high = |&(_, bytes): &(i64, u64)| bytes > 195_000_000;
+    // Its samples are low, then high, then low again; how many there are is up to the machine. The sampler waits a hundred times
+    // as long as a sample took: for 60 MB less than the program sleeps, also if other programs use all processors.
+    let is_high = |&(_, bytes): &(i64, u64)| bytes > 58_000_000;
     let from = curve.iter().position(is_high).expect("a sample while the memory is held");
     let last = curve.iter().rposition(is_high).unwrap();
     assert!(curve[from..last].iter().all(is_high), "{curve:?}");
-    assert!(curve.iter().all(|&(_, bytes)| bytes < 260_000_000), "{curve:?}");
-    assert!(curve.first().unwrap().1 < 60_000_000 && curve.last().unwrap().1 < 60_000_000, "{curve:?}");
+    assert!(curve.iter().all(|&(_, bytes)| bytes < 100_000_000), "{curve:?}");
+    assert!(curve.first().unwrap().1 < 30_000_000 && curve.last().unwrap().1 < 30_000_000, "{curve:?}");
 }
 
 #[test]
@@ -573,10 +574,10 @@ fn memory_that_a_child_borrows_counts_once() {
 #include <sys/wait.h>
 #include <unistd.h>
 int main(void) {
-    size_t bytes = 200u << 20;
+    size_t bytes = 50u << 20;
     memset(malloc(bytes), 1, bytes);
     pid_t child = vfork();
-    if (!child) { usleep(500000); execl(\"/bin/true\", \"true\", (char *)0); _exit(1); }
+    if (!child) { usleep(1500000); execl(\"/bin/true\", \"true\", (char *)0); _exit(1); }
     waitpid(child, 0, 0);
     return 0;
 }";
@@ -584,11 +585,12 @@ int main(void) {
     let Some(program) = compiled(folder.path(), source) else { return };
     let (_, tree) = recorded(&[&program]);
     let peak = tree.samples().map(|sample| sample.total_bytes()).max().unwrap();
-    assert!(peak > 200 << 20 && peak < 210 << 20, "{peak}");
+    // The sampler waits a hundred times as long as a sample took: for 50 MiB less than the child sleeps.
+    assert!(peak > 50 << 20 && peak < 60 << 20, "{peak}");
 }
 
 fn a_process_that_is_killed_had_as_much_memory_as_its_samples() {
-    let script = "import os, time; held = bytearray(100_000_000); time.sleep(0.7); os.kill(os.getpid(), 9)";
+    let script = "import os, time; held = bytearray(100_000_000); time.sleep(1.5); os.kill(os.getpid(), 9)";
     let Some((_, tree)) = python(script) else { return };
     let last = tree.image(tree.processes()[0].last_image);
     let peak = last.used.peak_bytes.unwrap();
