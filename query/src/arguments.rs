@@ -9,7 +9,7 @@ use crate::language::line;
 pub struct Arguments {
     /// The words after the verb.
     words: Vec<String>,
-    /// Whether the words still have their quotes: those of a shell have lost them.
+    /// The words still have their quotes: those of a shell have lost them.
     quoted: bool,
     /// The flags beside them.
     pub flags: QuestionFlags,
@@ -59,7 +59,7 @@ impl Arguments {
         }
     }
 
-    /// Whether a word ends with a quote, so that none of its characters is an operator.
+    /// Returns whether a word ends with a quote, so that none of its characters is an operator.
     pub(crate) fn ends_quoted(&self, at: usize) -> bool {
         self.quoted && self.words[at].ends_with(['"', '\'', '/'])
     }

@@ -28,14 +28,15 @@ pub struct Command {
     pub example: &'static str,
     /// The flags of [`crate::flags::QuestionFlags`] that it knows.
     pub flags: &'static [&'static str],
-    /// What it asks.
+    /// The subject of its questions.
     pub subject: Subject,
-    /// What it touches, besides the files that its flags name. One about a recording that reads files reads those that
-    /// its words name.
+    /// Everything it touches besides the files that its flags name. A command about a recording that reads files reads
+    /// those that its words name.
     pub touches: Touches,
-    /// Whether these words ask only for totals by type, which some dumps tell without an import; `None` if no words do.
+    /// Returns whether these words ask only for totals by type, which some dumps have without an import; `None` if no
+    /// words do.
     pub(crate) asks_for_totals: Option<fn(&Arguments) -> bool>,
-    /// What may follow it.
+    /// The words that completion offers after it.
     pub completion: Completion,
     /// Answers.
     pub(crate) run: fn(&Ask) -> Result<Reply, QueryError>,
@@ -46,7 +47,7 @@ pub struct Command {
 pub enum Group {
     /// Snapshots and their totals.
     Snapshots,
-    /// What changes from one to the next.
+    /// Changes from one snapshot to the next.
     Series,
     /// Single objects.
     Objects,
@@ -90,7 +91,7 @@ impl Group {
     }
 }
 
-/// What a command asks.
+/// The subject of a command's questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
     /// A recording: from a shell, the word after the verb.
@@ -105,7 +106,7 @@ pub enum Subject {
     Program,
 }
 
-/// What a recording may hold.
+/// A content of recordings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// Snapshots of a heap.
@@ -117,7 +118,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// What a recording holds.
+    /// The contents of a recording.
     #[must_use]
     pub fn of(recording: &Recording) -> Vec<Content> {
         let held = [
@@ -139,7 +140,7 @@ impl Content {
     }
 }
 
-/// What completion offers after a verb.
+/// The words that completion offers after a verb.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completion {
     /// Nothing.
@@ -188,7 +189,7 @@ impl Command {
         }
     }
 
-    /// What there is to know besides the line about it: whole sentences, a line for each paragraph.
+    /// Its help besides the line about it: whole sentences, a line for each paragraph.
     #[must_use]
     pub fn details(&self) -> String {
         let paragraphs = self.paragraphs.trim().split("\n\n");
@@ -206,7 +207,7 @@ impl Command {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 
-    /// What a recording must hold, one of these at least, to answer it; nothing if any recording does.
+    /// The contents of which a recording must hold at least one to answer it; empty if any recording answers it.
     #[must_use]
     pub fn needs(&self) -> &'static [Content] {
         const OF_HEAPS_AND_PROCESSES: [&str; 4] = ["find", "count", "let", "diff"];
@@ -226,12 +227,12 @@ impl Command {
         }
     }
 
-    /// Whether it writes a file that its arguments name.
+    /// Returns whether it writes a file that its arguments name.
     pub fn writes(&self) -> bool {
         self.touches.contains(Touches::WRITES_FILES)
     }
 
-    /// Whether its grammar has words, besides flags and their values.
+    /// Returns whether its grammar has words besides flags and their values.
     #[must_use]
     pub fn takes_words(&self) -> bool {
         let mut is_value = false;

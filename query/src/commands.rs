@@ -94,7 +94,7 @@ use crate::language::names::{self, Match};
 use crate::language::request::Request;
 use crate::tables::ranking::Order;
 
-/// What may follow `by` in a question about objects, besides fields: for a verb what it takes.
+/// Words that may follow `by` in a question about objects, besides fields.
 #[must_use]
 pub fn object_orders(verb: &str) -> Vec<&'static str> {
     match verb {
@@ -105,13 +105,13 @@ pub fn object_orders(verb: &str) -> Vec<&'static str> {
     }
 }
 
-/// What may follow `by` in a question about processes.
+/// Words that may follow `by` in a question about processes.
 #[must_use]
 pub fn process_orders() -> Vec<&'static str> {
     barrow_processes::Amounts::names().collect()
 }
 
-/// Whether the words of a ranking ask only for totals by type.
+/// Returns whether the words of a ranking ask only for totals by type.
 fn asks_for_totals(arguments: &Arguments) -> bool {
     let is_total =
         |by: &String| Order::named(by).is_some_and(|order| order != Order::Retained) || by == "type" || by == "kind";
@@ -287,7 +287,7 @@ mod tests {
         for word in ["import", "redact", "repair", "repack", "resolve"] {
             assert_eq!(named(word).map(|command| command.name).ok(), Some(word));
         }
-        // What an abbreviation means does not depend on commands that it cannot mean.
+        // An abbreviation does not depend on commands that it cannot mean.
         assert_eq!(named("ret").map(|command| command.name).ok(), Some("retained"));
         assert_eq!(named("r").err().unwrap().to_string(), "`r` may be show, inrefs, roots, retained, runs");
     }

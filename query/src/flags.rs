@@ -26,13 +26,13 @@ use crate::workspace::MOST_THREADS;
 pub struct Flags {
     /// A verb, the file it asks and its arguments; or a file to open at the prompt.
     pub words: Vec<String>,
-    /// How answers are printed.
+    /// The format of answers.
     #[arg(long, value_enum)]
     pub format: Option<Format>,
     /// The snapshot that is asked; the last one unless told.
     #[arg(short, long, value_name = "N|last")]
     pub snapshot: Option<SnapshotName>,
-    /// What can be asked; after a verb, a page about the verb.
+    /// A list of all verbs; after a verb, a page about the verb.
     #[arg(short, long)]
     pub help: bool,
     /// Flags of the command line only.
@@ -58,19 +58,19 @@ pub struct SessionFlags {
     /// A file of such lines.
     #[arg(short = 'f', long, value_name = "SCRIPT")]
     pub script: Option<PathBuf>,
-    /// How many threads may work.
+    /// The most threads that work.
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
-    /// How much memory may be used, like 512MiB; three quarters of what is free unless told.
+    /// The most memory that is used, like 512MiB; three quarters of what is free unless told.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub max_memory: Option<u64>,
-    /// How much a compressed dump may unpack to, like 64GiB.
+    /// The most bytes that a compressed dump may unpack to, like 64GiB.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub max_unpacked: Option<u64>,
-    /// How the JVM of an HPROF dump laid out objects: REFERENCE,HEADER,ARRAY_BASE,ALIGNMENT in bytes.
+    /// The object layout of the JVM of an HPROF dump: REFERENCE,HEADER,ARRAY_BASE,ALIGNMENT in bytes.
     #[arg(long, value_name = "LAYOUT")]
     pub object_layout: Option<ObjectLayout>,
-    /// How much of the contents of objects is imported: texts and values (texts=4K shortens longer ones), all (also every
+    /// The contents of objects that are imported: texts and values (texts=4K shortens longer ones), all (also every
     /// element of arrays) or none; texts unless told.
     #[arg(long, value_name = "texts[=SIZE]|all|none", value_parser = parse_contents)]
     pub contents: Option<Contents>,
@@ -115,16 +115,16 @@ pub struct QuestionFlags {
     /// Leave out what is less, like 1% or 64K.
     #[arg(long, value_name = "SHARE|SIZE", value_parser = parse_least)]
     pub min: Option<Least>,
-    /// How finely it is drawn: the number of places of a tree, the largest ones; the parts of a time.
+    /// The resolution: the number of places of a tree, the largest ones; the parts of a time.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub cells: Option<u32>,
-    /// How many jobs run at the same time.
+    /// The number of jobs that run at the same time.
     #[arg(short, long, value_name = "N", value_parser = parse_jobs)]
     pub jobs: Option<u64>,
     /// The most memory that all of them may need together, like 8G.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
-    /// How many jobs of a class may run at the same time, like linker=1; repeatable.
+    /// The most jobs of a class that run at the same time, like linker=1; repeatable.
     #[arg(long, value_name = "CLASS=N", value_parser = parse_pool)]
     pub slots: Vec<Pool>,
     /// A file of assertions, one a line.
@@ -139,13 +139,13 @@ pub struct QuestionFlags {
     /// Write the results as JUnit XML.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// How long to wait between two looks, like 250ms or 2s.
+    /// The time between two looks, like 250ms or 2s.
     #[arg(long, value_name = "TIME", value_parser = parse_interval)]
     pub interval: Option<Duration>,
-    /// What to end with: a snapshot, or how precisely values are known.
+    /// The end: a snapshot, or a precision of values.
     #[arg(long, value_name = "N|SHARE")]
     pub until: Option<Until>,
-    /// What has to hold for each snapshot; repeatable.
+    /// An assertion that must hold for each snapshot; repeatable.
     #[arg(long = "assert", value_name = "ASSERTION")]
     pub assertions: Vec<String>,
     /// none, lz4, zstd or zstd:LEVEL.
@@ -160,7 +160,7 @@ pub struct QuestionFlags {
     /// Sort the dumps by when they were taken.
     #[arg(long)]
     pub by_time: bool,
-    /// What is added to all times of a host, like b=-3600s; repeatable.
+    /// An offset added to all times of a host, like b=-3600s; repeatable.
     #[arg(long, value_name = "HOST=TIME", value_parser = parse_clock)]
     pub clock: Vec<(String, i64)>,
     /// The port of the page.
@@ -181,7 +181,7 @@ pub struct QuestionFlags {
     /// A file of rules for the classes of processes; barrow-classes.toml beside the recording unless told.
     #[arg(long, value_name = "FILE")]
     pub classes: Option<PathBuf>,
-    /// What is recorded as `…` where an argument of a process contains it; repeatable.
+    /// Text that is recorded as `…` where an argument of a process contains it; repeatable.
     #[arg(long, value_name = "REGEX")]
     pub redact: Vec<String>,
     /// Record no arguments of processes.
@@ -193,7 +193,7 @@ pub struct QuestionFlags {
     /// Record until all processes have ended.
     #[arg(long)]
     pub wait_all: bool,
-    /// How `record` hears of processes: by calls that wait until they were seen, or by stopping processes.
+    /// The way `record` hears of processes: by calls that wait until they were seen, or by stopping processes.
     #[arg(long, value_name = "WAY", value_parser = ["notify", "ptrace", "auto"])]
     pub via: Option<String>,
     /// The format of the file.
@@ -202,10 +202,10 @@ pub struct QuestionFlags {
     /// The width of the drawing, in characters.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(40..=400))]
     pub width: Option<u16>,
-    /// How hard to compress, from 1 to 22.
+    /// The level of compression, from 1 to 22.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=22))]
     pub level: Option<i32>,
-    /// What is not replaced: names, numbers, or names that match; repeatable.
+    /// Words that are not replaced: names, numbers, or names that match; repeatable.
     #[arg(long, value_name = "names|numbers|PATTERN")]
     pub keep: Vec<String>,
     /// A file whose bytes are a secret: it decides by what things are replaced.
@@ -217,12 +217,12 @@ pub struct QuestionFlags {
 }
 
 impl QuestionFlags {
-    /// What is too little of `whole` to be shown: 0 unless `--min` tells.
+    /// The least part of `whole` that is shown: 0 unless `--min` tells.
     pub(crate) fn least(&self, whole: u64) -> u64 {
         self.min.map_or(0, |min| min.of(whole))
     }
 
-    /// What they touch.
+    /// The effects of these flags.
     pub(crate) fn touches(&self) -> Touches {
         let writes = self.output.is_some() || self.junit.is_some();
         let reads = self.from.is_some() || self.allow.is_some() || self.baseline.is_some() || self.binary.is_some();
@@ -238,7 +238,7 @@ impl QuestionFlags {
     }
 }
 
-/// How answers are printed.
+/// The format of answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Format {
     /// For people.
@@ -290,7 +290,7 @@ impl FromStr for SnapshotName {
     }
 }
 
-/// What is too little to be shown.
+/// The least part or amount that is shown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Least {
     /// A part of the whole, between 0 and 1.
@@ -343,7 +343,7 @@ fn parse_clock(text: &str) -> Result<(String, i64), String> {
     parsed.ok_or_else(|| "clocks are written like HOST=-3600s or HOST=+1.5s".to_owned())
 }
 
-/// How many jobs of a class may run at the same time.
+/// The most jobs of a class that run at the same time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pool {
     /// The class.
@@ -406,7 +406,7 @@ fn threads(text: &str) -> Result<usize, String> {
     if number <= MOST_THREADS { Ok(number) } else { Err(format!("at most {MOST_THREADS}")) }
 }
 
-/// What marks a word as a negative number while flags are read.
+/// Marks a word as a negative number while flags are read.
 const NEGATIVE: char = '\u{1}';
 
 /// The long name of where the standard output of a measured program goes: in `trial`, as in hyperfine.
@@ -415,7 +415,7 @@ const PROGRAM_OUTPUT: &str = "program_output";
 /// The verb that measures programs.
 const TRIAL: &str = "trial";
 
-/// Whether the verb is the one that measures programs.
+/// Returns whether the verb is the one that measures programs.
 fn is_trial(matches: &ArgMatches) -> bool {
     let verb = matches.get_many::<String>("words").and_then(|mut words| words.next());
     // No shorter word is this verb: `trials` begins with the same letters.
@@ -539,7 +539,7 @@ pub fn question_flags() -> Vec<Arg> {
     QuestionFlags::augment_args(clap::Command::new("")).get_arguments().cloned().collect()
 }
 
-/// How help shows a flag: `-o`, `--min`.
+/// A flag as help shows it: `-o`, `--min`.
 #[must_use]
 pub fn shown(flag: &Arg) -> String {
     match (flag.get_short(), flag.get_long()) {
@@ -549,7 +549,7 @@ pub fn shown(flag: &Arg) -> String {
     }
 }
 
-/// What clap says, in one clause.
+/// The message of clap, in one clause.
 fn fault(error: clap::Error) -> QueryError {
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);

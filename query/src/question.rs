@@ -104,12 +104,12 @@ impl Question {
         }
     }
 
-    /// Whether its answer follows from how many objects of each type there are, and from other totals.
+    /// Returns whether its answer follows from the number of objects of each type and from other totals.
     pub(crate) fn asks_for_totals(&self) -> bool {
         !self.is_help && self.command.asks_for_totals.is_some_and(|asks| asks(&self.arguments))
     }
 
-    /// What it may touch: what its command does, its flags, the files among its words, and the end of its line.
+    /// Everything it may touch: by its command, its flags, the files among its words, and the end of its line.
     #[must_use]
     pub fn touches(&self) -> Touches {
         let sink = match self.sink {

@@ -1,9 +1,9 @@
-//! What a question touches, declared by its command, its flags and the end of its line.
+//! The effects of a question, declared by its command, its flags and the end of its line.
 
 use std::fmt;
 use std::ops::BitOr;
 
-/// What a question may touch. A session answers only questions that touch nothing but what it [allows].
+/// The effects that a question may have. A session answers only questions that touch nothing but what it [allows].
 ///
 /// ```
 /// use barrow_query::{Question, Touches};
@@ -33,7 +33,7 @@ impl Touches {
     /// Everything.
     pub const ALL: Self = Touches(31);
 
-    /// What cannot harm anything outside the session.
+    /// Effects that cannot harm anything outside the session.
     pub const READ_ONLY: Self = Touches(1 | 2);
 
     const NAMES: [(Self, &'static str); 5] = [
@@ -44,7 +44,7 @@ impl Touches {
         (Self::RUNS_PROGRAMS, "runs a program"),
     ];
 
-    /// Whether all of `other` is in it.
+    /// Returns whether it contains all of `other`.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
@@ -56,7 +56,7 @@ impl Touches {
         Touches(self.0 | other.0)
     }
 
-    /// What is in it and not in `other`.
+    /// Its effects that are not in `other`.
     #[must_use]
     pub const fn except(self, other: Self) -> Self {
         Touches(self.0 & !other.0)

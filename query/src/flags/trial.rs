@@ -23,7 +23,7 @@ pub enum TimeUnit {
 /// Flags of `trial` and of questions about trials.
 #[derive(Debug, Clone, Default, Args)]
 pub struct TrialFlags {
-    /// How many runs of each program count.
+    /// The number of runs of each program that count.
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub runs: Option<u64>,
     /// The fewest runs of each program, with `--until`.
@@ -89,7 +89,7 @@ pub struct TrialFlags {
     /// Do not count what the program allocates.
     #[arg(long)]
     pub no_heap_counts: bool,
-    /// What the program reads: a file; nothing unless told.
+    /// The standard input of the program: a file; empty unless told.
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
     /// Where the standard output of the program goes: null, pipe, inherit or a file; pipe if --value or --read - reads it,
@@ -105,7 +105,7 @@ pub struct TrialFlags {
     /// Repeat a run of a recording under its layout.
     #[arg(long, value_name = "RUN")]
     pub replay: Option<u32>,
-    /// What a replayed program runs under, like 'gdb --args'.
+    /// A command that a replayed program runs under, like 'gdb --args'.
     #[arg(long, value_name = "CMD")]
     pub under: Option<String>,
     /// Write what was measured as a Markdown table.
@@ -129,19 +129,19 @@ pub struct TrialFlags {
     /// The unit of times in tables, chosen for each time unless told.
     #[arg(short = 'u', long, value_name = "UNIT", value_enum)]
     pub time_unit: Option<TimeUnit>,
-    /// What the others are compared with: a command to measure, or a program of the recording.
+    /// The reference of comparisons: a command to measure, or a program of the recording.
     #[arg(long, value_name = "CMD|PROGRAM")]
     pub reference: Option<String>,
     /// The name of the command that the others are compared with.
     #[arg(long, value_name = "NAME", requires = "reference")]
     pub reference_name: Option<String>,
-    /// How large a difference matters, relative to the median, like 5%.
+    /// The least difference that matters, relative to the median, like 5%.
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub threshold: Option<f64>,
-    /// How large a difference matters, in the unit of the metric, like 1ns or 64K.
+    /// The least difference that matters, in the unit of the metric, like 1ns or 64K.
     #[arg(long, value_name = "AMOUNT", value_parser = parse_amount)]
     pub floor: Option<f64>,
-    /// How large a change of the weight of a mode matters, in points, like 10%.
+    /// The least change of the weight of a mode that matters, in points, like 10%.
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub weight: Option<f64>,
 }
@@ -158,7 +158,7 @@ pub enum SortBy {
     MeanTime,
 }
 
-/// What ends a series: a snapshot, or how precisely something is known.
+/// The end of a series: a snapshot, or a precision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Until {
     /// A snapshot.
