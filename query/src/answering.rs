@@ -1,4 +1,4 @@
-//! How a session answers a question: permission, memory, pieces, and what it keeps.
+//! The way from a question to its answer: permission, memory, pieces, and changes of the session.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,9 +22,9 @@ use crate::sources::{cache, counting, opening, recognition};
 use crate::tables::found;
 use crate::touches::Touches;
 
-/// How often a question asks whether it is its turn.
+/// Time between two checks whether it is a question's turn.
 const TURN: Duration = Duration::from_millis(20);
-/// How long it may take until memory is given back.
+/// Time that the system may take to give memory back.
 const SETTLING: Duration = Duration::from_secs(2);
 
 impl Session {
@@ -68,7 +68,7 @@ impl Session {
         self.open(name)
     }
 
-    /// Whether the import of a dump goes on.
+    /// Returns whether the import of a dump goes on.
     #[must_use]
     pub fn is_importing(&self) -> bool {
         self.import.as_ref().is_some_and(|import| !import.has_ended())
@@ -77,7 +77,7 @@ impl Session {
     /// Takes the result of the import of the open dump, if it has ended. Returns whether it was taken.
     ///
     /// # Errors
-    /// What is wrong with the dump.
+    /// A fault of the dump.
     pub fn take_import(&mut self) -> Result<bool, QueryError> {
         match self.import.take_if(|import| import.has_ended()) {
             None => Ok(false),
@@ -92,7 +92,7 @@ impl Session {
         }
     }
 
-    /// Whether a file is a dump that is in no cache, so that opening it takes an import.
+    /// Returns whether a file is a dump that is in no cache, so that opening it takes an import.
     #[must_use]
     pub fn is_new_dump(&self, name: &str) -> bool {
         let path = Path::new(name);
@@ -151,7 +151,7 @@ impl Session {
     /// `whole`, every row is made unless the question says how many; else there is one piece.
     ///
     /// # Errors
-    /// What the question may not touch, or a flag that its verb does not know.
+    /// Something that the question may not touch, or a flag that its verb does not know.
     pub fn pieces(&mut self, question: &Question, whole: bool) -> Result<Pieces<'_>, QueryError> {
         let is_paged = self.paged && !whole;
         self.pieces_of(question, View { is_paged, is_whole: whole, in_pieces: true, ..View::default() })
@@ -212,7 +212,7 @@ impl Session {
         let is_counted = self.state.file.as_ref().is_some_and(|file| file.counted.is_some());
         match self.run_command(question, view) {
             Err(error) if error.is_ceiling() && self.has_more_room(question) => self.run_first(question, view, error),
-            // What was counted may be too little for a message that helps.
+            // Counts alone may be too little for a message that helps.
             Err(error) if is_counted && !error.is_stopped() => {
                 self.open_whole()?;
                 self.run_command(question, view)
@@ -231,7 +231,8 @@ impl Session {
         }
     }
 
-    /// Whether there may be more memory for a question that found too little: what nobody uses is dropped.
+    /// Drops heaps and results that no question uses. Returns whether a question that found too little memory may find
+    /// more now.
     fn has_more_room(&mut self, question: &Question) -> bool {
         // Pages that were not turned hold their rows.
         let had_pages = self.more.take_if(|_| question.command.name != "more").is_some();
@@ -254,7 +255,7 @@ impl Session {
             std::thread::sleep(TURN);
         };
         workspace.forget();
-        // What was held when the others ended is given back.
+        // The memory of the questions that ended must be given back first.
         if !workspace.memory().settles(SETTLING) && !workspace.runs_several() {
             return Err(error);
         }
@@ -271,7 +272,7 @@ impl Session {
         self.answered(&ask, goes_first, question.command.run)
     }
 
-    /// What the command of a question is asked.
+    /// The arguments of a command's function: the state of the session, with the format and the snapshot of the question.
     fn asking(&self, question: &Question, view: View) -> Ask {
         let mut state = self.state.clone();
         state.context.settings.format = question.format.unwrap_or(state.context.settings.format);
@@ -291,7 +292,7 @@ impl Session {
         ask.context.ceiling.begin(goes_first);
         let reply = ask.context.workspace.run(|| {
             let reply = run(ask)?;
-            // What makes its rows at once may not have looked.
+            // A command that makes its rows at once may not have checked.
             ask.context.check().map(|()| reply)
         });
         reply.map_err(|error| match error {
@@ -336,7 +337,7 @@ impl Session {
         reply.answer
     }
 
-    /// What the open recording holds.
+    /// The contents of the open recording.
     fn content(&self) -> Vec<Content> {
         self.state.recording().map(|recording| Content::of(&recording)).unwrap_or_default()
     }

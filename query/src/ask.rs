@@ -1,4 +1,4 @@
-//! What a command is asked. It does not change, so several can be answered at once.
+//! The arguments of a command's function. They do not change, so several questions can be answered at once.
 
 pub(crate) mod reply;
 
@@ -20,7 +20,7 @@ pub(crate) const PIECE_ROWS: usize = 1 << 14;
 /// Rows that `%` can name where an answer has every row.
 pub(crate) const MOST_LISTED: usize = 1 << 20;
 
-/// What a command is asked: its arguments, how much of the answer is wanted, and, as [`State`], what it is about.
+/// The arguments of a command's function: words and flags, the wanted rows, and, as [`State`], the recording and sets.
 #[derive(Clone)]
 pub(crate) struct Ask {
     pub(crate) state: State,
@@ -37,7 +37,7 @@ pub(crate) struct View {
     pub(crate) is_paged: bool,
     /// Answers have every row unless the question says how many.
     pub(crate) is_whole: bool,
-    /// What follows the first piece of an answer will be asked for.
+    /// The pieces after the first one will be requested.
     pub(crate) in_pieces: bool,
     /// Rows that are made at a time where answers have every row.
     pub(crate) piece: usize,
@@ -82,7 +82,7 @@ impl Ask {
         told.unwrap_or(usual).max(1)
     }
 
-    /// How many objects and processes the pages before list.
+    /// Number of objects or processes on the pages before.
     pub(crate) fn listed_before(&self) -> usize {
         if self.view.is_next_page { self.listed.len().max(self.listed.images().len()) } else { 0 }
     }

@@ -10,11 +10,11 @@ use parking_lot::Mutex;
 use crate::error::QueryError;
 use crate::forecast::Forecast;
 
-/// How long a question waits at most until the memory of the one before is given back.
+/// The longest time that a question waits until the memory of the one before is given back.
 const SETTLING: Duration = Duration::from_millis(200);
 
-/// Whether the current question of a session has to end for want of memory. Once it has to, all its threads are told so,
-/// even if there is room again meanwhile.
+/// Ends the current question of a session for want of memory. Once the ceiling is reached, all threads of the question
+/// see it as reached, even if there is room again meanwhile.
 pub(crate) struct Ceiling {
     memory: Memory,
     /// Questions of all sessions that run.
@@ -42,7 +42,7 @@ impl Ceiling {
         *self.why.lock() = None;
         if self.running.load(Ordering::Relaxed) == 0 {
             self.memory.begin_question();
-            // What the question before held is given back, and this one does not end for it.
+            // The memory of the question before is given back, so that this one does not end for it.
             let _ = self.memory.settles(SETTLING);
         }
     }
@@ -62,7 +62,7 @@ impl Ceiling {
         self.forecast.end();
     }
 
-    /// Whether the question has to end.
+    /// Returns whether the question has to end.
     pub(crate) fn is_reached(&self) -> bool {
         if self.is_reached.load(Ordering::Relaxed) {
             return true;

@@ -1,4 +1,4 @@
-//! What a question works with besides its recording: settings, what sessions share, and who follows it.
+//! Settings, the workspace, the watcher and the memory ceiling of a question.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use crate::workspace::Workspace;
 
 /// Rows between two checks for cancellation.
 const ROWS: usize = 1024;
-/// What a row of objects takes, in bytes, and what it takes with its lines where a table is drawn as a whole. Measured with
-/// 540,607 rows.
+/// Bytes of a row of objects, and bytes of a row with its lines where a table is drawn as a whole. Measured with 540,607
+/// rows.
 const ROW_BYTES: u64 = 600;
 const DRAWN_ROW_BYTES: u64 = 1_300;
 /// So many rows always fit.
@@ -24,7 +24,7 @@ const FEW_ROWS: usize = 1 << 14;
 /// Rows of a page by default.
 const PAGE_ROWS: usize = 15;
 
-/// How files are opened, and how answers are made.
+/// Settings for opening files and making answers.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The format in which answers will be drawn. Only tables have pages.
@@ -39,15 +39,15 @@ pub struct Settings {
     pub cache: Option<PathBuf>,
     /// Long paths are shortened, as on a terminal.
     pub short_paths: bool,
-    /// How wide the terminal is, in columns, if there is one.
+    /// The width of the terminal in columns, if there is one.
     pub width: Option<usize>,
     /// A row for a type has its values in all snapshots as numbers, for a program that draws them.
     pub with_series: bool,
-    /// How the JVM of an HPROF dump laid out its objects; `None`: the importer finds out.
+    /// The object layout of the JVM of an HPROF dump; `None`: the importer infers it.
     pub object_layout: Option<ObjectLayout>,
-    /// How much of the contents of objects is imported.
+    /// The part of the contents of objects that is imported.
     pub contents: Contents,
-    /// How many bytes a compressed dump may unpack to, instead of the usual limit.
+    /// The most bytes that a compressed dump may unpack to, instead of the usual limit.
     pub max_unpacked: Option<u64>,
 }
 
@@ -77,12 +77,10 @@ impl Settings {
     }
 }
 
-/// What a question works with.
+/// Settings, workspace, watcher and ceiling of a question.
 #[derive(Clone)]
 pub(crate) struct Context {
-    /// How files are opened, and how answers are made.
     pub(crate) settings: Settings,
-    /// What sessions share.
     pub(crate) workspace: Arc<Workspace>,
     /// Follows the current question.
     pub(crate) watcher: Arc<dyn Watcher>,
@@ -104,7 +102,7 @@ impl Context {
         Ok(Heap::new(recording, snapshot, &self.index_place(), self.workspace.memory())?)
     }
 
-    /// What questions over several snapshots may use.
+    /// Index and memory for questions over several snapshots.
     pub(crate) fn series_options(&self) -> SeriesOptions {
         SeriesOptions { place: self.index_place(), memory: self.workspace.memory() }
     }

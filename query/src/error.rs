@@ -27,7 +27,7 @@ pub enum QueryError {
         message: String,
         /// The expression, with hidden characters written out.
         text: String,
-        /// How many characters of it are before the place.
+        /// Number of characters before the place.
         column: usize,
         /// The way out.
         help: String,
@@ -37,7 +37,7 @@ pub enum QueryError {
     NotAllowed {
         /// The verb.
         verb: &'static str,
-        /// What is not allowed.
+        /// The effects that are not allowed.
         touches: Touches,
     },
     /// No threads can be started.
@@ -119,13 +119,13 @@ impl QueryError {
         QueryError::Threads { cause: error.to_string() }
     }
 
-    /// Whether the question was stopped.
+    /// Returns whether the question was stopped.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.code() == code::STOPPED
     }
 
-    /// Whether it needs more of something than there is: memory, disk.
+    /// Returns whether it needs more memory or disk than there is.
     #[must_use]
     pub fn is_ceiling(&self) -> bool {
         self.code() == code::CEILING
@@ -165,7 +165,7 @@ impl QueryError {
     }
 }
 
-/// Whether some cause of the error is that the machine has no more of something.
+/// Returns whether some cause of the error is that the machine has no more memory, disk or other resource.
 fn lacks_room(error: &QueryError) -> bool {
     let first: &dyn std::error::Error = error;
     let mut causes = std::iter::successors(Some(first), |cause| cause.source());

@@ -1,4 +1,4 @@
-//! What a question needs, by what it held so far.
+//! Forecasts the memory that a question needs from the memory that it held so far.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,7 +11,7 @@ const PARTS: u64 = 16;
 /// have one size whatever the number of steps, from what grows. With three, an import of 100 MiB was said to need 206.
 const FEWEST_LOOKS: usize = 5;
 
-/// How far the current phase of a question is, and what the process held after each part of it.
+/// Progress of the current phase of a question, and the memory that the process held after each part of it.
 #[derive(Default)]
 pub(crate) struct Forecast {
     /// Steps of the phase; 0 if their number is unknown, or nothing is forecast.
@@ -23,7 +23,7 @@ pub(crate) struct Forecast {
     looks: Mutex<Vec<Look>>,
 }
 
-/// What was held after some steps.
+/// The memory that was held after some steps.
 #[derive(Debug, Clone, Copy)]
 struct Look {
     done: u64,
@@ -61,7 +61,7 @@ impl Forecast {
         self.begin(0);
     }
 
-    /// What the process will hold at the end of the phase, if it goes on as it did until it held `held_bytes`.
+    /// The memory that the process will hold at the end of the phase, if it goes on as it did until it held `held_bytes`.
     pub(crate) fn needed_bytes(&self, held_bytes: u64) -> Option<u64> {
         let (steps, done) = (self.steps.load(Ordering::Relaxed), self.done.load(Ordering::Relaxed));
         let mut looks = self.looks.lock().clone();

@@ -48,7 +48,7 @@ impl<'s> Pieces<'s> {
         Pieces { session, question, view, progress: Progress::First }
     }
 
-    /// How its answers are printed: as the question says, else as the session does by now.
+    /// The format of its answers: that of the question, else the current one of the session.
     #[must_use]
     pub fn format(&self) -> Format {
         self.question.format.unwrap_or(self.session.settings().format)

@@ -17,7 +17,7 @@ pub trait Watcher: Send + Sync {
     /// A bound of the answer is known: `≥ 12 MiB`. `phase` says what is computed next.
     fn bound(&self, _bound: &str, _phase: &str) {}
 
-    /// Whether bounds are shown. If not, none are computed.
+    /// Returns whether bounds are shown. If not, none are computed.
     fn shows_bounds(&self) -> bool {
         false
     }
@@ -28,7 +28,7 @@ pub trait Watcher: Send + Sync {
     /// The reported work is done. Further work may follow.
     fn end(&self) {}
 
-    /// Whether the question should stop. It then ends with [`QueryError::Stopped`](crate::QueryError::Stopped).
+    /// Returns whether the question should stop. It then ends with [`QueryError::Stopped`](crate::QueryError::Stopped).
     fn is_stopped(&self) -> bool {
         false
     }
@@ -69,7 +69,7 @@ pub(crate) struct Meter {
     begun: Instant,
     watcher: Arc<dyn Watcher>,
     ceiling: Arc<Ceiling>,
-    /// Whether the answer shortens long paths.
+    /// The answer shortens long paths.
     pub(crate) short_paths: bool,
 }
 

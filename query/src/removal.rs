@@ -1,4 +1,4 @@
-//! What is excluded from a heap: `without EXPR`, `without references NAME [from EXPR]`.
+//! Exclusions from a heap: `without EXPR`, `without references NAME [from EXPR]`.
 
 use std::sync::Arc;
 
@@ -7,16 +7,15 @@ use barrow_analyzer::{Cut, Exclusion, Expression, Heap, KindId, ObjectSet};
 use crate::error::QueryError;
 use crate::progress::Meter;
 
-/// What one `without` excludes. Its sets and rows keep the meaning that they had when it was typed.
+/// An exclusion by one `without`. Its sets and rows keep the meaning that they had when it was typed.
 #[derive(Debug)]
 pub(crate) struct Removal {
     /// As it was typed, but for rows.
     pub(crate) text: String,
-    /// What is excluded.
     pub(crate) what: What,
 }
 
-/// What is excluded: objects, or references.
+/// The objects or references that an exclusion removes.
 #[derive(Debug)]
 pub(crate) enum What {
     Objects(Objects),
@@ -34,18 +33,13 @@ pub(crate) struct Objects {
     pub(crate) expression: Expression,
 }
 
-/// What is excluded, in words; empty if nothing is.
+/// Words for all exclusions together; empty if there are none.
 pub(crate) fn text(removals: &[Arc<Removal>]) -> String {
-    let texts: Vec<&str> = removals.iter().map(|removal| removal.text()).collect();
+    let texts: Vec<&str> = removals.iter().map(|removal| removal.text.as_str()).collect();
     if texts.is_empty() { String::new() } else { format!("without {}", texts.join(", without ")) }
 }
 
 impl Removal {
-    /// What it is, in the words of `without`.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
-
     /// A heap without it, besides what that is without already.
     ///
     /// # Errors
@@ -64,7 +58,7 @@ impl Removal {
         Ok(heap.excluding(Exclusion::new(heap, &removed, cut, meter)?))
     }
 
-    /// Whether it is exact what it excludes: not if retained sizes that are lower bounds decide.
+    /// Returns whether the excluded objects are exact: not if retained sizes that are lower bounds decide.
     ///
     /// # Errors
     /// Those of [`Heap::matches_exactly`].

@@ -1,4 +1,4 @@
-//! What sessions share: heaps, the memory ceiling and threads.
+//! Heaps, the memory ceiling and threads, which sessions share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ const MOST_CLASSES: usize = 4;
 /// Stack of a worker thread: that of a main thread.
 const STACK_BYTES: usize = 8 << 20;
 
-/// What sessions share. Questions of different sessions run at the same time.
+/// Heaps, threads and a memory ceiling, shared by sessions. Questions of different sessions run at the same time.
 ///
 /// A heap that was computed for one session serves the others as well, as long as it is kept: as many heaps are kept as
 /// there are sessions, the least recently used go first.
@@ -40,14 +40,14 @@ pub struct Workspace {
     heaps: Mutex<Vec<Kept>>,
     /// The process tree that was read last.
     tree: Mutex<Option<Arc<ProcessTree>>>,
-    /// What was computed about it.
+    /// Results about it.
     of_tree: Mutex<OfTree>,
     /// The trials that were read last, with their recording.
     trials: Mutex<Option<(Arc<Recording>, Arc<Trials>)>>,
     sessions: AtomicUsize,
 }
 
-/// What is kept about a process tree.
+/// Results about one process tree, kept until another tree is read.
 #[derive(Default)]
 struct OfTree {
     tree: Option<Arc<ProcessTree>>,
@@ -231,7 +231,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// How many threads work at most, if that is bounded.
+    /// The most threads that work, if that is bounded.
     #[must_use]
     pub fn threads(&self) -> Option<usize> {
         self.pool.read().as_ref().map(|pool| pool.threads)
@@ -321,7 +321,7 @@ impl Workspace {
         heap
     }
 
-    /// Whether several sessions share the memory.
+    /// Returns whether several sessions share the memory.
     pub(crate) fn is_shared(&self) -> bool {
         self.sessions.load(Ordering::Relaxed) > 1
     }
@@ -343,7 +343,7 @@ impl Workspace {
         Ceiling::new(self.memory(), Arc::clone(&self.running))
     }
 
-    /// Whether several questions run.
+    /// Returns whether several questions run.
     pub(crate) fn runs_several(&self) -> bool {
         self.running.load(Ordering::Relaxed) > 1
     }

@@ -1,5 +1,4 @@
-//! What a command replies: an answer, and what the session keeps of it. The session does not change before the command has
-//! succeeded.
+//! The reply of a command: its answer, and changes of the session, which are made only after the command has succeeded.
 
 use std::sync::Arc;
 
@@ -17,7 +16,7 @@ use crate::session::sets::{LAST, Named};
 /// Makes the next page of an answer, as often as it is asked.
 pub(crate) type More = Arc<dyn Fn(&Ask) -> Result<Reply, QueryError> + Send + Sync>;
 
-/// What a command replies.
+/// The answer of a command, and the changes that it makes to its session.
 pub(crate) struct Reply {
     pub(crate) answer: Answer,
     pub(crate) rows: Rows,
@@ -26,7 +25,7 @@ pub(crate) struct Reply {
     /// Sets that get a name.
     pub(crate) sets: Vec<(String, Named)>,
     pub(crate) change: Option<Change>,
-    /// Whether the rows before the window that was asked for were passed over.
+    /// The rows before the requested window are not in the answer.
     pub(crate) has_skipped: bool,
 }
 
@@ -40,11 +39,11 @@ pub(crate) enum Rows {
     Further(Listed),
 }
 
-/// What a command changes in its session.
+/// A change of the session.
 pub(crate) enum Change {
     /// Questions are about this snapshot.
     Selected(SnapshotName),
-    /// How answers are printed.
+    /// The format of answers.
     Format(Format),
     /// Rows of a page.
     Rows(usize),

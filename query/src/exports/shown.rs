@@ -7,7 +7,7 @@ use crate::answer::{Table, Unit, text};
 /// The cells of a table that people read, as texts that are no markup.
 pub(super) struct Shown {
     pub(super) headings: Vec<String>,
-    /// Whether each column holds texts.
+    /// True for each column that holds texts.
     pub(super) are_texts: Vec<bool>,
     pub(super) rows: Vec<Vec<String>>,
 }

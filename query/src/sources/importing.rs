@@ -22,7 +22,7 @@ const LOST_OF: Word = Word::new("lost of ").before_names();
 const NOTE: &str = "note";
 const FURTHER_NOTE: Word = Word::new("note ").before_numbers();
 
-/// How a recording of dumps is to be written.
+/// Options for writing a recording of dumps.
 #[derive(Debug, Default)]
 pub(crate) struct Wishes<'w> {
     /// Another compression than the usual one.
@@ -31,27 +31,27 @@ pub(crate) struct Wishes<'w> {
     pub(crate) patches: bool,
     /// More facts for the recording: keys, which are words of barrow, and values, which are texts.
     pub(crate) facts: &'w [(&'static str, &'w str)],
-    /// What is added to the times of hosts, in nanoseconds.
+    /// Offsets added to the times of hosts, in nanoseconds.
     pub(crate) clocks: &'w [(String, i64)],
 }
 
-/// What an import did.
+/// The result of an import.
 pub(crate) struct Done {
-    /// What was found in each dump, in the order of their snapshots.
+    /// Each dump with its content, in the order of their snapshots.
     pub(crate) imported: Vec<(PathBuf, Imported)>,
-    /// What was written.
+    /// Totals of the new recording.
     pub(crate) finished: Finished,
     /// The length of the dumps.
     pub(crate) source_bytes: u64,
 }
 
 impl Done {
-    /// What the importers remarked; of several dumps, each with its name.
+    /// The notes of the importers; of several dumps, each with its name.
     pub(crate) fn notes(&self) -> Vec<String> {
         notes(&self.imported)
     }
 
-    /// What the dumps had lost, in a sentence for each.
+    /// The losses of the dumps, in a sentence for each.
     pub(crate) fn lost(&self) -> Option<String> {
         let lost = self.imported.iter().filter_map(|(source, imported)| {
             let lost = imported.lost.as_ref()?;
@@ -191,13 +191,13 @@ fn notes(imported: &[(PathBuf, Imported)]) -> Vec<String> {
     imported.iter().flat_map(|(source, one)| one.notes.iter().map(move |note| said(source, note))).collect()
 }
 
-/// What an import remarked, as facts.
+/// The notes of an import, as facts.
 pub(crate) fn note_facts<'n>(notes: impl IntoIterator<Item = &'n String>) -> impl Iterator<Item = (String, &'n str)> {
     let key = |number| if number == 1 { NOTE.to_owned() } else { format!("{}{number}", FURTHER_NOTE.text()) };
     (1..).zip(notes).map(move |(number, note)| (key(number), note.as_str()))
 }
 
-/// What an import remarked, of the facts of its recording; nothing once redaction has replaced it.
+/// The notes of an import among the facts of its recording; none once redaction has replaced them.
 pub(crate) fn notes_of(facts: &[(String, String)]) -> Vec<&str> {
     if facts.iter().any(|(key, _)| key == REPLACED_TEXTS) {
         return Vec::new();
@@ -206,7 +206,7 @@ pub(crate) fn notes_of(facts: &[(String, String)]) -> Vec<&str> {
     facts.iter().filter(|(key, _)| is_note(key)).map(|(_, note)| note.as_str()).collect()
 }
 
-/// What an import had lost, of the facts of its recording; nothing once redaction has replaced it.
+/// The losses of an import among the facts of its recording; none once redaction has replaced them.
 pub(crate) fn losses_of(facts: &[(String, String)]) -> Vec<String> {
     if facts.iter().any(|(key, _)| key == REPLACED_TEXTS) {
         return Vec::new();
@@ -218,7 +218,7 @@ pub(crate) fn losses_of(facts: &[(String, String)]) -> Vec<String> {
     facts.iter().filter_map(|(key, lost)| Some(format!("{}: {lost}", of_dump(key)?))).collect()
 }
 
-/// What the dumps had lost, as facts: of several dumps, the key names which.
+/// The losses of the dumps, as facts; of several dumps, the key names the dump.
 fn losses(imported: &[(PathBuf, Imported)]) -> Vec<(String, String)> {
     let lost = imported.iter().filter_map(|(source, one)| Some((source, one.lost.as_ref()?.to_string())));
     let key = |source: &Path| match imported.len() {
@@ -228,7 +228,7 @@ fn losses(imported: &[(PathBuf, Imported)]) -> Vec<(String, String)> {
     lost.map(|(source, sentence)| (key(source), sentence)).collect()
 }
 
-/// How a dump is read; a compressed one is unpacked beside `destination`.
+/// Options for reading a dump; a compressed one is unpacked beside `destination`.
 pub(crate) fn reading(destination: &Path, context: &Context) -> ImportOptions {
     let &Settings { object_layout, contents, max_unpacked, .. } = &context.settings;
     let mut wishes = ImportOptions { max_unpacked, contents, ..ImportOptions::default() };
