@@ -1,4 +1,4 @@
-//! How the words of a question are read.
+//! Reads the words of a question.
 
 pub(crate) mod asked;
 pub(crate) mod kinds;

@@ -53,8 +53,8 @@ fn by_key(values: &[Value]) -> Vec<&Value> {
     values
 }
 
-/// Whether two answers agree, where the early one says anything. References and roots may be unknown, and the source
-/// differs.
+/// Fails unless two answers agree on every value that the early one has. References and roots may be unknown, and the
+/// source differs.
 fn assert_agree(early: &Value, late: &Value, what: &str) {
     match (early, late) {
         // A value that is not known yet.

@@ -72,7 +72,7 @@ fn a_refused_line_leaves_the_rows() {
     }
 }
 
-/// What each group has in a column; what is shared is no group.
+/// The value of each group in a column; the row of shared objects is no group.
 fn of_groups(answer: &barrow_query::Answer, keys: usize, column: &str) -> BTreeMap<String, Value> {
     let table = &answer.tables[0];
     let at = table.columns.iter().position(|known| known.key == column).unwrap();

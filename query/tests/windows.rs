@@ -104,7 +104,7 @@ fn cells_are_the_largest_places_of_the_tree_and_add_up() {
     }
 }
 
-/// What a place retains is its own size, that of the children below it, and what is left out.
+/// The retained size of a place is its own size, that of its children, and that of the places left out.
 fn assert_sums(answer: &Answer) {
     let [depth, retained, left_out, shallow, unmanaged] =
         ["depth", "retained_bytes", "left_out_bytes", "shallow_bytes", "unmanaged_bytes"]

@@ -183,7 +183,7 @@ fn sides<'w>(
     }
 }
 
-/// Whether a word is meant to be a recording, whatever files and programs there are.
+/// Returns whether a word is meant to be a recording, whatever files and programs there are.
 pub(crate) fn is_recording_by_name(word: &str) -> bool {
     word.ends_with(".barrow") || word.contains(".barrow:")
 }

@@ -49,7 +49,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     Ok(Reply::aside(answer).with_last(set))
 }
 
-/// Whether types decide which objects match.
+/// Returns whether types alone decide which objects match.
 fn asks_for_totals(arguments: &Arguments) -> bool {
     let arguments = arguments.divided();
     // The first word may be a kind.

@@ -62,7 +62,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
 }
 
-/// Whether a recording that holds this answers a command.
+/// Returns whether a recording with these contents answers a command.
 fn answers(held: &[Content], command: &Command) -> bool {
     let needs = command.needs();
     held.is_empty() || needs.is_empty() || needs.iter().any(|content| held.contains(content))

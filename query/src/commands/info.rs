@@ -55,7 +55,7 @@ fn of_object(ask: &Ask, name: &str) -> Result<Answer, QueryError> {
 
 /// The way to show texts.
 struct Texts {
-    /// Whether the whole of each is shown. Otherwise a note says how to get the rest.
+    /// The whole of each is shown. Otherwise a note says how to get the rest.
     are_whole: bool,
 }
 
@@ -72,7 +72,7 @@ impl Texts {
     }
 }
 
-/// Whether a name is that of a process: `1234:0`, and `1234` where there are no objects.
+/// Returns whether a name is that of a process: `1234:0`, and `1234` where there are no objects.
 fn is_process(state: &State, name: &str) -> Result<bool, QueryError> {
     let recording = state.recording()?;
     let is_row = name.starts_with('%');

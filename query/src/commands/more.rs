@@ -105,7 +105,7 @@ pub(super) struct OnDemand {
     pub(super) answer: Answer,
     /// Number of rows.
     pub(super) count: usize,
-    /// Whether a terminal gets a page, and the rest with `more`.
+    /// A terminal gets a page, and the rest with `more`.
     pub(super) has_pages: bool,
     pub(super) make: Make,
 }

@@ -77,8 +77,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     Pages { timeline, rules, evaluation, drawing, start_ns, width, window, has_rows: false }.answer(ask)
 }
 
-/// Whether processes of a recording ran on several hosts. Rows are read up to the first one of another host; of one host,
-/// recorders write a fact.
+/// Returns whether processes of a recording ran on several hosts. Rows are read up to the first one of another host; of
+/// one host, recorders write a fact.
 fn has_several_hosts(state: &State, recording: &Arc<Recording>) -> Result<bool, QueryError> {
     if recording.facts()?.iter().any(|(key, _)| key == "host") {
         return Ok(false);

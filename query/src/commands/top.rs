@@ -109,7 +109,7 @@ impl Wanted<'_> {
     }
 }
 
-/// Whether the word asks for allocation sites rather than a kind.
+/// Returns whether the word asks for allocation sites rather than a kind.
 pub(super) fn is_sites(word: &str) -> bool {
     word.eq_ignore_ascii_case("sites")
 }

@@ -119,7 +119,7 @@ struct Choice {
 }
 
 impl Choice {
-    /// Whether it surely needs no more.
+    /// Returns whether it surely needs no more.
     fn fits(&self, most: u64) -> bool {
         self.outcome.memory.is_some_and(|memory| memory.high <= most)
     }
@@ -240,7 +240,7 @@ impl Question<'_> {
         })
     }
 
-    /// Whether much of the recorded time was waiting for processors.
+    /// Returns whether much of the recorded time was waiting for processors.
     fn has_waited(&self) -> bool {
         self.recorded.waited_ns() as f64 > self.recorded.recorded_ns() as f64 * WAITED
     }

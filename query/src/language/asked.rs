@@ -1,4 +1,4 @@
-//! What an expression is about, in a recording that may hold snapshots, processes or both.
+//! The rows of an expression, in a recording that may hold snapshots, processes or both.
 //!
 //! ```text
 //!   the recording holds      an expression is about
@@ -28,7 +28,7 @@ pub(crate) const PROCESSES: &str = "processes";
 /// Bytes of the name of a recorder that a sentence repeats.
 const LONGEST_RECORDER: usize = 40;
 
-/// What rows are asked for.
+/// The rows that a question selects.
 pub(crate) enum Asked {
     /// Objects of these kinds.
     Objects(SnapshotId, Vec<KindId>, barrow_analyzer::Expression),
@@ -119,7 +119,7 @@ pub(crate) fn untold(attribute: &str, tree: &ProcessTree) -> String {
     }
 }
 
-/// What a number of failed processes does not include, if anything.
+/// A note on processes that a number of failures does not include, if there may be any.
 pub(crate) fn failures_not_counted(tree: &ProcessTree, unknown: u64) -> Option<String> {
     let knows = tree.knowledge();
     if knows.failures && unknown > 0 {
@@ -142,7 +142,7 @@ pub(crate) fn told(strange: StrangeLabel<'_>, classes: &Classes) -> String {
     format!("no process of this recording has the class \"{label}\"{near}")
 }
 
-/// What is to be known of the labels in an expression, besides the answer.
+/// Notes on labels in an expression that no process has.
 ///
 /// # Errors
 /// As for [`classes`].
@@ -192,13 +192,13 @@ fn parsed(state: &State, text: &str, flags: &QuestionFlags) -> Result<Expression
     Expression::parse_with(text, &Scope { state, flags }).map_err(|error| (text.to_owned(), error))
 }
 
-/// What follows the word `processes`, if a text begins with it.
+/// The text after the word `processes`, if `text` begins with it.
 pub(crate) fn after_word(text: &str) -> Option<&str> {
     let rest = text.trim_start().strip_prefix(PROCESSES)?;
     (rest.is_empty() || rest.starts_with(char::is_whitespace)).then(|| rest.trim_start())
 }
 
-/// Whether a text names an attribute of processes where an expression about objects has its mistake.
+/// Returns whether a text names an attribute of processes where an expression about objects has its mistake.
 pub(crate) fn names_attribute(text: &str, objects: &dyn Names) -> bool {
     let Err(error) = barrow_analyzer::Expression::parse_with(text, objects) else { return false };
     let (before, rest) = text.split_at_checked(error.position).unwrap_or((text, ""));
@@ -209,9 +209,9 @@ pub(crate) fn names_attribute(text: &str, objects: &dyn Names) -> bool {
     Expression::is_attribute(&rest[..end])
 }
 
-/// What names mean in a question about processes.
+/// Resolves the names of sets, rows and schemata in a question about processes.
 pub(crate) struct Scope<'s> {
-    /// What the question is about.
+    /// The recording, its sets and the listed rows.
     pub(crate) state: &'s State,
     /// Its flags, which may name a file of rules for classes.
     pub(crate) flags: &'s QuestionFlags,

@@ -11,12 +11,12 @@ use crate::language::names::{Match, find};
 pub(crate) struct Kinds {
     /// The kinds; none means all of them.
     pub(crate) ids: Vec<KindId>,
-    /// How many words of the question named them.
+    /// Number of words of the question that named them.
     pub(crate) words: usize,
 }
 
 impl Kinds {
-    /// Whether `kind` is among them.
+    /// Returns whether `kind` is among them.
     pub(crate) fn contain(&self, kind: KindId) -> bool {
         self.ids.is_empty() || self.ids.contains(&kind)
     }

@@ -66,16 +66,16 @@ fn is_redirection(rest: &str) -> bool {
     let quoted = name.len() > 1 && name.starts_with(['"', '\'']) && name.ends_with(['"', '\'']);
     let is_number = name.starts_with(|c: char| c.is_ascii_digit() || c == '=' || c == '-');
     let is_file = !name.is_empty() && !is_number && !is_field(name) && !name.contains(char::is_whitespace);
-    // What is compared with an attribute is a mistake, not a file of its name.
+    // A comparison with an attribute is a mistake, not a redirection to a file of its name.
     quoted || is_file && !is_attribute(name)
 }
 
-/// Whether a text begins like a field, `.count`, and not like a path, `./count`.
+/// Returns whether a text begins like a field, `.count`, and not like a path, `./count`.
 fn is_field(text: &str) -> bool {
     text.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
-/// Whether expressions know an attribute of this name.
+/// Returns whether expressions know an attribute of this name.
 fn is_attribute(word: &str) -> bool {
     barrow_analyzer::ATTRIBUTES.iter().any(|(name, _)| name.eq_ignore_ascii_case(word))
         || barrow_processes::Expression::is_attribute(word)
@@ -187,7 +187,7 @@ pub(crate) fn unquoted(word: &str) -> String {
     text
 }
 
-/// Whether a word is the path of a field with names in quotes, as `."content type"`.
+/// Returns whether a word is the path of a field with names in quotes, as `."content type"`.
 fn is_quoted_path(word: &str) -> bool {
     let path = word.trim_end_matches(',');
     (path.contains(".\"") || path.contains(".'")) && FieldPath::typed(path).is_some()

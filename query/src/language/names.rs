@@ -1,8 +1,8 @@
-//! What a word may name: matching by prefix, and the type that a name probably meant.
+//! Matches words with names by prefix, and finds the type that a misspelt name probably meant.
 
 use barrow_analyzer::{Tables, TypeId, nearest};
 
-/// What `word` names among `names`.
+/// The names that a word may stand for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Match {
     /// One of them: exactly, or as the only one that begins so.

@@ -16,7 +16,7 @@ pub(crate) struct ObjectName {
     pub(crate) which: Which,
 }
 
-/// What names it.
+/// The way in which a word names an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Which {
     /// Its number in the snapshot.

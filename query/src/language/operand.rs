@@ -29,12 +29,12 @@ pub(crate) struct Compared {
     pub(crate) recording: Arc<Recording>,
     /// The snapshot.
     pub(crate) snapshot: SnapshotId,
-    /// What another file had lost; the open one has reported it already.
+    /// The losses of another file; those of the open one are reported already.
     pub(crate) damage: Option<String>,
 }
 
 impl Operand {
-    /// What `word` names, if it is a number, `last`, or what exists or looks like a file.
+    /// Reads `word`, if it is a number, `last`, or the name of a file that exists or looks like a recording.
     pub(crate) fn named(word: &str) -> Option<Self> {
         if let Ok(snapshot) = word.parse() {
             return Some(Operand::Open(snapshot));

@@ -1,4 +1,4 @@
-//! What a line asks of a ranking: how many rows, by what, and of what, in any order.
+//! Reads a ranking from a line: the number of rows, the order, and the kind or expression, in any order.
 //!
 //! ```text
 //!   top by retained 3      top 3 $_ by retained      find type = "Foo" by size 10      histogram by kind size > 1K
@@ -11,12 +11,12 @@
 
 use crate::arguments::Arguments;
 
-/// What is asked of a ranking.
+/// A ranking as a line requests it.
 #[derive(Debug)]
 pub(crate) struct Request {
-    /// How many rows.
+    /// Number of rows.
     pub(crate) rows: Option<usize>,
-    /// What follows each `by`.
+    /// The word after each `by`.
     pub(crate) by: Vec<String>,
     /// The other words: a kind, an expression, or both.
     pub(crate) rest: Arguments,
@@ -61,7 +61,7 @@ impl Request {
     }
 }
 
-/// Whether the next word belongs to this one.
+/// Returns whether the next word belongs to this one.
 pub(crate) fn is_operator(word: &str) -> bool {
     word.ends_with(['=', '~', '<', '>', '!', '&', '|', '(', '-'])
         || ["and", "or", "not", "in"].iter().any(|operator| word.eq_ignore_ascii_case(operator))
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(divided("type = by and refs=2").1, Vec::<String>::new());
         assert_eq!(divided("$_ by retained"), (None, vec!["retained".to_owned()], "$_".to_owned()));
         assert_eq!(divided(r#"type = "by size" by size"#).2, r#"type = "by size""#);
-        // What is in quotes is no operator.
+        // Quoted characters are no operators.
         let (rows, by, rest) = divided(r#"type = "Vec<int>" by retained 5"#);
         assert_eq!((rows, &*by, &*rest), (Some(5), &["retained".to_owned()][..], r#"type = "Vec<int>""#));
         assert_eq!(divided("type ~ /x|/ 5").0, Some(5));

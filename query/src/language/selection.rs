@@ -46,7 +46,7 @@ pub(crate) fn several(words: &[String], known: &[SnapshotId]) -> Result<Vec<Snap
     }
 }
 
-/// Whether `words` could name snapshots of some recording.
+/// Fails unless `words` could name snapshots of some recording.
 ///
 /// # Errors
 /// A usage error.
@@ -61,7 +61,7 @@ pub(crate) fn check(words: &str) -> Result<(), QueryError> {
     Err(QueryError::usage(format!("`{word}` names no snapshots")))
 }
 
-/// Whether a word is `A..B`, with snapshots on both sides, or nothing.
+/// Returns whether a word is `A..B`, with snapshots on both sides, or nothing.
 pub(crate) fn is_range(word: &str) -> bool {
     let is_name = |name: &str| name.is_empty() || name.parse::<SnapshotName>().is_ok();
     word.split_once("..").is_some_and(|(first, last)| is_name(first) && is_name(last))

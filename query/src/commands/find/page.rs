@@ -10,9 +10,9 @@ pub(crate) struct ListPage {
     pub(crate) rows: Range<usize>,
     /// Every row is made, piece by piece.
     pub(crate) is_whole: bool,
-    /// Whether the rows before a window were passed over.
+    /// The rows before a window were passed over.
     pub(crate) has_skipped: bool,
-    /// Whether the number of rows of a page was given.
+    /// The number of rows of a page was given.
     is_sized: bool,
     /// Number of rows of the list.
     total: usize,
@@ -28,7 +28,7 @@ impl ListPage {
         ListPage { rows: start..end, is_whole, has_skipped: skip.is_some(), is_sized: size.is_some(), total }
     }
 
-    /// Whether rows follow.
+    /// Returns whether rows follow.
     pub(crate) fn has_more(&self) -> bool {
         self.rows.end < self.total
     }

@@ -33,7 +33,7 @@ struct Asked {
     order: Order,
 }
 
-/// Whether the line asks for groups.
+/// Returns whether the line asks for groups.
 pub(super) fn are_asked(arguments: &Arguments) -> bool {
     arguments.divided().words().iter().any(|word| word == "by")
 }
