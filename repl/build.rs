@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// How many digits of a commit are shown.
+/// Number of digits of a commit that are shown.
 const DIGITS: usize = 7;
 
 fn main() {
@@ -42,7 +42,7 @@ fn is_commit(text: &str) -> bool {
     text.len() >= DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// What git prints, if there is a git and it succeeds.
+/// The output of git, if there is a git and it succeeds.
 fn git(words: &[&str]) -> Option<String> {
     let output = Command::new("git").args(words).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

@@ -20,7 +20,7 @@ use crate::progress::ProgressLine;
 pub(crate) struct Terminal {
     /// Answers questions.
     pub(crate) session: Session,
-    /// Whether headings on a terminal are bold.
+    /// Headings on a terminal are bold.
     pub(crate) colour: bool,
     progress: Arc<ProgressLine>,
 }

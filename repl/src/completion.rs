@@ -120,7 +120,7 @@ fn orders(verb: &str) -> Vec<&'static str> {
     }
 }
 
-/// Whether only the name of a file can follow these words.
+/// Returns whether only the name of a file can follow these words.
 fn is_before_file(before: &str) -> bool {
     let before = before.trim_end();
     if let Some(compared) = before.strip_suffix('>') {
@@ -130,7 +130,7 @@ fn is_before_file(before: &str) -> bool {
     before.split_whitespace().last().is_some_and(takes_file)
 }
 
-/// Whether a file follows this flag.
+/// Returns whether a file follows this flag.
 fn takes_file(word: &str) -> bool {
     question_flags().iter().filter(|flag| shown(flag) == word).any(|flag| {
         let values = flag.get_value_names().unwrap_or_default();

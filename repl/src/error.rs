@@ -35,12 +35,12 @@ impl ReplError {
         }
     }
 
-    /// Whether the program that should read the answer is gone.
+    /// Returns whether the program that should read the answer is gone.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, ReplError::Print(cause) if cause.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// Whether Ctrl-C is the cause.
+    /// Returns whether Ctrl-C is the cause.
     pub(crate) fn is_stop(&self) -> bool {
         matches!(self, ReplError::Query(QueryError::Stopped))
     }

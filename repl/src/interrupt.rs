@@ -90,7 +90,7 @@ pub(crate) fn clear() {
     END_COMMAND.store(false, Ordering::Relaxed);
 }
 
-/// Whether the question should stop.
+/// Returns whether the question should stop.
 pub(crate) fn requested() -> bool {
     STOP.load(Ordering::Relaxed)
 }
@@ -103,7 +103,7 @@ pub(crate) fn check() -> io::Result<()> {
     if requested() { Err(io::Error::other(Stopped)) } else { Ok(()) }
 }
 
-/// Whether an error is that of [`check`].
+/// Returns whether an error is that of [`check`].
 pub(crate) fn is_stop(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|cause| cause.is::<Stopped>())
 }
@@ -117,7 +117,7 @@ impl Running {
         Running
     }
 
-    /// Whether the command must end.
+    /// Returns whether the command must end.
     pub(crate) fn is_to_end(&self) -> bool {
         END_COMMAND.load(Ordering::Relaxed)
     }

@@ -165,7 +165,7 @@ fn ask_once(
     terminal.ask(&question)
 }
 
-/// Whether the lines to run are given.
+/// Returns whether the lines to run are given.
 fn has_lines(flags: &Flags) -> bool {
     !flags.session.lines.is_empty() || flags.session.script.is_some()
 }

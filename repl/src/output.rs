@@ -17,7 +17,7 @@ pub(crate) struct Context<'a> {
     pub(crate) damage: Option<&'a str>,
     /// The width in columns of the terminal that shows the answer; `None` if it goes elsewhere: then nothing is cut.
     pub(crate) width: Option<usize>,
-    /// Whether headings may be coloured.
+    /// Headings may be coloured.
     pub(crate) colour: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What documents say of the crates is what their manifests and sources say.
+//! The documents on crates agree with their manifests and sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -167,7 +167,7 @@ fn no_published_crate_needs_one_that_stays_here() {
     }
 }
 
-/// What only some systems have.
+/// Words for features that only some systems have.
 const SYSTEM_WORDS: [&str; 7] = ["unix", "target_os", "target_family", "libc", "rustix", "Advice", "UncheckedAdvice"];
 
 #[test]

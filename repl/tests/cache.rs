@@ -183,7 +183,7 @@ fn without_a_home_the_cache_is_a_folder_of_this_user_alone() {
     let refused = ask();
     assert_eq!(refused.code, 3);
     assert!(refused.stderr.contains("BARROW_CACHE"), "{}", refused.stderr);
-    // What needs no cache is answered all the same.
+    // A question that needs no cache is answered all the same.
     let words = ["top", &program::recording(), "1", "all", "by", "retained", "--no-index"];
     assert_eq!(asked(with(folder.path(), &[("TMPDIR", &temporary)]), &words).code, 0);
 }

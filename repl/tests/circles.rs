@@ -102,7 +102,7 @@ fn named(module: &Module, text: &str, all: &BTreeMap<Module, String>) -> BTreeSe
     paths.iter().map(module_of).collect()
 }
 
-/// Whether one is an ancestor of the other, or the same.
+/// Returns whether one is an ancestor of the other, or the same.
 fn are_related(one: &Module, other: &Module) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }

@@ -1,4 +1,4 @@
-//! What the program promises to those who call it: exit codes, and where what is printed.
+//! Promises of the program to its callers: exit codes, and the division between stdout and stderr.
 
 mod program;
 
@@ -161,7 +161,7 @@ fn verify_of_a_cut_recording_ends_with_1_and_repair_saves_it() {
     assert_eq!(run(&["verify", shown(&cut)]).code, 1);
     let whole = folder.path().join("whole.barrow");
     let repair = ["repair", shown(&cut), "-o", shown(&whole)];
-    // What was committed in the part that is left is kept, and no more can be told of it.
+    // Snapshots committed in the part that is left are kept, and nothing else is known of the rest.
     let repaired = run(&repair);
     assert_eq!(repaired.code, 0, "{}", repaired.stderr);
     assert!(repaired.stdout.contains("nothing that was committed is lost"), "{}", repaired.stdout);
@@ -455,13 +455,13 @@ fn a_dump_never_seen_is_counted_and_not_imported() {
     let summary = ask(&["summary", shown(&dump)]);
     assert_eq!((counted.code, cache.exists()), (0, false));
     assert!(summary.stdout.contains("references and roots are known after the import"), "{}", summary.stdout);
-    // What the first pass cannot answer is asked of all of the dump: here that no such type is known.
+    // A question that the first pass cannot answer takes the whole dump: here that no such type is known.
     assert_eq!(ask(&["count", shown(&dump), "type = NoSuchType"]).code, 2);
     assert!(cache.exists());
     let imported = ask(&question);
     assert!(counted.stdout == imported.stdout, "{}\n{}", counted.stdout, imported.stdout);
     assert_eq!(counted_of_types.stdout, ask(&of_types).stdout);
-    // What is cut is told both times.
+    // Both report that the dump is cut.
     std::fs::write(&dump, &std::fs::read(&dump).unwrap()[..2_000_000]).unwrap();
     let counted = ask(&question);
     assert_eq!(counted.code, 4);
@@ -613,7 +613,7 @@ fn the_largest_size_of_a_file_is_a_sentence() {
         assert_eq!(run.code, 5, "{asked}: {}", run.stderr);
         assert!(run.stderr.contains("File too large"), "{asked}: {}", run.stderr);
     }
-    // What barrow starts dies of the signal as it would without barrow.
+    // A program that barrow starts dies of the signal as it would without barrow.
     let script =
         format!("ulimit -f 8; '{barrow}' record -o x.barrow -- sh -c 'head -c 9000000 /dev/zero > big; echo $?'");
     let run =

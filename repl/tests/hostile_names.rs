@@ -91,7 +91,7 @@ fn record(path: &Path) -> Result<(), WriterError> {
     writer.finish().map(drop)
 }
 
-/// Whether a terminal would obey or hide it. Written independently of the code that is tested.
+/// Returns whether a terminal would obey or hide it. Written independently of the code that is tested.
 fn is_dangerous(c: char) -> bool {
     c.is_control()
         || ('\u{200b}'..='\u{200f}').contains(&c)

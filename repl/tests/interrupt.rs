@@ -16,7 +16,7 @@ fn start_printing(folder: &tempfile::TempDir, format: &str) -> Child {
     program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
 }
 
-/// What Ctrl-C does, to this process only.
+/// Sends the signal of Ctrl-C to this process only.
 fn interrupt(child: &Child) {
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());

@@ -15,13 +15,13 @@ use program::{program, recording, run, testdata};
 
 /// The ceiling. Of it 48 MiB are left to all but columns.
 const CEILING_MIB: u64 = 64;
-/// What a program may hold beyond it until it ends: the ceiling is looked at every few milliseconds, and a question
-/// notices between two pieces of work.
+/// Memory that a program may hold beyond the ceiling until it ends: the ceiling is checked every few milliseconds, and a
+/// question notices between two pieces of work.
 const BEYOND_MIB: u64 = 48;
 
-/// What a question says below its need: how much that is, computed or by what it held.
+/// Part of the message of a question that lacks memory: the amount follows, computed or forecast.
 const NEED: &str = " about ";
-/// What an import says, which may end before it can be told what it needs.
+/// Part of the message of an import, which may end before its need is known.
 const LIMIT: &str = "64 MiB";
 
 /// Values of the trials, ten in each run.
@@ -40,7 +40,7 @@ enum About {
     Trials,
 }
 
-/// What is asked of each verb. Words that begin with `>` name a file in the folder of the test.
+/// The questions of each verb. Words that begin with `>` name a file in the folder of the test.
 const QUESTIONS: &[(&str, About, &[&str])] = &[
     ("snapshots", About::Heap, &[]),
     ("snapshot", About::Heap, &["1"]),
@@ -274,7 +274,7 @@ fn keeps_under(folder: &Path, verb: &str, file: &str, words: &[&str], told: &str
     if peak_mib <= CEILING_MIB + BEYOND_MIB { Ok(is_answered) } else { Err(asked) }
 }
 
-/// What a process holds besides pages of files, in MiB; 0 if it has ended.
+/// The memory of a process besides pages of files, in MiB; 0 if it has ended.
 fn held_mib(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));

@@ -72,7 +72,7 @@ pub(super) fn variants(
     Ok(variants)
 }
 
-/// Whether some command has a place for a parameter.
+/// Returns whether some command has a place for a parameter.
 fn is_used(parameter: &str, templates: &[Command], flags: &TrialFlags) -> bool {
     let around = flags.prepare.iter().chain(&flags.conclude).chain(&flags.setup).chain(&flags.cleanup);
     let place = format!("{{{parameter}}}");

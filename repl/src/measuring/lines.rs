@@ -37,7 +37,7 @@ fn is_builtin(word: &str) -> bool {
     BUILTINS.split_whitespace().any(|builtin| builtin == word)
 }
 
-/// Whether a line is one word that neither a program nor a shell has for its name.
+/// Returns whether a line is one word that names neither a program nor a builtin of the shell.
 pub(super) fn is_no_program(line: &str) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || "_-+.,:@%/".contains(c);
     !line.is_empty() && line.chars().all(is_name) && !is_builtin(line) && !is_program(line)
