@@ -17,7 +17,7 @@ pub struct Column {
     pub unit: Unit,
     /// Its readers.
     pub audience: Audience,
-    /// Whether a narrow terminal may leave it out.
+    /// A narrow terminal may leave it out.
     pub is_secondary: bool,
 }
 

@@ -86,13 +86,13 @@ pub enum Audience {
 }
 
 impl Audience {
-    /// Whether machines see it: JSON and CSV.
+    /// Returns whether machines see it: JSON and CSV.
     #[must_use]
     pub fn has_machines(self) -> bool {
         self != Audience::People
     }
 
-    /// Whether people see it: tables.
+    /// Returns whether people see it: tables.
     #[must_use]
     pub fn has_people(self) -> bool {
         self != Audience::Machines

@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a character must not reach a terminal: it is a control, changes the direction of text, or has no width.
+/// Returns whether a character must not reach a terminal: it is a control, changes the direction of text, or has no width.
 ///
 /// These are the controls (C0, DEL and C1), the line and paragraph separators, all format characters of Unicode
 /// (category Cf: bidirectional controls, zero-width characters, tags, and more), the fillers of Hangul, the

@@ -15,9 +15,9 @@ const NARROW_TEXT: usize = 12;
 pub(crate) struct Wanted {
     /// The width of its widest cell, the heading included.
     pub(crate) width: usize,
-    /// Whether its cells may be cut. Numbers never are.
+    /// Its cells may be cut. Numbers never are.
     pub(crate) is_text: bool,
-    /// Whether it may be left out.
+    /// It may be left out.
     pub(crate) is_secondary: bool,
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn widths(columns: &[Wanted], room: usize) -> Vec<Option<usize>> {
         }
         widths[at] = None;
     }
-    // What was left out may have made room for texts that were cut before.
+    // Columns that are left out may have made room for texts that were cut before.
     for (width, column) in widths.iter_mut().zip(columns) {
         *width = width.map(|_| column.width);
     }
@@ -71,7 +71,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     format!("{}…{}", begin.trim_end(), end.trim_start())
 }
 
-/// How many of these characters have room.
+/// Number of these characters that have room.
 fn taken(characters: impl Iterator<Item = char>, room: usize) -> usize {
     let mut used = 0;
     characters

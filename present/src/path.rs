@@ -22,7 +22,7 @@ pub(crate) fn fitted(steps: &[String], room: usize) -> String {
     }
 }
 
-/// Whether a step of a path is one class, module or group of roots: these are what people look for.
+/// Returns whether a step of a path is one class, module or group of roots: people look for these.
 fn has_name(step: &str) -> bool {
     step.starts_with('[') || step.contains(' ') && !step.contains('(')
 }

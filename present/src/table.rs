@@ -22,7 +22,7 @@ const ROWS: usize = 1024;
 pub struct Style {
     /// Columns of the terminal that the answer goes to; `None` where it goes elsewhere: then nothing is cut.
     pub width: Option<usize>,
-    /// Whether headings are bold.
+    /// Headings are bold.
     pub has_colour: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What comes through a pipe is read like a file, and leaves no file.
+//! Input from a pipe is read like a file, and leaves no file.
 
 mod program;
 

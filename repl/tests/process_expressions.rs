@@ -84,7 +84,7 @@ impl Recorded {
         rows.iter().map(|row| row["process"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// What lines at the prompt answer.
+    /// Runs lines as if typed at the prompt.
     fn lines(&self, lines: &[&str]) -> Run {
         let words: Vec<&str> = lines.iter().flat_map(|line| ["-e", line]).collect();
         run(&[&[self.path.as_str(), "--no-index"], &words[..]].concat())

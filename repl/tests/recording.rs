@@ -17,7 +17,7 @@ fn record(folder: &Path, words: &[&str]) -> Output {
     program(folder).current_dir(folder).arg("record").args(words).output().unwrap()
 }
 
-/// What a script of Python prints that runs in `folder` and knows barrow as `sys.argv[1]`; `None` if there is no Python.
+/// The output of a Python script that runs in `folder` and has barrow as `sys.argv[1]`; `None` if there is no Python.
 fn python(folder: &Path, script: &str) -> Option<String> {
     let output = Command::new("python3").args(["-c", script, BARROW]).current_dir(folder).output().ok()?;
     Some(String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr))

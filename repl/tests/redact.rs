@@ -109,8 +109,8 @@ fn an_audit_lists_what_is_there() {
     assert_eq!(states(shown(&shared)), ["replaced", "recorded", "word", "absent"]);
 }
 
-/// What programs of the samples call their own: metrics, benchmarks, threads. All else that their root categories, metrics,
-/// units and facts are called are words of barrow and of runtimes.
+/// Names that belong to the programs of the samples: metrics, benchmarks, threads. All other names of root categories,
+/// metrics, units and facts are words of barrow and of runtimes.
 const OF_PROGRAMS: &[&str] = &[
     "test_sums.py",
     "BM_sum/1000",
@@ -234,7 +234,7 @@ fn words_of(file: &str) -> std::collections::BTreeSet<String> {
     words
 }
 
-/// What is left of a word if a part of it is a program's: what barrow put before or behind it.
+/// The part of a word that barrow put before or behind the part that is the program's.
 fn own_part<'w>(word: &'w str, own: &str) -> &'w str {
     match word.find(own) {
         None => word,

@@ -35,7 +35,7 @@ fn answer(words: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What a question about a missing or wrong program says; its exit code is that of a wrong question.
+/// The message of a question about a missing or wrong program; its exit code is that of a wrong question.
 fn refusal(words: &[&str]) -> String {
     let output = barrow(words);
     assert_eq!(output.status.code(), Some(2), "{words:?}");

@@ -38,7 +38,7 @@ impl Serving {
         rest.split('/').next().and_then(|port| port.parse().ok()).expect("a port")
     }
 
-    /// What is after `#`.
+    /// The part after `#`.
     fn fragment(&self) -> &str {
         self.line.split_once('#').map_or("", |(_, fragment)| fragment)
     }

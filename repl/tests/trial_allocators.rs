@@ -31,7 +31,7 @@ int main(void) {
 const WORK_BLOCKS: f64 = 100_000.0;
 const WORK_BYTES: f64 = 50.0 * 3_999_000.0;
 const WORK_LIVE_BYTES: f64 = 3_999_000.0;
-/// What libraries may have before `main`: blocks, and bytes.
+/// The most blocks and bytes that libraries may allocate before `main`.
 const OF_LIBRARIES: [f64; 2] = [100.0, 500_000.0];
 
 /// Not quietly: what is unknown is said.
@@ -43,7 +43,7 @@ fn has_metric(folder: &Path, metric: &str) -> bool {
     asked(folder, &["trials"])["rows"].as_array().unwrap().iter().any(|row| row["metric"] == metric)
 }
 
-/// Whether a compiler made a program of this source in the folder. What is missing is said.
+/// Returns whether a compiler made a program of this source in the folder, and prints the reason if not.
 fn compiled(compiler: &str, folder: &Path, name: &str, source: &str, flags: &[&str]) -> bool {
     let file = folder.join(format!("{name}.{}", if compiler == "c++" { "cc" } else { "c" }));
     std::fs::write(&file, source).unwrap();

@@ -290,7 +290,7 @@ fn a_program_with_rights_of_its_owner_is_not_said_to_be_fixed() {
     let runs = asked(folder, &["runs"]);
     let knob = |run: &Value| run["knobs"]["aslr"].as_str().unwrap().to_owned();
     let knobs: BTreeSet<String> = runs["rows"].as_array().unwrap().iter().map(knob).collect();
-    // What the addresses tell, which are the same only where the system permits no such rights.
+    // The addresses tell: they are the same only where the system permits no such rights.
     let is_fixed = different(&values(folder, "stack")) == 1;
     assert_eq!(knobs.into_iter().collect::<Vec<_>>(), [if is_fixed { "off" } else { "on" }], "{}", run.stderr);
     let said = "`./privileged` has the rights of its owner: the system randomises its addresses in every run";
@@ -394,7 +394,7 @@ fn what_users_of_hyperfine_expect() {
     assert_eq!(trials["rows"][3]["parameter_n"], "3");
     assert_eq!(trials["rows"][3]["parameter_word"], "b");
     assert_eq!(json["results"][1]["parameters"], serde_json::json!({ "n": "1", "word": "b" }));
-    // What is exported is imported.
+    // The export can be imported.
     let again = barrow(folder, &["trials", "t.csv", "--format", "json"]);
     let again: Value = serde_json::from_str(&again.stdout).unwrap();
     let medians = |answer: &Value| -> Vec<Value> {
@@ -582,7 +582,7 @@ fn a_trial_that_is_stopped_is_readable() {
         let kept = answer["rows"][0]["runs"].as_u64().unwrap();
         assert!(kept >= 9, "{signal}: {kept}");
     }
-    // What the one that was killed left, another one removes, as soon as the program of its last run has ended.
+    // Another trial removes the leftovers of the killed one as soon as the program of its last run has ended.
     let log = std::fs::read_to_string(folder.join("log")).unwrap();
     let library = Path::new(log.split(':').next().unwrap());
     let began = Instant::now();

@@ -1,4 +1,4 @@
-//! What logs of other tools do not hold is unknown: it is not 0, in tables, in JSON, in counts and in assertions.
+//! Facts that logs of other tools do not hold are unknown, not 0, in tables, in JSON, in counts and in assertions.
 
 mod program;
 
@@ -30,7 +30,7 @@ fn json(words: &[&str]) -> Value {
     serde_json::from_str(&run.stdout).expect("JSON")
 }
 
-/// Whether a table of facts has a row.
+/// Returns whether a table of facts has a row.
 fn has(table: &str, fact: &str) -> bool {
     table.lines().any(|line| line.strip_prefix(fact).is_some_and(|rest| rest.starts_with("  ")))
 }

@@ -5,8 +5,8 @@ mod program;
 use program::{record_growing, record_series, run};
 use serde_json::Value;
 
-/// What the four say of lists, whose number in each snapshot is given: the verdict, whether `leaks` lists
-/// them first, and the exit code of the assertion.
+/// The answers about lists, whose number in each snapshot is given: the verdict, whether `leaks` lists them first, and
+/// the exit code of the assertion.
 fn said(counts: &[usize]) -> (String, bool, i32) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app.barrow");

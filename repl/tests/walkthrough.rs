@@ -155,7 +155,7 @@ fn section<'t>(text: &'t str, heading: &str) -> &'t str {
     &text[start..start + length]
 }
 
-/// What a command prints to stdout.
+/// The standard output of a command.
 fn answer(folder: &Path, command: &str) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_barrow")).parent().unwrap().to_owned();
     let inherited = std::env::var_os("PATH").unwrap_or_default();

@@ -46,7 +46,7 @@ fn end(mut child: Child) -> Run {
     finished(child.wait_with_output().unwrap())
 }
 
-/// What Ctrl-C does, to this process only.
+/// Sends the signal of Ctrl-C to this process only.
 fn interrupt(child: &Child) {
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
@@ -165,7 +165,7 @@ fn a_killed_writer_leaves_its_snapshots_and_ctrl_c_ends_the_watch() {
     assert_eq!((all.code, rows(&all.stdout)), (0, vec![0, 1, 2, 3]), "{}{}", all.stdout, all.stderr);
     writer.kill().unwrap();
     writer.wait().unwrap();
-    // What begins in the middle of the next snapshot is not there yet.
+    // A file that ends within the next snapshot does not have it yet.
     let mut bytes = fs::read(folder.path()).unwrap();
     bytes.extend_from_within(64..100);
     fs::write(folder.path(), bytes).unwrap();

@@ -1,4 +1,4 @@
-//! What goes to a command or a file has every row, unless the line says how many, and is never in memory as a whole.
+//! An answer to a command or a file has every row, unless the line says how many, and is never in memory as a whole.
 
 mod program;
 

@@ -42,7 +42,7 @@ impl Default for Options {
 pub struct Made {
     /// The file.
     pub html: Vec<u8>,
-    /// Whether the assertions hold.
+    /// The outcome of the assertions.
     pub outcome: Outcome,
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Drawing<'a> {
     pub(crate) caption: &'a str,
     /// Rows at most.
     pub(crate) rows: usize,
-    /// Whether texts of objects may be shown.
+    /// Texts of objects may be shown.
     pub(crate) with_texts: bool,
     /// The column of lists of numbers that are drawn as lines, and what they count.
     pub(crate) series: Option<(&'a str, Unit)>,

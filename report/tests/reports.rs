@@ -77,7 +77,7 @@ fn texts_of_objects_are_shown_only_on_request() {
     for file in FILES {
         let with = text(&report(file, &Options { with_texts: true, ..options() }));
         let without = text(&report(file, &options()));
-        // What types, functions and modules are called is not a text of the program, nor are short words of our own.
+        // Names of types, functions and modules are no texts of the program, nor are short words of our own.
         let types: Vec<String> = {
             let mut session = session(file, 2);
             let question = Question::of_line("histogram").unwrap().unwrap();

@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use barrow_testdata::Graph;
 
-/// What a run of the program did.
+/// The exit code and the output of a run of the program.
 pub(crate) struct Run {
     pub(crate) code: i32,
     pub(crate) stdout: String,
@@ -38,7 +38,7 @@ pub(crate) fn run(words: &[&str]) -> Run {
     finished(program(folder.path()).args(words).output().expect("the program starts"))
 }
 
-/// What came of a run.
+/// The code and the output of a program that has ended.
 pub(crate) fn finished(output: Output) -> Run {
     Run {
         code: output.status.code().expect("no signal ended the program"),
