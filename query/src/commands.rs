@@ -39,6 +39,7 @@ mod more;
 mod naming;
 mod path;
 mod paths;
+mod prelude;
 mod processes;
 mod record;
 mod redact;
@@ -124,83 +125,23 @@ fn asks_for_totals(arguments: &Arguments) -> bool {
     request.by.iter().all(is_total) && request.rest.words().iter().all(is_kind)
 }
 
+/// The commands of modules.
+macro_rules! commands_of {
+    ($($verb:ident)*) => { &[$(&$verb::COMMAND),*] };
+}
+
 /// Every command, in the order of `help`.
-pub const COMMANDS: &[&Command] = &[
-    &snapshots::COMMAND,
-    &snapshot::COMMAND,
-    &summary::COMMAND,
-    &top::COMMAND,
-    &histogram::COMMAND,
-    &sites::COMMAND,
-    &site::COMMAND,
-    &diff::COMMAND,
-    &growth::COMMAND,
-    &trend::COMMAND,
-    &born::COMMAND,
-    &died::COMMAND,
-    &survived::COMMAND,
-    &age::COMMAND,
-    &survival::COMMAND,
-    &find::COMMAND,
-    &list::COMMAND,
-    &count::COMMAND,
-    &naming::COMMAND,
-    &info::COMMAND,
-    &entries::COMMAND,
-    &show::COMMAND,
-    &inrefs::COMMAND,
-    &path::COMMAND,
-    &paths::COMMAND,
-    &roots::COMMAND,
-    &threads::COMMAND,
-    &stack::COMMAND,
-    &dominators::COMMAND,
-    &idom::COMMAND,
-    &retained::COMMAND,
-    &without::COMMAND,
-    &leaks::COMMAND,
-    &assert::COMMAND,
-    &unreachable::COMMAND,
-    &strings::COMMAND,
-    &group::COMMAND,
-    &dups::COMMAND,
-    &waste::COMMAND,
-    &collections::COMMAND,
-    &loaders::COMMAND,
-    &processes::COMMAND,
-    &tree::COMMAND,
-    &classes::COMMAND,
-    &timeline::COMMAND,
-    &lanes::COMMAND,
-    &critical::COMMAND,
-    &what_if::COMMAND,
-    &export::COMMAND,
-    &heap::COMMAND,
-    &trials::COMMAND,
-    &runs::COMMAND,
-    &values::COMMAND,
-    &modes::COMMAND,
-    &compare::COMMAND,
-    &trial::COMMAND,
-    &record::COMMAND,
-    &watch::COMMAND,
-    &serve::COMMAND,
-    &report::COMMAND,
-    &verify::COMMAND,
-    &audit::COMMAND,
-    &redact::COMMAND,
-    &repack::COMMAND,
-    &repair::COMMAND,
-    &resolve::COMMAND,
-    &import::COMMAND,
-    &more::COMMAND,
-    &history::COMMAND,
-    &set::COMMAND,
-    &help::COMMAND,
-    &man::COMMAND,
-    &completions::COMMAND,
-    &exit::COMMAND,
-];
+pub const COMMANDS: &[&Command] = commands_of! {
+    snapshots snapshot summary top histogram sites site
+    diff growth trend born died survived age survival
+    find list count naming info entries show inrefs
+    path paths roots threads stack dominators idom retained without leaks assert unreachable
+    strings group dups waste collections loaders
+    processes tree classes timeline lanes critical what_if export heap
+    trials runs values modes compare trial
+    record watch serve report verify audit redact repack repair resolve import
+    more history set help man completions exit
+};
 
 /// All names with the place of their command.
 fn names() -> impl Iterator<Item = (&'static str, usize)> + Clone {

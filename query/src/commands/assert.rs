@@ -5,16 +5,12 @@ use std::fs;
 use barrow_analyzer::SnapshotId;
 
 use crate::arguments::Arguments;
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
 use crate::assertion::input::{assertions_of, judge};
 use crate::assertion::junit;
 use crate::assertion::measure::MEASURES;
 use crate::assertion::{self, Assertion, Judged, junit_cases};
-use crate::error::QueryError;
-use crate::session::state::State;
 
-use super::{Command, Completion, Group};
+use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
     arguments: "ASSERTION..",

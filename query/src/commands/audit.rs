@@ -2,12 +2,7 @@
 
 use barrow_rewrite::{ClassRow, State};
 
-use crate::answer::{Answer, Audience, Column, Table, Value, table, units};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
-
-use super::{Command, Group};
+use super::prelude::*;
 
 /// Characters of an example that people see: 80 columns have room for it.
 const SHOWN_CHARACTERS: usize = 16;

@@ -1,13 +1,8 @@
 //! `collections`: how full collections are.
 
-use crate::answer::{Answer, Column, Value, table};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
-use crate::session::listed::Listed;
 use crate::tables::held;
 
-use super::{Command, Group, more};
+use super::{more, prelude::*};
 
 pub(super) const COMMAND: Command =
     Command::new("collections", include_str!("../../verbs/collections.md"), Group::Objects, run);

@@ -6,19 +6,13 @@ use std::sync::Arc;
 
 use barrow_trials::{MetricId, Series, Trials, VariantId};
 
-use crate::answer::{Answer, Column};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
-use crate::session::state::State;
 use crate::sources::opening;
 use crate::tables::trials::STATISTICS_BYTES;
 use crate::tables::trials::comparison::{self, Asked, Compared};
 use crate::tables::trials::presentation::Presentation;
 use crate::tables::trials::surroundings;
-use crate::touches::Touches;
 
-use super::{Command, Group, more};
+use super::{more, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[A] [B] [METRIC..] [--reference PROGRAM] [--threshold SHARE] [--floor AMOUNT] [--weight SHARE] [-u UNIT]",

@@ -1,10 +1,6 @@
 //! `died`: the objects that a snapshot has and a later one has no more.
 
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
-
-use super::{Command, Completion, Group, born};
+use super::{born, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "A..B",

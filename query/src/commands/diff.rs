@@ -5,22 +5,16 @@ use std::sync::Arc;
 use barrow_analyzer::{Side, SnapshotId, TypeTotals, diff};
 use barrow_processes::{ProcessTree, changes_by_class, changes_by_command, whole_wall_ns};
 
-use crate::answer::{Answer, Column};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::flags::SnapshotName;
 use crate::language::kinds;
 use crate::language::operand::{self, Compared, Operand};
-use crate::session::state::State;
 use crate::sources::opening;
 use crate::tables::comparison::{self, Choice, Grouping, Measure};
 use crate::tables::object_change;
 use crate::tables::path_change;
 use crate::tables::process_change;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, more};
+use super::{more, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[A] [B] [KIND] [by type|kind|path|object|class|command] [by size|shallow|unmanaged|count|retained] [--classes FILE]",

@@ -2,19 +2,13 @@
 
 use barrow_analyzer::{Dominators, Heap, Holder, SnapshotId, Tree, TreePlace, TypeId};
 
-use crate::answer::{Answer, Audience, Column, Table, table, units};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::language::tree_top::TreeTop;
-use crate::session::listed::Listed;
-use crate::session::state::State;
 use crate::tables::references::{MOST_ROWS, range};
 use crate::tables::tree_cells;
 use crate::tables::tree_rows::{columns, rows};
 use crate::tables::tree_walk::{Shown, TreeLine, Walk};
 
-use super::{Command, Group, more};
+use super::{more, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     aliases: &["dom"],

@@ -2,12 +2,7 @@
 
 use barrow_analyzer::Duplicates;
 
-use crate::answer::{Answer, Column, table};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
-
-use super::{Command, Group, more};
+use super::{more, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     aliases: &["duplicates"],

@@ -4,15 +4,11 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Entries, Entry, Heap, ObjectId};
 
-use crate::answer::{Answer, Column, Value, table, units};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::tables::entry_rows::EntryRows;
 use crate::tables::ranking;
 use crate::tables::references::{self, Wanted};
 
-use super::{Command, Group, inrefs};
+use super::{inrefs, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "ID [FROM.. | FROM..TO]",

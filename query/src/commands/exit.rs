@@ -1,12 +1,6 @@
 //! `exit`: ends the session.
 
-use crate::answer::Answer;
-use crate::ask::Ask;
-use crate::ask::reply::{Change, Reply};
-use crate::error::QueryError;
-use crate::touches::Touches;
-
-use super::{Command, Group, Subject};
+use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
     aliases: &["quit", "q"],

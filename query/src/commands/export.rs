@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 
 use barrow_processes::{ImageId, ProcessTree};
 
-use crate::answer::{Answer, Column, Value, csv, json};
-use crate::ask::reply::Reply;
-use crate::ask::{Ask, PIECE_ROWS};
-use crate::error::QueryError;
+use crate::answer::{csv, json};
+use crate::ask::PIECE_ROWS;
 use crate::exports::trace::Trace;
 use crate::exports::{chrome, perfetto, trial_values};
 use crate::flags::ExportFormat;
@@ -16,10 +14,9 @@ use crate::sources::destination::{Access, Destination};
 use crate::tables::process_rows::Rows;
 use crate::tables::trials::overview;
 use crate::tables::trials::presentation::Presentation;
-use crate::touches::Touches;
 
+use super::prelude::*;
 use super::trials::failed_note;
-use super::{Command, Group};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "--to FORMAT [-o DST] [--force] [--classes FILE]",

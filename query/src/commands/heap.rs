@@ -6,16 +6,11 @@ use std::sync::Arc;
 use barrow_analyzer::Recording;
 use barrow_processes::{ProcessId, ProcessTree};
 
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
 use crate::command::Subject as About;
-use crate::error::QueryError;
 use crate::question::Question;
 use crate::session::Session;
-use crate::session::state::State;
-use crate::touches::Touches;
 
-use super::{Command, Group};
+use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
     arguments: "PID [QUESTION...]",

@@ -1,12 +1,6 @@
 //! `history`: the lines typed so far.
 
-use crate::answer::{Answer, Column, table};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
-use crate::touches::Touches;
-
-use super::{Command, Group, Subject};
+use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[N]",

@@ -2,14 +2,9 @@
 
 use barrow_analyzer::{Holder, ObjectId, objects};
 
-use crate::answer::{Answer, Column, Unit, table};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
-use crate::session::listed::Listed;
 use crate::tables::label;
 
-use super::{Command, Group, more};
+use super::{more, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "ID",

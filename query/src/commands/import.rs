@@ -5,18 +5,13 @@ use std::time::Duration;
 
 use barrow_importers::Holds;
 
-use crate::answer::{Answer, Column, units};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::sources::destination::{Access, Destination};
 use crate::sources::dump_order::{DumpOrder, OrderedBy};
 use crate::sources::folders;
 use crate::sources::importing::{Done, Wishes, import};
 use crate::sources::spool;
-use crate::touches::Touches;
 
-use super::{Command, Group, Subject};
+use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
     arguments: "SRC.. -o DST [--compression none|lz4|zstd[:LEVEL]] [--patches] [--by-time] [--clock HOST=TIME].. [--force]",
