@@ -4,14 +4,10 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Heap, ObjectId, Referrers};
 
-use crate::answer::{Answer, Column, table};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::tables::label;
 use crate::tables::references::{self, Wanted};
 
-use super::{Command, Group, more};
+use super::{more, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     aliases: &["in", "retainers"],

@@ -1,15 +1,11 @@
 //! `leaks`: what holds an unusual part of the heap.
 
-use crate::answer::{Answer, Audience, Column, Value, table};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::tables::chain::{title, type_title};
 use crate::tables::leak_series;
 use crate::tables::suspect_lines::{chain_of, described};
 use crate::tables::suspects::{suspects, threshold};
 
-use super::{Command, Group};
+use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
     aliases: &["suspects"],

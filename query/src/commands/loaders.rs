@@ -2,14 +2,9 @@
 
 use barrow_analyzer::AnalyzerError;
 
-use crate::answer::{Answer, Column, table};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
-use crate::session::listed::Listed;
 use crate::tables::label;
 
-use super::{Command, Group, more};
+use super::{more, prelude::*};
 
 pub(super) const COMMAND: Command =
     Command::new("loaders", include_str!("../../verbs/loaders.md"), Group::Objects, run);

@@ -1,9 +1,6 @@
 //! `man`: the manual page of barrow, or of a verb, for `man`. The terminal answers it.
 
-use crate::error::QueryError;
-use crate::touches::Touches;
-
-use super::{Command, Completion, Group, Subject};
+use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[VERB]",

@@ -2,14 +2,10 @@
 
 use barrow_statistics::{Modes, bins, dependence, dip, mvalue};
 
-use crate::answer::{Answer, Audience, Column, Value};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::tables::trials::dependence::of_one;
 use crate::tables::trials::{Named, STATISTICS_BYTES, knobs, modes};
 
-use super::{Command, Group};
+use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
     arguments: "METRIC [PROGRAM]",

@@ -4,18 +4,12 @@ use std::sync::Arc;
 
 use barrow_processes::Selection;
 
-use crate::answer::{Answer, Column, table};
 use crate::arguments::Arguments;
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::language::asked::{self, Asked};
 use crate::session::sets::{Named, Sets};
-use crate::session::state::State;
 use crate::tables::found;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject, count};
+use super::{count, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[$NAME = [KIND] [EXPR]]",

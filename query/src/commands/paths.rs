@@ -4,14 +4,9 @@ use std::collections::HashMap;
 
 use barrow_analyzer::{Heap, MergedPaths, ObjectId, StringId, objects};
 
-use crate::answer::{Answer, Column, Unit, table};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
-use crate::session::listed::Listed;
 use crate::tables::{found, label};
 
-use super::{Command, Completion, Group, more};
+use super::{more, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     aliases: &["merge-paths"],

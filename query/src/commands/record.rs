@@ -1,9 +1,6 @@
 //! `record`: runs a command and records its processes. The terminal does it.
 
-use crate::error::QueryError;
-use crate::touches::Touches;
-
-use super::{Command, Group, Subject};
+use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[-o DST] [--redact REGEX].. [--no-arguments] [--no-memory] [--interval TIME] [--wait-all] [--via notify|ptrace|auto] -- COMMAND..",

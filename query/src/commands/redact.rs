@@ -3,15 +3,10 @@
 use barrow_analyzer::TextPattern;
 use barrow_rewrite::{Key, RedactOptions, Redacted};
 
-use crate::answer::{Answer, Column, Table, table, units};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::flags::QuestionFlags;
 use crate::sources::destination::Destination;
-use crate::touches::Touches;
 
-use super::{Command, Group};
+use super::prelude::*;
 
 /// Words that `--keep` takes instead of a pattern.
 const NAMES: &str = "names";

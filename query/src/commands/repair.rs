@@ -3,14 +3,9 @@
 use barrow_analyzer::SnapshotId;
 use barrow_rewrite::Repaired;
 
-use crate::answer::{Answer, Column, Outcome, Table, Value, table, units};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::sources::destination::Destination;
-use crate::touches::Touches;
 
-use super::{Command, Group};
+use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
     arguments: "-o DST [--force]",

@@ -1,9 +1,6 @@
 //! `report`: the usual answers as one HTML file. The terminal makes it.
 
-use crate::error::QueryError;
-use crate::touches::Touches;
-
-use super::{Command, Group, Subject};
+use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
     arguments: "FILE -o DST [--assert ASSERTION].. [--baseline OTHER] [--texts] [--max-size SIZE]",

@@ -2,14 +2,9 @@
 
 use barrow_rewrite::{ResolveOptions, RewriteError, resolve};
 
-use crate::answer::{Answer, Column};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::sources::destination::{Access, Destination};
-use crate::touches::Touches;
 
-use super::{Command, Group};
+use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
     arguments: "-o DST [--binary PATH] [--force]",

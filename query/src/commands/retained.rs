@@ -2,13 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::answer::units;
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::tables::found;
 
-use super::{Command, Completion, Group, more, without};
+use super::{more, prelude::*, without};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "ID | [KIND] EXPR",

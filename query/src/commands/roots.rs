@@ -6,16 +6,11 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Dominators, Heap, ObjectId, SnapshotId, StringId, objects};
 
-use crate::answer::{Answer, Column, Table, Value, table};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::language::names::{self, Match};
-use crate::session::listed::Listed;
 use crate::tables::label;
 
 use super::unreachable::{only_remembered, remembered_note};
-use super::{Command, Group, more};
+use super::{more, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[CATEGORY]",

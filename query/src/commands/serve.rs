@@ -1,9 +1,6 @@
 //! `serve`: a page in the browser. The terminal answers it.
 
-use crate::error::QueryError;
-use crate::touches::Touches;
-
-use super::{Command, Group, Subject};
+use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
     arguments: "FILE|FOLDER.. [--port N] [--open] [--at LINE]..",

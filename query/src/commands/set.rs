@@ -2,16 +2,10 @@
 
 use clap::ValueEnum;
 
-use crate::answer::{Answer, Column};
-use crate::ask::Ask;
-use crate::ask::reply::{Change, Reply};
 use crate::context::Settings;
-use crate::error::QueryError;
 use crate::flags::Format;
-use crate::session::state::State;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, Subject};
+use super::prelude::*;
 
 /// The settings.
 pub const KEYS: [&str; 3] = ["format", "threads", "rows"];

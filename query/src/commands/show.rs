@@ -2,14 +2,10 @@
 
 use barrow_analyzer::{ObjectId, SnapshotId, objects, outgoing_page};
 
-use crate::answer::{Column, table, units};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::tables::references::{self, Wanted};
 use crate::tables::{held, label};
 
-use super::{Command, Group, inrefs, more};
+use super::{inrefs, more, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     aliases: &["out", "refs"],
