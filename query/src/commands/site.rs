@@ -2,14 +2,10 @@
 
 use barrow_analyzer::SiteId;
 
-use crate::answer::{Answer, Column, table};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::tables::ranking;
 
 use super::snapshot::with_pairs;
-use super::{Command, Group, more, sites};
+use super::{more, prelude::*, sites};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "ID",

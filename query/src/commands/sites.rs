@@ -5,14 +5,10 @@ use std::collections::BTreeMap;
 
 use barrow_analyzer::{Heap, Progress, SiteId};
 
-use crate::answer::{Answer, Column, Value, table};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::language::request::Request;
 use crate::tables::ranking::{self, Order};
 
-use super::{Command, Completion, Group, more};
+use super::{more, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[N] [by size|count|unmanaged|retained]",

@@ -1,14 +1,9 @@
 //! `snapshot`: selects one.
 
-use crate::answer::{Answer, Audience, Column, Value, table};
-use crate::ask::Ask;
-use crate::ask::reply::{Change, Reply};
-use crate::error::QueryError;
 use crate::flags::SnapshotName;
 use crate::language::selection;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group};
+use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
     aliases: &["use"],

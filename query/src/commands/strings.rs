@@ -2,13 +2,9 @@
 
 use barrow_analyzer::{TextPattern, TextTotals};
 
-use crate::answer::{Answer, Column, table, units};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::tables::label;
 
-use super::{Command, Group, more};
+use super::{more, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     aliases: &["texts"],

@@ -2,19 +2,14 @@
 
 use barrow_analyzer::{Recording, SnapshotId, Source, Summary, Tables, by_kind, summary, verified_summaries};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value, table, units};
 use crate::arguments::Arguments;
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::language::selection;
-use crate::session::state::State;
 use crate::sources::importing::{losses_of, notes_of};
 use crate::tables::process_summary;
 use crate::tables::series;
 use crate::tables::trials::summary as trial_summary;
 
-use super::{Command, Completion, Group};
+use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
     aliases: &["overview"],

@@ -4,14 +4,10 @@ use std::sync::Arc;
 
 use barrow_analyzer::{CountBounds, Lives};
 
-use crate::answer::Column;
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::tables::lifelines;
 use crate::tables::type_counts::TypeCounts;
 
-use super::{Command, Group, more};
+use super::{more, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "N",

@@ -4,14 +4,10 @@ use std::cmp::Reverse;
 
 use barrow_processes::{ImageId, ProcessId, ProcessTree, Totals, cpu_ns};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value, table, units};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::flags::Least;
 use crate::tables::process_text;
 
-use super::{Command, Group, more};
+use super::{more, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     aliases: &["pstree"],

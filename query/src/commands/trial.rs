@@ -1,9 +1,6 @@
 //! `trial`: runs a program many times and records every value. The terminal does it.
 
-use crate::error::QueryError;
-use crate::touches::Touches;
-
-use super::{Command, Group, Subject};
+use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[-o DST] [-n N | --until PRECISION] [--layout LAYOUT] [--value NAME=REGEX].. [--compare CMD].. \

@@ -2,14 +2,10 @@
 
 use barrow_trials::Trials;
 
-use crate::answer::{Answer, Column, units};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::tables::trials::overview;
 use crate::tables::trials::presentation::Presentation;
 
-use super::{Command, Group, more};
+use super::{more, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[METRIC..] [--sort ORDER] [-u UNIT]",

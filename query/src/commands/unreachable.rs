@@ -4,13 +4,9 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Counted, Heap, Progress, TypeTotals};
 
-use crate::answer::{Answer, units};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
 use crate::tables::ranking::{self, Order};
 
-use super::{Command, Group, count, more};
+use super::{count, more, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     aliases: &["garbage"],

@@ -6,15 +6,10 @@ use barrow_statistics::Modes;
 use barrow_trials::Series;
 
 use crate::answer::measured::measured;
-use crate::answer::{Answer, Column, Value, table};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
-use crate::session::listed::Listed;
 use crate::tables::trials::{STATISTICS_BYTES, metric_of, program_column, runs, variant_of};
 
 use super::more::OnDemand;
-use super::{Command, Group};
+use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
     arguments: "METRIC [PROGRAM] [mode N]",

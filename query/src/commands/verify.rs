@@ -4,12 +4,7 @@ use std::time::Duration;
 
 use barrow_analyzer::{Problem, Verification, verify};
 
-use crate::answer::{Answer, Audience, Column, Outcome, Table, table, units};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
-
-use super::{Command, Group};
+use super::prelude::*;
 
 /// Number of problems that people are shown.
 const SHOWN_PROBLEMS: usize = 20;

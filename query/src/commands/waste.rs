@@ -2,13 +2,7 @@
 
 use barrow_analyzer::Waste;
 
-use crate::answer::{Answer, Column, Value, table};
-use crate::ask::Ask;
-use crate::ask::reply::Reply;
-use crate::error::QueryError;
-use crate::session::listed::Listed;
-
-use super::{Command, Group, more};
+use super::{more, prelude::*};
 
 pub(super) const COMMAND: Command = Command::new("waste", include_str!("../../verbs/waste.md"), Group::Objects, run);
 

@@ -1,9 +1,6 @@
 //! `watch`: follows a recording that is being written. The terminal answers it.
 
-use crate::error::QueryError;
-use crate::touches::Touches;
-
-use super::{Command, Group, Subject};
+use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
     aliases: &["follow"],

@@ -5,17 +5,11 @@ use std::sync::Arc;
 
 use barrow_analyzer::{SnapshotId, Tables, TypeTotals};
 
-use crate::answer::{Answer, Column, table, units};
 use crate::arguments::Arguments;
-use crate::ask::Ask;
-use crate::ask::reply::{Change, Reply};
-use crate::error::QueryError;
 use crate::removal::{Objects, Removal, What};
-use crate::session::state::State;
 use crate::tables::found;
-use crate::touches::Touches;
 
-use super::{Command, Completion, Group, count, more, unreachable};
+use super::{count, more, prelude::*, unreachable};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[KIND] EXPR | references NAME [from EXPR] | clear",
