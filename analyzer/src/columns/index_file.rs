@@ -151,7 +151,7 @@ struct OpenSection {
     section: Section,
     /// An upper bound of the bytes of a column of this snapshot.
     most_bytes: u64,
-    /// Whether this process has noted its use in the file.
+    /// This process has noted its use in the file.
     is_marked: AtomicBool,
 }
 

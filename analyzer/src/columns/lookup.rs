@@ -75,7 +75,7 @@ impl<T: Pod> Lookup<T> {
         }
     }
 
-    /// Whether damaged values were read.
+    /// Returns whether damaged values were read.
     pub(crate) fn is_damaged(&self) -> bool {
         match self {
             Lookup::Whole(_) => false,

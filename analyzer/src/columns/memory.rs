@@ -235,7 +235,7 @@ impl Memory {
         Err(AnalyzerError::MemoryCeiling { needed_bytes, limit_bytes })
     }
 
-    /// Whether `bytes` more fit under the limit now.
+    /// Returns whether `bytes` more fit under the limit now.
     pub(crate) fn has_room(&self, bytes: u64) -> bool {
         let taken = self.0.used_bytes.load(Ordering::Relaxed) + OTHER_BYTES;
         self.0.limit_bytes.is_none_or(|limit_bytes| taken.saturating_add(bytes) <= limit_bytes)

@@ -276,7 +276,7 @@ fn lock(file: &File, progress: &dyn Progress) -> Result<io::Result<()>> {
     }
 }
 
-/// Whether this file still has this name; another process may have given the name to a new file.
+/// Returns whether this file still has this name; another process may have given the name to a new file.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
