@@ -55,7 +55,7 @@ pub enum AnalyzerError {
         path: Option<String>,
         /// The field that was probably meant.
         near: Option<String>,
-        /// Whether the contents of fields were recorded.
+        /// The contents of fields were recorded.
         has_contents: bool,
     },
     /// The numbers in fields were replaced by others, so they cannot be measured.
@@ -66,7 +66,7 @@ pub enum AnalyzerError {
     /// No type records the number of elements in its objects, or the number of their slots.
     #[error("{}", no_elements(*has_contents))]
     NoElements {
-        /// Whether the contents of fields were recorded.
+        /// The contents of fields were recorded.
         has_contents: bool,
     },
     /// The fields of this name hold nothing that can be compared with the operand.

@@ -70,7 +70,7 @@ pub struct Heap {
     index: Option<Arc<IndexFile>>,
     /// The index file that keeps answers: the same file as `index`, but also present if objects are excluded.
     answers: Option<Arc<IndexFile>>,
-    /// Whether columns are written to the index file, or only read from it.
+    /// Columns are written to the index file, not only read from it.
     keeps: bool,
     exclusion: Option<Arc<Exclusion>>,
     objects: u64,
@@ -81,7 +81,7 @@ pub struct Heap {
     distances: Lazy<Distances>,
     incoming: Lazy<Incoming>,
     jointly_retained: Lazy<JointlyRetained>,
-    /// Whether the incoming references of one object were requested before.
+    /// The incoming references of one object were requested before.
     incoming_asked: AtomicBool,
     types: Lazy<Values<u32>>,
     /// Small columns that the index file keeps as an answer if something is excluded.
@@ -225,13 +225,13 @@ impl Heap {
         self.exclusion.as_ref()
     }
 
-    /// Whether the snapshot holds an object and it is not excluded.
+    /// Returns whether the snapshot holds an object and it is not excluded.
     #[must_use]
     pub fn has(&self, object: ObjectId) -> bool {
         u64::from(object.0) < self.objects && !self.exclusion.as_ref().is_some_and(|exclusion| exclusion.frees(object))
     }
 
-    /// Whether a reference from `source` is not excluded, by itself or with its source or target.
+    /// Returns whether a reference from `source` is not excluded, by itself or with its source or target.
     #[must_use]
     pub fn has_reference(&self, source: ObjectId, reference: &Reference) -> bool {
         !self.exclusion.as_ref().is_some_and(|exclusion| exclusion.cuts(source, reference))
@@ -243,8 +243,8 @@ impl Heap {
         self.unkept.lock().take()
     }
 
-    /// Whether columns with a value for each reference are not worth their memory, because there are more than [`DENSE`]
-    /// references per object: these columns could be a thousand times as large as the file.
+    /// Returns whether columns with a value for each reference are not worth their memory, because there are more than
+    /// [`DENSE`] references per object: these columns could be a thousand times as large as the file.
     pub(crate) fn is_dense(&self) -> Result<bool> {
         let totals = self.recording.commit(self.snapshot)?.totals;
         Ok(totals.references / DENSE > totals.objects)
@@ -339,7 +339,7 @@ impl Heap {
     }
 }
 
-/// Whether all values are below a limit. Branch-free, because nearly always all of them are.
+/// Returns whether all values are below a limit. Branch-free, because nearly always all of them are.
 fn below(values: &[u32], limit: u64) -> bool {
     !values.iter().fold(false, |found, &value| found | (u64::from(value) >= limit))
 }

@@ -313,7 +313,8 @@ impl Heap {
     }
 }
 
-/// Whether the subtrees at the positions from `first` on have these extents and end within a tree of `count` positions.
+/// Returns whether the subtrees at the positions from `first` on have these extents and end within a tree of `count`
+/// positions.
 fn are_extents(piece: &[u32], first: usize, count: usize) -> bool {
     // Branch-free, because nearly always all of them are valid.
     !piece
@@ -322,7 +323,7 @@ fn are_extents(piece: &[u32], first: usize, count: usize) -> bool {
         .fold(false, |found, (at, &extent)| found | (extent == 0 || first + at + extent as usize > count))
 }
 
-/// Whether the immediate dominators of the positions from `first` on precede them.
+/// Returns whether the immediate dominators of the positions from `first` on precede them.
 fn are_idoms(piece: &[u32], first: usize) -> bool {
     !piece.iter().enumerate().fold(false, |found, (at, &idom)| found | (idom as usize >= (first + at).max(1)))
 }

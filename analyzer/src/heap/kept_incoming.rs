@@ -61,7 +61,7 @@ impl Heap {
         Incoming::of_columns(self.objects, counts, many, starts, lists).filter(|_| rest.is_empty())
     }
 
-    /// Whether the incoming references of one object were requested before. Notes this request.
+    /// Returns whether the incoming references of one object were requested before. Notes this request.
     pub(crate) fn asks_again_for_incoming(&self) -> bool {
         // Relaxed: nothing else depends on the flag.
         self.incoming_asked.swap(true, Ordering::Relaxed)
