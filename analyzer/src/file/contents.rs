@@ -233,9 +233,9 @@ fn damaged_index(error: FormatError) -> String {
     format!("its index is damaged ({error})")
 }
 
-/// Whether the bytes from `offset` to the end of the file cannot contain a lost commit. They do not begin with a
-/// complete frame. They are harmless if they are a frame cut off by the end of the file, or the index and the bytes after
-/// it.
+/// Returns whether the bytes from `offset` to the end of the file cannot contain a lost commit. They do not begin with
+/// a complete frame. They are harmless if they are a frame cut off by the end of the file, or the index and the bytes
+/// after it.
 fn is_harmless_end(file: &[u8], offset: u64) -> bool {
     let is_index = Trailer::parse(file).is_some_and(|trailer| offset >= trailer.index_offset);
     offset >= file.len() as u64 || is_index || matches!(Frame::parse(file, offset), Err(FormatError::Truncated { .. }))
@@ -389,7 +389,7 @@ fn missing(commits: &[(SnapshotId, u64)], lost: &[LostSnapshot]) -> Vec<LostSnap
     missing
 }
 
-/// Whether the section is a table of the whole file.
+/// Returns whether the section is a table of the whole file.
 #[must_use]
 pub fn is_table(section: SectionType) -> bool {
     [
@@ -413,7 +413,7 @@ struct KnownRows {
     counts: [u64; SectionType::WORDS.0 as usize + 1],
     room: TableRoom,
     decompressor: Decompressor,
-    /// Whether strings are decoded too.
+    /// Strings are decoded too.
     decodes_strings: bool,
     /// Processes that began so far.
     processes: u32,
@@ -472,7 +472,8 @@ impl KnownRows {
             && known.shapes >= needed.shapes
     }
 
-    /// Whether all rows of the chunk can be read and used. `end` is the number of rows of the table with this chunk.
+    /// Returns whether all rows of the chunk can be read and used. `end` is the number of rows of the table with this
+    /// chunk.
     fn is_readable(&mut self, section: SectionType, chunk: &Chunk<'_>, end: u64) -> bool {
         fn rows<R: CheckedRow>(chunk: &Chunk<'_>, known: &TableCounts, decompressor: &mut Decompressor) -> bool {
             let mut ids = chunk.first..;

@@ -45,7 +45,7 @@ impl Fields {
         Ok(fields)
     }
 
-    /// Whether no type declares a field.
+    /// Returns whether no type declares a field.
     pub(crate) fn is_empty(&self) -> bool {
         self.of_type.is_empty()
     }

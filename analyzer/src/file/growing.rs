@@ -61,7 +61,7 @@ impl Mark {
         Some(Mark { offset, bytes })
     }
 
-    /// Whether the file still has these bytes at the same offset.
+    /// Returns whether the file still has these bytes at the same offset.
     fn is_in(&self, file: &mut File) -> bool {
         let mut bytes = [0; MARK_BYTES];
         let read = file.seek(SeekFrom::Start(self.offset)).and_then(|_| file.read_exact(&mut bytes));
@@ -80,9 +80,9 @@ pub enum Look {
     Grown {
         /// The recording up to its last commit. It counts as complete.
         recording: Arc<Recording>,
-        /// Whether its writer finished it, so that no more snapshots will come.
+        /// Its writer finished it, so that no more snapshots will come.
         finished: bool,
-        /// Whether the file was replaced or truncated since the last look, so that snapshot numbers start again.
+        /// The file was replaced or truncated since the last look, so that snapshot numbers start again.
         replaced: bool,
     },
 }

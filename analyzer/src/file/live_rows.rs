@@ -18,7 +18,7 @@ struct Word {
 const BITS: u32 = u64::BITS;
 
 impl LiveRows {
-    /// Whether the row exists and is alive.
+    /// Returns whether the row exists and is alive.
     pub(crate) fn is_alive(&self, row: u32) -> bool {
         self.words.get((row / BITS) as usize).is_some_and(|word| word.bits >> (row % BITS) & 1 == 1)
     }

@@ -13,7 +13,7 @@ use crate::file::recording::Recording;
 use crate::file::tables::{TableRoom, chunk_at};
 
 impl Recording {
-    /// Whether it holds measurements.
+    /// Returns whether it holds measurements.
     #[must_use]
     pub fn has_measurements(&self) -> bool {
         self.measurement_chunks().next().is_some()

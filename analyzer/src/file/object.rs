@@ -40,7 +40,7 @@ pub struct ObjectDetails {
 pub struct Reference {
     /// Its name in the source.
     pub label: Label,
-    /// Whether and how it keeps its target alive.
+    /// The way in which it keeps its target alive.
     pub strength: StrengthId,
     /// The object it refers to.
     pub target: ObjectId,

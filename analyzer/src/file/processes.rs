@@ -17,7 +17,7 @@ use crate::file::recording::Recording;
 use crate::file::tables::{TableRoom, chunk_at};
 
 impl Recording {
-    /// Whether it holds a process tree.
+    /// Returns whether it holds a process tree.
     #[must_use]
     pub fn has_processes(&self) -> bool {
         self.process_chunks().next().is_some()

@@ -173,7 +173,7 @@ impl Recording {
         Ok(facts)
     }
 
-    /// Whether numbers in fields were replaced by others, so that only their equality means anything.
+    /// Returns whether numbers in fields were replaced by others, so that only their equality means anything.
     ///
     /// # Errors
     /// As for [`Recording::facts`].
@@ -182,8 +182,8 @@ impl Recording {
         Ok(tables.facts().iter().any(|fact| tables.string(fact.key) == REPLACED_NUMBERS))
     }
 
-    /// Whether the contents of objects besides references were recorded, according to the facts. Dumps can be imported
-    /// without contents.
+    /// Returns whether the contents of objects besides references were recorded, according to the facts. Dumps can be
+    /// imported without contents.
     ///
     /// # Errors
     /// As for [`Recording::facts`].

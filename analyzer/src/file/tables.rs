@@ -266,19 +266,19 @@ impl Tables {
         attributes.filter(|&(key, _)| key == IMPLEMENTS).map(|(_, name)| name)
     }
 
-    /// Whether a type has this name.
+    /// Returns whether a type has this name.
     #[must_use]
     pub fn has_type(&self, name: &str) -> bool {
         self.type_ids().any(|id| self.type_name(id) == name)
     }
 
-    /// Whether the base of any type is recorded.
+    /// Returns whether the base of any type is recorded.
     #[must_use]
     pub fn has_bases(&self) -> bool {
         self.type_ids().any(|id| self.type_base(id).is_some())
     }
 
-    /// Whether a type implements an interface of this name.
+    /// Returns whether a type implements an interface of this name.
     pub(crate) fn has_interface(&self, name: &str) -> bool {
         self.type_ids().any(|id| self.type_interfaces(id).any(|known| known == name))
     }
@@ -313,7 +313,7 @@ impl Tables {
         self.type_attributes(id).find(|&(known, _)| known == key).map(|(_, value)| value)
     }
 
-    /// Whether objects of a type with this name represent the absence of a value, as `None` does in Python.
+    /// Returns whether objects of a type with this name represent the absence of a value, as `None` does in Python.
     #[must_use]
     pub fn is_null(&self, id: TypeId, name: Option<StringId>) -> bool {
         self.type_attributes(id).any(|(key, value)| key == NULL && name.is_some_and(|name| self.string(name) == value))
