@@ -341,7 +341,7 @@ impl Targets<'_> {
         self.end - self.at
     }
 
-    /// Whether the targets take more than `bytes` bytes. Each takes at least one.
+    /// Returns whether the targets take more than `bytes` bytes. Each takes at least one.
     #[inline(always)]
     pub(crate) fn is_longer_than(&self, bytes: usize) -> bool {
         self.bytes_left() > bytes

@@ -208,14 +208,14 @@ impl Dominators {
         Some(Dominators { objects, groups, columns })
     }
 
-    /// Whether damaged values were read. If so, the answer is invalid.
+    /// Returns whether damaged values were read. If so, the answer is invalid.
     pub(crate) fn are_damaged(&self) -> bool {
         let columns = [&self.columns.position, &self.columns.vertex, &self.columns.extent, &self.columns.idom];
         columns.iter().any(|column| column.is_damaged()) || self.columns.before.is_damaged()
     }
 
-    /// Whether retained sizes are exact. If ephemerons keep values alive, retained sizes are lower bounds: a value is
-    /// freed with its key *or* with its source, and the tree represents only the key.
+    /// Returns whether retained sizes are exact. If ephemerons keep values alive, retained sizes are lower bounds: a
+    /// value is freed with its key *or* with its source, and the tree represents only the key.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.columns.live_ephemerons == 0
@@ -243,7 +243,7 @@ impl Dominators {
         self.columns.before.at(self.columns.before.len() - 1)
     }
 
-    /// Whether an object is reachable from the roots.
+    /// Returns whether an object is reachable from the roots.
     #[must_use]
     pub fn is_reachable(&self, object: ObjectId) -> bool {
         self.columns.position.at(object.index()) != 0

@@ -51,7 +51,7 @@ impl Ephemerons {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.by_key.is_empty()
     }

@@ -46,7 +46,7 @@ impl Cut {
         Ok(Cut { names, sources })
     }
 
-    /// Whether it cuts references of this name from `source`.
+    /// Returns whether it cuts references of this name from `source`.
     fn applies(&self, source: ObjectId, name: StringId) -> bool {
         self.names.get(name.index()) == Some(&true)
             && self.sources.as_ref().is_none_or(|sources| sources.contains(source))
@@ -92,7 +92,7 @@ impl Exclusion {
         put_set(self.only_by_roots.as_ref(), out);
     }
 
-    /// Whether no references are excluded by name.
+    /// Returns whether no references are excluded by name.
     pub(crate) fn cuts_nothing(&self) -> bool {
         self.cuts.is_empty()
     }
@@ -103,17 +103,17 @@ impl Exclusion {
         &self.freed
     }
 
-    /// Whether an object is excluded.
+    /// Returns whether an object is excluded.
     pub(crate) fn removes(&self, object: ObjectId) -> bool {
         self.removed.contains(object)
     }
 
-    /// Whether an object is excluded, or was kept alive only by excluded objects and references.
+    /// Returns whether an object is excluded, or was kept alive only by excluded objects and references.
     pub(crate) fn frees(&self, object: ObjectId) -> bool {
         self.freed.contains(object)
     }
 
-    /// Whether a reference is excluded, by itself or because its source or target is.
+    /// Returns whether a reference is excluded, by itself or because its source or target is.
     pub(crate) fn cuts(&self, source: ObjectId, reference: &Reference) -> bool {
         self.frees(source)
             || self.removes(source)

@@ -22,8 +22,8 @@ impl Frontier {
         Frontier { before: seen.clone(), seen }
     }
 
-    /// Whether a level of `objects` objects is so large that its successors should not be listed: reading them from the
-    /// bit set is cheaper.
+    /// Returns whether a level of `objects` objects is so large that its successors should not be listed: reading them
+    /// from the bit set is cheaper.
     pub(crate) fn is_large(&self, objects: usize) -> bool {
         self.before.is_small_beside(objects)
     }

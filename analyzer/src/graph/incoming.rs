@@ -76,7 +76,7 @@ impl Incoming {
         fits.then(|| Incoming { counts, many, starts, lists, longest: longest(objects) })
     }
 
-    /// Whether damaged values were read.
+    /// Returns whether damaged values were read.
     pub(crate) fn are_damaged(&self) -> bool {
         self.counts.is_damaged() || self.starts.is_damaged() || self.lists.is_damaged()
     }

@@ -68,13 +68,13 @@ impl JointlyRetained {
         JointlyRetained { counts, many, starts, kept, longest }
     }
 
-    /// Whether the column lengths fit this dominator tree.
+    /// Returns whether the column lengths fit this dominator tree.
     fn fit(&self, dominators: &Dominators) -> bool {
         let count = dominators.position_count() as usize;
         self.counts.len() == count && self.starts.len() == count.div_ceil(GROUP) + 1
     }
 
-    /// Whether damaged values were read.
+    /// Returns whether damaged values were read.
     fn are_damaged(&self) -> bool {
         self.counts.is_damaged() || self.starts.is_damaged() || self.kept.is_damaged()
     }

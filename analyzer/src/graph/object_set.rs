@@ -82,14 +82,14 @@ impl ObjectSet {
         *word != before
     }
 
-    /// Whether the set holds an object; false if the snapshot has no such object.
+    /// Returns whether the set holds an object; false if the snapshot has no such object.
     #[must_use]
     #[inline]
     pub fn contains(&self, object: ObjectId) -> bool {
         self.words.get(object.index() / BITS).is_some_and(|word| word >> (object.index() % BITS) & 1 == 1)
     }
 
-    /// Whether the set may hold one of `objects` consecutive objects. It is exact only at multiples of 64.
+    /// Returns whether the set may hold one of `objects` consecutive objects. It is exact only at multiples of 64.
     pub(crate) fn may_hold_any(&self, first: ObjectId, objects: u32) -> bool {
         let end = (first.index() + objects as usize).div_ceil(BITS).min(self.words.len());
         self.words.get(first.index() / BITS..end).is_some_and(|words| words.iter().any(|&word| word != 0))
@@ -101,7 +101,7 @@ impl ObjectSet {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Whether the set is empty.
+    /// Returns whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|&word| word == 0)
@@ -188,7 +188,7 @@ impl ObjectSet {
         }
     }
 
-    /// Whether scanning all words is cheaper than sorting `objects` objects.
+    /// Returns whether scanning all words is cheaper than sorting `objects` objects.
     pub(crate) fn is_small_beside(&self, objects: usize) -> bool {
         self.words.len() < 8 * objects
     }

@@ -70,7 +70,7 @@ impl RowFinder {
         self.shared
     }
 
-    /// Whether a row is long enough to be shared.
+    /// Returns whether a row is long enough to be shared.
     #[inline(always)]
     pub(crate) fn may_share(targets: &[u32]) -> bool {
         targets.len() >= LEAST_TARGETS
@@ -118,7 +118,7 @@ fn place(hash: u64) -> usize {
     hash as usize % REMEMBERED
 }
 
-/// Whether a stored row has exactly these targets.
+/// Returns whether a stored row has exactly these targets.
 fn is_row(row: SharedRow, targets: &[u32], bytes: &[u8], longest: MaxLength) -> bool {
     let mut at = row.start;
     // Every target takes at least a byte.
@@ -143,8 +143,8 @@ impl VisitedRows {
         VisitedRows { least: std::iter::repeat_with(|| AtomicU32::new(NONE)).take(rows).collect() }
     }
 
-    /// Whether `object` has to visit the row: no lower object has visited it. Threads that share a level of a search
-    /// thus leave the row to the lowest of their objects, after at most a few visits in vain.
+    /// Returns whether `object` has to visit the row: no lower object has visited it. Threads that share a level of a
+    /// search thus leave the row to the lowest of their objects, after at most a few visits in vain.
     #[inline]
     pub(crate) fn claim(&self, row: u32, object: u32) -> bool {
         // Relaxed: the targets are claimed by atomic operations of their own.

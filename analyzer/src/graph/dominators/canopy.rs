@@ -100,7 +100,7 @@ impl Canopy {
         Canopy { places, below, floor }
     }
 
-    /// Whether the canopy contains all places that retain at least `least` bytes.
+    /// Returns whether the canopy contains all places that retain at least `least` bytes.
     #[must_use]
     pub fn covers(&self, least: u64) -> bool {
         self.floor.is_none_or(|floor| least > floor)

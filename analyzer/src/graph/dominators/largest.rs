@@ -56,7 +56,7 @@ impl Largest {
         &self.objects
     }
 
-    /// Whether there may be more objects than these.
+    /// Returns whether there may be more objects than these.
     #[must_use]
     pub fn has_more(&self) -> bool {
         self.has_more
@@ -68,7 +68,7 @@ impl Largest {
         self.reachable_bytes
     }
 
-    /// Whether retained sizes are exact, see [`Dominators::is_exact`].
+    /// Returns whether retained sizes are exact, see [`Dominators::is_exact`].
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.is_exact

@@ -34,7 +34,7 @@ struct Step {
     source: u32,
     /// The object referred to, later its position; `None` for the arrival at `source` itself.
     target: Option<u32>,
-    /// Whether the source comes before the target.
+    /// The source comes before the target.
     is_before: bool,
 }
 

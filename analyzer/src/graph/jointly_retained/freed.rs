@@ -62,7 +62,7 @@ struct Counts<'s> {
 struct Keeper {
     /// The position of the jointly retained object.
     kept: u32,
-    /// Whether the keeper comes before it.
+    /// The keeper comes before it.
     is_before: bool,
 }
 
@@ -237,7 +237,7 @@ impl Counts<'_> {
         }
     }
 
-    /// Whether a keeper outside the area keeps the object at a position alive.
+    /// Returns whether a keeper outside the area keeps the object at a position alive.
     fn is_kept_outside(&self, position: u32) -> bool {
         // An object that is not jointly retained has no keepers.
         self.found[position as usize][0] < self.joint.counts(position)[0]
