@@ -109,7 +109,7 @@ struct Comparison {
 }
 
 impl Comparison {
-    /// Whether an object has a field whose value determines it.
+    /// Returns whether an object has a field whose value determines it.
     fn is_told(fields: &[Comparison], columns: &BlockColumns, row: usize) -> bool {
         columns.values.fields(row).iter().any(|&field| fields.get(field.index()).is_some_and(|field| field.tells_all))
     }
@@ -430,7 +430,8 @@ fn merge_equal(records: &mut [Record]) -> usize {
     sets
 }
 
-/// Whether an object has a single reference. If the objects of its type have a reference in common, it is that one.
+/// Returns whether an object has a single reference. If the objects of its type have a reference in common, it is that
+/// one.
 fn has_one_reference(place: &BlockPlace, columns: &BlockColumns, row: usize) -> bool {
     let is_continued = row + 1 == columns.objects() && place.continued > 0;
     columns.counts[row] == 1 && !is_continued

@@ -63,9 +63,9 @@ pub struct Entry {
 pub struct Entries {
     /// The entries in the object's own order. Slots of arrays that hold null are left out.
     pub entries: Vec<Entry>,
-    /// Whether there are more than the requested number, or more copies of one element than 65,536.
+    /// There are more than the requested number, or more copies of one element than 65,536.
     pub has_more: bool,
-    /// Whether all requested entries are known: false if the recording lacks some of the necessary data.
+    /// All requested entries are known: false if the recording lacks some of the necessary data.
     pub are_known: bool,
     /// The number of elements of lists and arrays that are null, and left out. `None` if unknown.
     pub nulls: Option<u64>,
@@ -173,7 +173,7 @@ struct Walk<'h> {
     blocks: usize,
     arrays_left: u32,
     copies_left: u64,
-    /// Whether numbers are original, not replaced by redaction.
+    /// Numbers are original, not replaced by redaction.
     has_numbers: bool,
     counted: u64,
     /// The objects whose elements are those of an array, with the number of elements that are not null.
@@ -436,7 +436,7 @@ impl<'h> Walk<'h> {
         self.waiting.extend(elements.map(|(slot, value)| Task::Tell(Entry { key: EntryKey::Index(slot), value })));
     }
 
-    /// Whether the value of a field of an object represents the absence of an element.
+    /// Returns whether the value of a field of an object represents the absence of an element.
     fn is_none(&mut self, object: ObjectId, value: Held, unless: &AbsentElement) -> Result<bool> {
         if *unless == AbsentElement::Never {
             return Ok(false);

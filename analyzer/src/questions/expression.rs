@@ -77,7 +77,7 @@ impl Expression {
         unknown.map(|(name, _)| name).collect()
     }
 
-    /// Whether it compares the bases of types.
+    /// Returns whether it compares the bases of types.
     #[must_use]
     pub fn asks_for_bases(&self) -> bool {
         terms::asks_for_bases(&self.node)

@@ -122,8 +122,8 @@ impl Heap {
         Ok((selected, total))
     }
 
-    /// Whether the set of matching objects is exact. It is not if the expression uses retained sizes and these are
-    /// lower bounds.
+    /// Returns whether the set of matching objects is exact. It is not if the expression uses retained sizes and these
+    /// are lower bounds.
     ///
     /// # Errors
     /// As for [`Heap::dominators`].

@@ -92,7 +92,7 @@ impl GroupKey {
         })
     }
 
-    /// Whether [`ObjectGroups::held`] has its value for a group. Otherwise [`ObjectGroup::key`] does.
+    /// Returns whether [`ObjectGroups::held`] has its value for a group. Otherwise [`ObjectGroup::key`] does.
     #[must_use]
     pub fn is_held(&self) -> bool {
         matches!(self, GroupKey::Line | GroupKey::Site | GroupKey::Generation | GroupKey::Field(_))
@@ -169,7 +169,7 @@ pub struct RetainedByGroups {
     pub groups: Vec<GroupRetained>,
     /// The objects that several groups retain together, and none alone.
     pub shared: GroupRetained,
-    /// Whether the groups are exact. Otherwise they are lower bounds, and the shared part is an upper bound, see
+    /// The groups are exact. Otherwise they are lower bounds, and the shared part is an upper bound, see
     /// [`crate::Dominators::is_exact`]. The sum is exact.
     pub are_exact: bool,
 }

@@ -84,7 +84,7 @@ pub struct Accumulated {
     pub objects: u64,
     /// The bytes that are freed with them.
     pub retained_bytes: u64,
-    /// Whether they are links of a chain or nodes of a tree whose head is the accumulation point.
+    /// They are links of a chain or nodes of a tree whose head is the accumulation point.
     pub is_chain: bool,
 }
 

@@ -22,7 +22,7 @@ pub struct Path {
     pub root: Root,
     /// The objects on it in order; the last is the target. [`Heap::steps`] gives their details.
     pub objects: Vec<ObjectId>,
-    /// Whether it may use soft and weak references.
+    /// It may use soft and weak references.
     weak: bool,
 }
 
@@ -40,7 +40,7 @@ pub struct Step {
 pub struct PathOptions {
     /// Objects that no path may contain.
     pub avoid: Option<ObjectSet>,
-    /// Whether soft and weak references count, too.
+    /// Soft and weak references count, too.
     pub weak: bool,
     /// The number of paths to look for. They share neither roots nor objects except the target. Objects that represent
     /// root categories may be on several paths.

@@ -30,7 +30,7 @@ impl TextPattern {
         name_pattern(text).map(TextPattern)
     }
 
-    /// Whether a text matches.
+    /// Returns whether a text matches.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         self.0.is_match(text)

@@ -122,7 +122,7 @@ impl Contribution {
         Some(Contribution::Element { value: path(value)?, unless, is_ordered })
     }
 
-    /// Whether the object itself is an entry or an element.
+    /// Returns whether the object itself is an entry or an element.
     pub(super) fn is_entry(&self) -> bool {
         matches!(self, Contribution::Entry { .. } | Contribution::Element { .. })
     }

@@ -31,7 +31,7 @@ pub(crate) trait DerivedColumns: Sync {
     /// Reads the retained bytes of `count` consecutive objects from `first` into a buffer, and returns them, if they are
     /// stored in a row.
     fn retained_in_a_row<'b>(&self, first: ObjectId, count: usize, buffer: &'b mut Vec<u32>) -> Option<&'b [u32]>;
-    /// Whether the roots reach the object.
+    /// Returns whether the roots reach the object.
     fn is_reachable(&self, object: ObjectId) -> bool;
     /// The reachable ones of `count` consecutive objects from `first`, if they are known together.
     fn reachable_in_a_row(&self, first: ObjectId, count: usize) -> Option<PartialSet>;
@@ -39,7 +39,7 @@ pub(crate) trait DerivedColumns: Sync {
     fn distance(&self, object: ObjectId) -> Option<u32>;
     /// The number of references to the object.
     fn incoming_count(&self, object: ObjectId) -> u64;
-    /// Whether the object is the target of a root.
+    /// Returns whether the object is the target of a root.
     fn is_root(&self, object: ObjectId) -> bool;
     /// The objects for which a test of a field holds; `None` if the expression has no such test.
     fn field_set(&self, _term: &Arc<FieldTerm>) -> Option<&ObjectSet> {
@@ -254,7 +254,7 @@ impl<'e> Step<'e> {
         }
     }
 
-    /// Whether all or none of the objects of a type match; `None` if that depends on the object.
+    /// Returns whether all or none of the objects of a type match; `None` if that depends on the object.
     fn of_type(&self, id: TypeId) -> Option<bool> {
         match self {
             Step::Any(steps) => Step::combined(steps, id, true),
@@ -348,8 +348,8 @@ fn cheapest_first<'e>(nodes: &'e [Node], texts: &Texts<'e, '_>) -> Vec<Step<'e>>
 }
 
 impl TextComparison {
-    /// Whether it holds for all objects of a type, or for those without a name; for [`TextAttribute::Text`], whether
-    /// objects of the type may have a text.
+    /// Returns whether it holds for all objects of a type, or for those without a name; for [`TextAttribute::Text`],
+    /// whether objects of the type may have a text.
     fn holds(&self, tables: &Tables, id: TypeId) -> bool {
         let text = match self.attribute {
             TextAttribute::Text => return tables.kind_role(tables.type_kind(id)) == KindRole::Object,

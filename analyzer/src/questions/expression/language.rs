@@ -16,7 +16,7 @@ use crate::questions::fields::{FieldPath, Measure};
 /// Objects of a snapshot, and the names that some of them have.
 pub(super) struct Objects<'n> {
     names: &'n dyn Names,
-    /// Whether a name was looked up.
+    /// A name was looked up.
     has_names: Cell<bool>,
 }
 
@@ -26,7 +26,7 @@ impl<'n> Objects<'n> {
         Objects { names, has_names: Cell::new(false) }
     }
 
-    /// Whether a name was looked up.
+    /// Returns whether a name was looked up.
     pub(super) fn has_names(&self) -> bool {
         self.has_names.get()
     }

@@ -55,7 +55,7 @@ impl Expression {
         least(&self.node)
     }
 
-    /// Whether only the types of objects, and their kinds, decide which of them match.
+    /// Returns whether only the types of objects, and their kinds, decide which of them match.
     #[must_use]
     pub fn is_of_types(&self) -> bool {
         !any(&self.node, &|term| match term {
@@ -64,13 +64,13 @@ impl Expression {
         })
     }
 
-    /// Whether the expression compares the texts of objects.
+    /// Returns whether the expression compares the texts of objects.
     #[must_use]
     pub fn asks_for_texts(&self) -> bool {
         any(&self.node, &|term| matches!(term, Term::Text(text) if text.attribute == TextAttribute::Text))
     }
 
-    /// Whether the expression needs the types of objects.
+    /// Returns whether the expression needs the types of objects.
     pub(crate) fn needs_types(&self) -> bool {
         any(&self.node, &|term| matches!(term, Term::Text(text) if text.attribute != TextAttribute::Site))
     }
@@ -112,12 +112,12 @@ fn needs(node: &Node) -> Needs {
     of_terms.fold(none, Needs::and)
 }
 
-/// Whether any term satisfies `is`.
+/// Returns whether any term satisfies `is`.
 fn any(node: &Node, is: &impl Fn(&Term) -> bool) -> bool {
     node.terms().into_iter().any(is)
 }
 
-/// Whether the expression needs the table of sites.
+/// Returns whether the expression needs the table of sites.
 pub(super) fn needs_sites(node: &Node) -> bool {
     use NumberAttribute::{Generation, Site};
     any(node, &|term| match term {

@@ -51,7 +51,7 @@ pub(super) fn type_names(node: &Node) -> Vec<(&str, bool)> {
     names.collect()
 }
 
-/// Whether the bases of types are compared.
+/// Returns whether the bases of types are compared.
 pub(super) fn asks_for_bases(node: &Node) -> bool {
     let mut terms = node.terms().into_iter();
     terms.any(|term| matches!(term, Term::Text(TextComparison { attribute: TextAttribute::Is, .. })))

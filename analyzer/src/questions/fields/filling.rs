@@ -101,13 +101,13 @@ impl FillingFields {
         }
     }
 
-    /// Whether objects always have as many elements as slots.
+    /// Returns whether objects always have as many elements as slots.
     pub(crate) fn is_array(&self) -> bool {
         matches!((&self.elements, &self.slots), (Some(Count::Field(elements)), Some(slots)) if elements == slots)
     }
 
-    /// Whether `slots` slots can have `elements` elements. A hash table can have more, because they are chained, but each is
-    /// an object then.
+    /// Returns whether `slots` slots can have `elements` elements. A hash table can have more, because they are
+    /// chained, but each is an object then.
     fn may_hold(&self, elements: u64, slots: Option<u64>, objects: u64) -> bool {
         let chained = if self.hash_table.is_some() { objects } else { 0 };
         self.is_array() || slots.is_none_or(|slots| elements <= slots.max(chained))

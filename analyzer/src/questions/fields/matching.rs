@@ -278,7 +278,7 @@ fn number(value: Value) -> Option<Number> {
     })
 }
 
-/// Whether values of an encoding can pass a test.
+/// Returns whether values of an encoding can pass a test.
 fn is_comparable(test: &FieldTest, encoding: Encoding) -> bool {
     use Encoding::{Boolean, Character, Text};
     match test {

@@ -19,11 +19,11 @@ pub(super) struct NamedField<'r> {
     encodings: HashMap<FieldId, Encoding>,
     /// For each type the declaration of the field by the type or its nearest base with one.
     declared: Vec<Option<EffectiveField>>,
-    /// Whether a string is the name.
+    /// Tells for a string whether it is the name.
     is_name: StringAnswers<'r>,
     /// For each shape the places of the references of this name.
     references: Vec<References>,
-    /// Whether types or shapes have such a field. Otherwise only references whose labels are stored with each object may
+    /// Types or shapes have such a field. Otherwise only references whose labels are stored with each object may
     /// have the name.
     is_certain: bool,
 }
@@ -118,7 +118,8 @@ impl<'r> NamedField<'r> {
         Ok(NamedField { encodings, declared, is_name, references, is_certain })
     }
 
-    /// Whether types or shapes have the field. If not, only reading all objects shows whether one of them has it.
+    /// Returns whether types or shapes have the field. If not, only reading all objects shows whether one of them has
+    /// it.
     pub(super) fn is_certain(&self) -> bool {
         self.is_certain
     }
@@ -134,25 +135,25 @@ impl<'r> NamedField<'r> {
         self.encodings.values().copied()
     }
 
-    /// Whether types have references of the name, or no fields of the name with other values.
+    /// Returns whether types have references of the name, or no fields of the name with other values.
     pub(super) fn is_reference(&self) -> bool {
         self.encodings.is_empty()
             || self.references.iter().any(|found| matches!(found, References::At(..)))
             || self.declared.iter().flatten().any(|declared| declared.encoding == Encoding::Reference)
     }
 
-    /// Whether a reference may have the name, or hold null.
+    /// Returns whether a reference may have the name, or hold null.
     pub(super) fn may_refer(&self) -> bool {
         self.references.iter().any(|&found| found != References::None)
             || self.declared.iter().flatten().any(|declared| declared.encoding == Encoding::Reference)
     }
 
-    /// Whether fields of the name may hold anything but objects.
+    /// Returns whether fields of the name may hold anything but objects.
     pub(super) fn holds_values(&self) -> bool {
         !self.encodings.is_empty()
     }
 
-    /// Whether the value of the field depends on references for any wanted object of the block.
+    /// Returns whether the value of the field depends on references for any wanted object of the block.
     pub(super) fn needs_references(
         &self,
         columns: &BlockColumns,
@@ -249,7 +250,7 @@ impl<'r> NamedField<'r> {
     }
 }
 
-/// Whether a label is a name for which the answer is true.
+/// Returns whether a label is a name for which the answer is true.
 fn is_label(is_name: &StringAnswers<'_>, code: LabelCode) -> bool {
     matches!(code.label(), Ok(Label::Name(label)) if is_name.get(label))
 }

@@ -63,7 +63,7 @@ impl<'r> ValueTypes<'r> {
         if self.values.is_empty() { ColumnSelection::Identity } else { ColumnSelection::Values }
     }
 
-    /// Whether the object in a row represents the absence of a value.
+    /// Returns whether the object in a row represents the absence of a value.
     fn is_null(&self, columns: &BlockColumns, row: usize) -> bool {
         let type_id = self.type_of(columns, row);
         self.nulls.contains(&type_id) && self.tables.is_null(type_id, columns.names.get(row).copied().flatten())

@@ -68,7 +68,7 @@ impl Format {
         NAMES.iter().find(|(known, _)| *known == name).map(|&(_, format)| format)
     }
 
-    /// Whether it writes this many numbers.
+    /// Returns whether it writes this many numbers.
     pub(super) fn takes(self, numbers: usize) -> bool {
         match self {
             Format::Milliseconds => [1, 2].contains(&numbers),
