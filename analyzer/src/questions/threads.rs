@@ -51,7 +51,7 @@ pub struct Threads {
 /// The activity of a thread since the previous snapshot, or since it started if it is new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ThreadChange {
-    /// Whether it started after the previous snapshot.
+    /// It started after the previous snapshot.
     pub is_new: bool,
     /// The bytes it allocated.
     pub allocated_bytes: Option<u64>,

@@ -59,7 +59,7 @@ struct Tally {
 #[derive(Default)]
 struct Container<'t> {
     has_elements: bool,
-    /// Whether elements may have names.
+    /// Elements may have names.
     is_dictionary: bool,
     /// The leading names that all its objects have in common.
     fields: Option<&'t [LabelCode]>,
@@ -156,13 +156,13 @@ impl<'t> Container<'t> {
         self.fields = Some(&known[..same]);
     }
 
-    /// Whether objects with nothing but the prefix of this shape are empty. The prefix consists of names.
+    /// Returns whether objects with nothing but the prefix of this shape are empty. The prefix consists of names.
     fn is_empty(&self, shape: &Shape) -> bool {
         self.has_elements && (!self.is_dictionary || self.fields.is_some_and(|fields| fields == shape.prefix))
     }
 }
 
-/// Whether references after the prefix are elements.
+/// Returns whether references after the prefix are elements.
 fn has_elements(shape: &Shape) -> bool {
     matches!(shape.tail, Tail::Indexed(_) | Tail::Explicit)
 }
