@@ -38,7 +38,7 @@ pub(crate) struct Stretch {
     pub(crate) new: usize,
     pub(crate) length: usize,
     pub(crate) unique_windows: usize,
-    /// Whether its first object has the same address on both sides.
+    /// Its first object has the same address on both sides.
     pub(crate) is_fixed: bool,
 }
 
@@ -67,7 +67,7 @@ pub(crate) enum AddressOrder {
 }
 
 impl AddressOrder {
-    /// Whether the two can be the same object.
+    /// Returns whether the two can be the same object.
     pub(crate) fn allows(&self, (before, old): (&LoadedSnapshot, u32), (after, new): (&LoadedSnapshot, u32)) -> bool {
         if matches!(self, AddressOrder::Unknown) {
             return true;
@@ -88,7 +88,7 @@ fn address(loaded: &LoadedSnapshot, object: u32) -> u64 {
     loaded.addresses.get(object as usize).copied().unwrap_or(0)
 }
 
-/// Whether nearly all pairs have equal addresses. `old_of_new` holds partners, or [`NO_OBJECT`].
+/// Returns whether nearly all pairs have equal addresses. `old_of_new` holds partners, or [`NO_OBJECT`].
 pub(crate) fn is_fixed(before: &LoadedSnapshot, after: &LoadedSnapshot, old_of_new: &[u32]) -> bool {
     let (mut pairs, mut same) = (0u64, 0u64);
     for (new, &old) in (0..).zip(old_of_new).filter(|(_, old)| **old != NO_OBJECT) {

@@ -143,7 +143,7 @@ impl Amounts {
         sum
     }
 
-    /// Whether any number known for both differs.
+    /// Returns whether any number known for both differs.
     #[must_use]
     pub fn differ(&self, other: &Amounts) -> bool {
         // A retained size known for one of them only is ignored.

@@ -96,7 +96,7 @@ pub struct GrowthRow {
     pub node: usize,
     /// The judgement of its retained bytes, without parts below it that do not grow.
     pub judgement: Judgement,
-    /// Whether nodes below it explain nearly all of its growth, so that their paths say more.
+    /// Nodes below it explain nearly all of its growth, so that their paths say more.
     pub is_carried: bool,
 }
 
@@ -212,7 +212,7 @@ impl<'a> Growth<'a> {
         &self.least_bytes
     }
 
-    /// Whether retained sizes are exact; otherwise they are lower bounds, see [`crate::Dominators::is_exact`].
+    /// Returns whether retained sizes are exact; otherwise they are lower bounds, see [`crate::Dominators::is_exact`].
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.is_exact
@@ -228,8 +228,8 @@ impl<'a> Growth<'a> {
             .map(|(at, _)| at)
     }
 
-    /// Whether the bytes of a node change by at least a fifth of the size needed to be listed. Smaller changes are not
-    /// worth reporting, even if they are sure.
+    /// Returns whether the bytes of a node change by at least a fifth of the size needed to be listed. Smaller changes
+    /// are not worth reporting, even if they are sure.
     #[must_use]
     pub fn changes(&self, node: usize) -> bool {
         let values = self.nodes[node].retained_bytes.iter().map(|bytes| bytes.unwrap_or(0));
@@ -238,8 +238,8 @@ impl<'a> Growth<'a> {
         most > least && (most - least) as f64 >= LEAST_CHANGE * self.least_share * whole as f64
     }
 
-    /// Whether all large nodes have a value in this column. Folding the same snapshot again adds the values of nodes
-    /// that were created since.
+    /// Returns whether all large nodes have a value in this column. Folding the same snapshot again adds the values of
+    /// nodes that were created since.
     #[must_use]
     pub fn is_complete(&self, column: usize) -> bool {
         self.large().all(|node| self.nodes[node].retained_bytes[column].is_some())

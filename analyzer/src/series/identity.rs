@@ -43,7 +43,7 @@ pub enum SerialOrigin {
 }
 
 impl SerialOrigin {
-    /// Whether they come from the runtime, so that they are no estimate.
+    /// Returns whether they come from the runtime, so that they are no estimate.
     #[must_use]
     pub fn is_exact(self) -> bool {
         self == SerialOrigin::Runtime

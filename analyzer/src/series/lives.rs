@@ -70,7 +70,7 @@ impl LifeStep {
         Some(self.births[object.index()]).filter(|&born| born != UNKNOWN).map(|born| born as usize)
     }
 
-    /// Whether the object was born in the snapshot at this place of the walk.
+    /// Returns whether the object was born in the snapshot at this place of the walk.
     pub(crate) fn is_born_at(&self, object: usize, place: usize) -> bool {
         self.births[object] as usize == place
     }
@@ -287,7 +287,7 @@ fn by_serial(serials: &[u64], now: u32) -> Vec<LiveObject> {
     known
 }
 
-/// Whether one of the objects, which are in order of serial, has this serial.
+/// Returns whether one of the objects, which are in order of serial, has this serial.
 #[inline]
 fn has_serial(side: &[LiveObject], serial: u64) -> bool {
     side.binary_search_by_key(&serial, |one| one.serial).is_ok()
@@ -406,7 +406,7 @@ impl CountBounds {
         CountBounds { low: there - stayed.high, high: there - stayed.low }
     }
 
-    /// Whether the counts alone determine the number.
+    /// Returns whether the counts alone determine the number.
     #[must_use]
     pub fn is_exact(self) -> bool {
         self.low == self.high

@@ -277,7 +277,7 @@ impl LoadedSnapshot {
         self.targets(object).iter().chain(continued).copied()
     }
 
-    /// Whether a target of an object, continuations included, satisfies `wanted`.
+    /// Returns whether a target of an object, continuations included, satisfies `wanted`.
     pub(crate) fn has_target(&self, object: usize, wanted: impl Fn(u32) -> bool) -> bool {
         self.targets(object).iter().any(|&target| wanted(target))
             || self.continued(object).iter().flat_map(|continued| &continued.targets).any(|&target| wanted(target))

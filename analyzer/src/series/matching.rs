@@ -134,7 +134,7 @@ impl Pairs {
         Pairs { partner_of_after, is_taken }
     }
 
-    /// Whether neither object is in a pair.
+    /// Returns whether neither object is in a pair.
     fn are_free(&self, before: u32, after: u32) -> bool {
         self.is_free_after(after) && self.is_free_before(before)
     }
@@ -215,7 +215,7 @@ struct Walk<'a> {
     addresses: AddressOrder,
 }
 
-/// Whether two objects can be the same: type, site and name are equal.
+/// Returns whether two objects can be the same: type, site and name are equal.
 fn may_be_one(before: &LoadedSnapshot, old: u32, after: &LoadedSnapshot, new: u32, tables: &Tables) -> bool {
     let (old, new) = (before.own(old as usize), after.own(new as usize));
     let is_one_type = old.shape == new.shape || tables.shape(old.shape).type_id == tables.shape(new.shape).type_id;
@@ -312,12 +312,12 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Whether addresses allow this pair.
+    /// Returns whether addresses allow this pair.
     fn may_meet(&self, before: u32, after: u32) -> bool {
         self.addresses.allows((self.before, before), (self.after, after))
     }
 
-    /// Whether the looks are equal, which implies equal type, site and name.
+    /// Returns whether the looks are equal, which implies equal type, site and name.
     fn look_the_same(&self, before: u32, after: u32) -> bool {
         self.old_looks[before as usize] == self.new_looks[after as usize]
     }

@@ -28,7 +28,7 @@ pub struct Moment {
     pub unmanaged_bytes: u64,
     /// The bytes that would be freed with all of them together.
     pub retained_bytes: u64,
-    /// Whether the set of objects is exact.
+    /// The set of objects is exact.
     pub is_exact: bool,
 }
 

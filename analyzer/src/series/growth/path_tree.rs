@@ -299,7 +299,7 @@ impl Walk<'_> {
         (objects, roots.into_values().chain(children).chain(classes.into_values()).collect())
     }
 
-    /// Whether an object of this type and name belongs to the node of `own`.
+    /// Returns whether an object of this type and name belongs to the node of `own`.
     fn is_same(&self, own: Step, type_id: u32, name: Option<StringId>) -> bool {
         match (own, name) {
             (Step::Type(own), None) => own.0 == type_id,
