@@ -12,7 +12,7 @@ use barrow_writer::{
     Encoding, KindRole, Label, Object, Options, SnapshotInfo, StrengthId, TypeDescription, Value, Writer,
 };
 
-/// What a collection of the model is.
+/// The kind of a collection in the model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     /// An array list: `size` and the array `slots`.

@@ -14,7 +14,7 @@ use barrow_writer::{
 const SIDE: u32 = 1_000;
 const PARTS: u32 = 50;
 const OBJECTS: u32 = 1 + 2 * SIDE * PARTS;
-/// What decoding, tables and the program take, whatever the graph.
+/// Memory of decoding, tables and the program, whatever the graph.
 const OTHER_BYTES: u64 = 96 << 20;
 const BYTES_PER_OBJECT: u64 = 40;
 

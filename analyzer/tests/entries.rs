@@ -52,7 +52,7 @@ const MOST_LISTS: usize = 16;
 struct Model {
     kind: usize,
     fields: BTreeMap<&'static str, u32>,
-    /// What references with an index, or of a dictionary without, lead to.
+    /// Targets of references with an index, or, of a dictionary, without one.
     elements: Vec<Option<u32>>,
     /// Of rings and slices where they begin, of dictionaries and their like how long they are, and a number of bits.
     number: Option<u64>,
@@ -96,7 +96,7 @@ struct Definition<'m> {
     found: Vec<Entry>,
     counted: u64,
     are_known: bool,
-    /// How many elements of each list are null, if that is known.
+    /// Number of null elements of each list, if that is known.
     nulls: Vec<Option<u64>>,
 }
 

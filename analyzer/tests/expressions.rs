@@ -71,7 +71,7 @@ enum Term {
     Row(usize),
 }
 
-/// How tightly a term binds.
+/// The precedence of a term: higher binds more tightly.
 fn level(term: &Term) -> u32 {
     match term {
         Term::Or(_) => 0,

@@ -48,7 +48,7 @@ impl Thing {
         }
     }
 
-    /// What a field holds, by its definition.
+    /// The value of a field, by its definition.
     fn held(&self, field: &str) -> Model {
         let value = |value: Option<Model>| value.unwrap_or(Model::Unknown);
         let object = |target: Option<usize>| target.map_or(Model::Null, Model::Object);
@@ -75,7 +75,7 @@ enum Model {
     Object(usize),
 }
 
-/// What the path leads to from an object.
+/// The value at the end of a path from an object.
 fn follow(things: &[Thing], object: usize, path: &[&str]) -> Model {
     match (things[object].held(path[0]), path.len()) {
         (held, 1) => held,
@@ -95,7 +95,7 @@ fn follow_nulls(things: &[Thing], object: usize, path: &[&str]) -> Model {
     }
 }
 
-/// Whether it stands for nothing, as its type says of objects with its name.
+/// Returns whether it stands for nothing, as its type says of objects with its name.
 fn is_null(thing: &Thing) -> bool {
     thing.kind == 2 && thing.text == Some(3)
 }

@@ -60,7 +60,7 @@ fn answers(heap: &Heap, progress: &dyn Progress) -> Result<String> {
     Ok(lines.collect::<String>() + &format!("{totals:?} {by_type:?} {most_asked:?} {}", tables(heap, progress)?))
 }
 
-/// What kinds, sites and other classes of objects retain, except types.
+/// Retained sizes of kinds, sites and other classes of objects, except types.
 fn tables(heap: &Heap, progress: &dyn Progress) -> Result<String> {
     let by_type = (heap.retained_by_kind(progress)?, heap.retained_by_identity(progress)?);
     let by_site = (heap.retained_by_site(progress)?, heap.retained_by_generation(progress)?);
@@ -268,7 +268,7 @@ fn with_sites(last: bool) -> Vec<u8> {
     shelf.take()
 }
 
-/// What is kept of a snapshot stays valid when the recording is finished, and when rows follow it.
+/// The kept columns of a snapshot stay valid when the recording is finished, and when rows follow it.
 #[test]
 fn the_content_is_all_frames_up_to_the_commit() {
     let folder = folder();
@@ -582,7 +582,7 @@ fn the_sections_that_were_not_used_for_the_longest_time_are_removed() {
     assert_eq!(names(kept.folder.path()), ["heap.barrow", "heap.barrow.index"]);
     assert!(answers(&open(&kept.path, &place), &Silent).unwrap() == kept.expected);
     assert!(fs::metadata(index_of(&kept.path)).unwrap().len() <= index.len() as u64);
-    // What alone is larger is not kept, and what was there stays.
+    // A column that alone is larger is not kept, and those that were there stay.
     fs::remove_file(index_of(&kept.path)).unwrap();
     for _ in 0..2 {
         let heap = open(&kept.path, &most(of_distances));
@@ -787,7 +787,7 @@ fn piece_bytes(form: u8) -> usize {
     [1 << 18, 4096 * 4, 1 << 16, 1 << 16][usize::from(form)]
 }
 
-/// What a piece was encoded from.
+/// The bytes that a piece was encoded from.
 fn decoded(form: u8, width: usize, bytes: usize, stored: &[u8]) -> Vec<u8> {
     match form {
         PLAIN => stored.to_vec(),

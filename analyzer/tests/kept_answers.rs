@@ -75,7 +75,7 @@ fn paths_that_need_a_search_are_kept() {
     }
 }
 
-/// What is asked most about a heap from which objects and references are excluded.
+/// The most frequent questions about a heap from which objects and references are excluded.
 fn of_the_rest(heap: &Heap, seed: u64, progress: &dyn Progress) -> String {
     let removed = some_objects(heap, seed);
     let cut = seed.is_multiple_of(2).then(|| Cut { names: vec![true; 3], sources: Some(some_objects(heap, seed + 1)) });

@@ -150,7 +150,7 @@ fn a_table_that_is_too_large_is_refused_when_it_is_written() {
     assert_eq!(summary(&recording, FIRST).unwrap().totals.objects, 0);
 }
 
-/// How many of these types the writer takes, and what it says then.
+/// Number of these types that the writer takes, and the error that follows.
 fn declare_until_refused(writer: &Writer, description: &TypeDescription<'_>) -> (usize, WriterError) {
     let mut declared = 0;
     loop {

@@ -13,7 +13,7 @@ use barrow_writer::{
 
 const SNAPSHOT: SnapshotId = SnapshotId(0);
 
-/// What objects are: days with a line, unless their number is not known; strings with a text, whose type has a template,
+/// The objects: days with a line, unless their number is not known; strings with a text, whose type has a template,
 /// too; and others. Each may have another object in its field `when`.
 #[derive(Debug, Clone, Copy)]
 struct Model {
@@ -42,7 +42,7 @@ impl Model {
         if let Kind::Day(Some(number)) = self.kind { Some(format!("day {number}")) } else { None }
     }
 
-    /// What a field that leads to it is compared with.
+    /// The text that a field leading to it is compared with.
     fn said(&self) -> Option<String> {
         if let Kind::Text(number) = self.kind { Some(format!("day {number}")) } else { self.line() }
     }
@@ -92,7 +92,7 @@ fn heap(objects: &[Model]) -> Heap {
     Heap::new(recording, SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited()).unwrap()
 }
 
-/// Whether an object matches.
+/// Returns whether an object matches.
 type Definition<'d> = &'d dyn Fn(&Model) -> bool;
 
 #[test]

@@ -16,7 +16,7 @@ use barrow_testdata::{Graph, Random};
 const SNAPSHOT: SnapshotId = SnapshotId(0);
 /// The part of a limit for everything except columns.
 const OTHER_BYTES: u64 = 48 << 20;
-/// What dominators need resident for each object.
+/// Resident bytes that dominators need for each object.
 const RESIDENT_BYTES: u64 = 8;
 
 /// Gives large allocations whole pages, as some allocators do.

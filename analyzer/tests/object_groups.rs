@@ -130,7 +130,7 @@ fn keys_are_those_of_the_type_and_the_text() {
         (1, Some("b")),
         (2, Some("a")),
         (2, Some("a")),
-        // What a class is called is no text.
+        // The name of a class is no text.
         (3, Some("a")),
     ];
     let heap = heap(with_texts(&texts));

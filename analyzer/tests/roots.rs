@@ -1,4 +1,4 @@
-//! What a category of roots retains: what would be freed if all its roots were gone.
+//! Retained sizes of categories of roots: the objects that would be freed if all its roots were gone.
 
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use barrow_testdata::{Graph, Phases, Random};
 use barrow_writer::StrengthClass;
 
 const SNAPSHOT: SnapshotId = SnapshotId(0);
-/// How a retained set is found without a search.
+/// The last phase of finding a retained set without a search.
 const LAST_PHASE: &str = "looking at what is freed";
 
 fn graphs() -> u64 {

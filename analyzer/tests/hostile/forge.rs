@@ -118,7 +118,7 @@ pub(crate) struct Parts {
     /// Further frames of the snapshot: section, directory, body.
     pub(crate) of_snapshot: Vec<(SectionType, Vec<u8>, Vec<u8>)>,
     pub(crate) commit: Edit<Commit>,
-    /// What follows the fields of the commit: records.
+    /// The records after the fields of the commit.
     pub(crate) records: Vec<u8>,
     pub(crate) index: Edit<Vec<IndexRow>>,
     pub(crate) trailer: Edit<Trailer>,
