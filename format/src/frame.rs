@@ -86,7 +86,7 @@ impl SectionType {
     /// The first number for private extensions, which are never critical.
     pub const FIRST_PRIVATE: u16 = 0x8000;
 
-    /// Whether this crate reads the section, rather than skipping it.
+    /// Returns whether this crate reads the section, rather than skipping it.
     #[must_use]
     pub fn is_read(self) -> bool {
         let is_optional = [
@@ -100,13 +100,13 @@ impl SectionType {
         self.is_critical() || is_optional.contains(&self)
     }
 
-    /// Whether its body consists of columns, each with a checksum of its own.
+    /// Returns whether its body consists of columns, each with a checksum of its own.
     #[must_use]
     pub fn has_columns(self) -> bool {
         self == SectionType::BLOCK || self == SectionType::PATCH
     }
 
-    /// Whether a reader that does not know the section must refuse the file.
+    /// Returns whether a reader that does not know the section must refuse the file.
     #[must_use]
     pub fn is_critical(self) -> bool {
         (SectionType::META.0..=SectionType::INDEX.0).contains(&self.0) || self == SectionType::PATCH

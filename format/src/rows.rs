@@ -68,7 +68,7 @@ pub trait Row: Sized {
     const SECTION: SectionType;
     /// Its name in errors.
     const NAME: &'static str;
-    /// Whether chunks hold the length of each row before it since the first version.
+    /// Chunks hold the length of each row before it since the first version.
     const HAS_LENGTH: bool = false;
 
     /// Appends the fields of the row.

@@ -9,9 +9,9 @@ use crate::rows::{Shape, Tail};
 pub struct ShapeForm {
     /// References that every object has.
     pub prefix: u32,
-    /// Whether a counted tail follows them.
+    /// A counted tail follows them.
     pub has_tail: bool,
-    /// Whether the tail's labels are stored with each object.
+    /// The tail's labels are stored with each object.
     pub is_explicit: bool,
 }
 

@@ -40,19 +40,19 @@ pub enum ColumnSelection {
 }
 
 impl ColumnSelection {
-    /// Whether references are decoded.
+    /// Returns whether references are decoded.
     #[must_use]
     pub fn has_references(self) -> bool {
         matches!(self, ColumnSelection::References | ColumnSelection::All)
     }
 
-    /// Whether the identity of objects is decoded.
+    /// Returns whether the identity of objects is decoded.
     #[must_use]
     pub fn has_identity(self) -> bool {
         matches!(self, ColumnSelection::Identity | ColumnSelection::Values | ColumnSelection::All)
     }
 
-    /// Whether the values of fields are decoded.
+    /// Returns whether the values of fields are decoded.
     #[must_use]
     pub fn has_values(self) -> bool {
         matches!(self, ColumnSelection::Values | ColumnSelection::All)

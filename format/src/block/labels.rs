@@ -20,7 +20,7 @@ const BEFORE_FIRST: u64 = 1u64.wrapping_sub(1 << VALUE_SHIFT);
 /// Longer steps are stored as label codes.
 const MAX_STEPS: u64 = 1 << 32;
 
-/// Whether a stored value is a step.
+/// Returns whether a stored value is a step.
 pub(super) fn is_step(stored: u64) -> bool {
     stored & 3 == STEP
 }

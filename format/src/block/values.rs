@@ -47,7 +47,7 @@ impl FieldValues {
         self.values.clear();
     }
 
-    /// Whether no object has values.
+    /// Returns whether no object has values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()

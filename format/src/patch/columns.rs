@@ -129,7 +129,7 @@ impl ColumnFiller {
     }
 }
 
-/// Whether a block of `objects` with this many references and values ends before an object with `more` of them.
+/// Returns whether a block of `objects` with this many references and values ends before an object with `more` of them.
 #[must_use]
 pub fn is_full(objects: usize, [references, values]: [usize; 2], more: [usize; 2]) -> bool {
     let has_too_many = references + more[0] > BLOCK_REFERENCES || values + more[1] > BLOCK_VALUES;

@@ -12,7 +12,7 @@ use super::RowGroup;
 pub struct EncodedGroup<F> {
     /// The storage of its rows.
     pub group: Group,
-    /// Whether it holds references of a row that began in another group.
+    /// It holds references of a row that began in another group.
     pub is_continuation: bool,
     /// Its frame, if it has one: the bytes, or their position.
     pub frame: Option<F>,

@@ -21,7 +21,7 @@ pub fn most_stored(objects: u64, references: u64) -> u64 {
     objects.saturating_add(references).saturating_mul(7) / 4
 }
 
-/// Whether a patch of this length is worthwhile compared with the whole snapshot.
+/// Returns whether a patch of this length is worthwhile compared with the whole snapshot.
 #[must_use]
 pub fn is_worthwhile(patch_bytes: u64, whole_bytes: f64) -> bool {
     patch_bytes as f64 <= WORTHWHILE * whole_bytes

@@ -24,7 +24,7 @@ pub struct RowGroup {
 pub struct Divisions(BTreeMap<u32, Vec<u32>>);
 
 impl Divisions {
-    /// Whether there are none.
+    /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

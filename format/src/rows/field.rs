@@ -54,7 +54,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// How it is encoded, and the number that it is encoded as.
+    /// Its encoding, and the number that it is encoded as.
     #[must_use]
     pub fn code(self) -> (Encoding, u64) {
         match self {
@@ -94,7 +94,7 @@ pub struct Field {
     pub name: StringId,
     /// The encoding of its values.
     pub encoding: Encoding,
-    /// Whether objects may lack it: static fields of classes, attributes of individual objects.
+    /// Objects may lack it: static fields of classes, attributes of individual objects.
     pub is_optional: bool,
 }
 

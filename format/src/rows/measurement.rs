@@ -51,7 +51,7 @@ pub enum MeasurementRow {
         unit: StringId,
         /// The direction of better values.
         better: Better,
-        /// Whether the same program under the same layout has the same value.
+        /// The same program under the same layout has the same value.
         is_exact: bool,
     },
     /// A measured program; a trial compares several.
@@ -77,7 +77,7 @@ pub enum MeasurementRow {
         time_ns: i64,
         /// The seed of its layout.
         seed: Option<u64>,
-        /// Whether the run prepares the measurement: its values do not count.
+        /// The run prepares the measurement: its values do not count.
         is_warmup: bool,
     },
     /// The layout of a run, or of one of its iterations.

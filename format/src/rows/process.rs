@@ -248,7 +248,7 @@ impl Program {
         self.executable.into_iter().chain(self.directory).chain(self.arguments.iter().copied())
     }
 
-    /// Whether all of it is unknown.
+    /// Returns whether all of it is unknown.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.strings().next().is_none()

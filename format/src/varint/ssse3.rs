@@ -69,7 +69,7 @@ const fn table() -> [Entry; 256] {
     table
 }
 
-/// Whether this processor can run [`decode_u32`].
+/// Returns whether this processor can run [`decode_u32`].
 #[must_use]
 pub fn is_available() -> bool {
     is_x86_feature_detected!("ssse3")

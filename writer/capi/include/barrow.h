@@ -806,8 +806,8 @@ extern "C" {
 uint32_t barrow_abi_version(void);
 
 /**
- * Whether the library supports a program that was compiled with the header of `version`: pass `BARROW_ABI_VERSION`.
- * The major version must be the same, the minor one may be older.
+ * Returns whether the library supports a program that was compiled with the header of `version`: pass
+ * `BARROW_ABI_VERSION`. The major version must be the same, the minor one may be older.
  */
 enum barrow_code barrow_check_abi(uint32_t version);
 

@@ -59,8 +59,8 @@ pub extern "C" fn barrow_abi_version() -> u32 {
     BARROW_ABI_VERSION
 }
 
-/// Whether the library supports a program that was compiled with the header of `version`: pass `BARROW_ABI_VERSION`.
-/// The major version must be the same, the minor one may be older.
+/// Returns whether the library supports a program that was compiled with the header of `version`: pass
+/// `BARROW_ABI_VERSION`. The major version must be the same, the minor one may be older.
 #[unsafe(no_mangle)]
 pub extern "C" fn barrow_check_abi(version: u32) -> Code {
     guarded(|| {

@@ -54,8 +54,8 @@ thread_local! {
     static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is inside a function of the program: calling the writer from there would deadlock, since locks
-/// are held until the function returns.
+/// Returns whether this thread is inside a function of the program: calling the writer from there would deadlock, since
+/// locks are held until the function returns.
 pub(crate) fn is_inside() -> bool {
     IS_INSIDE.get()
 }

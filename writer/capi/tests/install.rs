@@ -1,4 +1,4 @@
-//! What is installed can be found by `pkg-config`, linked in both ways, run, moved and removed.
+//! An installed library can be found by `pkg-config`, linked in both ways, run, moved and removed.
 
 mod library;
 
@@ -23,7 +23,7 @@ fn has_pkg_config() -> bool {
     found
 }
 
-/// What `pkg-config` answers about the library below `prefix`, as words of a command line.
+/// The answer of `pkg-config` about the library below `prefix`, as words of a command line.
 fn pkg_config(prefix: &Path, flags: &[&str]) -> Vec<String> {
     let mut ask = Command::new("pkg-config");
     let ask = ask.args(flags).arg("barrow").env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
@@ -92,7 +92,7 @@ fn a_destination_goes_before_the_prefix() {
     run(install().args(["--prefix=/opt/barrow", "--destdir"]).arg(folder.path()));
     let staged = folder.path().join("opt/barrow");
     use_both_libraries(&staged);
-    // What a package manager would put elsewhere does not name the folder that it was staged in.
+    // Files that a package manager puts elsewhere do not name the folder that they were staged in.
     let text = fs::read_to_string(staged.join("lib/pkgconfig/barrow.pc")).unwrap();
     assert!(!text.contains(&folder.path().display().to_string()), "{text}");
 
