@@ -10,7 +10,7 @@ use crate::object::Object;
 pub(crate) struct Announced {
     /// The number of the first object; of the continued one in a continuation.
     pub(crate) first_object: u32,
-    /// Whether it continues the last object of an earlier block: no objects, one run of references.
+    /// It continues the last object of an earlier block: no objects, one run of references.
     pub(crate) is_continuation: bool,
     /// Counts the blocks of a snapshot, so that continuations keep their order.
     pub(crate) sequence: u64,
@@ -82,7 +82,7 @@ impl Announced {
         }
     }
 
-    /// Whether the last object has references in this block.
+    /// Returns whether the last object has references in this block.
     pub(crate) fn has_references(&self) -> bool {
         self.is_continuation || self.ends.last().map_or(0, |&end| end as usize) < self.targets.len()
     }

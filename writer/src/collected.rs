@@ -87,7 +87,7 @@ pub(crate) struct SnapshotResults {
     open_shards: AtomicUsize,
     abandoned: AtomicBool,
     failed: AtomicBool,
-    /// Whether the snapshot was committed or abandoned; later announcements of its shards are discarded.
+    /// The snapshot was committed or abandoned; later announcements of its shards are discarded.
     ended: AtomicBool,
     error: Mutex<Option<WriterError>>,
     gathered: Mutex<Gathered>,
@@ -160,7 +160,7 @@ impl SnapshotResults {
         self.failed.store(true, Ordering::Release);
     }
 
-    /// Whether nothing more of the snapshot needs to be written.
+    /// Returns whether nothing more of the snapshot needs to be written.
     pub(crate) fn is_over(&self) -> bool {
         self.failed.load(Ordering::Acquire) || self.ended.load(Ordering::Acquire)
     }

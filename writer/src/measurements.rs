@@ -20,7 +20,7 @@ pub struct MetricDescription<'a> {
     pub unit: &'a str,
     /// The direction of better values.
     pub better: Better,
-    /// Whether the same program under the same layout has the same value, like bytes and unlike times.
+    /// The same program under the same layout has the same value, like bytes and unlike times.
     pub exact: bool,
 }
 
@@ -46,7 +46,7 @@ pub struct RunDescription {
     pub time_ns: i64,
     /// The seed of its layout.
     pub seed: Option<u64>,
-    /// Whether the run prepares the measurement: its values do not count.
+    /// The run prepares the measurement: its values do not count.
     pub warmup: bool,
 }
 
@@ -59,9 +59,9 @@ pub struct RunEnd<'a> {
     pub exit_status: Option<u64>,
     /// The signal that ended it.
     pub signal: Option<u64>,
-    /// Whether it counts as failed: its values are not those of the program.
+    /// It counts as failed: its values are not those of the program.
     pub failed: bool,
-    /// Whether it ran longer than permitted and was killed. Such a run has failed.
+    /// It ran longer than permitted and was killed. Such a run has failed.
     pub timed_out: bool,
     /// The end of the output of a failed run.
     pub output: Option<&'a str>,

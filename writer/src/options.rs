@@ -28,7 +28,7 @@ pub struct Options {
     pub uuid: Option<[u8; 16]>,
     /// Start of the recording, in nanoseconds since 1970-01-01 UTC; now unless given.
     pub created_ns: Option<u64>,
-    /// Whether a snapshot is written as its difference to the one before if that is smaller: for runtimes that give
+    /// A snapshot is written as its difference to the one before if that is smaller: for runtimes that give
     /// every object a unique serial. A snapshot in which an object has none, or two have the same, is whole, and so is
     /// the next one. The objects of such a patch are renumbered in the file; serials identify them.
     ///

@@ -81,7 +81,7 @@ impl ShapeTable {
         Ok(id)
     }
 
-    /// Whether a type may have `shape`: it is known, or the type has fewer than `limit` shapes.
+    /// Returns whether a type may have `shape`: it is known, or the type has fewer than `limit` shapes.
     fn admits(&self, shape: &Shape, limit: u32) -> bool {
         let known = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         known.ids.contains_key(shape) || known.of_type.get(&shape.type_id).is_none_or(|&count| count < limit)
@@ -275,7 +275,7 @@ fn is_indexed(labels: &[u64]) -> bool {
         && labels.windows(2).all(|pair| LabelCode(pair[0]).next_index() == Some(LabelCode(pair[1])))
 }
 
-/// Whether an object with these labels can be stored with this shape.
+/// Returns whether an object with these labels can be stored with this shape.
 fn fits(shape: &Shape, labels: &[u64]) -> bool {
     let Some((prefix, tail)) = labels.split_at_checked(shape.prefix.len()) else { return false };
     if !prefix.iter().zip(&shape.prefix).all(|(&label, code)| label == code.0) {

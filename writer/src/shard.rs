@@ -47,7 +47,7 @@ pub struct Shard<'s> {
     most_references: usize,
     /// The encodings of the fields looked up so far.
     encodings: Vec<Encoding>,
-    /// Whether the last object was refused: then references that follow are refused, too.
+    /// The last object was refused: then references that follow are refused, too.
     was_refused: bool,
     finished: bool,
     /// Borrows the snapshot, unless it is an owned shard.
@@ -191,8 +191,8 @@ impl Shard<'_> {
         Ok(())
     }
 
-    /// Whether the block exceeds this shard's share of the memory budget. The share is updated now and then, since it
-    /// shrinks when other shards open.
+    /// Returns whether the block exceeds this shard's share of the memory budget. The share is updated now and then,
+    /// since it shrinks when other shards open.
     fn is_over_share(&mut self) -> bool {
         if self.block.types.len().is_multiple_of(SHARE_INTERVAL) {
             self.look_up_share();

@@ -26,7 +26,7 @@ pub(crate) struct Sink {
     /// The rows of the trailing index.
     index: Vec<IndexRow>,
     broken: bool,
-    /// Whether a snapshot is open.
+    /// A snapshot is open.
     has_snapshot: bool,
     /// The cause of the failure, while the snapshot is open in which it happened: several threads meet the failure at
     /// once, and the first one to report it must know the cause.

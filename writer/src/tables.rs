@@ -304,7 +304,7 @@ impl Tables {
         self.words.push(&Some(word)).map(drop)
     }
 
-    /// Whether enough rows wait to be written, so that they never take much memory.
+    /// Returns whether enough rows wait to be written, so that they never take much memory.
     pub(crate) fn is_full(&self) -> bool {
         let logs = [&self.processes, &self.measurements, &self.words];
         let tables = [&self.strings, &self.types, &self.facts, &self.fields, &self.sites];

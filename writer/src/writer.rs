@@ -275,7 +275,7 @@ impl Writer {
         Ok(Snapshot::new(&self.shared, &self.encoders, number, info))
     }
 
-    /// Whether a snapshot is open: begun, and neither committed nor abandoned.
+    /// Returns whether a snapshot is open: begun, and neither committed nor abandoned.
     #[must_use]
     pub fn has_open_snapshot(&self) -> bool {
         self.shared.has_open_snapshot()

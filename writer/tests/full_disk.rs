@@ -125,7 +125,7 @@ fn a_device_that_is_always_full() {
 /// Tells a child which folder to use, on a small disk of its own.
 const CHILD: &str = "BARROW_FULL_DISK_CHILD";
 
-/// What the child does: it fills its disk with a recording. Otherwise this test does nothing.
+/// The child process: fills its disk with a recording. Otherwise this test does nothing.
 #[test]
 fn child() {
     let Some(folder) = std::env::var_os(CHILD) else { return };
@@ -141,7 +141,7 @@ fn child() {
         assert_is_full(error);
         assert_holds(&Recording::open(&path).unwrap(), &committed);
 
-        // What was given up still takes its room: something else must go.
+        // The abandoned snapshot still takes its room: another file must go.
         fs::remove_file(&ballast).unwrap();
         committed.push(commit(&writer, 2_000, &mut random, &vocabulary).unwrap());
         writer.finish().unwrap();
@@ -158,7 +158,7 @@ fn child() {
 /// Tells a child which folder to use, with a limit to the length of files.
 const LIMITED: &str = "BARROW_LIMITED_CHILD";
 
-/// What the child does: a frame fails that is longer than the limit allows. Otherwise this test does nothing.
+/// The child process: writes a frame that is longer than the limit allows. Otherwise this test does nothing.
 #[test]
 fn limited_child() {
     let Some(folder) = std::env::var_os(LIMITED) else { return };

@@ -19,8 +19,7 @@ fn heap(seed: u64, snapshot: u64, vocabulary: &Vocabulary) -> Heap {
     Heap::random(&mut random, size, vocabulary)
 }
 
-/// What the child does until it is killed: snapshot after snapshot, as fast as it can, while another
-/// thread declares strings. Otherwise this test does nothing.
+/// The child process: writes snapshots as fast as it can until it is killed, while another thread declares strings. Otherwise this test does nothing.
 #[test]
 fn child() {
     let Ok(order) = std::env::var(CHILD) else { return };

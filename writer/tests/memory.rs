@@ -96,7 +96,7 @@ fn the_default_budget() {
     assert_in_budget(options, &Shape { objects: 20, references: 400_000, ..FIELDS });
 }
 
-/// What is remembered for patches: 30 bytes an object, and during a commit 4 for its row and 20 if it changed.
+/// The memory for patches: 30 bytes an object, and during a commit 4 for its row and 20 if it changed.
 #[test]
 fn patches_take_so_much_an_object() {
     const OBJECTS: u64 = 1_000_000;

@@ -457,7 +457,7 @@ fn a_stream_that_fails_anywhere_keeps_what_was_committed() {
 /// Tells a child what to do: its seed and its file.
 const CHILD: &str = "BARROW_PATCHES_CHILD";
 
-/// What the child does until it is killed: snapshot after snapshot. Otherwise this test does nothing.
+/// The child process: writes snapshots until it is killed. Otherwise this test does nothing.
 #[test]
 fn child() {
     let Ok(order) = std::env::var(CHILD) else { return };

@@ -133,7 +133,7 @@ fn committed_snapshots_survive_a_kill() {
         let problems = verify(&recording, &Silent).unwrap().problems;
         assert!(problems.iter().all(|problem| problem.snapshot.is_none()), "{problems:?}");
         let found = lines(&recording);
-        // What was printed was committed before; one more may have been.
+        // Printed snapshots were committed before; one more may have been.
         assert!(found.starts_with(&committed), "{found:?} after {committed:?}");
         assert!(found.len() <= committed.len() + 1, "{found:?} after {committed:?}");
     }

@@ -85,7 +85,7 @@ impl Changes {
         }
     }
 
-    /// Whether the row, one of the snapshot before, is stored anew.
+    /// Returns whether the row, one of the snapshot before, is stored anew.
     pub(super) fn contains(&self, row: u32) -> bool {
         self.changed.contains(row)
     }

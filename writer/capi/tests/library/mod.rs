@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// What a static library of Rust wants from the system.
+/// System libraries that a static library of Rust needs.
 const SYSTEM_LIBRARIES: [&str; 4] = ["-pthread", "-ldl", "-lm", "-lgcc_s"];
 
 /// The compiler, told where the header is.
@@ -16,7 +16,7 @@ pub(crate) fn compiler() -> Command {
     compiler
 }
 
-/// Whether the compiler has this language.
+/// Returns whether the compiler has this language.
 pub(crate) fn speaks(language: &str) -> bool {
     let empty = compiler().args(["-fsyntax-only", "-x", language, "/dev/null"]).output();
     empty.is_ok_and(|done| done.status.success())
@@ -26,7 +26,7 @@ pub(crate) fn crate_folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// How a program is linked and watched.
+/// The linking of a program, and its sanitizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Build {
     /// With `libbarrow.a`.
@@ -49,7 +49,7 @@ impl Build {
         }
     }
 
-    /// Whether programs can be built and run in this way here; prints why not.
+    /// Returns whether programs can be built and run in this way here; prints why not.
     pub(crate) fn is_possible(self, folder: &Path) -> bool {
         let (source, program) = (folder.join("probe.c"), folder.join("probe"));
         std::fs::write(&source, "int main(void) { return 0; }\n").unwrap();
@@ -91,7 +91,7 @@ pub(crate) fn build(build: Build, source: &Path, folder: &Path, name: &str) -> P
 pub(crate) const MEMCHECK: [&str; 5] =
     ["valgrind", "--quiet", "--error-exitcode=66", "--leak-check=full", "--errors-for-leak-kinds=all"];
 
-/// Whether there is such a tool here; prints that there is none.
+/// Returns whether there is such a tool here; prints that there is none.
 pub(crate) fn has_memcheck() -> bool {
     let found = Command::new(MEMCHECK[0]).arg("--version").output().is_ok_and(|done| done.status.success());
     if !found {
@@ -105,7 +105,7 @@ pub(crate) fn command(tool: &[&str], program: &Path) -> Command {
     let words: Vec<&OsStr> = tool.iter().map(OsStr::new).chain([program.as_os_str()]).collect();
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).env("ASAN_OPTIONS", "detect_leaks=1");
-    // What the C library does on behalf of code that TSan does not see would look like races.
+    // Work of the C library on behalf of code that TSan does not see would look like races.
     command.env("TSAN_OPTIONS", "ignore_noninstrumented_modules=1 exitcode=66");
     command
 }
