@@ -39,7 +39,7 @@ impl Contents {
         }
     }
 
-    /// Whether the values of numbers are recorded.
+    /// Returns whether the values of numbers are recorded.
     pub(crate) fn has_values(self) -> bool {
         self != Contents::None
     }

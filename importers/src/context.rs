@@ -38,7 +38,7 @@ pub(crate) struct Context<'w> {
     /// The pages of the dump, if it is mapped.
     pub(crate) pages: Option<&'w dyn Pages>,
     pub(crate) options: &'w ImportOptions,
-    /// Whether the dump is truncated, according to the stream that it was unpacked from.
+    /// The dump is truncated, according to the stream that it was unpacked from.
     pub(crate) is_cut: bool,
     /// The label and time of the snapshot, for a dump that holds one snapshot.
     pub(crate) info: SnapshotInfo,

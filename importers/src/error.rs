@@ -308,7 +308,7 @@ pub struct Loss {
     pub snapshot: Option<u64>,
     /// The part that was imported.
     pub kept: Kept,
-    /// Whether the last imported snapshot is partial: it holds only the objects before the damage.
+    /// The last imported snapshot is partial: it holds only the objects before the damage.
     pub is_last_partial: bool,
 }
 

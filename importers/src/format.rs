@@ -19,7 +19,7 @@ pub(crate) struct Importer {
     pub(crate) heading: &'static str,
     /// A sample of it, below `testdata/foreign`.
     pub(crate) sample: &'static str,
-    /// Whether a dump with these first bytes is of this format. At most one row says yes.
+    /// Returns whether a dump with these first bytes is of this format. At most one row says yes.
     pub(crate) recognises: fn(first_bytes: &[u8]) -> bool,
     /// Explains why a dump that no row recognises is not imported, if it is of a related format.
     pub(crate) rejects: Option<Reject>,
@@ -34,7 +34,7 @@ pub(crate) struct Importer {
     pub(crate) totals: Option<Count>,
     /// Counts the snapshots of a dump by type, without an import, if a dump can hold several.
     pub(crate) snapshots: Option<CountSnapshots>,
-    /// Whether all threads of the import announce objects. Otherwise one does, which leaves the others to the writer.
+    /// All threads of the import announce objects. Otherwise one does, which leaves the others to the writer.
     pub(crate) announces_on_all_threads: bool,
     /// Reads the time at which a dump was taken or a log began, in nanoseconds since 1970, from its first bytes, for
     /// formats that store it there.
@@ -123,7 +123,7 @@ impl Format {
         self.0.sample
     }
 
-    /// Whether all threads of an import announce objects to the writer, which then needs none of its own:
+    /// Returns whether all threads of an import announce objects to the writer, which then needs none of its own:
     /// [`Options::threads`](barrow_writer::Options::threads) of 0 lets them encode what they announced.
     #[must_use]
     pub fn announces_on_all_threads(self) -> bool {

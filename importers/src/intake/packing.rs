@@ -25,7 +25,7 @@ pub(crate) enum Packing {
     Zip(ZipMember),
 }
 
-/// Whether a file with these first bytes is a zip archive, whose contents only its end lists.
+/// Returns whether a file with these first bytes is a zip archive, whose contents only its end lists.
 #[must_use]
 pub fn is_archive(first_bytes: &[u8]) -> bool {
     matches!(first_bytes, [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..])

@@ -6,7 +6,7 @@
 
 /// Screens the unpacked bytes of one dump, piece by piece.
 pub(crate) trait Screen {
-    /// Whether the dump can still be valid with these `bytes`, which follow those of the previous call.
+    /// Returns whether the dump can still be valid with these `bytes`, which follow those of the previous call.
     fn admits(&mut self, bytes: &[u8]) -> bool;
 }
 

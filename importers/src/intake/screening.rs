@@ -21,7 +21,7 @@ impl Screener {
         Screener::Beginning(Vec::new())
     }
 
-    /// Whether the dump can still be valid with these `bytes`, which follow those of the previous call.
+    /// Returns whether the dump can still be valid with these `bytes`, which follow those of the previous call.
     pub(crate) fn admits(&mut self, bytes: &[u8]) -> bool {
         let admits = match self {
             Screener::Beginning(first) => {
@@ -53,7 +53,7 @@ impl Screener {
 mod tests {
     use super::*;
 
-    /// How many of `bytes` are admitted, in pieces of `piece` bytes.
+    /// Number of `bytes` that are admitted, in pieces of `piece` bytes.
     fn admitted(bytes: &[u8], piece: usize) -> usize {
         let mut screen = Screener::new();
         bytes.chunks(piece).take_while(|piece| screen.admits(piece)).map(<[u8]>::len).sum()
