@@ -64,7 +64,7 @@ impl Collector {
     }
 }
 
-/// Whether an address has a place in a page.
+/// Returns whether an address has a place in a page.
 #[inline]
 pub(super) fn has_place(address: u64) -> bool {
     address.is_multiple_of(8)
@@ -176,7 +176,7 @@ impl Addresses {
         self.others = others;
     }
 
-    /// Whether numbers follow addresses. Otherwise each must be set.
+    /// Returns whether numbers follow addresses. Otherwise each must be set.
     pub(super) fn is_ordered(&self) -> bool {
         self.order.is_none()
     }

@@ -92,7 +92,7 @@ struct JobTexts {
     bytes: u64,
     shortened: u64,
     missing: u64,
-    /// Whether the texts of all jobs exceed the limit; then no more are read.
+    /// The texts of all jobs exceed the limit; then no more are read.
     are_too_many: bool,
 }
 

@@ -128,7 +128,7 @@ fn without_zeros(bytes: &[u8], width: usize) -> &[u8] {
     &bytes[..used.next_multiple_of(width).min(bytes.len())]
 }
 
-/// Whether a character never occurs in a text.
+/// Returns whether a character never occurs in a text.
 fn is_control(character: char) -> bool {
     character.is_control() && !matches!(character, '\t' | '\n' | '\r' | '\u{c}')
 }

@@ -85,7 +85,7 @@ pub(super) struct Classes<'o, 'a, const ID: usize> {
     is_circular: Vec<bool>,
     instances: Vec<OnceLock<Instances>>,
     arrays: Vec<OnceLock<(TypeId, Option<FieldId>)>>,
-    /// Whether values of fields are recorded.
+    /// Values of fields are recorded.
     has_values: bool,
     /// The number of `java.lang.Object`, the superclass of arrays and classes.
     object: OnceLock<Option<usize>>,
@@ -187,7 +187,7 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
         fields.map(|(_, kind)| usize::from(kind.bytes(ID as u8))).sum()
     }
 
-    /// Whether the counted instances have the lengths that follow from their classes.
+    /// Returns whether the counted instances have the lengths that follow from their classes.
     pub(super) fn are_as_long_as_counted(&self) -> bool {
         self.outline.counts.instances.iter().all(|(&class, count)| {
             self.number(class).is_some_and(|number| self.field_bytes(number) as u64 * count.objects == count.bytes)
@@ -542,7 +542,8 @@ impl Runtime {
         }
     }
 
-    /// Whether a field is marked `@Contended`, which dumps do not record. HotSpot pads such a field on both sides.
+    /// Returns whether a field is marked `@Contended`, which dumps do not record. HotSpot pads such a field on both
+    /// sides.
     fn is_contended(self, class: &str, field: &str, has: impl Fn(&str) -> bool) -> bool {
         if self == Runtime::Art {
             return false;

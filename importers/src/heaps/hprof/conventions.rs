@@ -17,7 +17,7 @@ const STAND_FOR_VALUES: [&str; 11] = [
     "java.util.concurrent.atomic.AtomicLong",
 ];
 
-/// Whether a field that is a number holds 1 for true and 0 for false.
+/// Returns whether a field that is a number holds 1 for true and 0 for false.
 pub(super) fn is_truth(class: &str, field: &str) -> bool {
     (class, field) == ("java.util.concurrent.atomic.AtomicBoolean", "value")
 }

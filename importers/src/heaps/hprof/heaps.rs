@@ -190,7 +190,7 @@ impl<'a> Heaps<'a> {
         self.found.drain(..count).collect()
     }
 
-    /// Whether more heap dumps follow.
+    /// Returns whether more heap dumps follow.
     pub(super) fn has_more(&self) -> bool {
         !self.found.is_empty()
     }

@@ -156,7 +156,7 @@ pub(super) struct Outline<'a> {
     pub(super) dump: &'a [u8],
     pub(super) names: Names<'a>,
     pub(super) layout: ObjectLayout,
-    /// Whether the layout was derived from the dump or given.
+    /// The layout was derived from the dump or given.
     pub(super) is_layout_found: bool,
     pub(super) classes: Vec<ClassPart<'a>>,
     /// Number of dumped classes, which come first.
@@ -180,7 +180,7 @@ pub(super) struct JobOutline<'a> {
     /// in it.
     odd: Vec<(u64, usize, u32)>,
     counts: Counts,
-    /// Whether all segments are whole.
+    /// All segments are whole.
     pub(super) is_whole: bool,
 }
 

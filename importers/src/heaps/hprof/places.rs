@@ -28,7 +28,7 @@ pub(super) struct RecordPlaces<S> {
     pub(super) records: Vec<Records>,
     /// The current heap dump, or the next one.
     pub(super) heap: u32,
-    /// Whether the current heap dump has begun with segments and has not ended.
+    /// The current heap dump has begun with segments and has not ended.
     is_open: bool,
 }
 

@@ -17,7 +17,7 @@ const INSTEAD_OF_TEXT: &str = "binary heap dumps can be imported: `-agentlib:hpr
                                GC.heap_dump FILE`";
 const INSTEAD_OF_PHD: &str = "of JVMs, HPROF heap dumps can be imported";
 
-/// Whether it is a heap dump.
+/// Returns whether it is a heap dump.
 pub(super) fn recognises(first_bytes: &[u8]) -> bool {
     first_bytes.starts_with(MAGIC) && !is_text(first_bytes)
 }
@@ -32,7 +32,7 @@ pub(super) fn rejects(first_bytes: &[u8]) -> Option<ImportError> {
     first_bytes.starts_with(OF_PHD).then_some(ImportError::OtherKind { found, instead: INSTEAD_OF_PHD })
 }
 
-/// Whether the HPROF agent wrote the file as text.
+/// Returns whether the HPROF agent wrote the file as text.
 fn is_text(first_bytes: &[u8]) -> bool {
     let first_bytes = first_bytes.get(..FIRST_BYTES).unwrap_or(first_bytes);
     let Some(rest) = first_bytes.strip_prefix(MAGIC) else { return false };

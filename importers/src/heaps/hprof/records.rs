@@ -31,17 +31,17 @@ pub(super) mod tag {
 /// Length of the head of a record: tag, time and length.
 pub(super) const RECORD_HEAD_BYTES: usize = 9;
 
-/// Whether a record can have this tag.
+/// Returns whether a record can have this tag.
 pub(super) fn is_record(tag: u8) -> bool {
     matches!(tag, 0x01..=0x07 | 0x0a..=0x0e | tag::HEAP_DUMP_SEGMENT | 0x2c)
 }
 
-/// Whether records with this tag hold objects.
+/// Returns whether records with this tag hold objects.
 pub(super) fn is_heap(tag: u8) -> bool {
     matches!(tag, tag::HEAP_DUMP | tag::HEAP_DUMP_SEGMENT)
 }
 
-/// Whether sub-records with this tag are objects or classes, which a heap of unknown length begins with.
+/// Returns whether sub-records with this tag are objects or classes, which a heap of unknown length begins with.
 pub(super) fn begins_object(tag: u8) -> bool {
     matches!(tag, 0x20..=0x23)
 }
@@ -81,7 +81,7 @@ impl<'a> Header<'a> {
         })
     }
 
-    /// Whether Android's runtime wrote the dump.
+    /// Returns whether Android's runtime wrote the dump.
     pub(super) fn is_of_android(&self) -> bool {
         self.version == "1.0.3"
     }

@@ -132,7 +132,7 @@ impl KnownIds {
         self.classes.contains_key(&class) || self.loaded.contains(&class)
     }
 
-    /// Whether an object can live at this address. Roots may refer to objects that come later.
+    /// Returns whether an object can live at this address. Roots may refer to objects that come later.
     fn is_address(&self, address: u64) -> bool {
         self.is_aligned(address) && address <= self.highest_address
     }
@@ -164,7 +164,7 @@ impl KnownIds {
         self.classes.entry(class.address).or_insert((class.superclass, bytes));
     }
 
-    /// Whether a sub-record is consistent with the known facts.
+    /// Returns whether a sub-record is consistent with the known facts.
     fn is_plausible(&mut self, part: &SubRecord<'_>) -> bool {
         match *part {
             SubRecord::Instance { address, trace, class, fields } => {
@@ -185,7 +185,8 @@ impl KnownIds {
         }
     }
 
-    /// Whether a stack trace is known. Without traces, HotSpot writes 1, which it defines; other runtimes write 0.
+    /// Returns whether a stack trace is known. Without traces, HotSpot writes 1, which it defines; other runtimes write
+    /// 0.
     fn is_trace(&self, trace: u32) -> bool {
         trace <= 1 || self.traces.contains(&trace)
     }
@@ -207,7 +208,7 @@ struct Head {
     body: usize,
     /// The end that its length gives: after the end of the dump if that is cut.
     end: usize,
-    /// Whether it has no length, and extends to its last sub-record.
+    /// It has no length, and extends to its last sub-record.
     is_open: bool,
 }
 
@@ -225,7 +226,7 @@ struct Recovery<'a, 'c, const ID: usize> {
     joined: Vec<Vec<u8>>,
     joined_bytes: usize,
     known: KnownIds,
-    /// Whether a record of the heap was read.
+    /// A record of the heap was read.
     has_heap: bool,
     effort: u64,
     skipped: SkippedParts,
@@ -294,8 +295,8 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         (is_unknown && end <= self.dump.len() && self.are_records(end, ENOUGH_RECORDS)).then_some(end)
     }
 
-    /// Whether a name can end at `at`: another record, perhaps after padding, or sub-records follow. Otherwise its
-    /// length is wrong, so that the text would be cut or extended.
+    /// Returns whether a name can end at `at`: another record, perhaps after padding, or sub-records follow. Otherwise
+    /// its length is wrong, so that the text would be cut or extended.
     fn may_end_record(&mut self, at: usize) -> bool {
         let zeros = self.dump[at..].iter().take(MOST_PADDING).take_while(|&&byte| byte == 0).count();
         self.head(at).is_some()
@@ -481,7 +482,8 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         (head.tag == tag::HEAP_DUMP_SEGMENT && !head.is_open && head.end <= self.dump.len()).then_some(head)
     }
 
-    /// Whether the bytes between two places of a segment can be sub-records, of which the last may continue after it.
+    /// Returns whether the bytes between two places of a segment can be sub-records, of which the last may continue
+    /// after it.
     fn may_fill(&mut self, mut at: usize, end: usize) -> bool {
         for _ in 0..ENOUGH_OBJECTS {
             match SubRecords::<ID>::first(&self.dump[at..end]) {
@@ -493,7 +495,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         true
     }
 
-    /// Whether the sub-records of a record continue at `at`, where they should end.
+    /// Returns whether the sub-records of a record continue at `at`, where they should end.
     fn go_on_after_end(&mut self, at: usize) -> bool {
         let Ok((part, length)) = SubRecords::<ID>::first(&self.dump[at..]) else { return false };
         let next = at + length;
@@ -501,7 +503,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
             || self.known.is_plausible(&part) && (self.are_records(next, 2) || self.are_parts(next, self.dump.len()))
     }
 
-    /// Whether a sub-record of a record that ends at `end` is real, and ends at `next`.
+    /// Returns whether a sub-record of a record that ends at `end` is real, and ends at `next`.
     fn accepts(&mut self, part: &SubRecord<'_>, next: usize, end: usize) -> bool {
         // Roots have few known properties, and may come before all objects.
         matches!(part, SubRecord::Root(_)) || self.known.is_plausible(part) || next == end || self.are_parts(next, end)
@@ -559,8 +561,8 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         None
     }
 
-    /// Whether a dump that seems to be cut continues at a place found. This needs more evidence than after certain
-    /// damage: a few bytes before the end can look like an object, and a comma followed by zeros like the last
+    /// Returns whether a dump that seems to be cut continues at a place found. This needs more evidence than after
+    /// certain damage: a few bytes before the end can look like an object, and a comma followed by zeros like the last
     /// record.
     fn goes_on(&mut self, found: ResumePoint) -> bool {
         let body = match found {
@@ -615,7 +617,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         })
     }
 
-    /// Whether records begin at `at`: `count` of them, or fewer if the dump ends.
+    /// Returns whether records begin at `at`: `count` of them, or fewer if the dump ends.
     fn are_records(&mut self, mut at: usize, count: usize) -> bool {
         for _ in 0..count {
             if at == self.dump.len() {
@@ -642,14 +644,14 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         true
     }
 
-    /// Whether other records follow at `at`, after the sub-records of a record without a known end. Some tags of
-    /// records are also those of roots.
+    /// Returns whether other records follow at `at`, after the sub-records of a record without a known end. Some tags
+    /// of records are also those of roots.
     fn ends_open(&mut self, at: usize) -> bool {
         let is_record_only = matches!(self.dump[at], 0x0a..=0x0e | tag::HEAP_DUMP_SEGMENT | tag::HEAP_DUMP_END);
         if is_record_only { self.are_records(at, 2) } else { self.are_records(at, ENOUGH_RECORDS) }
     }
 
-    /// Whether sub-records begin at `at`. Their segment may end at `end`.
+    /// Returns whether sub-records begin at `at`. Their segment may end at `end`.
     fn are_parts(&mut self, mut at: usize, end: usize) -> bool {
         let (mut objects, mut are_roots_known) = (0, true);
         for count in 0..MOST_PARTS {
@@ -681,7 +683,7 @@ impl<'a, const ID: usize> Recovery<'a, '_, ID> {
         true
     }
 
-    /// Whether to try reading the class at `at`, which may take long.
+    /// Returns whether to try reading the class at `at`, which may take long.
     fn may_be_class(&mut self, at: usize) -> bool {
         let class = self.dump.get(at + 1..at + 1 + ID).map(id::<ID>);
         if !class.is_some_and(|class| self.known.loaded.contains(&class)) {

@@ -202,7 +202,7 @@ fn category(tag: u8) -> &'static str {
     }
 }
 
-/// Whether a root with this tag keeps anything alive. Android marks objects that it found unreachable.
+/// Returns whether a root with this tag keeps anything alive. Android marks objects that it found unreachable.
 fn holds(tag: u8) -> bool {
     tag != 0x90
 }

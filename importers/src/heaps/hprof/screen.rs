@@ -11,9 +11,9 @@ pub(crate) struct RecordHeads {
     skip: u64,
     /// The part of a head that has arrived.
     head: Vec<u8>,
-    /// Whether a segment without a length has begun: it is the rest of the dump, or empty.
+    /// A segment without a length has begun: it is the rest of the dump, or empty.
     is_open: bool,
-    /// Whether a segment that is not empty has begun. Its length may be wrong, so all bytes after it may belong to
+    /// A segment that is not empty has begun. Its length may be wrong, so all bytes after it may belong to
     /// the dump.
     has_heap: bool,
 }

@@ -34,7 +34,7 @@ pub(super) struct Texts<'o, 'a, const ID: usize> {
     outline: &'o Outline<'a>,
     /// `java.lang.String` comes first.
     fields: Vec<TextFields>,
-    /// Whether UTF-16 in a `byte[]` is big-endian; it has the byte order of the machine.
+    /// UTF-16 in a `byte[]` is big-endian; it has the byte order of the machine.
     is_big_endian: bool,
     longest: usize,
 }
@@ -90,7 +90,7 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
         Some(TextFields { class, value: value?, coder, part })
     }
 
-    /// Whether instances of the class with this number are texts.
+    /// Returns whether instances of the class with this number are texts.
     #[inline]
     pub(super) fn has(&self, class: usize) -> bool {
         self.fields.iter().any(|fields| fields.class == class)
@@ -128,7 +128,7 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
         }
     }
 
-    /// Whether an instance of a class of texts has no array: its field is null, so it has no characters.
+    /// Returns whether an instance of a class of texts has no array: its field is null, so it has no characters.
     pub(super) fn has_none(&self, class: usize, fields: &[u8]) -> bool {
         let of_class = self.fields.iter().find(|fields| fields.class == class);
         let value = of_class.and_then(|of_class| fields.get(of_class.value..of_class.value + ID));

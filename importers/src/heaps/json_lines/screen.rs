@@ -8,7 +8,7 @@ const MOST_WRONG: usize = 256;
 
 /// Admits text whose lines are blank or begin as JSON objects, with few exceptions.
 pub(crate) struct LineStarts {
-    /// Whether the next byte begins a line.
+    /// The next byte begins a line.
     begins_line: bool,
     /// Number of other lines, and of zero bytes.
     wrong: usize,

@@ -265,7 +265,7 @@ impl Sums {
         self.unmanaged_bytes = self.unmanaged_bytes.saturating_add(other.unmanaged_bytes);
     }
 
-    /// Whether sums of collectables without defects can have these values.
+    /// Returns whether sums of collectables without defects can have these values.
     fn is_possible(&self, reference_count: u64) -> bool {
         self.references <= reference_count && self.heap_bytes <= MAX_BYTES && self.unmanaged_bytes <= MAX_BYTES
     }

@@ -80,7 +80,7 @@ impl<'a> Snapshots<'a> for BinarySnapshots<'a> {
     }
 }
 
-/// Whether these bytes begin a chunk.
+/// Returns whether these bytes begin a chunk.
 pub(super) fn begins_chunk(bytes: &[u8]) -> bool {
     let tags: [&[u8]; 5] = [b"coll", b"refs", b"strs", b"type", b"fram"];
     tags.iter().any(|tag| bytes.starts_with(tag))
@@ -199,7 +199,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Whether the dump ends here with its index.
+    /// Returns whether the dump ends here with its index.
     fn is_end(&self, cursor: &Cursor<'a>) -> Result<bool, Stop> {
         let snapshot_count = self.snapshots.len() as u64;
         if self.collectables.is_none()
@@ -331,7 +331,7 @@ fn strings<'a>(cursor: &mut Cursor<'a>, reading: &mut ReadContext<'a>) -> Result
     Ok(())
 }
 
-/// Whether the chunk `type` begins here. No string is as long as the tag would be as a length.
+/// Returns whether the chunk `type` begins here. No string is as long as the tag would be as a length.
 fn is_type_chunk(rest: &[u8]) -> bool {
     rest.first_chunk::<{ CHUNK_HEADER_BYTES as usize }>()
         .is_some_and(|header| header.starts_with(b"type") && LittleEndian::read_u64(&header[12..20]) == TYPE_BYTES)

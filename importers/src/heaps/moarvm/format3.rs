@@ -36,7 +36,7 @@ use section::{Content, Section};
 /// Number of tables of contents after the last snapshot of a whole dump: its own two and the final two.
 const FINAL_CONTENTS: u32 = 4;
 
-/// Whether these bytes begin a section.
+/// Returns whether these bytes begin a section.
 pub(super) fn begins_section(bytes: &[u8]) -> bool {
     bytes.first_chunk().is_some_and(section::is_name)
 }
@@ -182,7 +182,7 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
-    /// Whether all columns of a snapshot are there.
+    /// Returns whether all columns of a snapshot are there.
     fn is_whole(&self) -> bool {
         self.meta.is_some() && Content::OF_SNAPSHOT.iter().all(|&name| self.columns[name as usize].is_some())
     }
@@ -366,7 +366,7 @@ impl CollectableRows<'_> {
         Ok(Some(run))
     }
 
-    /// Whether there are rows that have not been in a run.
+    /// Returns whether there are rows that have not been in a run.
     fn rest(&mut self) -> Result<bool, Stop> {
         if self.next_row < self.batches[0].len() {
             return Ok(true);
