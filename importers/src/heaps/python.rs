@@ -76,7 +76,7 @@ enum Dumps {
     Several(Vec<usize>),
 }
 
-/// Whether a line is JSON.
+/// Returns whether a line is JSON.
 fn check_line((): &mut (), text: &[u8], offset: u64) -> Result<(), Stop> {
     Ok(Line::read(text, offset, &mut References::default()).map(drop)?)
 }
@@ -206,7 +206,7 @@ fn type_of(line: &Line<'_>) -> Option<NamedType> {
     Some((address, Class { name, base: line.base, further_bases: line.further_bases.clone() }))
 }
 
-/// Whether a line is the first one of a dump.
+/// Returns whether a line is the first one of a dump.
 fn is_header(line: &Line<'_>, text: &[u8]) -> bool {
     line.barrow.is_some_and(|text| text.raw == NAME) && beginning(text).is_none()
 }

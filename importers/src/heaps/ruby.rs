@@ -56,7 +56,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     options: &[],
 };
 
-/// Whether the first line is an object with an address, or roots, as Ruby writes them.
+/// Returns whether the first line is an object with an address, or roots, as Ruby writes them.
 fn recognises(first_bytes: &[u8]) -> bool {
     match first_field(first_bytes) {
         Some((b"address", value)) => value.starts_with(b"0x"),

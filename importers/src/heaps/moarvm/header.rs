@@ -19,7 +19,7 @@ pub(crate) fn reject_version(first_bytes: &[u8]) -> Option<ImportError> {
     Some(ImportError::UnknownVersion { found: digits.escape_ascii().to_string() })
 }
 
-/// Whether the first line that is neither blank nor a comment is one of format 1.
+/// Returns whether the first line that is neither blank nor a comment is one of format 1.
 pub(crate) fn is_text(first_bytes: &[u8]) -> bool {
     let first_bytes = first_bytes.get(..FIRST_BYTES).unwrap_or(first_bytes);
     let first_line = first_bytes.split(|&byte| byte == b'\n').find(|line| !is_ignored(line));
@@ -27,7 +27,7 @@ pub(crate) fn is_text(first_bytes: &[u8]) -> bool {
     first_line.is_some_and(|line| keys.iter().any(|key| line.starts_with(key)))
 }
 
-/// Whether a line of format 1 is blank or a comment.
+/// Returns whether a line of format 1 is blank or a comment.
 pub(crate) fn is_ignored(line: &[u8]) -> bool {
     let text = line.trim_ascii();
     text.is_empty() || text.starts_with(b"#")

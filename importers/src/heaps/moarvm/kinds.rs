@@ -75,7 +75,7 @@ impl Kind {
         KINDS[self.index()].0
     }
 
-    /// Whether it is a group of roots, which has no type.
+    /// Returns whether it is a group of roots, which has no type.
     #[inline]
     pub(crate) fn is_root(self) -> bool {
         self.0 > FRAME.0

@@ -13,7 +13,7 @@ use barrow_writer::{Label, Object, Shard, StrengthId, StringId, Value};
 /// The categories of `dump_heap.py`'s roots.
 const CATEGORIES: [&str; 4] = ["builtins", "frames", "interpreter", "modules"];
 
-/// What all threads share.
+/// Tables that all threads share.
 #[derive(Clone, Copy)]
 pub(crate) struct SharedTables<'k> {
     pub(crate) vocabulary: &'k Vocabulary<'k>,

@@ -32,7 +32,7 @@ const CATEGORIES: [&str; 12] = [
     "vm",
 ];
 
-/// What all threads share.
+/// Tables that all threads share.
 #[derive(Clone, Copy)]
 pub(crate) struct SharedTables<'k> {
     pub(crate) vocabulary: &'k Vocabulary<'k>,
@@ -264,7 +264,7 @@ impl<'k, 's> Announcer<'k, 's> {
         Ok(())
     }
 
-    /// Whether the references are just the instance variables, each of which is an object.
+    /// Returns whether the references are just the instance variables, each of which is an object.
     fn are_variables(&mut self, line: &Line<'_>, reference_count: usize) -> bool {
         let Some(shape_id) = line.shape_id else { return false };
         line.kind == b"OBJECT"
@@ -293,7 +293,8 @@ pub(super) fn sizes(line: &Line<'_>) -> (u64, u64) {
     }
 }
 
-/// Whether the dump has the size of an object; it lacks those of objects that wait for their finalizer (`ZOMBIE`).
+/// Returns whether the dump has the size of an object; it lacks those of objects that wait for their finalizer
+/// (`ZOMBIE`).
 pub(super) fn has_size(line: &Line<'_>) -> bool {
     line.kind == b"SHAPE" || line.slot_size.is_some() || line.memsize.is_some()
 }

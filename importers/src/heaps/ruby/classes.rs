@@ -120,8 +120,8 @@ impl Classes {
         }
     }
 
-    /// Whether a class of Ruby 3.0 is a singleton class. Other classes have a singleton class of their own from the
-    /// beginning, which refers to them; the singleton class of an object has the one of the object's class.
+    /// Returns whether a class of Ruby 3.0 is a singleton class. Other classes have a singleton class of their own from
+    /// the beginning, which refers to them; the singleton class of an object has the one of the object's class.
     fn is_singleton(&self, address: u64, class: &Class, of_classes: &FastMap<u64, u64>) -> bool {
         if class.references.iter().any(|of| of_classes.get(of) == Some(&address) && *of != address) {
             return true;

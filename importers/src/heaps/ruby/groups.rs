@@ -12,7 +12,7 @@ pub(super) struct Groups {
     first: Option<(u64, bool)>,
     /// The offsets of roots that follow objects.
     roots_after_objects: Vec<u64>,
-    /// Whether the last line is an object.
+    /// The last line is an object.
     ends_with_object: bool,
 }
 

@@ -19,7 +19,7 @@ struct Shape {
     parent_id: Option<u64>,
     /// The instance variable that it adds.
     variable: Option<StringId>,
-    /// Whether it is a root, which every object begins with.
+    /// It is a root, which every object begins with.
     is_root: bool,
 }
 

@@ -14,7 +14,7 @@ const KINDS: [&str; 29] = [
     "struct", "symbol", "true", "undef", "zombie",
 ];
 
-/// What the line of an object says of its type.
+/// The type of an object as its line has it.
 #[derive(Debug)]
 pub(crate) struct LineType {
     /// In lower case.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::context::Context;
 use crate::error::ImportError;
 
-/// How the types of nodes of one kind are named.
+/// The naming of the types of nodes of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Class {
     /// One name for all.

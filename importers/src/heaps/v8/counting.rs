@@ -167,7 +167,7 @@ impl<'t, 'a> Counter<'t, 'a> {
         Ok([nodes_start..nodes.offset() as usize, edges_start..edges.offset() as usize])
     }
 
-    /// Whether the type of the edge has no name. Fails where an import fails.
+    /// Returns whether the type of the edge has no name. Fails where an import fails.
     #[inline(always)]
     fn check(&self, edge: &Edge, offset: u64) -> Result<bool, Damage> {
         let kind = self.edges[edge.type_ as usize];

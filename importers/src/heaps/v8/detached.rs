@@ -48,7 +48,7 @@ impl Detached {
         Ok(Detached::propagate(natives, &edges, layout.node_count()))
     }
 
-    /// Whether a node is detached.
+    /// Returns whether a node is detached.
     #[inline]
     pub(crate) fn contains(&self, row: u64) -> bool {
         self.bits.get((row / 64) as usize).is_some_and(|word| word >> (row % 64) & 1 != 0)
@@ -57,7 +57,7 @@ impl Detached {
     /// Propagates the states along the edges, which are pairs of rows in ascending order.
     fn propagate(natives: &[NodeEdges], edges: &[(u32, u32)], node_count: u64) -> Detached {
         let count = usize::try_from(node_count).unwrap_or(usize::MAX);
-        // Whether the state of a node can still be determined.
+        // The state of a node can still be determined.
         let mut is_open = vec![false; count];
         let mut detached = Detached { bits: vec![0; count.div_ceil(64)] };
         let mut known = [Vec::new(), Vec::new()];

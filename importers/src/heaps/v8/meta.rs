@@ -56,7 +56,7 @@ pub(crate) struct EdgeFields {
     pub(crate) type_: usize,
     pub(crate) name_or_index: usize,
     pub(crate) to_node: usize,
-    /// Whether they are V8's, in V8's order.
+    /// They are V8's, in V8's order.
     pub(crate) is_usual: bool,
     pub(crate) types: Vec<String>,
 }

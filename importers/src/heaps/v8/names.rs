@@ -253,7 +253,7 @@ pub(crate) const WHOLE_UNITS: usize = 1024;
 /// The end of a text that may be cut.
 pub(crate) const MARK: char = '…';
 
-/// Whether V8 may have written only the beginning of a string.
+/// Returns whether V8 may have written only the beginning of a string.
 pub(crate) fn may_go_on(text: &str) -> bool {
     text.len() >= WHOLE_UNITS && text.encode_utf16().count() == WHOLE_UNITS
 }

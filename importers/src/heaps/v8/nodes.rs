@@ -177,7 +177,7 @@ pub(crate) struct Units {
     /// Strings that consist of two others, by row.
     pub(crate) concatenated: Vec<NodeEdges>,
     pub(crate) flat: FlatStrings,
-    /// Whether there were not too many strings to keep.
+    /// All strings were kept: there were not too many.
     pub(crate) is_whole: bool,
 }
 

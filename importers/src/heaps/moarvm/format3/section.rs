@@ -98,7 +98,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Whether a section can have this name.
+/// Returns whether a section can have this name.
 pub(super) fn is_name(name: &[u8; 8]) -> bool {
     [b"filemeta", b"snapmeta", b"toc\0\0\0\0\0"].contains(&name) || NAMES.iter().any(|(known, ..)| *known == name)
 }

@@ -51,7 +51,7 @@ pub(super) struct Outlines {
     extents: Vec<Extent>,
     /// Number of flat parts that it consists of, from 1; or [`NEW`] or [`OPEN`].
     parts: Vec<u32>,
-    /// Whether it is part of another.
+    /// It is part of another.
     is_part: Vec<bool>,
     /// The strings, parts before wholes.
     order: Vec<u32>,
@@ -152,7 +152,7 @@ impl Outlines {
         limits
     }
 
-    /// Whether a string is its own source and not part of another.
+    /// Returns whether a string is its own source and not part of another.
     fn is_whole(&self, place: usize) -> bool {
         !self.is_part[place] && self.sources[place] as usize == place
     }
