@@ -10,9 +10,9 @@ pub(crate) struct Quotes {
     unescaped: u64,
     /// Difference in their number if the first byte is escaped: -1, 0 or 1.
     more_if_escaped: i64,
-    /// Whether the byte after the piece is escaped, if the first byte is not.
+    /// The byte after the piece is escaped, if the first byte is not.
     escapes_next: bool,
-    /// Whether the piece is nothing but backslashes.
+    /// The piece is nothing but backslashes.
     is_all_backslashes: bool,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct Quotes {
 pub(crate) struct QuoteState {
     /// Quotes that are not escaped.
     pub(crate) quotes: u64,
-    /// Whether the byte here is escaped.
+    /// The byte here is escaped.
     pub(crate) is_escaped: bool,
 }
 

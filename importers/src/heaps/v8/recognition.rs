@@ -18,7 +18,7 @@ const RELATIVES: &[(&[&[u8]], &str)] = &[
     (&[b"{", b"\"version\"", b":"], "a heap snapshot of JavaScriptCore or a file of another kind"),
 ];
 
-/// Whether it is a heap snapshot.
+/// Returns whether it is a heap snapshot.
 pub(crate) fn recognises(first_bytes: &[u8]) -> bool {
     after(first_bytes, TOKENS).is_some()
         || REORDERED.iter().any(|tokens| {

@@ -20,7 +20,7 @@ impl Reference {
     }
 }
 
-/// Whether edges of a type have a name: the number of a string. Others have an index, or an unknown number.
+/// Returns whether edges of a type have a name: the number of a string. Others have an index, or an unknown number.
 pub(crate) fn has_name(edge_type: &str) -> bool {
     !matches!(edge_type, "element" | "hidden" | UNNAMED)
 }

@@ -12,8 +12,8 @@ use super::reference::has_name;
 use crate::context::Context;
 use crate::error::Stop;
 
-/// Whether the names of nodes of this type describe the structure of a program: functions, scripts, parts of V8.
-/// Those of other types are texts, are unknown, or name the type of the object, which is recorded in any case: an
+/// Returns whether the names of nodes of this type describe the structure of a program: functions, scripts, parts of
+/// V8. Those of other types are texts, are unknown, or name the type of the object, which is recorded in any case: an
 /// element's type is `<div>`, and its attributes are texts.
 pub(crate) fn is_structure(node_type: &str) -> bool {
     matches!(
@@ -67,7 +67,7 @@ impl StructureNames {
         Ok(names)
     }
 
-    /// Whether the string of this number names structure.
+    /// Returns whether the string of this number names structure.
     pub(crate) fn contains(&self, string: usize) -> bool {
         self.0.get(string / 64).is_some_and(|word| word.load(Ordering::Relaxed) >> (string % 64) & 1 != 0)
     }
