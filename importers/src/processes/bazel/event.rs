@@ -77,7 +77,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Whether it lies within another, on the same thread.
+    /// Returns whether it lies within another, on the same thread.
     pub(super) fn is_in(&self, other: &Span) -> bool {
         self.thread == other.thread && other.start_us <= self.start_us && self.end_us <= other.end_us
     }

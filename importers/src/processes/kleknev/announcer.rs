@@ -36,7 +36,7 @@ pub(super) struct Announcer<'c, 'w> {
     processes: u64,
     /// Number of wrappers that used less than those that they began.
     less_than_children: u64,
-    /// Whether the log has a field that only barrow-sh writes.
+    /// The log has a field that only barrow-sh writes.
     is_of_barrow_sh: bool,
     pub(super) left_out: UnreadableParts,
 }

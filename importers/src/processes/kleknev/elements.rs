@@ -94,7 +94,7 @@ fn attribute(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     Some((name, &value[..end], &value[end + 1..]))
 }
 
-/// Whether a quote before `after` ends a value.
+/// Returns whether a quote before `after` ends a value.
 fn ends_value(after: &[u8]) -> bool {
     let next = after.trim_ascii_start();
     next.starts_with(b"/>")

@@ -34,7 +34,7 @@ impl Inclusive {
         ]
     }
 
-    /// Whether any of the sums is less than in `children`.
+    /// Returns whether any of the sums is less than in `children`.
     pub(super) fn is_less_than(&self, children: &Inclusive) -> bool {
         self.sums().iter().zip(children.sums()).any(|(all, children)| *all < children)
     }

@@ -124,7 +124,7 @@ impl<'d> Builds<'d> {
         order
     }
 
-    /// Whether all commands belong to one build by their times of day, and none made an output again.
+    /// Returns whether all commands belong to one build by their times of day, and none made an output again.
     fn is_one(&self) -> bool {
         let mut outputs = HashSet::new();
         let all = self
@@ -137,7 +137,8 @@ impl<'d> Builds<'d> {
             && BuildStart::nearest(&times, 0.0..=1.0) <= SAME_BUILD_NS
     }
 
-    /// Whether outputs of one command are apart: ninja writes them together, and all of them again in another build.
+    /// Returns whether outputs of one command are apart: ninja writes them together, and all of them again in another
+    /// build.
     fn is_torn(&self) -> bool {
         let mut first: HashMap<(u64, u64, &[u8]), &Command<'_>> = HashMap::new();
         self.commands.iter().any(|command| {
@@ -147,8 +148,8 @@ impl<'d> Builds<'d> {
         })
     }
 
-    /// Whether the commands of a build began at very different times of day. Rules that keep the time of an output do
-    /// not show that, so half of the commands of a build may have any time.
+    /// Returns whether the commands of a build began at very different times of day. Rules that keep the time of an
+    /// output do not show that, so half of the commands of a build may have any time.
     fn is_mixed(&self) -> bool {
         let mut of_builds: HashMap<usize, Vec<Option<BuildStart>>> = HashMap::new();
         for command in &self.commands {

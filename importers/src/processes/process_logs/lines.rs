@@ -6,7 +6,7 @@ pub(crate) struct Line<'d> {
     pub(crate) text: &'d [u8],
     /// Its offset.
     pub(crate) offset: usize,
-    /// Whether the log ends before the end of the line.
+    /// The log ends before the end of the line.
     pub(crate) is_cut: bool,
 }
 

@@ -34,11 +34,11 @@ pub(super) struct Announcer<'c, 'w> {
     command: Option<Vec<String>>,
     /// The last time of the log.
     last_ns: i64,
-    /// Whether the process of lines without a number ended in the previous line.
+    /// The process of lines without a number ended in the previous line.
     has_ended: bool,
-    /// Whether any time is finer than seconds.
+    /// Some time is finer than seconds.
     has_fractions: bool,
-    /// Whether all times have a date.
+    /// All times have a date.
     has_dates: bool,
     pub(super) left_out: UnreadableParts,
 }

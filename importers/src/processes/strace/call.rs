@@ -8,7 +8,7 @@ use super::quoted::{list, quoted};
 pub(super) struct Program {
     pub(super) executable: Option<String>,
     pub(super) arguments: Vec<String>,
-    /// Whether strace cut or omitted an argument.
+    /// An argument was cut or omitted by strace.
     pub(super) is_cut: bool,
 }
 
@@ -41,7 +41,7 @@ impl Call {
     }
 }
 
-/// Whether a line may belong to a call that begins processes.
+/// Returns whether a line may belong to a call that begins processes.
 pub(super) fn may_bear(what: &LineEvent<'_>) -> bool {
     let name = match what {
         LineEvent::Call { name, .. } | LineEvent::Unfinished { name, .. } | LineEvent::Resumed { name, .. } => name,
@@ -62,7 +62,7 @@ pub(super) fn returned_task(result: &[u8]) -> Option<u64> {
     str::from_utf8(&text[..length]).ok()?.parse().ok().filter(|&task| is_whole && task > 0)
 }
 
-/// Whether a call succeeded, for calls that then return 0.
+/// Returns whether a call succeeded, for calls that then return 0.
 pub(super) fn succeeded(result: &[u8]) -> bool {
     result == b"0" || result.starts_with(b"0 ")
 }

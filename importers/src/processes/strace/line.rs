@@ -94,7 +94,7 @@ pub(super) struct LineReader {
 }
 
 impl LineReader {
-    /// Whether the last line has an earlier time than the one before.
+    /// Returns whether the last line has an earlier time than the one before.
     pub(super) fn went_back(&self) -> bool {
         self.times.back_ns > 0
     }
@@ -146,7 +146,7 @@ impl<'d> Line<'d> {
         Some(Line { task, time, what: LineEvent::of(places(rest)) })
     }
 
-    /// Whether only strace writes such a line.
+    /// Returns whether only strace writes such a line.
     pub(super) fn is_of_strace(&self) -> bool {
         self.what != LineEvent::Other
     }
