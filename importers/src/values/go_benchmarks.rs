@@ -47,7 +47,7 @@ const FACTS: [(&[u8], Word); 3] = [
 /// Units of Go's own measurements, which are never below 0. Values that a benchmark reports may be.
 const OWN_UNITS: [&[u8]; 4] = [b"ns/op", b"B/op", b"allocs/op", b"MB/s"];
 
-/// Whether a result, or the output of `go test` before it, is in the first lines.
+/// Returns whether a result, or the output of `go test` before it, is in the first lines.
 fn recognises(first_bytes: &[u8]) -> bool {
     let mut has_system = false;
     for line in Lines::new(without_mark(first_bytes)) {
@@ -204,7 +204,7 @@ struct ResultCollector<'t> {
     /// Number of results of each metric of the run.
     counts: HashMap<usize, u64>,
     facts: Vec<Word>,
-    /// How many benchmarks have no values, by what became of them; and the first.
+    /// Number of benchmarks without values, by their result, and the first of them.
     without: Vec<(&'static str, (u64, String))>,
 }
 

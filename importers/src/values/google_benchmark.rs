@@ -84,7 +84,7 @@ fn present<'de, D: Deserializer<'de>>(number: D) -> Result<Option<Number>, D::Er
 }
 
 impl Repetition {
-    /// Whether it is an aggregate of several repetitions, as far as that can be determined.
+    /// Returns whether it is an aggregate of several repetitions, as far as that can be determined.
     fn is_aggregate(&self, own_names: &OwnNames) -> bool {
         match self.run_type.as_deref() {
             Some(run_type) => run_type == "aggregate",
@@ -114,8 +114,8 @@ impl OwnNames {
         OwnNames(names)
     }
 
-    /// Whether the repetitions, or the other aggregates of the same benchmark, exist too: a benchmark can be named
-    /// `geo_mean`.
+    /// Returns whether the repetitions, or the other aggregates of the same benchmark, exist too: a benchmark can be
+    /// named `geo_mean`.
     fn is_aggregate(&self, name: &str) -> bool {
         let Some(own) = AGGREGATES.iter().find_map(|suffix| name.strip_suffix(suffix)) else { return false };
         self.has(own, "") || self.has(own, "_mean") && self.has(own, "_stddev")

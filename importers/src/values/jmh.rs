@@ -204,7 +204,7 @@ fn times(Number(count): Number) -> Option<u64> {
     (count >= 0.0 && count.fract() == 0.0).then_some(count as u64)
 }
 
-/// Whether a key is a percentile of the samples, like `p0.50`.
+/// Returns whether a key is a percentile of the samples, like `p0.50`.
 fn is_percentile(key: &str) -> bool {
     key.trim_start_matches('·').strip_prefix('p').is_some_and(|share| share.parse::<f64>().is_ok())
 }

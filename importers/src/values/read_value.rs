@@ -28,7 +28,7 @@ pub struct ReadValue {
     pub unit: Arc<str>,
     /// The direction in which values are better.
     pub better: Better,
-    /// Whether the same program under the same layout has the same value.
+    /// The same program under the same layout has the same value.
     pub exact: bool,
     /// The number of the run among those of its variant. Values of one run share a layout.
     pub run: u64,
@@ -36,7 +36,7 @@ pub struct ReadValue {
     pub iteration: Option<u64>,
     /// The seed of the layout.
     pub seed: Option<u64>,
-    /// Whether the run failed: then its values are not those of the program.
+    /// The run failed: then its values are not those of the program.
     pub failed: bool,
     /// The value, a finite number.
     pub value: f64,

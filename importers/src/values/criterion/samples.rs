@@ -32,7 +32,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     ..Importer::OF_VALUES
 };
 
-/// Whether a list of numbers begins in a list, as in samples of Criterion up to 0.3.
+/// Returns whether a list of numbers begins in a list, as in samples of Criterion up to 0.3.
 fn is_two_lists(first_bytes: &[u8]) -> bool {
     let inner = first_bytes.trim_ascii_start().strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
     let numbers = inner.and_then(|inner| inner.strip_prefix(b"[")).unwrap_or_default();

@@ -55,7 +55,7 @@ impl<'d> Head<'d> {
         self.keys.first().map_or(b"", |&(_, key)| key)
     }
 
-    /// Whether the object with the key `parent` has this key.
+    /// Returns whether the object with the key `parent` has this key.
     pub(crate) fn has(&self, parent: &str, key: &str) -> bool {
         self.keys.contains(&(parent.as_bytes(), key.as_bytes()))
     }

@@ -26,7 +26,7 @@ pub(crate) const PARAMETER: Word = Word::new("parameter ").before_names();
 pub(crate) const NAMES: [&str; 6] =
     [WALL.name, PEAK_RESIDENT.name, PEAK_HEAP.name, ALLOCATED.name, LIVE_AT_END.name, BLOCKS.name];
 
-/// Whether this is one of the counts above, which are the same in every run of the same program and layout.
+/// Returns whether this is one of the counts above, which are the same in every run of the same program and layout.
 pub(crate) fn is_exact(name: &str, unit: &str) -> bool {
     [PEAK_HEAP, ALLOCATED, LIVE_AT_END, BLOCKS].iter().any(|known| known.name == name && known.unit == unit)
 }

@@ -254,7 +254,7 @@ impl Values {
         }
     }
 
-    /// Whether there is no value.
+    /// Returns whether there is no value.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
