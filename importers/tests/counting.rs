@@ -167,7 +167,7 @@ fn assert_agree(dump: &[u8], what: &str) {
     std::fs::write(file.path(), dump).expect("written");
     let expected = imported(file.path());
     for threads in [1, 2] {
-        // What is no dump of a known format is counted no more than imported.
+        // A file of no known format is neither counted nor imported.
         let Some(found) = counted(file.path(), threads) else {
             assert!(barrow_importers::recognise(dump).is_none(), "{what}");
             continue;

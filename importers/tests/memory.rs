@@ -25,7 +25,7 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock()
 }
 
-/// How much more memory an import takes for each object that is more.
+/// Fails if an import takes much more memory for each further object.
 fn assert_little(dump: impl Fn(usize) -> String) {
     let _turn = turn();
     const FEW: usize = 60_000;

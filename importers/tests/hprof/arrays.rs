@@ -1,4 +1,4 @@
-//! What arrays of numbers and characters hold: dumps made at random, each array compared.
+//! Contents of arrays of numbers and characters: dumps made at random, each array compared.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +22,8 @@ const KINDS: [(u8, &str, usize); 8] = [
     (11, "long", 8),
 ];
 
-/// What a recording says of each array of a primitive type: its object, and `int[] 3 elements 1 2 3`, `char[] 2 text ab` or
-/// `int[] 3 every`.
+/// Each array of a primitive type in a recording: its object, and `int[] 3 elements 1 2 3`, `char[] 2 text ab` or `int[] 3
+/// every`.
 pub(crate) fn held_arrays(heap: &Heap) -> Vec<(u32, String)> {
     let tables = heap.recording().tables().expect("tables");
     let mut lines = Vec::new();

@@ -42,7 +42,7 @@ fn dumps_of_public_reports_are_read_as_they_were_meant() {
             Some(lost) => assert!(found.as_ref().is_some_and(|found| found.starts_with(lost)), "{name}: {found:?}"),
             None => assert_eq!(found, None, "{name}"),
         }
-        // What must be told apart is not counted alone.
+        // A dump with sub-records that must be told apart is not counted without an import.
         match counted(&path) {
             Some(counted) => {
                 let sum: u64 = counted.totals.iter().map(|of| of.objects).sum();
@@ -182,7 +182,7 @@ fn an_address_is_one_object() {
     }
 }
 
-/// What a damaged dump is made of: everything before the heap, and the sub-records with the names of what they hold.
+/// The parts of a damaged dump: everything before the heap, and the sub-records with the names of what they hold.
 fn pieces(id_bytes: usize) -> (Dump, Vec<Vec<u8>>) {
     let mut dump = named(id_bytes);
     dump.load_class(0x108, 2);

@@ -100,7 +100,7 @@ fn a_dump_of_jhsdb_has_as_many_unreachable_objects_as_one_of_jcmd() {
     }
 }
 
-/// Whether `jhsdb` made a dump; it is compared with one of `jcmd`.
+/// Returns whether `jhsdb` made a dump; it is compared with one of `jcmd`.
 fn agree(folder: &Path, collector: &str) -> bool {
     let (jvm, _) = start("Shapes", folder, &[collector]);
     let [whole, lean] = ["jcmd.hprof", "jhsdb.hprof"].map(|name| folder.join(name));
@@ -212,7 +212,7 @@ fn collections_hold_what_the_running_program_printed() {
 struct Cases {
     heap: Heap,
     cases: Vec<(String, ObjectId)>,
-    /// What the program printed of them.
+    /// The lines that the program printed about them.
     lines: Vec<String>,
 }
 
@@ -292,7 +292,7 @@ fn entries_are_those_that_the_running_program_printed() {
     assert!(found.is_empty());
 }
 
-/// What a field holds, as Java prints it.
+/// The value of a field, as Java prints it.
 fn said(heap: &Heap, held: Held) -> String {
     let tables = heap.recording().tables().expect("tables");
     let held = match held {

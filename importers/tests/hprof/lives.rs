@@ -69,7 +69,7 @@ impl Heap {
         }
         let table = self.make(ARRAY, 0, places);
         let sessions = self.make(ARRAY, 0, self.sessions.iter().copied().map(Some).collect());
-        // What nothing refers to any more is collected, and the rest moves together.
+        // Objects without references to them are collected, and the rest moves together.
         let alive: std::collections::BTreeSet<u64> =
             self.objects.iter().flat_map(|object| &object.references).flatten().copied().collect();
         self.objects.retain(|object| alive.contains(&object.number) || object.class == ARRAY);

@@ -1,4 +1,4 @@
-//! What a recording says after an import, in words.
+//! A recording after an import, in words.
 
 use barrow_analyzer::{
     Heap, IndexPlace, Label, Memory, ObjectId, Recording, Silent, SiteId, SnapshotId, type_totals, walk,
@@ -45,7 +45,7 @@ impl Recorded {
         Heap::new(recording, SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited()).expect("a heap")
     }
 
-    /// What no root reaches.
+    /// The objects that no root reaches.
     pub(crate) fn unreachable(self) -> Vec<u32> {
         let heap = self.into_heap();
         let set = heap.unreachable(&Silent).expect("a heap");

@@ -18,7 +18,7 @@ fn a_profile_as_text_is_named() {
         "a profile that the JVM's HPROF agent wrote as text; binary heap dumps can be imported: \
          `-agentlib:hprof=heap=dump,format=b`, or `jcmd PID GC.heap_dump FILE`"
     );
-    // What follows the zero byte is the size of identifiers.
+    // The size of identifiers follows the zero byte.
     assert!(recognise(b"JAVA PROFILE 1.0.1\0, created ").is_some());
 }
 

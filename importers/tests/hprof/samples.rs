@@ -23,7 +23,7 @@ fn sample(name: &str) -> PathBuf {
     Path::new(FOLDER).join(name)
 }
 
-/// What `jcmd PID GC.class_histogram` printed, with names as the language writes them.
+/// The output of `jcmd PID GC.class_histogram`, with names as the language writes them.
 pub(crate) fn histogram(text: &str) -> Histogram {
     let mut histogram = Histogram::new();
     for line in text.lines() {

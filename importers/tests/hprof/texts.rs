@@ -1,4 +1,4 @@
-//! What strings say: dumps made by hand and at random.
+//! Texts of strings: dumps made by hand and at random.
 
 use barrow_importers::{Contents, ImportOptions};
 use barrow_testdata::Random;
@@ -6,7 +6,7 @@ use barrow_testdata::Random;
 use crate::dump::{BYTE, CHAR, Class, Dump, INT, OBJECT};
 use crate::read::{Recorded, record, record_with};
 
-/// How a JVM stores strings.
+/// The layout of strings in a JVM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
     /// Up to JDK 6: part of a `char[]`.
@@ -125,7 +125,7 @@ pub(crate) fn texts(recorded: &Recorded) -> Vec<Option<String>> {
     strings.map(|(number, _)| recorded.name(number)).collect()
 }
 
-/// What a recording says of these units: half of a pair of surrogates as an escape.
+/// The text of these units in a recording: half of a pair of surrogates is an escape.
 pub(crate) fn expected(units: &[u16]) -> String {
     let character = |unit: Result<char, std::char::DecodeUtf16Error>| match unit {
         Ok(character) => character.to_string(),

@@ -1,4 +1,4 @@
-//! What fields hold: dumps made at random, each value compared.
+//! Values of fields: dumps made at random, each value compared.
 
 use barrow_analyzer::{FieldValue, Heap, Held, ObjectId};
 use barrow_importers::{Contents, ImportOptions};
@@ -45,7 +45,7 @@ fn random_value(random: &mut Random, kind: u8, id_bytes: usize, objects: u64) ->
     }
 }
 
-/// What a recording says of an object's fields. `first` is the number of the first object that is no class.
+/// The fields of an object in a recording. `first` is the number of the first object that is no class.
 fn fields_of(heap: &Heap, object: u32, first: u32) -> Fields {
     let tables = heap.recording().tables().expect("tables");
     let words = |held| match held {

@@ -13,7 +13,7 @@ fn a_cut_dump_gives_its_whole_lines() {
     for cut in 0..RUBY_31.len() {
         let kept = &RUBY_31[..cut];
         let whole_lines = kept.rfind('\n').map_or(0, |newline| newline + 1);
-        // What misses only its newline is whole.
+        // A line that lacks only its newline is whole.
         let is_whole = whole_lines == cut || RUBY_31.as_bytes()[cut] == b'\n';
         let kept_lines = if is_whole { kept } else { &kept[..whole_lines] };
         let objects =

@@ -23,7 +23,7 @@ pub(crate) const RUBY_31: &str = r##"{"type":"ROOT", "root":"vm", "references":[
 {"address":"0x81b8", "type":"NONE"}
 "##;
 
-/// What Ruby 3.2 to 3.4 have beyond that: slots of several sizes, and shapes.
+/// A dump with the additions of Ruby 3.2 to 3.4: slots of several sizes, and shapes.
 pub(crate) const RUBY_34: &str = r#"{"type":"ROOT", "root":"vm", "references":["0x30010"]}
 {"address":"0x9000", "type":"SHAPE", "id":0, "depth":1, "shape_type":"ROOT", "edges":9, "memsize":168}
 {"address":"0x9018", "type":"SHAPE", "id":3, "parent_id":65535, "depth":1, "shape_type":"T_OBJECT", "edges":8, "memsize":72}
@@ -37,7 +37,7 @@ pub(crate) const RUBY_34: &str = r#"{"type":"ROOT", "root":"vm", "references":["
 {"address":"0x301a0", "type":"IMEMO", "shape_id":0, "slot_size":40, "imemo_type":"ment", "called_id":"read", "receiver_class":"0x30010", "mid":"read", "memsize":88}
 "#;
 
-/// What the script for CPython writes: every field that is recorded.
+/// Output of the script for CPython, with every field that is recorded.
 pub(crate) const PYTHON: &str = r#"{"barrow":"python-heap", "version":1, "python":"3.11.2", "pid":77, "collected":true}
 {"type":"ROOT", "root":"modules", "references":["0x7f10", "0xdead"], "labels":["__main__", "lost"]}
 {"address":"0x7f10", "type":"object", "name":"__main__", "class":"0x100", "size":72, "references":["0x7f20"], "labels":["__dict__"]}

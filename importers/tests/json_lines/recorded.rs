@@ -1,4 +1,4 @@
-//! What a recording says after an import, in words.
+//! A recording after an import, in words.
 
 use barrow_analyzer::{
     Entry, EntryKey, FieldPath, FieldValue, Heap, Held, IndexPlace, KindRole, Label, Memory, ObjectDetails, ObjectId,
@@ -114,7 +114,7 @@ impl Recorded {
         format!("{line} [{}]", references.collect::<Vec<_>>().join(", "))
     }
 
-    /// What a field holds for each object that has it, by address, in words. Objects without such a field are left out.
+    /// The value of a field for each object that has it, by address, in words. Objects without such a field are left out.
     pub(crate) fn held(self, field: &str) -> BTreeMap<u64, String> {
         let addresses: Vec<Option<u64>> = {
             let ids: Vec<ObjectId> = (0..self.totals().objects as u32).map(ObjectId).collect();
@@ -198,7 +198,7 @@ impl Recorded {
     }
 }
 
-/// What a field holds, in words.
+/// The value of a field, in words.
 fn words(recording: &Recording, held: Held) -> Option<String> {
     Some(match held {
         Held::Missing | Held::Object(_) => return None,

@@ -44,7 +44,7 @@ fn classes_have_as_many_instances_as_each_object_finds() {
     for version in VERSIONS {
         let mut found: BTreeMap<String, u64> = BTreeMap::new();
         for ((kind, name), count) in recorded(version, 2).counts() {
-            // What each_object passes over; and classes, since it leaves out singleton classes.
+            // each_object passes over these kinds. Classes are left out since it omits singleton classes.
             if ["imemo", "iclass", "shape", "class"].contains(&kind.as_str()) || name == "(hidden)" {
                 continue;
             }
@@ -131,7 +131,7 @@ fn lines(version: &str) -> Vec<serde_json::Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// What Ruby leaves out of a line is in `docs/imports.md`.
+/// `docs/imports.md` lists the values that Ruby leaves out of a line.
 #[test]
 fn values_are_those_of_the_lines() {
     for version in VERSIONS {

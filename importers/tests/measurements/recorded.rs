@@ -1,4 +1,4 @@
-//! What a recording says of measurements after an import, in words.
+//! The measurements of a recording after an import, in words.
 
 use std::path::{Path, PathBuf};
 
@@ -79,7 +79,7 @@ impl Recorded {
         facts.into_iter().find(|(found, _)| found == key).map(|(_, value)| value)
     }
 
-    /// What was lost, as a sentence.
+    /// The losses, as a sentence.
     pub(crate) fn lost(&self) -> Option<String> {
         self.imported.lost.as_ref().map(ToString::to_string)
     }

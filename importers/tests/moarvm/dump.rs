@@ -23,7 +23,7 @@ pub(crate) struct Snapshot {
     pub(crate) tables: [usize; 3],
 }
 
-/// How builds of MoarVM differ in writing format 2.
+/// Differences between builds of MoarVM in writing format 2.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Build {
     pub(crate) tables: TablesAt,

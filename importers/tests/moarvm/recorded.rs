@@ -1,4 +1,4 @@
-//! What a recording says after an import, read back with the analyzer.
+//! A recording after an import, read back with the analyzer.
 
 use barrow_analyzer::{KindRole, Label, ObjectId, Recording, SnapshotId, Totals};
 use barrow_importers::{ImportError, ImportOptions, Imported, Silent, import_bytes};
