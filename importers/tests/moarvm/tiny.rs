@@ -28,7 +28,7 @@ fn described(
     }
 }
 
-/// What [`tiny`]'s first snapshot means.
+/// The objects of [`tiny`]'s first snapshot.
 fn first_snapshot() -> Vec<Described> {
     let (opaque, root) = (Some("P6opaque"), KindRole::Root);
     let title = [("$!title", 5), ("[300]", 6), ("[8589934592]", 4)];
@@ -162,7 +162,7 @@ fn strings_that_are_not_utf8_are_escaped() {
     }
 }
 
-/// What is wrong with the second snapshot of [`tiny`] after `change`, the same in every format.
+/// The losses of the second snapshot of [`tiny`] after `change`, the same in every format.
 fn loss_after(change: impl Fn(&mut Snapshot)) -> Vec<Loss> {
     let mut dump = tiny();
     change(&mut dump.snapshots[1]);

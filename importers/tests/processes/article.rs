@@ -55,7 +55,7 @@ const REAL: [(&str, &str); 12] = [
     ("TOTAL", "2.62E+04"),
 ];
 
-/// What is known of a process.
+/// The facts about a process.
 #[derive(Default)]
 struct Process {
     parent: Option<ProcessId>,
@@ -86,7 +86,7 @@ fn the_tables_of_the_article_are_those_of_the_import() {
         let rows: Vec<(&str, u64)> =
             processes.iter().map(|process| (process.class.as_str(), inclusive(process))).collect();
         assert_eq!(table(&rows), expected);
-        // What all used themselves adds up to what those say that began alone.
+        // The exclusive times of all processes add up to the inclusive times of those without a parent.
         let exclusive_ns: u64 = processes.iter().map(|process| process.exclusive_ns[at]).sum();
         let roots = processes.iter().filter(|process| process.parent.is_none());
         assert_eq!(exclusive_ns, roots.map(inclusive).sum::<u64>());

@@ -1,4 +1,4 @@
-//! What becomes of Bazel's profiles.
+//! Imports of Bazel's profiles.
 
 use crate::logs::BAZEL;
 use crate::recorded::record;

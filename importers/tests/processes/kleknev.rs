@@ -1,4 +1,4 @@
-//! What becomes of Kleknev's logs.
+//! Imports of Kleknev's logs.
 
 use barrow_importers::{ClockOffsets, ImportOptions};
 
@@ -70,10 +70,10 @@ fn children_that_nobody_waited_for_do_not_make_times_negative() {
     ];
     let recorded = record(&log.concat()).expect("a log");
     let text = recorded.text();
-    // What is left of 20 ms without 50 ms is no number: some of the 50 are not in the 20.
+    // 20 ms without 50 ms is unknown: some of the 50 are not in the 20.
     assert!(text.contains("4us end 0 status 0\n"), "{text}");
     assert!(text.contains("attributes 0: user_ns including children=20000 "), "{text}");
-    // What it used itself was announced before it was known that there is a child.
+    // Its own use was announced before it was known that there is a child.
     assert!(text.contains("attributes 1: user_ns including children=50000 "), "{text}");
     assert!(
         recorded.imported.notes[0].ends_with("did not wait for all of them: 1; what they used themselves is not known")

@@ -1,4 +1,4 @@
-//! What becomes of ninja's logs.
+//! Imports of ninja's logs.
 
 use crate::logs::NINJA;
 use crate::recorded::record;

@@ -1,4 +1,4 @@
-//! What a recording says of processes after an import, in words.
+//! The processes of a recording after an import, in words.
 
 use barrow_analyzer::{ProcessRow, Program, Recording, StringId, Usage};
 use barrow_importers::{ImportError, ImportOptions, Imported, Silent, import, import_bytes};
@@ -68,7 +68,7 @@ impl Recorded {
         facts.into_iter().find(|(found, _)| found == key).map(|(_, value)| value)
     }
 
-    /// What was lost, as a sentence.
+    /// The losses, as a sentence.
     pub(crate) fn lost(&self) -> Option<String> {
         self.imported.lost.as_ref().map(ToString::to_string)
     }

@@ -22,7 +22,7 @@ fn programs(recorded: &Recorded) -> Vec<String> {
     lines.filter_map(|line| line.split_once(": ")).map(|(_, arguments)| arguments.to_owned()).collect()
 }
 
-/// How many processes ended with each status or signal.
+/// Number of processes that ended with a status or signal.
 fn ended(recorded: &Recorded, with: &str) -> usize {
     recorded.text().lines().filter(|line| format!("{line} ").contains(&format!(" {with} "))).count()
 }

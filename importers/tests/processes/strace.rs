@@ -1,4 +1,4 @@
-//! What becomes of strace's logs.
+//! Imports of strace's logs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -19,7 +19,7 @@ fn strings(recorded: &Recorded) -> HashSet<String> {
     (0..tables.string_count() as u32).map(|id| tables.string(StringId(id)).to_owned()).collect()
 }
 
-/// What remains of an object without contents.
+/// The same object without contents.
 fn without_contents(mut object: Described) -> Described {
     match &*object.kind {
         kind if TEXTS.contains(&kind) => object.own_name = None,

@@ -1,4 +1,4 @@
-//! What a recording says after an import, read back with the analyzer.
+//! A recording after an import, read back with the analyzer.
 
 use barrow_analyzer::{
     FieldPath, Heap, Held, IndexPlace, KindRole, Label, Memory, ObjectId, ObjectSet, Recording, SiteId, SnapshotId,
@@ -86,7 +86,7 @@ impl Recorded {
             .expect("a heap")
     }
 
-    /// What a field holds for each object.
+    /// The value of a field for each object.
     pub(crate) fn held(&self, field: &str) -> Vec<Held> {
         let (heap, count) = (self.heap(), self.totals().objects);
         let all = ObjectSet::from_sorted(SnapshotId(0), count, (0..count as u32).map(ObjectId));

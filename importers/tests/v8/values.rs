@@ -1,4 +1,4 @@
-//! What objects hold besides references: texts of concatenated strings, numbers, times of allocation.
+//! Contents of objects besides references: texts of concatenated strings, numbers, times of allocation.
 
 use crate::dump::{Dump, VERSIONS, Version};
 use crate::recorded::{Recorded, record, record_contents, record_file};
@@ -11,7 +11,7 @@ use std::process::Command;
 /// V8 writes at most so many characters of a string.
 const WHOLE_CHARACTERS: usize = 1024;
 
-/// How long texts of random dumps may be, in bytes.
+/// The longest text of a random dump, in bytes.
 const LIMIT: usize = 6000;
 
 /// A string of a random dump.
@@ -22,11 +22,11 @@ enum Text {
     Sliced,
 }
 
-/// What the string in a row says, by the definition: what its first part says, then its second; `None` if it is
+/// The text of the string in a row, by the definition: that of its first part, then that of its second; `None` if it is
 /// unknown. One that is longer than `limit` bytes ends there, and one with a part of which V8 may have written only the
 /// beginning ends after that.
 fn naive(texts: &[Text], row: u64, limit: usize) -> Option<String> {
-    /// Whether the text goes on here.
+    /// Returns whether the text goes on here.
     fn add(texts: &[Text], row: u64, limit: usize, text: &mut String) -> Option<bool> {
         match &texts[row as usize] {
             Text::Flat(flat) => {
