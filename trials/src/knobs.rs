@@ -16,7 +16,7 @@ pub struct KnobColumn {
     pub name: Arc<str>,
     /// Its values in the order of the groups.
     pub values: KnobValues,
-    /// Whether the groups are those of [`Series::sample_by_run`], because all values of a run have the same knob value;
+    /// The groups are those of [`Series::sample_by_run`], because all values of a run have the same knob value;
     /// otherwise they are those of [`Series::sample`]. Values of a run are not independent evidence about a knob of the
     /// run.
     pub is_of_run: bool,

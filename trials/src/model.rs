@@ -32,7 +32,7 @@ pub struct Metric {
     pub unit: String,
     /// The direction of better values.
     pub better: Better,
-    /// Whether the same program under the same layout has the same value.
+    /// The same program under the same layout has the same value.
     pub is_exact: bool,
 }
 
@@ -58,7 +58,7 @@ pub struct Run {
     pub time_ns: i64,
     /// The seed of its layout.
     pub seed: Option<u64>,
-    /// Whether it prepared the measurement: its values do not count.
+    /// It prepared the measurement: its values do not count.
     pub is_warmup: bool,
     /// The layout of the run, then those of its iterations, in the order in which they were recorded.
     pub knobs: Vec<Knob>,
@@ -86,22 +86,22 @@ pub struct RunEnd {
     pub exit_status: Option<u64>,
     /// The signal that ended it.
     pub signal: Option<u64>,
-    /// Whether it counts as failed: its values are not those of the program.
+    /// It counts as failed: its values are not those of the program.
     pub failed: bool,
-    /// Whether it was killed because it ran longer than permitted.
+    /// It was killed because it ran longer than permitted.
     pub timed_out: bool,
     /// The end of the output of a failed run.
     pub output: Option<String>,
 }
 
 impl Run {
-    /// Whether its values count.
+    /// Returns whether its values count.
     #[must_use]
     pub fn counts(&self) -> bool {
         !self.is_warmup && !self.has_failed()
     }
 
-    /// Whether it failed.
+    /// Returns whether it failed.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.end.as_ref().is_some_and(|end| end.failed)

@@ -72,7 +72,7 @@ impl<'t> Series<'t> {
         self.places.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
@@ -84,7 +84,7 @@ impl<'t> Series<'t> {
         self.groups(false).first.len()
     }
 
-    /// Whether every value has a layout of its own, so that the values of a run are independent with respect to
+    /// Returns whether every value has a layout of its own, so that the values of a run are independent with respect to
     /// layouts.
     #[must_use]
     pub fn has_layout_per_value(&self) -> bool {

@@ -34,7 +34,7 @@ impl Values {
         self.values.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()

@@ -50,7 +50,7 @@ impl Guard {
         format!("http://127.0.0.1:{}/?token={}{hash}{fragment}", self.port, self.token)
     }
 
-    /// Whether this is the token.
+    /// Returns whether this is the token.
     pub(crate) fn is_token(&self, text: &str) -> bool {
         // The comparison takes the same time wherever the first difference is.
         let differences = text.bytes().zip(self.token.bytes()).fold(0, |found, (one, other)| found | (one ^ other));
@@ -92,12 +92,12 @@ impl Guard {
     }
 }
 
-/// Whether a host is one of these, in any case.
+/// Returns whether a host is one of these, in any case.
 fn is_any_of(hosts: &[String], host: &str) -> bool {
     hosts.iter().any(|known| known.eq_ignore_ascii_case(host))
 }
 
-/// Whether all values of a header are right.
+/// Returns whether all values of a header are right.
 fn all_are(headers: &HeaderMap, name: &HeaderName, is_right: impl Fn(&str) -> bool) -> bool {
     headers.get_all(name).iter().all(|value| value.to_str().is_ok_and(&is_right))
 }

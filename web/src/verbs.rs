@@ -30,12 +30,13 @@ fn verb(command: &Command) -> Value {
     })
 }
 
-/// Whether a command asks a recording, or nothing, like `help`; and not a prompt or a terminal.
+/// Returns whether a command asks a recording, or nothing, like `help`; and not a prompt or a terminal.
 pub(crate) fn is_about_recordings(command: &Command) -> bool {
     matches!(command.subject, Subject::Recording | Subject::Nothing)
 }
 
-/// Whether a command only reads the open recording. Those that can also read other files are asked without them.
+/// Returns whether a command only reads the open recording. Those that can also read other files are asked without
+/// them.
 fn is_for_page(command: &Command) -> bool {
     let touches = command.touches.except(Touches::READS_FILES);
     is_about_recordings(command) && touches.except(ALLOWED) == Touches::NOTHING

@@ -1,4 +1,4 @@
-//! Who gets an answer at all: Host, token, other sites, methods, headers.
+//! Requests that are answered at all: Host, token, other sites, methods, headers.
 
 mod browser;
 

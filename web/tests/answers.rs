@@ -66,7 +66,7 @@ fn session(file: &str) -> Session {
     session
 }
 
-/// What `--format json` prints for lines, of which the last is the question; `None` if one has no answer.
+/// The output of `--format json` for lines, of which the last is the question; `None` if one has no answer.
 fn printed(session: &mut Session, lines: &[&str]) -> Option<Value> {
     let mut text = Vec::new();
     for line in lines {
@@ -120,7 +120,7 @@ fn plain(value: &Value) -> Value {
     }
 }
 
-/// Whether two values of JSON are the same; 1 and 1.0 are.
+/// Returns whether two values of JSON are the same; 1 and 1.0 are.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Array(one), Value::Array(other)) => {
@@ -226,7 +226,7 @@ fn windows_are_parts_of_the_whole() {
     let far = page.answer("find", &format!("from={}&n=3", u64::MAX));
     assert!(rows(&far).is_empty(), "{far}");
     assert_eq!(rows(&page.answer("find", "from=0&n=999999")).len(), 1000);
-    // How many rows an answer leaves out is not known, so it is not said.
+    // The number of rows that an answer leaves out is unknown, so it is not given.
     let first = page.answer("top", "");
     assert!(rows(&first).len() < count && first["rows_total"].is_null(), "{}", first["rows_total"]);
 }

@@ -148,7 +148,7 @@ fn is_late(read: std::io::Result<usize>) -> bool {
     read.is_err_and(|error| matches!(error.kind(), WouldBlock | TimedOut))
 }
 
-/// What the server sends until it closes the connection; `None` if it does not.
+/// The bytes that the server sends until it closes the connection; `None` if it does not.
 fn exchange(port: u16, sent: &[u8]) -> Option<Vec<u8>> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();

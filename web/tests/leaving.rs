@@ -1,4 +1,4 @@
-//! What takes long: progress, waiting, and the end of the work when the browser leaves. One test: it measures the
+//! Long questions: progress, waiting, and the end of the work when the browser leaves. One test: it measures the
 //! processor time of this process.
 
 #![cfg(target_os = "linux")]

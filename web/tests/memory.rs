@@ -1,4 +1,4 @@
-//! What a request may cost. One test: it measures the memory of this process.
+//! The cost of a request. One test: it measures the memory of this process.
 
 #![cfg(target_os = "linux")]
 

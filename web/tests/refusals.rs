@@ -1,4 +1,4 @@
-//! What a page may not ask, and what it is told.
+//! Questions that a page may not ask, and the answers to them.
 
 mod browser;
 

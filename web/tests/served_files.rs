@@ -1,4 +1,4 @@
-//! What is served of files and folders: names, links, dumps, files that grow, are replaced or cut.
+//! Served files and folders: names, links, dumps, files that grow, are replaced or cut.
 
 mod browser;
 
@@ -186,7 +186,7 @@ fn a_growing_file_is_followed() {
     assert!(text.contains("event: files\ndata: {"), "{text}");
 }
 
-/// What is sent until it holds `end`.
+/// The bytes that are sent, up to `end`.
 fn events_until(mut events: std::net::TcpStream, end: &str) -> String {
     let (mut text, mut piece) = (String::new(), [0; 4096]);
     while !text.contains(end) {

@@ -40,7 +40,7 @@ struct State {
     /// The length and the modification time of a dump when it was opened.
     stamp: Option<(u64, SystemTime)>,
     is_importing: bool,
-    /// Whether another file has replaced the one that was opened.
+    /// Another file has replaced the one that was opened.
     is_replaced: bool,
     is_growing: bool,
     problem: Option<String>,
@@ -326,7 +326,7 @@ fn stamp_of(path: &Path) -> Option<(u64, SystemTime)> {
     Some((file.len(), file.modified().ok()?))
 }
 
-/// Whether a file has not changed for a while.
+/// Returns whether a file has not changed for a while.
 fn is_still(path: &Path) -> bool {
     let changed = std::fs::metadata(path).and_then(|file: Metadata| file.modified());
     changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|since| since > STILL))

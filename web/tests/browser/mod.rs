@@ -103,7 +103,7 @@ impl Page {
         last["answer"].take()
     }
 
-    /// What is told of the files.
+    /// The list of files, as the server gives it.
     pub(crate) fn files(&self) -> Vec<Value> {
         self.get("/api/files").json()["files"].as_array().expect("files").clone()
     }
