@@ -149,6 +149,11 @@ impl Answer {
         self
     }
 
+    /// Adds a note if it is true.
+    pub fn note_if(self, is_true: bool, note: impl Into<String>) -> Self {
+        if is_true { self.note(note) } else { self }
+    }
+
     /// Adds notes that belong together, a line each.
     pub fn lines(mut self, lines: impl IntoIterator<Item = String>) -> Self {
         self.notes.extend(lines);

@@ -244,6 +244,16 @@ impl Command {
         })
     }
 
+    /// The words of a question, at most `N`; words that are missing are `None`.
+    ///
+    /// # Errors
+    /// A usage error for a further word.
+    pub(crate) fn words<const N: usize>(&self, arguments: &Arguments) -> Result<[Option<String>; N], QueryError> {
+        let mut words = arguments.words().into_iter();
+        let known = std::array::from_fn(|_| words.next());
+        words.next().map_or(Ok(known), |word| Err(self.refuses(&word)))
+    }
+
     /// "does not take …", with what it does take.
     #[must_use]
     pub fn refuses(&self, word: &str) -> QueryError {

@@ -23,21 +23,16 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         .table(parts);
     let absent = audit.classes.iter().filter(|class| class.state == State::Absent).map(|class| class.title);
     let absent: Vec<&str> = absent.collect();
-    if !absent.is_empty() {
-        answer = answer.note(format!("absent: {}", absent.join(", ")));
-    }
+    answer = answer.note_if(!absent.is_empty(), format!("absent: {}", absent.join(", ")));
     let redacted: Vec<String> = audit.redacted.iter().map(|(key, value)| format!("{key}: {value}")).collect();
     answer = answer.note(match redacted.len() {
         0 => "the recording does not say that it was redacted".to_owned(),
         _ => format!("the recording says: {}", redacted.join("; ")),
     });
     let unknown: u64 = audit.parts.iter().filter(|part| !part.is_known).map(|part| part.bytes).sum();
-    if unknown > 0 {
-        let bytes = units::size(unknown);
-        answer =
-            answer.note(format!("{bytes} are not known to this version or of no snapshot: `redact` leaves them out"));
-    }
-    Ok(answer.exact().into())
+    let bytes = units::size(unknown);
+    let note = format!("{bytes} are not known to this version or of no snapshot: `redact` leaves them out");
+    Ok(answer.note_if(unknown > 0, note).exact().into())
 }
 
 fn classes<'c>(classes: impl Iterator<Item = &'c ClassRow>, audience: Audience) -> Table {

@@ -48,18 +48,14 @@ pub fn expressions() -> String {
 }
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
-    match &ask.arguments.words()[..] {
+    let [word] = COMMAND.words(&ask.arguments)?;
+    let text = match word.as_deref() {
         // Of a recording that is not known everything can be asked.
-        [] => {
-            let held = ask.recording().map(|recording| Content::of(&recording)).unwrap_or_default();
-            Ok(Reply::aside(Answer::text(overview_of(&held))))
-        }
-        [word] if word.len() > 3 && "expressions".starts_with(word.as_str()) => {
-            Ok(Reply::aside(Answer::text(expressions())))
-        }
-        [word] => Ok(Reply::aside(Answer::text(page(named(word)?)))),
-        [_, word, ..] => Err(COMMAND.refuses(word)),
-    }
+        None => overview_of(&ask.recording().map(|recording| Content::of(&recording)).unwrap_or_default()),
+        Some(word) if word.len() > 3 && "expressions".starts_with(word) => expressions(),
+        Some(word) => page(named(word)?),
+    };
+    Ok(Reply::aside(Answer::text(text)))
 }
 
 /// Returns whether a recording with these contents answers a command.

@@ -12,11 +12,8 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let lines = &ask.history;
-    let shown = match &ask.arguments.words()[..] {
-        [] => lines.len(),
-        [word] => word.parse().map_err(|_| COMMAND.refuses(word))?,
-        [_, word, ..] => return Err(COMMAND.refuses(word)),
-    };
+    let [word] = COMMAND.words(&ask.arguments)?;
+    let shown = word.map_or(Ok(lines.len()), |word| word.parse().map_err(|_| COMMAND.refuses(&word)))?;
     let first = lines.len().saturating_sub(shown);
     let table = table!("rows", lines.iter().enumerate().skip(first), |(at, line)| {
         Column::number("number").called("#") => at + 1,

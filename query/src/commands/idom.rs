@@ -13,11 +13,10 @@ pub(super) const COMMAND: Command = Command {
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
-    let (snapshot, object) = match &ask.arguments.words()[..] {
-        [] => return Err(QueryError::usage("of which object? `idom @123`, or `idom %3` for row 3 of the last table")),
-        [name] => ask.object(name)?,
-        [_, word, ..] => return Err(COMMAND.refuses(word)),
-    };
+    let [name] = COMMAND.words(&ask.arguments)?;
+    let (snapshot, object) = ask.object(&name.ok_or_else(|| {
+        QueryError::usage("of which object? `idom @123`, or `idom %3` for row 3 of the last table")
+    })?)?;
     let heap = ask.heap(snapshot)?;
     let meter = ask.meter();
     let asked = heap.ask_dominators(&meter, |dominators| {
@@ -51,13 +50,11 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         Column::text("kind") => type_id.map(|type_id| tables.kind_name(tables.type_kind(type_id))),
         Column::bytes("retained_bytes") => bytes,
     });
-    let mut answer = Answer::default()
+    let answer = Answer::default()
         .of_snapshot(snapshot.0)
         .fact(Column::object("object"), object.0)
         .table(table)
-        .with_exactness(is_exact);
-    if !is_reachable {
-        answer = answer.note("no root reaches it: nothing keeps it alive");
-    }
+        .with_exactness(is_exact)
+        .note_if(!is_reachable, "no root reaches it: nothing keeps it alive");
     Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed))
 }

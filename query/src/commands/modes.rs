@@ -15,14 +15,9 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let trials = ask.trials()?;
-    let words = ask.arguments.words();
-    let (metric, variant) = match &words[..] {
-        [] => return Err(QueryError::usage("which metric? `trials` lists them: `modes wall`")),
-        [metric] => (metric, None),
-        [metric, variant] => (metric, Some(variant.as_str())),
-        [_, _, other, ..] => return Err(COMMAND.refuses(other)),
-    };
-    let named = Named::of(&trials, metric, variant)?;
+    let [metric, variant] = COMMAND.words(&ask.arguments)?;
+    let metric = metric.ok_or_else(|| QueryError::usage("which metric? `trials` lists them: `modes wall`"))?;
+    let named = Named::of(&trials, &metric, variant.as_deref())?;
     ask.context.require(named.series.len(), STATISTICS_BYTES)?;
     let found = Modes::of(&named.series.sample());
     let order = dependence(&[&named.series.sample_by_run()]);

@@ -81,8 +81,8 @@ fn list(state: &State) -> Answer {
         ..has_processes.then(|| Column::count("images").called("programs")) => has_processes.then_some(images),
     });
     let is_empty = table.rows.is_empty();
-    let answer = Answer::default().table(table).exact();
-    if is_empty { answer.note(format!("no set has a name; `{}` gives one", COMMAND.example)) } else { answer }
+    let note = format!("no set has a name; `{}` gives one", COMMAND.example);
+    Answer::default().table(table).exact().note_if(is_empty, note)
 }
 
 #[cfg(test)]

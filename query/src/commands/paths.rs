@@ -48,14 +48,12 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         Column::object("example") => node.example.0,
         Column::text("title").for_machines() => title,
     });
-    let mut answer = Answer::default()
+    let answer = Answer::default()
         .of_snapshot(snapshot.0)
         .fact(Column::count("objects"), counted.objects)
         .fact(Column::count("unreachable"), merged.unreachable)
-        .table(table);
-    if counted.objects == 0 {
-        answer = answer.note("no object matches");
-    }
+        .table(table)
+        .note_if(counted.objects == 0, "no object matches");
     let answer = found::with_exactness(answer, ask, snapshot, &expression)?;
     Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed).with_last(set))
 }

@@ -14,15 +14,9 @@ pub(super) const COMMAND: Command = Command {
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
-    let words = ask.arguments.words();
-    let site = match &words[..] {
-        [] => return Err(QueryError::usage("which site? `sites` lists them with their numbers")),
-        [word] => match word.parse::<u32>() {
-            Ok(number) if number > 0 => SiteId(number),
-            _ => return Err(COMMAND.refuses(word)),
-        },
-        [_, word, ..] => return Err(COMMAND.refuses(word)),
-    };
+    let [word] = COMMAND.words(&ask.arguments)?;
+    let word = word.ok_or_else(|| QueryError::usage("which site? `sites` lists them with their numbers"))?;
+    let site = word.parse().ok().filter(|&number| number > 0).map(SiteId).ok_or_else(|| COMMAND.refuses(&word))?;
     let heap = ask.heap(ask.snapshot()?)?;
     let meter = ask.meter();
     let site = heap.recording().site_place(site)?;

@@ -16,11 +16,8 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let recording = ask.recording()?;
-    let named = match &ask.arguments.words()[..] {
-        [] => None,
-        [word] => Some(word.parse::<SnapshotName>().map_err(QueryError::usage)?),
-        [_, word, ..] => return Err(COMMAND.refuses(word)),
-    };
+    let [word] = COMMAND.words(&ask.arguments)?;
+    let named = word.map(|word| word.parse::<SnapshotName>()).transpose().map_err(QueryError::usage)?;
     let info = recording.snapshot(selection::one(named.unwrap_or(ask.selected), &ask.snapshots()?)?)?;
     let answer = Answer::default()
         .of_snapshot(info.id.0)

@@ -17,12 +17,9 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     lifelines::refuse_without(ask)?;
-    let words = ask.arguments.words();
-    let least: usize = match &words[..] {
-        [word] => word.parse().map_err(|_| COMMAND.refuses(word))?,
-        [] => return Err(QueryError::usage("how many snapshots? `survived 2`")),
-        [_, word, ..] => return Err(COMMAND.refuses(word)),
-    };
+    let [word] = COMMAND.words(&ask.arguments)?;
+    let word = word.ok_or_else(|| QueryError::usage("how many snapshots? `survived 2`"))?;
+    let least: usize = word.parse().map_err(|_| COMMAND.refuses(&word))?;
     let snapshot = ask.snapshot()?;
     let recording = ask.recording()?;
     let mut lives = Lives::with(&recording, snapshot, ask.context.series_options())?;

@@ -31,11 +31,11 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 pub(super) fn add_runs(answer: Answer, trials: &Trials) -> Answer {
     let failed = failed_runs(trials);
     let warmups = trials.runs().iter().filter(|run| run.is_warmup).count();
-    let answer = answer
+    answer
         .fact(Column::count("failed_runs").for_machines(), failed)
         .fact(Column::count("warmup_runs").for_machines(), warmups)
-        .lines(failed_note(trials));
-    if trials.runs().is_empty() { answer.note("no run was recorded") } else { answer }
+        .lines(failed_note(trials))
+        .note_if(trials.runs().is_empty(), "no run was recorded")
 }
 
 fn failed_runs(trials: &Trials) -> usize {

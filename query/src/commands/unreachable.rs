@@ -34,11 +34,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         drop(meter);
         return Ok(more::first_page(ask, answer, ask.page_rows()).with_last(Arc::new(set)));
     }
-    let mut answer = count::with_totals(Answer::default(), snapshot, sum_of(&types));
-    if let Some(remembered) = remembered {
-        answer = answer.note(remembered_note(remembered));
-    }
-    Ok(if set.is_empty() { answer.note("the roots reach every object") } else { answer }.into())
+    let answer = count::with_totals(Answer::default(), snapshot, sum_of(&types));
+    let answer = answer.lines(remembered.map(remembered_note));
+    Ok(answer.note_if(set.is_empty(), "the roots reach every object").into())
 }
 
 /// The unreachable objects that the remembered set keeps alive; `None` if there are none.
