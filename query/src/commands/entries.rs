@@ -65,19 +65,15 @@ impl Listing {
         } else if total > 0 && page.is_empty() {
             answer = answer.note(format!("its entries have the numbers 0 to {}", total - 1));
         }
-        if !self.found.are_known {
-            answer = answer.note("there may be more: the recording does not tell everything");
-        }
+        answer = answer.note_if(!self.found.are_known, "there may be more: the recording does not tell everything");
         if self.found.has_more {
             answer = answer.cut(format!("only the first {} entries are told", units::grouped(total)));
         }
         answer = with_nulls(answer, &self.found);
-        answer = inrefs::told(ask, answer, self.wanted, total, COMMAND.name, self.object);
         let snapshot = self.heap.snapshot();
         let listed = objects.into_iter().map(|object| (snapshot, object.unwrap_or(self.object))).collect();
-        let reply = Reply::from(answer).listing_page(ask, listed).skipping(ask.view.skip.is_some());
-        let has_more = self.wanted.left(total) > 0;
-        Ok(if has_more { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
+        let about = (self.wanted, total, COMMAND.name, self.object);
+        Ok(inrefs::page(ask, answer, listed, about, move |ask| self.clone().answer(ask)))
     }
 
     /// A row for each entry, and the objects in the rows, if they are objects.

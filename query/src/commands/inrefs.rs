@@ -37,7 +37,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let types = heap.incoming_by_type(object, &ask.meter())?;
     let is_empty = types.is_empty();
     let (answer, listed) = references::by_type(&heap, object, types)?;
-    let answer = if is_empty { answer.note("nothing refers to it") } else { answer };
+    let answer = answer.note_if(is_empty, "nothing refers to it");
     Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed))
 }
 
@@ -70,28 +70,27 @@ impl Incoming {
         } else if most == 0 {
             answer = answer.note(format!("the references to it have the numbers 0 to {}", total - 1));
         }
-        let answer = told(ask, answer, self.wanted, total, COMMAND.name, self.object);
-        let reply = Reply::from(answer).listing_page(ask, listed).skipping(ask.view.skip.is_some());
-        let has_more = self.wanted.left(total) > 0;
-        Ok(if has_more { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
+        let about = (self.wanted, total, COMMAND.name, self.object);
+        Ok(page(ask, answer, listed, about, move |ask| self.clone().answer(ask)))
     }
 }
 
-/// Adds the number of references or entries that follow, of `total`, and how to get them.
-pub(super) fn told(
+/// A page of the references or entries of an object, of `total`, with the number of those that follow, and how to get
+/// them. `next` makes the next page.
+pub(super) fn page(
     ask: &Ask,
     mut answer: Answer,
-    wanted: Wanted,
-    total: u64,
-    verb: &'static str,
-    object: ObjectId,
-) -> Answer {
+    listed: Listed,
+    (wanted, total, verb, object): (Wanted, u64, &'static str, ObjectId),
+    next: impl Fn(&Ask) -> Result<Reply, QueryError> + Send + Sync + 'static,
+) -> Reply {
     let left = wanted.left(total);
     answer.all_rows = Some(wanted.all(total));
     answer.goes_on = left > 0 && ask.view.is_whole;
-    if left == 0 || ask.view.is_whole {
-        return answer;
+    if left > 0 && !ask.view.is_whole {
+        let note = references::rest_note(ask, verb, object, wanted.from, left);
+        answer = answer.cut(note).fact(Column::count("more_rows").for_machines(), left);
     }
-    let note = references::rest_note(ask, verb, object, wanted.from, left);
-    answer.cut(note).fact(Column::count("more_rows").for_machines(), left)
+    let reply = Reply::from(answer).listing_page(ask, listed).skipping(ask.view.skip.is_some());
+    if left > 0 { reply.with_more(next) } else { reply }
 }

@@ -2,30 +2,21 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::ops::Range;
 
-use barrow_analyzer::{Dominators, Heap, ObjectId, SnapshotId, StringId, objects};
+use barrow_analyzer::{Dominators, Heap, ObjectId, StringId, objects};
 
 use crate::language::names::{self, Match};
 use crate::tables::label;
 
+use super::more::OnDemand;
+use super::prelude::*;
 use super::unreachable::{only_remembered, remembered_note};
-use super::{more, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[CATEGORY]",
     ..Command::new("roots", include_str!("../../verbs/roots.md"), Group::Alive, run)
 };
-
-/// Roots of a category, of which the first are shown.
-#[derive(Clone)]
-struct Roots {
-    snapshot: SnapshotId,
-    category: StringId,
-    is_exact: bool,
-    roots: Arc<[Root]>,
-    shown: usize,
-}
 
 /// A root, with what its object retains.
 struct Root {
@@ -51,7 +42,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
             })
             .collect();
         roots.sort_by_key(|root| (Reverse(root.retained_bytes), root.object, root.label));
-        Roots { snapshot, category, is_exact: dominators.is_exact(), roots: roots.into(), shown: 0 }.answer(ask)
+        in_category(ask, &heap, category, roots, dominators.is_exact())
     })
 }
 
@@ -95,12 +86,8 @@ fn by_category(ask: &Ask, heap: &Heap, dominators: &Dominators) -> Result<Reply,
         .fact(Column::count("roots"), roots.rows().len())
         .fact(Column::bytes("reachable_bytes"), dominators.reachable_bytes())
         .table(table);
-    if !groups.rows.is_empty() {
-        answer = answer.table(groups);
-    }
-    if let Some(held) = only_remembered(heap, &ask.meter())? {
-        answer = answer.note(remembered_note(held));
-    }
+    answer.tables.extend((!groups.rows.is_empty()).then_some(groups));
+    answer = answer.lines(only_remembered(heap, &ask.meter())?.map(remembered_note));
     Ok(Reply::from(with_exactness(answer, dominators.is_exact())).listing(listed))
 }
 
@@ -121,16 +108,24 @@ fn groups(ask: &Ask, heap: &Heap, dominators: &Dominators) -> Result<(Table, Lis
     Ok((table, found.iter().map(|object| (heap.snapshot(), object.id)).collect()))
 }
 
-impl Roots {
-    /// The next page.
-    fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
-        let recording = ask.recording()?;
-        let end = self.shown.saturating_add(ask.piece_rows()).min(self.roots.len());
-        let page = &self.roots[self.shown..end];
+/// A row for each root of a category.
+fn in_category(
+    ask: &Ask,
+    heap: &Heap,
+    category: StringId,
+    roots: Vec<Root>,
+    is_exact: bool,
+) -> Result<Reply, QueryError> {
+    let (snapshot, count) = (heap.snapshot(), roots.len());
+    let answer = Answer::default()
+        .of_snapshot(snapshot.0)
+        .fact(Column::text("category"), heap.recording().tables()?.string(category))
+        .fact(Column::count("roots"), count);
+    let make = move |ask: &Ask, range: Range<usize>| {
+        let (recording, first, page) = (ask.recording()?, ask.listed_before() + 1, &roots[range]);
         let ids: Vec<ObjectId> = page.iter().map(|root| root.object).collect();
-        let details = objects(&recording, self.snapshot, &ids)?;
+        let details = objects(&recording, snapshot, &ids)?;
         let tables = recording.tables()?;
-        let first = ask.listed_before() + 1;
         let table = table!("rows", page.iter().zip(&details).enumerate(), |(at, (root, object))| {
             ask.context.check()?;
             Column::row_number() => ask.row_number(first + at),
@@ -141,23 +136,9 @@ impl Roots {
             Column::text("kind").secondary() => tables.kind_name(tables.type_kind(object.type_id)),
             Column::bytes("retained_bytes") => root.retained_bytes,
         });
-        let mut answer = Answer::default()
-            .of_snapshot(self.snapshot.0)
-            .fact(Column::text("category"), tables.string(self.category))
-            .fact(Column::count("roots"), self.roots.len())
-            .table(table);
-        self.shown = end;
-        let left = self.roots.len() - end;
-        if left > 0 && ask.view.is_whole {
-            answer.goes_on = true;
-        } else if left > 0 {
-            answer = answer.note(more::more_note(ask, left));
-            answer.cut = Some(more::cut_note(ask, left));
-        }
-        let listed = ids.into_iter().map(|id| (self.snapshot, id)).collect();
-        let reply = Reply::from(with_exactness(answer, self.is_exact)).listing_page(ask, listed);
-        Ok(if left > 0 { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
-    }
+        Ok((table, ids.into_iter().map(|id| (snapshot, id)).collect()))
+    };
+    OnDemand { answer: with_exactness(answer, is_exact), count, has_pages: true, make: Box::new(make) }.begin(ask)
 }
 
 fn with_exactness(answer: Answer, is_exact: bool) -> Answer {

@@ -31,9 +31,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
     let heap = ask.heap(snapshot)?;
     let types = heap.outgoing_by_type(object, &ask.meter())?;
-    let note = types.is_empty().then(|| "it refers to nothing".to_owned());
+    let is_empty = types.is_empty();
     let (answer, listed) = references::by_type(&heap, object, types)?;
-    let answer = answer.lines(note);
+    let answer = answer.note_if(is_empty, "it refers to nothing");
     Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed))
 }
 
@@ -72,12 +72,9 @@ impl References {
         } else if before == 0 {
             answer = answer.note(format!("its references have the numbers 0 to {}", total - 1));
         }
-        if gone > 0 {
-            answer = answer.note(format!("… {} to what is excluded", units::counted(gone as u64, "reference")));
-        }
-        let answer = inrefs::told(ask, answer, self.wanted, total, COMMAND.name, self.object);
-        let reply = Reply::from(answer).listing_page(ask, listed).skipping(ask.view.skip.is_some());
-        let has_more = self.wanted.left(total) > 0;
-        Ok(if has_more { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
+        let note = format!("… {} to what is excluded", units::counted(gone as u64, "reference"));
+        let answer = answer.note_if(gone > 0, note);
+        let about = (self.wanted, total, COMMAND.name, self.object);
+        Ok(inrefs::page(ask, answer, listed, about, move |ask| self.clone().answer(ask)))
     }
 }
