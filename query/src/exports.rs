@@ -7,6 +7,6 @@ pub(crate) mod markdown;
 pub(crate) mod orgmode;
 pub(crate) mod perfetto;
 mod protobuf;
-mod shown;
+mod text_table;
 pub(crate) mod trace;
 pub(crate) mod trial_values;

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use barrow_analyzer::Memory;
 use parking_lot::Mutex;
 
-/// The parts of a phase after each of which it is looked at what the process holds.
+/// Parts of a phase. The memory that the process holds is sampled after each.
 const PARTS: u64 = 16;
-/// The fewest looks that allow a forecast, the last of them when the work is given up: fewer cannot tell buffers, which
+/// The fewest samples that allow a forecast, the last of them when the work is given up: fewer cannot tell buffers, which
 /// have one size whatever the number of steps, from what grows. With three, an import of 100 MiB was said to need 206.
-const FEWEST_LOOKS: usize = 5;
+const FEWEST_SAMPLES: usize = 5;
 
 /// Progress of the current phase of a question, and the memory that the process held after each part of it.
 #[derive(Default)]
@@ -18,14 +18,14 @@ pub(crate) struct Forecast {
     steps: AtomicU64,
     /// Those that are done.
     done: AtomicU64,
-    /// After how many it is looked next.
+    /// The number of steps after which the next sample is taken.
     next: AtomicU64,
-    looks: Mutex<Vec<Look>>,
+    samples: Mutex<Vec<Sample>>,
 }
 
 /// The memory that was held after some steps.
 #[derive(Debug, Clone, Copy)]
-struct Look {
+struct Sample {
     done: u64,
     held_bytes: u64,
 }
@@ -33,11 +33,11 @@ struct Look {
 impl Forecast {
     /// A phase of so many steps begins; 0 if their number is unknown.
     pub(crate) fn begin(&self, steps: u64) {
-        // Relaxed, here and below: the numbers order no other memory, and a look too many or too few does no harm.
+        // Relaxed, here and below: the numbers order no other memory, and a sample too many or too few does no harm.
         self.steps.store(steps, Ordering::Relaxed);
         self.done.store(0, Ordering::Relaxed);
         self.next.store((steps / PARTS).max(1), Ordering::Relaxed);
-        self.looks.lock().clear();
+        self.samples.lock().clear();
     }
 
     /// Steps of the phase are done.
@@ -53,7 +53,7 @@ impl Forecast {
         {
             return;
         }
-        self.looks.lock().extend(Memory::held_bytes().map(|held_bytes| Look { done, held_bytes }));
+        self.samples.lock().extend(Memory::held_bytes().map(|held_bytes| Sample { done, held_bytes }));
     }
 
     /// No phase runs.
@@ -64,23 +64,23 @@ impl Forecast {
     /// The memory that the process will hold at the end of the phase, if it goes on as it did until it held `held_bytes`.
     pub(crate) fn needed_bytes(&self, held_bytes: u64) -> Option<u64> {
         let (steps, done) = (self.steps.load(Ordering::Relaxed), self.done.load(Ordering::Relaxed));
-        let mut looks = self.looks.lock().clone();
-        looks.push(Look { done, held_bytes });
-        if done >= steps || looks.len() < FEWEST_LOOKS {
+        let mut samples = self.samples.lock().clone();
+        samples.push(Sample { done, held_bytes });
+        if done >= steps || samples.len() < FEWEST_SAMPLES {
             return None;
         }
-        let slope = slope(&looks)?;
+        let slope = slope(&samples)?;
         Some(held_bytes.saturating_add((slope * (steps - done) as f64) as u64))
     }
 }
 
 /// Bytes that a step adds, by least squares; `None` if it adds none.
-fn slope(looks: &[Look]) -> Option<f64> {
-    let count = looks.len() as f64;
-    let mean = |of: fn(&Look) -> u64| looks.iter().map(|look| of(look) as f64).sum::<f64>() / count;
-    let (done, held) = (mean(|look| look.done), mean(|look| look.held_bytes));
+fn slope(samples: &[Sample]) -> Option<f64> {
+    let count = samples.len() as f64;
+    let mean = |of: fn(&Sample) -> u64| samples.iter().map(|sample| of(sample) as f64).sum::<f64>() / count;
+    let (done, held) = (mean(|sample| sample.done), mean(|sample| sample.held_bytes));
     let sum = |of: &dyn Fn(f64, f64) -> f64| {
-        looks.iter().map(|look| of(look.done as f64 - done, look.held_bytes as f64 - held)).sum::<f64>()
+        samples.iter().map(|sample| of(sample.done as f64 - done, sample.held_bytes as f64 - held)).sum::<f64>()
     };
     let slope = sum(&|steps, bytes| steps * bytes) / sum(&|steps, _| steps * steps);
     (slope.is_finite() && slope > 0.0).then_some(slope)
@@ -90,11 +90,11 @@ fn slope(looks: &[Look]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn after(steps: u64, looks: &[(u64, u64)]) -> Forecast {
+    fn after(steps: u64, samples: &[(u64, u64)]) -> Forecast {
         let forecast = Forecast::default();
         forecast.begin(steps);
-        forecast.done.store(looks.last().map_or(0, |look| look.0), Ordering::Relaxed);
-        *forecast.looks.lock() = looks.iter().map(|&(done, held_bytes)| Look { done, held_bytes }).collect();
+        forecast.done.store(samples.last().map_or(0, |sample| sample.0), Ordering::Relaxed);
+        *forecast.samples.lock() = samples.iter().map(|&(done, held_bytes)| Sample { done, held_bytes }).collect();
         forecast
     }
 
@@ -111,11 +111,11 @@ mod tests {
     #[test]
     fn a_phase_is_looked_at_after_each_part() {
         let memory = Memory::held_bytes();
-        for (steps, advances, looks) in [(1600, 1600, 16), (1600, 400, 4), (8, 8, 8), (0, 100, 0)] {
+        for (steps, advances, samples) in [(1600, 1600, 16), (1600, 400, 4), (8, 8, 8), (0, 100, 0)] {
             let forecast = Forecast::default();
             forecast.begin(steps);
             (0..advances).for_each(|_| forecast.advance(1));
-            assert_eq!(forecast.looks.lock().len(), if memory.is_some() { looks } else { 0 }, "{advances} of {steps}");
+            assert_eq!(forecast.samples().len(), if memory.is_some() { samples } else { 0 }, "{advances} of {steps}");
         }
         let forecast = Forecast::default();
         forecast.begin(1600);

@@ -12,23 +12,23 @@ use crate::progress::Meter;
 pub(crate) struct Removal {
     /// As it was typed, but for rows.
     pub(crate) text: String,
-    pub(crate) what: What,
+    pub(crate) target: Target,
 }
 
 /// The objects or references that an exclusion removes.
 #[derive(Debug)]
-pub(crate) enum What {
-    Objects(Objects),
+pub(crate) enum Target {
+    Objects(ObjectFilter),
     /// References of this name, of these objects or of all.
     References {
         name: String,
-        from: Option<Objects>,
+        from: Option<ObjectFilter>,
     },
 }
 
 /// Objects of some kinds, or of any, that match an expression.
 #[derive(Debug)]
-pub(crate) struct Objects {
+pub(crate) struct ObjectFilter {
     pub(crate) kinds: Vec<KindId>,
     pub(crate) expression: Expression,
 }
@@ -45,10 +45,10 @@ impl Removal {
     /// # Errors
     /// Those of the analyzer: it may name objects of one snapshot only.
     pub(crate) fn applied(&self, heap: &Heap, meter: &Meter) -> Result<Heap, QueryError> {
-        let select = |objects: &Objects| heap.select(&objects.kinds, &objects.expression, meter);
-        let (removed, cut) = match &self.what {
-            What::Objects(objects) => (select(objects)?.0, None),
-            What::References { name, from } => {
+        let select = |objects: &ObjectFilter| heap.select(&objects.kinds, &objects.expression, meter);
+        let (removed, cut) = match &self.target {
+            Target::Objects(objects) => (select(objects)?.0, None),
+            Target::References { name, from } => {
                 let sources = from.as_ref().map(select).transpose()?.map(|(set, _)| set);
                 let cut = Cut::named(heap.recording().tables()?, name, sources);
                 let cut = cut.map_err(|error| QueryError::usage(error.message))?;
@@ -63,11 +63,11 @@ impl Removal {
     /// # Errors
     /// Those of [`Heap::matches_exactly`].
     pub(crate) fn is_exact(&self, heap: &Heap, meter: &Meter) -> Result<bool, QueryError> {
-        match &self.what {
-            What::Objects(objects) | What::References { from: Some(objects), .. } => {
+        match &self.target {
+            Target::Objects(objects) | Target::References { from: Some(objects), .. } => {
                 Ok(heap.matches_exactly(&objects.expression, meter)?)
             }
-            What::References { from: None, .. } => Ok(true),
+            Target::References { from: None, .. } => Ok(true),
         }
     }
 }

@@ -37,11 +37,11 @@ pub struct Workspace {
     first: Mutex<()>,
     /// Pools in which no question runs, of as many threads.
     idle: Mutex<Vec<Pool>>,
-    heaps: Mutex<Vec<Kept>>,
+    heaps: Mutex<Vec<CachedHeap>>,
     /// The process tree that was read last.
     tree: Mutex<Option<Arc<ProcessTree>>>,
     /// Results about it.
-    of_tree: Mutex<OfTree>,
+    of_tree: Mutex<TreeResults>,
     /// The trials that were read last, with their recording.
     trials: Mutex<Option<(Arc<Recording>, Arc<Trials>)>>,
     sessions: AtomicUsize,
@@ -49,7 +49,7 @@ pub struct Workspace {
 
 /// Results about one process tree, kept until another tree is read.
 #[derive(Default)]
-struct OfTree {
+struct TreeResults {
     tree: Option<Arc<ProcessTree>>,
     totals: Option<Arc<Totals>>,
     lanes: Option<Arc<Lanes>>,
@@ -59,11 +59,11 @@ struct OfTree {
     classes: Vec<(String, Arc<Classes>)>,
 }
 
-impl OfTree {
+impl TreeResults {
     /// The same, without what is about another tree.
     fn about(&mut self, tree: &Arc<ProcessTree>) -> &mut Self {
         if !self.tree.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, tree)) {
-            *self = OfTree { tree: Some(Arc::clone(tree)), ..OfTree::default() };
+            *self = TreeResults { tree: Some(Arc::clone(tree)), ..TreeResults::default() };
         }
         self
     }
@@ -85,12 +85,12 @@ impl Drop for Running<'_> {
 }
 
 /// A heap, and what it is the heap of.
-struct Kept {
+struct CachedHeap {
     excluded: Vec<Arc<Removal>>,
     heap: Arc<Heap>,
 }
 
-impl Kept {
+impl CachedHeap {
     fn is(&self, recording: &Arc<Recording>, snapshot: SnapshotId, excluded: &[Arc<Removal>]) -> bool {
         self.heap.snapshot() == snapshot
             && Arc::ptr_eq(self.heap.recording(), recording)
@@ -317,7 +317,7 @@ impl Workspace {
         }
         self.make_room();
         let mut heaps = self.heaps.lock();
-        heaps.push(Kept { excluded: excluded.to_vec(), heap: Arc::clone(&heap) });
+        heaps.push(CachedHeap { excluded: excluded.to_vec(), heap: Arc::clone(&heap) });
         heap
     }
 

@@ -34,12 +34,12 @@ struct Side {
 }
 
 /// The series of a recording, found in one pass for all of its programs.
-struct SeriesOf<'s> {
+struct SeriesCache<'s> {
     trials: &'s Trials,
     known: HashMap<MetricId, HashMap<VariantId, Series<'s>>>,
 }
 
-impl<'s> SeriesOf<'s> {
+impl<'s> SeriesCache<'s> {
     fn of(&mut self, metric: MetricId, variant: VariantId) -> Series<'s> {
         let known = self.known.entry(metric).or_insert_with(|| {
             Series::of_metric(self.trials, metric).into_iter().map(|one| (one.variant(), one)).collect()
@@ -60,7 +60,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let main = [main.map_or_else(|| "wall".to_owned(), |metric| metric.name.clone())];
     let metrics = if others.len() > 1 && metrics.is_empty() { &main[..] } else { metrics };
     let mut rows = Vec::new();
-    let mut of_a = SeriesOf { trials: &a.trials, known: HashMap::new() };
+    let mut of_a = SeriesCache { trials: &a.trials, known: HashMap::new() };
     for b in &others {
         rows.extend(compared(ask, &a, &mut of_a, b, metrics, asked)?);
         ask.context.check()?;
@@ -86,7 +86,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 fn compared<'s>(
     state: &State,
     a: &'s Side,
-    known: &mut SeriesOf<'s>,
+    known: &mut SeriesCache<'s>,
     b: &'s Side,
     named: &[String],
     asked: Asked,

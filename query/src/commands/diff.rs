@@ -93,7 +93,7 @@ fn of_processes(ask: &Ask, operands: &[Operand], words: &[String]) -> Result<Rep
 }
 
 /// Totals of the types of one side, beyond its statistics.
-struct Sized {
+struct SideTotals {
     /// Totals without excluded objects.
     types: Option<Vec<TypeTotals>>,
     /// Retained sizes of the types.
@@ -101,7 +101,7 @@ struct Sized {
     is_exact: bool,
 }
 
-impl Sized {
+impl SideTotals {
     fn side<'a>(&'a self, side: &'a Compared) -> Side<'a> {
         let (types, retained_bytes) = (self.types.as_deref(), self.retained_bytes.as_deref());
         Side { recording: &side.recording, snapshot: side.snapshot, types, retained_bytes }
@@ -109,12 +109,12 @@ impl Sized {
 }
 
 /// Computes the totals that the statistics of a side lack.
-fn sized(state: &State, side: &Compared, measure: Measure) -> Result<Sized, QueryError> {
+fn sized(state: &State, side: &Compared, measure: Measure) -> Result<SideTotals, QueryError> {
     let meter = state.meter();
     let is_open = Arc::ptr_eq(&state.recording()?, &side.recording);
     let is_whole = !is_open || state.away.is_empty();
     if is_whole && measure != Measure::Retained {
-        return Ok(Sized { types: None, retained_bytes: None, is_exact: true });
+        return Ok(SideTotals { types: None, retained_bytes: None, is_exact: true });
     }
     let heap = match is_open {
         true => state.heap(side.snapshot)?,
@@ -124,7 +124,7 @@ fn sized(state: &State, side: &Compared, measure: Measure) -> Result<Sized, Quer
     let is_wanted = measure == Measure::Retained;
     let retained_bytes = is_wanted.then(|| heap.retained_by_identity(&meter)).transpose()?;
     let is_exact = !is_wanted || heap.largest(&meter)?.is_exact();
-    Ok(Sized { types, retained_bytes, is_exact })
+    Ok(SideTotals { types, retained_bytes, is_exact })
 }
 
 /// The snapshots that the first words name, at most two.

@@ -254,7 +254,7 @@ impl Lines {
 
 /// Children of one type, or one group of roots.
 #[derive(Debug, Clone, Copy)]
-struct OfType {
+struct TypeSum {
     children: u64,
     retained: (u64, u64),
     largest: (u64, Holder),
@@ -302,15 +302,15 @@ fn by_type(
     dominators: &Dominators,
     top: TreePlace,
     types: &[u32],
-) -> Result<Vec<(Option<TypeId>, OfType)>, QueryError> {
-    let mut found: Vec<Option<OfType>> = vec![None; state.recording()?.tables()?.type_count()];
+) -> Result<Vec<(Option<TypeId>, TypeSum)>, QueryError> {
+    let mut found: Vec<Option<TypeSum>> = vec![None; state.recording()?.tables()?.type_count()];
     let mut groups = Vec::new();
     for (at, child) in dominators.children(top).enumerate() {
         if at.is_multiple_of(1 << 16) {
             state.context.check()?;
         }
         let (holder, bytes) = (dominators.at(child), dominators.bytes_at(child));
-        let of = OfType { children: 1, retained: (dominators.count_at(child), bytes), largest: (bytes, holder) };
+        let of = TypeSum { children: 1, retained: (dominators.count_at(child), bytes), largest: (bytes, holder) };
         match holder.object().map(|object| &mut found[types[object.index()] as usize]) {
             None => groups.push((None, of)),
             Some(Some(sum)) => sum.add(&of),
@@ -321,10 +321,10 @@ fn by_type(
     Ok(found.chain(groups).collect())
 }
 
-impl OfType {
+impl TypeSum {
     /// Adds a child of the same type.
     #[inline]
-    fn add(&mut self, child: &OfType) {
+    fn add(&mut self, child: &TypeSum) {
         self.children += 1;
         self.retained = (self.retained.0 + child.retained.0, self.retained.1.wrapping_add(child.retained.1));
         let ((most, first), (bytes, holder)) = (self.largest, child.largest);

@@ -31,16 +31,14 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let (found, is_exact) = heap.frame_roots(&threads, thread.label, &meter)?;
     drop(meter);
     let stack = stack(heap.recording(), snapshot, label)?;
-    let mut answer = Answer::default()
+    let answer = Answer::default()
         .of_snapshot(snapshot.0)
         .fact(Column::text("thread"), label)
         .fact(Column::count("frames"), stack.len())
         .fact(Column::count("roots"), thread.roots)
         .fact(Column::bytes("retained_bytes"), thread.retained.bytes)
-        .table(table(&stack, &found, thread, tables, is_exact));
-    if stack.is_empty() {
-        answer = answer.note("the stack was not recorded: these are the frames that labels of roots name");
-    }
+        .table(table(&stack, &found, thread, tables, is_exact))
+        .note_if(stack.is_empty(), "the stack was not recorded: these are the frames that labels of roots name");
     Ok(more::first_page(ask, answer.with_exactness(is_exact), ask.page_rows()))
 }
 
@@ -105,16 +103,16 @@ fn table(
     for (frame, times) in stack {
         let roots = named.iter().find(|(of, _)| *of == Some(frame)).map(|(_, one)| (one.roots, one.retained.bytes));
         let (roots, bytes) = roots.unwrap_or_default();
-        parts.push(Part { name: "frame", frame: Some(frame), times: Some(*times), roots: Some(roots), bytes });
+        parts.push(StackRow { name: "frame", frame: Some(frame), times: Some(*times), roots: Some(roots), bytes });
     }
     for (frame, one) in named {
         if stack.iter().all(|(known, _)| frame != Some(known)) {
             let name = if frame.is_some() { "frame" } else { "thread" };
-            parts.push(Part { name, frame, times: None, roots: Some(one.roots), bytes: one.retained.bytes });
+            parts.push(StackRow { name, frame, times: None, roots: Some(one.roots), bytes: one.retained.bytes });
         }
     }
     let (own, whole) = (found.iter().map(|one| one.retained.bytes).fold(0, u64::wrapping_add), thread.retained.bytes);
-    parts.push(Part { name: "shared", frame: None, times: None, roots: None, bytes: whole.saturating_sub(own) });
+    parts.push(StackRow { name: "shared", frame: None, times: None, roots: None, bytes: whole.saturating_sub(own) });
     table!("rows", parts, |part| {
         Column::text("part") => part.name,
         Column::text("frame") => part.frame,
@@ -126,7 +124,7 @@ fn table(
 }
 
 /// A part of what a thread retains.
-struct Part<'a> {
+struct StackRow<'a> {
     name: &'static str,
     frame: Option<&'a str>,
     /// Number of times that the frame is in the stack.

@@ -27,36 +27,23 @@ const MOST_ROWS: usize = 100_000;
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let tree = ask.process_tree()?;
     let totals = ask.process_totals()?;
-    let top = match &ask.arguments.words()[..] {
-        [] => None,
-        [name] => Some(tree.named(name)?),
-        [_, word, ..] => return Err(COMMAND.refuses(word)),
-    };
+    let [name] = COMMAND.words(&ask.arguments)?;
+    let top = name.map(|name| tree.named(&name)).transpose()?;
     let share = match ask.arguments.flags.min {
         None => LEAST_SHARE,
         Some(Least::Share(share)) => share,
         Some(Least::Amount(_)) => return Err(QueryError::usage("--min is a share of the whole, such as 1% or 0.1%")),
     };
     let has_cpu = totals.whole().cpu_ns().is_some_and(|cpu| cpu > 0);
-    let mut drawing = Drawing {
-        tree: &tree,
-        totals: &totals,
-        children: children(&tree),
-        least: 0,
-        depth: ask.arguments.flags.depth.unwrap_or(u32::MAX),
-        has_cpu,
-    };
-    let tops: Vec<ProcessId> = match top {
-        Some(process) => vec![process],
-        None => drawing.started_by(None).to_vec(),
-    };
+    let depth = ask.arguments.flags.depth.unwrap_or(u32::MAX);
+    let mut drawing = Drawing { tree: &tree, totals: &totals, children: children(&tree), least: 0, depth, has_cpu };
+    let tops = top.map_or_else(|| drawing.started_by(None).to_vec(), |process| vec![process]);
     let whole: u64 = tops.iter().fold(0, |sum, &process| sum.saturating_add(drawing.measure(process)));
     drawing.least = (whole as f64 * share).ceil() as u64;
     let lines = drawing.lines(&tops);
     let is_cut = lines.len() >= MOST_ROWS;
     let unknown = totals.whole().unknown();
-    let table = drawing.table(lines, whole);
-    let mut answer = Answer::default().table(table);
+    let mut answer = Answer::default().table(drawing.table(lines, whole));
     if unknown > 0 && has_cpu {
         let images = units::counted(unknown.into(), "program");
         answer = answer.note(format!("the processor time of {images} is not known and counts as nothing"));
@@ -88,7 +75,7 @@ struct Drawing<'t> {
 
 /// A row: an image, or the rest of its siblings.
 struct Line {
-    what: Shown,
+    what: Node,
     /// Number of images, with those that they started.
     images: u64,
     prefix: String,
@@ -96,7 +83,7 @@ struct Line {
     is_last: bool,
 }
 
-enum Shown {
+enum Node {
     Image(ImageId),
     /// The sum of the numbers that rank them.
     Rest(u64),
@@ -122,7 +109,7 @@ impl Drawing<'_> {
         let (mut lines, mut waiting) = (Vec::new(), Vec::new());
         self.push(&mut waiting, tops, "", 0);
         while let Some(line) = waiting.pop().filter(|_| lines.len() < MOST_ROWS) {
-            if let Shown::Image(image) = line.what
+            if let Node::Image(image) = line.what
                 && line.level + 1 < self.depth
             {
                 let below = below(&line.prefix, line.level, line.is_last);
@@ -146,12 +133,12 @@ impl Drawing<'_> {
             let sum = rest.iter().fold(0u64, |sum, (measure, _)| sum.saturating_add(*measure));
             let images = rest.iter().map(|&(_, Reverse(process))| self.totals.of_process(self.tree, process).images);
             let images = images.map(u64::from).sum();
-            waiting.push(Line { what: Shown::Rest(sum), images, prefix: prefix.to_owned(), level, is_last: true });
+            waiting.push(Line { what: Node::Rest(sum), images, prefix: prefix.to_owned(), level, is_last: true });
         }
         let last = images.len().checked_sub(1).filter(|_| rest.is_empty());
         for (at, image) in images.into_iter().enumerate().rev() {
             waiting.push(Line {
-                what: Shown::Image(image),
+                what: Node::Image(image),
                 images: self.totals.inclusive(image).images.into(),
                 prefix: prefix.to_owned(),
                 level,
@@ -165,12 +152,12 @@ impl Drawing<'_> {
         let share = if self.has_cpu { share } else { Column { audience: Audience::Machines, ..share } };
         table!("rows", lines, |Line { what, images, prefix, level, is_last }| {
             let image = match what {
-                Shown::Image(id) => Some(self.tree.image(id)),
-                Shown::Rest(_) => None,
+                Node::Image(id) => Some(self.tree.image(id)),
+                Node::Rest(_) => None,
             };
             let total = match what {
-                Shown::Image(id) => self.totals.inclusive(id).cpu_ns(),
-                Shown::Rest(sum) => Some(sum),
+                Node::Image(id) => self.totals.inclusive(id).cpu_ns(),
+                Node::Rest(sum) => Some(sum),
             };
             let cpu = total.filter(|_| self.has_cpu);
             let wall = image.map_or(total.filter(|_| !self.has_cpu), |image| Some(self.tree.wall_ns(image)));

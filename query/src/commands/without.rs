@@ -6,7 +6,7 @@ use std::sync::Arc;
 use barrow_analyzer::{SnapshotId, Tables, TypeTotals};
 
 use crate::arguments::Arguments;
-use crate::removal::{Objects, Removal, What};
+use crate::removal::{ObjectFilter, Removal, Target};
 use crate::tables::found;
 
 use super::{count, more, prelude::*, unreachable};
@@ -80,19 +80,24 @@ fn parse(state: &State, snapshot: SnapshotId, text: &str) -> Result<Removal, Que
     });
     let text = lasting.collect::<Vec<_>>().join(" ");
     if !words.first().is_some_and(|word| matches!(word.as_str(), "references" | "reference")) {
-        return Ok(Removal { text, what: What::Objects(objects(state, snapshot, &arguments, 0)?) });
+        return Ok(Removal { text, target: Target::Objects(objects(state, snapshot, &arguments, 0)?) });
     }
     let from = match words.get(2).map(String::as_str) {
         Some("from") => Some(objects(state, snapshot, &arguments, 3)?),
         _ => None,
     };
     match (words.get(1), from.is_some() || words.len() == 2) {
-        (Some(name), true) => Ok(Removal { text, what: What::References { name: name.clone(), from } }),
+        (Some(name), true) => Ok(Removal { text, target: Target::References { name: name.clone(), from } }),
         _ => Err(QueryError::usage("which references? `without references cache`, or `… from type = \"Session\"`")),
     }
 }
 
-fn objects(state: &State, snapshot: SnapshotId, arguments: &Arguments, first: usize) -> Result<Objects, QueryError> {
+fn objects(
+    state: &State,
+    snapshot: SnapshotId,
+    arguments: &Arguments,
+    first: usize,
+) -> Result<ObjectFilter, QueryError> {
     let (kinds, expression) = found::kinds_and_expression(state, snapshot, arguments, first)?;
-    Ok(Objects { kinds, expression })
+    Ok(ObjectFilter { kinds, expression })
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::shown::Shown;
+use super::text_table::TextTable;
 use crate::answer::Table;
 
 /// A table; columns for machines only are left out.
@@ -10,7 +10,7 @@ use crate::answer::Table;
 /// # Errors
 /// Those of `out`.
 pub(crate) fn write(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    let Shown { headings, are_texts, rows } = Shown::of(table, escaped);
+    let TextTable { headings, are_texts, rows } = TextTable::of(table, escaped);
     let align: Vec<&str> = are_texts.iter().map(|is_text| if *is_text { "<" } else { ">" }).collect();
     writeln!(out, "[cols=\"{}\",options=\"header\"]\n|===", align.join(","))?;
     for heading in headings {
@@ -46,7 +46,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exports::shown::sample;
+    use crate::exports::text_table::sample;
 
     /// Asciidoctor 2.0.18 makes the texts `a|b *c* --x` and `1,234` of it.
     #[test]

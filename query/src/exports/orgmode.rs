@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::shown::{Shown, line};
+use super::text_table::{TextTable, line};
 use crate::answer::Table;
 
 /// A table; columns for machines only are left out.
@@ -10,7 +10,7 @@ use crate::answer::Table;
 /// # Errors
 /// Those of `out`.
 pub(crate) fn write(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    let Shown { headings, are_texts, rows } = Shown::of(table, escaped);
+    let TextTable { headings, are_texts, rows } = TextTable::of(table, escaped);
     line(out, &headings)?;
     writeln!(out, "|{}|", vec!["--"; headings.len()].join("+"))?;
     // Org would take a column of numbers and units for text.
@@ -56,7 +56,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exports::shown::sample;
+    use crate::exports::text_table::sample;
 
     #[test]
     fn texts_are_no_markup() {

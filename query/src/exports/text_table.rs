@@ -5,21 +5,21 @@ use std::io::{self, Write};
 use crate::answer::{Table, Unit, text};
 
 /// The cells of a table that people read, as texts that are no markup.
-pub(super) struct Shown {
+pub(super) struct TextTable {
     pub(super) headings: Vec<String>,
     /// True for each column that holds texts.
     pub(super) are_texts: Vec<bool>,
     pub(super) rows: Vec<Vec<String>>,
 }
 
-impl Shown {
+impl TextTable {
     pub(super) fn of(table: &Table, escaped: fn(&str) -> String) -> Self {
         let columns = table.columns.iter().enumerate().filter(|(_, column)| column.audience.has_people());
         let rows = table
             .rows
             .iter()
             .map(|row| columns.clone().map(|(at, column)| escaped(&text::text(&row[at], column.unit))).collect());
-        Shown {
+        TextTable {
             headings: columns.clone().map(|(_, column)| escaped(&column.heading)).collect(),
             are_texts: columns.clone().map(|(_, column)| column.unit == Unit::Text).collect(),
             rows: rows.collect(),
