@@ -8,7 +8,7 @@ use barrow_importers::Holds;
 use crate::sources::destination::{Access, Destination};
 use crate::sources::dump_order::{DumpOrder, OrderedBy};
 use crate::sources::folders;
-use crate::sources::importing::{Done, Wishes, import};
+use crate::sources::importing::{ImportResult, RecordingOptions, import};
 use crate::sources::spool;
 
 use super::prelude::*;
@@ -50,17 +50,18 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
     let meter = ask.meter();
     let part = destination.begin(Access::Usual)?;
-    let wishes = Wishes { compression: flags.compression, patches: flags.patches, facts: &[], clocks: &flags.clock };
-    let done = import(&order.sources, &part, &wishes, &ask.context, &meter)?;
+    let output =
+        RecordingOptions { compression: flags.compression, patches: flags.patches, facts: &[], clocks: &flags.clock };
+    let done = import(&order.sources, &part, &output, &ask.context, &meter)?;
     let elapsed = meter.elapsed();
     drop(meter);
     let name = part.commit()?;
     Ok(Reply::aside(answer(done, order.by, name, elapsed)))
 }
 
-fn answer(done: Done, order: OrderedBy, written: String, elapsed: Duration) -> Answer {
+fn answer(done: ImportResult, order: OrderedBy, written: String, elapsed: Duration) -> Answer {
     let (lost, notes) = (done.lost(), done.notes());
-    let Done { imported, finished, source_bytes } = done;
+    let ImportResult { imported, finished, source_bytes } = done;
     let seconds = elapsed.as_secs_f64();
     let rate = source_bytes as f64 / 1e6 / seconds.max(1e-6);
     let format = imported.first().map(|(_, imported)| imported.format);

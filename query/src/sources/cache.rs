@@ -28,7 +28,7 @@ use barrow_analyzer::Recording;
 use crate::context::Context;
 use crate::error::QueryError;
 use crate::sources::destination::{Access, Destination};
-use crate::sources::importing::{LOST, Wishes, import};
+use crate::sources::importing::{LOST, RecordingOptions, import};
 
 use folder::CacheFolder;
 use key::Key;
@@ -66,8 +66,8 @@ pub(crate) fn open(source: &Path, context: &Context) -> Result<Cached, QueryErro
     folder.make()?;
     let part = Destination::replacing(&path).begin(Access::Owner)?;
     let dump = dump_fact(&key);
-    let wishes = Wishes { facts: &[(DUMP, &dump)], ..Wishes::default() };
-    let done = import(&[source], &part, &wishes, context, &context.meter())?;
+    let output = RecordingOptions { facts: &[(DUMP, &dump)], ..RecordingOptions::default() };
+    let done = import(&[source], &part, &output, context, &context.meter())?;
     // Another process may have been faster. Its recording stays, so that an index of it stays valid.
     let cached = match find(&path, &key) {
         Some(cached) => cached,

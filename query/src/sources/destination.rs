@@ -20,7 +20,7 @@ pub(crate) struct Destination {
 
 /// A destination that is being written, under another name. It is removed unless it is committed.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct PartialFile {
     destination: Destination,
     file: NamedTempFile,
 }
@@ -83,7 +83,7 @@ impl Destination {
     ///
     /// # Errors
     /// A usage error if the path names no file; the system's, if no file can be made.
-    pub(crate) fn begin(self, access: Access) -> Result<Part, QueryError> {
+    pub(crate) fn begin(self, access: Access) -> Result<PartialFile, QueryError> {
         let name = self.path.file_name();
         let name = name.ok_or_else(|| QueryError::usage(format!("{} names no file", self.shown)))?;
         let prefix = format!(".{}.", name.to_string_lossy());
@@ -97,11 +97,11 @@ impl Destination {
         let _ = access;
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let file = builder.tempfile_in(folder).map_err(|source| QueryError::file(&self.path, source))?;
-        Ok(Part { destination: self, file })
+        Ok(PartialFile { destination: self, file })
     }
 }
 
-impl Part {
+impl PartialFile {
     /// Where it is to be, as it was named.
     pub(crate) fn shown(&self) -> &str {
         &self.destination.shown
@@ -133,7 +133,7 @@ impl Part {
 
 /// A new file, which is written at once.
 #[derive(Debug)]
-pub struct NewFile(Part);
+pub struct NewFile(PartialFile);
 
 /// A file that is to be written at `path`: it appears whole or not at all. It is made of `sources`.
 ///

@@ -12,7 +12,7 @@ use barrow_writer::{Compression, Finished, Options, Word, Writer};
 use crate::context::{Context, Settings};
 use crate::error::QueryError;
 use crate::progress::Meter;
-use crate::sources::destination::Part;
+use crate::sources::destination::PartialFile;
 
 /// The fact that says what a dump had lost.
 pub(crate) const LOST: &str = "lost";
@@ -24,7 +24,7 @@ const FURTHER_NOTE: Word = Word::new("note ").before_numbers();
 
 /// Options for writing a recording of dumps.
 #[derive(Debug, Default)]
-pub(crate) struct Wishes<'w> {
+pub(crate) struct RecordingOptions<'w> {
     /// Another compression than the usual one.
     pub(crate) compression: Option<Compression>,
     /// As differences, where dumps name objects across snapshots.
@@ -36,7 +36,7 @@ pub(crate) struct Wishes<'w> {
 }
 
 /// The result of an import.
-pub(crate) struct Done {
+pub(crate) struct ImportResult {
     /// Each dump with its content, in the order of their snapshots.
     pub(crate) imported: Vec<(PathBuf, Imported)>,
     /// Totals of the new recording.
@@ -45,7 +45,7 @@ pub(crate) struct Done {
     pub(crate) source_bytes: u64,
 }
 
-impl Done {
+impl ImportResult {
     /// The notes of the importers; of several dumps, each with its name.
     pub(crate) fn notes(&self) -> Vec<String> {
         notes(&self.imported)
@@ -68,11 +68,11 @@ impl Done {
 /// A dump that cannot be read or is of no known format, a recording that cannot be written, Ctrl-C.
 pub(crate) fn import(
     sources: &[&Path],
-    part: &Part,
-    wishes: &Wishes<'_>,
+    part: &PartialFile,
+    output: &RecordingOptions<'_>,
     context: &Context,
     meter: &Meter,
-) -> Result<Done, QueryError> {
+) -> Result<ImportResult, QueryError> {
     let mut source_bytes = 0;
     let mut formats = Vec::with_capacity(sources.len());
     let (sources, empty) = without_empty_logs(sources);
@@ -87,11 +87,11 @@ pub(crate) fn import(
         })?);
     }
     let mut reading = reading(part.path(), context);
-    if !wishes.clocks.is_empty() {
+    if !output.clocks.is_empty() {
         if formats.iter().any(|format| format.key() != "kleknev") {
             return Err(QueryError::usage("--clock is for logs of Kleknev and barrow-sh, which name hosts"));
         }
-        reading.of_formats.set(ClockOffsets(wishes.clocks.iter().cloned().collect()));
+        reading.of_formats.set(ClockOffsets(output.clocks.iter().cloned().collect()));
     }
     let are_of_strace = formats.iter().all(|format| format.key() == "strace");
     let join = || barrow_importers::joined_strace(sources, &reading.folder);
@@ -107,8 +107,8 @@ pub(crate) fn import(
     let of_joined = joined.as_ref().map(|joined| [joined.path()]);
     let sources = of_joined.as_ref().map_or(sources, |joined| &joined[..]);
     let written = |source| QueryError::Write { path: part.shown().to_owned(), source };
-    let mut options = options(wishes.compression, &formats, context);
-    options.patches = wishes.patches;
+    let mut options = options(output.compression, &formats, context);
+    options.patches = output.patches;
     // A log of processes has no other time; a heap snapshot that is alone needs none.
     if let [first, rest @ ..] = sources
         && (!rest.is_empty() || formats.iter().any(|format| format.holds() == Holds::Processes))
@@ -152,7 +152,7 @@ pub(crate) fn import(
     if let Some(contents) = wished.filter(|_| formats.iter().any(|format| format.holds() == Holds::Snapshots)) {
         writer.own_fact(Word::of_settings("contents"), &contents).map_err(written)?;
     }
-    for &(key, value) in wishes.facts {
+    for &(key, value) in output.facts {
         writer.own_fact(key, value).map_err(written)?;
     }
     for word in [Word::new(LOST), LOST_OF, Word::new(NOTE), FURTHER_NOTE] {
@@ -165,7 +165,7 @@ pub(crate) fn import(
         writer.fact(&key, note).map_err(written)?;
     }
     let finished = writer.finish().map_err(written)?;
-    Ok(Done { imported, finished, source_bytes })
+    Ok(ImportResult { imported, finished, source_bytes })
 }
 
 /// The sources, and those that are empty, if all others are logs of strace: `strace -ff` makes a file for a process that
@@ -231,19 +231,19 @@ fn losses(imported: &[(PathBuf, Imported)]) -> Vec<(String, String)> {
 /// Options for reading a dump; a compressed one is unpacked beside `destination`.
 pub(crate) fn reading(destination: &Path, context: &Context) -> ImportOptions {
     let &Settings { object_layout, contents, max_unpacked, .. } = &context.settings;
-    let mut wishes = ImportOptions { max_unpacked, contents, ..ImportOptions::default() };
+    let mut options = ImportOptions { max_unpacked, contents, ..ImportOptions::default() };
     if let Some(layout) = object_layout {
-        wishes.of_formats.set(layout);
+        options.of_formats.set(layout);
     }
     if let Some(threads) = context.workspace.threads().and_then(NonZero::new) {
-        wishes.threads = threads;
+        options.threads = threads;
     }
     if let Some(folder) = destination.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        folder.clone_into(&mut wishes.folder);
+        folder.clone_into(&mut options.folder);
     } else {
-        wishes.folder = PathBuf::from(".");
+        options.folder = PathBuf::from(".");
     }
-    wishes
+    options
 }
 
 fn options(compression: Option<Compression>, formats: &[Format], context: &Context) -> Options {

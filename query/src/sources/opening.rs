@@ -10,7 +10,7 @@ use crate::error::QueryError;
 use crate::sources::cache;
 use crate::sources::counted::CountedSnapshot;
 use crate::sources::destination::{Access, Destination};
-use crate::sources::importing::{Wishes, import};
+use crate::sources::importing::{RecordingOptions, import};
 use crate::sources::recognition::{self, first_bytes, readable};
 use crate::sources::spool;
 
@@ -80,7 +80,7 @@ fn open_pipe(name: &str, context: &Context) -> Result<OpenFile, QueryError> {
         .map_err(|error| QueryError::Unreadable { path: name.to_owned(), cause: error.to_string() })?;
     if barrow_importers::recognise(&first_bytes).is_some() {
         let part = Destination::replacing(&spooled.folder().join("imported.barrow")).begin(Access::Owner)?;
-        let done = import(&[spooled.path()], &part, &Wishes::default(), context, &meter)?;
+        let done = import(&[spooled.path()], &part, &RecordingOptions::default(), context, &meter)?;
         let file = OpenFile::of(name, Arc::new(opened(part.path())?));
         let has_remarked = remark(name, &done.notes(), context);
         return Ok(OpenFile { damage: done.lost(), has_remarked, ..file });
