@@ -12,7 +12,7 @@ const NARROW_TEXT: usize = 12;
 
 /// A column as it would be drawn with room for everything.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted {
+pub(crate) struct ColumnSize {
     /// The width of its widest cell, the heading included.
     pub(crate) width: usize,
     /// Its cells may be cut. Numbers never are.
@@ -23,7 +23,7 @@ pub(crate) struct Wanted {
 
 /// The width of each column, so that all are at most `room` wide together; `None` for one that is left out. A table
 /// that cannot be that narrow comes as narrow as it can be.
-pub(crate) fn widths(columns: &[Wanted], room: usize) -> Vec<Option<usize>> {
+pub(crate) fn widths(columns: &[ColumnSize], room: usize) -> Vec<Option<usize>> {
     let mut widths: Vec<Option<usize>> = columns.iter().map(|column| Some(column.width)).collect();
     shrink(columns, &mut widths, room, WIDE_TEXT);
     for at in (0..columns.len()).rev().filter(|&at| columns[at].is_secondary) {
@@ -47,7 +47,7 @@ fn total(widths: &[Option<usize>]) -> usize {
 }
 
 /// Narrows the widest text again and again, none below `least`.
-fn shrink(columns: &[Wanted], widths: &mut [Option<usize>], room: usize, least: usize) {
+fn shrink(columns: &[ColumnSize], widths: &mut [Option<usize>], room: usize, least: usize) {
     let mut excess = total(widths).saturating_sub(room);
     while excess > 0 {
         let texts =
@@ -86,8 +86,8 @@ fn taken(characters: impl Iterator<Item = char>, room: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn column(width: usize, is_text: bool, is_secondary: bool) -> Wanted {
-        Wanted { width, is_text, is_secondary }
+    fn column(width: usize, is_text: bool, is_secondary: bool) -> ColumnSize {
+        ColumnSize { width, is_text, is_secondary }
     }
 
     #[test]

@@ -32,12 +32,12 @@ pub struct Drawing<'c> {
     check: Check<'c>,
     is_first: bool,
     /// The columns of the last table.
-    columns: Vec<Sized>,
+    columns: Vec<SizedColumn>,
     notes: Vec<String>,
 }
 
 /// The number of a column, and its width.
-type Sized = (usize, usize);
+type SizedColumn = (usize, usize);
 
 impl<'c> Drawing<'c> {
     /// Draws nothing yet. `check` is called before each row and may stop the drawing there.
@@ -135,12 +135,12 @@ impl<'c> Drawing<'c> {
     }
 
     /// The width that each column would take; those in which nothing is known would only take space.
-    fn wanted(&self, table: &Table) -> io::Result<Vec<Sized>> {
+    fn wanted(&self, table: &Table) -> io::Result<Vec<SizedColumn>> {
         let is_shown = |&at: &usize| {
             table.columns[at].audience.has_people() && table.rows.iter().any(|cells| cells[at] != Value::None)
         };
         let shown = (0..table.columns.len()).filter(is_shown);
-        let mut columns: Vec<Sized> = shown.map(|at| (at, table.columns[at].heading.width())).collect();
+        let mut columns: Vec<SizedColumn> = shown.map(|at| (at, table.columns[at].heading.width())).collect();
         for cells in &table.rows {
             (self.check)()?;
             for (at, width) in &mut columns {
@@ -151,12 +151,12 @@ impl<'c> Drawing<'c> {
     }
 
     /// The columns that have room, and those that are left out.
-    fn fitted(&self, table: &Table) -> io::Result<(Vec<Sized>, Vec<usize>)> {
+    fn fitted(&self, table: &Table) -> io::Result<(Vec<SizedColumn>, Vec<usize>)> {
         let columns = self.wanted(table)?;
         let Some(room) = self.style.width else { return Ok((columns, Vec::new())) };
         let wanted = columns.iter().map(|&(at, width)| {
             let Column { unit, is_secondary, .. } = table.columns[at];
-            fit::Wanted { width, is_text: unit == Unit::Text, is_secondary }
+            fit::ColumnSize { width, is_text: unit == Unit::Text, is_secondary }
         });
         let widths = fit::widths(&wanted.collect::<Vec<_>>(), room);
         let (mut fitting, mut left_out) = (Vec::new(), Vec::new());

@@ -19,7 +19,7 @@ pub struct Console {
 
 /// The text that a line printed, and its exit code.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Printed {
+pub struct LineOutput {
     /// The answer, or why there is none.
     pub text: String,
     /// The exit code that `barrow FILE -e LINE` would end with.
@@ -58,16 +58,16 @@ impl Console {
     }
 
     /// Answers a line of the prompt.
-    pub fn ask(&mut self, line: &str) -> Printed {
+    pub fn ask(&mut self, line: &str) -> LineOutput {
         match self.answered(line) {
             Ok(printed) => printed,
-            Err(error) => Printed { text: error.to_string(), code: error.code() },
+            Err(error) => LineOutput { text: error.to_string(), code: error.code() },
         }
     }
 
-    fn answered(&mut self, text: &str) -> Result<Printed, ReplError> {
+    fn answered(&mut self, text: &str) -> Result<LineOutput, ReplError> {
         let Some(question) = Question::of_line(text)? else {
-            return Ok(Printed { text: String::new(), code: code::ANSWERED });
+            return Ok(LineOutput { text: String::new(), code: code::ANSWERED });
         };
         interrupt::clear();
         let answer = self.session.ask(&question)?;
@@ -76,6 +76,6 @@ impl Console {
         output::draw(&answer, format, Context::default(), &mut drawn)?;
         let text = String::from_utf8(drawn).expect("answers are text");
         let damaged = self.session.file().is_some_and(|file| file.damage.is_some());
-        Ok(Printed { text, code: exit_code(damaged, &answer) })
+        Ok(LineOutput { text, code: exit_code(damaged, &answer) })
     }
 }

@@ -27,7 +27,7 @@ static HAS_COMMAND: AtomicBool = AtomicBool::new(false);
 static END_COMMAND: AtomicBool = AtomicBool::new(false);
 /// Writes to stdout that began and that ended: odd while one is under way.
 static PRINTED: AtomicU64 = AtomicU64::new(0);
-static PRESSED: Mutex<Option<Pressed>> = Mutex::new(None);
+static PRESSED: Mutex<Option<Presses>> = Mutex::new(None);
 
 /// Time that a question has to stop, before ending the process is offered.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -40,26 +40,26 @@ const BLOCKED: Duration = Duration::from_millis(500);
 
 /// The times at which Ctrl-C was pressed during this question.
 #[derive(Debug, Clone, Copy)]
-struct Pressed {
+struct Presses {
     first: Instant,
     offered: Option<Instant>,
 }
 
 /// The effect of a further Ctrl-C in a session.
 #[derive(Debug, PartialEq, Eq)]
-enum Deed {
+enum Response {
     Wait,
     Offer,
     End,
 }
 
-impl Pressed {
-    fn again(self, now: Instant) -> Deed {
+impl Presses {
+    fn again(self, now: Instant) -> Response {
         match self.offered.map(|offered| now - offered) {
-            _ if now - self.first < PATIENCE => Deed::Wait,
-            Some(since) if since < READING => Deed::Wait,
-            Some(since) if since < OFFER => Deed::End,
-            _ => Deed::Offer,
+            _ if now - self.first < PATIENCE => Response::Wait,
+            Some(since) if since < READING => Response::Wait,
+            Some(since) if since < OFFER => Response::End,
+            _ => Response::Offer,
         }
     }
 }
@@ -160,23 +160,23 @@ fn press(is_first: bool) {
     let known = match *pressed {
         Some(known) if !is_first => known,
         _ => {
-            *pressed = Some(Pressed { first: now, offered: None });
+            *pressed = Some(Presses { first: now, offered: None });
             return;
         }
     };
     let has_command = HAS_COMMAND.load(Ordering::Relaxed);
     match known.again(now) {
-        Deed::Wait => {}
-        Deed::Offer => {
-            *pressed = Some(Pressed { offered: Some(now), ..known });
+        Response::Wait => {}
+        Response::Offer => {
+            *pressed = Some(Presses { offered: Some(now), ..known });
             let (what, end) = match has_command {
                 true => ("the command after `|` still runs", "ends that command"),
                 false => ("it does not stop yet", "ends barrow, and the sets of this session are lost"),
             };
             complain(&format!("{what}; Ctrl-C once more within {} s {end}", OFFER.as_secs()));
         }
-        Deed::End if has_command => END_COMMAND.store(true, Ordering::Relaxed),
-        Deed::End => end(),
+        Response::End if has_command => END_COMMAND.store(true, Ordering::Relaxed),
+        Response::End => end(),
     }
 }
 
@@ -205,11 +205,11 @@ mod tests {
     fn a_session_ends_only_after_an_offer_that_could_be_read() {
         let first = Instant::now();
         let at = |ms: u64| first + Duration::from_millis(ms);
-        let pressed = Pressed { first, offered: None };
-        assert_eq!([1, 500, 999].map(|ms| pressed.again(at(ms))), [Deed::Wait, Deed::Wait, Deed::Wait]);
-        assert_eq!(pressed.again(at(1000)), Deed::Offer);
-        let offered = Pressed { first, offered: Some(at(1000)) };
+        let pressed = Presses { first, offered: None };
+        assert_eq!([1, 500, 999].map(|ms| pressed.again(at(ms))), [Response::Wait, Response::Wait, Response::Wait]);
+        assert_eq!(pressed.again(at(1000)), Response::Offer);
+        let offered = Presses { first, offered: Some(at(1000)) };
         let later = [1001, 1299, 1300, 5999, 6000].map(|ms| offered.again(at(ms)));
-        assert_eq!(later, [Deed::Wait, Deed::Wait, Deed::End, Deed::End, Deed::Offer]);
+        assert_eq!(later, [Response::Wait, Response::Wait, Response::End, Response::End, Response::Offer]);
     }
 }

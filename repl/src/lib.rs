@@ -45,7 +45,7 @@ mod progress;
 mod version;
 
 pub use barrow_query::document::document;
-pub use console::{Console, Printed};
+pub use console::{Console, LineOutput};
 
 use std::process::ExitCode;
 

@@ -25,11 +25,11 @@ pub(crate) struct ProgressLine {
     terminal: bool,
     /// Steps of the phase that are done. Relaxed: a figure to look at, it orders nothing.
     done: AtomicU64,
-    shown: Mutex<Shown>,
+    shown: Mutex<LineState>,
 }
 
 #[derive(Debug)]
-struct Shown {
+struct LineState {
     /// The part of the answer that is known.
     known: String,
     phase: String,
@@ -45,7 +45,7 @@ impl ProgressLine {
     /// Shows nothing at all if `quiet`.
     pub(crate) fn new(quiet: bool) -> Self {
         let begun = Instant::now();
-        let shown = Shown {
+        let shown = LineState {
             known: String::new(),
             phase: String::new(),
             total: 0,
@@ -100,7 +100,7 @@ impl ProgressLine {
         self.show(&mut shown, &text);
     }
 
-    fn show(&self, shown: &mut Shown, text: &str) {
+    fn show(&self, shown: &mut LineState, text: &str) {
         let text = visible::line(text);
         let mut stderr = std::io::stderr().lock();
         // Progress that cannot be shown is no reason to stop.

@@ -37,7 +37,7 @@ mod suspects;
 mod table;
 mod tree;
 
-pub use report::{Made, Options, make};
+pub use report::{Options, Report, make};
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]

@@ -5,7 +5,7 @@ use barrow_query::answer::units;
 use crate::colour::class;
 use crate::html::Html;
 use crate::squarify::{Rect, squarify};
-use crate::tree::Place;
+use crate::tree::TreeNode;
 
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 500.0;
@@ -17,7 +17,7 @@ const NAMED: (f64, f64) = (90.0, 16.0);
 const LETTER: f64 = 6.2;
 
 /// Draws the map of a tree, whose first place is the whole.
-pub(crate) fn draw(html: &mut Html, places: &[Place]) {
+pub(crate) fn draw(html: &mut Html, places: &[TreeNode]) {
     let Some(whole) = places.first().filter(|whole| whole.retained > 0) else { return };
     let view = format!("0 0 {WIDTH} {HEIGHT}");
     let told = format!(
@@ -40,7 +40,7 @@ struct Cell {
 }
 
 /// The rectangles, each before those within it.
-fn cells(places: &[Place]) -> Vec<Cell> {
+fn cells(places: &[TreeNode]) -> Vec<Cell> {
     let whole = Rect { x: 0.0, y: 0.0, width: WIDTH, height: HEIGHT };
     let mut open = vec![Cell { place: 0, room: whole }];
     let mut found = Vec::new();
@@ -67,13 +67,13 @@ fn cells(places: &[Place]) -> Vec<Cell> {
 }
 
 /// The places directly below one.
-fn children(places: &[Place], at: usize) -> Vec<usize> {
+fn children(places: &[TreeNode], at: usize) -> Vec<usize> {
     let depth = places[at].depth;
     let below = (at + 1..places.len()).take_while(|&next| places[next].depth > depth);
     below.filter(|&next| places[next].depth == depth + 1).collect()
 }
 
-fn rectangle(html: &mut Html, place: &Place, room: Rect) {
+fn rectangle(html: &mut Html, place: &TreeNode, room: Rect) {
     let number = |value: f64| format!("{value:.1}");
     let [x, y, width, height] = [room.x, room.y, room.width, room.height].map(number);
     let told = format!("{}: {}", place.title, units::size(place.retained));

@@ -39,7 +39,7 @@ impl Default for Options {
 
 /// A report.
 #[derive(Debug)]
-pub struct Made {
+pub struct Report {
     /// The file.
     pub html: Vec<u8>,
     /// The outcome of the assertions.
@@ -50,7 +50,7 @@ pub struct Made {
 ///
 /// # Errors
 /// A file without snapshots, an assertion that cannot be understood; a usage error if even the least report is too large.
-pub fn make(session: &mut Session, options: &Options) -> Result<Made, QueryError> {
+pub fn make(session: &mut Session, options: &Options) -> Result<Report, QueryError> {
     let settings = session.settings_mut();
     (settings.format, settings.with_series) = (Format::Json, true);
     let answers = Answers::ask(session, options)?;
@@ -59,7 +59,7 @@ pub fn make(session: &mut Session, options: &Options) -> Result<Made, QueryError
         let html = answers.html(options, detail);
         if html.len() as u64 <= options.most_bytes {
             let outcome = answers.asserted.as_ref().map_or(Outcome::Answered, |answer| answer.outcome);
-            return Ok(Made { html: html.into_bytes(), outcome });
+            return Ok(Report { html: html.into_bytes(), outcome });
         }
         detail = detail.less().ok_or_else(|| {
             let least = units::size(html.len() as u64);
@@ -69,7 +69,7 @@ pub fn make(session: &mut Session, options: &Options) -> Result<Made, QueryError
 }
 
 /// An answer, or why there is none.
-type Asked = Result<Answer, QueryError>;
+type Reply = Result<Answer, QueryError>;
 
 /// The answers to the questions of a report.
 struct Answers {
@@ -80,13 +80,13 @@ struct Answers {
     info: Answer,
     summary: Answer,
     asserted: Option<Answer>,
-    growth: Asked,
-    suspects: Asked,
-    types: Asked,
-    difference: Asked,
-    tree: Asked,
-    below_roots: Asked,
-    baseline: Option<[Asked; 2]>,
+    growth: Reply,
+    suspects: Reply,
+    types: Reply,
+    difference: Reply,
+    tree: Reply,
+    below_roots: Reply,
+    baseline: Option<[Reply; 2]>,
 }
 
 impl Answers {
@@ -275,7 +275,7 @@ impl Answers {
 }
 
 /// Draws the last table of an answer, or why there is none.
-fn of_answer(html: &mut Html, asked: &Asked, drawing: Drawing<'_>, noun: &str) {
+fn of_answer(html: &mut Html, asked: &Reply, drawing: Drawing<'_>, noun: &str) {
     match asked {
         Ok(answer) => {
             let table = answer.tables.iter().rev().find(|table| table.audience.has_machines());
@@ -297,13 +297,13 @@ fn notes(html: &mut Html, answer: &Answer) {
     }
 }
 
-fn ask(session: &mut Session, line: &str) -> Asked {
+fn ask(session: &mut Session, line: &str) -> Reply {
     let question = Question::of_line(line)?.ok_or_else(|| QueryError::usage("no question"))?;
     session.ask(&question)
 }
 
 /// A question that was stopped ends the report; another fault is told in its section.
-fn stopped(asked: Asked) -> Result<Asked, QueryError> {
+fn stopped(asked: Reply) -> Result<Reply, QueryError> {
     match asked {
         Err(error) if error.is_stopped() => Err(error),
         asked => Ok(asked),

@@ -19,7 +19,7 @@ const LONGEST_NAME: usize = 60;
 
 /// A place of the tree.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct TreeNode {
     pub(crate) depth: u64,
     pub(crate) title: String,
     pub(crate) type_name: String,
@@ -31,7 +31,7 @@ pub(crate) struct Place {
 }
 
 /// The places of an answer, each before those below it.
-pub(crate) fn places(answer: &Answer, with_texts: bool) -> Vec<Place> {
+pub(crate) fn places(answer: &Answer, with_texts: bool) -> Vec<TreeNode> {
     let Some(rows) = Rows::of(answer, "rows") else { return Vec::new() };
     let place = |row: usize| {
         let type_name = rows.text(row, "type");
@@ -44,7 +44,7 @@ pub(crate) fn places(answer: &Answer, with_texts: bool) -> Vec<Place> {
             _ => title,
         };
         let left_out = (rows.number(row, "left_out"), rows.number(row, "left_out_bytes"));
-        Place {
+        TreeNode {
             depth: rows.number(row, "depth"),
             title,
             type_name: type_name.to_owned(),
@@ -58,7 +58,7 @@ pub(crate) fn places(answer: &Answer, with_texts: bool) -> Vec<Place> {
 }
 
 /// Draws them as lists.
-pub(crate) fn draw(html: &mut Html, places: &[Place]) {
+pub(crate) fn draw(html: &mut Html, places: &[TreeNode]) {
     let whole = places.first().map_or(1, |place| place.retained.max(1));
     let mut open = 0;
     html.open("div", &[("class", "tree")]);
@@ -83,7 +83,7 @@ pub(crate) fn draw(html: &mut Html, places: &[Place]) {
     html.close("div");
 }
 
-fn line(html: &mut Html, place: &Place, whole: u64) {
+fn line(html: &mut Html, place: &TreeNode, whole: u64) {
     html.leaf("b", &[], &units::size(place.retained));
     html.text(&format!(" {:.1} % ", place.retained as f64 / whole as f64 * 100.0));
     if place.depth > LEVELS {
@@ -102,7 +102,7 @@ fn line(html: &mut Html, place: &Place, whole: u64) {
 const TYPES: usize = 24;
 
 /// Divides what is left out below the top by type. `by_type` has all children of the top.
-pub(crate) fn divide(places: &mut Vec<Place>, by_type: &Answer) {
+pub(crate) fn divide(places: &mut Vec<TreeNode>, by_type: &Answer) {
     let (Some(rows), Some(top)) = (Rows::of(by_type, "rows"), places.first()) else { return };
     let left_out = top.left_out;
     let mut types: BTreeMap<&str, (u64, u64, u64)> = BTreeMap::new();
@@ -126,7 +126,7 @@ pub(crate) fn divide(places: &mut Vec<Place>, by_type: &Answer) {
     for &(name, (count, objects, retained)) in types.iter().take(TYPES) {
         let title = format!("{name}, {} smaller", units::grouped(count));
         let type_name = name.to_owned();
-        places.push(Place { depth: 1, title, type_name, retained, rest: retained, objects, left_out: (0, 0) });
+        places.push(TreeNode { depth: 1, title, type_name, retained, rest: retained, objects, left_out: (0, 0) });
         let top = &mut places[0];
         top.rest -= retained;
         top.left_out = (top.left_out.0 - count, top.left_out.1 - retained);
@@ -134,13 +134,13 @@ pub(crate) fn divide(places: &mut Vec<Place>, by_type: &Answer) {
 }
 
 /// Keeps the `most` places that retain most, and adds the others to what is left out.
-pub(crate) fn prune(places: &mut Vec<Place>, most: usize) {
+pub(crate) fn prune(places: &mut Vec<TreeNode>, most: usize) {
     let mut sizes: Vec<u64> = places.iter().map(|place| place.retained).collect();
     sizes.sort_unstable_by_key(|&bytes| Reverse(bytes));
     // Those that tie with the first one beyond are left out as well; the top stays.
     let Some(&floor) = sizes.get(most) else { return };
     let mut above: Vec<usize> = Vec::new();
-    let mut kept: Vec<Place> = Vec::new();
+    let mut kept: Vec<TreeNode> = Vec::new();
     for (at, place) in places.drain(..).enumerate() {
         above.truncate(place.depth as usize);
         if at == 0 || place.retained > floor {

@@ -6,7 +6,7 @@ use std::path::Path;
 use barrow_query::answer::{Outcome, Value};
 use barrow_query::flags::QuestionFlags;
 use barrow_query::{Question, Session, Settings, Workspace};
-use barrow_report::{Made, Options, make};
+use barrow_report::{Options, Report, make};
 use barrow_writer::{
     KindRole, Label, Object, Options as WriterOptions, SnapshotInfo, StrengthId, TypeDescription, Writer, WriterError,
 };
@@ -25,11 +25,11 @@ fn session(file: &str, threads: usize) -> Session {
     session
 }
 
-fn report(file: &str, options: &Options) -> Made {
+fn report(file: &str, options: &Options) -> Report {
     make(&mut session(file, 2), options).unwrap()
 }
 
-fn text(made: &Made) -> String {
+fn text(made: &Report) -> String {
     String::from_utf8(made.html.clone()).unwrap()
 }
 
