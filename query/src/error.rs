@@ -1,5 +1,6 @@
 //! Why a question was not answered, and the exit code that says so.
 
+use std::fmt::Display;
 use std::io;
 
 use barrow_analyzer::AnalyzerError;
@@ -106,6 +107,11 @@ impl QueryError {
     #[must_use]
     pub fn usage(message: impl Into<String>) -> Self {
         QueryError::Usage { message: message.into() }
+    }
+
+    /// A file that cannot be opened or understood, by the name that the user gave.
+    pub(crate) fn unreadable(path: impl Display, cause: impl Display) -> Self {
+        QueryError::Unreadable { path: path.to_string(), cause: cause.to_string() }
     }
 
     /// A file that could not be written, with its name.

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use barrow_analyzer::SnapshotId;
 
-use super::judge::Baseline;
-use super::{Assertion, Judge, Scope};
+use super::{Assertion, Judge, Scope, judge::Baseline};
 use crate::arguments::Arguments;
 use crate::assertion;
 use crate::error::QueryError;
@@ -48,8 +47,7 @@ pub(crate) fn assertions_of(
 }
 
 fn read(path: &Path) -> Result<String, QueryError> {
-    fs::read_to_string(path)
-        .map_err(|error| QueryError::Unreadable { path: path.display().to_string(), cause: error.to_string() })
+    fs::read_to_string(path).map_err(|error| QueryError::unreadable(path.display(), error))
 }
 
 /// A judge with the baseline and the known leaks of the flags.

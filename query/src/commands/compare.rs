@@ -206,7 +206,7 @@ fn of_file(state: &State, name: &str, variant: Option<&str>) -> Result<Side, Que
     }
     let other = opening::open(name, &state.context)?;
     if !other.recording.has_measurements() {
-        return Err(QueryError::Unreadable { path: name.to_owned(), cause: "it holds no trials".to_owned() });
+        return Err(QueryError::unreadable(name, "it holds no trials"));
     }
     let trials = Arc::new(Trials::of(&other.recording, &state.meter())?);
     let variant = match variant {

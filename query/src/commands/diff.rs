@@ -73,7 +73,7 @@ fn of_processes(ask: &Ask, operands: &[Operand], words: &[String]) -> Result<Rep
     let before = ask.process_tree()?;
     let other = opening::open(name, &ask.context)?;
     if !other.recording.has_processes() {
-        return Err(QueryError::Unreadable { path: name.clone(), cause: "it holds no processes".to_owned() });
+        return Err(QueryError::unreadable(name, "it holds no processes"));
     }
     let after = Arc::new(ProcessTree::read_with(Arc::clone(&other.recording), &ask.meter())?);
     let table = if is_by_command {

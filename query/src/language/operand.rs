@@ -77,7 +77,7 @@ fn other(file: OpenFile, snapshot: SnapshotName) -> Result<Compared, QueryError>
     let known: Vec<SnapshotId> = recording.snapshot_ids().collect();
     let snapshot = selection::one(snapshot, &known).map_err(|error| match error {
         QueryError::Usage { message } => QueryError::usage(format!("{name}: {message}")),
-        error => QueryError::Unreadable { path: name.clone(), cause: error.to_string() },
+        error => QueryError::unreadable(&name, error),
     })?;
     Ok(Compared { file: name, recording, snapshot, damage })
 }

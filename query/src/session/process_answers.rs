@@ -1,10 +1,10 @@
-//! What is known of the process tree of their recording: its totals, and the classes of its images.
+//! Answers about the process tree of the open recording that the workspace keeps: totals, lanes, classes.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
+use std::{fs, io};
 
-use barrow_processes::{Classes, Lanes, Plan, ProcessTree, Rules, Totals};
+use barrow_processes::{Classes, Lanes, Plan, ProcessError, ProcessTree, Rules, Totals};
 
 use super::state::State;
 use crate::error::QueryError;
@@ -56,12 +56,7 @@ impl State {
     /// As for [`State::process_tree`]; a file of rules that cannot be read.
     pub(crate) fn classes(&self, flags: &QuestionFlags) -> Result<Arc<Classes>, QueryError> {
         let tree = self.process_tree()?;
-        let file = self.rules_file(flags);
-        let text = file.as_deref().map(read).transpose()?;
-        let key = format!("all {text:?}");
-        self.context.workspace.classes(&tree, &key, || {
-            with_rules(file.as_deref(), text.as_deref(), |rules| Ok(Classes::of(&tree, rules)?))
-        })
+        self.made_classes(&tree, "all", flags, |rules| Classes::of(&tree, rules))
     }
 
     /// The same for one schema, which takes less: the first one, or that of a name. The others may have no labels.
@@ -71,17 +66,13 @@ impl State {
     pub(crate) fn classes_in(&self, flags: &QuestionFlags, name: Option<&str>) -> Result<Arc<Classes>, QueryError> {
         let tree = self.process_tree()?;
         let Some(name) = name else { return self.first_classes(&tree, 1, flags) };
-        let file = self.rules_file(flags);
-        let text = file.as_deref().map(read).transpose()?;
-        self.context.workspace.classes(&tree, &format!("{name:?} {text:?}"), || {
-            with_rules(file.as_deref(), text.as_deref(), |rules| {
-                let at = rules.schema_names().position(|known| known == name);
-                Ok(Classes::only(&tree, rules, |schema| schema == at.unwrap_or(0))?)
-            })
+        self.made_classes(&tree, &format!("{name:?}"), flags, |rules| {
+            let at = rules.schema_names().position(|known| known == name);
+            Classes::only(&tree, rules, |schema| schema == at.unwrap_or(0))
         })
     }
 
-    /// The same for the first schemata, so many of them, of the open tree or of another one.
+    /// The same for the first `count` schemata, of the open tree or of another one.
     ///
     /// # Errors
     /// A file of rules that cannot be read.
@@ -91,17 +82,25 @@ impl State {
         count: usize,
         flags: &QuestionFlags,
     ) -> Result<Arc<Classes>, QueryError> {
-        let file = self.rules_file(flags);
-        let text = file.as_deref().map(read).transpose()?;
+        self.made_classes(tree, &count.to_string(), flags, |rules| Classes::only(tree, rules, |schema| schema < count))
+    }
+
+    /// The classes that `make` makes by the rules. Those of the open tree are kept under `key` and the text of the rules.
+    fn made_classes(
+        &self,
+        tree: &Arc<ProcessTree>,
+        key: &str,
+        flags: &QuestionFlags,
+        make: impl FnOnce(&Rules) -> Result<Classes, ProcessError>,
+    ) -> Result<Arc<Classes>, QueryError> {
+        let file = self.rules_file(flags)?;
+        let key = format!("{key} {:?}", file.as_ref().map(|(_, text)| text));
         let make = || {
-            with_rules(file.as_deref(), text.as_deref(), |rules| {
-                Ok(Classes::only(tree, rules, |schema| schema < count)?)
-            })
+            let rules = file.map(|(name, text)| Rules::read(&name, &text)).transpose()?;
+            Ok(make(rules.as_ref().unwrap_or_else(|| Rules::standard()))?)
         };
         match self.process_tree() {
-            Ok(open) if Arc::ptr_eq(&open, tree) => {
-                self.context.workspace.classes(tree, &format!("{count} {text:?}"), make)
-            }
+            Ok(open) if Arc::ptr_eq(&open, tree) => self.context.workspace.classes(tree, &key, make),
             _ => Ok(Arc::new(make()?)),
         }
     }
@@ -111,10 +110,9 @@ impl State {
     /// # Errors
     /// A file of rules that cannot be read.
     pub(crate) fn schema_names(&self, flags: &QuestionFlags) -> Result<Vec<String>, QueryError> {
-        let file = self.rules_file(flags);
-        let text = file.as_deref().map(read).transpose()?;
-        let names = |rules: &Rules| Ok(rules.schema_names().map(str::to_owned).collect());
-        with_rules(file.as_deref(), text.as_deref(), names)
+        let rules = self.class_rules(flags)?;
+        let names = rules.as_ref().unwrap_or_else(|| Rules::standard()).schema_names();
+        Ok(names.map(str::to_owned).collect())
     }
 
     /// The rules for classes, if they are not the default ones.
@@ -122,44 +120,28 @@ impl State {
     /// # Errors
     /// A file of rules that cannot be read.
     pub(crate) fn class_rules(&self, flags: &QuestionFlags) -> Result<Option<Rules>, QueryError> {
-        let Some(file) = self.rules_file(flags) else { return Ok(None) };
-        Ok(Some(Rules::read(&file.display().to_string(), &read(&file)?)?))
+        let Some((name, text)) = self.rules_file(flags)? else { return Ok(None) };
+        Ok(Some(Rules::read(&name, &text)?))
     }
 
-    /// What labels the programs of a table with what they build.
+    /// Labels for the programs of a table: the unit that each builds.
     ///
     /// # Errors
     /// A file of rules that cannot be read.
     pub(crate) fn unit_labels(&self, flags: &QuestionFlags) -> Result<UnitLabels, QueryError> {
-        let Some(file) = self.rules_file(flags) else { return Ok(UnitLabels::new(None)) };
-        Ok(UnitLabels::new(Some(Rules::read(&file.display().to_string(), &read(&file)?)?)))
+        self.class_rules(flags).map(UnitLabels::new)
     }
 
-    fn rules_file(&self, flags: &QuestionFlags) -> Option<PathBuf> {
-        flags.classes.clone().or_else(|| {
-            let folder = Path::new(&self.file()?.name).parent()?.join(RULES);
-            folder.is_file().then_some(folder)
-        })
+    /// The file of rules with its text, if there is one.
+    fn rules_file(&self, flags: &QuestionFlags) -> Result<Option<(String, String)>, QueryError> {
+        let beside = || Some(Path::new(&self.file()?.name).parent()?.join(RULES)).filter(|file| file.is_file());
+        let Some(file) = flags.classes.clone().or_else(beside) else { return Ok(None) };
+        let name = file.display().to_string();
+        let system = |error: io::Error| QueryError::unreadable(&name, error);
+        if fs::metadata(&file).map_err(system)?.len() > MOST_BYTES {
+            return Err(QueryError::unreadable(&name, "a file of rules is at most 1 MiB long"));
+        }
+        let text = fs::read_to_string(&file).map_err(system)?;
+        Ok(Some((name, text)))
     }
-}
-
-/// Makes something with the rules of a file, or with the default ones.
-fn with_rules<T>(
-    file: Option<&Path>,
-    text: Option<&str>,
-    make: impl FnOnce(&Rules) -> Result<T, QueryError>,
-) -> Result<T, QueryError> {
-    match file.zip(text) {
-        Some((file, text)) => make(&Rules::read(&file.display().to_string(), text)?),
-        None => make(Rules::standard()),
-    }
-}
-
-fn read(file: &Path) -> Result<String, QueryError> {
-    let unreadable = |cause: String| QueryError::Unreadable { path: file.display().to_string(), cause };
-    let length = fs::metadata(file).map_err(|error| unreadable(error.to_string()))?.len();
-    if length > MOST_BYTES {
-        return Err(unreadable("a file of rules is at most 1 MiB long".to_owned()));
-    }
-    fs::read_to_string(file).map_err(|error| unreadable(error.to_string()))
 }

@@ -16,7 +16,7 @@ use crate::error::QueryError;
 use crate::progress::Watcher;
 use crate::sources::opening::{self, OpenFile};
 
-/// How often a waiting question looks whether it should stop.
+/// Time between two checks of a waiting question for whether it should stop: people notice no delay.
 const LOOKS_EVERY: Duration = Duration::from_millis(20);
 
 /// A dump that is being imported.
@@ -25,7 +25,7 @@ pub(crate) struct Background {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the import and the session share.
+/// State that the import and the session share.
 #[derive(Default)]
 struct Relay {
     is_stopped: AtomicBool,
@@ -40,9 +40,9 @@ struct State {
     phase: String,
     total: u64,
     unit: &'static str,
-    /// Who waits for the import.
+    /// The watcher of the question that waits for the import.
     listener: Option<Arc<dyn Watcher>>,
-    /// What was remarked while nobody waited.
+    /// Notes produced while no question waited.
     remarks: Vec<String>,
     result: Option<Result<OpenFile, QueryError>>,
 }
@@ -64,14 +64,13 @@ impl Background {
             of_thread.has_ended.notify_all();
         };
         let thread = std::thread::Builder::new().name("import".into()).spawn(work);
-        let thread = thread.map_err(|source| QueryError::Unreadable {
-            path: "the dump".to_owned(),
-            cause: format!("no thread can be started for the import: {source}"),
+        let thread = thread.map_err(|source| {
+            QueryError::unreadable("the dump", format!("no thread can be started for the import: {source}"))
         })?;
         Ok(Background { relay, thread: Some(thread) })
     }
 
-    /// Whether the import has ended.
+    /// Returns whether the import has ended.
     pub(crate) fn has_ended(&self) -> bool {
         self.relay.state.lock().result.is_some()
     }
@@ -100,7 +99,7 @@ impl Background {
         if has_ended { Ok(()) } else { Err(QueryError::Stopped) }
     }
 
-    /// What became of it, after its end.
+    /// Waits for the end of the import, and returns its result.
     pub(crate) fn into_result(mut self) -> Result<OpenFile, QueryError> {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

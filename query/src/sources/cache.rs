@@ -43,9 +43,9 @@ const MARKED_EVERY: Duration = Duration::from_secs(3600);
 pub(crate) struct Cached {
     /// The recording, which stays readable even if it is removed from the cache.
     pub(crate) recording: Recording,
-    /// What the dump had lost.
+    /// The losses of the dump, in a sentence.
     pub(crate) lost: Option<String>,
-    /// What its import remarked, if that was just now.
+    /// The notes of its import, if that was just now.
     pub(crate) notes: Vec<String>,
 }
 
@@ -54,8 +54,7 @@ pub(crate) struct Cached {
 /// # Errors
 /// Those of the import, and of writing to the cache.
 pub(crate) fn open(source: &Path, context: &Context) -> Result<Cached, QueryError> {
-    let key = Key::of(source, context)
-        .map_err(|error| QueryError::Unreadable { path: source.display().to_string(), cause: error.to_string() })?;
+    let key = Key::of(source, context).map_err(|error| QueryError::unreadable(source.display(), error))?;
     let folder = folder_of(context)?;
     let path = folder.path().join(key.file_name());
     if let Some(cached) = find(&path, &key) {
@@ -86,7 +85,7 @@ fn folder_of(context: &Context) -> Result<CacheFolder, QueryError> {
     context.settings.cache.as_deref().map_or_else(CacheFolder::find, |path| Ok(CacheFolder::at(path)))
 }
 
-/// Whether the dump at `source` was imported already.
+/// Returns whether the dump at `source` was imported already.
 pub(crate) fn holds(source: &Path, context: &Context) -> bool {
     let (Ok(key), Ok(folder)) = (Key::of(source, context), folder_of(context)) else { return false };
     find(&folder.path().join(key.file_name()), &key).is_some()

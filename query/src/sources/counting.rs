@@ -7,16 +7,15 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Recording, Totals, TypeId, TypeTotals};
 use barrow_importers::{ImportError, TypeCount};
-use barrow_writer::{Options, SnapshotInfo, Writer};
+use barrow_writer::{Options, SnapshotInfo, Writer, WriterError};
 use parking_lot::Mutex;
 
 use crate::context::Context;
 use crate::error::QueryError;
-use crate::sources::counted::CountedSnapshot;
-use crate::sources::importing;
 use crate::sources::opening::{self, OpenFile};
+use crate::sources::{counted::CountedSnapshot, importing};
 
-/// What was counted in a dump.
+/// A dump whose objects were counted.
 struct CountedDump {
     snapshots: Vec<(SnapshotInfo, CountedSnapshot)>,
     notes: Vec<String>,
@@ -28,10 +27,7 @@ struct CountedDump {
 /// # Errors
 /// Those of the importer.
 pub(crate) fn open(name: &str, context: &Context) -> Result<Option<OpenFile>, QueryError> {
-    let types = Types::default();
-    let unwritten = |source| QueryError::Write { path: "memory".to_owned(), source };
-    let options = Options { threads: 0, ..Options::default() };
-    let writer = Writer::to_stream(Box::new(types.clone()), options).map_err(unwritten)?;
+    let (types, writer) = in_memory()?;
     let Some(counted) = count(name, &writer, context)? else { return Ok(None) };
     let mut snapshots = Vec::new();
     for (info, snapshot) in counted.snapshots {
@@ -56,12 +52,21 @@ pub(crate) fn open(name: &str, context: &Context) -> Result<Option<OpenFile>, Qu
 /// # Errors
 /// None that a program can do anything about.
 pub(crate) fn nothing() -> Result<Recording, QueryError> {
-    let types = Types::default();
-    let unwritten = |source| QueryError::Write { path: "memory".to_owned(), source };
-    let options = Options { threads: 0, ..Options::default() };
-    let writer = Writer::to_stream(Box::new(types.clone()), options).map_err(unwritten)?;
+    let (types, writer) = in_memory()?;
     writer.finish().map_err(unwritten)?;
     Ok(Recording::from_bytes(types.take())?)
+}
+
+/// A writer without threads, and the memory that it writes to.
+fn in_memory() -> Result<(Types, Writer), QueryError> {
+    let types = Types::default();
+    let options = Options { threads: 0, ..Options::default() };
+    let writer = Writer::to_stream(Box::new(types.clone()), options).map_err(unwritten)?;
+    Ok((types, writer))
+}
+
+fn unwritten(source: WriterError) -> QueryError {
+    QueryError::Write { path: "memory".to_owned(), source }
 }
 
 /// Counts the snapshots of a dump; declares their types.
@@ -78,11 +83,8 @@ fn count(name: &str, writer: &Writer, context: &Context) -> Result<Option<Counte
             (of.info, CountedSnapshot { types: by_type(&of.types), totals: Some(totals(&of.totals)) })
         };
         let snapshots = counted.snapshots.into_iter().map(snapshot).collect();
-        return Ok(Some(CountedDump {
-            snapshots,
-            notes: counted.notes,
-            damage: counted.lost.map(|loss| loss.to_string()),
-        }));
+        let damage = counted.lost.map(|loss| loss.to_string());
+        return Ok(Some(CountedDump { snapshots, notes: counted.notes, damage }));
     }
     let counted = barrow_importers::totals(path, writer, &reading, &meter).map_err(failed)?;
     Ok(counted.map(|counted| {

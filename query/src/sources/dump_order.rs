@@ -17,7 +17,7 @@ use std::time::SystemTime;
 
 use crate::error::QueryError;
 
-/// At most as many names are listed in a sentence.
+/// Names that are listed in a sentence; of more, the first ones and the last.
 const MOST_LISTED: usize = 6;
 
 /// Dumps in the order of their snapshots.
@@ -25,13 +25,13 @@ const MOST_LISTED: usize = 6;
 pub(crate) struct DumpOrder<'p> {
     /// The dumps.
     pub(crate) sources: Vec<&'p Path>,
-    /// What the order is by.
+    /// The criterion of the order.
     pub(crate) by: OrderedBy,
-    /// What the user should know about it, as clauses.
+    /// Remarks about the order for the user, as clauses.
     pub(crate) remarks: Vec<String>,
 }
 
-/// What dumps are ordered by.
+/// A criterion by which dumps are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OrderedBy {
     /// As they were typed.
@@ -45,7 +45,7 @@ pub(crate) enum OrderedBy {
 }
 
 impl OrderedBy {
-    /// What it is called.
+    /// Its name for people.
     pub(crate) fn name(self) -> &'static str {
         match self {
             OrderedBy::Typed => "as typed",
@@ -79,10 +79,7 @@ impl<'p> DumpOrder<'p> {
 
 impl<'p> Dated<'p> {
     fn new(source: &'p Path) -> Result<Self, QueryError> {
-        let system = |error: std::io::Error| QueryError::Unreadable {
-            path: source.display().to_string(),
-            cause: error.to_string(),
-        };
+        let system = |error: std::io::Error| QueryError::unreadable(source.display(), error);
         let changed = fs::metadata(source).and_then(|metadata| metadata.modified()).map_err(system)?;
         Ok(Dated { source, taken_ns: barrow_importers::taken_ns(source).map_err(system)?, changed })
     }
@@ -118,7 +115,7 @@ fn order(typed: Vec<Dated<'_>>, by_time: bool) -> DumpOrder<'_> {
     DumpOrder { sources: sources(&dumps), by, remarks }
 }
 
-/// Why the order is not as typed.
+/// A remark on why the order is not as typed.
 fn reason(by: OrderedBy, by_time: bool, moved: bool, (dated, dumps): (usize, &[Dated<'_>])) -> Option<String> {
     let names = listed(dumps);
     match by {
@@ -139,7 +136,7 @@ fn reason(by: OrderedBy, by_time: bool, moved: bool, (dated, dumps): (usize, &[D
     }
 }
 
-/// What speaks against the order.
+/// A remark that times of dumps or files contradict the order.
 fn contradiction(by: OrderedBy, dumps: &[Dated<'_>]) -> Option<String> {
     if !dumps.iter().filter_map(|dump| dump.taken_ns).is_sorted() {
         return Some("the times that some of the dumps hold are not ascending in this order".to_owned());

@@ -28,8 +28,8 @@ pub(crate) fn expanded(paths: Vec<PathBuf>) -> Result<Vec<PathBuf>, QueryError> 
         let before = all.len();
         add_samples(&path, MOST_DEPTH, &mut all)?;
         if all.len() == before {
-            let cause = "this is a folder without samples of Criterion (`new/sample.json`); name the files".to_owned();
-            return Err(QueryError::Unreadable { path: path.display().to_string(), cause });
+            let cause = "this is a folder without samples of Criterion (`new/sample.json`); name the files";
+            return Err(QueryError::unreadable(path.display(), cause));
         }
     }
     Ok(all)

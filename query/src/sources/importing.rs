@@ -78,12 +78,12 @@ pub(crate) fn import(
     let (sources, empty) = without_empty_logs(sources);
     let sources = &sources[..];
     for &source in sources {
-        let unreadable = |cause: String| QueryError::Unreadable { path: source.display().to_string(), cause };
-        let system = |error: io::Error| unreadable(error.to_string());
+        let system = |error: io::Error| QueryError::unreadable(source.display(), error);
         source_bytes += fs::metadata(source).map_err(system)?.len();
         let first_bytes = crate::sources::recognition::first_bytes(source).map_err(system)?;
         formats.push(barrow_importers::recognise(&first_bytes).ok_or_else(|| {
-            unreadable(crate::sources::recognition::unreadable(source, "not a dump that can be imported"))
+            let why = crate::sources::recognition::unreadable(source, "not a dump that can be imported");
+            QueryError::unreadable(source.display(), why)
         })?);
     }
     let mut reading = reading(part.path(), context);

@@ -1,4 +1,4 @@
-//! Opens what a file's first bytes say it is: a recording, or a dump that becomes one.
+//! Opens files by their first bytes: a recording, or a dump that becomes one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,12 +21,12 @@ pub struct OpenFile {
     pub name: String,
     /// The recording.
     pub recording: Arc<Recording>,
-    /// What was lost, in the recording or in the dump it was imported from.
+    /// The losses of the recording or of the dump it was imported from, in a sentence.
     pub damage: Option<String>,
-    /// Whether it was imported or counted just now, and what there was to remark was said.
+    /// It was imported or counted just now, and the watcher heard the notes.
     pub(crate) has_remarked: bool,
-    /// What was counted in each snapshot, if the file is a dump of which only this is known. The recording then holds the
-    /// types and no object.
+    /// The counts of each snapshot, if the objects of the dump were only counted. The recording then holds the types and
+    /// no object.
     pub(crate) counted: Option<Vec<CountedSnapshot>>,
 }
 
@@ -44,14 +44,13 @@ impl OpenFile {
 /// A file that is missing, or of an unknown format.
 pub(crate) fn open(name: &str, context: &Context) -> Result<OpenFile, QueryError> {
     let path = Path::new(name);
-    let unreadable = |cause: String| QueryError::Unreadable { path: name.to_owned(), cause };
     if path.is_dir() {
-        return Err(unreadable(format!("this is a folder; {}", readable())));
+        return Err(QueryError::unreadable(name, format!("this is a folder; {}", readable())));
     }
     if spool::is_pipe(name) {
         return open_pipe(name, context);
     }
-    let first_bytes = first_bytes(path).map_err(|error| unreadable(error.to_string()))?;
+    let first_bytes = first_bytes(path).map_err(|error| QueryError::unreadable(name, error))?;
     if barrow_importers::recognise(&first_bytes).is_some() {
         let cached = cache::open(path, context)?;
         let cache::Cached { recording, lost, notes } = cached;
@@ -60,24 +59,22 @@ pub(crate) fn open(name: &str, context: &Context) -> Result<OpenFile, QueryError
     }
     let recording = Recording::open(path).map_err(|error| match error {
         AnalyzerError::Unreadable(FormatError::NotARecording { .. }) => {
-            unreadable(recognition::unreadable(path, &error.to_string()))
+            QueryError::unreadable(name, recognition::unreadable(path, &error.to_string()))
         }
-        error => unreadable(error.to_string()),
+        error => QueryError::unreadable(name, error),
     })?;
     Ok(OpenFile::of(name, Arc::new(recording)))
 }
 
-/// Opens what comes through a pipe. Nothing of it is kept for the next time: neither an import in the cache nor an index.
+/// Opens a pipe. Nothing of it is kept for the next time: neither an import in the cache nor an index.
 fn open_pipe(name: &str, context: &Context) -> Result<OpenFile, QueryError> {
     let meter = context.meter();
     let spooled = spool::spool(name, &meter)?;
     let opened = |path: &Path| {
-        let recording = Recording::open(path)
-            .map_err(|error| QueryError::Unreadable { path: name.to_owned(), cause: error.to_string() })?;
+        let recording = Recording::open(path).map_err(|error| QueryError::unreadable(name, error))?;
         Ok::<_, QueryError>(recording.unnamed())
     };
-    let first_bytes = first_bytes(spooled.path())
-        .map_err(|error| QueryError::Unreadable { path: name.to_owned(), cause: error.to_string() })?;
+    let first_bytes = first_bytes(spooled.path()).map_err(|error| QueryError::unreadable(name, error))?;
     if barrow_importers::recognise(&first_bytes).is_some() {
         let part = Destination::replacing(&spooled.folder().join("imported.barrow")).begin(Access::Owner)?;
         let done = import(&[spooled.path()], &part, &RecordingOptions::default(), context, &meter)?;
@@ -88,7 +85,7 @@ fn open_pipe(name: &str, context: &Context) -> Result<OpenFile, QueryError> {
     Ok(OpenFile::of(name, Arc::new(opened(spooled.path())?)))
 }
 
-/// Says what an import or a count of the file noted. Returns whether there was something.
+/// Passes the notes of an import or a count to the watcher. Returns whether there were any.
 pub(crate) fn remark(name: &str, notes: &[String], context: &Context) -> bool {
     notes.iter().for_each(|note| context.watcher.remark(&format!("{name}: {note}")));
     !notes.is_empty()

@@ -1,4 +1,4 @@
-//! What the first bytes of a file say it is.
+//! Recognises files by their first bytes.
 
 use std::fs::File;
 use std::io::Read;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use barrow_analyzer::RECORDING_MAGIC;
 
-/// Whether a file begins like a recording or a dump.
+/// Returns whether a file begins like a recording or a dump.
 ///
 /// # Errors
 /// The system's.
@@ -14,7 +14,7 @@ pub fn is_readable(path: &Path) -> std::io::Result<bool> {
     Ok(recognise(path)? != Recognised::Unknown)
 }
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recognised {
     /// A recording.
@@ -25,7 +25,7 @@ pub enum Recognised {
     Unknown,
 }
 
-/// What the first bytes of a file say it is.
+/// Recognises a file by its first bytes.
 ///
 /// # Errors
 /// The system's.
@@ -39,7 +39,7 @@ pub fn recognise(path: &Path) -> std::io::Result<Recognised> {
     Ok(format.map_or(Recognised::Unknown, |format| Recognised::Dump(format.to_string())))
 }
 
-/// Whether only the end of a file tells what it holds.
+/// Returns whether only the end of a file tells its format, as of a ZIP archive.
 ///
 /// # Errors
 /// The system's.
@@ -57,13 +57,13 @@ pub(crate) fn first_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
     barrow_importers::first_bytes(&mut File::open(path)?)
 }
 
-/// Why a file cannot be read: what it is, if that is known; otherwise `what`, and what can be read.
+/// The reason why a file cannot be read: its format, if that is known; otherwise `what`, and the formats that can be read.
 pub(crate) fn unreadable(path: &Path, what: &str) -> String {
     let known = first_bytes(path).ok().and_then(|bytes| barrow_importers::named_otherwise(&bytes));
     known.unwrap_or_else(|| format!("{what}; {}", readable()))
 }
 
-/// What can be read, as a clause.
+/// The formats that can be read, as a clause.
 pub(crate) fn readable() -> String {
     let mut headings: Vec<&str> = barrow_importers::FORMATS.iter().map(|format| format.heading()).collect();
     headings.dedup();

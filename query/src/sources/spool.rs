@@ -1,4 +1,4 @@
-//! What comes through a pipe, as a file: questions and importers go over their input more than once.
+//! Copies of pipes as files: questions and importers read their input more than once.
 
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, Write};
@@ -9,18 +9,17 @@ use tempfile::TempDir;
 
 use crate::error::QueryError;
 use crate::progress::Meter;
-use crate::sources::cache::folder;
-use crate::sources::recognition;
+use crate::sources::{cache::folder, recognition};
 
 /// The name of the standard input, on a command line.
 pub const STDIN: &str = "-";
-/// So much is read before it must be known what it is, in bytes: more than a block of bzip2, which cannot be unpacked
-/// before all of it is there.
+/// Bytes that are read before the format must be known: more than a block of bzip2, which cannot be unpacked before all
+/// of it is there.
 const BEGINNING_BYTES: usize = 1 << 20;
-/// How much is copied between two looks at Ctrl-C, in bytes.
+/// Bytes that are copied between two checks for Ctrl-C.
 const COPY_BYTES: usize = 1 << 20;
 
-/// A copy of what came through a pipe. Its file is removed when this is dropped.
+/// A copy of a pipe. Its file is removed when this is dropped.
 pub(crate) struct Spooled {
     folder: TempDir,
     path: PathBuf,
@@ -38,7 +37,7 @@ impl Spooled {
     }
 }
 
-/// Whether a file of this name can only be read once, from its beginning to its end.
+/// Returns whether a file of this name can only be read once, from its beginning to its end.
 pub(crate) fn is_pipe(name: &str) -> bool {
     name == STDIN || fs::metadata(name).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
@@ -48,7 +47,6 @@ pub(crate) fn is_pipe(name: &str) -> bool {
 /// # Errors
 /// A pipe that cannot be read, that begins like nothing barrow reads, or that the disk has no room for; Ctrl-C.
 pub(crate) fn spool(name: &str, meter: &Meter) -> Result<Spooled, QueryError> {
-    let unreadable = |cause: String| QueryError::Unreadable { path: name.to_owned(), cause };
     if name == STDIN && io::stdin().is_terminal() {
         return Err(QueryError::usage(
             "`-` is the standard input, and nothing is piped into it: `zcat dump.gz | barrow top -`",
@@ -56,7 +54,7 @@ pub(crate) fn spool(name: &str, meter: &Meter) -> Result<Spooled, QueryError> {
     }
     let mut pipe: Box<dyn Read> = match name {
         STDIN => Box::new(io::stdin().lock()),
-        name => Box::new(File::open(name).map_err(|error| unreadable(error.to_string()))?),
+        name => Box::new(File::open(name).map_err(|error| QueryError::unreadable(name, error))?),
     };
     let folder = folder::folder_for_copies().unwrap_or_else(std::env::temp_dir);
     let folder = tempfile::Builder::new()
@@ -75,7 +73,7 @@ pub(crate) fn spool(name: &str, meter: &Meter) -> Result<Spooled, QueryError> {
         let room = if is_known { COPY_BYTES } else { BEGINNING_BYTES - length };
         let read = match pipe.read(&mut bytes[..room]) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            read => read.map_err(|error| unreadable(error.to_string()))?,
+            read => read.map_err(|error| QueryError::unreadable(name, error))?,
         };
         file.write_all(&bytes[..read]).map_err(full)?;
         length += read;
@@ -83,9 +81,10 @@ pub(crate) fn spool(name: &str, meter: &Meter) -> Result<Spooled, QueryError> {
         if !is_known && (read == 0 || length == BEGINNING_BYTES) {
             // An endless pipe of something else must not fill the disk.
             is_known = read > 0 && recognition::is_archive(&path).map_err(full)?
-                || recognition::is_readable(&path).map_err(|error| unreadable(error.to_string()))?;
+                || recognition::is_readable(&path).map_err(|error| QueryError::unreadable(name, error))?;
             if !is_known {
-                return Err(unreadable(recognition::unreadable(&path, "not a recording and no dump")));
+                let why = recognition::unreadable(&path, "not a recording and no dump");
+                return Err(QueryError::unreadable(name, why));
             }
         }
         if read == 0 {

@@ -58,11 +58,10 @@ impl CacheFolder {
 /// A folder of this user's in the system's folder for temporary files, where anybody could have made one of that name.
 ///
 /// # Errors
-/// What is there is a link, is another user's, or others may enter it.
+/// The folder is a link or another user's, or others may enter it.
 fn in_temporary_folder() -> Result<PathBuf, QueryError> {
-    checked_in(&std::env::temp_dir()).map_err(|error| QueryError::Unreadable {
-        path: "the cache of imported dumps".to_owned(),
-        cause: format!("{error}; name a folder in BARROW_CACHE"),
+    checked_in(&std::env::temp_dir()).map_err(|error| {
+        QueryError::unreadable("the cache of imported dumps", format!("{error}; name a folder in BARROW_CACHE"))
     })
 }
 
