@@ -100,6 +100,11 @@ impl Value {
         }
     }
 
+    /// Values by name, in this order.
+    pub fn record<'k>(fields: impl IntoIterator<Item = (&'k str, Value)>) -> Self {
+        Value::Record(fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    }
+
     /// The difference between two counts, as far as 63 bits go.
     pub fn change(before: u64, after: u64) -> Self {
         let difference = i128::from(after) - i128::from(before);

@@ -4,14 +4,13 @@ use barrow_analyzer::AmountUnit;
 use barrow_statistics::ComparisonVerdict;
 use barrow_trials::{Better, Metric, Series, Trials, VariantId};
 
-use super::Figure;
 use super::judgement::{Judgement, Verdict};
 use super::trials::{Programs, counterpart};
-use super::witness::Witness;
+use super::{Figure, witness::Witness};
 use crate::answer::Value;
 use crate::answer::measured::{difference, text};
 use crate::error::QueryError;
-use crate::tables::trials::comparison::{Asked, Compared, word};
+use crate::tables::trials::comparison::{Asked, Compared, plain, word};
 use crate::tables::trials::{metric_of, variant_of};
 
 /// A program of a recording.
@@ -150,25 +149,16 @@ fn witness(compared: &Compared<'_>, metric: &Metric, a: Side<'_>, b: Side<'_>) -
             ),
             (Some(a), Some(b)) => {
                 let [by, low, high] = [pair.location_change, pair.location_low, pair.location_high]
-                    .map(|value| known(value, |value| signed(value, unit)));
+                    .map(|value| known(value, |value| plain(&difference(value, unit))));
                 format!("mode {} to mode {}: {} by {by} ({low} to {high})", a + 1, b + 1, word(metric, pair.verdict))
             }
             _ => format!("mode {mode} is new and worse, with {points:.0} % of the values"),
         });
     }
-    let fields = [("a", a), ("b", b)].map(|(key, side)| (key.to_owned(), Value::text(side.name())));
-    Witness { lines, fields: fields.to_vec() }
+    Witness { lines, fields: vec![("a", Value::text(a.name())), ("b", Value::text(b.name()))] }
 }
 
 /// A number in words; empty if it is not known.
 fn known(value: Option<f64>, words: impl Fn(f64) -> String) -> String {
     value.map_or_else(String::new, words)
-}
-
-/// A difference in the unit of the metric, with its sign.
-fn signed(value: f64, unit: &str) -> String {
-    match difference(value, unit) {
-        Value::Measured { text, .. } => text,
-        _ => String::new(),
-    }
 }

@@ -1,10 +1,7 @@
 //! The results of assertions, as an answer and as cases of JUnit.
 
-use super::judgement::Judgement;
-use super::{Assertion, Claim, Figure, Judge, Verdict};
-use crate::answer::units;
-use crate::answer::visible;
-use crate::answer::{Answer, Audience, Column, Outcome, Table, Value};
+use super::{Assertion, Claim, Figure, Judge, Verdict, judgement::Judgement};
+use crate::answer::{Answer, Column, Outcome, Value, table, units, visible};
 use crate::assertion::junit::{Case, Problem};
 use crate::error::QueryError;
 use crate::language::names;
@@ -86,59 +83,34 @@ impl Judged {
             Verdict::Undecided(why) => vec![why.clone()],
         }
     }
-
-    /// A value that is not known if the assertion is undecided.
-    fn if_decided(&self, value: Value) -> Value {
-        if self.undecided_because().is_some() { Value::None } else { value }
-    }
-
-    fn row(&self) -> Vec<Value> {
-        let Judgement { verdict, snapshot, found, limit, said, unit, witness, .. } = &self.judgement;
-        let fields = witness.as_ref().map(|witness| Value::Record(witness.fields.clone()));
-        vec![
-            Value::text(match verdict {
-                Verdict::Holds => "holds",
-                Verdict::Fails => "FALSE",
-                Verdict::Undecided(_) => "undecided",
-            }),
-            Value::text(&self.text),
-            snapshot.map(|snapshot| snapshot.0).into(),
-            self.if_decided(Value::Rate(*found)),
-            self.if_decided(Value::Text(unit.text(*found))),
-            self.if_decided(Value::Rate(*limit)),
-            self.if_decided(Value::Text(unit.text(*limit))),
-            Value::text(unit.name()),
-            self.undecided_because().into(),
-            said.map_or(Value::None, Value::text),
-            fields.unwrap_or(Value::None),
-        ]
-    }
-}
-
-fn columns() -> Vec<Column> {
-    vec![
-        Column::text("result"),
-        Column::text("assertion"),
-        Column::number("snapshot"),
-        Column::number("found").for_machines(),
-        Column::number("found_text").called("found").for_people(),
-        Column::number("limit").for_machines(),
-        Column::number("limit_text").called("limit").for_people(),
-        Column::text("unit").for_machines(),
-        Column::text("undecided_because").for_machines(),
-        Column::text("verdict").for_machines(),
-        Column::nested("witness").for_machines(),
-    ]
 }
 
 /// An answer with a row for each assertion.
 pub(crate) fn answer(judged: &[Judged]) -> Answer {
-    let rows = judged.iter().map(Judged::row).collect();
+    let table = table!("assertions", judged, |one| {
+        let Judgement { verdict, snapshot, found, limit, said, unit, witness, .. } = &one.judgement;
+        let is_decided = one.undecided_because().is_none();
+        Column::text("result") => match verdict {
+            Verdict::Holds => "holds",
+            Verdict::Fails => "FALSE",
+            Verdict::Undecided(_) => "undecided",
+        },
+        Column::text("assertion") => one.text.as_str(),
+        Column::number("snapshot") => snapshot.map(|snapshot| snapshot.0),
+        Column::number("found").for_machines() => is_decided.then_some(Value::Rate(*found)),
+        Column::number("found_text").called("found").for_people() => is_decided.then(|| unit.text(*found)),
+        Column::number("limit").for_machines() => is_decided.then_some(Value::Rate(*limit)),
+        Column::number("limit_text").called("limit").for_people() => is_decided.then(|| unit.text(*limit)),
+        Column::text("unit").for_machines() => unit.name(),
+        Column::text("undecided_because").for_machines() => one.undecided_because(),
+        Column::text("verdict").for_machines() => *said,
+        Column::nested("witness").for_machines()
+            => witness.as_ref().map(|witness| Value::record(witness.fields.clone())),
+    });
     let fails = judged.iter().any(|judged| *judged.verdict() == Verdict::Fails);
     let undecided = judged.iter().any(|judged| judged.undecided_because().is_some());
-    let mut answer = Answer::default()
-        .fact(Column::text("holds").for_machines(), Value::Flag(!fails && !undecided))
-        .table(Table { key: "assertions", audience: Audience::Everyone, columns: columns(), rows });
+    let mut answer =
+        Answer::default().fact(Column::text("holds").for_machines(), Value::Flag(!fails && !undecided)).table(table);
     for judged in judged {
         for note in &judged.notes {
             answer = answer.note(format!("{}: {note}", judged.text));

@@ -6,16 +6,13 @@ use barrow_analyzer::{Heap, ObjectSet, SnapshotId};
 use barrow_processes::{Amounts, ImageId, ImageSet, ProcessTree, SampledPeak};
 use barrow_statistics::Mode;
 
-use super::Figure;
-use super::judgement::grown::Grown;
 use super::measure::{Measure, OfProcesses, Reading};
+use super::{Figure, judgement::grown::Grown};
 use crate::answer::{Value, measured, shortened, units};
 use crate::error::QueryError;
 use crate::progress::Meter;
 use crate::tables::chain::{Chain, title, titled, type_title};
-use crate::tables::series;
-use crate::tables::suspect_lines;
-use crate::tables::suspects::Suspected;
+use crate::tables::{series, suspect_lines, suspects::Suspected};
 
 /// The most suspects of a witness: the largest ones.
 const MOST_SUSPECTS: usize = 20;
@@ -29,12 +26,7 @@ pub(super) struct Witness {
     /// For people.
     pub(super) lines: Vec<String>,
     /// For machines.
-    pub(super) fields: Vec<(String, Value)>,
-}
-
-/// A record of these fields.
-fn record<const N: usize>(fields: [(&str, Value); N]) -> Value {
-    Value::Record(fields.map(|(key, value)| (key.to_owned(), value)).to_vec())
+    pub(super) fields: Vec<(&'static str, Value)>,
 }
 
 /// The largest objects of a set, and a path to the largest.
@@ -46,7 +38,7 @@ pub(super) fn of_set(heap: &Heap, set: &ObjectSet, meter: &Meter) -> Result<Witn
     for &object in &largest {
         let retained = dominators.retained_bytes(object);
         lines.push(format!("{} retains {}", titled(heap, object)?, units::size(retained)));
-        objects.push(record([
+        objects.push(Value::record([
             ("object", object.0.into()),
             ("type", Value::Text(type_title(heap, object)?)),
             ("title", Value::Text(title(heap, object)?)),
@@ -57,13 +49,13 @@ pub(super) fn of_set(heap: &Heap, set: &ObjectSet, meter: &Meter) -> Result<Witn
     if count > largest.len() as u64 && !largest.is_empty() {
         lines.push(format!("… of {}, the largest first", units::counted(count, "object")));
     }
-    let mut fields = vec![("largest".to_owned(), Value::List(objects))];
+    let mut fields = vec![("largest", Value::List(objects))];
     match largest.first() {
         Some(&object) => {
             let chain = Chain::to(heap, object, meter)?;
             lines.push(format!("@{object} is held by"));
             lines.extend(chain.lines().into_iter().map(|line| format!("  {line}")));
-            fields.push(("path".to_owned(), chain.value()));
+            fields.push(("path", chain.value()));
         }
         None if count > 0 => lines.push(format!("no root reaches {}", units::counted(count, "such object"))),
         None => lines.push("there is no such object".to_owned()),
@@ -90,13 +82,13 @@ pub(super) fn of_growth(last: SnapshotId, of_last: Witness, grown: &Grown, unit:
     ];
     lines.extend(of_last.lines.into_iter().map(|line| format!("  {line}")));
     let points = grown.points.iter().map(|&(snapshot, found)| {
-        record([("snapshot", Value::Number(snapshot as u64)), ("found", Value::Number(found as u64))])
+        Value::record([("snapshot", Value::Number(snapshot as u64)), ("found", Value::Number(found as u64))])
     });
     let mut fields = vec![
-        ("series".to_owned(), Value::List(points.collect())),
-        ("slope".to_owned(), Value::Rate(trend.slope)),
-        ("slope_low".to_owned(), Value::Rate(low)),
-        ("slope_high".to_owned(), Value::Rate(high)),
+        ("series", Value::List(points.collect())),
+        ("slope", Value::Rate(trend.slope)),
+        ("slope_low", Value::Rate(low)),
+        ("slope_high", Value::Rate(high)),
     ];
     fields.extend(of_last.fields);
     Witness { lines, fields }
@@ -117,7 +109,7 @@ pub(super) fn of_suspects(
         let described = suspect_lines::described(heap, suspected, &chain, whole)?;
         lines.extend(described.iter().map(|line| line.strip_prefix("  ").unwrap_or(line).to_owned()));
         lines.extend(reason.iter().map(|reason| format!("  {reason}")));
-        found.push(record([
+        found.push(Value::record([
             ("fingerprint", Value::Text(suspected.fingerprint.to_string())),
             ("object", suspect.object.0.into()),
             ("type", Value::Text(type_title(heap, suspect.object)?)),
@@ -133,7 +125,7 @@ pub(super) fn of_suspects(
     if let Some(more) = suspects.len().checked_sub(MOST_SUSPECTS).filter(|&more| more > 0) {
         lines.push(format!("and {more} more"));
     }
-    Ok(Witness { lines, fields: vec![("suspects".to_owned(), Value::List(found))] })
+    Ok(Witness { lines, fields: vec![("suspects", Value::List(found))] })
 }
 
 /// Processes that were measured.
@@ -181,7 +173,7 @@ impl Contributors {
     fn record(&self, id: ImageId, found: Option<u64>) -> Value {
         let (tree, image) = (&*self.tree, self.tree.image(id));
         let end = tree.end_of(id);
-        record([
+        Value::record([
             ("process", Value::Text(tree.name(image.process))),
             ("image", image.number.into()),
             ("arguments", Value::List(tree.arguments(image).map(Value::text).collect())),
@@ -212,13 +204,13 @@ pub(super) fn of_processes(measured: &Contributors) -> Witness {
         lines.push("there is no such process".to_owned());
     }
     let records = shown.iter().map(|&(id, found)| measured.record(id, found)).collect();
-    Witness { lines, fields: vec![("processes".to_owned(), Value::List(records))] }
+    Witness { lines, fields: vec![("processes", Value::List(records))] }
 }
 
 /// A program of trials; people know which it is if there is no other.
 pub(super) fn of_program(name: &str, programs: usize) -> Witness {
     let lines = if programs > 1 { vec![format!("program `{name}`")] } else { Vec::new() };
-    Witness { lines, fields: vec![("program".to_owned(), Value::text(name))] }
+    Witness { lines, fields: vec![("program", Value::text(name))] }
 }
 
 impl Witness {
@@ -234,7 +226,7 @@ impl Witness {
             more => format!(" and {more} more"),
         };
         self.lines.push(format!("{}{more}; `runs RUN` shows one", shown.join(", ")));
-        self.fields.push(("runs".to_owned(), Value::List(runs.into_iter().map(Value::from).collect())));
+        self.fields.push(("runs", Value::List(runs.into_iter().map(Value::from).collect())));
     }
 
     /// Adds the modes of values in `unit`.

@@ -59,8 +59,8 @@ impl Incoming {
             Column::text("type") => tables.type_title(source.type_id),
             Column::text("name") => label::name(tables, source.name),
             Column::text("kind") => tables.kind_name(tables.type_kind(source.type_id)),
-            Column::text("label").called("reference") => references::label(tables, reference.label),
-            Column::text("strength") => references::strength(tables, reference.strength),
+            Column::text("label").called("reference") => label::text(tables, reference.label),
+            Column::text("strength") => label::strength(tables, reference.strength),
             Column::bytes("shallow_bytes") => source.shallow_bytes,
         });
         let mut answer = references::about(snapshot, self.object, total).table(table);

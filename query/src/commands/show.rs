@@ -56,8 +56,8 @@ impl References {
         let table = table!("rows", found.iter().zip(&details).enumerate(), |(at, (reference, target))| {
             ask.context.check()?;
             Column::row_number() => ask.row_number(first + at),
-            Column::text("label").called("reference") => references::label(tables, reference.label),
-            Column::text("strength") => references::strength(tables, reference.strength),
+            Column::text("label").called("reference") => label::text(tables, reference.label),
+            Column::text("strength") => label::strength(tables, reference.strength),
             Column::object("target") => reference.target.0,
             Column::text("type") => tables.type_title(target.type_id),
             Column::text("name") => label::name(tables, target.name),

@@ -12,8 +12,7 @@ use std::ops::Range;
 
 use barrow_analyzer::{Heap, KindRole, ObjectId, Path, PathOptions, Silent, Step, TypeId, objects};
 
-use crate::answer::Value;
-use crate::answer::units;
+use crate::answer::{Value, units};
 use crate::error::QueryError;
 use crate::progress::Meter;
 use crate::tables::label;
@@ -108,14 +107,14 @@ impl Link {
 
     fn value(&self) -> Value {
         let mut fields = vec![
-            ("object".to_owned(), self.object.0.into()),
-            ("type".to_owned(), Value::text(&self.type_title)),
-            ("title".to_owned(), Value::text(&self.title)),
+            ("object", self.object.0.into()),
+            ("type", Value::text(&self.type_title)),
+            ("title", Value::text(&self.title)),
         ];
         if self.times > 1 {
-            fields.push(("times".to_owned(), self.times.into()));
+            fields.push(("times", self.times.into()));
         }
-        Value::Record(fields)
+        Value::record(fields)
     }
 }
 

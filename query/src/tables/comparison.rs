@@ -5,11 +5,10 @@ use std::collections::HashSet;
 
 use barrow_analyzer::{Amounts, Diff, KindChange, TypeChange};
 
-use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Audience, Column, Table, Value, table, units};
 use crate::language::operand::Compared;
 
-/// What is ordered by, and what the relative change is a change of.
+/// The number that orders the rows, and of which the relative change is a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Measure {
     /// Shallow and unmanaged size together.
@@ -25,7 +24,7 @@ pub(crate) enum Measure {
     Retained,
 }
 
-/// What a row is about.
+/// The subject of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Grouping {
     /// A type.
@@ -35,14 +34,14 @@ pub(crate) enum Grouping {
     Kind,
 }
 
-/// What a comparison shows.
+/// The part of a comparison that is shown.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Choice<'a> {
     /// The only kind that counts.
     pub(crate) kind: Option<&'a str>,
-    /// What a row is about.
+    /// The subject of a row.
     pub(crate) grouping: Grouping,
-    /// What orders the rows.
+    /// The order of the rows.
     pub(crate) measure: Measure,
 }
 
@@ -75,7 +74,7 @@ impl Measure {
         Self::NAMES.into_iter().find(|&(_, measure)| measure == self).map_or("", |(name, _)| name)
     }
 
-    /// What it sees of these amounts. An unknown amount counts as 0.
+    /// The measured one of these amounts. An unknown amount counts as 0.
     fn of(self, amounts: &Amounts) -> u128 {
         match self {
             Measure::Size => u128::from(amounts.heap_bytes) + u128::from(amounts.unmanaged_bytes),
@@ -110,7 +109,7 @@ impl<'a> From<&KindChange<'a>> for Row<'a> {
     }
 }
 
-/// Draws what changed, the largest change first, equal ones by name.
+/// The changes, the largest first, equal ones by name.
 pub(crate) fn answer(sides: [&Compared; 2], diff: &Diff<'_>, choice: Choice<'_>) -> Answer {
     let mut rows: Vec<Row<'_>> = match choice.grouping {
         Grouping::Type => diff.rows.iter().map(Row::from).collect(),
@@ -122,28 +121,27 @@ pub(crate) fn answer(sides: [&Compared; 2], diff: &Diff<'_>, choice: Choice<'_>)
     rows.sort_by_key(|row| Reverse(measure.of(&row.before).abs_diff(measure.of(&row.after))));
     let unchanged = compared - rows.len();
     let change = |of: fn(&Amounts) -> u64| Value::change(of(&diff.before), of(&diff.after));
-    let changes = record([
+    let changes = Value::record([
         ("objects", change(|amounts| amounts.objects)),
         ("shallow_bytes", change(|amounts| amounts.heap_bytes)),
         ("unmanaged_bytes", change(|amounts| amounts.unmanaged_bytes)),
     ]);
-    let fact = |key, unit| Column::new(key, unit).for_machines();
     Answer::default()
-        .fact(fact("before", Unit::Nested), side(sides[0], &diff.before))
-        .fact(fact("after", Unit::Nested), side(sides[1], &diff.after))
-        .fact(fact("change", Unit::Nested), changes)
-        .fact(fact("kind", Unit::Text), choice.kind)
-        .fact(fact("by", Unit::Text), choice.grouping.name())
-        .fact(fact("order", Unit::Text), measure.name())
-        .fact(fact("unchanged", Unit::Count), unchanged)
+        .fact(Column::nested("before").for_machines(), side(sides[0], &diff.before))
+        .fact(Column::nested("after").for_machines(), side(sides[1], &diff.after))
+        .fact(Column::nested("change").for_machines(), changes)
+        .fact(Column::text("kind").for_machines(), choice.kind)
+        .fact(Column::text("by").for_machines(), choice.grouping.name())
+        .fact(Column::text("order").for_machines(), measure.name())
+        .fact(Column::count("unchanged").for_machines(), unchanged)
         .table(totals(sides, diff))
         .table(changed(&rows, choice))
         .note(note(&rows, unchanged, choice))
 }
 
-/// For machines: a side and what was compared of it.
+/// For machines: a side with its totals.
 fn side(side: &Compared, totals: &Amounts) -> Value {
-    record([
+    Value::record([
         ("file", Value::text(&side.file)),
         ("damage", side.damage.clone().into()),
         ("snapshot", side.snapshot.0.into()),
@@ -153,107 +151,58 @@ fn side(side: &Compared, totals: &Amounts) -> Value {
     ])
 }
 
-fn record<const N: usize>(fields: [(&str, Value); N]) -> Value {
-    Value::Record(fields.map(|(key, value)| (key.to_owned(), value)).into())
-}
-
 /// For people: the totals of both sides, and their change.
 fn totals(sides: [&Compared; 2], diff: &Diff<'_>) -> Table {
     let several = sides[0].file != sides[1].file;
-    let row = |name: &str, side: &Compared, totals: &Amounts| {
-        vec![
-            Value::text(name),
-            if several { Value::text(&side.file) } else { Value::None },
-            side.snapshot.0.into(),
-            totals.objects.into(),
-            totals.heap_bytes.into(),
-            totals.unmanaged_bytes.into(),
-        ]
-    };
-    let change = |of: fn(&Amounts) -> u64| Value::change(of(&diff.before), of(&diff.after));
-    let changes = vec![
-        Value::text("change"),
-        Value::None,
-        Value::None,
-        change(|amounts| amounts.objects),
-        change(|amounts| amounts.heap_bytes),
-        change(|amounts| amounts.unmanaged_bytes),
-    ];
-    Table {
-        key: "totals",
-        audience: Audience::People,
-        columns: vec![
-            Column::text("side").called(""),
-            Column::text("file"),
-            Column::number("snapshot"),
-            Column::count("objects"),
-            Column::bytes("shallow_bytes"),
-            Column::bytes("unmanaged_bytes"),
-        ],
-        rows: vec![row("before", sides[0], &diff.before), row("after", sides[1], &diff.after), changes],
-    }
+    let rows = [("before", Some((sides[0], &diff.before))), ("after", Some((sides[1], &diff.after))), ("change", None)];
+    let table = table!("totals", rows, |(name, side)| {
+        let amount = |of: fn(&Amounts) -> u64| match side {
+            Some((_, amounts)) => of(amounts).into(),
+            None => Value::change(of(&diff.before), of(&diff.after)),
+        };
+        Column::text("side").called("") => name,
+        Column::text("file") => side.filter(|_| several).map(|(side, _)| side.file.as_str()),
+        Column::number("snapshot") => side.map(|(side, _)| side.snapshot.0),
+        Column::count("objects") => amount(|amounts| amounts.objects),
+        Column::bytes("shallow_bytes") => amount(|amounts| amounts.heap_bytes),
+        Column::bytes("unmanaged_bytes") => amount(|amounts| amounts.unmanaged_bytes),
+    });
+    table.for_readers(Audience::People)
 }
 
+/// A row for each type or kind. People see the kind if there are several, and the layout where it alone tells two types
+/// apart.
 fn changed(rows: &[Row<'_>], choice: Choice<'_>) -> Table {
     let by_type = choice.grouping == Grouping::Type;
-    let mut columns = if by_type { type_columns(rows) } else { vec![Column::text("kind")] };
-    columns.extend(amount_columns());
-    let cells = |row: &Row<'_>| {
-        let mut cells = vec![Value::text(&row.title)];
-        if by_type {
-            cells.extend([Value::text(row.kind), row.layout.into()]);
-        }
-        cells.extend(amount_cells(&row.before, &row.after, choice.measure));
-        cells
-    };
-    Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.iter().map(cells).collect() }
-}
-
-/// People see the kind if there are several, and the layout where it alone tells two types apart.
-fn type_columns(rows: &[Row<'_>]) -> Vec<Column> {
     let shown = |column: Column, shown: bool| if shown { column } else { column.for_machines() };
     let several_kinds = rows.iter().any(|row| row.kind != rows[0].kind);
     let mut seen = HashSet::new();
     let look_alikes = !rows.iter().all(|row| seen.insert((&row.title, row.kind)));
-    vec![Column::text("type"), shown(Column::text("kind"), several_kinds), shown(Column::text("layout"), look_alikes)]
-}
-
-fn amount_columns() -> [Column; 13] {
-    [
-        Column::count("objects_before").secondary(),
-        Column::count("objects_after").called("after").secondary(),
-        Column::count("objects_change").called("Δ objects"),
-        Column::bytes("shallow_bytes_before").for_machines(),
-        Column::bytes("shallow_bytes_after").for_machines(),
-        Column::bytes("shallow_bytes_change").called("Δ shallow"),
-        Column::bytes("unmanaged_bytes_before").for_machines(),
-        Column::bytes("unmanaged_bytes_after").for_machines(),
-        Column::bytes("unmanaged_bytes_change").called("Δ unmanaged").secondary(),
-        Column::bytes("retained_bytes_before").for_machines(),
-        Column::bytes("retained_bytes_after").for_machines(),
-        Column::bytes("retained_bytes_change").called("Δ retained"),
+    let kind = by_type.then(|| shown(Column::text("kind"), several_kinds));
+    let layout = by_type.then(|| shown(Column::text("layout"), look_alikes));
+    table!("rows", rows, |Row { title, kind: of_kind, layout: of_layout, before, after }| {
+        let retained = before.retained_bytes.zip(after.retained_bytes);
+        Column::text(choice.grouping.name()) => title.as_str(),
+        ..kind => by_type.then_some(*of_kind),
+        ..layout => by_type.then_some(*of_layout),
+        Column::count("objects_before").secondary() => before.objects,
+        Column::count("objects_after").called("after").secondary() => after.objects,
+        Column::count("objects_change").called("Δ objects") => Value::change(before.objects, after.objects),
+        Column::bytes("shallow_bytes_before").for_machines() => before.heap_bytes,
+        Column::bytes("shallow_bytes_after").for_machines() => after.heap_bytes,
+        Column::bytes("shallow_bytes_change").called("Δ shallow")
+            => Value::change(before.heap_bytes, after.heap_bytes),
+        Column::bytes("unmanaged_bytes_before").for_machines() => before.unmanaged_bytes,
+        Column::bytes("unmanaged_bytes_after").for_machines() => after.unmanaged_bytes,
+        Column::bytes("unmanaged_bytes_change").called("Δ unmanaged").secondary()
+            => Value::change(before.unmanaged_bytes, after.unmanaged_bytes),
+        Column::bytes("retained_bytes_before").for_machines() => before.retained_bytes,
+        Column::bytes("retained_bytes_after").for_machines() => after.retained_bytes,
+        Column::bytes("retained_bytes_change").called("Δ retained")
+            => retained.map(|(before, after)| Value::change(before, after)),
         // Text, but this unit is aligned to the right.
-        Column::share("relative").for_people(),
-    ]
-}
-
-fn amount_cells(before: &Amounts, after: &Amounts, measure: Measure) -> [Value; 13] {
-    let retained = before.retained_bytes.zip(after.retained_bytes);
-    [
-        before.objects.into(),
-        after.objects.into(),
-        Value::change(before.objects, after.objects),
-        before.heap_bytes.into(),
-        after.heap_bytes.into(),
-        Value::change(before.heap_bytes, after.heap_bytes),
-        before.unmanaged_bytes.into(),
-        after.unmanaged_bytes.into(),
-        Value::change(before.unmanaged_bytes, after.unmanaged_bytes),
-        before.retained_bytes.into(),
-        after.retained_bytes.into(),
-        retained.map_or(Value::None, |(before, after)| Value::change(before, after)),
-        relative(before, after, measure).map_or(Value::None, Value::Text),
-    ]
+        Column::share("relative").for_people() => relative(before, after, choice.measure),
+    })
 }
 
 /// `+12.3 %` of the measure; `new` or `gone` without objects on one side. Of nothing there is no share.

@@ -1,21 +1,17 @@
-//! What keeps growing and never dies: `leaks A..B`.
+//! Paths that keep growing and whose objects do not die: `leaks A..B`.
 
 use barrow_analyzer::{
     CountBounds, Growth, GrowthPart, GrowthRow, LEAST_POINTS, SerialOrigin, Tables, Turnover, Turnovers, TypeId,
     TypeIdentity, Verdict,
 };
 
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, Table, Value, table, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::tables::growth_series;
-use crate::tables::lifelines;
-use crate::tables::series;
-use crate::tables::type_counts;
-use crate::tables::type_path;
+use crate::tables::{growth_series, lifelines, series, type_counts, type_path};
 
-/// A path that grows, and what becomes of the objects at its end.
+/// A path that grows, with the births and deaths of the objects at its end.
 struct Leak {
     row: GrowthRow,
     turnover: Turnover,
@@ -28,13 +24,13 @@ impl Leak {
         if born == 0 { 1.0 } else { 1.0 - died as f64 / born as f64 }
     }
 
-    /// Between which numbers the objects born in the series are.
+    /// The bounds of the number of objects born in the series.
     fn born_bounds(&self, origin: SerialOrigin) -> CountBounds {
         let born = self.turnover.born;
         if origin.is_exact() { CountBounds { low: born, high: born } } else { self.turnover.born_bounds }
     }
 
-    /// What grows for sure comes first, then what grows most by objects that stay.
+    /// Paths that grow for sure come first, then those that grow most by objects that stay.
     fn rank(&self) -> (u8, f64) {
         let (class, score) = self.row.judgement.rank();
         (class, self.left() * score)
@@ -75,7 +71,7 @@ pub(crate) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Answer, QueryEr
     let answer = match leaks.first() {
         None => answer.note(format!(
             "nothing grows; `growth` lists all paths of {}",
-            crate::answer::units::counted(snapshots.len() as u64, "snapshot")
+            units::counted(snapshots.len() as u64, "snapshot")
         )),
         Some(leak) if leak.row.judgement.verdict == Verdict::RisesEachTime => answer.note(series::few(snapshots.len())),
         Some(_) => answer,
@@ -88,7 +84,7 @@ fn is_told(row: &GrowthRow) -> bool {
     matches!(row.judgement.verdict, Verdict::Grows | Verdict::RisesEachTime)
 }
 
-/// What becomes of the objects of all types that are the same as that at the end of a path.
+/// The births and deaths of the objects of all types that are the same as that at the end of a path.
 fn turnover_of(tables: &Tables, turnover: &[Turnover], part: GrowthPart<'_>) -> Turnover {
     let GrowthPart::Type(identity) = part else { return Turnover::default() };
     let same = (0..turnover.len()).filter(|&id| TypeIdentity::of(tables, TypeId(id as u32)) == identity);
@@ -101,34 +97,20 @@ fn turnover_of(tables: &Tables, turnover: &[Turnover], part: GrowthPart<'_>) -> 
 }
 
 fn table(growth: &Growth<'_>, leaks: &[Leak], origin: SerialOrigin) -> Table {
-    let mut columns = vec![
-        Column::text("path").for_machines(),
-        Column::text("shown_path").called("path").for_people(),
-        Column::bytes("last_retained_bytes").called("retained"),
-        Column::count("last_objects").called("objects"),
-        Column::count("type_born").called("born of type"),
-        Column::share("type_left").called("still there"),
-        Column::text("type_born_exactness").for_machines(),
-    ];
-    columns.extend(type_counts::bounds_columns(["type_born_low", "type_born_high"]));
-    columns.extend(series::trend_columns());
-    let cells = |leak: &Leak| {
+    let is_exact = origin.is_exact();
+    table!("rows", leaks, |leak| {
         let node = &growth.nodes()[leak.row.node];
-        let is_exact = origin.is_exact();
+        let born = Value::Number(leak.turnover.born);
         let left = if leak.turnover.born == 0 { Value::None } else { Value::Share(leak.left()) };
-        let left = if is_exact { left } else { left.estimated() };
-        let mut cells = vec![
-            Value::Text(type_path::whole(growth, leak.row.node)),
-            type_path::shown(growth, leak.row.node),
-            node.retained_bytes.last().copied().flatten().into(),
-            node.objects.last().copied().flatten().into(),
-            if is_exact { leak.turnover.born.into() } else { Value::Estimate(leak.turnover.born) },
-            left,
-            type_counts::exactness(is_exact),
-        ];
-        cells.extend(type_counts::bounds_cells(leak.born_bounds(origin)));
-        cells.extend(series::trend_cells(&leak.row.judgement));
-        cells
-    };
-    Table { key: "rows", audience: Audience::Everyone, columns, rows: leaks.iter().map(cells).collect() }
+        Column::text("path").for_machines() => type_path::whole(growth, leak.row.node),
+        Column::text("shown_path").called("path").for_people() => type_path::shown(growth, leak.row.node),
+        Column::bytes("last_retained_bytes").called("retained") => node.retained_bytes.last().copied().flatten(),
+        Column::count("last_objects").called("objects") => node.objects.last().copied().flatten(),
+        Column::count("type_born").called("born of type") => if is_exact { born } else { born.estimated() },
+        Column::share("type_left").called("still there") => if is_exact { left } else { left.estimated() },
+        Column::text("type_born_exactness").for_machines() => type_counts::exactness(is_exact),
+        ..type_counts::bounds_columns(["type_born_low", "type_born_high"])
+            => type_counts::bounds_cells(leak.born_bounds(origin)),
+        ..series::trend_columns() => series::trend_cells(&leak.row.judgement),
+    })
 }

@@ -1,4 +1,4 @@
-//! What changed between two snapshots of a recording, object by object: `diff A B by object`.
+//! Births and deaths between two snapshots of a recording, object by object: `diff A B by object`.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Between, CountBounds, ObjectSet, TypeTotals};
 
-use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Column, Table, Value, table, units};
 use crate::error::QueryError;
 use crate::language::operand::Compared;
 use crate::session::state::State;
 use crate::tables::lifelines;
-use crate::tables::type_counts::{self, TypeCounts, as_exact_as};
+use crate::tables::type_counts::{self, TypeCounts, as_exact_as, bounds_cells, bounds_columns};
 
 /// Objects that died and that were born, by type; the types with the largest change first.
 ///
@@ -44,12 +43,11 @@ pub(crate) fn answer(state: &State, [before, after]: [&Compared; 2]) -> Result<A
     rows.retain(has_changed);
     rows.sort_by_key(|row| (Reverse(size(&row[1]).abs_diff(size(&row[0]))), Reverse(size(&row[1]) + size(&row[0]))));
     let note = note(&between, unchanged);
-    let fact = |key, unit| Column::new(key, unit).for_machines();
     let answer = Answer::default()
-        .fact(fact("before", Unit::Number), before.snapshot.0)
-        .fact(fact("after", Unit::Number), after.snapshot.0)
-        .fact(fact("by", Unit::Text), "object")
-        .fact(fact("objects_without_serial", Unit::Count), between.unknown)
+        .fact(Column::number("before").for_machines(), before.snapshot.0)
+        .fact(Column::number("after").for_machines(), after.snapshot.0)
+        .fact(Column::text("by").for_machines(), "object")
+        .fact(Column::count("objects_without_serial").for_machines(), between.unknown)
         .table(table(before, &rows, &counts)?)
         .note(note);
     Ok(lifelines::with_origin(answer, between.origin, between.confidence))
@@ -82,54 +80,26 @@ fn size(totals: &TypeTotals) -> u128 {
 
 fn table(side: &Compared, rows: &[[TypeTotals; 3]], counts: &TypeCounts) -> Result<Table, QueryError> {
     let tables = side.recording.tables()?;
-    let cells = |row: &[TypeTotals; 3]| {
-        let of = row.iter().find(|totals| totals.objects > 0).unwrap_or(&row[0]).type_id;
+    Ok(table!("rows", rows, |row| {
         let [died, born, stayed] = row;
-        let bounds = [
-            counts.bounds(of, CountBounds::died, died.objects),
-            counts.bounds(of, CountBounds::born, born.objects),
-            counts.bounds(of, CountBounds::stayed, stayed.objects),
-        ];
-        let [of_died, of_born, of_stayed] = bounds;
-        let mut cells = vec![
-            Value::text(tables.type_title(of)),
-            Value::text(tables.kind_name(tables.type_kind(of))),
-            as_exact_as(of_stayed, stayed.objects),
-            as_exact_as(of_died, died.objects),
-            as_exact_as(of_born, born.objects),
-            Value::change(died.objects, born.objects),
-            as_exact_as(of_died, died.heap_bytes),
-            as_exact_as(of_born, born.heap_bytes),
-            as_exact_as(of_died, died.unmanaged_bytes),
-            as_exact_as(of_born, born.unmanaged_bytes),
-        ];
-        cells.extend(bounds.into_iter().flat_map(type_counts::bounds_cells));
-        cells.push(type_counts::exactness(bounds.iter().all(|bounds| bounds.is_exact())));
-        cells
-    };
-    let columns = columns();
-    Ok(Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.iter().map(cells).collect() })
-}
-
-fn columns() -> Vec<Column> {
-    let mut columns = vec![
-        Column::text("type"),
-        Column::text("kind"),
-        Column::count("objects_stayed").called("stayed"),
-        Column::count("objects_died").called("died"),
-        Column::count("objects_born").called("born"),
-        Column::count("objects_change").called("Δ objects"),
-        Column::bytes("shallow_bytes_died").called("shallow died"),
-        Column::bytes("shallow_bytes_born").called("born"),
-        Column::bytes("unmanaged_bytes_died").called("unmanaged died"),
-        Column::bytes("unmanaged_bytes_born").called("born"),
-    ];
-    let bounds = [
-        ["objects_died_low", "objects_died_high"],
-        ["objects_born_low", "objects_born_high"],
-        ["objects_stayed_low", "objects_stayed_high"],
-    ];
-    columns.extend(bounds.into_iter().flat_map(type_counts::bounds_columns));
-    columns.push(Column::text("exactness").for_machines());
-    columns
+        let type_id = row.iter().find(|totals| totals.objects > 0).unwrap_or(died).type_id;
+        let of_died = counts.bounds(type_id, CountBounds::died, died.objects);
+        let of_born = counts.bounds(type_id, CountBounds::born, born.objects);
+        let of_stayed = counts.bounds(type_id, CountBounds::stayed, stayed.objects);
+        let is_exact = [of_died, of_born, of_stayed].iter().all(|bounds| bounds.is_exact());
+        Column::text("type") => tables.type_title(type_id),
+        Column::text("kind") => tables.kind_name(tables.type_kind(type_id)),
+        Column::count("objects_stayed").called("stayed") => as_exact_as(of_stayed, stayed.objects),
+        Column::count("objects_died").called("died") => as_exact_as(of_died, died.objects),
+        Column::count("objects_born").called("born") => as_exact_as(of_born, born.objects),
+        Column::count("objects_change").called("Δ objects") => Value::change(died.objects, born.objects),
+        Column::bytes("shallow_bytes_died").called("shallow died") => as_exact_as(of_died, died.heap_bytes),
+        Column::bytes("shallow_bytes_born").called("born") => as_exact_as(of_born, born.heap_bytes),
+        Column::bytes("unmanaged_bytes_died").called("unmanaged died") => as_exact_as(of_died, died.unmanaged_bytes),
+        Column::bytes("unmanaged_bytes_born").called("born") => as_exact_as(of_born, born.unmanaged_bytes),
+        ..bounds_columns(["objects_died_low", "objects_died_high"]) => bounds_cells(of_died),
+        ..bounds_columns(["objects_born_low", "objects_born_high"]) => bounds_cells(of_born),
+        ..bounds_columns(["objects_stayed_low", "objects_stayed_high"]) => bounds_cells(of_stayed),
+        Column::text("exactness").for_machines() => type_counts::exactness(is_exact),
+    }))
 }

@@ -1,12 +1,11 @@
-//! What changed between two snapshots, by path of types: `diff A B by path`.
+//! Changes between two snapshots, by path of types: `diff A B by path`.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use barrow_analyzer::Growth;
 
-use crate::answer::units;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value};
+use crate::answer::{Answer, Column, Table, Value, table, units};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::language::operand::Compared;
@@ -27,7 +26,7 @@ pub(crate) fn answer(state: &State, sides: [&Compared; 2], arguments: &Arguments
     let heap = |side: &Compared| type_path::heap(state, &side.recording, side.snapshot);
     growth.fold(0, &before.recording, &*heap(before)?, &meter)?;
     growth.fold(1, &after.recording, &*heap(after)?, &meter)?;
-    // What is new has no number yet in the snapshot before.
+    // Paths that are new in the second snapshot have no number yet in the first.
     if !growth.is_complete(0) {
         growth.fold(0, &before.recording, &*heap(before)?, &meter)?;
     }
@@ -36,20 +35,18 @@ pub(crate) fn answer(state: &State, sides: [&Compared; 2], arguments: &Arguments
     let note =
         format!("{} changed, {} unchanged", units::counted(rows.len() as u64, "path"), units::grouped(unchanged));
     let side = |at: usize| {
-        let fields = [
+        Value::record([
             ("file", Value::text(&sides[at].file)),
             ("damage", sides[at].damage.clone().into()),
             ("snapshot", sides[at].snapshot.0.into()),
             ("reachable_bytes", growth.heap_bytes()[at].into()),
-        ];
-        Value::Record(fields.map(|(key, value)| (key.to_owned(), value)).into())
+        ])
     };
-    let fact = |key, unit| Column::new(key, unit).for_machines();
     Ok(Answer::default()
-        .fact(fact("before", Unit::Nested), side(0))
-        .fact(fact("after", Unit::Nested), side(1))
-        .fact(fact("by", Unit::Text), "path")
-        .fact(fact("unchanged", Unit::Count), unchanged)
+        .fact(Column::nested("before").for_machines(), side(0))
+        .fact(Column::nested("after").for_machines(), side(1))
+        .fact(Column::text("by").for_machines(), "path")
+        .fact(Column::count("unchanged").for_machines(), unchanged)
         .table(table(&growth, &rows))
         .note(note)
         .with_exactness(growth.is_exact()))
@@ -86,26 +83,22 @@ fn changed(growth: &Growth<'_>) -> (Vec<usize>, u64) {
 }
 
 fn table(growth: &Growth<'_>, rows: &[usize]) -> Table {
-    let columns = vec![
-        Column::text("path").for_machines(),
-        Column::text("shown_path").called("path").for_people(),
-        Column::count("objects_before").secondary(),
-        Column::count("objects_after").called("after").secondary(),
-        Column::count("objects_change").called("Δ objects"),
-        Column::bytes("retained_bytes_before").called("retained before").secondary(),
-        Column::bytes("retained_bytes_after").called("after"),
-        Column::bytes("retained_bytes_change").called("Δ retained"),
-    ];
-    let cells = |&node: &usize| {
+    table!("rows", rows, |&node| {
         let found = &growth.nodes()[node];
-        let amounts = |values: &[Option<u64>]| {
-            let change = values[0].zip(values[1]).map_or(Value::None, |(before, after)| Value::change(before, after));
-            [values[0].into(), values[1].into(), change]
-        };
-        let mut cells = vec![Value::Text(type_path::whole(growth, node)), type_path::shown(growth, node)];
-        cells.extend(amounts(&found.objects));
-        cells.extend(amounts(&found.retained_bytes));
-        cells
-    };
-    Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.iter().map(cells).collect() }
+        let [objects_before, objects_after] = [found.objects[0], found.objects[1]];
+        let [retained_before, retained_after] = [found.retained_bytes[0], found.retained_bytes[1]];
+        Column::text("path").for_machines() => type_path::whole(growth, node),
+        Column::text("shown_path").called("path").for_people() => type_path::shown(growth, node),
+        Column::count("objects_before").secondary() => objects_before,
+        Column::count("objects_after").called("after").secondary() => objects_after,
+        Column::count("objects_change").called("Δ objects") => change(objects_before, objects_after),
+        Column::bytes("retained_bytes_before").called("retained before").secondary() => retained_before,
+        Column::bytes("retained_bytes_after").called("after") => retained_after,
+        Column::bytes("retained_bytes_change").called("Δ retained") => change(retained_before, retained_after),
+    })
+}
+
+/// The change of a number that both snapshots have.
+fn change(before: Option<u64>, after: Option<u64>) -> Option<Value> {
+    Some(Value::change(before?, after?))
 }

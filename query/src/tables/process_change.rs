@@ -1,45 +1,35 @@
-//! What changed from one recording of a build to another.
+//! Changes of classes and commands from one recording of a build to another.
 
 use barrow_processes::{SideUse, UseChange};
 
-use crate::answer::{Audience, Column, Table, Value};
+use crate::answer::{Column, Table, table};
 
 /// A change of less than this share is none that a word is worth.
 const LITTLE: f64 = 0.05;
 /// Nor is one of less time.
 const LITTLE_NS: u64 = 10_000_000;
 
+/// Characters of a class or command that a table repeats.
+const LONGEST_NAME: usize = 1000;
+
 /// A row for each class or command.
 pub(crate) fn table(heading: &'static str, key: &'static str, changes: &[UseChange]) -> Table {
-    let columns = vec![
-        Column::text("change").called(""),
-        Column::count("processes_before").called("before").secondary(),
-        Column::count("processes_after").called("after").secondary(),
-        Column::duration("cpu_before_ns").called("cpu"),
-        Column::duration("cpu_after_ns").called("→ cpu"),
-        Column::duration("wall_before_ns").called("wall").secondary(),
-        Column::duration("wall_after_ns").called("→ wall").secondary(),
-        Column::bytes("peak_before_bytes").called("peak"),
-        Column::bytes("peak_after_bytes").called("→ peak"),
-        Column::text(key).called(heading),
-    ];
-    let rows = changes.iter().map(|change| {
-        let of = |side: Option<SideUse>, of: fn(&SideUse) -> Option<u64>| -> Value {
-            side.and_then(|side| of(&side)).into()
-        };
-        let pair = |part: fn(&SideUse) -> Option<u64>| [of(change.before, part), of(change.after, part)];
-        let mut row = vec![word(change).into()];
-        row.extend(pair(|side| Some(side.images)));
-        row.extend(pair(SideUse::cpu_ns));
-        row.extend(pair(|side| Some(side.wall_ns)));
-        row.extend(pair(|side| side.peak_bytes));
-        row.push(Value::text(change.name.chars().take(1000).collect::<String>()));
-        row
-    });
-    Table { key: "rows", audience: Audience::Everyone, rows: rows.collect(), columns }
+    table!("rows", changes, |change| {
+        let UseChange { before, after, .. } = change;
+        Column::text("change").called("") => word(change),
+        Column::count("processes_before").called("before").secondary() => before.map(|side| side.images),
+        Column::count("processes_after").called("after").secondary() => after.map(|side| side.images),
+        Column::duration("cpu_before_ns").called("cpu") => before.and_then(|side| side.cpu_ns()),
+        Column::duration("cpu_after_ns").called("→ cpu") => after.and_then(|side| side.cpu_ns()),
+        Column::duration("wall_before_ns").called("wall").secondary() => before.map(|side| side.wall_ns),
+        Column::duration("wall_after_ns").called("→ wall").secondary() => after.map(|side| side.wall_ns),
+        Column::bytes("peak_before_bytes").called("peak") => before.and_then(|side| side.peak_bytes),
+        Column::bytes("peak_after_bytes").called("→ peak") => after.and_then(|side| side.peak_bytes),
+        Column::text(key).called(heading) => change.name.chars().take(LONGEST_NAME).collect::<String>(),
+    })
 }
 
-/// What happened, in a word.
+/// The change in a word.
 fn word(change: &UseChange) -> Option<&'static str> {
     let (before, after) = match (change.before, change.after) {
         (Some(before), Some(after)) => (before, after),

@@ -5,7 +5,7 @@ use barrow_processes::{Peak, PeakKind, ProcessTree, Totals, peak, whole_wall_ns}
 use crate::answer::{Answer, Column, Unit, Value, units};
 use crate::language::asked;
 
-/// Counts of what happened to processes.
+/// Numbers of processes by how they ended, and of images by what is known of them.
 #[derive(Debug, Default)]
 struct Counts {
     failed: u64,
@@ -37,11 +37,11 @@ fn counts(tree: &ProcessTree) -> Counts {
 
 /// The fact of a recording that knows processes by their calls: processor time of the command and of all that was waited for.
 const CPU_OF_COMMAND: &str = "cpu of all that was waited for";
-/// What such a recording counts of a process.
+/// The processor time of a process that such a recording counts.
 const UNTIL_LAST_CALL: &str = "that until their last call, without the end in which their memory is given back, and divided into \
                                user and system in ticks of 10 ms";
 
-/// What the processor time of a process leaves out, if its recording leaves anything out.
+/// The part of a process's processor time that its recording counts, if that is not all of it.
 pub(crate) fn cpu_limits(tree: &ProcessTree) -> Option<&'static str> {
     let facts = tree.recording().facts().unwrap_or_default();
     facts.iter().any(|(key, value)| key == "recorded via" && value == "notify").then_some(UNTIL_LAST_CALL)
@@ -63,10 +63,10 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
     let utilisation = whole.cpu_ns().zip(cores).map(|(cpu, cores)| (cpu, wall_ns.saturating_mul(cores)));
     let utilisation = utilisation.map_or(Value::None, |(cpu, most)| Value::share(cpu, most));
     let processes = tree.processes().len() as u64;
-    // What the system counts of the command and of all that was waited for, beyond what their rows have.
+    // The system counts more of the command and of all that was waited for than their rows have.
     let counted = fact(CPU_OF_COMMAND).and_then(|cpu_ns| cpu_ns.parse::<u64>().ok());
     let in_no_row = counted.zip(whole.cpu_ns()).map(|(counted, in_rows)| counted.saturating_sub(in_rows));
-    let record: Vec<(&str, Value)> = vec![
+    let record = Value::record([
         ("processes", processes.into()),
         ("images", tree.images().len().into()),
         ("programs", programs.into()),
@@ -86,28 +86,26 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
         ("not_waited_for", not_waited_for.into()),
         ("running", counts.running.into()),
         ("out_of_memory", out_of_memory.into()),
-    ];
-    let record = record.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-    let people = |heading, unit| Column::shown(heading, unit);
+    ]);
     let some = |count: Option<u64>| count.filter(|&count| count > 0);
     let mut answer = answer
-        .fact(Column::nested("processes").for_machines(), Value::Record(record))
-        .fact(people("command", Unit::Text), fact("command"))
-        .fact(people("processes", Unit::Count), processes)
-        .fact(people("programs", Unit::Count), programs)
-        .fact(people("unknown programs", Unit::Count), some(programs.map(|_| counts.unknown_programs)))
-        .fact(people("forked only", Unit::Count), some(forked))
-        .fact(people("wall", Unit::Duration), wall_ns)
-        .fact(people("user", Unit::Duration), whole.user_ns.value())
-        .fact(people("system", Unit::Duration), whole.system_ns.value())
-        .fact(people("cpu in no row", Unit::Duration), in_no_row)
-        .fact(people("waiting", Unit::Duration), whole.waiting_ns.value())
-        .fact(people("utilisation", Unit::Share), utilisation)
-        .fact(people(peak.map_or("", |peak| heading(peak)), Unit::Bytes), peak.map(|peak| peak.bytes))
-        .fact(people("failed", Unit::Count), failed)
-        .fact(people("not waited for", Unit::Count), not_waited_for)
-        .fact(people("running at the end", Unit::Count), some(Some(counts.running)))
-        .fact(people("killed, out of memory", Unit::Count), some(out_of_memory));
+        .fact(Column::nested("processes").for_machines(), record)
+        .fact(Column::shown("command", Unit::Text), fact("command"))
+        .fact(Column::shown("processes", Unit::Count), processes)
+        .fact(Column::shown("programs", Unit::Count), programs)
+        .fact(Column::shown("unknown programs", Unit::Count), some(programs.map(|_| counts.unknown_programs)))
+        .fact(Column::shown("forked only", Unit::Count), some(forked))
+        .fact(Column::shown("wall", Unit::Duration), wall_ns)
+        .fact(Column::shown("user", Unit::Duration), whole.user_ns.value())
+        .fact(Column::shown("system", Unit::Duration), whole.system_ns.value())
+        .fact(Column::shown("cpu in no row", Unit::Duration), in_no_row)
+        .fact(Column::shown("waiting", Unit::Duration), whole.waiting_ns.value())
+        .fact(Column::shown("utilisation", Unit::Share), utilisation)
+        .fact(Column::shown(peak.map_or("", |peak| heading(peak)), Unit::Bytes), peak.map(|peak| peak.bytes))
+        .fact(Column::shown("failed", Unit::Count), failed)
+        .fact(Column::shown("not waited for", Unit::Count), not_waited_for)
+        .fact(Column::shown("running at the end", Unit::Count), some(Some(counts.running)))
+        .fact(Column::shown("killed, out of memory", Unit::Count), some(out_of_memory));
     if let Some(note) = asked::failures_not_counted(tree, counts.unknown_ends) {
         answer = answer.note(note);
     }

@@ -1,18 +1,17 @@
 //! References from and to an object, as `show` and `inrefs` ask for them and print them.
 
-use barrow_analyzer::{Heap, Label, ObjectId, SnapshotId, StrengthId, Tables, TypeReferences};
+use barrow_analyzer::{Heap, ObjectId, SnapshotId, TypeReferences};
 
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, table, units};
 use crate::ask::Ask;
 use crate::command::Command;
 use crate::error::QueryError;
-use crate::session::listed::Listed;
-use crate::session::state::State;
+use crate::session::{listed::Listed, state::State};
 
 /// The most rows of an answer that has no pages.
 pub(crate) const MOST_ROWS: u64 = 100_000;
 
-/// Which references of an object are wanted.
+/// The references of an object that are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// Added up by type.
@@ -49,7 +48,7 @@ impl Wanted {
         }
     }
 
-    /// How many of `total` references are on the next page.
+    /// The number of references on the next page, of `total`.
     pub(crate) fn page(&self, ask: &Ask, total: u64) -> usize {
         let rows = (ask.piece_rows() as u64).min(MOST_ROWS);
         self.left(total).min(rows) as usize
@@ -60,12 +59,12 @@ impl Wanted {
         self.from = self.from.saturating_add(skip.unwrap_or(0));
     }
 
-    /// How many of `total` references are wanted.
+    /// The number of references that are wanted, of `total`.
     pub(crate) fn all(&self, total: u64) -> u64 {
         self.end.min(total).saturating_sub(self.first)
     }
 
-    /// How many of `total` references are left.
+    /// The number of references that were not shown yet, of `total`.
     pub(crate) fn left(&self, total: u64) -> u64 {
         self.end.min(total).saturating_sub(self.from)
     }
@@ -101,7 +100,7 @@ pub(crate) fn about(snapshot: SnapshotId, object: ObjectId, total: u64) -> Answe
 
 /// "…  723 more rows", and how to see them.
 pub(crate) fn rest_note(ask: &Ask, verb: &str, object: ObjectId, from: u64, left: u64) -> String {
-    let rows = format!("… {}", crate::answer::units::counted(left, "more row"));
+    let rows = format!("… {}", units::counted(left, "more row"));
     if ask.view.is_paged { format!("{rows}: `more`") } else { format!("{rows}: `{verb} @{object} {from}..`") }
 }
 
@@ -115,45 +114,16 @@ pub(crate) fn by_type(
     types.sort_by_key(|one| (std::cmp::Reverse(one.references), one.type_id));
     let total = types.iter().map(|one| one.references).sum();
     let listed = types.iter().map(|one| (heap.snapshot(), one.example)).collect();
-    let rows = types.iter().enumerate().map(|(at, one)| {
-        vec![
-            Value::from(at + 1),
-            Value::text(tables.type_title(one.type_id)),
-            Value::text(tables.kind_name(tables.type_kind(one.type_id))),
-            one.references.into(),
-            one.objects.into(),
-            one.shallow_bytes.into(),
-            one.example.0.into(),
-        ]
+    let table = table!("rows", types.iter().enumerate(), |(at, one)| {
+        Column::row_number() => at + 1,
+        Column::text("type") => tables.type_title(one.type_id),
+        Column::text("kind").secondary() => tables.kind_name(tables.type_kind(one.type_id)),
+        Column::count("references") => one.references,
+        Column::count("objects") => one.objects,
+        Column::bytes("shallow_bytes") => one.shallow_bytes,
+        Column::object("example") => one.example.0,
     });
-    let table = Table { key: "rows", audience: Audience::Everyone, columns: type_columns(), rows: rows.collect() };
     Ok((about(heap.snapshot(), object, total).table(table), listed))
-}
-
-fn type_columns() -> Vec<Column> {
-    vec![
-        Column::row_number(),
-        Column::text("type"),
-        Column::text("kind").secondary(),
-        Column::count("references"),
-        Column::count("objects"),
-        Column::bytes("shallow_bytes"),
-        Column::object("example"),
-    ]
-}
-
-/// A name, or a place like `[3]`.
-pub(crate) fn label(tables: &Tables, label: Label) -> Value {
-    match label {
-        Label::Unknown => Value::None,
-        Label::Index(index) => Value::Text(format!("[{index}]")),
-        Label::Name(name) => Value::text(tables.string(name)),
-    }
-}
-
-/// Nothing for an ordinary reference: only others are worth a word.
-pub(crate) fn strength(tables: &Tables, strength: StrengthId) -> Value {
-    if strength == StrengthId::STRONG { Value::None } else { Value::text(tables.strength_name(strength)) }
 }
 
 #[cfg(test)]

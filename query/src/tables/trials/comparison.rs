@@ -134,13 +134,13 @@ impl<'t> Compared<'t> {
     }
 }
 
-/// Whether a verdict is about weight.
+/// Returns whether a verdict is about the weights of modes.
 fn is_weight(verdict: ComparisonVerdict) -> bool {
     matches!(verdict, ComparisonVerdict::MovedWeight | ComparisonVerdict::WorseWeight)
 }
 
 /// The text of a value.
-fn plain(value: &Value) -> String {
+pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::Measured { text, .. } | Value::Text(text) => text.to_string(),
         _ => String::new(),
@@ -237,7 +237,7 @@ pub(crate) fn tables(rows: &[Compared<'_>]) -> Vec<Table> {
     tables
 }
 
-/// Whether there is more than one second program.
+/// Returns whether several programs are compared with the first.
 fn has_several(rows: &[Compared<'_>]) -> bool {
     rows.iter().any(|row| row.variant != rows[0].variant)
 }
@@ -261,7 +261,7 @@ fn estimate(share: f64) -> Value {
 
 /// `{a, b, location_change, location_low, …}`; modes are numbered from 1.
 fn record(of: &Compared<'_>, pair: &ModePair) -> Value {
-    let fields: [(&str, Value); 9] = [
+    Value::record([
         ("a", pair.a.map(|mode| mode + 1).into()),
         ("b", pair.b.map(|mode| mode + 1).into()),
         ("location_change", pair.location_change.map(Value::Rate).into()),
@@ -271,8 +271,7 @@ fn record(of: &Compared<'_>, pair: &ModePair) -> Value {
         ("weight_low", pair.weight_low.map(Value::Rate).into()),
         ("weight_high", pair.weight_high.map(Value::Rate).into()),
         ("verdict", pair_word(of, pair).into()),
-    ];
-    Value::Record(fields.map(|(key, value)| (key.to_owned(), value)).into())
+    ])
 }
 
 /// A row for each pair of modes. Narrow terminals leave out intervals.
