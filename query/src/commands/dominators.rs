@@ -2,10 +2,11 @@
 
 use barrow_analyzer::{Dominators, Heap, Holder, SnapshotId, Tree, TreePlace, TypeId};
 
+use crate::answer::{Answer, Column, table, units};
 use crate::language::tree_top::TreeTop;
 use crate::tables::references::{MOST_ROWS, range};
 use crate::tables::tree_cells;
-use crate::tables::tree_rows::{columns, rows};
+use crate::tables::tree_rows;
 use crate::tables::tree_walk::{Shown, TreeLine, Walk};
 
 use super::{more, prelude::*};
@@ -211,11 +212,11 @@ impl Lines {
             range.left = range.left.saturating_sub(lines.len() as u64);
             range.next += lines.len() as u64;
         }
-        let (rows, listed) = rows(&heap, ask, &lines)?;
+        let (table, listed) = tree_rows::table(&heap, ask, &lines)?;
         let mut answer = Answer::default()
             .of_snapshot(self.snapshot.0)
             .fact(Column::count("children"), self.children)
-            .table(Table { key: "rows", audience: Audience::Everyone, columns: columns(), rows })
+            .table(table)
             .with_exactness(self.is_exact);
         answer.all_rows = self.range.map(|range| range.all);
         if self.range.is_some() && lines.is_empty() {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Entries, Entry, Heap, ObjectId};
 
+use crate::answer::{Answer, Column, Table, Value, table, units};
 use crate::tables::entry_rows::EntryRows;
 use crate::tables::ranking;
 use crate::tables::references::{self, Wanted};
@@ -79,7 +80,7 @@ impl Listing {
     /// A row for each entry, and the objects in the rows, if they are objects.
     fn table(&self, ask: &Ask, page: &[Entry]) -> Result<(Answer, Vec<Option<ObjectId>>), QueryError> {
         let heap = &self.heap;
-        let EntryRows { columns, rows, objects } = EntryRows::of(heap, page, &ask.meter())?;
+        let EntryRows { table: Table { columns, rows, .. }, objects } = EntryRows::of(heap, page, &ask.meter())?;
         let asked = heap.ask_dominators(&ask.meter(), |dominators| {
             let retained = rows.iter().map(|row| match row[3] {
                 Value::Number(id) => {

@@ -3,7 +3,7 @@
 use barrow_analyzer::{FieldPath, FieldValue, Heap, Held, Holder, OWN_FIELDS, ObjectDetails, ObjectId, Progress};
 use barrow_processes::{ProcessId, ProcessTree};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value, table, units};
+use crate::answer::{Answer, Column, Unit, Value, table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -176,11 +176,10 @@ fn with_entries(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progre
     let Some(found) = heap.entries(id, COUNTED_ENTRIES, progress)? else { return Ok(answer) };
     let shown = &found.entries[..found.entries.len().min(SHOWN_ENTRIES)];
     let left = found.entries.len() - shown.len();
-    let EntryRows { columns, rows, .. } = EntryRows::of(heap, shown, progress)?;
+    let EntryRows { table, .. } = EntryRows::of(heap, shown, progress)?;
     let is_certain = found.are_known && !found.has_more;
-    let mut answer = answer
-        .table(Table { key: "entries", audience: Audience::Everyone, columns, rows })
-        .fact(Column::count("more_entries").for_machines(), Some(left).filter(|_| is_certain));
+    let mut answer =
+        answer.table(table).fact(Column::count("more_entries").for_machines(), Some(left).filter(|_| is_certain));
     if left > 0 {
         let at_least = if is_certain { "" } else { "at least " };
         answer = answer.note(format!("… {at_least}{} more: `entries @{id}`", units::grouped(left as u64)));

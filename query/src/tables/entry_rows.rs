@@ -2,16 +2,15 @@
 
 use barrow_analyzer::{Entry, EntryKey, Heap, Held, ObjectId, Progress};
 
-use crate::answer::{Column, Value};
+use crate::answer::{Column, Table, Value, table};
 use crate::error::QueryError;
 
 use super::held;
 
-/// What is in the rows of some entries.
+/// Entries with a row each.
 pub(crate) struct EntryRows {
-    /// The columns of each row: key, the object that is the key, value, and the object that is the value.
-    pub(crate) columns: Vec<Column>,
-    pub(crate) rows: Vec<Vec<Value>>,
+    /// Key, the object that is the key, value, and the object that is the value.
+    pub(crate) table: Table,
     /// The object of each row: that of the value, else that of the key.
     pub(crate) objects: Vec<Option<ObjectId>>,
 }
@@ -31,24 +30,25 @@ impl EntryRows {
         }
         let value_cells = cells(heap, &values, progress)?;
         let key_column = Column::new("key", held::unit(&key_cells));
-        let columns = vec![
-            match entries.iter().any(|entry| entry.key != EntryKey::None) {
-                true if entries.iter().all(|entry| matches!(entry.key, EntryKey::Index(_))) => {
-                    Column::number("key").called("index")
-                }
-                true => key_column,
-                false => key_column.for_machines(),
-            },
-            Column::object("key_object").for_machines(),
-            Column::new("value", held::unit(&value_cells)),
-            Column::object("value_object").for_machines(),
-        ];
-        let (keys, values): (Vec<_>, Vec<_>) = (keys.iter().map(object).collect(), values.iter().map(object).collect());
-        let objects = values.iter().zip(&keys).map(|(value, key)| value.or(*key)).collect();
-        let number = |object: &Option<ObjectId>| Value::from(object.map(|object| object.0));
-        let rows = key_cells.into_iter().zip(&keys).zip(value_cells.into_iter().zip(&values));
-        let rows = rows.map(|((key, of_key), (value, of_value))| vec![key, number(of_key), value, number(of_value)]);
-        Ok(EntryRows { columns, rows: rows.collect(), objects })
+        let key_column = match entries.iter().any(|entry| entry.key != EntryKey::None) {
+            true if entries.iter().all(|entry| matches!(entry.key, EntryKey::Index(_))) => {
+                Column::number("key").called("index")
+            }
+            true => key_column,
+            false => key_column.for_machines(),
+        };
+        let value_column = Column::new("value", held::unit(&value_cells));
+        let mut objects = Vec::with_capacity(entries.len());
+        let cells = key_cells.into_iter().zip(value_cells);
+        let table = table!("entries", keys.iter().zip(&values).zip(cells), |((key, value), (key_cell, value_cell))| {
+            let (key, value) = (object(key), object(value));
+            objects.push(value.or(key));
+            key_column => key_cell,
+            Column::object("key_object").for_machines() => key.map(|key| key.0),
+            value_column => value_cell,
+            Column::object("value_object").for_machines() => value.map(|value| value.0),
+        });
+        Ok(EntryRows { table, objects })
     }
 }
 

@@ -6,16 +6,13 @@ use barrow_analyzer::{
     AnalyzerError, Counted, Expression, ExpressionError, Heap, KindId, ObjectDetails, ObjectSet, SnapshotId, Tables,
 };
 
-use crate::answer::visible;
-use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::answer::{Answer, Column, Table, table, visible};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::error::QueryError;
-use crate::language::kinds::leading_kind;
-use crate::language::names;
+use crate::language::{kinds::leading_kind, names};
 use crate::session::state::State;
-use crate::tables::held;
-use crate::tables::label;
+use crate::tables::{held, label};
 
 /// Where to read on after a mistake.
 pub(crate) const EXPRESSIONS: &str = "`help expressions` lists what can be asked";
@@ -105,7 +102,7 @@ fn read(
     }
 }
 
-/// What to type for a word that is no kind and no expression, but the name of a type.
+/// Says what to type for a word that is no kind and no expression, but the name of a type.
 fn named_type(word: &str, tables: &Tables) -> Option<QueryError> {
     if word.is_empty() {
         return None;
@@ -114,13 +111,13 @@ fn named_type(word: &str, tables: &Tables) -> Option<QueryError> {
     Some(QueryError::usage(format!("`{word}` is no kind of this recording; for a type, type `type = \"{near}\"`")))
 }
 
-/// Whether a text begins as `size > 5` does, with whatever attribute.
+/// Returns whether a text begins as `size > 5` does, with any word in place of the attribute.
 pub(crate) fn is_comparison(text: &str) -> bool {
     let rest_after = text.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').trim_start();
     rest_after.starts_with(['=', '!', '~', '<', '>']) || rest_after.starts_with("in ")
 }
 
-/// What is wrong with an expression, with a caret under the place.
+/// An error of an expression, with a caret under the place.
 pub(crate) fn pointed_at(text: &str, error: &ExpressionError, help: &str) -> QueryError {
     let before = text.get(..error.position.min(text.len())).unwrap_or(text);
     QueryError::Expression {
@@ -155,15 +152,15 @@ pub(crate) fn with_place(error: AnalyzerError, typed: &str) -> QueryError {
 /// The type that all others of a JVM are derived from.
 const OBJECT_OF_JVM: &str = "java.lang.Object";
 
-/// What is known of interfaces.
+/// The note where the interfaces of types decide.
 const OF_INTERFACES: &str = "dumps of a JVM do not tell interfaces: known are those of the JDK's collections, and of \
                              classes derived from these";
 
-/// What is known of superclasses where no type has one.
+/// The note where superclasses decide and no type has one.
 const OF_BASES: &str = "this recording does not tell which types are derived from others: `is` finds the type itself";
 
-/// Says of an answer whether it is exact which objects match: not where retained sizes that are lower bounds decide. Says
-/// also what is not known of them.
+/// Marks an answer exact unless retained sizes that are lower bounds decide which objects match. Adds the notes of
+/// [`with_gaps`].
 pub(crate) fn with_exactness(
     answer: Answer,
     state: &State,
@@ -174,8 +171,7 @@ pub(crate) fn with_exactness(
     with_gaps(said(answer, is_exact), state, expression)
 }
 
-/// Says of an answer what is not known of the objects that match: where texts decide of which none were recorded, and
-/// where interfaces do.
+/// Adds a note if the recording lacks the texts, interfaces or superclasses that the expression tests.
 pub(crate) fn with_gaps(mut answer: Answer, state: &State, expression: &Expression) -> Result<Answer, QueryError> {
     let recording = state.recording()?;
     if expression.asks_for_texts() && !recording.has_contents()? {
@@ -190,12 +186,12 @@ pub(crate) fn with_gaps(mut answer: Answer, state: &State, expression: &Expressi
     Ok(answer)
 }
 
-/// Says of an answer whether it is exact which objects it is about.
+/// Marks an answer exact, or as chosen by lower bounds.
 pub(crate) fn said(answer: Answer, is_exact: bool) -> Answer {
     if is_exact { answer.exact() } else { answer.inexact(BY_LOWER_BOUNDS, INEXACT) }
 }
 
-/// How exact answers are about objects that were chosen by retained sizes that are lower bounds.
+/// The exactness of answers about objects that were chosen by retained sizes that are lower bounds.
 pub(crate) const BY_LOWER_BOUNDS: &str = "by lower bounds of retained sizes";
 
 /// The same for people.
@@ -215,33 +211,20 @@ pub(crate) fn select(
 
 /// A row per object, numbered after those that are listed.
 pub(crate) fn table(ask: &Ask, heap: &Heap, objects: &[ObjectDetails]) -> Result<Table, QueryError> {
-    let number = |at| ask.row_number(ask.listed_before() + 1 + at);
+    let first = ask.listed_before() + 1;
     let tables = heap.recording().tables()?;
     ask.context.require_rows(objects.len())?;
     let mut lines = held::lines_of(heap, objects, &ask.meter())?;
-    let columns = vec![
-        Column::row_number(),
-        Column::object("object"),
-        Column::text("type"),
-        Column::text("name"),
-        Column::text("line"),
-        Column::text("kind").secondary(),
-        Column::bytes("shallow_bytes"),
-        Column::bytes("unmanaged_bytes").secondary(),
-        Column::count("references"),
-    ];
-    let rows = objects.iter().enumerate().map(|(at, object)| {
-        vec![
-            number(at),
-            object.id.0.into(),
-            Value::text(tables.type_title(object.type_id)),
-            label::name(tables, object.name),
-            lines.remove(&object.id).into(),
-            Value::text(tables.kind_name(tables.type_kind(object.type_id))),
-            object.shallow_bytes.into(),
-            object.unmanaged_bytes.into(),
-            object.references.into(),
-        ]
-    });
-    Ok(Table { key: "rows", audience: Audience::Everyone, columns, rows: ask.context.collect(rows)? })
+    Ok(table!("rows", objects.iter().enumerate(), |(at, object)| {
+        ask.context.check()?;
+        Column::row_number() => ask.row_number(first + at),
+        Column::object("object") => object.id.0,
+        Column::text("type") => tables.type_title(object.type_id),
+        Column::text("name") => label::name(tables, object.name),
+        Column::text("line") => lines.remove(&object.id),
+        Column::text("kind").secondary() => tables.kind_name(tables.type_kind(object.type_id)),
+        Column::bytes("shallow_bytes") => object.shallow_bytes,
+        Column::bytes("unmanaged_bytes").secondary() => object.unmanaged_bytes,
+        Column::count("references") => object.references,
+    }))
 }

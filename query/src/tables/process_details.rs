@@ -2,11 +2,8 @@
 
 use barrow_processes::{Classes, Process, ProcessId, ProcessTree, Totals};
 
-use super::process_rows::Rows;
-use super::process_summary;
-use super::process_text;
-use super::unit_labels::UnitLabels;
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value, shell};
+use super::{process_rows::Rows, process_summary, process_text, unit_labels::UnitLabels};
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value, shell, table};
 use crate::context::Context;
 use crate::error::QueryError;
 
@@ -45,9 +42,7 @@ pub(crate) fn answer(
         .fact(Column::text("executable"), tree.executable(last))
         .fact(Column::text("directory"), tree.directory(last))
         .fact(Column::duration("started_ns").called("start"), process_text::time(process.began_ns))
-        .fact(Column::duration("ended_ns").called("end"), {
-            process.end.map_or(Value::None, |end| process_text::time(end.time_ns))
-        })
+        .fact(Column::duration("ended_ns").called("end"), process.end.map(|end| process_text::time(end.time_ns)))
         .fact(Column::shown("exit", Unit::Text), exit(process))
         .fact(Column::number("exit_code").for_machines(), process.end.and_then(|end| end.exit_status))
         .fact(Column::number("signal").for_machines(), process.end.and_then(|end| end.signal))
@@ -91,10 +86,13 @@ pub(crate) fn answer(
     }
     let ancestors = std::iter::successors(process.parent, |&parent| tree.process(parent).parent);
     let ancestors: Vec<ProcessId> = ancestors.take(MOST_ANCESTORS).collect();
-    let images = images(context, tree, (classes, units), id)?;
+    let images: Vec<_> = tree.images_of(id).map(|(image, _)| image).collect();
+    // People see the programs that it executed only if there are several.
+    let audience = if images.len() > 1 { Audience::Everyone } else { Audience::Machines };
+    let images = Rows { tree, classes, units, by: None }.table(context, &images, |_| Value::None)?;
     Ok(answer
         .table(relatives(tree, "ancestors", "started by", &ancestors))
-        .table(images)
+        .table(Table { key: "images", audience, ..images })
         .table(relatives(tree, "children", "started", &children[..children.len().min(MOST_CHILDREN)]))
         .exact())
 }
@@ -111,23 +109,8 @@ fn exit(process: &Process) -> String {
 }
 
 fn relatives(tree: &ProcessTree, key: &'static str, heading: &'static str, processes: &[ProcessId]) -> Table {
-    let columns = vec![Column::text("process").called(heading), Column::text("command")];
-    let rows = processes.iter().map(|&id| {
-        let image = tree.image(tree.process(id).last_image);
-        vec![tree.name(id).into(), process_text::command(tree, image).into()]
-    });
-    Table { key, audience: Audience::Everyone, rows: rows.collect(), columns }
-}
-
-/// The programs that it executed, if they are several.
-fn images(
-    context: &Context,
-    tree: &ProcessTree,
-    (classes, units): (&Classes, &UnitLabels),
-    id: ProcessId,
-) -> Result<Table, QueryError> {
-    let images: Vec<_> = tree.images_of(id).map(|(image, _)| image).collect();
-    let table = Rows { tree, classes, units, by: None }.table(context, &images, |_| Value::None)?;
-    let audience = if images.len() > 1 { Audience::Everyone } else { Audience::Machines };
-    Ok(Table { key: "images", audience, ..table })
+    table!(key, processes, |&id| {
+        Column::text("process").called(heading) => tree.name(id),
+        Column::text("command") => process_text::command(tree, tree.image(tree.process(id).last_image)),
+    })
 }

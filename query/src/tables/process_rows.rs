@@ -2,22 +2,21 @@
 
 use barrow_processes::{Amounts, Classes, ImageId, ProcessTree, Quantity};
 
-use crate::answer::{Audience, Column, Table, Unit, Value, shell};
+use crate::answer::{Column, Table, Unit, Value, shell, table};
 use crate::context::Context;
 use crate::error::QueryError;
 
-use super::process_text::time;
-use super::unit_labels::UnitLabels;
+use super::{process_text::time, unit_labels::UnitLabels};
 
-/// What a table of images needs.
+/// A table of images of a tree.
 pub(crate) struct Rows<'a> {
     /// The tree.
     pub(crate) tree: &'a ProcessTree,
     /// Its classes.
     pub(crate) classes: &'a Classes,
-    /// What they build.
+    /// Labels with the units that they build.
     pub(crate) units: &'a UnitLabels,
-    /// What ranks them, if that is no column anyway.
+    /// The amounts that rank them, which get a column unless they have one anyway.
     pub(crate) by: Option<&'a Amounts>,
 }
 
@@ -35,63 +34,52 @@ impl Rows<'_> {
         images: &[ImageId],
         number: impl Fn(usize) -> Value,
     ) -> Result<Table, QueryError> {
-        let mut columns = columns();
         let by = self.by.filter(|by| !SHOWN.contains(&by.name()));
-        columns.extend(by.map(|by| Column::new(by.name(), unit(by.quantity())).called(by.name())));
         let units = self.units.of(self.tree, images)?;
-        let rows = images.iter().zip(units).enumerate().map(|(at, (&id, unit))| {
-            let mut row = self.row(number(at), id, unit);
-            row.extend(by.map(|by| by.of(self.tree, id).into()));
-            row
-        });
-        Ok(Table { key: "rows", audience: Audience::Everyone, columns, rows: context.collect(rows)? })
-    }
-
-    fn row(&self, number: Value, id: ImageId, unit: Option<String>) -> Vec<Value> {
         let tree = self.tree;
-        let image = tree.image(id);
-        let process = tree.process(image.process);
-        let (used, end) = (&image.used, tree.end_of(id));
-        let arguments: Vec<&str> = tree.arguments(image).collect();
-        let class =
-            self.classes.schemata().first().and_then(|schema| Some(&schema.labels()[schema.label(id)?.index()]));
-        let ended = end.map(|end| match (end.exit_status, end.signal) {
-            (_, Some(signal)) => format!("signal {signal}"),
-            (Some(status), None) => status.to_string(),
-            (None, None) => String::new(),
-        });
-        vec![
-            number,
-            Value::Text(tree.name(image.process)),
-            image.number.into(),
-            class.map(String::as_str).into(),
-            process.parent.map(|parent| tree.name(parent)).into(),
-            process.host.map(|host| tree.text(host)).into(),
-            tree.executable(image).into(),
-            tree.directory(image).into(),
-            match image.is_forked || !tree.program(image).is_empty() {
-                true => Value::Flag(image.is_forked),
-                false => Value::None,
-            },
-            time(image.began_ns),
-            image.ended_ns.map_or(Value::None, time),
-            tree.wall_ns(image).into(),
-            tree.cpu_ns(image).into(),
-            used.user_ns.into(),
-            used.system_ns.into(),
-            used.waiting_ns.into(),
-            used.peak_bytes.into(),
-            used.minor_faults.into(),
-            used.major_faults.into(),
-            used.read_bytes.into(),
-            used.written_bytes.into(),
-            end.and_then(|end| end.exit_status).into(),
-            end.and_then(|end| end.signal).into(),
-            ended.into(),
-            unit.into(),
-            Value::List(arguments.iter().map(|argument| Value::text(*argument)).collect()),
-            Value::Text(shell::line(arguments)),
-        ]
+        Ok(table!("rows", images.iter().zip(units).enumerate(), |(at, (&id, builds))| {
+            context.check()?;
+            let image = tree.image(id);
+            let process = tree.process(image.process);
+            let (used, end) = (&image.used, tree.end_of(id));
+            let arguments = tree.arguments(image).collect::<Vec<_>>();
+            let exit = end.map(|end| match (end.exit_status, end.signal) {
+                (_, Some(signal)) => format!("signal {signal}"),
+                (Some(status), None) => status.to_string(),
+                (None, None) => String::new(),
+            });
+            let forked = (image.is_forked || !tree.program(image).is_empty()).then_some(image.is_forked);
+            Column::row_number() => number(at),
+            Column::text("process") => tree.name(image.process),
+            Column::number("image").for_machines() => image.number,
+            Column::text("class") => self.classes.first().class(id),
+            Column::text("parent").for_machines() => process.parent.map(|parent| tree.name(parent)),
+            Column::text("host").for_machines() => process.host.map(|host| tree.text(host)),
+            Column::text("executable").for_machines() => tree.executable(image),
+            Column::text("directory").for_machines() => tree.directory(image),
+            Column::text("forked").for_machines() => forked,
+            Column::duration("started_ns").called("began").secondary() => time(image.began_ns),
+            Column::duration("ended_ns").for_machines() => image.ended_ns.map(time),
+            Column::duration("wall_ns") => tree.wall_ns(image),
+            Column::duration("cpu_ns").for_people() => tree.cpu_ns(image),
+            Column::duration("user_ns").for_machines() => used.user_ns,
+            Column::duration("system_ns").for_machines() => used.system_ns,
+            Column::duration("waiting_ns").secondary() => used.waiting_ns,
+            Column::bytes("peak_bytes").called("memory") => used.peak_bytes,
+            Column::count("minor_faults").for_machines() => used.minor_faults,
+            Column::count("major_faults").for_machines() => used.major_faults,
+            Column::bytes("read_bytes").called("reads").secondary() => used.read_bytes,
+            Column::bytes("written_bytes").called("writes").secondary() => used.written_bytes,
+            Column::number("exit_code").for_machines() => end.and_then(|end| end.exit_status),
+            Column::number("signal").for_machines() => end.and_then(|end| end.signal),
+            Column::text("exit").for_people() => exit,
+            Column::text("unit") => builds,
+            Column::nested("arguments").for_machines()
+                => Value::List(arguments.iter().map(|argument| Value::text(*argument)).collect()),
+            Column::text("command_line").called("arguments") => shell::line(arguments),
+            ..by.map(|by| Column::new(by.name(), unit(by.quantity())).called(by.name()))
+                => by.map(|by| by.of(tree, id)),
+        }))
     }
 }
 
@@ -102,36 +90,4 @@ fn unit(quantity: Quantity) -> Unit {
         Quantity::Count => Unit::Count,
         Quantity::Number => Unit::Number,
     }
-}
-
-fn columns() -> Vec<Column> {
-    vec![
-        Column::row_number(),
-        Column::text("process"),
-        Column::number("image").for_machines(),
-        Column::text("class"),
-        Column::text("parent").for_machines(),
-        Column::text("host").for_machines(),
-        Column::text("executable").for_machines(),
-        Column::text("directory").for_machines(),
-        Column::text("forked").for_machines(),
-        Column::duration("started_ns").called("began").secondary(),
-        Column::duration("ended_ns").for_machines(),
-        Column::duration("wall_ns"),
-        Column::duration("cpu_ns").for_people(),
-        Column::duration("user_ns").for_machines(),
-        Column::duration("system_ns").for_machines(),
-        Column::duration("waiting_ns").secondary(),
-        Column::bytes("peak_bytes").called("memory"),
-        Column::count("minor_faults").for_machines(),
-        Column::count("major_faults").for_machines(),
-        Column::bytes("read_bytes").called("reads").secondary(),
-        Column::bytes("written_bytes").called("writes").secondary(),
-        Column::number("exit_code").for_machines(),
-        Column::number("signal").for_machines(),
-        Column::text("exit").for_people(),
-        Column::text("unit"),
-        Column::nested("arguments").for_machines(),
-        Column::text("command_line").called("arguments"),
-    ]
 }
