@@ -1,4 +1,4 @@
-//! Tables about trials: what was measured, how it is distributed, and how two programs differ.
+//! Tables about trials: metrics, their distributions, and the differences of two programs.
 //!
 //! `overview` has a row for each metric of each variant, `modes` the modes of one series, `knobs` which part of the
 //! layout explains them, `histogram` its values in ranges, `comparison` two series, `runs` the runs themselves, `summary` what ran;
@@ -28,8 +28,7 @@ pub(crate) struct Named<'t> {
     pub(crate) series: Series<'t>,
 }
 
-/// What statistics about the values of a series take at most, in bytes per value: the sample with its groups, and copies
-/// in order. Measured with 3 million values in runs of ten.
+/// Memory that statistics about a series take at most, in bytes per value: the sample with its groups, and sorted copies. Measured with 3 million values in runs of ten.
 pub(crate) const STATISTICS_BYTES: u64 = 48;
 
 impl<'t> Named<'t> {
@@ -62,7 +61,7 @@ impl<'t> Named<'t> {
         }
     }
 
-    /// What was measured.
+    /// The metric of the series.
     pub(crate) fn metric(&self) -> &'t Metric {
         metric_of(self.trials, self.series.metric())
     }

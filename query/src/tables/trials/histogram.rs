@@ -3,8 +3,7 @@
 use barrow_statistics::{Modes, bins};
 use barrow_trials::Series;
 
-use crate::answer::measured::measured;
-use crate::answer::{Column, Table, Unit, table};
+use crate::answer::{Column, Table, Unit, measured::measured, table};
 
 /// Characters of the longest bar.
 const BAR: usize = 40;

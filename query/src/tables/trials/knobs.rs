@@ -1,4 +1,4 @@
-//! Which knobs of the layout explain the values.
+//! The knobs of the layout that explain the values.
 
 use std::collections::{HashMap, HashSet};
 
@@ -33,7 +33,7 @@ fn shares_of(sample: &Sample, columns: Vec<KnobColumn>) -> Vec<(KnobColumn, Shar
     shares.filter_map(|share| Some((columns.get(share.knob)?.clone(), share))).collect()
 }
 
-/// Whether some knob of the layout explains a part of the values; `None` if layouts did not differ, or are too few.
+/// Returns whether some knob of the layout explains a part of the values; `None` if layouts did not differ, or are too few.
 pub(crate) fn layout_matters(trials: &Trials, series: &Series) -> Option<bool> {
     if series.sample().group_count() < LEAST_LAYOUTS {
         return None;

@@ -2,8 +2,7 @@
 
 use barrow_statistics::{Modes, ModesVerdict};
 
-use crate::answer::measured::measured;
-use crate::answer::{Column, Table, Value, table};
+use crate::answer::{Column, Table, Value, measured::measured, table};
 
 /// A row for each mode, numbered from 1; with intervals, if runs are independent.
 pub(crate) fn table(modes: &Modes, unit: &str, has_intervals: bool) -> Table {

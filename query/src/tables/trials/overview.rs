@@ -4,8 +4,7 @@ use barrow_statistics::{Bin, Location, Modes, ModesVerdict, bins};
 use barrow_trials::{MetricId, Series, Trials};
 use rayon::prelude::*;
 
-use crate::answer::measured::measured;
-use crate::answer::{Column, Table, Value, table};
+use crate::answer::{Column, Table, Value, measured::measured, table};
 use crate::context::Context;
 use crate::error::QueryError;
 

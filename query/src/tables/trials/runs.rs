@@ -2,8 +2,7 @@
 
 use barrow_trials::{Run, RunId, Trials};
 
-use crate::answer::measured::measured;
-use crate::answer::{Column, Table, Value, table};
+use crate::answer::{Column, Table, Value, measured::measured, table};
 use crate::error::QueryError;
 
 use super::{program_column, variant_of};

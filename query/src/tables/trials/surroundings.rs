@@ -1,4 +1,4 @@
-//! Whether two recordings of trials were made under the same circumstances.
+//! Differences in the circumstances of two recordings of trials.
 
 /// The facts that figures depend on, with their names for people.
 const FACTS: [(&str, &str); 4] =
