@@ -1,4 +1,4 @@
-//! What the answers of several commands show: objects, types, paths and their changes.
+//! Tables that several commands show: objects, types, paths, processes, trials and their changes.
 
 pub(crate) mod chain;
 pub(crate) mod class_tables;

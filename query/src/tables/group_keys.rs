@@ -1,4 +1,4 @@
-//! What objects are grouped by: as people type it, and as cells and columns.
+//! Keys of groups of objects: as people type them, and as cells and columns.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,9 @@ use crate::answer::{Column, Unit, Value};
 use crate::attributes;
 use crate::command::Command;
 use crate::error::QueryError;
-use crate::tables::held;
-use crate::tables::ranking::Order;
+use crate::tables::{held, ranking::Order};
 
-/// The keys, and what ranks, of the words that follow `by`.
+/// The keys and the order of groups, from the words that follow `by`.
 pub(crate) fn keys_and_order(command: &Command, by: &[String]) -> Result<(Vec<GroupKey>, Order), QueryError> {
     let (mut keys, mut order) = (Vec::new(), Order::Size);
     for word in by.iter().flat_map(|words| words.split(',')).filter(|word| !word.is_empty()) {
@@ -39,7 +38,7 @@ fn known_keys() -> String {
     format!("{} and fields, as `.state`", attributes::group_words().join(", "))
 }
 
-/// What groups hold together.
+/// The sums over groups.
 pub(crate) fn totals<'g>(groups: impl Iterator<Item = &'g ObjectGroup>) -> TypeTotals {
     groups.fold(TypeTotals::default(), |sum, group| TypeTotals {
         objects: sum.objects + group.objects,

@@ -9,7 +9,7 @@ use crate::language::selection;
 use crate::session::state::State;
 use crate::tables::type_path;
 
-/// What is said where the last snapshot is left out.
+/// The note where the last snapshot is left out.
 pub(crate) const REPEATED: &str = "the last snapshot repeats the one before: no type differs by more than 0.1 % of the heap; growth is judged without it";
 
 /// The requested snapshots: at least two; without the last one if it repeats the one before. Whether it was left out.
@@ -30,7 +30,7 @@ pub(crate) fn snapshots(
     }
 }
 
-/// What grows over the snapshots. Where something is excluded, the heaps of the session are merged.
+/// The growth over the snapshots. If something is excluded, the heaps of the session are merged.
 pub(crate) fn folded<'a>(
     state: &State,
     recording: &'a Arc<Recording>,

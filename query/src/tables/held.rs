@@ -1,4 +1,4 @@
-//! What fields hold, as cells.
+//! Values of fields as cells.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,22 @@ use barrow_analyzer::{
     objects,
 };
 
-use crate::answer::text::text;
-use crate::answer::{Absence, Unit, Value};
+use crate::answer::{Absence, Unit, Value, text::text};
 use crate::error::QueryError;
 use crate::tables::label;
 
-/// What an object stands for.
+/// The text, number or truth that an object represents, such as a boxed integer, or its line.
 pub(crate) struct Meaning {
     pub(crate) object: ObjectId,
-    /// A text, a number, true or false.
+    /// A text, a number, true or false, or a line.
     pub(crate) value: Value,
-    /// Whether people read it where the object is named.
+    /// The name of the object, which people read with it, has it already.
     is_in_name: bool,
-    /// Whether it is a line to read, which is not the same as the object.
+    /// It is a line to read, which is not the same as the object.
     pub(crate) is_line: bool,
 }
 
-/// What the objects that fields hold stand for, in the order of their ids, without those that stand for nothing.
+/// The meanings of the objects that fields hold, in the order of their ids. Objects without a meaning are skipped.
 pub(crate) fn meanings(heap: &Heap, held: &[Held], progress: &dyn Progress) -> Result<Vec<Meaning>, QueryError> {
     let tables = heap.recording().tables()?;
     let ids = Held::objects(held);
@@ -59,14 +58,14 @@ pub(crate) fn meaning_of<'m>(meanings: &'m [Meaning], held: &Held) -> Option<&'m
     meanings.binary_search_by_key(id, |meaning| meaning.object).ok().map(|at| &meanings[at])
 }
 
-/// A cell for what each field holds, in which objects have what they stand for, or their lines.
+/// A cell for each value of a field. Objects are followed by their meaning.
 pub(crate) fn told_cells(heap: &Heap, held: &[Held], progress: &dyn Progress) -> Result<Vec<Value>, QueryError> {
     let meanings = meanings(heap, held, progress)?;
     let cells = cells(heap.recording(), heap.snapshot(), held)?;
     Ok(held.iter().zip(cells).map(|(held, cell)| with_meaning(cell, meaning_of(&meanings, held))).collect())
 }
 
-/// The cell of an object, with what it stands for.
+/// The cell of an object, followed by its meaning.
 pub(crate) fn with_meaning(cell: Value, meaning: Option<&Meaning>) -> Value {
     match (cell, meaning) {
         (Value::Object { id, text: name }, Some(meaning)) if !meaning.is_in_name => {
@@ -81,7 +80,7 @@ pub(crate) fn with_meaning(cell: Value, meaning: Option<&Meaning>) -> Value {
     }
 }
 
-/// A cell for what each field holds. Objects are named with their type.
+/// A cell for each value of a field. Objects are named with their type.
 pub(crate) fn cells(recording: &Recording, snapshot: SnapshotId, held: &[Held]) -> Result<Vec<Value>, QueryError> {
     let tables = recording.tables()?;
     let ids = Held::objects(held);
@@ -114,7 +113,7 @@ pub(crate) fn unit<'c>(cells: impl IntoIterator<Item = &'c Value>) -> Unit {
     if cells.into_iter().any(are_words) { Unit::Text } else { Unit::Number }
 }
 
-/// Where what a field holds comes among others: what is not there, true and false, numbers, characters, texts and lines,
+/// The sort key of a value of a field: absent ones come first, then true and false, numbers, characters, texts and lines,
 /// objects.
 pub(crate) fn order<'t>(held: &Held, lines: &'t BTreeMap<ObjectId, String>, tables: &'t Tables) -> (u8, i128, &'t str) {
     match *held {
@@ -141,7 +140,7 @@ fn real_order(number: f64) -> i128 {
     (bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()).into()
 }
 
-/// What a field can hold, in a word.
+/// The kind of values of a field, in a word.
 pub(crate) fn kind(encoding: FieldEncoding) -> &'static str {
     match encoding {
         FieldEncoding::Unsigned | FieldEncoding::Signed => "integer",

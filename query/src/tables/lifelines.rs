@@ -2,8 +2,7 @@
 
 use barrow_analyzer::{Between, CountBounds, ObjectSet, SerialOrigin, SnapshotId};
 
-use crate::answer::units;
-use crate::answer::{Answer, Column, Table, Value};
+use crate::answer::{Answer, Column, Table, Value, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::error::QueryError;

@@ -1,4 +1,4 @@
-//! What is told of a process in words.
+//! Texts about a process: its command, its times, its signal.
 
 use barrow_analyzer::signals;
 use barrow_processes::{Image, ProcessTree};

@@ -1,4 +1,4 @@
-//! A leak suspect in lines: what it retains, where it piles up, what holds it.
+//! A leak suspect in lines: its retained size, the object where that piles up, and the path that holds it.
 
 use barrow_analyzer::{Accumulated, Heap, Suspect};
 
@@ -11,7 +11,7 @@ use crate::tables::suspects::Suspected;
 /// Types that are listed of what piled up.
 const SHOWN_TYPES: usize = 5;
 
-/// The path to what a suspect keeps alive: the largest represents several objects.
+/// The path to the objects that pile up, or to the suspect; of several objects to the largest.
 pub(crate) fn chain_of(heap: &Heap, suspect: &Suspect, meter: &Meter) -> Result<Chain, QueryError> {
     let target = suspect.accumulation.filter(|_| suspect.objects == 1).unwrap_or(suspect.object);
     Chain::to(heap, target, meter)
@@ -43,7 +43,7 @@ pub(crate) fn described(
     Ok(lines)
 }
 
-/// What retains how much, and where it piles up.
+/// The object that retains memory, how much, and where that piles up.
 fn headline(heap: &Heap, suspected: &Suspected, whole: u64) -> Result<Vec<String>, QueryError> {
     let suspect = &suspected.suspect;
     let share = |bytes: u64| format!("{:.1} %", bytes as f64 * 100.0 / whole.max(1) as f64);

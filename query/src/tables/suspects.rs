@@ -10,15 +10,15 @@ use crate::progress::Meter;
 pub(crate) struct Suspected {
     /// The one that ranks first.
     pub(crate) suspect: Suspect,
-    /// What they have in common in every run.
+    /// The fingerprint that they share; it is the same in every run.
     pub(crate) fingerprint: Fingerprint,
-    /// How many there are.
+    /// Their number.
     pub(crate) alike: u64,
-    /// What they retain together, each byte once.
+    /// The bytes that they retain together, each counted once.
     pub(crate) retained_bytes: u64,
 }
 
-/// The suspects of a heap, those first that look most like a leak. `min` is what one has to hold.
+/// The suspects of a heap, those first that look most like a leak. `min` is the least size of one.
 ///
 /// # Errors
 /// Those of the analyzer.
@@ -45,12 +45,12 @@ pub(crate) fn suspects(heap: &Heap, min: Option<Least>, meter: &Meter) -> Result
     Ok(suspects.into_iter().map(|(_, suspected)| suspected).collect())
 }
 
-/// What a suspect has to hold, as a part of the heap.
+/// The part of the heap that a suspect has to hold.
 pub(crate) fn threshold(min: Option<Least>, whole: u64) -> f64 {
     min.map_or(LEAK_THRESHOLD, |min| min.of(whole) as f64 / whole.max(1) as f64)
 }
 
-/// What suspects of one fingerprint retain: one that another dominates is a part of that.
+/// The bytes that suspects of one fingerprint retain together: one that another dominates is a part of that.
 fn together(heap: &Heap, alike: &[Suspect], meter: &Meter) -> Result<u64, QueryError> {
     if let [only] = alike {
         return Ok(only.retained_bytes);

@@ -1,4 +1,4 @@
-//! How much the places of a dominator tree must retain for the largest of them to be a given number: the cells of a map.
+//! The least retained size of the largest places of a dominator tree, given their number: the cells of a map.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -31,7 +31,7 @@ pub(crate) fn least_of<T: Tree>(tree: &T, top: T::Place, cells: usize) -> u64 {
     floor(&largest, cells).saturating_add(u64::from(largest.len() > cells))
 }
 
-/// What the first place beyond the cells retains; 0 if there is none.
+/// The bytes that the first place beyond the cells retains; 0 if there is none.
 fn floor(largest: &BinaryHeap<Reverse<u64>>, cells: usize) -> u64 {
     largest.peek().filter(|_| largest.len() > cells).map_or(0, |&Reverse(bytes)| bytes)
 }

@@ -18,7 +18,7 @@ pub(crate) struct TreeLine {
     pub(crate) left_out: (u64, u64),
 }
 
-/// What is shown of a tree.
+/// The part of a tree that is shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shown {
     /// Levels.
@@ -38,7 +38,7 @@ pub(crate) struct Walk<P> {
     top: Option<P>,
     /// A stack of its own: the tree may be as deep as a list is long.
     open: Vec<Open<P>>,
-    /// How many children the top has.
+    /// The number of children of the top.
     pub(crate) children: u64,
     /// The rank of the last child of the top that was passed over.
     pub(crate) before: Option<Rank>,

@@ -1,14 +1,13 @@
-//! How many objects each type has in the snapshots of a range, and what that says of births and deaths.
+//! Objects of each type in the snapshots of a range, and the bounds of births and deaths that follow from their numbers.
 
 use std::collections::BTreeMap;
 
 use barrow_analyzer::{CountBounds, Recording, SerialOrigin, SnapshotId, TypeId};
 
-use crate::answer::units;
-use crate::answer::{Column, Value};
+use crate::answer::{Column, Value, units};
 use crate::error::QueryError;
 
-/// A number of objects between which bounds: [`CountBounds::born`] or its siblings.
+/// Bounds of a number, from the objects in each snapshot: [`CountBounds::born`] or its siblings.
 pub(crate) type Rule = fn(&[u64]) -> CountBounds;
 
 /// The objects of each type, snapshot by snapshot.
@@ -16,7 +15,7 @@ pub(crate) type Rule = fn(&[u64]) -> CountBounds;
 pub(crate) struct TypeCounts {
     by_type: BTreeMap<TypeId, Vec<u64>>,
     snapshots: usize,
-    /// Births and deaths are what the runtime says.
+    /// The runtime told births and deaths.
     is_exact: bool,
 }
 
@@ -41,7 +40,7 @@ impl TypeCounts {
         Ok(TypeCounts { by_type, snapshots: all.len(), is_exact: origin.is_exact() })
     }
 
-    /// Between which numbers it is for a type. `found` is the number that the snapshots' serials or matches give.
+    /// The bounds for a type. `found` is the number that the snapshots' serials or matches give.
     pub(crate) fn bounds(&self, of: TypeId, rule: Rule, found: u64) -> CountBounds {
         if self.is_exact {
             return CountBounds { low: found, high: found };
@@ -49,7 +48,7 @@ impl TypeCounts {
         self.by_type.get(&of).map_or_else(|| rule(&vec![0; self.snapshots]), |counts| rule(counts))
     }
 
-    /// How many types may have such objects by their counts, apart from those that `are_found`.
+    /// The number of types that may have such objects by their counts, without those that `are_found`.
     pub(crate) fn possible_others(&self, rule: Rule, are_found: impl Fn(TypeId) -> bool) -> u64 {
         if self.is_exact {
             return 0;

@@ -1,4 +1,4 @@
-//! What types held in every snapshot: a column beside a ranking of types.
+//! Sizes of types in every snapshot: a column beside a ranking of types.
 
 use std::collections::HashMap;
 

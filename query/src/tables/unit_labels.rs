@@ -1,4 +1,4 @@
-//! What the programs in a table build.
+//! Labels of the programs in a table: the source, crate or target that each builds.
 
 use barrow_processes::{ImageId, ProcessTree, Rules};
 
@@ -18,7 +18,7 @@ impl UnitLabels {
         UnitLabels { rules }
     }
 
-    /// What each of these images builds, where that is known.
+    /// The unit that each of these images builds, where that is known.
     ///
     /// # Errors
     /// A label of the user's rules is too long.
