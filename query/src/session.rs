@@ -1,4 +1,4 @@
-//! A session: answers questions one after the other, and keeps what their answers leave.
+//! A session: answers questions one after the other, and keeps sets, rows and pages for the next ones.
 
 pub(crate) mod listed;
 mod process_answers;
@@ -14,10 +14,8 @@ use crate::context::{Context, Settings};
 use crate::error::QueryError;
 use crate::flags::SnapshotName;
 use crate::progress::{Unwatched, Watcher};
-use crate::session::sets::Sets;
-use crate::session::state::State;
-use crate::sources::background::Background;
-use crate::sources::opening::OpenFile;
+use crate::session::{sets::Sets, state::State};
+use crate::sources::{background::Background, opening::OpenFile};
 use crate::touches::Touches;
 use crate::workspace::Workspace;
 
@@ -38,7 +36,7 @@ pub(crate) type Again = Box<dyn FnOnce(&mut Session) -> Result<(), QueryError> +
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Session {
-    /// What questions are about.
+    /// The state that questions read.
     pub(crate) state: State,
     /// The import of the dump that is open, until a question takes its result.
     pub(crate) import: Option<Background>,
@@ -97,7 +95,7 @@ impl Session {
         self.state.context.watcher = watcher;
     }
 
-    /// Whether answers come in pages.
+    /// Sets whether answers come in pages.
     pub fn set_paged(&mut self, paged: bool) {
         self.paged = paged;
     }
@@ -107,7 +105,7 @@ impl Session {
         self.state.selected = snapshot;
     }
 
-    /// How files are opened, and how answers are made.
+    /// The settings for opening files and making answers.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.state.context.settings
@@ -128,7 +126,7 @@ impl Session {
         Arc::make_mut(&mut self.state.history).push(line.into());
     }
 
-    /// Whether `exit` was asked.
+    /// Returns whether `exit` was asked.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.ended
@@ -141,7 +139,7 @@ impl Session {
 
     /// Makes `file` what questions are about. Sessions that open the same one share what is computed about it.
     pub fn open_file(&mut self, file: OpenFile) {
-        // If something was remarked, then to another session.
+        // Notes of the import were for the session that opened it first.
         self.take_file(OpenFile { has_remarked: false, ..file });
     }
 
@@ -165,7 +163,7 @@ impl Session {
         self.state.recording()
     }
 
-    /// How many runs of trials the recording holds; `None` if it holds no trials.
+    /// The number of runs of trials in the recording; `None` if it holds no trials.
     #[must_use]
     pub fn run_count(&self) -> Option<usize> {
         self.state.trials().ok().map(|trials| trials.runs().len())
@@ -179,7 +177,7 @@ impl Session {
         self.state.snapshot()
     }
 
-    /// Why computed columns could not be kept in the index file, if that happened since this was asked last.
+    /// The reason why computed columns could not be kept in the index file, if that happened since this was asked last.
     #[must_use]
     pub fn index_problem(&self) -> Option<String> {
         self.state.index_problem()

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use barrow_analyzer::{ObjectId, SnapshotId};
 use barrow_processes::ImageId;
 
-/// What the rows of the last table are; `%1` is the first. It is read as its objects.
+/// The objects or images in the rows of the last table; `%1` is the first. It dereferences to its objects.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Listed {
     objects: Vec<(SnapshotId, ObjectId)>,
@@ -25,7 +25,7 @@ impl Listed {
         self.images.extend(page.images);
     }
 
-    /// Keeps so many rows.
+    /// Keeps the first `rows` rows.
     pub(crate) fn truncate(&mut self, rows: usize) {
         self.objects.truncate(rows);
         self.images.truncate(rows);

@@ -11,7 +11,7 @@ use super::listed::Listed;
 /// The name of the last result.
 pub(crate) const LAST: &str = "_";
 
-/// What a set holds.
+/// The members of a set.
 #[derive(Debug, Clone)]
 pub(crate) enum Named {
     /// Objects of a snapshot.
@@ -35,13 +35,13 @@ impl Sets {
         self.0.iter().map(|(name, set)| (name.as_str(), set))
     }
 
-    /// Whether a set can be given this name.
+    /// Returns whether a set can be given this name.
     pub(crate) fn can_be_named(name: &str) -> bool {
         !name.is_empty() && name != LAST && name.chars().all(|c| c.is_alphanumeric() || c == '_')
     }
 }
 
-/// What names mean in a question about one snapshot, or about the process tree.
+/// The meanings of names in a question about one snapshot, or about the process tree.
 pub(crate) struct Scope<'s> {
     /// The snapshot.
     pub(crate) snapshot: SnapshotId,

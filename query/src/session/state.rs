@@ -1,4 +1,5 @@
-//! What questions are about: the open recording, the selected snapshot, settings, and what the last answer left.
+//! The state that questions read: the open recording, the selected snapshot, settings, sets, and the rows of the last
+//! table.
 
 use std::sync::Arc;
 
@@ -15,20 +16,19 @@ use crate::language::object_name::{ObjectName, Which};
 use crate::language::selection;
 use crate::progress::Meter;
 use crate::removal::Removal;
-use crate::sources::counted::CountedSnapshot;
-use crate::sources::opening::OpenFile;
+use crate::sources::{counted::CountedSnapshot, opening::OpenFile};
 use crate::touches::Touches;
 
-/// What questions are about. A clone takes little time, and does not change while its question is answered.
+/// The state that questions read. A clone takes little time, and does not change while its question is answered.
 #[derive(Clone)]
 pub(crate) struct State {
     /// The recording that is open.
     pub(crate) file: Option<OpenFile>,
-    /// What is excluded.
+    /// References and objects that are excluded.
     pub(crate) away: Vec<Arc<Removal>>,
     /// The snapshot that was selected.
     pub(crate) selected: SnapshotName,
-    /// What questions work with.
+    /// Settings, the workspace, and the watcher of the question.
     pub(crate) context: Context,
     /// The rows of the last table; `%1` is the first.
     pub(crate) listed: Arc<Listed>,
@@ -36,7 +36,7 @@ pub(crate) struct State {
     pub(crate) sets: Sets,
     /// The lines asked so far.
     pub(crate) history: Arc<Vec<String>>,
-    /// What questions may touch.
+    /// The most that questions may touch.
     pub(crate) allowed: Touches,
 }
 
@@ -46,7 +46,7 @@ impl State {
         self.file.as_ref()
     }
 
-    /// What was counted in a snapshot of a dump of which only this is known.
+    /// The counts of a snapshot, if the objects of its dump were only counted.
     pub(crate) fn counted(&self, snapshot: SnapshotId) -> Option<&CountedSnapshot> {
         self.file.as_ref()?.counted.as_ref()?.get(snapshot.0 as usize)
     }
@@ -151,7 +151,7 @@ impl State {
         self.context.meter()
     }
 
-    /// What names mean in a question about this snapshot.
+    /// The meanings of names in a question about this snapshot.
     pub(crate) fn scope(&self, snapshot: SnapshotId) -> Scope<'_> {
         Scope { snapshot, sets: &self.sets, listed: &self.listed }
     }

@@ -1,8 +1,8 @@
-//! What is known of a snapshot whose objects were only counted.
+//! Snapshots whose objects were only counted.
 
 use barrow_analyzer::{Totals, TypeTotals};
 
-/// What a pass over a dump tells of one of its snapshots.
+/// The counts of a snapshot after a pass over its dump.
 #[derive(Debug, Clone)]
 pub(crate) struct CountedSnapshot {
     /// The types with objects, by id.

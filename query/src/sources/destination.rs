@@ -7,7 +7,7 @@ use tempfile::NamedTempFile;
 
 use crate::error::QueryError;
 
-/// How names of half-written files end.
+/// The ending of names of half-written files.
 pub(crate) const PART: &str = ".part";
 
 /// A file that is to be written.
@@ -25,7 +25,7 @@ pub(crate) struct PartialFile {
     file: NamedTempFile,
 }
 
-/// Who may read a new file.
+/// The readers of a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Everybody whom the process's umask allows to.
@@ -43,7 +43,7 @@ impl Destination {
     pub(crate) fn new(path: Option<&Path>, force: bool, sources: &[&Path]) -> Result<Self, QueryError> {
         let path = path.ok_or_else(|| QueryError::usage("where to? add `-o DST`"))?;
         let shown = path.display();
-        // What is not there yet has no other name.
+        // A file that is not there yet has no other name.
         let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if sources.iter().any(|source| source.canonicalize().is_ok_and(|source| source == target)) {
             return Err(QueryError::usage(format!("{shown} is what is read; choose another name")));

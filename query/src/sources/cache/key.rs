@@ -1,4 +1,4 @@
-//! What tells a dump, and what is in it now, from all others, without reading all of it.
+//! Keys of dumps: they tell a dump and its content from all others, without reading all of it.
 //!
 //! ```text
 //!   path      FNV-1a of the canonical path
@@ -64,13 +64,13 @@ impl Key {
         format!("{}{:016x}.barrow", self.prefix(), self.content)
     }
 
-    /// How the names of all recordings of this path begin.
+    /// The beginning of the names of all recordings of this path.
     pub(crate) fn prefix(&self) -> String {
         format!("{:016x}-", self.path)
     }
 }
 
-/// What the system notes of a file's changes.
+/// The system's marks of a file's changes.
 #[cfg(unix)]
 fn marks(metadata: &Metadata) -> [u64; 6] {
     use std::os::unix::fs::MetadataExt;
@@ -85,7 +85,7 @@ fn marks(metadata: &Metadata) -> [u64; 6] {
     ]
 }
 
-/// What the system notes of a file's changes: no change time here, so the bytes count the more.
+/// The system's marks of a file's changes: without a change time, so the bytes count the more.
 #[cfg(not(unix))]
 fn marks(metadata: &Metadata) -> [u64; 2] {
     [metadata.created(), metadata.modified()].map(|time| time.map_or(0, nanoseconds))

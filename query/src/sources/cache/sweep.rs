@@ -1,9 +1,9 @@
-//! What is removed from the cache whenever something new is put there.
+//! Removes recordings from the cache whenever a new one is put there.
 //!
 //! ```text
 //!   recordings of the same dump with other content      it was written anew
 //!   recordings of dumps that are gone, and their index
-//!   what was used least recently                        until the rest fits into the limit
+//!   recordings that were used least recently            until the rest fits into the limit
 //!   half-written files of a day ago                     their process was killed
 //! ```
 //!
@@ -21,17 +21,16 @@ use barrow_analyzer::{Recording, parse_size};
 use crate::error::QueryError;
 use crate::sources::destination::PART;
 
-use super::key::Key;
-use super::{DUMP, fact};
+use super::{DUMP, fact, key::Key};
 
-/// The variable that says how much the cache may hold.
+/// The variable that holds the limit of the cache.
 const VARIABLE: &str = "BARROW_CACHE_SIZE";
 /// The default limit of the cache, in bytes.
 const LIMIT_BYTES: u64 = 10 << 30;
-/// A half-written file that was not changed for so long was left by a process that was killed.
+/// A half-written file that was not changed for this time was left by a process that was killed.
 const ABANDONED: Duration = Duration::from_secs(24 * 3600);
 
-/// How much the cache may hold, in bytes.
+/// The limit of the cache, in bytes.
 ///
 /// # Errors
 /// A usage error if the variable holds no size.
@@ -54,7 +53,7 @@ struct Entry {
     used: Option<SystemTime>,
 }
 
-/// Removes what is not needed beside the recording of `newest`, which stays.
+/// Removes entries that are not needed beside the recording of `newest`, which stays.
 pub(super) fn sweep(folder: &Path, newest: &Key, limit_bytes: u64) {
     let (mut kept, newest_name) = (Vec::new(), newest.file_name());
     let mut total_bytes = 0;
@@ -79,7 +78,7 @@ pub(super) fn sweep(folder: &Path, newest: &Key, limit_bytes: u64) {
     }
 }
 
-/// What the folder holds, by the first part of the names. Removes half-written files that nothing writes any more.
+/// The entries of the folder, by the first part of the names. Removes half-written files that nothing writes any more.
 fn entries(folder: &Path) -> BTreeMap<String, Entry> {
     let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
     let Ok(files) = fs::read_dir(folder) else { return entries };
@@ -110,7 +109,7 @@ fn entries(folder: &Path) -> BTreeMap<String, Entry> {
     entries
 }
 
-/// A name of ours as what names the entry, and its ending.
+/// Splits a name of ours into that of the entry, and its ending.
 fn parts(name: &str) -> Option<(&str, &str)> {
     let (stem, ending) = name.strip_prefix('.').unwrap_or(name).split_once('.')?;
     let is_hex = |text: &str, digits| text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -125,19 +124,19 @@ fn parts(name: &str) -> Option<(&str, &str)> {
 }
 
 impl Entry {
-    /// Whether nothing will ask for it again.
+    /// Returns whether nothing will ask for it again.
     fn is_useless(&self, name: &str) -> bool {
         let Some(path) = &self.recording else {
             // An index beside a recording that is gone; one of another folder names itself by a uuid.
             return name.contains('-');
         };
         let facts = Recording::open(path).and_then(|recording| recording.facts());
-        // What says nothing about its dump is of an earlier version, or damaged.
+        // A recording that says nothing about its dump is of an earlier version, or damaged.
         let Ok(facts) = facts else { return true };
         fact(&facts, DUMP).is_none_or(is_gone)
     }
 
-    /// What fails to be removed is removed the next time.
+    /// Removes its files. One that fails to be removed is removed the next time.
     fn remove(&self) {
         for file in &self.files {
             let _ = fs::remove_file(file);
@@ -145,7 +144,7 @@ impl Entry {
     }
 }
 
-/// Whether there is surely no such file. A path with replacement characters may have another spelling.
+/// Returns whether there is surely no such file. A path with replacement characters may have another spelling.
 fn is_gone(dump: &str) -> bool {
     let found = fs::metadata(OsStr::new(dump));
     !dump.contains('\u{fffd}') && found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
