@@ -72,7 +72,7 @@ struct Compared {
     weight: Option<f64>,
 }
 
-/// What is in the parentheses of a measure.
+/// The parentheses of a measure.
 #[derive(Debug, Clone)]
 enum Argument {
     Objects(Objects),
@@ -86,11 +86,11 @@ pub(crate) struct Scope<'s> {
     pub(crate) objects: &'s dyn Names,
     /// Sets and rows of processes, and their schemata.
     pub(crate) processes: &'s dyn ImageNames,
-    /// Whether the recording holds processes.
+    /// The recording holds processes.
     pub(crate) has_processes: bool,
-    /// Whether the recording holds trials, and neither processes nor snapshots: `failed()` counts runs.
+    /// The recording holds trials, and neither processes nor snapshots: `failed()` counts runs.
     pub(crate) only_trials: bool,
-    /// Whether `count()` counts processes: the recording holds them, and no snapshot.
+    /// The recording holds processes and no snapshot: `count()` counts processes.
     pub(crate) only_processes: bool,
 }
 
@@ -189,12 +189,12 @@ impl Comparison {
         }
     }
 
-    /// Whether it holds for a number.
+    /// Returns whether a number fulfils it.
     fn holds(self, found: f64, limit: f64) -> bool {
         self.may_hold(found, found, limit)
     }
 
-    /// Whether it holds for any number from `low` to `high`.
+    /// Returns whether any number from `low` to `high` fulfils it.
     fn may_hold(self, low: f64, high: f64, limit: f64) -> bool {
         match self {
             Comparison::Less => low < limit,

@@ -35,11 +35,11 @@ pub(crate) struct Judge {
     trials_of_baseline: Option<Arc<Trials>>,
     /// The flags of the question: the least size of a leak suspect, and the rules of classes.
     pub(crate) flags: QuestionFlags,
-    /// Whether the recording is still being written: snapshots that are missing may come.
+    /// The recording is still being written: snapshots that are missing may come.
     pub(crate) waits: bool,
-    /// Measured numbers, and whether it is exact which objects they are about.
+    /// Measured numbers; each with true if it is exact which objects it is about.
     pub(super) measured: HashMap<Measured, (f64, bool)>,
-    /// Whether all that the assertion at hand was measured by is exact.
+    /// All numbers measured for the assertion at hand are exact.
     pub(super) is_exact: bool,
 }
 
@@ -60,7 +60,7 @@ impl Baseline {
     }
 }
 
-/// The key of a measured number: whether it is of the baseline, excluded references, quantity, expression, snapshot.
+/// The key of a measured number: true for the baseline, excluded references, quantity, expression, snapshot.
 type Measured = (bool, String, &'static str, String, SnapshotId);
 
 /// The recording that is read.

@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use barrow_analyzer::SnapshotId;
 
-use super::figure::Figure;
-use super::witness::Witness;
+use super::{figure::Figure, witness::Witness};
 use crate::error::QueryError;
 use grown::Grown;
 
-/// Whether an assertion holds.
+/// The outcome for an assertion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Holds,
@@ -33,7 +32,7 @@ pub(super) struct Judgement {
     pub(super) unit: Figure,
     /// The reason why it does not hold.
     pub(super) witness: Option<Witness>,
-    /// Whether it is exact which objects were measured.
+    /// No lower bound decided which objects were measured.
     pub(super) is_exact: bool,
     /// Facts that matter whatever the verdict is.
     pub(super) notes: Vec<String>,

@@ -93,7 +93,7 @@ impl<'t> Parser<'t, '_> {
         (self.reader.position(), self.reader.word())
     }
 
-    /// What follows `no`.
+    /// Parses `leaks`, optionally with exceptions.
     fn no_leaks(&mut self) -> Result<Vec<Known>, ExpressionError> {
         if !self.reader.is_word("leaks") {
             return Err(error(self.reader.position(), "expected `leaks` here"));
@@ -112,7 +112,7 @@ impl<'t> Parser<'t, '_> {
         self.reader.sign(|next| (next == sign).then_some(())).is_some()
     }
 
-    /// What follows the word of a measure.
+    /// Parses a comparison from its parentheses on; `word` is its measure.
     fn compared(&mut self, word: &str, position: usize) -> Result<Compared, ExpressionError> {
         let (measure, argument) = self.measure(word, position)?;
         let position = self.reader.position();
@@ -148,7 +148,8 @@ impl<'t> Parser<'t, '_> {
         Ok((measure, argument))
     }
 
-    /// Whether a measure is meant by the argument that comes next, and not the one above it with the same word.
+    /// Returns whether the argument that comes next is one of this measure, and not of the one above it with the same
+    /// word.
     fn is_meant(&self, measure: &Measure) -> bool {
         let inside = self.reader.clone().expression().map_or("", |inside| &self.text[inside]);
         match measure.reading {
@@ -307,7 +308,7 @@ fn expected_change(figure: Figure) -> &'static str {
     }
 }
 
-/// Whether what `count` counts are processes, as for `find`.
+/// Returns whether `count` counts processes, by the rules of `find`.
 fn is_of_processes(text: &str, scope: &Scope<'_>) -> bool {
     if after_word(text).is_some() || scope.only_processes {
         return true;
@@ -389,7 +390,7 @@ mod tests {
         }
     }
 
-    /// What is measured, of objects; the comparison, its limit, and the snapshots.
+    /// The measured objects, the comparison, its limit, and the snapshots.
     fn compared(text: &str) -> (Objects, Comparison, Limit, When) {
         match claim(text) {
             Compared { argument: Argument::Objects(objects), comparison, limit, .. } => {

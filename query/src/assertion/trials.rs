@@ -7,9 +7,8 @@ use barrow_statistics::{LEAST_GROUPS, Location, Modes, ModesVerdict, dependence,
 use barrow_trials::{Series, Trials, VariantId};
 
 use super::judgement::{Found, Reading};
-use super::measure::OfTrials;
 use super::witness::{self, Witness};
-use super::{Figure, Limit};
+use super::{Figure, Limit, measure::OfTrials};
 use crate::answer::units;
 use crate::error::QueryError;
 use crate::tables::trials::{metric_of, variant_of};

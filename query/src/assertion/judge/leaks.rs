@@ -31,7 +31,7 @@ struct Excused<'k> {
     of_baseline: Vec<(Fingerprint, u64)>,
 }
 
-/// Whether a suspect is excused.
+/// The result of the exceptions for a suspect.
 #[derive(Debug, PartialEq, Eq)]
 enum Excuse {
     /// No exception names it.
@@ -95,7 +95,7 @@ fn leaks_of(heap: &Heap, min: Option<Least>, excused: &Excused<'_>, meter: &Mete
 }
 
 impl Excused<'_> {
-    /// Whether a suspect that retains `bytes` is excused in a heap with `whole` reachable bytes.
+    /// Looks for an exception for a suspect that retains `bytes`, in a heap with `whole` reachable bytes.
     fn excuse(&self, fingerprint: Fingerprint, bytes: u64, whole: u64) -> Excuse {
         let text = fingerprint.to_string();
         let named = self.known.iter().filter_map(|known| match known {

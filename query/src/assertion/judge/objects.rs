@@ -6,8 +6,7 @@ use barrow_analyzer::{Counted, Expression, Heap, LEAST_POINTS, ObjectSet, Snapsh
 
 use super::{Judge, Side};
 use crate::answer::units;
-use crate::assertion::judgement::grown::Grown;
-use crate::assertion::judgement::{Found, Reading};
+use crate::assertion::judgement::{Found, Reading, grown::Grown};
 use crate::assertion::measure::{OfObjects, Quantity};
 use crate::assertion::{Figure, witness};
 use crate::error::QueryError;
@@ -35,7 +34,7 @@ impl Objects {
         }
     }
 
-    /// Whether the measure is the growth of a number, and not the number.
+    /// Returns whether the measure is the growth of a number, and not the number.
     pub(in crate::assertion) fn is_growth(&self) -> bool {
         matches!(self.reading, OfObjects::Growth(_))
     }

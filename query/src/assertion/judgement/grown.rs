@@ -49,13 +49,13 @@ impl Grown {
     }
 }
 
-/// Whether growth breaks a limit. Only objects that grow, or rise each time, can be too many.
+/// Returns whether growth breaks a limit. Only objects that grow, or rise each time, can be too many.
 fn breaks(growth: &Growth, comparison: Comparison, limit: f64) -> bool {
     let grows = matches!(growth.verdict, Said::Grows | Said::RisesEachTime);
     (grows || !matches!(comparison, Comparison::Less | Comparison::AtMost)) && lies_beyond(growth, comparison, limit)
 }
 
-/// Whether the whole interval of the slope breaks a limit.
+/// Returns whether the whole interval of the slope breaks a limit.
 fn lies_beyond(growth: &Growth, comparison: Comparison, limit: f64) -> bool {
     let (low, high) = Grown::interval(growth);
     !comparison.may_hold(low, high, limit)
