@@ -51,7 +51,7 @@ fn leaves(tree: &str, prefix: &str, found: &mut Vec<String>) {
         found.push(format!("{prefix}{tree}"));
         return;
     };
-    let (prefix, body) = (format!("{prefix}{head}"), rest.trim_end().trim_end_matches('}'));
+    let (prefix, body) = (format!("{prefix}{head}"), rest.trim_end().strip_suffix('}').unwrap_or(rest));
     let (mut depth, mut start) = (0, 0);
     for (at, c) in body.char_indices().chain([(body.len(), ',')]) {
         match c {
@@ -145,6 +145,6 @@ fn a_circle_is_found() {
     write("b.rs", "/// [`crate::c::C`]\nfn f() {}\n#[cfg(test)]\nmod tests {\n    use crate::a::A;\n}\n");
     write("c.rs", "fn f() -> crate::a::A { todo!() }\n");
     assert_eq!(circles(folder.path()), Vec::<String>::new());
-    write("b.rs", "use crate::{c::{C, D}, a::part::Part as P};\n");
+    write("b.rs", "use crate::{a::part::Part as P, c::{C, D}};\n");
     assert_eq!(circles(folder.path()), ["a", "b", "c"]);
 }
