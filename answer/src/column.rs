@@ -75,6 +75,11 @@ impl Column {
         Column::new(key, Unit::Nested)
     }
 
+    /// A column of values that are drawn, which CSV does not show.
+    pub fn picture(key: &'static str) -> Self {
+        Column::new(key, Unit::Picture)
+    }
+
     /// A column for people that machines have in another form, so it has no key.
     pub fn shown(heading: impl Into<Cow<'static, str>>, unit: Unit) -> Self {
         Column::new("", unit).called(heading).for_people()
@@ -138,4 +143,14 @@ pub enum Unit {
     Share,
     /// A [`Value::List`](crate::Value::List) or [`Value::Record`](crate::Value::Record).
     Nested,
+    /// Values that are drawn, such as a [`Value::Series`](crate::Value::Series) or a [`Value::Bar`](crate::Value::Bar).
+    Picture,
+}
+
+impl Unit {
+    /// Whether values of it stand at the left and may be cut.
+    #[must_use]
+    pub fn is_text(self) -> bool {
+        matches!(self, Unit::Text | Unit::Picture)
+    }
 }

@@ -39,7 +39,7 @@ fn shown(table: &Table) -> Vec<usize> {
 }
 
 fn is_shown(column: &Column) -> bool {
-    column.audience.has_machines() && column.unit != Unit::Nested
+    column.audience.has_machines() && !matches!(column.unit, Unit::Nested | Unit::Picture)
 }
 
 fn rows(table: &Table, check: Check<'_>, mut records: csv::Writer<&mut dyn Write>) -> io::Result<()> {
@@ -74,7 +74,15 @@ fn records(out: &mut dyn Write) -> csv::Writer<&mut dyn Write> {
 
 fn text(value: &Value) -> String {
     match value {
-        Value::None | Value::List(_) | Value::Record(_) => String::new(),
+        Value::None
+        | Value::Series { .. }
+        | Value::Bar { .. }
+        | Value::Load(_)
+        | Value::Lane(_)
+        | Value::Mark(_)
+        | Value::Moment(_)
+        | Value::List(_)
+        | Value::Record(_) => String::new(),
         Value::Text(text) | Value::Name(text) | Value::Line(text) | Value::Object { text, .. } => harmless(text),
         Value::Path(steps) => harmless(&steps.join(BETWEEN_STEPS)),
         Value::Number(number) | Value::Estimate(number) => number.to_string(),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::visible;
-use crate::{Absence, Answer, BETWEEN_STEPS, Column, Table, Value};
+use crate::{Absence, Answer, BETWEEN_STEPS, Column, Mark, Table, Value};
 
 use super::Check;
 
@@ -134,9 +134,31 @@ fn value(value: &Value) -> String {
         Value::Absent(Absence::Null) => "null".to_owned(),
         Value::Absent(Absence::Unknown) => r#"{"absent":"unknown"}"#.to_owned(),
         Value::Absent(Absence::Missing) => r#"{"absent":"missing"}"#.to_owned(),
-        Value::List(values) => format!("[{}]", values.iter().map(self::value).collect::<Vec<_>>().join(",")),
+        Value::Series { numbers, .. } => list(numbers.iter().map(|number| number.map_or("null".to_owned(), decimal))),
+        Value::Bar { length, .. } => length.to_string(),
+        Value::Load(shares) => list(shares.iter().map(|share| format!("{share:.6}"))),
+        Value::Lane(marks) => list(marks.iter().map(|mark| self::value(&Value::Mark(*mark)))),
+        Value::Moment(moment) => list(moment.running.iter().map(|process| process.column.to_string())),
+        Value::Mark(Mark::Rank(rank)) => rank.to_string(),
+        Value::Mark(Mark::Nothing) => "null".to_owned(),
+        Value::Mark(Mark::Other) => r#""other""#.to_owned(),
+        Value::List(values) => list(values.iter().map(self::value)),
         Value::Record(fields) => object(fields.iter().map(|(key, field)| (key.as_str(), field))),
     }
+}
+
+fn list(values: impl Iterator<Item = String>) -> String {
+    let mut list = "[".to_owned();
+    for (at, value) in values.enumerate() {
+        list.push_str(if at == 0 { "" } else { "," });
+        list.push_str(&value);
+    }
+    list + "]"
+}
+
+/// A number of a series; one that is not finite has no form in JSON.
+fn decimal(number: f64) -> String {
+    if number.is_finite() { number.to_string() } else { "null".to_owned() }
 }
 
 /// A string of JSON. Beyond what JSON demands, hidden characters are escaped: the value is the same, and a
@@ -162,7 +184,7 @@ pub fn string(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Audience;
+    use crate::{Audience, Unit};
 
     fn drawn(answer: &Answer) -> String {
         let mut out = Vec::new();
@@ -190,6 +212,24 @@ mod tests {
         let drawn = string(text);
         assert_eq!(drawn, r#""\u001b[2J\u007f\u009b\u202e\u200b\ufeff\u2028\u2029\udb40\udc41é""#);
         assert_eq!(serde_json::from_str::<String>(&drawn).unwrap(), text);
+    }
+
+    #[test]
+    fn what_is_drawn_for_people_is_numbers() {
+        let cases = [
+            (Value::series([1, 1 << 40], Unit::Bytes), serde_json::json!([1, 1_099_511_627_776_u64])),
+            (
+                Value::Series { numbers: vec![Some(0.5), None, Some(f64::NAN)], unit: Unit::Share },
+                serde_json::json!([0.5, null, null]),
+            ),
+            (Value::Bar { length: 3, longest: 9 }, serde_json::json!(3)),
+            (Value::Load(vec![0.0, 0.25]), serde_json::json!([0.0, 0.25])),
+            (Value::Lane(vec![Mark::Nothing, Mark::Rank(2), Mark::Other]), serde_json::json!([null, 2, "other"])),
+        ];
+        for (value, expected) in cases {
+            let text = drawn(&Answer::default().fact(Column::picture("x"), value));
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap()["x"], expected);
+        }
     }
 
     #[test]

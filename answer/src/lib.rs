@@ -3,6 +3,7 @@
 //! ```text
 //! Answer ┬ facts    heading: value                one per line, or a key of the JSON object
 //!        ├ tables   columns (key, unit) × rows    a table, an array of objects, a CSV file
+//!        ├ curves   numbers in order                for people only: tables have them, too
 //!        └ notes    sentences                     for people only
 //! ```
 
@@ -15,6 +16,7 @@ pub mod measured;
 pub mod shell;
 mod table;
 pub mod text;
+pub mod timeline;
 pub mod units;
 mod value;
 pub mod visible;
@@ -22,7 +24,7 @@ pub mod visible;
 pub use column::{Column, Unit};
 pub use table::Table;
 pub use text::shortened;
-pub use value::{Absence, BETWEEN_STEPS, Value};
+pub use value::{Absence, BETWEEN_STEPS, Mark, Value};
 
 use serde::Serialize;
 
@@ -36,6 +38,8 @@ pub struct Answer {
     pub facts: Vec<Fact>,
     /// Tables, in their order.
     pub tables: Vec<Table>,
+    /// Curves, drawn below the tables.
+    pub curves: Vec<Curve>,
     /// Sentences for people, printed last, a line each.
     pub notes: Vec<String>,
     /// The exactness of the numbers in JSON, if rows do not have their own.
@@ -50,6 +54,29 @@ pub struct Answer {
     pub all_rows: Option<u64>,
     /// Losses of a dump: a sentence for stderr, and an exit code of its own.
     pub lost: Option<String>,
+}
+
+/// Numbers in order, of which people see the course; the numbers themselves are in a table.
+#[derive(Debug, Clone, Serialize)]
+pub struct Curve {
+    /// Its name.
+    pub heading: &'static str,
+    /// The numbers.
+    pub numbers: Vec<f64>,
+    /// What they count.
+    pub unit: Unit,
+    /// Its form.
+    pub form: Form,
+}
+
+/// The form of a [`Curve`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// A line of text, from the least number to the greatest.
+    Line,
+    /// A chart, from 0 to the greatest number.
+    Chart,
 }
 
 /// The outcome of a question.
@@ -134,6 +161,12 @@ impl Answer {
     /// Adds a table.
     pub fn table(mut self, table: Table) -> Self {
         self.tables.push(table);
+        self
+    }
+
+    /// Adds a curve.
+    pub fn curve(mut self, curve: Curve) -> Self {
+        self.curves.push(curve);
         self
     }
 

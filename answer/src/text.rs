@@ -1,6 +1,6 @@
 //! Values as people read them, in one line.
 
-use crate::{BETWEEN_STEPS, Unit, Value, units, visible};
+use crate::{BETWEEN_STEPS, Mark, Unit, Value, units, visible};
 
 /// A value of this unit: hidden characters are written out, estimates have a `~`, and nothing is empty.
 #[must_use]
@@ -24,6 +24,23 @@ pub fn text(value: &Value, unit: Unit) -> String {
         Value::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
         Value::Truth(truth) => truth.to_string(),
         Value::Absent(absence) => absence.word().to_owned(),
+        Value::Series { numbers, unit } => {
+            let texts = numbers.iter().map(|number| number.map_or_else(String::new, |number| amount(number, *unit)));
+            texts.collect::<Vec<_>>().join(", ")
+        }
+        Value::Bar { length, .. } => units::grouped(*length),
+        Value::Load(shares) => {
+            let shares = shares.iter().map(|share| text(&Value::Share(*share), unit));
+            shares.collect::<Vec<_>>().join(", ")
+        }
+        Value::Lane(marks) => marks.iter().map(|mark| text(&Value::Mark(*mark), unit)).collect::<Vec<_>>().join(", "),
+        Value::Moment(moment) => {
+            let classes = moment.running.iter().filter_map(|process| process.class.as_deref().map(visible::cell));
+            classes.collect::<Vec<_>>().join(", ")
+        }
+        Value::Mark(Mark::Nothing) => String::new(),
+        Value::Mark(Mark::Rank(rank)) => rank.to_string(),
+        Value::Mark(Mark::Other) => "other".to_owned(),
         Value::List(values) => values.iter().map(|value| text(value, unit)).collect::<Vec<_>>().join(", "),
         Value::Record(fields) => {
             let fields = fields.iter().map(|(key, value)| format!("{key}: {}", text(value, Unit::Number)));
@@ -55,6 +72,16 @@ pub fn shortened(text: &str, most: usize) -> String {
     shown
 }
 
+/// A number of a series.
+fn amount(number: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Share => text(&Value::Share(number), unit),
+        // What is counted is whole.
+        Unit::Count | Unit::Bytes | Unit::Duration => number_text(number as u64, unit),
+        _ => number.to_string(),
+    }
+}
+
 fn number_text(number: u64, unit: Unit) -> String {
     match unit {
         Unit::Count => units::grouped(number),
@@ -62,7 +89,7 @@ fn number_text(number: u64, unit: Unit) -> String {
         Unit::Object => format!("@{number}"),
         Unit::Address => format!("{number:#x}"),
         Unit::Duration => units::duration(number),
-        Unit::Text | Unit::Number | Unit::Share | Unit::Nested => number.to_string(),
+        Unit::Text | Unit::Number | Unit::Share | Unit::Nested | Unit::Picture => number.to_string(),
     }
 }
 

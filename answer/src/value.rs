@@ -2,6 +2,9 @@
 
 use serde::Serialize;
 
+use crate::Unit;
+use crate::timeline::Moment;
+
 /// Characters of an object's own text that an answer repeats.
 const LONGEST_NAME: usize = 4096;
 
@@ -56,10 +59,44 @@ pub enum Value {
     },
     /// Why a field of an object has no value to show.
     Absent(Absence),
+    /// Numbers in order, such as one for each snapshot, and what they count; `None` where there is none.
+    Series {
+        /// The numbers.
+        numbers: Vec<Option<f64>>,
+        /// What they count.
+        unit: Unit,
+    },
+    /// A bar beside others of its column.
+    Bar {
+        /// Its length.
+        length: u64,
+        /// That of the longest one.
+        longest: u64,
+    },
+    /// Which share of each of equal parts of a time something ran.
+    Load(Vec<f64>),
+    /// Which class ran longest in each of equal parts of a time.
+    Lane(Vec<Mark>),
+    /// The mark of a class in a [`Value::Lane`].
+    Mark(Mark),
+    /// A moment of a timeline.
+    Moment(Box<Moment>),
     /// Values in order; machines only.
     List(Vec<Value>),
     /// Values by name; machines only.
     Record(Vec<(String, Value)>),
+}
+
+/// A class in a [`Value::Lane`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    /// No class: nothing ran.
+    Nothing,
+    /// The class of this rank, from 0.
+    Rank(u32),
+    /// A class without a rank.
+    Other,
 }
 
 /// Why a field of an object has no value to show.
@@ -109,6 +146,11 @@ impl Value {
     pub fn change(before: u64, after: u64) -> Self {
         let difference = i128::from(after) - i128::from(before);
         Value::Change(difference.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
+    }
+
+    /// Known numbers in order, and what they count.
+    pub fn series(numbers: impl IntoIterator<Item = u64>, unit: Unit) -> Self {
+        Value::Series { numbers: numbers.into_iter().map(|number| Some(number as f64)).collect(), unit }
     }
 
     /// The same number or share, marked as an estimate.

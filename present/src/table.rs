@@ -8,10 +8,12 @@ use unicode_width::UnicodeWidthStr;
 use barrow_answer::text::{quoted, text};
 use barrow_answer::{Answer, Check, Column, Fact, Table, Unit, Value, visible};
 
-use crate::{fit, path};
+use crate::{curve, fit, path, picture};
 
 /// Characters of an object's own name that a table shows.
 const LONGEST_NAME: usize = 40;
+/// Characters of a fact: more than [`Value::name_of`] keeps of a name.
+const LONGEST_FACT: usize = 4_200;
 /// Columns of the widest cell; the layout counts them in 16 bits. A longer text loses its middle.
 const WIDEST: usize = 60_000;
 /// Rows that are laid out at once; an answer may have millions.
@@ -33,6 +35,8 @@ pub struct Drawing<'c> {
     is_first: bool,
     /// The columns of the last table.
     columns: Vec<SizedColumn>,
+    /// The lines of curves.
+    curves: Vec<String>,
     notes: Vec<String>,
 }
 
@@ -42,7 +46,7 @@ type SizedColumn = (usize, usize);
 impl<'c> Drawing<'c> {
     /// Draws nothing yet. `check` is called before each row and may stop the drawing there.
     pub fn new(style: Style, check: Check<'c>) -> Self {
-        Drawing { style, check, is_first: true, columns: Vec::new(), notes: Vec::new() }
+        Drawing { style, check, is_first: true, columns: Vec::new(), curves: Vec::new(), notes: Vec::new() }
     }
 
     /// Draws the next piece.
@@ -65,6 +69,7 @@ impl<'c> Drawing<'c> {
             is_apart = true;
             self.table(table, out)?;
         }
+        self.curves = answer.curves.iter().flat_map(curve::lines).collect();
         self.notes.clone_from(&answer.notes);
         Ok(())
     }
@@ -89,11 +94,12 @@ impl<'c> Drawing<'c> {
         self.rows(table, self.columns.len() > known, out)
     }
 
-    /// Draws the notes, which follow all rows.
+    /// Draws the curves and the notes, which follow all rows.
     ///
     /// # Errors
     /// Those of `out`.
     pub fn end(self, out: &mut dyn Write) -> io::Result<()> {
+        self.curves.iter().try_for_each(|line| writeln!(out, "{line}"))?;
         self.notes.iter().try_for_each(|note| {
             let note = visible::line(note.trim_end());
             let blanks = &note[..note.len() - note.trim_start().len()];
@@ -115,7 +121,13 @@ impl<'c> Drawing<'c> {
         let known = || facts.iter().filter(|fact| fact.value != Value::None);
         let width = known().map(|fact| fact.column.heading.chars().count()).max().unwrap_or(0);
         for fact in known() {
-            let line = format!("{:width$}  {}", fact.column.heading, text(&fact.value, fact.column.unit));
+            let value = match &fact.value {
+                Value::Name(name) if name.chars().nth(LONGEST_FACT).is_some() => {
+                    text(&Value::name_of(name), fact.column.unit)
+                }
+                value => picture(value).unwrap_or_else(|| text(value, fact.column.unit)),
+            };
+            let line = format!("{:width$}  {value}", fact.column.heading);
             self.wrapped(&line, &" ".repeat(width + 2), out)?;
         }
         Ok(())
@@ -156,7 +168,7 @@ impl<'c> Drawing<'c> {
         let Some(room) = self.style.width else { return Ok((columns, Vec::new())) };
         let wanted = columns.iter().map(|&(at, width)| {
             let Column { unit, is_secondary, .. } = table.columns[at];
-            fit::ColumnSize { width, is_text: unit == Unit::Text, is_secondary }
+            fit::ColumnSize { width, is_text: unit.is_text(), is_secondary }
         });
         let widths = fit::widths(&wanted.collect::<Vec<_>>(), room);
         let (mut fitting, mut left_out) = (Vec::new(), Vec::new());
@@ -197,7 +209,7 @@ impl<'c> Drawing<'c> {
         grid.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
         let gap = u16::try_from(fit::GAP).unwrap_or_default();
         for (column, &(at, width)) in grid.column_iter_mut().zip(&self.columns) {
-            let is_text = table.columns[at].unit == Unit::Text;
+            let is_text = table.columns[at].unit.is_text();
             let width = (width + fit::GAP) as u16;
             column.set_padding((0, gap)).set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
             column.set_cell_alignment(if is_text { CellAlignment::Left } else { CellAlignment::Right });
@@ -212,7 +224,7 @@ fn cell(value: &Value, unit: Unit, width: usize) -> String {
         Value::Name(name) => quoted(name, LONGEST_NAME),
         Value::Path(steps) => path::fitted(steps, width),
         Value::Object { .. } => object_fitted(text(value, unit), width),
-        value => text(value, unit),
+        value => picture(value).unwrap_or_else(|| text(value, unit)),
     }
 }
 
@@ -247,6 +259,20 @@ mod tests {
         assert_eq!(fitted("@12 java.util.Date: 1.5", 22), "@12 Date: 1.5");
         assert_eq!(fitted("@12 a.Session \"x.y\"", 8), "@12 Session \"x.y\"");
         assert_eq!(fitted("@12 Foo::Bar 1.5", 8), "@12 Foo::Bar 1.5");
+    }
+
+    #[test]
+    fn a_long_text_is_its_beginning_and_its_length() {
+        let drawn = |value| {
+            let mut out = Vec::new();
+            let mut drawing = Drawing::new(Style::default(), &|| Ok(()));
+            drawing.piece(&Answer::default().fact(Column::text("name"), value), &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let text = "x".repeat(10_000);
+        let expected = format!("name  \"{}… (10000 characters)\"\n", "x".repeat(4096));
+        assert_eq!(drawn(Value::Name(text.clone())), expected);
+        assert_eq!(drawn(Value::name_of(&text)), expected);
     }
 
     #[test]

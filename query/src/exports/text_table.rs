@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::answer::{Table, Unit, text};
+use crate::answer::{Table, text};
 
 /// The cells of a table that people read, as texts that are no markup.
 pub(super) struct TextTable {
@@ -21,7 +21,7 @@ impl TextTable {
             .map(|row| columns.clone().map(|(at, column)| escaped(&text::text(&row[at], column.unit))).collect());
         TextTable {
             headings: columns.clone().map(|(_, column)| escaped(&column.heading)).collect(),
-            are_texts: columns.clone().map(|(_, column)| column.unit == Unit::Text).collect(),
+            are_texts: columns.clone().map(|(_, column)| column.unit.is_text()).collect(),
             rows: rows.collect(),
         }
     }
