@@ -11,7 +11,6 @@ use crate::answer::Value;
 use crate::arguments::Arguments;
 use crate::ask::reply::More;
 use crate::error::QueryError;
-use crate::flags::Format;
 use crate::session::listed::Listed;
 use crate::session::state::State;
 
@@ -62,13 +61,9 @@ impl Deref for Ask {
 }
 
 impl Ask {
-    /// Rows of the first page of a full table: all of them where `more` cannot be typed.
+    /// Rows of the first page of a full table: all of them where `more` cannot be typed or everything is wanted.
     pub(crate) fn page_rows(&self) -> usize {
-        if self.view.is_paged && self.context.settings.format == Format::Table {
-            self.context.settings.rows
-        } else {
-            usize::MAX
-        }
+        if self.view.is_paged && self.context.settings.is_abridged { self.context.settings.rows } else { usize::MAX }
     }
 
     /// The same where the rows are made page by page: [`Answer::goes_on`](crate::answer::Answer) then.

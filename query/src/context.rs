@@ -15,10 +15,8 @@ use crate::workspace::Workspace;
 
 /// Rows between two checks for cancellation.
 const ROWS: usize = 1024;
-/// Bytes of a row of objects, and bytes of a row with its lines where a table is drawn as a whole. Measured with 540,607
-/// rows.
+/// Bytes of a row of objects. Measured with 540,607 rows.
 const ROW_BYTES: u64 = 600;
-const DRAWN_ROW_BYTES: u64 = 1_300;
 /// So many rows always fit.
 const FEW_ROWS: usize = 1 << 14;
 /// Rows of a page by default.
@@ -27,8 +25,10 @@ const PAGE_ROWS: usize = 15;
 /// Settings for opening files and making answers.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The format in which answers will be drawn. Only tables have pages.
+    /// The format in which answers will be drawn, as flags and `set format` say. No answer depends on it.
     pub format: Format,
+    /// A person reads the answers: they come in pages, and what matters least is left out. A program wants everything.
+    pub is_abridged: bool,
     /// Rows of a page.
     pub rows: usize,
     /// No index file is read or written.
@@ -63,6 +63,7 @@ impl Settings {
     pub fn of(flags: &Flags) -> Self {
         Settings {
             format: flags.format.unwrap_or_default(),
+            is_abridged: true,
             rows: PAGE_ROWS,
             no_index: flags.session.no_index,
             index_size: flags.session.index_size,
@@ -136,7 +137,7 @@ impl Context {
     /// # Errors
     /// [`AnalyzerError::MemoryCeiling`](barrow_analyzer::AnalyzerError::MemoryCeiling).
     pub(crate) fn require_rows(&self, count: usize) -> Result<(), QueryError> {
-        self.require_rows_of(count, if self.settings.format == Format::Table { DRAWN_ROW_BYTES } else { ROW_BYTES })
+        self.require_rows_of(count, ROW_BYTES)
     }
 
     /// The same for rows of `bytes` each.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use barrow_analyzer::Recording;
 use barrow_query::error::code;
-use barrow_query::{Question, Session, Settings, Touches, Workspace};
+use barrow_query::{Format, Question, Session, Settings, Touches, Workspace};
 
 use crate::asking::exit_code;
 use crate::error::ReplError;
@@ -70,8 +70,9 @@ impl Console {
             return Ok(LineOutput { text: String::new(), code: code::ANSWERED });
         };
         interrupt::clear();
-        let answer = self.session.ask(&question)?;
         let format = question.format.unwrap_or(self.session.settings().format);
+        self.session.settings_mut().is_abridged = format == Format::Table;
+        let answer = self.session.ask(&question)?;
         let mut drawn = Vec::new();
         output::draw(&answer, format, Context::default(), &mut drawn)?;
         let text = String::from_utf8(drawn).expect("answers are text");

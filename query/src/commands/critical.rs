@@ -11,7 +11,7 @@ use crate::answer::{Answer, Column, Table, Value, table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::flags::{Format, Least};
+use crate::flags::Least;
 use crate::session::listed::Listed;
 use crate::session::state::State;
 use crate::tables::process_text;
@@ -48,7 +48,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let tree = ask.process_tree()?;
     let classes = ask.classes_in(&ask.arguments.flags, None)?;
     let least = match ask.arguments.flags.min {
-        None if ask.context.settings.format == Format::Table => LEAST_SHARE,
+        None if ask.context.settings.is_abridged => LEAST_SHARE,
         None => 0.0,
         Some(Least::Share(share)) => share,
         Some(Least::Amount(_)) => return Err(QueryError::usage("--min is a share of the whole, such as 1% or 0.1%")),

@@ -7,7 +7,6 @@ use crate::answer::{Answer, Column, Unit, Value, table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::flags::Format;
 use crate::session::state::State;
 use crate::tables::date;
 use crate::tables::entry_rows::EntryRows;
@@ -43,9 +42,8 @@ fn of_object(ask: &Ask, name: &str) -> Result<Answer, QueryError> {
     let (snapshot, id) = ask.object(name)?;
     let heap = ask.heap(snapshot)?;
     let details = barrow_analyzer::object(heap.recording(), snapshot, id)?;
-    let texts = Texts { are_whole: ask.context.settings.format != Format::Table };
-    let answer = described(&heap, &details, &texts, &ask.meter())?;
-    let answer = with_fields(&heap, answer, &details, &texts, &ask.meter())?;
+    let answer = described(&heap, &details, &ask.meter())?;
+    let answer = with_fields(&heap, answer, &details, &ask.meter())?;
     let answer = with_entries(&heap, answer, id, &ask.meter())?;
     let born = details.serial.map(|serial| heap.recording().born(serial, snapshot, &ask.meter()));
     let born = born.transpose()?.flatten().map(|snapshot| snapshot.0);
@@ -53,23 +51,16 @@ fn of_object(ask: &Ask, name: &str) -> Result<Answer, QueryError> {
     with_graph(&heap, answer, id, &ask.meter())
 }
 
-/// The way to show texts.
-struct Texts {
-    /// The whole of each is shown. Otherwise a note says how to get the rest.
-    are_whole: bool,
-}
+/// Characters of a text that people see at once.
+const LONG_TEXT: usize = 4096;
 
-impl Texts {
-    fn cell(&self, text: &str) -> Value {
-        if self.are_whole { Value::Name(text.to_owned()) } else { Value::name_of(text) }
+/// Adds a note about a text that is too long to be read here.
+fn with_long_texts<'t>(answer: Answer, id: ObjectId, mut texts: impl Iterator<Item = &'t str>) -> Answer {
+    if !texts.any(|text| text.chars().nth(LONG_TEXT).is_some()) {
+        return answer;
     }
-
-    fn noted<'t>(&self, answer: Answer, id: ObjectId, mut texts: impl Iterator<Item = &'t str>) -> Answer {
-        if self.are_whole || texts.all(|text| self.cell(text) == Value::Name(text.to_owned())) {
-            return answer;
-        }
-        answer.note(format!("a text is longer than shown here: `info @{id}` with `--format json` has the whole"))
-    }
+    let most = units::grouped(LONG_TEXT as u64);
+    answer.note(format!("a text has more than {most} characters: `info @{id}` with `--format json` has the whole"))
 }
 
 /// Returns whether a name is that of a process: `1234:0`, and `1234` where there are no objects.
@@ -96,12 +87,7 @@ fn process(state: &State, tree: &ProcessTree, name: &str) -> Result<ProcessId, Q
     }
 }
 
-fn described(
-    heap: &Heap,
-    object: &ObjectDetails,
-    texts: &Texts,
-    progress: &dyn Progress,
-) -> Result<Answer, QueryError> {
+fn described(heap: &Heap, object: &ObjectDetails, progress: &dyn Progress) -> Result<Answer, QueryError> {
     let recording = heap.recording();
     let (tables, type_id) = (recording.tables()?, object.type_id);
     let line = heap.lines(&[object.id], progress)?.remove(0).filter(|_| object.name.is_none());
@@ -111,7 +97,7 @@ fn described(
         .of_snapshot(heap.snapshot().0)
         .fact(Column::object("object"), object.id.0)
         .fact(Column::text("type"), tables.type_name(type_id))
-        .fact(Column::text("name"), name.map(|name| texts.cell(name)))
+        .fact(Column::text("name"), name.map(|name| Value::Name(name.to_owned())))
         .fact(Column::text("reads_as"), line.map(Value::Line))
         .fact(Column::text("kind"), tables.kind_name(tables.type_kind(type_id)))
         .fact(Column::text("layout"), tables.type_layout(type_id))
@@ -124,7 +110,7 @@ fn described(
         .fact(Column::number("serial"), object.serial)
         .fact(Column::number("site"), object.site.map(|site| site.0))
         .fact(Column::text("allocated_at"), site.and_then(|site| site.title()));
-    Ok(texts.noted(answer, object.id, name.into_iter()))
+    Ok(with_long_texts(answer, object.id, name.into_iter()))
 }
 
 /// Adds the values of the fields of the object, if they were recorded.
@@ -132,7 +118,6 @@ fn with_fields(
     heap: &Heap,
     answer: Answer,
     object: &ObjectDetails,
-    texts: &Texts,
     progress: &dyn Progress,
 ) -> Result<Answer, QueryError> {
     let (id, references) = (object.id, object.references);
@@ -147,7 +132,7 @@ fn with_fields(
     for (cell, held) in cells.iter_mut().zip(&held) {
         if let Held::Value(FieldValue::Text(text)) = held {
             of_texts.push(tables.string(*text));
-            *cell = texts.cell(tables.string(*text));
+            *cell = Value::Name(tables.string(*text).to_owned());
         }
     }
     let meanings = held::meanings(heap, &held, progress)?;
@@ -160,7 +145,7 @@ fn with_fields(
         Column::number("stands_for").for_machines() => meaning.map(|meaning| meaning.value.clone()),
         Column::text("declared_by").secondary() => field.declared_by.map(|id| tables.type_name(id)),
     });
-    let answer = texts.noted(answer.table(table), id, of_texts.into_iter());
+    let answer = with_long_texts(answer.table(table), id, of_texts.into_iter());
     if references <= OWN_FIELDS as u64 || fields.iter().all(|field| field.declared_by.is_some()) {
         return Ok(answer);
     }

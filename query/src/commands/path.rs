@@ -10,7 +10,6 @@ use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::flags::Format;
 use crate::session::listed::Listed;
 use crate::tables::{found, held, label};
 
@@ -66,8 +65,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
     let answer = found::said(answer, is_exact);
     // A list may be long: its ends tell most.
-    let is_for_people = ask.context.settings.format == Format::Table && ask.context.settings.short_paths;
-    let most = if is_for_people { SHOWN_STEPS } else { MOST_STEPS };
+    let most = if ask.context.settings.short_paths { SHOWN_STEPS } else { MOST_STEPS };
     let rows = Rows { heap, paths: paths.into_iter().map(|path| Abridged { path, most }).collect() };
     let count = rows.paths.iter().map(Abridged::rows).sum();
     let make = Box::new(move |ask: &Ask, places: Range<usize>| rows.table(ask, places));
