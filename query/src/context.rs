@@ -40,7 +40,6 @@ pub struct Settings {
     /// Long paths are shortened, as on a terminal.
     pub short_paths: bool,
     /// The width of the terminal in columns, if there is one.
-    pub width: Option<usize>,
     /// A row for a type has its values in all snapshots as numbers, for a program that draws them.
     pub with_series: bool,
     /// The object layout of the JVM of an HPROF dump; `None`: the importer infers it.
@@ -69,7 +68,6 @@ impl Settings {
             index_size: flags.session.index_size,
             cache: None,
             short_paths: false,
-            width: None,
             with_series: false,
             object_layout: flags.session.object_layout,
             contents: flags.session.contents.unwrap_or_default(),

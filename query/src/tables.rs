@@ -25,7 +25,7 @@ pub(crate) mod references;
 pub(crate) mod series;
 pub(crate) mod suspect_lines;
 pub(crate) mod suspects;
-pub(crate) mod timeline_lines;
+pub(crate) mod timeline_moments;
 pub(crate) mod timeline_rows;
 pub(crate) mod tree_cells;
 pub(crate) mod tree_rows;

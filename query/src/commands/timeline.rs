@@ -5,14 +5,14 @@ use std::sync::Arc;
 use barrow_analyzer::{ProcessLog, ProcessRow, Recording};
 use barrow_processes::{Evaluation, Rules, TimeRange, Timeline, started_ns};
 
+use crate::answer::timeline::Moment;
 use crate::answer::{Answer, Audience, Column, Table, Value, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::flags::Format;
 use crate::session::listed::Listed;
 use crate::session::state::State;
-use crate::tables::timeline_lines::{self, Drawing};
+use crate::tables::timeline_moments::Moments;
 use crate::tables::timeline_rows;
 
 use super::{Command, Group, more};
@@ -67,14 +67,13 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let rules = ask.class_rules(&ask.arguments.flags)?.map(Arc::new);
     let evaluation = evaluation(rules.as_deref().unwrap_or(Rules::standard()), schema)?;
     let start_ns = started_ns(&recording);
-    let settings = &ask.context.settings;
-    let width = ask.arguments.flags.width.map_or(settings.width.unwrap_or(USUAL_WIDTH), usize::from);
-    let (drawing, width) = match settings.format {
-        Format::Table => (Some(Drawing::new(width, start_ns, has_several_hosts(ask, &recording)?)), width),
-        Format::Json | Format::Csv => (None, WIDEST),
+    let width = ask.arguments.flags.width.map_or(USUAL_WIDTH, usize::from);
+    let (moments, width) = match ask.context.settings.is_abridged {
+        true => (Some(Moments::new(width, start_ns, has_several_hosts(ask, &recording)?)), width),
+        false => (None, WIDEST),
     };
-    let timeline = Timeline::new(recording, window, timeline_lines::columns(width))?;
-    Pages { timeline, rules, evaluation, drawing, start_ns, width, window, has_rows: false }.answer(ask)
+    let timeline = Timeline::new(recording, window, Moment::columns(width))?;
+    Pages { timeline, rules, evaluation, moments, start_ns, width, window, has_rows: false }.answer(ask)
 }
 
 /// Returns whether processes of a recording ran on several hosts. Rows are read up to the first one of another host; of
@@ -116,8 +115,8 @@ struct Pages {
     /// The rules for classes, if not the usual ones.
     rules: Option<Arc<Rules>>,
     evaluation: Evaluation,
-    /// The drawing, for people.
-    drawing: Option<Drawing>,
+    /// Moments instead of events, where a person reads.
+    moments: Option<Moments>,
     /// The time at which the recording began, in nanoseconds since 1970, if it is known.
     start_ns: Option<u64>,
     width: usize,
@@ -148,17 +147,17 @@ impl Pages {
         let tables = Recording::tables(&recording)?;
         let rules = self.rules.as_deref().unwrap_or(Rules::standard());
         let mut labeller = rules.labeller(&recording, &self.evaluation);
-        let (mut rows, mut lines, mut events) = (Vec::new(), Vec::new(), 0usize);
+        let (mut rows, mut moments, mut events) = (Vec::new(), Vec::new(), 0usize);
         while rows.len() < most {
             if events.is_multiple_of(EVENTS) {
                 state.context.check()?;
             }
             events += 1;
             let Some(event) = self.timeline.next_event(&mut labeller)? else { return Ok((rows, true)) };
-            match &mut self.drawing {
-                Some(drawing) => {
-                    drawing.draw(&event, tables, &mut lines);
-                    rows.extend(lines.drain(..).map(|line| vec![Value::Text(line)]));
+            match &mut self.moments {
+                Some(of_event) => {
+                    of_event.add(&event, tables, &mut moments);
+                    rows.extend(moments.drain(..).map(|moment| vec![Value::Moment(Box::new(moment))]));
                 }
                 None => rows.push(timeline_rows::row(&event, self.start_ns, tables)),
             }
@@ -167,8 +166,8 @@ impl Pages {
     }
 
     fn table(&self, rows: Vec<Vec<Value>>) -> Table {
-        let columns = match self.drawing {
-            Some(_) => vec![Column::text("line").called("     time processes")],
+        let columns = match self.moments {
+            Some(_) => vec![Column::picture("line").called("     time processes")],
             None => timeline_rows::columns(),
         };
         Table { key: "rows", audience: Audience::Everyone, columns, rows }
@@ -180,7 +179,7 @@ impl Pages {
         if !self.has_rows {
             notes.push("nothing happened in this part".to_owned());
         }
-        let left_out = self.drawing.as_ref().map_or(0, Drawing::left_out);
+        let left_out = self.moments.as_ref().map_or(0, Moments::left_out);
         if left_out > 0 {
             let are = if left_out == 1 { "process is" } else { "processes are" };
             let (left_out, width) = (units::grouped(left_out), self.width);
