@@ -39,9 +39,6 @@ pub struct Settings {
     pub cache: Option<PathBuf>,
     /// Long paths are shortened, as on a terminal.
     pub short_paths: bool,
-    /// The width of the terminal in columns, if there is one.
-    /// A row for a type has its values in all snapshots as numbers, for a program that draws them.
-    pub with_series: bool,
     /// The object layout of the JVM of an HPROF dump; `None`: the importer infers it.
     pub object_layout: Option<ObjectLayout>,
     /// The part of the contents of objects that is imported.
@@ -68,7 +65,6 @@ impl Settings {
             index_size: flags.session.index_size,
             cache: None,
             short_paths: false,
-            with_series: false,
             object_layout: flags.session.object_layout,
             contents: flags.session.contents.unwrap_or_default(),
             max_unpacked: flags.session.max_unpacked,

@@ -20,6 +20,12 @@ fn list(values: &Value) -> &[Value] {
     values
 }
 
+/// The numbers of a series among the facts.
+fn numbers(value: &Value) -> &[Option<f64>] {
+    let Value::Series { numbers, .. } = value else { panic!("{value:?} is no series") };
+    numbers
+}
+
 fn fact<'a>(answer: &'a Answer, key: &str) -> &'a Value {
     &answer.facts.iter().find(|fact| fact.column.key == key).unwrap().value
 }
@@ -46,12 +52,14 @@ fn each_metric_has_the_bins_of_its_histogram() {
 fn each_value_has_its_run_and_the_settings_of_its_knobs() {
     let mut session = session();
     let histogram = ask(&mut session, "histogram pass scan");
-    let count = list(fact(&histogram, "values")).len();
+    let count = numbers(fact(&histogram, "values")).len();
     assert_eq!(count, 300);
-    let (runs, iterations) = (list(fact(&histogram, "value_runs")), list(fact(&histogram, "value_iterations")));
+    let [runs, iterations] = ["value_runs", "value_iterations"].map(|key| numbers(fact(&histogram, key)));
     assert_eq!((runs.len(), iterations.len()), (count, count));
-    assert_eq!(iterations[..6], [0_u64, 1, 2, 3, 4, 0].map(Value::from));
-    assert_eq!(cells(&ask(&mut session, "values pass scan"), "rows", "run"), runs.iter().collect::<Vec<_>>());
+    assert_eq!(iterations[..6], [0.0, 1.0, 2.0, 3.0, 4.0, 0.0].map(Some));
+    let values = ask(&mut session, "values pass scan");
+    let expected: Vec<Value> = runs.iter().map(|run| Value::from(run.unwrap() as u64)).collect();
+    assert_eq!(cells(&values, "rows", "run"), expected.iter().collect::<Vec<_>>());
     let modes = ask(&mut session, "modes pass scan");
     assert_eq!(cells(&modes, "knobs", "knob")[0], &Value::from("heap_offset"));
     for settings in cells(&modes, "knobs", "settings") {

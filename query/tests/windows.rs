@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use barrow_query::answer::{Answer, Value};
-use barrow_query::{Format, Question, Session, Settings, Workspace};
+use barrow_query::{Question, Session, Settings, Workspace};
 
 fn session(file: &str) -> Session {
-    let settings = Settings { no_index: true, format: Format::Json, with_series: true, ..Settings::default() };
+    let settings = Settings { no_index: true, is_abridged: false, ..Settings::default() };
     let mut session = Session::new(Workspace::new(None, Some(2)).unwrap(), settings);
     session.open(&barrow_testdata::path(file).display().to_string()).unwrap();
     session

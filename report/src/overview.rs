@@ -63,7 +63,7 @@ pub(crate) fn series(html: &mut Html, answer: &Answer, detail: Detail) {
     let last = rows.len().saturating_sub(1);
     let mut number = 0..;
     shown.rows.retain(|_| number.next().is_some_and(|row: usize| row.is_multiple_of(step) || row == last));
-    let drawing = Drawing { caption: "Snapshots", rows: usize::MAX, with_texts: true, series: None };
+    let drawing = Drawing { caption: "Snapshots", rows: usize::MAX, with_texts: true };
     // A long table is there on request: the charts say most of it.
     let is_open: &[(&'static str, &str)] = if shown.rows.len() <= SHORT { &[("open", "")] } else { &[] };
     html.element("details", is_open, |html| {

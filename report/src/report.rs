@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use barrow_query::answer::{Answer, Outcome, Unit, units};
+use barrow_query::answer::{Answer, Outcome, units};
 use barrow_query::flags::QuestionFlags;
-use barrow_query::{Format, QueryError, Question, Session};
+use barrow_query::{QueryError, Question, Session};
 
 use crate::detail::Detail;
 use crate::html::Html;
@@ -51,8 +51,7 @@ pub struct Report {
 /// # Errors
 /// A file without snapshots, an assertion that cannot be understood; a usage error if even the least report is too large.
 pub fn make(session: &mut Session, options: &Options) -> Result<Report, QueryError> {
-    let settings = session.settings_mut();
-    (settings.format, settings.with_series) = (Format::Json, true);
+    session.settings_mut().is_abridged = false;
     let answers = Answers::ask(session, options)?;
     let mut detail = Detail::FULL;
     loop {
@@ -181,12 +180,7 @@ impl Answers {
             );
         }
         sections.push(self.section("growth", "What grows", "growth", "", |html| {
-            let drawing = Drawing {
-                caption: "What grows, by path of types",
-                rows: detail.growth,
-                with_texts,
-                series: Some(("retained_bytes", Unit::Bytes)),
-            };
+            let drawing = Drawing { caption: "What grows, by path of types", rows: detail.growth, with_texts };
             of_answer(html, &self.growth, drawing, "path");
         }));
         sections.push(self.section("suspects", "Leak suspects", "leaks", "", |html| match &self.suspects {
@@ -200,12 +194,7 @@ impl Answers {
             Err(error) => note(html, &error.to_string()),
         }));
         sections.push(self.section("types", "Types that hold most", "top", &detail.types.to_string(), |html| {
-            let drawing = Drawing {
-                caption: "Types that hold most",
-                rows: detail.types,
-                with_texts,
-                series: Some(("series", Unit::Bytes)),
-            };
+            let drawing = Drawing { caption: "Types that hold most", rows: detail.types, with_texts };
             of_answer(html, &self.types, drawing, "type");
         }));
         sections.push(self.section("difference", "First and last snapshot", "diff", "0 last", |html| {
@@ -236,7 +225,7 @@ impl Answers {
     }
 
     fn changes<'a>(&self, caption: &'a str, detail: Detail, with_texts: bool) -> Drawing<'a> {
-        Drawing { caption, rows: detail.changes, with_texts, series: None }
+        Drawing { caption, rows: detail.changes, with_texts }
     }
 
     /// The map and the list of the places of the dominator tree that retain most.

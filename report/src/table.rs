@@ -5,7 +5,6 @@ use barrow_query::answer::{Column, Table, Unit, Value, units};
 
 use crate::chart::spark;
 use crate::html::Html;
-use crate::rows::{list, number};
 
 /// Keys of columns that hold names of objects, or of references: keys of a dictionary are such names.
 const TEXTS: [&str; 7] = ["name", "text", "label", "reference", "root", "title", "witness"];
@@ -21,8 +20,6 @@ pub(crate) struct Drawing<'a> {
     pub(crate) rows: usize,
     /// Texts of objects may be shown.
     pub(crate) with_texts: bool,
-    /// The column of lists of numbers that are drawn as lines, and what they count.
-    pub(crate) series: Option<(&'a str, Unit)>,
 }
 
 /// Draws a table. Returns how many rows are left out.
@@ -38,7 +35,7 @@ pub(crate) fn draw(html: &mut Html, table: &Table, drawing: Drawing<'_>) -> usiz
                     html.element("tr", &[], |html| {
                         for &at in &columns {
                             let column = &table.columns[at];
-                            html.leaf("th", &[("scope", "col"), ("class", class(column))], heading(column));
+                            html.leaf("th", &[("scope", "col"), ("class", class(column))], &column.heading);
                         }
                     });
                 });
@@ -46,7 +43,7 @@ pub(crate) fn draw(html: &mut Html, table: &Table, drawing: Drawing<'_>) -> usiz
                     for row in table.rows.iter().take(drawing.rows) {
                         html.element("tr", &[], |html| {
                             for &at in &columns {
-                                cell(html, &table.columns[at], &row[at], drawing);
+                                cell(html, &table.columns[at], &row[at]);
                             }
                         });
                     }
@@ -57,11 +54,11 @@ pub(crate) fn draw(html: &mut Html, table: &Table, drawing: Drawing<'_>) -> usiz
     table.rows.len().saturating_sub(drawing.rows)
 }
 
-fn cell(html: &mut Html, column: &Column, value: &Value, drawing: Drawing<'_>) {
-    html.element("td", &[("class", class(column))], |html| match (value, drawing.series) {
-        (Value::List(values), Some((key, unit))) if column.key == key => {
-            let values: Vec<u64> = values.iter().map(number).collect();
-            spark(html, &values, if unit == Unit::Bytes { units::size } else { units::grouped });
+fn cell(html: &mut Html, column: &Column, value: &Value) {
+    html.element("td", &[("class", class(column))], |html| match value {
+        Value::Series { numbers, unit } => {
+            let numbers: Vec<u64> = numbers.iter().map(|number| number.unwrap_or(0.0) as u64).collect();
+            spark(html, &numbers, if *unit == Unit::Bytes { units::size } else { units::grouped });
         }
         _ => html.text(&text(value, column.unit)),
     });
@@ -69,28 +66,18 @@ fn cell(html: &mut Html, column: &Column, value: &Value, drawing: Drawing<'_>) {
 
 fn is_shown(table: &Table, at: usize, drawing: Drawing<'_>) -> bool {
     let column = &table.columns[at];
-    if let Some((key, _)) = drawing.series
-        && column.key == key
-    {
-        return table.rows.iter().any(|row| list(&row[at]).len() > 1);
-    }
-    // Lines of text are for prompts, nested values for scripts.
-    let is_line = column.key == "series";
+    // Nested values are for scripts.
     let is_value = column.unit != Unit::Nested && column.audience.has_people() && !OF_PROMPT.contains(&&*column.key);
     let may_be_text = TEXTS.contains(&&*column.key) || table.rows.iter().any(|row| matches!(row[at], Value::Name(_)));
     let is_known = table.rows.iter().any(|row| row[at] != Value::None);
-    is_value && !is_line && is_known && (drawing.with_texts || !may_be_text)
-}
-
-fn heading(column: &Column) -> &str {
-    if column.unit == Unit::Nested { "series" } else { &column.heading }
+    is_value && is_known && (drawing.with_texts || !may_be_text)
 }
 
 fn class(column: &Column) -> &'static str {
     match column.unit {
         Unit::Text if column.key == "path" => "text path",
         Unit::Text => "text",
-        Unit::Nested => "series",
+        Unit::Picture => "series",
         _ => "number",
     }
 }

@@ -66,7 +66,7 @@ impl Server {
     /// # Errors
     /// A file that cannot be read, or a port that is in use.
     pub fn new(options: Options) -> Result<Self, WebError> {
-        let settings = Settings { format: barrow_query::Format::Json, with_series: true, ..options.settings };
+        let settings = Settings { is_abridged: false, ..options.settings };
         let templates = Templates::new(options.workspace, settings);
         let files = Files::new(&options.operands, options.version, &templates)?;
         let port = options.port.unwrap_or(0);

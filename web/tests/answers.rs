@@ -4,7 +4,7 @@ mod browser;
 
 use barrow_query::answer::json::{self, Source};
 use barrow_query::commands::COMMANDS;
-use barrow_query::{Format, Question, Session, Settings, Touches, Workspace};
+use barrow_query::{Question, Session, Settings, Touches, Workspace};
 use browser::{Page, encoded};
 use serde_json::{Map, Value, json};
 
@@ -59,7 +59,7 @@ const LINES: [&str; 34] = [
 ];
 
 fn session(file: &str) -> Session {
-    let settings = Settings { no_index: true, format: Format::Json, ..Settings::default() };
+    let settings = Settings { no_index: true, is_abridged: false, ..Settings::default() };
     let mut session = Session::new(Workspace::new(None, Some(2)).unwrap(), settings);
     session.open(&barrow_testdata::path(file).display().to_string()).unwrap();
     session.allow(Touches::READ_ONLY);
@@ -89,8 +89,7 @@ fn as_printed(answer: &Value) -> Map<String, Value> {
         let columns = table["columns"].as_array().unwrap();
         let row = |cells: &Value| -> Value {
             let cells = columns.iter().zip(cells.as_array().unwrap());
-            // Pages draw a series; prompts do not print it.
-            let shown = cells.filter(|(column, _)| is_shown(column) && column["key"] != "series");
+            let shown = cells.filter(|(column, _)| is_shown(column));
             shown.map(|(column, cell)| (column["key"].as_str().unwrap().to_owned(), plain(cell))).collect()
         };
         let rows = table["rows"].as_array().unwrap().iter().map(row).collect();
@@ -113,6 +112,7 @@ fn plain(value: &Value) -> Value {
             fields.map(|field| (field[0].as_str().unwrap().to_owned(), plain(&field[1]))).collect()
         }
         "measured" => content["value"].clone(),
+        "series" => content["numbers"].clone(),
         "object" => content["text"].clone(),
         // JSON has six digits of shares.
         "share" | "estimated_share" => serde_json::from_str(&format!("{:.6}", content.as_f64().unwrap())).unwrap(),

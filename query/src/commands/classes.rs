@@ -5,11 +5,10 @@ use barrow_processes::{
     running_shares_of_all,
 };
 
-use crate::answer::{Answer, Audience, Column, Value, units};
+use crate::answer::{Answer, Column, Value, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::flags::Format;
 use crate::tables::class_tables::{self, Totalled};
 
 use super::{Command, Group, more};
@@ -65,7 +64,7 @@ fn measure(name: &str) -> Option<Measure> {
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let asked = asked(&ask.arguments.words())?;
     let (tree, totals) = (ask.process_tree()?, ask.process_totals()?);
-    let is_all = asked.schema.is_none() && ask.context.settings.format == Format::Json;
+    let is_all = asked.schema.is_none() && !ask.context.settings.is_abridged;
     let classes = match is_all {
         true => ask.classes(&ask.arguments.flags)?,
         false => ask.classes_in(&ask.arguments.flags, asked.schema.as_deref())?,
@@ -83,34 +82,15 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         answer.notes.extend(scale);
         return Ok(more::first_page(ask, answer, rows));
     }
-    let settings = &ask.context.settings;
-    match settings.format {
-        Format::Json => {
-            let all = classes.schemata().iter().filter(|one| asked.schema.is_none() || std::ptr::eq(*one, schema));
-            let records = all.map(|schema| class_tables::record(&totalled(&tree, &totals, schema))).collect();
-            let column = Column::nested("schemata").for_machines();
-            // The page shows the tables for people beside it.
-            let mut answer = match settings.with_series {
-                true => people(&tree, &totalled(&tree, &totals, schema), measure, rows),
-                false => Answer::default(),
-            };
-            answer.tables.iter_mut().for_each(|table| table.audience = Audience::People);
-            Ok(answer.fact(column, Value::List(records)).exact().into())
-        }
-        Format::Csv => {
-            let table = class_tables::flat(&totalled(&tree, &totals, schema));
-            Ok(Answer::default().table(table).exact().into())
-        }
-        Format::Table => {
-            let mut answer = people(&tree, &totalled(&tree, &totals, schema), measure, rows).lines(note);
-            let others = classes.schemata().iter().map(Schema::name).filter(|name| *name != schema.name());
-            let others: Vec<&str> = others.collect();
-            if asked.schema.is_none() && !others.is_empty() {
-                answer = answer.note(format!("schema {}; others: {}", schema.name(), others.join(", ")));
-            }
-            Ok(more::first_page(ask, answer.exact(), rows))
-        }
+    let all = classes.schemata().iter().filter(|one| is_all || std::ptr::eq(*one, schema));
+    let records = all.map(|schema| class_tables::record(&totalled(&tree, &totals, schema))).collect();
+    let mut answer = people(&tree, &totalled(&tree, &totals, schema), measure, rows).lines(note);
+    answer = answer.fact(Column::nested("schemata").for_machines(), Value::List(records));
+    let others: Vec<&str> = classes.schemata().iter().map(Schema::name).filter(|name| *name != schema.name()).collect();
+    if asked.schema.is_none() && !others.is_empty() {
+        answer = answer.note(format!("schema {}; others: {}", schema.name(), others.join(", ")));
     }
+    Ok(more::first_page(ask, answer.exact(), rows))
 }
 
 /// The schema of this name, or the first one.
@@ -128,11 +108,11 @@ fn totalled<'s>(tree: &ProcessTree, totals: &Totals, schema: &'s Schema) -> Tota
     Totalled { schema, totals: of_classes, peaks: class_peaks(tree, schema), whole }
 }
 
-/// The tables for people: the times of the classes, and their use of the measure.
+/// The tables: all numbers for machines; for people the times of the classes, and their use of the measure.
 fn people(tree: &ProcessTree, of: &Totalled<'_>, measure: Measure, rows: usize) -> Answer {
-    let shares = running_shares(tree, of.schema, MOST_BARS, class_tables::BAR);
+    let shares = running_shares(tree, of.schema, MOST_BARS, class_tables::PARTS);
     let unknown: u64 = of.totals.iter().map(|class| u64::from(class.cpu_ns.exclusive.sum().unknown())).sum();
-    let of_all = running_shares_of_all(tree, of.schema, class_tables::BAR);
+    let of_all = running_shares_of_all(tree, of.schema, class_tables::PARTS);
     let mut when = class_tables::when(of, &shares, &of_all);
     // The row about all of them stays.
     if when.rows.len() > rows
@@ -141,8 +121,7 @@ fn people(tree: &ProcessTree, of: &Totalled<'_>, measure: Measure, rows: usize) 
         when.rows.truncate(rows.saturating_sub(1));
         when.rows.push(all);
     }
-    when.audience = Audience::People;
-    let answer = Answer::default().table(when).table(class_tables::used(of, measure));
+    let answer = Answer::default().table(class_tables::flat(of)).table(when).table(class_tables::used(of, measure));
     if unknown == 0 {
         return answer;
     }

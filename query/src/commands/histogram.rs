@@ -6,13 +6,11 @@ use std::collections::BTreeMap;
 use barrow_analyzer::{GroupRetained, Heap, KindId, Progress, TypeTotals};
 use barrow_statistics::Modes;
 
-use crate::answer::measured::measured;
-use crate::answer::{Answer, Column, Value, table};
+use crate::answer::{Answer, Column, Unit, Value, table};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::flags::Format;
 use crate::language::kinds::Kinds;
 use crate::language::request::Request;
 use crate::tables::found;
@@ -68,9 +66,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         Grouping::Type => {
             let types = ranking::types(&heap, ask.counted(heap.snapshot()), &Kinds::default(), order, &meter)?;
             let mut answer = ranking::answer(&heap, &types, order, &meter)?;
-            if ask.context.settings.with_series {
-                type_series::add(ask, &types, order, &mut answer)?;
-            }
+            type_series::add(ask, &types, order, &Column::picture("series").for_machines(), &mut answer)?;
             answer
         }
         Grouping::Kind => match ask.counted(heap.snapshot()) {
@@ -104,26 +100,22 @@ fn of_trials(ask: &Ask, arguments: &Arguments) -> Result<Option<Answer>, QueryEr
         [_, _, other, ..] => return Err(COMMAND.refuses(other)),
     };
     let named = Named::of(&trials, metric, variant)?;
-    // A table that is drawn shows none of the single values.
-    let is_for_machines = ask.context.settings.format != Format::Table || !ask.view.in_pieces;
-    let bytes = if is_for_machines { STATISTICS_BYTES + LISTED_BYTES } else { STATISTICS_BYTES };
-    ask.context.require(named.series.len(), bytes)?;
+    ask.context.require(named.series.len(), STATISTICS_BYTES + LISTED_BYTES)?;
     let found = Modes::of(&named.series.sample());
     let unit = &named.metric().unit;
     let mut answer = Answer::default();
     for (column, value) in named.facts() {
         answer = answer.fact(column, value);
     }
-    if is_for_machines {
-        let (mut values, mut runs, mut iterations) = (Vec::new(), Vec::new(), Vec::new());
-        for value in named.series.values() {
-            values.push(measured(value.value, unit));
-            runs.push(value.run.0.into());
-            iterations.push(value.iteration.into());
-        }
-        for (key, list) in [("values", values), ("value_runs", runs), ("value_iterations", iterations)] {
-            answer = answer.fact(Column::nested(key).for_machines(), Value::List(list));
-        }
+    let (mut values, mut runs, mut iterations) = (Vec::new(), Vec::new(), Vec::new());
+    for value in named.series.values() {
+        values.push(Some(value.value));
+        runs.push(Some(f64::from(value.run.0)));
+        iterations.push(value.iteration.map(|number| number as f64));
+    }
+    for (key, numbers) in [("values", values), ("value_runs", runs), ("value_iterations", iterations)] {
+        let series = Value::Series { numbers, unit: Unit::Number };
+        answer = answer.fact(Column::nested(key).for_machines(), series);
     }
     answer = answer
         .table(histogram::table(&named.series, &found, unit))
@@ -132,9 +124,8 @@ fn of_trials(ask: &Ask, arguments: &Arguments) -> Result<Option<Answer>, QueryEr
     Ok(Some(answer))
 }
 
-/// Bytes of a value of a metric in an answer for machines: three cells and their texts. Measured
-/// with 3 million.
-const LISTED_BYTES: u64 = 176;
+/// Bytes of a value of a metric in an answer: its numbers in three series, and the text of one of them in JSON.
+const LISTED_BYTES: u64 = 72;
 
 /// The same of the objects that match.
 fn of_matching(ask: &Ask, expression: &Arguments, grouping: Grouping, order: Order) -> Result<Reply, QueryError> {

@@ -51,7 +51,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
     let types = ranking::types(&heap, ask.counted(snapshot), &kinds, order, &meter)?;
     let mut answer = ranking::answer(&heap, &types, order, &meter)?;
-    type_series::add(ask, &types, order, &mut answer)?;
+    type_series::add(ask, &types, order, &Column::picture("series").secondary(), &mut answer)?;
     drop(meter);
     Ok(more::first_page(ask, answer, rows))
 }

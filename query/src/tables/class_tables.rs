@@ -7,8 +7,8 @@ use barrow_processes::{ClassTotals, Figures, Measure, Schema, Spread, WholeSpan}
 use super::process_text::time;
 use crate::answer::{Audience, Column, Table, Unit, Value, table, units};
 
-/// Characters of a bar.
-pub(crate) const BAR: usize = 32;
+/// Equal parts of the time in which classes ran.
+pub(crate) const PARTS: usize = 32;
 
 /// A schema with its totals.
 pub(crate) struct Totalled<'s> {
@@ -31,34 +31,22 @@ impl Totalled<'_> {
 /// for at least half of the time, `-` where they ran for less, `.` where none did. The last row is about all of them.
 pub(crate) fn when(of: &Totalled<'_>, shares: &[Vec<f64>], of_all: &[f64]) -> Table {
     let of_class = of.totals.iter().zip(of.schema.labels()).enumerate().map(|(at, (class, label))| {
-        let bar = shares.get(at).map(|shares| bar(shares));
-        (label.as_str(), class.processes, class.running_ns, class.span_ns(), of.share(class), bar)
+        let load = shares.get(at).cloned().map_or(Value::None, Value::Load);
+        (label.as_str(), class.processes, class.running_ns, class.span_ns(), of.share(class), load)
     });
     let of_whole = of.whole.filter(|_| of.totals.len() > 1).map(|whole| {
         let span_ns = whole.span_ns();
-        ("(all)", whole.processes, whole.running_ns, span_ns, Value::share(span_ns, span_ns), Some(bar(of_all)))
+        ("(all)", whole.processes, whole.running_ns, span_ns, Value::share(span_ns, span_ns), Value::Load(of_all.to_vec()))
     });
-    let table = table!("when", of_class.chain(of_whole), |(class, processes, running_ns, span_ns, share, bar)| {
+    let table = table!("when", of_class.chain(of_whole), |(class, processes, running_ns, span_ns, share, load)| {
         Column::text("class") => class,
         Column::count("processes") => processes,
         Column::duration("running_ns") => running_ns,
         Column::duration("span_ns") => span_ns,
         Column::share("span_share").called("%") => share,
-        Column::text("").called("from first to last") => bar,
+        Column::picture("").called("from first to last") => load,
     });
     table.for_readers(Audience::People)
-}
-
-fn bar(shares: &[f64]) -> String {
-    let is_running = |share: &f64| *share > 0.0;
-    let (first, last) = (shares.iter().position(is_running), shares.iter().rposition(is_running));
-    let drawn = shares.iter().enumerate().map(|(at, share)| match share {
-        _ if first.is_none_or(|first| at < first) || last.is_none_or(|last| at > last) => ' ',
-        share if *share >= 0.5 => '#',
-        share if *share > 0.0 => '-',
-        _ => '.',
-    });
-    format!("|{}|", drawn.collect::<String>())
 }
 
 /// The use of a measure by the classes: alone, with all that they started, and by a process.
@@ -136,8 +124,6 @@ fn spread(class: &ClassTotals, measure: Measure) -> Spread {
 
 /// Ranges of a histogram.
 const BINS: u64 = 10;
-/// The longest bar of a histogram, in characters.
-const LONGEST_BAR: u64 = 30;
 
 /// The ranges of a histogram, which all its classes share.
 #[derive(Clone, Copy)]
@@ -188,12 +174,11 @@ pub(crate) fn histogram(
     }
     let largest = counts.values().copied().max().unwrap_or(1);
     let table = table!("histogram", counts, |((label, bin), count)| {
-        let length = (u128::from(count) * u128::from(LONGEST_BAR)).div_ceil(u128::from(largest)) as usize;
         Column::text("class") => schema.labels()[label].as_str(),
         Column::new("from", unit) => scale.edge(bin),
         Column::new("to", unit) => scale.edge(bin + 1),
         Column::count("processes") => count,
-        Column::shown("", Unit::Text) => "#".repeat(length),
+        Column::shown("", Unit::Picture) => Value::Bar { length: count, longest: largest },
     });
     (table, most.map(|most| scale.told(most, measure, largest)))
 }
@@ -207,7 +192,7 @@ impl Scale {
             Scale::Logarithmic => "powers of two".to_owned(),
         };
         let processes = units::counted(largest, "process");
-        format!("all classes have one scale: ranges are {ranges}, and {LONGEST_BAR} `#` are {processes}")
+        format!("all classes have one scale: ranges are {ranges}, and the longest bar is {processes}")
     }
 }
 
@@ -262,7 +247,7 @@ fn of_figures(figures: &Figures, spread: &Spread) -> Value {
     Value::record(of_all.into_iter().chain(spread_fields(spread)).chain(of_inclusive))
 }
 
-/// A flat table of one schema, for CSV.
+/// A flat table of one schema, for machines.
 pub(crate) fn flat(of: &Totalled<'_>) -> Table {
     table!("rows", of.totals.iter().zip(of.schema.labels()), |(class, label)| {
         let wall = &class.wall_ns.inclusive;
@@ -286,4 +271,5 @@ pub(crate) fn flat(of: &Totalled<'_>) -> Table {
         Column::duration("waiting_exclusive_ns") => class.waiting_ns.exclusive.sum().value(),
         Column::duration("waiting_inclusive_ns") => class.waiting_ns.total.value(),
     })
+    .for_readers(Audience::Machines)
 }

@@ -3,22 +3,17 @@
 use barrow_statistics::{Modes, bins};
 use barrow_trials::Series;
 
-use crate::answer::{Column, Table, Unit, measured::measured, table};
-
-/// Characters of the longest bar.
-const BAR: usize = 40;
+use crate::answer::{Column, Table, Unit, Value, measured::measured, table};
 
 /// A row for each range, also for empty ones, so that bars can be compared directly.
 pub(crate) fn table(series: &Series, modes: &Modes, unit: &str) -> Table {
     let bins = bins(&series.sample(), modes);
-    let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
+    let longest = bins.iter().map(|bin| bin.count as u64).max().unwrap_or(0);
     table!("rows", bins, |bin| {
-        // The longest bar may stand for many values, but no value has no bar.
-        let length = if most <= BAR { bin.count } else { (bin.count * BAR).div_ceil(most) };
         Column::number("from") => measured(bin.from, unit),
         Column::number("to") => measured(bin.to, unit),
         Column::count("values") => bin.count,
         Column::number("mode") => bin.mode.map(|mode| mode + 1),
-        Column::shown("", Unit::Text) => "@".repeat(length),
+        Column::shown("", Unit::Picture) => Value::Bar { length: bin.count as u64, longest },
     })
 }
