@@ -2,12 +2,11 @@
 
 use barrow_analyzer::{CountBounds, LifeStep, Lives, ObjectId, SiteId, TypeId};
 
-use crate::answer::{Answer, Column, Value, table};
+use crate::answer::{Answer, Column, Unit, Value, table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::tables::lifelines;
-use crate::tables::series;
 use crate::tables::type_counts::{self, TypeCounts};
 
 use super::{Command, Group, more};
@@ -55,7 +54,6 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
             (false, true) => None,
             (false, false) => Some(counts.bounds(TypeId(group), CountBounds::born, born)),
         };
-        let drawn = ages.iter().map(|&count| count as f64).collect::<Vec<_>>();
         Column::text(if by_site { "site" } else { "type" }) => title,
         Column::count("objects") => ages.iter().sum::<u64>(),
         Column::number("median_age") => as_known(median(&ages), is_exact),
@@ -66,8 +64,10 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         Column::count("new_low").for_machines() => new.map(|bounds| bounds.low),
         Column::count("new_high").for_machines() => new.map(|bounds| bounds.high),
         Column::text("exactness").for_machines() => type_counts::exactness(is_exact),
-        Column::nested("objects_by_age").for_machines() => Value::List(ages.into_iter().map(Value::from).collect()),
-        Column::text("line").called("by age").for_people() => series::spark(&drawn),
+        Column::nested("objects_by_age").for_machines() => {
+            Value::List(ages.iter().map(|&count| count.into()).collect())
+        },
+        Column::picture("line").called("by age").for_people() => Value::series(ages, Unit::Count),
     });
     let answer = Answer::default().of_snapshot(snapshot.0).table(table);
     Ok(more::first_page(ask, lifelines::with_origin(answer, lives.origin(), lives.confidence()), ask.page_rows()))

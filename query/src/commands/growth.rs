@@ -2,7 +2,7 @@
 
 use barrow_analyzer::{FALSE_ALARMS, Growth, GrowthRow, LEAST_POINTS, SURE_POINTS, SnapshotId, Verdict};
 
-use crate::answer::{Answer, Column, Table, Value, table, units};
+use crate::answer::{Answer, Column, Table, Unit, Value, table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -96,7 +96,7 @@ fn table(growth: &Growth<'_>, rows: &[GrowthRow]) -> Table {
     table!("rows", rows.iter().enumerate(), |(at, row)| {
         let node = &growth.nodes()[row.node];
         let (bytes, objects) = (&node.retained_bytes, &node.objects);
-        let drawn = bytes.iter().map(|bytes| bytes.unwrap_or(0) as f64).collect::<Vec<_>>();
+        let numbers = bytes.iter().map(|bytes| bytes.map(|bytes| bytes as f64)).collect();
         Column::number("rank").called("#").for_people() => at + 1,
         Column::text("path").for_machines() => type_path::whole(growth, row.node),
         Column::text("shown_path").called("path").for_people() => type_path::shown(growth, row.node),
@@ -106,7 +106,7 @@ fn table(growth: &Growth<'_>, rows: &[GrowthRow]) -> Table {
         Column::bytes("last_retained_bytes").called("last") => bytes.last().copied().flatten(),
         Column::count("first_objects").for_machines() => objects.first().copied().flatten(),
         Column::count("last_objects").called("objects").secondary() => objects.last().copied().flatten(),
-        Column::text("series").for_people().secondary() => series::spark(&drawn),
+        Column::picture("series").for_people().secondary() => Value::Series { numbers, unit: Unit::Bytes },
         ..series::trend_columns() => series::trend_cells(&row.judgement),
     })
 }

@@ -7,8 +7,7 @@ use crate::answer::{Answer, Column, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::flags::Format;
-use crate::tables::lane_tables::{self, Drawn};
+use crate::tables::lane_tables::{self, LaneTables};
 use crate::tables::process_text;
 use crate::tables::unit_labels::UNITS;
 
@@ -101,30 +100,27 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let is_named = tree.images().len() <= MOST_NAMED;
     let units = is_named.then(|| ask.classes_in(&ask.arguments.flags, Some(UNITS))).transpose()?;
     let units = units.as_ref().and_then(|classes| classes.schema(UNITS));
-    let drawn = Drawn::new(&tree, &lanes, schema, window).named(units);
+    let tables = LaneTables::new(&tree, &lanes, schema, window).named(units);
     let mut answer = Answer::default()
         .fact(Column::duration("from_ns"), process_text::time(window.from_ns))
         .fact(Column::duration("to_ns"), process_text::time(window.to_ns))
         .fact(Column::count("lanes"), lanes.len())
-        .fact(Column::duration("running_ns"), drawn.running_ns())
+        .fact(Column::duration("running_ns"), tables.running_ns())
         .fact(Column::text("schema"), schema.name())
         .fact(Column::duration("cell_ns").for_machines(), blocks.cell_ns);
-    if ask.context.settings.format == Format::Table {
-        answer = answer.table(drawn.picture(&path, &blocks, cells as usize));
-    } else {
-        let memory = memory_within(&tree, schema, window, cells.min(MOST_SAMPLES));
-        answer = answer
-            .table(drawn.blocks("blocks", &blocks))
-            .table(drawn.blocks("critical_path", &path))
-            .table(drawn.memory(&memory));
-    }
-    answer = answer.table(drawn.classes());
+    let memory = memory_within(&tree, schema, window, cells.min(MOST_SAMPLES));
+    answer = answer
+        .table(tables.blocks("blocks", &blocks))
+        .table(tables.blocks("critical_path", &path))
+        .table(tables.memory(&memory))
+        .table(tables.picture(&path, &blocks, cells as usize))
+        .table(tables.classes());
     if lanes.len() > MOST_LANES {
         let left_out = units::counted((lanes.len() - MOST_LANES) as u64, "lane");
         let running = units::duration(blocks.left_out_ns);
         answer = answer.cut(format!("{left_out} more, in which processes ran for {running}, are not drawn"));
     }
-    if drawn.is_partial() {
+    if tables.is_partial() {
         answer = answer.note(lane_tables::ESTIMATE);
     }
     Ok(answer.into())

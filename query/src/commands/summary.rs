@@ -87,9 +87,9 @@ fn lines(summaries: &[Summary]) -> Answer {
     }
     for (at, heading) in ["objects", "shallow", "unmanaged"].into_iter().enumerate() {
         let totals = summaries.iter().map(|summary| &summary.totals);
-        let totals = totals.map(|of| [of.objects, of.heap_bytes, of.unmanaged_bytes][at] as f64);
-        let values: Vec<f64> = totals.collect();
-        answer = answer.fact(Column::shown(heading, Unit::Text), series::spark(&values));
+        let totals = totals.map(|of| [of.objects, of.heap_bytes, of.unmanaged_bytes][at]);
+        let unit = if at == 0 { Unit::Count } else { Unit::Bytes };
+        answer = answer.fact(Column::shown(heading, Unit::Picture), Value::series(totals, unit));
     }
     answer
 }

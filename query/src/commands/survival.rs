@@ -2,11 +2,11 @@
 
 use barrow_analyzer::{AgeCount, Survival};
 
-use crate::answer::{Answer, Column, Table, Value, table};
+use crate::answer::{Answer, Column, Curve, Form, Table, Unit, Value, table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::tables::{lifelines, series, type_counts};
+use crate::tables::{lifelines, type_counts};
 
 use super::{Command, Completion, Group, trend};
 
@@ -28,11 +28,13 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let options = ask.context.series_options();
     let survival = Survival::of(&recording, (&kinds, &expression), &options, &ask.meter())?;
     let curve = curve(&survival.ages);
-    let drawn: Vec<f64> = curve.iter().map(|(_, surviving)| *surviving).collect();
     let answer = Answer::default().table(table(&curve, survival.origin.is_exact()));
     let answer = match curve.is_empty() {
         true => answer.note("none was born after the first snapshot, so it is unknown how long they live"),
-        false => answer.note(format!("surviving {}", series::spark(&drawn))),
+        false => {
+            let numbers = curve.iter().map(|(_, surviving)| *surviving).collect();
+            answer.curve(Curve { heading: "surviving", numbers, unit: Unit::Share, form: Form::Line })
+        }
     };
     Ok(lifelines::with_origin(answer, survival.origin, survival.confidence).into())
 }

@@ -2,7 +2,7 @@
 
 use barrow_analyzer::{Expression, Judgement, KindId, Moment, SnapshotId, TypeId, trend, without_repeated};
 
-use crate::answer::{Answer, Column, Table, Value, table};
+use crate::answer::{Answer, Column, Curve, Form, Table, Unit, Value, table};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
@@ -46,7 +46,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     answer = found::said(answer.table(table(ask, &snapshots, &moments)?), is_exact);
     answer = found::with_gaps(answer, ask, &expression)?;
     if snapshots.len() >= series::LEAST_DRAWN {
-        answer = answer.lines([String::new(), "retained".to_owned()]).lines(series::chart(&retained));
+        let numbers = retained.iter().map(|&bytes| bytes as f64).collect();
+        answer = answer.curve(Curve { heading: "retained", numbers, unit: Unit::Bytes, form: Form::Chart });
     }
     if is_repeated {
         answer = answer.note(growth_series::REPEATED);

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use barrow_processes::{Block, Blocks, ClassUse, ImageId, LabelId, Lanes, Memory, ProcessTree, Schema, Sum, Window};
 
 use super::process_text::time;
-use crate::answer::{Audience, Column, Table, Value, units};
+use crate::answer::{Audience, Column, Mark, Table, Value, units};
 
 /// What the estimates are.
 pub(crate) const ESTIMATE: &str = "cpu and waiting are estimates: processes that ran partly in this time count with that \
@@ -17,13 +17,11 @@ const CLASSES_OF_MEMORY: usize = 8;
 /// Characters of a name that a block repeats, and of the name of a class.
 const LONGEST_NAME: usize = 100;
 const LONGEST_CLASS: usize = 1000;
-/// Marks of classes in a picture, the first one for that which ran longest.
-const MARKS: &str = "#=+o*xv%~^abcdefghijklmnpqrstuwyz";
-/// The mark of all others.
-const OTHER: char = '?';
+/// The most parts of a lane in a picture.
+const MOST_PARTS: usize = 1000;
 
 /// A window of lanes, with its classes.
-pub(crate) struct Drawn<'a> {
+pub(crate) struct LaneTables<'a> {
     tree: &'a ProcessTree,
     schema: &'a Schema,
     /// What processes build, if that is known.
@@ -37,7 +35,7 @@ pub(crate) struct Drawn<'a> {
     ranks: Vec<usize>,
 }
 
-impl<'a> Drawn<'a> {
+impl<'a> LaneTables<'a> {
     pub(crate) fn new(tree: &'a ProcessTree, lanes: &Lanes, schema: &'a Schema, window: Window) -> Self {
         let whole = lanes.classes(tree, schema, Window::of(tree));
         let mut ranked: Vec<LabelId> = (0..whole.len() as u32).map(LabelId).collect();
@@ -45,12 +43,12 @@ impl<'a> Drawn<'a> {
         let mut ranks = vec![0; ranked.len()];
         ranked.iter().enumerate().for_each(|(rank, label)| ranks[label.index()] = rank);
         let classes = if window == Window::of(tree) { whole } else { lanes.classes(tree, schema, window) };
-        Drawn { tree, schema, units: None, window, classes, ranked, ranks }
+        LaneTables { tree, schema, units: None, window, classes, ranked, ranks }
     }
 
     /// The same, whose blocks tell what their processes build: the labels of a schema.
     pub(crate) fn named(self, units: Option<&'a Schema>) -> Self {
-        Drawn { units, ..self }
+        LaneTables { units, ..self }
     }
 
     /// How long anything of a class ran.
@@ -134,7 +132,7 @@ impl<'a> Drawn<'a> {
     /// What the classes did in the window, that first which ran longest in it.
     pub(crate) fn classes(&self) -> Table {
         let columns = vec![
-            Column::text("mark").called("").for_people(),
+            Column::picture("mark").called("").for_people(),
             Column::text("class"),
             Column::number("rank").for_machines(),
             Column::count("images").called("processes"),
@@ -160,7 +158,7 @@ impl<'a> Drawn<'a> {
             }
             sum.peak_bytes = None;
             let name = format!("{} other classes", units::grouped((others.len() + 1) as u64));
-            rows.push(self.row(&sum, name.into(), Value::None, OTHER, all));
+            rows.push(self.row(&sum, name.into(), Value::None, Mark::Other, all));
         }
         Table { key: "classes", audience: Audience::Everyone, columns, rows }
     }
@@ -171,18 +169,18 @@ impl<'a> Drawn<'a> {
             &self.classes[label.index()],
             cut(self.schema.text(label), LONGEST_CLASS).into(),
             rank.into(),
-            mark(rank),
+            rank_mark(rank),
             all,
         )
     }
 
-    fn row(&self, class: &ClassUse, name: Value, rank: Value, mark: char, all: u64) -> Vec<Value> {
+    fn row(&self, class: &ClassUse, name: Value, rank: Value, mark: Mark, all: u64) -> Vec<Value> {
         let spent = |sum: Sum| {
             let value = Value::from(sum.value());
             if self.is_partial() { value.estimated() } else { value }
         };
         vec![
-            Value::text(mark),
+            Value::Mark(mark),
             name,
             rank,
             class.images.into(),
@@ -194,13 +192,13 @@ impl<'a> Drawn<'a> {
         ]
     }
 
-    /// A line for the critical path and for each lane: in each of `cells` the mark of the class that ran longest.
-    pub(crate) fn picture(&self, path: &Blocks, blocks: &Blocks, cells: usize) -> Table {
-        let columns = vec![Column::text("lane"), Column::duration("running_ns"), Column::text("picture").called("")];
-        let cells = cells.clamp(1, 1000);
+    /// The critical path and each lane, for people: in each of `parts` the class that ran longest.
+    pub(crate) fn picture(&self, path: &Blocks, blocks: &Blocks, parts: usize) -> Table {
+        let columns = vec![Column::text("lane"), Column::duration("running_ns"), Column::picture("picture").called("")];
+        let parts = parts.clamp(1, MOST_PARTS);
         let row = |name: String, of_lane: &[Block]| {
             let running = of_lane.iter().fold(0u64, |sum, block| sum.saturating_add(block.running_ns));
-            vec![name.into(), running.into(), format!("|{}|", self.line(of_lane, cells)).into()]
+            vec![name.into(), running.into(), Value::Lane(self.marks(of_lane, parts))]
         };
         let lanes = blocks.blocks.chunk_by(|one, other| one.lane == other.lane);
         let first = Some(&path.blocks[..]).filter(|path| !path.is_empty()).map(|path| row("critical".to_owned(), path));
@@ -208,17 +206,17 @@ impl<'a> Drawn<'a> {
         Table { key: "picture", audience: Audience::People, rows: rows.collect(), columns }
     }
 
-    fn line(&self, blocks: &[Block], cells: usize) -> String {
+    fn marks(&self, blocks: &[Block], parts: usize) -> Vec<Mark> {
         let length = u128::from(self.window.length_ns().max(1));
-        let place = |time_ns: i64| u128::from(self.window.from_ns.abs_diff(time_ns)) * cells as u128;
-        // The part of each cell that is covered by the block that covers most of it, in parts of the window.
-        let mut most: Vec<(u128, char)> = vec![(0, '.'); cells];
+        let place = |time_ns: i64| u128::from(self.window.from_ns.abs_diff(time_ns)) * parts as u128;
+        // The time of each part that is covered by the block that covers most of it.
+        let mut most = vec![(0, Mark::Nothing); parts];
         for block in blocks {
-            let mark = block.label.map_or(OTHER, |label| mark(self.ranks[label.index()]));
+            let mark = block.label.map_or(Mark::Other, |label| rank_mark(self.ranks[label.index()]));
             let (from, to) = (place(block.from_ns), place(block.to_ns));
-            for cell in from / length..=((to - 1) / length).min(cells as u128 - 1) {
-                let covered = to.min((cell + 1) * length) - from.max(cell * length);
-                let before = &mut most[cell as usize];
+            for part in from / length..=((to - 1) / length).min(parts as u128 - 1) {
+                let covered = to.min((part + 1) * length) - from.max(part * length);
+                let before = &mut most[part as usize];
                 if covered > before.0 {
                     *before = (covered, mark);
                 }
@@ -236,6 +234,6 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
-fn mark(rank: usize) -> char {
-    MARKS.chars().nth(rank).unwrap_or(OTHER)
+fn rank_mark(rank: usize) -> Mark {
+    u32::try_from(rank).map_or(Mark::Other, Mark::Rank)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use barrow_analyzer::{AnalyzerError, Expression, GroupKey, Judgement, KindId, SnapshotId};
 
-use crate::answer::{Column, Table, Value, table, units};
+use crate::answer::{Column, Table, Unit, Value, table, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
@@ -161,14 +161,15 @@ fn table(asked: &Asked, judged: &[(Judgement, GroupSeries)]) -> Table {
         _ => ("shallow_bytes", "first_shallow_bytes", "last_shallow_bytes"),
     };
     table!("rows", judged, |(judgement, group)| {
-        let drawn = group.bytes.iter().map(|&bytes| bytes as f64).collect::<Vec<_>>();
         ..group_keys::columns(&asked.keys, &keys) => group.keys.clone(),
         Column::nested(key).for_machines() => list(group.bytes.iter().copied()),
         Column::nested("objects").for_machines() => list(group.objects.iter().copied()),
         Column::bytes(first).called("first").secondary() => group.bytes.first().copied(),
         Column::bytes(last).called("last") => group.bytes.last().copied(),
         Column::count("last_objects").called("objects").secondary() => group.objects.last().copied(),
-        Column::text("series").for_people().secondary() => series::spark(&drawn),
+        Column::picture("series").for_people().secondary() => {
+            Value::series(group.bytes.iter().copied(), Unit::Bytes)
+        },
         ..series::trend_columns() => series::trend_cells(judgement),
     })
 }
