@@ -3,7 +3,7 @@
 import { download } from './ask.js';
 import { fill, h } from './dom.js';
 import { cellNode, forPeople, grouped, isNothing, isNumeric, numberOf, text, visible } from './cell.js';
-import { sparkline } from './sparkline.js';
+import { curveNode } from './picture.js';
 
 /** @typedef {import('./ask.js').Answer} Answer */
 /** @typedef {import('./ask.js').Table} Table */
@@ -42,8 +42,9 @@ export function factOf(answer, key) {
   return answer.facts.find((fact) => fact.column.key === key)?.value.value;
 }
 
-/** Numbers of a list; null where there is none. @param {Value | null} value @returns {(number | null)[] | null} */
+/** Numbers of a series or a list; null where there is none. @param {Value | null} value @returns {(number | null)[] | null} */
 export function numbersOf(value) {
+  if (value?.kind === 'series') return value.value.numbers;
   if (value?.kind !== 'list') return null;
   return value.value.map((/** @type {Value} */ one) => (Number.isNaN(numberOf(one)) ? null : numberOf(one)));
 }
@@ -71,7 +72,7 @@ export function renderAnswer(answer, ctx, options = {}) {
       ? node
       : h('details', { class: 'data', open: shown.length === 0 ? true : null }, h('summary', null, `${table.key.replaceAll('_', ' ')} as a table`), node));
   });
-  nodes.push(notesNode(answer), footNode(answer, ctx, options));
+  nodes.push(answer.curves.map(curveNode), notesNode(answer), footNode(answer, ctx, options));
   return h('div', { class: 'answer' }, nodes);
 }
 
@@ -195,7 +196,7 @@ export function renderTable(table, ctx, options = {}) {
   const rowNode = (/** @type {Value[]} */ row, /** @type {number} */ at) => h('tr', {
     'aria-rowindex': total !== null && total > table.rows.length ? from + at + 2 : null, ...options.row?.(row, table),
   }, columns.map(([column, index]) => h('td', { class: isNumeric(column) ? 'number' : column.unit },
-    options.cell?.(row, column, index, table) ?? seriesNode(table, row, column, index) ?? cellNode(row[index], column, own))));
+    options.cell?.(row, column, index, table) ?? cellNode(row[index], column, own))));
   const heads = columns.map(([column, index]) => heading(column, options.order?.(column, index) ?? null, sorts && table.rows.length > 1 ? (way) => {
     rows = way === 0 ? table.rows : sorted(table.rows, index, way);
     fill(body);
@@ -211,16 +212,6 @@ function shownColumns(table, shows) {
   const all = /** @type {[Column, number][]} */ (table.columns.map((column, index) => [column, index]));
   const isShown = shows ?? forPeople;
   return all.filter(([column, index]) => isShown(column) && (shows || table.rows.length === 0 || table.rows.some((row) => row[index].kind !== 'none')));
-}
-
-/** A series that is drawn in a line of blocks is a sparkline here. @param {Table} table @param {Value[]} row @param {Column} column @param {number} index */
-function seriesNode(table, row, column, index) {
-  if (column.heading !== 'series' || row[index].kind === 'list') {
-    return column.heading === 'series' ? sparkline(numbersOf(row[index]) ?? []) : null;
-  }
-  const values = table.columns.findIndex((one) => one.audience === 'machines' && one.unit === 'nested' && ['series', 'retained_bytes'].includes(one.key));
-  const numbers = values < 0 ? null : numbersOf(row[values]);
-  return numbers ? sparkline(numbers, { unit: table.columns[values].key.endsWith('bytes') ? 'bytes' : 'count' }) : null;
 }
 
 /** @param {Column} column @param {Order | null} order @param {((way: -1 | 0 | 1) => void) | null} sort */

@@ -4,10 +4,12 @@
 /** @typedef {{key: string, heading: string, unit: string, audience: string, is_secondary: boolean}} Column */
 /** @typedef {{column: Column, value: Value}} Fact */
 /** @typedef {{key: string, audience: string, columns: Column[], rows: Value[][]}} Table */
+/** @typedef {{heading: string, numbers: (number | null)[], unit: string, form: string}} Curve */
 /**
  * @typedef {object} Answer
  * @property {Fact[]} facts
  * @property {Table[]} tables
+ * @property {Curve[]} curves
  * @property {string[]} notes
  * @property {string | null} exactness
  * @property {string} outcome

@@ -1,6 +1,7 @@
 // One value of an answer: by its kind and its unit, as text and as what is shown.
 
 import { h } from './dom.js';
+import { pictureNode } from './picture.js';
 import { processLine } from './state.js';
 
 /** @typedef {import('./ask.js').Value} Value */
@@ -111,6 +112,11 @@ export function text(value, column) {
     case 'truth': return String(of);
     case 'object': return visible(of.text);
     case 'absent': return of === 'missing' ? '' : of;
+    case 'series': return of.numbers.map((/** @type {number | null} */ one) => (one === null ? '' : numberText(one, of.unit))).join(', ');
+    case 'bar': return grouped(of.length);
+    case 'load': return of.map((/** @type {number} */ one) => numberText(one, 'share')).join(', ');
+    case 'lane': return of.map((/** @type {any} */ one) => text({ kind: 'mark', value: one }, column)).join(', ');
+    case 'mark': return of === 'nothing' ? '' : of === 'other' ? 'other' : String(of.rank);
     case 'list': return of.map((/** @type {Value} */ one) => text(one, column)).join(', ');
     case 'record':
       return of.map((/** @type {[string, Value]} */ [key, one]) => `${key}: ${text(one, { unit: unitOf(key) })}`).join(', ');
@@ -142,7 +148,7 @@ function unitOf(key) {
 
 /** Whether values of a column stand at the right. @param {Column} column */
 export function isNumeric(column) {
-  return !['text', 'nested', 'object'].includes(column.unit);
+  return !['text', 'nested', 'object', 'picture'].includes(column.unit);
 }
 
 /** Whether a value is none, or none that is known. @param {Value} value */
@@ -165,9 +171,7 @@ export function cellNode(value, column, ctx) {
     case 'line': return nameNode(value.value);
     case 'text':
     // What a field holds: a text is in quotes, so that it is no number, no word for one, and is seen if it is empty.
-    case 'name': return value.kind === 'name' && OF_FIELDS.test(column.key ?? '') ? h('span', { class: 'quoted' }, '"', nameNode(value.value), '"') : value.value === '' ? document.createTextNode('') : column.key === 'process' ? processLink(value.value, ctx)
-      // A bar that is drawn with letters.
-      : /^\|[#\-. ]{1,99}\|$/.test(value.value) ? h('code', { class: 'bar-text' }, value.value) : nameNode(value.value);
+    case 'name': return value.kind === 'name' && OF_FIELDS.test(column.key ?? '') ? h('span', { class: 'quoted' }, '"', nameNode(value.value), '"') : value.value === '' ? document.createTextNode('') : column.key === 'process' ? processLink(value.value, ctx) : nameNode(value.value);
     case 'path': return pathNode(value.value);
     case 'object': return heldNode(value.value, ctx);
     case 'absent': return value.value === 'missing' ? document.createTextNode('') : h('span', { class: 'absent', title: ABSENT[value.value] }, value.value);
@@ -178,7 +182,7 @@ export function cellNode(value, column, ctx) {
     case 'rate': return changeNode(value, column);
     case 'list': return listNode(value.value, column, ctx);
     case 'record': return recordNode(value.value, ctx);
-    default: return number(value, column);
+    default: return pictureNode(value) ?? number(value, column);
   }
 }
 

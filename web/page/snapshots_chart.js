@@ -105,10 +105,7 @@ export class Trend {
     });
     this.chart = chart;
     queueMicrotask(() => this.update());
-    // The lines of the terminal's own chart are those with its axis.
-    const end = answer.notes.findIndex((note) => note.includes('┤'));
-    const notes = answer.notes.filter((note, at) => !note.includes('┤') && at !== end - 1);
-    return h('div', null, chart.element, numbers, renderAnswer({ ...answer, tables: [], notes }, this.ctx, { line, hasCsv: true }));
+    return h('div', null, chart.element, numbers, renderAnswer({ ...answer, tables: [], curves: [] }, this.ctx, { line, hasCsv: true }));
   }
 
   destroy() {

@@ -37,11 +37,11 @@ function orNull(value) {
 
 /** The series of an answer to `histogram METRIC`. @param {Answer} answer @returns {Series} */
 export function seriesOf(answer) {
-  const list = (/** @type {string} */ key) => /** @type {Value[]} */ (factOf(answer, key) ?? []);
-  const [runs, iterations] = [list('value_runs'), list('value_iterations')];
+  const numbers = (/** @type {string} */ key) => /** @type {(number | null)[]} */ (factOf(answer, key)?.numbers ?? []);
+  const [runs, iterations] = [numbers('value_runs'), numbers('value_iterations')];
   return {
     metric: factOf(answer, 'metric') ?? '', unit: factOf(answer, 'unit') ?? '', program: factOf(answer, 'variant') ?? '',
-    values: list('values').map((value, at) => ({ value: numberOf(value), run: numberOf(runs[at]), iteration: orNull(iterations[at]) })),
+    values: numbers('values').map((value, at) => ({ value: value ?? NaN, run: runs[at] ?? NaN, iteration: iterations[at] ?? null })),
     bins: rowsOf(answer, 'rows').map((get) => ({ from: numberOf(get('from')), to: numberOf(get('to')), count: numberOf(get('values')), mode: orNull(get('mode')) })),
   };
 }

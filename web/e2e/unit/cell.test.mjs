@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { grouped, size, text, visible } from '../../page/cell.js';
+import { lengthOf, loadText } from '../../page/picture.js';
 
 test('sizes and counts are those of the terminal', () => {
   assert.deepEqual([0, 1023, 1024, 1536, 12_900_000, (1 << 20) - 1, 3 * 2 ** 40].map(size), ['0 B', '1023 B', '1.0 KiB', '1.5 KiB', '12.3 MiB', '1.0 MiB', '3.0 TiB']);
@@ -25,6 +26,16 @@ test('what a reader would not see is written out', () => {
   assert.equal(visible('a\u202eb\u2066c\u200bd\ufeffe\u2028f'), 'a\\u{202e}b\\u{2066}c\\u{200b}d\\u{feff}e\\u{2028}f');
   assert.equal(visible('tag\u{e0041}\u{e007f}\n\ud800'), 'tag\\u{e0041}\\u{e007f}\\n\\u{d800}');
   for (const plain of ['', 'Größe', '日本語', 'e\u0301', '🦀', 'naïve — “quoted” …', 'عربى']) assert.equal(visible(plain), plain);
+});
+
+test('what is drawn has words, too', () => {
+  assert.equal(text({ kind: 'series', value: { numbers: [1024, null, 2048], unit: 'bytes' } }, { unit: 'picture' }), '1.0 KiB, , 2.0 KiB');
+  assert.equal(text({ kind: 'bar', value: { length: 1234, longest: 5000 } }, { unit: 'picture' }), '1,234');
+  assert.equal(text({ kind: 'load', value: [0, 0.5] }, { unit: 'picture' }), '0.0 %, 50.0 %');
+  assert.equal(text({ kind: 'lane', value: ['nothing', { rank: 3 }, 'other'] }, { unit: 'picture' }), ', 3, other');
+  assert.deepEqual([{ length: 3, longest: 6 }, { length: 0, longest: 0 }].map(lengthOf), [0.5, 0]);
+  assert.equal(loadText([0, 0.5, 0, 1]), 'ran from 25 % to 100 % of the time');
+  assert.equal(loadText([0, 0]), 'never ran');
 });
 
 test('lists and records are words', () => {

@@ -11,12 +11,12 @@ const number = (value) => (value === null ? { kind: 'none' } : { kind: 'number',
 const of = (value) => ({ kind: 'measured', value: { value, text: `${value} ns` } });
 const table = (key, columns, rows) => ({ key, audience: 'everyone', columns: columns.map(column), rows });
 const answer = (facts, ...tables) => ({
-  facts: Object.entries(facts).map(([key, value]) => ({ column: column(key), value: Array.isArray(value) ? { kind: 'list', value } : { kind: 'text', value } })), tables, notes: [],
+  facts: Object.entries(facts).map(([key, value]) => ({ column: column(key), value: Array.isArray(value) ? { kind: 'series', value: { numbers: value, unit: 'number' } } : { kind: 'text', value } })), tables, notes: [],
 });
 const mode = (at, low, high) => ({ number: at, location: (low + high) / 2, low, high, count: 1, weight: 0.5, weightLow: 0.4, weightHigh: 0.6 });
 
 test('an answer becomes a series, modes and knobs', () => {
-  const histogram = answer({ metric: 'wall', unit: 'ns', variant: 'sort', values: [of(1.5), of(3)], value_runs: [number(0), number(2)], value_iterations: [number(null), number(4)] },
+  const histogram = answer({ metric: 'wall', unit: 'ns', variant: 'sort', values: [1.5, 3], value_runs: [0, 2], value_iterations: [null, 4] },
     table('rows', ['from', 'to', 'values', 'mode'], [[of(1.5), of(2), number(1), number(1)], [of(2), of(3), number(1), number(null)]]));
   assert.deepEqual(seriesOf(histogram), {
     metric: 'wall', unit: 'ns', program: 'sort', values: [{ value: 1.5, run: 0, iteration: null }, { value: 3, run: 2, iteration: 4 }],

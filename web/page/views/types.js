@@ -4,7 +4,7 @@ import { fill, h } from '../dom.js';
 import { cellNode, forPeople, grouped, isNumeric, nameNode, numberOf, text, visible } from '../cell.js';
 import { csvLink, factOf, numbersOf, renderTable, snapshotOf } from '../answer.js';
 import { Section } from '../section.js';
-import { sparkline } from '../sparkline.js';
+import { sparkline } from '../picture.js';
 import { literal, typeIs, verbOf, words } from '../state.js';
 import { RowsTable } from '../rows_table.js';
 
@@ -163,12 +163,12 @@ class TypesView {
     const name = nameColumn(table);
     // What single objects of a type dominate is a lower bound of what the type retains; of a path it is all.
     const isPaths = columnOf(table, 'shown_path') >= 0;
-    const shown = table.columns.map((column, at) => ({ column, at })).filter(({ column, at }) => at !== name && column.key !== 'rank' && (isDiff ? column.key in COMPARED : forPeople(column) && column.heading)
+    const shown = table.columns.map((column, at) => ({ column, at })).filter(({ column, at }) => at !== name && !['rank', 'series'].includes(column.key) && (isDiff ? column.key in COMPARED : forPeople(column) && column.heading)
       && table.rows.some((row) => row[at].kind !== 'none'));
     const columns = shown.map(({ column, at }) => ({
       key: column.key, heading: !isDiff ? column.heading : isPaths && column.key === 'retained_bytes_after' ? 'retained' : COMPARED[column.key], isNumber: isNumeric(column), need: needOf(column, shown.length),
       width: widthOf(column), isSorted: ORDER_KEYS[order]?.includes(column.key) && (isDiff ? /change$/.test(column.key) : true),
-      cell: (/** @type {Row} */ row) => (column.heading === 'by age' ? sparkline(numbersOf(row[columnOf(table, 'objects_by_age')]) ?? []) : cellNode(row[at], column, own)),
+      cell: (/** @type {Row} */ row) => cellNode(row[at], column, own),
     }));
     const first = {
       key: 'name', heading: table.columns[name]?.heading || 'name', width: 0, need: 0,
