@@ -26,7 +26,7 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// Whether it exists, perhaps as a zombie. A process with its number that began later is another one.
+    /// Returns true if it exists, perhaps as a zombie. A process with its number that began later is another one.
     fn exists(&self) -> bool {
         system::exists(self.pid) && files::stat(self.pid).is_none_or(|stat| stat.began_ticks <= self.began_ticks)
     }

@@ -29,7 +29,7 @@ pub enum RecorderError {
     Traced {
         /// Its number and name.
         by: String,
-        /// Whether another recording receives their calls as well.
+        /// Another recording receives their calls as well.
         is_nested: bool,
     },
     /// Another call of the system failed.

@@ -170,7 +170,7 @@ pub(crate) struct Stat {
 }
 
 impl Stat {
-    /// Whether its program has the name of a shell. Shells leave background processes behind.
+    /// Returns true if its program has the name of a shell. Shells leave background processes behind.
     pub(crate) fn is_shell(&self) -> bool {
         self.name.ends_with("sh")
     }
@@ -364,7 +364,7 @@ pub(crate) fn resident_bytes(pid: Pid) -> Option<u64> {
     Some(number(&status, "VmRSS:")? * 1024)
 }
 
-/// Whether a setuid or setgid program runs without the rights of its owner or group.
+/// Returns true if a setuid or setgid program runs without the rights of its owner or group.
 pub(crate) fn has_lost_rights(pid: Pid, executable: &str) -> bool {
     let (Ok(file), Some(status)) = (std::fs::metadata(executable), lines(pid, "status")) else { return false };
     [(libc::S_ISUID, "Uid:", file.uid()), (libc::S_ISGID, "Gid:", file.gid())]

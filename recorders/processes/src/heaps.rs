@@ -18,7 +18,7 @@ const VARIABLE: &str = "BARROW_OUT";
 /// Processor time below which a process that wrote nothing to a device is not checked for a recording.
 const FEWEST_NS: u64 = 2_000_000;
 
-/// Whether a process may have written a recording.
+/// Returns true if a process may have written a recording.
 pub(crate) fn is_possible(used: &Usage) -> bool {
     let processor_ns = used.user_ns.zip(used.system_ns).map(|(user, system)| user + system);
     used.written_bytes != Some(0) || processor_ns.is_none_or(|ns| ns >= FEWEST_NS)

@@ -37,7 +37,7 @@ impl Kills {
     }
 }
 
-/// Whether a new line of the log names the process. Each call of `read` returns one line.
+/// Returns true if a new line of the log names the process. Each call of `read` returns one line.
 fn is_named(log: &mut impl Read, pid: Pid) -> bool {
     let name = format!("Killed process {pid} (");
     let mut line = [0; 8 << 10];

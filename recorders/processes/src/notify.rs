@@ -82,7 +82,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// Whether a process is known and has not ended as far as known.
+    /// Returns true if a process is known and has not ended as far as known.
     fn runs(&self, process: Pid) -> bool {
         self.processes.get(&process).is_some_and(|known| known.last.is_none() && known.ended_ns.is_none())
     }
@@ -333,7 +333,7 @@ impl Watch {
         }
     }
 
-    /// Whether a process is known. Ends the record of an earlier process with its number.
+    /// Returns true if a process is known. Ends the record of an earlier process with its number.
     fn is_known(&self, tree: &mut Tree, process: Pid, stat: &Stat) -> bool {
         let Some(known) = tree.processes.get(&process) else { return false };
         // A process makes a call after its last one only if another of its threads does so at the same time.

@@ -87,7 +87,7 @@ struct Told {
 }
 
 impl Told {
-    /// Whether the memory of files of a process exceeds the recorded one by more than an eighth. If so, remembers the new value.
+    /// Returns true if the memory of files of a process exceeds the recorded one by more than an eighth, and remembers it then.
     fn is_much_more(&mut self, process: ProcessId, bytes: u64) -> bool {
         let said = self.of_files.entry(process).or_default();
         let is_more = bytes > *said + *said / 8;
@@ -110,7 +110,7 @@ impl Flushes {
     }
 }
 
-/// Whether a process still shares the memory of its parent.
+/// Returns true while a process shares the memory of its parent.
 fn uses_memory_of_parent(pid: Pid, living: &Living) -> bool {
     living.is_borrowing
         || living.is_copy && living.parent.is_some_and(|parent| system::share_memory(pid, parent) == Some(true))

@@ -5,7 +5,7 @@ use std::{mem, ptr};
 
 use crate::system::Pid;
 
-/// Whether these signals were ignored when this program started. Relaxed: written before `main`, read by the same thread.
+/// These signals were ignored when this program started. Relaxed: written before `main`, read by the same thread.
 static PIPE_WAS_IGNORED: AtomicBool = AtomicBool::new(false);
 static CHILD_WAS_IGNORED: AtomicBool = AtomicBool::new(false);
 

@@ -40,7 +40,7 @@ pub(crate) struct Resources {
 /// The unit of the system's counters of transfers.
 const BLOCK_BYTES: u64 = 512;
 
-/// Whether [`next`] blocks.
+/// The choice to block in [`next`] or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Patience {
     Wait,
@@ -152,7 +152,7 @@ impl Resources {
     }
 }
 
-/// Whether `thread` belongs to `process`.
+/// Returns true if `thread` belongs to `process`.
 pub(crate) fn is_thread_of(process: Pid, thread: Pid) -> bool {
     // SAFETY: nothing is sent.
     unsafe { libc::syscall(libc::SYS_tgkill, process, thread, 0) == 0 }
@@ -179,7 +179,7 @@ pub(crate) fn memory<const PARTS: usize>(pid: Pid, addresses: &[u64; PARTS], byt
     usize::try_from(read).unwrap_or(0)
 }
 
-/// Whether a process exists, perhaps as a zombie.
+/// Returns true if a process exists, perhaps as a zombie.
 pub(crate) fn exists(pid: Pid) -> bool {
     // SAFETY: nothing is sent.
     unsafe { libc::kill(pid, 0) == 0 || Error::last_os_error().raw_os_error() == Some(libc::EPERM) }
@@ -217,8 +217,8 @@ pub(crate) fn since_boot_ns() -> Option<u64> {
     clock(libc::CLOCK_BOOTTIME)
 }
 
-/// Whether two processes share their memory: one started the other by `vfork`, or by `clone` with CLONE_VM. `None` if the
-/// system does not say.
+/// Returns true if two processes share their memory: one started the other by `vfork`, or by `clone` with CLONE_VM. `None` if
+/// the system does not say.
 pub(crate) fn share_memory(one: Pid, other: Pid) -> Option<bool> {
     const KCMP_VM: libc::c_int = 1;
     // SAFETY: the call reads and writes no memory of this process.

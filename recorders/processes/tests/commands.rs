@@ -208,7 +208,7 @@ fn the_times_of_all_processes_add_up() {
     }
 }
 
-/// What `strace` saw executed, as its log tells.
+/// The programs that were executed according to a log of `strace`.
 fn executed_in(log: &str) -> Vec<String> {
     let word = Regex::new(r#""((?:[^"\\]|\\.)*)""#).unwrap();
     // Of calls that were interrupted by others, arguments are in the first half and the result is in the second.
@@ -370,9 +370,9 @@ os._exit(0)
     let path = folder.path().join("waited").display().to_string();
     let (_, tree) = recorded(&["taskset", "-c", "0", "python3", "-c", script, &path]);
     let said: u64 = std::fs::read_to_string(&path).unwrap().parse().unwrap();
-    // What `taskset` waited for, before it became Python, is in the count.
+    // The wait of `taskset`, before it became Python, is in the count.
     let found: u64 = tree.images().iter().map(|image| image.used.waiting_ns.unwrap()).sum();
-    // What is counted up to the end is more by a few turns, each as long as those of all others on the machine.
+    // The count at the end is higher by a few turns, each as long as those of all others on the machine.
     assert!(said > 500_000_000 && found >= said && found - said < said / 4, "{found} {said}");
 }
 
@@ -517,7 +517,7 @@ fn what_a_process_wrote_is_not_what_its_children_wrote() {
     let script = format!("dd if=/dev/zero of={}/x bs=64k count=64 2> /dev/null; :", folder.path().display());
     let (_, tree) = recorded(&["sh", "-c", &script]);
     let written = |at: usize| tree.images()[at].used.written_bytes.unwrap();
-    // What describes the file may count as well; a file system in memory writes nothing to devices.
+    // The description of the file may count as well; a file system in memory writes nothing to devices.
     assert!(written(1) == 0 || written(1).wrapping_sub(4 << 20) <= 64 << 10, "{}", written(1));
     assert!(written(0) <= 64 << 10, "{}", written(0));
 }

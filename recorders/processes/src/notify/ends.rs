@@ -107,7 +107,7 @@ pub(crate) fn status(process: &OwnedFd) -> Option<i32> {
     info(process, EXIT).filter(|info| info.mask & EXIT != 0).map(|info| info.exit_code)
 }
 
-/// Whether pidfds report that a parent waited for a process, and its status: since Linux 6.15.
+/// Returns true if pidfds report that a parent waited for a process, and its status: since Linux 6.15.
 pub(crate) fn are_noticed() -> bool {
     let [_, release] = system::names();
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().unwrap_or(0));

@@ -63,8 +63,8 @@ impl Execution {
         file.is_none_or(|file| file.bytes().take(LONGEST_NAME).eq(name.bytes()))
     }
 
-    /// Whether `interpreter` is the argument list of the interpreter that runs this as a script: it is longer and ends with
-    /// the arguments after the first.
+    /// Returns true if `interpreter` is the argument list of the interpreter that runs this as a script: it is longer and
+    /// ends with the arguments after the first.
     pub(crate) fn is_script_with(&self, interpreter: &[u8]) -> bool {
         let first = self.arguments.iter().position(|&byte| byte == 0);
         let rest = first.map_or(&[][..], |first| &self.arguments[first + 1..]);

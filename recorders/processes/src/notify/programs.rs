@@ -68,7 +68,7 @@ fn file(path: &str) -> Option<[u64; 4]> {
     Some([facts.dev(), facts.ino(), facts.ctime().unsigned_abs(), facts.ctime_nsec().unsigned_abs()])
 }
 
-/// Whether a file begins with `#!`; true if it cannot be read.
+/// Returns true if a file begins with `#!` or cannot be read.
 fn is_script(path: &str) -> bool {
     let mut begin = [0; 2];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));

@@ -27,7 +27,7 @@ pub(crate) struct Watched {
     pub(crate) children: Vec<Pid>,
     /// Bytes transferred by the children that it waited for and by theirs; `None` once that of one is unknown.
     pub(crate) of_children: Option<Transferred>,
-    /// Whether it is known to have executed a program.
+    /// It is known to have executed a program.
     pub(crate) has_program: bool,
     pub(crate) pending: Option<Pending>,
     /// Its last call.
