@@ -304,7 +304,11 @@ impl Workspace {
 
     /// Drops heaps until there is room for another one.
     pub(crate) fn make_room(&self) {
-        let most = self.sessions.load(Ordering::Relaxed).max(1) - 1;
+        self.keep_heaps(self.sessions.load(Ordering::Relaxed).max(1) - 1);
+    }
+
+    /// Drops all heaps but the `most` that were used last.
+    fn keep_heaps(&self, most: usize) {
         let mut heaps = self.heaps.lock();
         let beyond = heaps.len().saturating_sub(most);
         heaps.drain(..beyond);
@@ -369,14 +373,7 @@ impl Workspace {
     /// A session ended.
     pub(crate) fn leave(&self) {
         self.sessions.fetch_sub(1, Ordering::Relaxed);
-        self.make_room_for_all();
-    }
-
-    fn make_room_for_all(&self) {
-        let most = self.sessions.load(Ordering::Relaxed);
-        let mut heaps = self.heaps.lock();
-        let beyond = heaps.len().saturating_sub(most);
-        heaps.drain(..beyond);
+        self.keep_heaps(self.sessions.load(Ordering::Relaxed));
     }
 }
 

@@ -184,19 +184,9 @@ impl FromStr for Until {
 
 /// Times with a unit: `300ms`, `30s`, `10min`, `1h`.
 fn parse_time(text: &str) -> Result<Duration, String> {
-    let wrong = || "times are written like 300ms, 30s, 10min or 1h".to_owned();
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
-    let (number, unit) = text.split_at(digits);
-    let factor = match unit.trim() {
-        "ms" => 1e-3,
-        "s" => 1.0,
-        "min" => 60.0,
-        "h" => 3600.0,
-        _ => return Err(wrong()),
-    };
-    let seconds = number.parse::<f64>().ok().map(|number| number * factor);
-    let seconds = seconds.filter(|seconds| (0.001..=1e7).contains(seconds)).ok_or_else(wrong)?;
-    Ok(Duration::from_secs_f64(seconds))
+    let time = barrow_analyzer::parse_duration(text).map(Duration::from_nanos);
+    let time = time.filter(|time| (Duration::from_millis(1)..=Duration::from_secs(10_000_000)).contains(time));
+    time.ok_or_else(|| "times are written like 300ms, 30s, 10min or 1h".to_owned())
 }
 
 /// A part of a whole: `5%`, `0.5%`.
