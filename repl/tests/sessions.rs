@@ -1,13 +1,19 @@
 //! Scripts of commands with their output: `scripts/NAME.barrow` and `scripts/NAME.expected`.
 //!
-//! The output of a line is what a run up to it prints more than a run up to the line before, so the
-//! expected text shows every line with its answer. `BLESS=1` rewrites it. A first line like `# named.barrow` names the
-//! recording of `testdata/` that is asked; without it, it is that of a Raku process.
+//! A script is run once, and a mark follows the answer of each line. So the expected text shows every line with its
+//! answer, and at the end the exit code, if it is not 0. `BLESS=1` rewrites it. A first line like `# named.barrow`
+//! names the recording of `testdata/` that is asked; without it, it is that of a Raku process.
 
 mod program;
 
 use std::fmt::Write;
 use std::path::Path;
+
+/// Written to stdout and stderr after the answer of a line.
+const MARK: &str = "--- the answer ends ---\n";
+
+/// A line that writes the mark. `help` changes nothing that other lines refer to.
+const MARKING: &str = "help exit | echo '--- the answer ends ---'; echo '--- the answer ends ---' >&2";
 
 #[test]
 fn scripts_answer_as_expected() {
@@ -31,24 +37,35 @@ fn transcript(script: &str) -> String {
         None => (None, script),
     };
     let recording = named.map_or_else(program::recording, |name| program::testdata(name).display().to_string());
+    let lines: Vec<&str> = script.lines().filter(|line| !line.trim().is_empty()).collect();
     // Nothing is left beside the bundled recording, and on a busy machine there is no progress either.
     let mut words = vec![recording.as_str(), "--no-index", "--quiet"];
+    lines.iter().for_each(|line| words.extend(["-e", line, "-e", MARKING]));
+    let run = program::run(&words);
+    let answers = steady(&run.stdout, &recording);
+    let complaints = steady(&run.stderr, &recording);
+    // A line that is not understood ends the run without a mark, and so without what would follow.
+    let mut answers = answers.split(MARK);
+    let mut complaints = complaints.split(MARK);
     let mut transcript = String::new();
-    let (mut stdout, mut stderr) = (0, 0);
-    for line in script.lines().filter(|line| !line.trim().is_empty()) {
-        words.extend(["-e", line]);
-        let run = program::run(&words);
-        let (answer, complaint) = (steady(&run.stdout, &recording), steady(&run.stderr, &recording));
-        let _ = writeln!(transcript, "> {line}\n{}", &answer[stdout..]);
-        if complaint.len() > stderr {
-            let _ = writeln!(transcript, "stderr: {}", &complaint[stderr..]);
-        }
-        (stdout, stderr) = (answer.len(), complaint.len());
-        if run.code != 0 {
-            let _ = writeln!(transcript, "exit code {}", run.code);
+    for line in lines {
+        let _ = writeln!(transcript, "> {line}\n{}", answers.next().unwrap_or_default());
+        match complaints.next() {
+            None | Some("") => {}
+            Some(complaint) => drop(writeln!(transcript, "stderr: {complaint}")),
         }
     }
+    if run.code != 0 {
+        let _ = writeln!(transcript, "exit code {}", run.code);
+    }
     transcript
+}
+
+#[test]
+fn history_lists_the_lines_before_it() {
+    let run = program::run(&[&program::recording(), "-e", "set format csv", "-e", "set", "-e", "history"]);
+    let printed: Vec<&str> = run.stdout.lines().collect();
+    assert!(printed.ends_with(&["number,line", "1,set format csv", "2,set"]), "{}", run.stdout);
 }
 
 /// Without what differs from run to run and from place to place.
