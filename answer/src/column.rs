@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{Audience, visible};
 
 /// The name and the unit of a value.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Column {
     /// Its name for machines, unit included: `shallow_bytes`.
     pub key: Cow<'static, str>,
@@ -15,6 +15,9 @@ pub struct Column {
     pub heading: Cow<'static, str>,
     /// The unit of its values.
     pub unit: Unit,
+    /// The origin of its texts.
+    #[serde(skip)]
+    pub texts: Texts,
     /// Its readers.
     pub audience: Audience,
     /// A narrow terminal may leave it out.
@@ -32,10 +35,12 @@ impl Column {
         };
         let heading = key.strip_suffix(suffix).unwrap_or(key);
         let heading = if heading.contains('_') { heading.replace('_', " ").into() } else { Cow::Borrowed(heading) };
-        Column { key: Cow::Borrowed(key), heading, unit, audience: Audience::Everyone, is_secondary: false }
+        let (texts, audience) = (Texts::Program, Audience::Everyone);
+        Column { key: Cow::Borrowed(key), heading, unit, texts, audience, is_secondary: false }
     }
 
-    /// A column of texts.
+    /// A column of texts, which the program may have had in memory unless [`Column::own_words`] or [`Column::names`]
+    /// says otherwise.
     pub fn text(key: &'static str) -> Self {
         Column::new(key, Unit::Text)
     }
@@ -102,6 +107,18 @@ impl Column {
         Column { heading: heading.into(), ..self }
     }
 
+    /// Says that its texts are barrow's own words.
+    #[must_use]
+    pub fn own_words(self) -> Self {
+        Column { texts: Texts::Own, ..self }
+    }
+
+    /// Says that its texts are names in the code of the program.
+    #[must_use]
+    pub fn names(self) -> Self {
+        Column { texts: Texts::Names, ..self }
+    }
+
     /// Lets a narrow terminal leave it out.
     #[must_use]
     pub fn secondary(self) -> Self {
@@ -119,6 +136,19 @@ impl Column {
     pub fn for_machines(self) -> Self {
         Column { audience: Audience::Machines, heading: Cow::Borrowed(""), ..self }
     }
+}
+
+/// The origin of the texts of a column. A report that others may see leaves out those of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Texts {
+    /// The memory of the program, its arguments or its files: private, hostile, anything. This is the default, so that a
+    /// new column shows nothing by mistake.
+    Program,
+    /// Names in the code of the program and words of its recorder: types, kinds, layouts, labels of snapshots. They may be
+    /// hostile, but are not private.
+    Names,
+    /// barrow itself.
+    Own,
 }
 
 /// The unit of a number, which decides how people read it.

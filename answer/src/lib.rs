@@ -21,7 +21,7 @@ pub mod units;
 mod value;
 pub mod visible;
 
-pub use column::{Column, Unit};
+pub use column::{Column, Texts, Unit};
 pub use table::Table;
 pub use text::shortened;
 pub use value::{Absence, BETWEEN_STEPS, Mark, Value};
@@ -127,12 +127,24 @@ impl Audience {
 }
 
 /// A single value.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Fact {
     /// Its name and its unit.
     pub column: Column,
     /// The value.
     pub value: Value,
+}
+
+impl Fact {
+    /// A value beside its name and unit.
+    pub fn new(column: Column, value: impl Into<Value>) -> Self {
+        Fact { column, value: value.into() }
+    }
+
+    /// A text that a recorder noted under a name of its own.
+    pub fn noted(key: &str, text: &str) -> Self {
+        Fact::new(Column::named(key.to_owned(), Unit::Text), text)
+    }
 }
 
 impl Answer {
@@ -149,7 +161,7 @@ impl Answer {
 
     /// Adds a fact.
     pub fn fact(mut self, column: Column, value: impl Into<Value>) -> Self {
-        self.facts.push(Fact { column, value: value.into() });
+        self.facts.push(Fact::new(column, value));
         self
     }
 
