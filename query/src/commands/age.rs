@@ -54,7 +54,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
             (false, true) => None,
             (false, false) => Some(counts.bounds(TypeId(group), CountBounds::born, born)),
         };
-        Column::text(if by_site { "site" } else { "type" }) => title,
+        Column::text(if by_site { "site" } else { "type" }).names() => title,
         Column::count("objects") => ages.iter().sum::<u64>(),
         Column::number("median_age") => as_known(median(&ages), is_exact),
         Column::number("oldest") => as_known(ages.iter().rposition(|&count| count > 0), is_exact),
@@ -63,7 +63,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         },
         Column::count("new_low").for_machines() => new.map(|bounds| bounds.low),
         Column::count("new_high").for_machines() => new.map(|bounds| bounds.high),
-        Column::text("exactness").for_machines() => type_counts::exactness(is_exact),
+        Column::text("exactness").own_words().for_machines() => type_counts::exactness(is_exact),
         Column::nested("objects_by_age").for_machines() => {
             Value::List(ages.iter().map(|&count| count.into()).collect())
         },

@@ -15,7 +15,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let parts = table!("parts", &audit.parts, |part| {
         Column::text("part") => part.name.as_str(),
         Column::bytes("bytes").called("in the file") => part.bytes,
-        Column::text("known").for_machines() => part.is_known,
+        Column::text("known").own_words().for_machines() => part.is_known,
     });
     let mut answer = Answer::default()
         .table(classes(audit.classes.iter().filter(|class| class.state != State::Absent), Audience::People))

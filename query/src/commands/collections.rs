@@ -18,7 +18,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let types = table!("rows", &found.types, |row| {
         let hashed = row.hashed.as_ref();
         Column::row_number() => listed.push((snapshot, row.example)),
-        Column::text("type") => tables.type_title(row.type_id),
+        Column::text("type").names() => tables.type_title(row.type_id),
         Column::count("objects") => row.objects,
         Column::count("unknown").secondary() => row.unknown,
         Column::count("empty") => row.empty,
@@ -36,7 +36,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     });
     let boxed = table!("boxed", &found.boxed, |row| {
         Column::row_number() => listed.push((snapshot, row.example)),
-        Column::text("type").called("boxed numbers") => tables.type_title(row.type_id),
+        Column::text("type").names().called("boxed numbers") => tables.type_title(row.type_id),
         Column::count("objects") => row.objects,
         Column::count("distinct").called("values") => row.distinct,
         Column::bytes("bytes") => row.bytes,
@@ -47,7 +47,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let elements = held::cells(heap.recording(), snapshot, &elements)?;
     let uniform = table!("uniform", found.uniform.iter().zip(elements), |(row, element)| {
         Column::row_number() => listed.push((snapshot, row.example)),
-        Column::text("type").called("arrays of one value") => tables.type_title(row.type_id),
+        Column::text("type").names().called("arrays of one value") => tables.type_title(row.type_id),
         Column::number("element").called("every element") => element,
         Column::count("objects") => row.objects,
         Column::bytes("bytes") => row.bytes,

@@ -16,8 +16,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let tables = heap.recording().tables()?;
     let table = table!("rows", found.iter().enumerate(), |(at, one)| {
         Column::row_number() => at + 1,
-        Column::text("type") => tables.type_title(one.type_id),
-        Column::text("kind").secondary() => tables.kind_name(tables.type_kind(one.type_id)),
+        Column::text("type").names() => tables.type_title(one.type_id),
+        Column::text("kind").names().secondary() => tables.kind_name(tables.type_kind(one.type_id)),
         Column::count("groups") => one.groups,
         Column::count("objects") => one.objects,
         Column::count("superfluous") => one.superfluous(),

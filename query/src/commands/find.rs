@@ -191,7 +191,7 @@ impl Question {
         let last = if is_whole { self.matching.clone() } else { Some(ask.set_of_pages(self.snapshot, &page)?) };
         let mut answer = Answer::default()
             .of_snapshot(self.snapshot.0)
-            .fact(Column::text("complete").for_machines(), found.next.is_none() || is_whole)
+            .fact(Column::text("complete").own_words().for_machines(), found.next.is_none() || is_whole)
             .table(table);
         answer = found::with_exactness(answer, ask, self.snapshot, &self.expression)?;
         answer.all_rows = self.matching.as_ref().filter(|_| is_whole).map(|matching| matching.len());

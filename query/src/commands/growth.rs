@@ -84,7 +84,7 @@ fn verdict(verdicts: impl Iterator<Item = Verdict>, tested: &str, snapshots: usi
 fn about(snapshots: &[SnapshotId]) -> Answer {
     Answer::default()
         .fact(Column::nested("snapshots"), list(snapshots.iter().map(|snapshot| snapshot.0)))
-        .fact(Column::text("slope_per").for_machines(), series::PER)
+        .fact(Column::text("slope_per").own_words().for_machines(), series::PER)
         .fact(Column::share("confidence").for_machines(), Value::Share(1.0 - FALSE_ALARMS))
 }
 
@@ -98,8 +98,8 @@ fn table(growth: &Growth<'_>, rows: &[GrowthRow]) -> Table {
         let (bytes, objects) = (&node.retained_bytes, &node.objects);
         let numbers = bytes.iter().map(|bytes| bytes.map(|bytes| bytes as f64)).collect();
         Column::number("rank").called("#").for_people() => at + 1,
-        Column::text("path").for_machines() => type_path::whole(growth, row.node),
-        Column::text("shown_path").called("path").for_people() => type_path::shown(growth, row.node),
+        Column::text("path").names().for_machines() => type_path::whole(growth, row.node),
+        Column::text("shown_path").names().called("path").for_people() => type_path::shown(growth, row.node),
         Column::nested("retained_bytes").for_machines() => list(bytes.iter().copied()),
         Column::nested("objects").for_machines() => list(objects.iter().copied()),
         Column::bytes("first_retained_bytes").called("first").secondary() => bytes.first().copied().flatten(),

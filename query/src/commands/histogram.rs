@@ -171,7 +171,7 @@ fn by_kind(
         let retained = retained.as_ref().map(|retained| retained[kind.index()]);
         (Value::text(tables.kind_name(kind)), totals, retained)
     });
-    Ok(grouped(heap, Column::text("kind"), rows.collect(), order))
+    Ok(grouped(heap, Column::text("kind").names(), rows.collect(), order))
 }
 
 fn by_generation(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<Answer, QueryError> {

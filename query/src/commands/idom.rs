@@ -46,8 +46,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         Column::row_number() => dominator.map(|dominator| listed.push((snapshot, dominator))),
         Column::object("object") => dominator.map(|dominator| dominator.0),
         Column::shown("type", Unit::Text) => title.as_str(),
-        Column::text("type").for_machines() => type_id.map_or(title, |type_id| tables.type_title(type_id)),
-        Column::text("kind") => type_id.map(|type_id| tables.kind_name(tables.type_kind(type_id))),
+        Column::text("type").names().for_machines() => type_id.map_or(title, |type_id| tables.type_title(type_id)),
+        Column::text("kind").names() => type_id.map(|type_id| tables.kind_name(tables.type_kind(type_id))),
         Column::bytes("retained_bytes") => bytes,
     });
     let answer = Answer::default()

@@ -66,7 +66,7 @@ fn answer(done: ImportResult, order: OrderedBy, written: String, elapsed: Durati
     let rate = source_bytes as f64 / 1e6 / seconds.max(1e-6);
     let format = imported.first().map(|(_, imported)| imported.format);
     let mut answer = Answer::default()
-        .fact(Column::text("format"), format.map(|format| format.to_string()).unwrap_or_default())
+        .fact(Column::text("format").own_words(), format.map(|format| format.to_string()).unwrap_or_default())
         .fact(Column::text("written"), written);
     let holds = format.map_or(Holds::Snapshots, |format| format.holds());
     let dumps = imported.iter().map(|(_, imported)| imported);
@@ -87,7 +87,7 @@ fn answer(done: ImportResult, order: OrderedBy, written: String, elapsed: Durati
         .fact(Column::bytes("source_bytes").called("bytes in"), source_bytes)
         .fact(Column::bytes("written_bytes").called("bytes out"), finished.bytes);
     if imported.len() > 1 {
-        answer = answer.fact(Column::text("order"), order.name());
+        answer = answer.fact(Column::text("order").own_words(), order.name());
     }
     answer = answer.lines(notes);
     answer.lost = lost;

@@ -96,12 +96,12 @@ fn described(heap: &Heap, object: &ObjectDetails, progress: &dyn Progress) -> Re
     let answer = Answer::default()
         .of_snapshot(heap.snapshot().0)
         .fact(Column::object("object"), object.id.0)
-        .fact(Column::text("type"), tables.type_name(type_id))
+        .fact(Column::text("type").names(), tables.type_name(type_id))
         .fact(Column::text("name"), name.map(|name| Value::Name(name.to_owned())))
         .fact(Column::text("reads_as"), line.map(Value::Line))
-        .fact(Column::text("kind"), tables.kind_name(tables.type_kind(type_id)))
-        .fact(Column::text("layout"), tables.type_layout(type_id))
-        .fact(Column::text("source_file").called("file"), tables.type_file(type_id))
+        .fact(Column::text("kind").names(), tables.kind_name(tables.type_kind(type_id)))
+        .fact(Column::text("layout").names(), tables.type_layout(type_id))
+        .fact(Column::text("source_file").names().called("file"), tables.type_file(type_id))
         .fact(Column::number("source_line").called("line"), tables.type_line(type_id))
         .fact(Column::bytes("shallow_bytes"), object.shallow_bytes)
         .fact(Column::bytes("unmanaged_bytes"), object.unmanaged_bytes)
@@ -109,7 +109,7 @@ fn described(heap: &Heap, object: &ObjectDetails, progress: &dyn Progress) -> Re
         .fact(Column::new("address", Unit::Address), object.address)
         .fact(Column::number("serial"), object.serial)
         .fact(Column::number("site"), object.site.map(|site| site.0))
-        .fact(Column::text("allocated_at"), site.and_then(|site| site.title()));
+        .fact(Column::text("allocated_at").names(), site.and_then(|site| site.title()));
     Ok(with_long_texts(answer, object.id, name.into_iter()))
 }
 
@@ -140,10 +140,10 @@ fn with_fields(
     let table = table!("fields", fields.iter().zip(cells), |(field, cell)| {
         let meaning = held::meaning_of(&meanings, &field.held);
         Column::text("field") => FieldPath::named(field.name).to_string(),
-        Column::text("holds").secondary() => held::kind(field.encoding),
+        Column::text("holds").own_words().secondary() => held::kind(field.encoding),
         Column::new("value", unit) => held::with_meaning(cell, meaning),
         Column::number("stands_for").for_machines() => meaning.map(|meaning| meaning.value.clone()),
-        Column::text("declared_by").secondary() => field.declared_by.map(|id| tables.type_name(id)),
+        Column::text("declared_by").names().secondary() => field.declared_by.map(|id| tables.type_name(id)),
     });
     let answer = with_long_texts(answer.table(table), id, of_texts.into_iter());
     if references <= OWN_FIELDS as u64 || fields.iter().all(|field| field.declared_by.is_some()) {
@@ -198,7 +198,7 @@ fn with_graph(heap: &Heap, answer: Answer, id: ObjectId, progress: &dyn Progress
     let dominator = holder.and_then(|holder| holder.object()).map(|object| object.0);
     let mut answer = answer
         .fact(Column::count("referring_objects").called("referred to by"), incoming)
-        .fact(Column::text("reachable").for_machines(), retained.is_some())
+        .fact(Column::text("reachable").own_words().for_machines(), retained.is_some())
         .fact(Column::count("distance"), distance)
         .fact(Column::bytes("retained_bytes"), retained.map(|(bytes, _)| bytes))
         .fact(Column::count("retained_objects").called("retains objects"), retained.map(|(_, objects)| objects))
@@ -221,8 +221,8 @@ fn of_file(state: &State) -> Result<Answer, QueryError> {
     let tree = recording.has_processes().then(|| state.process_tree()).transpose()?;
     let answer = Answer::default()
         .fact(Column::shown("file", Unit::Text), file.map(|file| file.name.clone()))
-        .fact(Column::text("format_version"), format!("{major}.{minor}"))
-        .fact(Column::text("uuid"), uuid)
+        .fact(Column::text("format_version").own_words(), format!("{major}.{minor}"))
+        .fact(Column::text("uuid").own_words(), uuid)
         .fact(Column::number("created_ns").for_machines(), created)
         .fact(Column::shown("created", Unit::Text), created.map(date::date))
         .fact(Column::bytes("length_bytes"), recording.length_bytes())

@@ -56,11 +56,11 @@ impl Incoming {
             let source = &reference.source;
             Column::row_number() => ask.row_number(first + at),
             Column::object("source") => source.id.0,
-            Column::text("type") => tables.type_title(source.type_id),
+            Column::text("type").names() => tables.type_title(source.type_id),
             Column::text("name") => label::name(tables, source.name),
-            Column::text("kind") => tables.kind_name(tables.type_kind(source.type_id)),
+            Column::text("kind").names() => tables.kind_name(tables.type_kind(source.type_id)),
             Column::text("label").called("reference") => label::text(tables, reference.label),
-            Column::text("strength") => label::strength(tables, reference.strength),
+            Column::text("strength").names() => label::strength(tables, reference.strength),
             Column::bytes("shallow_bytes") => source.shallow_bytes,
         });
         let mut answer = references::about(snapshot, self.object, total).table(table);

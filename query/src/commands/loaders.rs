@@ -32,7 +32,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let loaders = table!("rows", found.loaders.iter().zip(retained), |(loader, retained)| {
         let object = loader.object.as_ref();
         Column::row_number() => object.map(|object| listed.push((snapshot, object.id))),
-        Column::text("loader") => {
+        Column::text("loader").names() => {
             object.map_or(OWN_LOADER.into(), |object| label::object(tables, object.type_id, object.name))
         },
         Column::count("classes") => loader.classes,

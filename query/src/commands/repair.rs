@@ -25,7 +25,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         .fact(Column::text("written"), repaired.bytes.map(|_| destination.shown()))
         .fact(Column::count("snapshots"), repaired.kept.len())
         .fact(Column::bytes("length_bytes"), repaired.bytes)
-        .fact(Column::text("is_whole").for_machines(), !repaired.has_lost())
+        .fact(Column::text("is_whole").own_words().for_machines(), !repaired.has_lost())
         .fact(Column::nested("dropped").for_machines(), texts(&repaired.dropped()))
         .fact(Column::nested("harmless").for_machines(), texts(&repaired.harmless))
         .table(table(&repaired))
@@ -96,9 +96,9 @@ fn table(repaired: &Repaired) -> Table {
     table!("results", fates, |fate| {
         Column::number("snapshot") => fate.snapshot.map(|snapshot| snapshot.0),
         Column::number("last_snapshot").called("to") => fate.last.map(|last| last.0),
-        Column::text("label") => fate.label,
+        Column::text("label").names() => fate.label,
         Column::count("objects") => fate.objects,
-        Column::text("result") => fate.result,
+        Column::text("result").own_words() => fate.result,
         Column::number("offset").called("at byte") => fate.offset,
         Column::text("cause") => fate.cause,
     })

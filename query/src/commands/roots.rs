@@ -131,9 +131,9 @@ fn in_category(
             Column::row_number() => ask.row_number(first + at),
             Column::text("label").called("root") => root.label.map(|label| tables.string(label)),
             Column::object("object") => root.object.0,
-            Column::text("type") => tables.type_title(object.type_id),
+            Column::text("type").names() => tables.type_title(object.type_id),
             Column::text("name") => label::name(tables, object.name),
-            Column::text("kind").secondary() => tables.kind_name(tables.type_kind(object.type_id)),
+            Column::text("kind").names().secondary() => tables.kind_name(tables.type_kind(object.type_id)),
             Column::bytes("retained_bytes") => root.retained_bytes,
         });
         Ok((table, ids.into_iter().map(|id| (snapshot, id)).collect()))

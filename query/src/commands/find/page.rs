@@ -36,7 +36,7 @@ impl ListPage {
     /// Adds whether the answer is complete, and how `verb` shows more of its rows. Each row is a `thing`.
     pub(crate) fn told(&self, ask: &Ask, mut answer: Answer, thing: &str, verb: &str) -> Answer {
         let is_cut = self.has_more() && !self.is_whole;
-        answer = answer.fact(Column::text("complete").for_machines(), !is_cut);
+        answer = answer.fact(Column::text("complete").own_words().for_machines(), !is_cut);
         answer.goes_on = self.has_more() && self.is_whole;
         answer.all_rows = self.is_whole.then_some(self.total as u64);
         if !is_cut {
