@@ -110,7 +110,7 @@ pub(crate) fn answer(judged: &[Judged]) -> Answer {
     let fails = judged.iter().any(|judged| *judged.verdict() == Verdict::Fails);
     let undecided = judged.iter().any(|judged| judged.undecided_because().is_some());
     let mut answer =
-        Answer::default().fact(Column::text("holds").for_machines(), Value::Flag(!fails && !undecided)).table(table);
+        Answer::default().fact(Column::text("holds").own_words().for_machines(), Value::Flag(!fails && !undecided)).table(table);
     for judged in judged {
         for note in &judged.notes {
             answer = answer.note(format!("{}: {note}", judged.text));

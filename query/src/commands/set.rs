@@ -57,7 +57,7 @@ fn described(settings: &Settings, state: &State) -> Answer {
     let threads = state.context.workspace.threads();
     let threads = threads.map_or("one per core".to_owned(), |threads| threads.to_string());
     Answer::default()
-        .fact(Column::text("format"), format)
-        .fact(Column::text("threads"), threads)
+        .fact(Column::text("format").own_words(), format)
+        .fact(Column::text("threads").own_words(), threads)
         .fact(Column::number("rows"), settings.rows)
 }

@@ -57,12 +57,12 @@ impl References {
             ask.context.check()?;
             Column::row_number() => ask.row_number(first + at),
             Column::text("label").called("reference") => label::text(tables, reference.label),
-            Column::text("strength") => label::strength(tables, reference.strength),
+            Column::text("strength").names() => label::strength(tables, reference.strength),
             Column::object("target") => reference.target.0,
-            Column::text("type") => tables.type_title(target.type_id),
+            Column::text("type").names() => tables.type_title(target.type_id),
             Column::text("name") => label::name(tables, target.name),
             Column::text("line") => lines.get(&target.id).cloned(),
-            Column::text("kind") => tables.kind_name(tables.type_kind(target.type_id)),
+            Column::text("kind").names() => tables.kind_name(tables.type_kind(target.type_id)),
             Column::bytes("shallow_bytes") => target.shallow_bytes,
         });
         let mut answer = references::about(self.snapshot, self.object, total).table(table);

@@ -33,7 +33,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let mut answer = Answer::default()
         .of_snapshot(heap.snapshot().0)
         .fact(Column::number("site"), site.0)
-        .fact(Column::text("allocated_at").called("place"), details.as_ref().and_then(|site| site.title()))
+        .fact(Column::text("allocated_at").names().called("place"), details.as_ref().and_then(|site| site.title()))
         .fact(Column::count("objects"), sum.objects)
         .fact(Column::bytes("shallow_bytes"), sum.heap_bytes)
         .fact(Column::bytes("unmanaged_bytes"), sum.unmanaged_bytes)

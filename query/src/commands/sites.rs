@@ -64,7 +64,7 @@ pub(super) fn answer(heap: &Heap, order: Order, progress: &dyn Progress) -> Resu
 pub(super) fn place_columns() -> [Column; 5] {
     [
         Column::number("site"),
-        Column::text("function"),
+        Column::text("function").names(),
         Column::text("file"),
         Column::number("line"),
         Column::number("column"),

@@ -12,9 +12,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let selected = ask.snapshot().ok();
     let table = table!("snapshots", recording.snapshot_ids(), |id| {
         let info = recording.snapshot(id)?;
-        Column::text("selected").called("").for_people() => (selected == Some(id)).then_some("*"),
+        Column::text("selected").own_words().called("").for_people() => (selected == Some(id)).then_some("*"),
         Column::number("snapshot") => id.0,
-        Column::text("label") => info.label,
+        Column::text("label").names() => info.label,
         Column::number("gc_number").called("collection") => info.gc_number,
         Column::duration("time_ns") => info.time_ns,
         Column::count("objects") => info.totals.objects,

@@ -31,7 +31,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let table = table!("rows", &found, |one| {
         ask.context.check()?;
         Column::text("text") => label::name(tables, Some(one.text)),
-        Column::text("type") => one.type_id.map(|type_id| tables.type_name(type_id)),
+        Column::text("type").names() => one.type_id.map(|type_id| tables.type_name(type_id)),
         Column::count("objects") => one.objects,
         Column::bytes("shallow_bytes") => one.heap_bytes,
         Column::bytes("unmanaged_bytes") => one.unmanaged_bytes,

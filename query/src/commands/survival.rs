@@ -60,7 +60,7 @@ fn table(curve: &[Step], is_exact: bool) -> Table {
         Column::count("objects") => objects,
         Column::count("died") => died,
         Column::share("surviving") => surviving,
-        Column::text("exactness").for_machines() => type_counts::exactness(is_exact),
+        Column::text("exactness").own_words().for_machines() => type_counts::exactness(is_exact),
     })
 }
 

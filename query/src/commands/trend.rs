@@ -36,7 +36,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let retained: Vec<u64> = moments.iter().map(|moment| moment.retained_bytes).collect();
     let (judged, is_repeated) = without_repeated(&recording, &snapshots)?;
     let judgement = Judgement::of(&retained[..judged.len()].iter().map(|&bytes| bytes as f64).collect::<Vec<_>>());
-    let mut answer = Answer::default().fact(Column::text("slope_per").for_machines(), series::PER);
+    let mut answer = Answer::default().fact(Column::text("slope_per").own_words().for_machines(), series::PER);
     for (column, cell) in series::trend_columns().into_iter().zip(series::trend_cells(&judgement)) {
         answer = answer.fact(column.for_machines(), cell);
     }
@@ -119,7 +119,7 @@ fn table(state: &State, snapshots: &[SnapshotId], moments: &[Moment]) -> Result<
     Ok(table!("snapshots", snapshots.iter().zip(moments), |(&snapshot, moment)| {
         let info = recording.snapshot(snapshot)?;
         Column::number("snapshot") => snapshot.0,
-        Column::text("label") => info.label,
+        Column::text("label").names() => info.label,
         Column::duration("time_ns") => info.time_ns,
         Column::count("objects") => moment.objects,
         Column::bytes("shallow_bytes") => moment.shallow_bytes,

@@ -23,7 +23,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let shown = &verification.problems[..verification.problems.len().min(SHOWN_PROBLEMS)];
     let left = verification.problems.len() - shown.len();
     let mut answer = Answer::default()
-        .fact(Column::text("sound").for_machines(), sound)
+        .fact(Column::text("sound").own_words().for_machines(), sound)
         .table(snapshots(&verification))
         .table(problems(&verification.problems).for_readers(Audience::Machines))
         .table(problems(shown).for_readers(Audience::People))
@@ -47,7 +47,7 @@ fn snapshots(verification: &Verification) -> Table {
         Column::count("roots") => snapshot.totals.roots,
         Column::count("blocks") => snapshot.blocks,
         Column::count("problems").for_machines() => snapshot.problems,
-        Column::text("result").for_people() => result,
+        Column::text("result").own_words().for_people() => result,
     })
 }
 

@@ -16,8 +16,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         // Zero is exact.
         let spare = if waste.spare_bytes == 0 { 0u64.into() } else { Value::Estimate(waste.spare_bytes) };
         Column::row_number() => at + 1,
-        Column::text("type") => tables.type_title(waste.type_id),
-        Column::text("kind").secondary() => tables.kind_name(tables.type_kind(waste.type_id)),
+        Column::text("type").names() => tables.type_title(waste.type_id),
+        Column::text("kind").names().secondary() => tables.kind_name(tables.type_kind(waste.type_id)),
         Column::count("empty_objects").called("empty") => waste.empty_objects,
         Column::bytes("empty_bytes").called("empty bytes") => waste.empty_bytes,
         Column::count("spare_objects").called("arrays with spare") => waste.spare_objects,

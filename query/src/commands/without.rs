@@ -57,8 +57,8 @@ pub(super) fn by_type(tables: &Tables, snapshot: SnapshotId, mut types: Vec<Type
     count::with_totals(Answer::default(), snapshot, sum)
         .fact(Column::bytes("retained_bytes").called("together"), bytes)
         .table(table!("rows", types, |row| {
-            Column::text("type") => tables.type_title(row.type_id),
-            Column::text("kind") => tables.kind_name(tables.type_kind(row.type_id)),
+            Column::text("type").names() => tables.type_title(row.type_id),
+            Column::text("kind").names() => tables.kind_name(tables.type_kind(row.type_id)),
             Column::count("objects") => row.objects,
             Column::bytes("shallow_bytes") => row.heap_bytes,
             Column::bytes("unmanaged_bytes") => row.unmanaged_bytes,

@@ -77,7 +77,7 @@ fn page<'t>(
         let made_with = names.iter().map(|name| parameters(variant).find(|(known, _)| known == name));
         Column::text("metric") => metric.name.as_str(),
         Column::text("unit") => metric.unit.as_str(),
-        Column::text("direction") => direction,
+        Column::text("direction").own_words() => direction,
         Column::text("variant") => variant.name.as_str(),
         Column::text("run") => value.run.0,
         Column::text("iteration") => value.iteration,
