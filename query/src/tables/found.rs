@@ -219,10 +219,10 @@ pub(crate) fn table(ask: &Ask, heap: &Heap, objects: &[ObjectDetails]) -> Result
         ask.context.check()?;
         Column::row_number() => ask.row_number(first + at),
         Column::object("object") => object.id.0,
-        Column::text("type") => tables.type_title(object.type_id),
+        Column::text("type").names() => tables.type_title(object.type_id),
         Column::text("name") => label::name(tables, object.name),
         Column::text("line") => lines.remove(&object.id),
-        Column::text("kind").secondary() => tables.kind_name(tables.type_kind(object.type_id)),
+        Column::text("kind").names().secondary() => tables.kind_name(tables.type_kind(object.type_id)),
         Column::bytes("shallow_bytes") => object.shallow_bytes,
         Column::bytes("unmanaged_bytes").secondary() => object.unmanaged_bytes,
         Column::count("references") => object.references,

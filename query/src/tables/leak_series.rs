@@ -63,11 +63,9 @@ pub(crate) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Answer, QueryEr
         let (one, other) = (one.rank(), other.rank());
         other.0.cmp(&one.0).then(other.1.total_cmp(&one.1))
     });
-    let answer = Answer::default().fact(Column::text("slope_per").for_machines(), series::PER).table(table(
-        &growth,
-        &leaks,
-        turnovers.origin,
-    ));
+    let answer = Answer::default()
+        .fact(Column::text("slope_per").own_words().for_machines(), series::PER)
+        .table(table(&growth, &leaks, turnovers.origin));
     let answer = match leaks.first() {
         None => answer.note(format!(
             "nothing grows; `growth` lists all paths of {}",

@@ -19,7 +19,7 @@ pub(crate) fn with_origin(answer: Answer, origin: SerialOrigin, confidence: Opti
         SerialOrigin::Matched => ("matched", Some("by matching snapshots")),
     };
     let answer = answer
-        .fact(Column::text("serials").for_machines(), name)
+        .fact(Column::text("serials").own_words().for_machines(), name)
         .fact(Column::share("matching_confidence").for_machines(), confidence.map(Value::Share));
     match known_again {
         None => answer.exact(),
@@ -110,7 +110,7 @@ fn mark(table: &mut Table, bounds: &[CountBounds]) {
         cells.splice(objects..objects, [type_counts::range(bounds), low, high, exactness]);
     }
     let [low, high] = type_counts::bounds_columns(["objects_low", "objects_high"]);
-    let range = Column::text("range").called("between").for_people();
-    let exactness = Column::text("exactness").for_machines();
+    let range = Column::text("range").own_words().called("between").for_people();
+    let exactness = Column::text("exactness").own_words().for_machines();
     table.columns.splice(objects..objects, [range, low, high, exactness]);
 }

@@ -46,7 +46,7 @@ pub(crate) fn answer(state: &State, [before, after]: [&Compared; 2]) -> Result<A
     let answer = Answer::default()
         .fact(Column::number("before").for_machines(), before.snapshot.0)
         .fact(Column::number("after").for_machines(), after.snapshot.0)
-        .fact(Column::text("by").for_machines(), "object")
+        .fact(Column::text("by").own_words().for_machines(), "object")
         .fact(Column::count("objects_without_serial").for_machines(), between.unknown)
         .table(table(before, &rows, &counts)?)
         .note(note);
@@ -87,8 +87,8 @@ fn table(side: &Compared, rows: &[[TypeTotals; 3]], counts: &TypeCounts) -> Resu
         let of_born = counts.bounds(type_id, CountBounds::born, born.objects);
         let of_stayed = counts.bounds(type_id, CountBounds::stayed, stayed.objects);
         let is_exact = [of_died, of_born, of_stayed].iter().all(|bounds| bounds.is_exact());
-        Column::text("type") => tables.type_title(type_id),
-        Column::text("kind") => tables.kind_name(tables.type_kind(type_id)),
+        Column::text("type").names() => tables.type_title(type_id),
+        Column::text("kind").names() => tables.kind_name(tables.type_kind(type_id)),
         Column::count("objects_stayed").called("stayed") => as_exact_as(of_stayed, stayed.objects),
         Column::count("objects_died").called("died") => as_exact_as(of_died, died.objects),
         Column::count("objects_born").called("born") => as_exact_as(of_born, born.objects),
@@ -100,6 +100,6 @@ fn table(side: &Compared, rows: &[[TypeTotals; 3]], counts: &TypeCounts) -> Resu
         ..bounds_columns(["objects_died_low", "objects_died_high"]) => bounds_cells(of_died),
         ..bounds_columns(["objects_born_low", "objects_born_high"]) => bounds_cells(of_born),
         ..bounds_columns(["objects_stayed_low", "objects_stayed_high"]) => bounds_cells(of_stayed),
-        Column::text("exactness").for_machines() => type_counts::exactness(is_exact),
+        Column::text("exactness").own_words().for_machines() => type_counts::exactness(is_exact),
     }))
 }

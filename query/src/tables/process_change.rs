@@ -16,7 +16,7 @@ const LONGEST_NAME: usize = 1000;
 pub(crate) fn table(heading: &'static str, key: &'static str, changes: &[UseChange]) -> Table {
     table!("rows", changes, |change| {
         let UseChange { before, after, .. } = change;
-        Column::text("change").called("") => word(change),
+        Column::text("change").own_words().called("") => word(change),
         Column::count("processes_before").called("before").secondary() => before.map(|side| side.images),
         Column::count("processes_after").called("after").secondary() => after.map(|side| side.images),
         Column::duration("cpu_before_ns").called("cpu") => before.and_then(|side| side.cpu_ns()),

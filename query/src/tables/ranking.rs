@@ -181,12 +181,12 @@ pub(crate) fn answer(
 }
 
 fn columns(several_kinds: bool, retained: bool) -> Vec<Column> {
-    let kind = Column::text("kind");
+    let kind = Column::text("kind").names();
     let mut columns = vec![
         Column::number("rank").called("#").for_people(),
-        Column::text("type"),
+        Column::text("type").names(),
         if several_kinds { kind } else { kind.for_machines() },
-        Column::text("layout").secondary(),
+        Column::text("layout").names().secondary(),
         Column::count("objects"),
         Column::bytes("shallow_bytes"),
         Column::bytes("unmanaged_bytes"),

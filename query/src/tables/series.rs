@@ -65,15 +65,15 @@ fn cell(verdict: Verdict) -> Value {
 pub(crate) fn trend_columns() -> [Column; 10] {
     [
         Column::bytes("slope_bytes").called("per snapshot"),
-        Column::text("slope_interval").called("95 % interval").for_people().secondary(),
+        Column::text("slope_interval").own_words().called("95 % interval").for_people().secondary(),
         Column::bytes("slope_low_bytes").for_machines(),
         Column::bytes("slope_high_bytes").for_machines(),
         Column::bytes("lasting_slope_bytes").for_machines(),
         Column::number("p_value").for_machines(),
-        Column::text("lasts").for_machines(),
-        Column::text("grows").for_machines(),
-        Column::text("verdict").for_machines(),
-        Column::text("shown_verdict").called("grows").for_people(),
+        Column::text("lasts").own_words().for_machines(),
+        Column::text("grows").own_words().for_machines(),
+        Column::text("verdict").own_words().for_machines(),
+        Column::text("shown_verdict").own_words().called("grows").for_people(),
     ]
 }
 

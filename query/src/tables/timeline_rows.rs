@@ -12,7 +12,7 @@ pub(crate) fn columns() -> Vec<Column> {
     vec![
         Column::duration("time_ns"),
         Column::number("unix_ns").called("unix_ns"),
-        Column::text("event"),
+        Column::text("event").own_words(),
         Column::text("process"),
         Column::text("host"),
         Column::text("parent"),

@@ -38,7 +38,7 @@ pub(crate) fn table<E: Send>(
         Column::number("minimum") => measured(location.minimum, unit),
         Column::number("maximum") => measured(location.maximum, unit),
         Column::count("modes") => (modes.verdict != ModesVerdict::TooFew).then_some(modes.modes.len()),
-        Column::text("layout_matters") => layout_matters,
+        Column::text("layout_matters").own_words() => layout_matters,
         Column::nested("bin_counts").for_machines() => Value::List(counts),
         Column::nested("bin_modes").for_machines() => Value::List(modes_of_bins),
     }))
