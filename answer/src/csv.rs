@@ -7,6 +7,7 @@
 use std::io::{self, Write};
 
 use crate::Check;
+use crate::measured::Measured;
 use crate::visible;
 use crate::{Answer, BETWEEN_STEPS, Column, Fact, Table, Unit, Value};
 
@@ -89,7 +90,7 @@ fn text(value: &Value) -> String {
         Value::Signed(difference) | Value::Change(difference) => difference.to_string(),
         Value::Share(share) | Value::EstimatedShare(share) => format!("{share:.6}"),
         Value::Rate(rate) => rate.to_string(),
-        Value::Measured { value, .. } => value.to_string(),
+        Value::Measured(Measured { value, .. }) | Value::Decimal { value, .. } => value.to_string(),
         Value::Flag(flag) | Value::Truth(flag) => flag.to_string(),
         Value::Absent(absence) => absence.word().to_owned(),
     }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use crate::measured::Measured;
 use crate::visible;
 use crate::{Absence, Answer, BETWEEN_STEPS, Column, Mark, Table, Value};
 
@@ -129,7 +130,7 @@ fn value(value: &Value) -> String {
         Value::Signed(difference) | Value::Change(difference) => difference.to_string(),
         Value::Share(share) | Value::EstimatedShare(share) => format!("{share:.6}"),
         Value::Rate(rate) => rate.to_string(),
-        Value::Measured { value, .. } => value.to_string(),
+        Value::Measured(Measured { value, .. }) | Value::Decimal { value, .. } => value.to_string(),
         Value::Flag(flag) | Value::Truth(flag) => flag.to_string(),
         Value::Absent(Absence::Null) => "null".to_owned(),
         Value::Absent(Absence::Unknown) => r#"{"absent":"unknown"}"#.to_owned(),
@@ -143,7 +144,7 @@ fn value(value: &Value) -> String {
         Value::Mark(Mark::Nothing) => "null".to_owned(),
         Value::Mark(Mark::Other) => r#""other""#.to_owned(),
         Value::List(values) => list(values.iter().map(self::value)),
-        Value::Record(fields) => object(fields.iter().map(|(key, field)| (key.as_str(), field))),
+        Value::Record(fields) => object(fields.iter().map(|field| (&*field.column.key, &field.value))),
     }
 }
 
@@ -184,7 +185,7 @@ pub fn string(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Audience, Unit};
+    use crate::{Audience, Unit, record};
 
     fn drawn(answer: &Answer) -> String {
         let mut out = Vec::new();
@@ -234,8 +235,11 @@ mod tests {
 
     #[test]
     fn nested_values_are_json() {
-        let fields = vec![("a \"kind\"".to_owned(), Value::None), ("b".to_owned(), Value::Change(-1))];
-        let nested = Value::List(vec![Value::Record(fields), Value::Flag(true), Value::Share(0.25)]);
+        let record = record! {
+            Column::named("a \"kind\"".to_owned(), Unit::Text) => Value::None,
+            Column::count("b") => Value::Change(-1),
+        };
+        let nested = Value::List(vec![record, Value::Flag(true), Value::Share(0.25)]);
         let text = drawn(&Answer::default().fact(Column::text("x").called(""), nested));
         let parsed: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(parsed["x"], serde_json::json!([{ "a \"kind\"": null, "b": -1 }, true, 0.25]));

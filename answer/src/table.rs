@@ -89,3 +89,22 @@ macro_rules! table {
         $crate::table!(@row $row; $($($rest)*)?);
     };
 }
+
+/// A [`Value::Record`](crate::Value::Record): each value stands beside the column that says its key and its unit.
+///
+/// ```
+/// use barrow_answer::{Column, record};
+///
+/// let record = record! {
+///     Column::text("type").names() => "Order",
+///     Column::bytes("shallow_bytes") => 40_u64,
+/// };
+/// ```
+#[macro_export]
+macro_rules! record {
+    ($($column:expr => $value:expr),+ $(,)?) => {
+        $crate::Value::Record(::std::vec![
+            $($crate::Fact { column: $column, value: $crate::Value::from($value) }),+
+        ])
+    };
+}

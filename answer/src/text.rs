@@ -1,6 +1,6 @@
 //! Values as people read them, in one line.
 
-use crate::{BETWEEN_STEPS, Mark, Unit, Value, units, visible};
+use crate::{BETWEEN_STEPS, Fact, Mark, Unit, Value, units, visible};
 
 /// A value of this unit: hidden characters are written out, estimates have a `~`, and nothing is empty.
 #[must_use]
@@ -19,8 +19,9 @@ pub fn text(value: &Value, unit: Unit) -> String {
         Value::Share(share) => format!("{:.1} %", share * 100.0),
         Value::EstimatedShare(share) => format!("~{:.1} %", share * 100.0),
         Value::Rate(rate) if unit == Unit::Bytes => units::rate(*rate),
-        Value::Rate(rate) => rate.to_string(),
-        Value::Measured { text, .. } => visible::cell(text).into_owned(),
+        Value::Rate(rate) => units::real(*rate),
+        Value::Measured(measured) => visible::cell(&measured.text()).into_owned(),
+        Value::Decimal { value, decimals } => format!("{value:.*}", usize::from(*decimals)),
         Value::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
         Value::Truth(truth) => truth.to_string(),
         Value::Absent(absence) => absence.word().to_owned(),
@@ -43,7 +44,9 @@ pub fn text(value: &Value, unit: Unit) -> String {
         Value::Mark(Mark::Other) => "other".to_owned(),
         Value::List(values) => values.iter().map(|value| text(value, unit)).collect::<Vec<_>>().join(", "),
         Value::Record(fields) => {
-            let fields = fields.iter().map(|(key, value)| format!("{key}: {}", text(value, Unit::Number)));
+            let fields = fields.iter().map(|Fact { column, value }| {
+                format!("{}: {}", visible::cell(&column.heading), text(value, column.unit))
+            });
             fields.collect::<Vec<_>>().join(", ")
         }
     }

@@ -50,6 +50,12 @@ pub fn rate(bytes: f64) -> String {
     }
 }
 
+/// A number that need not be whole, with all of its digits; one that would have many zeros with an exponent.
+pub fn real(number: f64) -> String {
+    let has_many_zeros = number != 0.0 && number.is_finite() && !(1e-5..1e16).contains(&number.abs());
+    if has_many_zeros { format!("{number:e}") } else { number.to_string() }
+}
+
 /// `12_345_678` as `12 M`, `1_234` as `1234`: for rates, where three digits say enough.
 pub fn rounded(number: f64) -> String {
     let units = [(1e9, "G"), (1e6, "M"), (1e3, "k")];

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use crate::Unit;
+use crate::measured::Measured;
 use crate::timeline::Moment;
+use crate::{Fact, Texts, Unit};
 
 /// Characters of an object's own text that an answer repeats.
 const LONGEST_NAME: usize = 4096;
@@ -39,12 +40,14 @@ pub enum Value {
     EstimatedShare(f64),
     /// A number that need not be whole: so much per something, or a chance.
     Rate(f64),
-    /// A measured number, and the same for people: columns of trials hold values of several units.
-    Measured {
+    /// A measured number with its unit: columns of trials hold values of several units.
+    Measured(Measured),
+    /// A number that people read with this many decimals.
+    Decimal {
         /// The number.
         value: f64,
-        /// With its unit.
-        text: String,
+        /// Digits after the point.
+        decimals: u8,
     },
     /// Yes or no.
     Flag(bool),
@@ -83,8 +86,8 @@ pub enum Value {
     Moment(Box<Moment>),
     /// Values in order; machines only.
     List(Vec<Value>),
-    /// Values by name; machines only.
-    Record(Vec<(String, Value)>),
+    /// Values by name, each with its unit; machines only. [`record!`](crate::record) makes one.
+    Record(Vec<Fact>),
 }
 
 /// A class in a [`Value::Lane`].
@@ -159,6 +162,32 @@ impl Value {
             Value::Number(number) => Value::Estimate(number),
             Value::Share(share) => Value::EstimatedShare(share),
             other => other,
+        }
+    }
+
+    /// Whether it may repeat what the program had in memory, if its column holds texts of this origin. A name or a line of
+    /// an object and what a field holds may do so in any column, and a number that barrow computed in none.
+    #[must_use]
+    pub fn may_repeat_memory(&self, texts: Texts) -> bool {
+        match self {
+            Value::Name(_)
+            | Value::Line(_)
+            | Value::Signed(_)
+            | Value::Truth(_)
+            | Value::Object { .. }
+            | Value::Absent(_) => true,
+            Value::None
+            | Value::Number(_)
+            | Value::Estimate(_)
+            | Value::Change(_)
+            | Value::Share(_)
+            | Value::EstimatedShare(_)
+            | Value::Rate(_)
+            | Value::Decimal { .. }
+            | Value::Flag(_) => false,
+            Value::Text(_) | Value::Path(_) | Value::Measured(_) => texts == Texts::Program,
+            Value::List(values) => values.iter().any(|value| value.may_repeat_memory(texts)),
+            Value::Record(fields) => fields.iter().any(|field| field.value.may_repeat_memory(field.column.texts)),
         }
     }
 

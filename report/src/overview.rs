@@ -19,6 +19,7 @@ const SHORT: usize = 12;
 /// Draws the facts of the file about itself, and about the program that was recorded.
 pub(crate) fn provenance(html: &mut Html, file: &str, options: &Options, answer: &Answer) {
     let facts = answer.facts.iter().filter(|fact| fact.column.audience.has_people() && !fact.column.key.is_empty());
+    let facts = facts.filter(|fact| options.with_texts || !fact.value.may_repeat_memory(fact.column.texts));
     html.element("dl", &[], |html| {
         fact(html, "file", file);
         for found in facts {
@@ -44,7 +45,7 @@ fn numbers(rows: &Rows<'_>, key: &str) -> Vec<u64> {
 }
 
 /// Charts of all snapshots, and a row for each.
-pub(crate) fn series(html: &mut Html, answer: &Answer, detail: Detail) {
+pub(crate) fn series(html: &mut Html, answer: &Answer, detail: Detail, with_texts: bool) {
     let Some(table) = answer.tables.iter().find(|table| table.key == "snapshots") else { return };
     let rows = Rows::of(answer, "snapshots").expect("the table is there");
     if rows.len() > 1 {
@@ -63,7 +64,7 @@ pub(crate) fn series(html: &mut Html, answer: &Answer, detail: Detail) {
     let last = rows.len().saturating_sub(1);
     let mut number = 0..;
     shown.rows.retain(|_| number.next().is_some_and(|row: usize| row.is_multiple_of(step) || row == last));
-    let drawing = Drawing { caption: "Snapshots", rows: usize::MAX, with_texts: true };
+    let drawing = Drawing { caption: "Snapshots", rows: usize::MAX, with_texts };
     // A long table is there on request: the charts say most of it.
     let is_open: &[(&'static str, &str)] = if shown.rows.len() <= SHORT { &[("open", "")] } else { &[] };
     html.element("details", is_open, |html| {

@@ -171,7 +171,7 @@ impl Answers {
     fn sections(&self, options: &Options, detail: Detail) -> Vec<Section> {
         let with_texts = options.with_texts;
         let mut sections = vec![self.section("series", "All snapshots", "summary", "all", |html| {
-            overview::series(html, &self.summary, detail);
+            overview::series(html, &self.summary, detail, with_texts);
         })];
         if let Some(answer) = &self.asserted {
             let words = assertion_words(&options.flags);

@@ -38,8 +38,17 @@ impl<'a> Rows<'a> {
 pub(crate) fn field<'a>(value: &'a Value, key: &str) -> &'a Value {
     const NONE: &Value = &Value::None;
     match value {
-        Value::Record(fields) => fields.iter().find(|(name, _)| name == key).map_or(NONE, |(_, value)| value),
+        Value::Record(fields) => fields.iter().find(|field| field.column.key == key).map_or(NONE, |field| &field.value),
         _ => NONE,
+    }
+}
+
+/// The title of an object, a line if it repeats a text of the object; the name of its type if that may not be shown.
+pub(crate) fn shown_title<'a>(title: &'a Value, type_name: &'a Value, with_texts: bool) -> &'a str {
+    match title {
+        Value::Text(title) if !title.is_empty() => title,
+        Value::Line(title) if with_texts => title,
+        _ => text(type_name),
     }
 }
 

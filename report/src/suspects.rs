@@ -3,7 +3,7 @@
 use barrow_query::answer::{Answer, Value, units};
 
 use crate::html::Html;
-use crate::rows::{Rows, field, list, number, text};
+use crate::rows::{Rows, field, list, number, shown_title, text};
 use crate::section::quoted;
 
 /// Kinds of what piles up that are named.
@@ -22,7 +22,7 @@ pub(crate) fn draw(html: &mut Html, answer: &Answer, most: usize, file: &str, wi
 
 fn suspect(html: &mut Html, rows: Rows<'_>, row: usize, file: &str, with_texts: bool) {
     let objects = rows.number(row, "objects");
-    let title = shown(rows.text(row, "title"), rows.text(row, "type"), with_texts);
+    let title = shown_title(rows.value(row, "title"), rows.value(row, "type"), with_texts);
     let of = if objects > 1 {
         format!("{} of {title}", units::counted(objects, "object"))
     } else {
@@ -42,7 +42,8 @@ fn suspect(html: &mut Html, rows: Rows<'_>, row: usize, file: &str, with_texts: 
         }
     });
     if objects == 1 && rows.number(row, "accumulation_object") != rows.number(row, "object") {
-        let title = shown(rows.text(row, "accumulation_title"), rows.text(row, "accumulation_type"), with_texts);
+        let [title, type_name] = ["accumulation_title", "accumulation_type"].map(|key| rows.value(row, key));
+        let title = shown_title(title, type_name, with_texts);
         let bytes = units::size(rows.number(row, "accumulation_bytes"));
         html.leaf("p", &[], &format!("It piles up in {title} @{}: {bytes}", rows.number(row, "accumulation_object")));
     }
@@ -81,13 +82,8 @@ fn path(html: &mut Html, steps: &[Value], with_texts: bool) {
             if at > 0 {
                 html.text(" → ");
             }
-            let title = shown(text(field(step, "title")), text(field(step, "type")), with_texts);
+            let title = shown_title(field(step, "title"), field(step, "type"), with_texts);
             html.leaf("span", &[], &format!("{title} @{}", number(field(step, "object"))));
         }
     });
-}
-
-/// The title of an object, or its type where the title repeats a text of it, which is in quotes.
-fn shown<'a>(title: &'a str, type_name: &'a str, with_texts: bool) -> &'a str {
-    if title.is_empty() || (!with_texts && title.contains('"')) { type_name } else { title }
 }

@@ -6,8 +6,6 @@ use barrow_query::answer::{Column, Table, Unit, Value, units};
 use crate::chart::spark;
 use crate::html::Html;
 
-/// Keys of columns that hold names of objects, or of references: keys of a dictionary are such names.
-const TEXTS: [&str; 7] = ["name", "text", "label", "reference", "root", "title", "witness"];
 /// Keys of columns that mean something only at a prompt.
 const OF_PROMPT: [&str; 2] = ["row", "rank"];
 
@@ -68,9 +66,9 @@ fn is_shown(table: &Table, at: usize, drawing: Drawing<'_>) -> bool {
     let column = &table.columns[at];
     // Nested values are for scripts.
     let is_value = column.unit != Unit::Nested && column.audience.has_people() && !OF_PROMPT.contains(&&*column.key);
-    let may_be_text = TEXTS.contains(&&*column.key) || table.rows.iter().any(|row| matches!(row[at], Value::Name(_)));
     let is_known = table.rows.iter().any(|row| row[at] != Value::None);
-    is_value && is_known && (drawing.with_texts || !may_be_text)
+    let is_private = || table.rows.iter().any(|row| row[at].may_repeat_memory(column.texts));
+    is_value && is_known && (drawing.with_texts || !is_private())
 }
 
 fn class(column: &Column) -> &'static str {
@@ -79,5 +77,45 @@ fn class(column: &Column) -> &'static str {
         Unit::Text => "text",
         Unit::Picture => "series",
         _ => "number",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use barrow_query::answer::{Texts, record, table};
+
+    use super::*;
+
+    fn headings(with_texts: bool) -> Vec<String> {
+        let table = table!("rows", [()], |()| {
+            Column::text("anything") => "a text",
+            Column::text("type").names() => "Order",
+            Column::text("titled").names() => Value::Line("Order \"a text\"".to_owned()),
+            Column::text("grows").own_words() => "grows",
+            Column::number("held") => Value::Signed(-7),
+            Column::count("objects") => 7_u64,
+            Column::number("said") => "a text",
+            Column::number("relative").own_words() => "1.5",
+        });
+        let drawing = Drawing { caption: "", rows: 1, with_texts, series: None };
+        let shown = (0..table.columns.len()).filter(|&at| is_shown(&table, at, drawing));
+        shown.map(|at| table.columns[at].key.to_string()).collect()
+    }
+
+    #[test]
+    fn texts_are_shown_only_if_their_column_says_that_they_are_not_of_the_program() {
+        assert_eq!(headings(false), ["type", "grows", "objects", "relative"]);
+        assert_eq!(headings(true), ["anything", "type", "titled", "grows", "held", "objects", "said", "relative"]);
+    }
+
+    #[test]
+    fn texts_within_lists_and_records_are_texts() {
+        let title = Value::Line("Order \"a text\"".to_owned());
+        let harmless = record! { Column::text("type").names() => "Order", Column::count("objects") => 7_u64 };
+        let harmful = [record! { Column::text("type") => "Order" }, record! { Column::text("title").names() => title }];
+        assert!(!Value::List(vec![harmless]).may_repeat_memory(Texts::Program));
+        for record in harmful {
+            assert!(Value::List(vec![record]).may_repeat_memory(Texts::Own));
+        }
     }
 }

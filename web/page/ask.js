@@ -43,7 +43,7 @@
 
 /** Why a question was not answered. */
 export class AskError extends Error {
-  /** @param {{message: string, code?: number, text?: string | null, column?: number | null, help?: string | null}} error
+  /** @param {{message: string, code?: number, text?: string | null, column?: number | null, help?: string | null, shell?: string | null}} error
    *  @param {number} status the HTTP status */
   constructor(error, status) {
     super(error.message);
@@ -52,6 +52,7 @@ export class AskError extends Error {
     this.text = error.text ?? null;
     this.column = error.column ?? null;
     this.help = error.help ?? null;
+    this.shell = error.shell ?? null;
   }
 }
 
@@ -233,7 +234,7 @@ async function refused(response) {
 }
 
 /** An event; whole numbers that JavaScript cannot hold stay texts of digits. @param {string} line */
-function event(line) {
+export function event(line) {
   return JSON.parse(line.replace(/"value":(-?\d{16,})(?=[,}\]])/g, '"value":"$1"'));
 }
 

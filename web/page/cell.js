@@ -6,6 +6,7 @@ import { processLine } from './state.js';
 
 /** @typedef {import('./ask.js').Value} Value */
 /** @typedef {import('./ask.js').Column} Column */
+/** @typedef {import('./ask.js').Fact} Fact */
 /**
  * What a cell needs to make links: a part of the context of a view.
  * @typedef {object} CellContext
@@ -15,8 +16,6 @@ import { processLine } from './state.js';
 
 /** Characters of a name that are shown; the rest on demand. */
 const LONGEST = 200;
-/** Columns of what fields hold. */
-const OF_FIELDS = /^(\..*|value|stands_for)$/s;
 /** What it means that a field has no value. @type {Record<string, string>} */
 const ABSENT = { null: 'the field holds nothing', unknown: 'what the field holds was not recorded' };
 /** Steps of a path that are shown at its beginning and its end. */
@@ -48,23 +47,96 @@ export function size(bytes) {
     value /= 1024;
     unit += 1;
   }
-  return `${value.toFixed(1)} ${units[unit]}`;
+  return `${fixed(value, 1)} ${units[unit]}`;
+}
+
+/**
+ * A number with decimals, as at a terminal: of two that are as near, the even one. `toFixed` takes the larger one.
+ * @param {number} number @param {number} decimals
+ */
+export function fixed(number, decimals) {
+  const power = 10 ** decimals;
+  const scaled = Math.abs(number) * power;
+  const isHalf = Number.isInteger(number * 2 ** (decimals + 1)) && scaled % 1 === 0.5;
+  return (isHalf ? (Math.sign(number) * 2 * Math.round(scaled / 2)) / power : number).toFixed(decimals);
 }
 
 /** Bytes per something: `+1.5 KiB`. @param {number} bytes */
 function rate(bytes) {
-  const sign = bytes < 0 ? '−' : '+';
+  const sign = bytes < 0 ? '-' : '+';
   const magnitude = Math.abs(bytes);
   if (magnitude === 0) return '0 B';
   if (magnitude < 0.005) return `${sign}< 0.01 B`;
-  if (magnitude < 10 && magnitude % 1 !== 0) return `${sign}${magnitude.toFixed(2)} B`;
+  if (magnitude < 10 && magnitude % 1 !== 0) return `${sign}${fixed(magnitude, 2)} B`;
   return sign + size(Math.round(magnitude));
 }
 
 /** Nanoseconds as `1.25 s`; short times as `1.25 ms` and `12.5 µs`. @param {number} ns */
 export function duration(ns) {
-  if (ns > 0 && ns < 1e5) return `${(ns / 1e3).toFixed(1)} µs`;
-  return ns > 0 && ns < 1e7 ? `${(ns / 1e6).toFixed(2)} ms` : `${(ns / 1e9).toFixed(2)} s`;
+  if (ns > 0 && ns < 1e5) return `${fixed(ns / 1e3, 1)} µs`;
+  return ns > 0 && ns < 1e7 ? `${fixed(ns / 1e6, 2)} ms` : `${fixed(ns / 1e9, 2)} s`;
+}
+
+/** A share as `12.3 %`. @param {number} share */
+function shareText(share) {
+  return `${fixed(share * 100, 1)} %`;
+}
+
+/** A number that need not be whole; one that would have many zeros with an exponent. @param {number} number */
+function real(number) {
+  const amount = Math.abs(number);
+  if (amount !== 0 && !(amount >= 1e-5 && amount < 1e16)) return number.toExponential().replace('e+', 'e');
+  return Object.is(number, -0) ? '-0' : String(number);
+}
+
+/** Units of times and their nanoseconds. @type {Record<string, number>} */
+const TIMES = { s: 1e9, ms: 1e6, µs: 1e3, ns: 1 };
+
+/** A measured number with its unit: `19.32 ns`, `8.5 MiB`, `1,234`. @param {number} value @param {string} unit @param {number} [digits] significant ones */
+export function measured(value, unit, digits = 4) {
+  const amount = Math.abs(value);
+  return (value < 0 ? '-' : '') + amountText(amount, unit, digits);
+}
+
+/** @param {number} amount @param {string} unit @param {number} digits */
+function amountText(amount, unit, digits) {
+  if (unit === 'ns') {
+    const name = Object.keys(TIMES).find((one) => amount >= TIMES[one]) ?? 'ns';
+    // Less is a rest of arithmetic: quantiles are weighted means.
+    return amount < 1e-3 ? '0 ns' : `${significant(amount / TIMES[name], digits)} ${name}`;
+  }
+  if (unit === 'bytes' && amount < 1e15) return Number.isInteger(amount) || amount >= 1024 ? size(Math.round(amount)) : `${significant(amount, digits)} B`;
+  return significant(amount, digits) + (unit ? ` ${visible(unit.slice(0, 30))}` : '');
+}
+
+/** A difference with its sign. @param {number} value @param {string} unit */
+export function difference(value, unit) {
+  return (value > 0 ? '+' : '') + measured(value, unit);
+}
+
+/** A number of so many significant digits; a whole one has all of its digits. @param {number} amount @param {number} digits */
+function significant(amount, digits) {
+  if (Number.isInteger(amount) && amount < 1e15) return grouped(amount);
+  if (amount < 1e-4 || amount >= 1e15) return amount.toExponential(digits - 1).replace('e+', 'e');
+  // Digits are counted after rounding: 0.99999 becomes 1.
+  const whole = Number(amount.toExponential(digits - 1).split('e')[1]) + 1;
+  if (whole >= digits) return grouped(Math.round(amount));
+  const [left, right] = fixed(amount, digits - whole).split('.');
+  return `${grouped(left)}.${right}`;
+}
+
+/** @typedef {{value: number, unit: string, is_difference: boolean, time_unit: string | null}} Measured */
+
+/** A measured number in the unit of times that was asked for, if one was. @param {Measured} measured */
+export function measuredText({ value, unit, is_difference, time_unit }) {
+  if (time_unit === null) return is_difference ? difference(value, unit) : measured(value, unit);
+  const sign = value < 0 ? '-' : is_difference && value > 0 ? '+' : '';
+  return `${sign}${significant(Math.abs(value) / TIMES[time_unit], 4)} ${time_unit}`;
+}
+
+/** A text in quotes, its quotes and what is hidden written out. @param {string} name */
+export function inQuotes(name) {
+  return `"${visible(name.replaceAll('\\', '\\\\').replaceAll('"', '\\"'))}"`;
 }
 
 /** A number by its unit. @param {number | string} number @param {string} unit */
@@ -75,7 +147,6 @@ export function numberText(number, unit) {
     case 'object': return `@${number}`;
     case 'address': return `0x${BigInt(number).toString(16)}`;
     case 'duration': return duration(Number(number));
-    case 'share': return `${(Number(number) * 100).toFixed(1)} %`;
     default: return String(number);
   }
 }
@@ -85,7 +156,7 @@ function changeText(difference, unit) {
   const digits = String(difference);
   if (digits === '0') return '0';
   const magnitude = digits.replace('-', '');
-  return (digits.startsWith('-') ? '−' : '+') + (unit === 'bytes' ? size(Number(magnitude)) : grouped(magnitude));
+  return (digits.startsWith('-') ? '-' : '+') + (unit === 'bytes' ? size(Number(magnitude)) : grouped(magnitude));
 }
 
 /**
@@ -97,16 +168,17 @@ export function text(value, column) {
   switch (value.kind) {
     case 'none': return '';
     case 'text':
-    case 'line':
-    case 'name': return visible(of);
+    case 'line': return visible(of);
+    case 'name': return inQuotes(of);
     case 'path': return of.map(visible).join(' › ');
     case 'number': return numberText(of, column.unit);
     case 'estimate': return `~${numberText(of, column.unit)}`;
     case 'change': return changeText(of, column.unit);
-    case 'share': return `${(of * 100).toFixed(1)} %`;
-    case 'estimated_share': return `~${(of * 100).toFixed(1)} %`;
-    case 'rate': return of === null ? '' : column.unit === 'bytes' ? rate(of) : String(of);
-    case 'measured': return visible(of.text);
+    case 'share': return shareText(of);
+    case 'estimated_share': return `~${shareText(of)}`;
+    case 'rate': return of === null ? '' : column.unit === 'bytes' ? rate(of) : real(of);
+    case 'measured': return measuredText(of);
+    case 'decimal': return fixed(of.value, of.decimals);
     case 'flag': return of ? 'yes' : 'no';
     case 'signed': return String(of);
     case 'truth': return String(of);
@@ -119,7 +191,7 @@ export function text(value, column) {
     case 'mark': return of === 'nothing' ? '' : of === 'other' ? 'other' : String(of.rank);
     case 'list': return of.map((/** @type {Value} */ one) => text(one, column)).join(', ');
     case 'record':
-      return of.map((/** @type {[string, Value]} */ [key, one]) => `${key}: ${text(one, { unit: unitOf(key) })}`).join(', ');
+      return of.map((/** @type {Fact} */ fact) => `${visible(fact.column.heading)}: ${text(fact.value, fact.column)}`).join(', ');
     default: return visible(JSON.stringify(value));
   }
 }
@@ -129,21 +201,12 @@ export function numberOf(value) {
   switch (value.kind) {
     case 'number': case 'estimate': case 'change': case 'share': case 'estimated_share': return Number(value.value);
     case 'rate': return value.value === null ? NaN : value.value;
-    case 'measured': return Number(value.value.value);
+    case 'measured':
+    case 'decimal': return Number(value.value.value);
     case 'signed': return Number(value.value);
     case 'flag': case 'truth': return value.value ? 1 : 0;
     default: return NaN;
   }
-}
-
-/** The unit that the key of a record tells. @param {string} key */
-function unitOf(key) {
-  if (/bytes$/.test(key)) return 'bytes';
-  if (/(^|_)object$/.test(key)) return 'object';
-  if (/address$/.test(key)) return 'address';
-  if (/(^|_)(objects|references|roots|copies|count)$/.test(key)) return 'count';
-  if (/share$/.test(key)) return 'share';
-  return 'text';
 }
 
 /** Whether values of a column stand at the right. @param {Column} column */
@@ -169,9 +232,9 @@ export function cellNode(value, column, ctx) {
   switch (value.kind) {
     case 'none': return document.createTextNode('');
     case 'line': return nameNode(value.value);
-    case 'text':
-    // What a field holds: a text is in quotes, so that it is no number, no word for one, and is seen if it is empty.
-    case 'name': return value.kind === 'name' && OF_FIELDS.test(column.key ?? '') ? h('span', { class: 'quoted' }, '"', nameNode(value.value), '"') : value.value === '' ? document.createTextNode('') : column.key === 'process' ? processLink(value.value, ctx) : nameNode(value.value);
+    // In quotes, so that it is no number, no word of our own, and is seen if it is empty.
+    case 'name': return h('span', { class: 'quoted' }, '"', nameNode(value.value), '"');
+    case 'text': return value.value === '' ? document.createTextNode('') : column.key === 'process' ? processLink(value.value, ctx) : nameNode(value.value);
     case 'path': return pathNode(value.value);
     case 'object': return heldNode(value.value, ctx);
     case 'absent': return value.value === 'missing' ? document.createTextNode('') : h('span', { class: 'absent', title: ABSENT[value.value] }, value.value);
@@ -269,7 +332,7 @@ export function pathNode(steps) {
 /** @param {Value[]} values @param {Pick<Column, 'unit'>} column @param {CellContext} ctx */
 function listNode(values, column, ctx) {
   if (values.length === 0) return document.createTextNode('');
-  if (values.every((value) => ['number', 'estimate', 'none', 'rate', 'change', 'measured'].includes(value.kind))) {
+  if (values.every((value) => ['number', 'estimate', 'none', 'rate', 'change', 'measured', 'decimal'].includes(value.kind))) {
     return nameNode(values.map((value) => text(value, column) || '–').join(', '));
   }
   const item = (/** @type {Value} */ value) => h('li', null, cellNode(value, column, ctx));
@@ -282,10 +345,9 @@ function listNode(values, column, ctx) {
   return h('div', null, list, details);
 }
 
-/** @param {[string, Value][]} fields @param {CellContext} ctx */
+/** @param {Fact[]} fields @param {CellContext} ctx */
 function recordNode(fields, ctx) {
-  const known = fields.filter(([, value]) => value.kind !== 'none');
-  return h('span', { class: 'record' }, known.map(([key, value]) => h('span', { class: 'field' },
-    h('span', { class: 'key' }, key.replace(/_bytes$/, '').replaceAll('_', ' ')), ' ',
-    cellNode(value, { unit: unitOf(key) }, ctx))));
+  const known = fields.filter(({ value }) => value.kind !== 'none');
+  return h('span', { class: 'record' }, known.map(({ column, value }) => h('span', { class: 'field' },
+    h('span', { class: 'key' }, visible(column.heading)), ' ', cellNode(value, column, ctx))));
 }

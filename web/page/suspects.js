@@ -63,5 +63,5 @@ function suspectNode(suspect, own, ctx) {
 /** Records of a list of an answer. @param {Value[] | undefined} list @returns {Record<string, any>[]} */
 function records(list) {
   return (list ?? []).filter((one) => one.kind === 'record')
-    .map((one) => Object.fromEntries(one.value.map((/** @type {[string, Value]} */ [key, value]) => [key, value.value])));
+    .map((one) => Object.fromEntries(one.value.map((/** @type {import('./ask.js').Fact} */ { column, value }) => [column.key, value.value])));
 }

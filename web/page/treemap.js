@@ -404,7 +404,7 @@ export function changeSign(change) {
 
 /** @param {number} change */
 export function changeText(change) {
-  return `${change > 0 ? '+' : '−'}${numberText(Math.abs(change), 'bytes')}`;
+  return `${change > 0 ? '+' : '-'}${numberText(Math.abs(change), 'bytes')}`;
 }
 
 /** @param {number | null} change @param {Growth} growth */

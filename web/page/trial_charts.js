@@ -2,8 +2,8 @@
 // runs or over the settings of a knob. A pointer or keys choose a bar or a point.
 
 import { fill, h, svg } from './dom.js';
-import { grouped, visible } from './cell.js';
-import { difference, markText, marksOf, measured, modeClass, weightText } from './trial_values.js';
+import { difference, grouped, measured, visible } from './cell.js';
+import { markText, marksOf, modeClass, weightText } from './trial_values.js';
 
 /** @typedef {import('./trial_values.js').Bin} Bin */
 /** @typedef {import('./trial_values.js').Mode} Mode */

@@ -1,6 +1,6 @@
 // Trials as data: values, bins, modes and knobs of answers; words with their units; axes; the lines that ask for more.
 
-import { grouped, numberOf, size, visible } from './cell.js';
+import { measured, numberOf } from './cell.js';
 import { cellOf, factOf } from './answer.js';
 import { literal, path } from './state.js';
 
@@ -114,32 +114,6 @@ export function placesOf({ settings, modulus }) {
 export function runPlaces(values) {
   const last = values.reduce((most, { iteration }) => Math.max(most, iteration ?? 0), 0);
   return values.map(({ run, iteration }) => run + ((iteration ?? 0) / (last + 1)) * 0.8);
-}
-
-/** A measured number with its unit, as the server writes it: `19.32 ns`, `8.5 MiB`, `1,234`. @param {number} value @param {string} unit @param {number} [digits] significant ones */
-export function measured(value, unit, digits = 4) {
-  const sign = value < 0 ? '−' : '';
-  const amount = Math.abs(value);
-  if (unit === 'ns') {
-    const [scale, name] = /** @type {[number, string][]} */ ([[1e9, 's'], [1e6, 'ms'], [1e3, 'µs']]).find(([one]) => amount >= one) ?? [1, 'ns'];
-    return `${sign}${significant(amount / scale, digits)} ${name}`;
-  }
-  if (unit === 'bytes' && amount < 1e15) return sign + (Number.isInteger(amount) || amount >= 1024 ? size(Math.round(amount)) : `${significant(amount, digits)} B`);
-  return sign + significant(amount, digits) + (unit ? ` ${visible(unit.slice(0, 30))}` : '');
-}
-
-/** A difference with its sign. @param {number} value @param {string} unit */
-export function difference(value, unit) {
-  return (value > 0 ? '+' : '') + measured(value, unit);
-}
-
-/** @param {number} amount @param {number} digits */
-function significant(amount, digits) {
-  if (Number.isInteger(amount) && amount < 1e15) return grouped(amount);
-  if (amount < 1e-4 || amount >= 1e15) return amount.toExponential(digits - 1).replace('e+', 'e');
-  const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(amount)));
-  const [whole, part] = amount.toFixed(decimals).split('.');
-  return part === undefined ? grouped(whole) : `${grouped(whole)}.${part}`;
 }
 
 /** A mark of an axis: round, so without zeros at its end. @param {number} value @param {string} unit */

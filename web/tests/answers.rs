@@ -109,9 +109,9 @@ fn plain(value: &Value) -> Value {
         "list" => content.as_array().unwrap().iter().map(plain).collect(),
         "record" => {
             let fields = content.as_array().unwrap().iter();
-            fields.map(|field| (field[0].as_str().unwrap().to_owned(), plain(&field[1]))).collect()
+            fields.map(|field| (field["column"]["key"].as_str().unwrap().to_owned(), plain(&field["value"]))).collect()
         }
-        "measured" => content["value"].clone(),
+        "measured" | "decimal" => content["value"].clone(),
         "series" => content["numbers"].clone(),
         "object" => content["text"].clone(),
         // JSON has six digits of shares.

@@ -1,6 +1,6 @@
 //! The units of the numbers of an assertion.
 
-use crate::answer::{measured, units};
+use crate::answer::{Unit, measured, units};
 
 /// The unit of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +40,17 @@ impl Figure {
             Figure::ObjectsPerSnapshot => "objects per snapshot",
             Figure::BytesPerSnapshot => "bytes per snapshot",
             Figure::Share => "share",
+        }
+    }
+
+    /// The unit of numbers without what they are counted by.
+    pub(super) fn unit(self) -> Unit {
+        match self {
+            Figure::Count(_) | Figure::Suspects | Figure::ObjectsPerSnapshot => Unit::Count,
+            Figure::Bytes | Figure::BytesPerSnapshot => Unit::Bytes,
+            Figure::Time => Unit::Duration,
+            Figure::Measured(_) => Unit::Number,
+            Figure::Share => Unit::Share,
         }
     }
 

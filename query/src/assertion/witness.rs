@@ -7,8 +7,8 @@ use barrow_processes::{Amounts, ImageId, ImageSet, ProcessTree, SampledPeak};
 use barrow_statistics::Mode;
 
 use super::measure::{Measure, OfProcesses, Reading};
+use crate::answer::{Column, Fact, Value, measured, record, shortened, units};
 use super::{Figure, judgement::grown::Grown};
-use crate::answer::{Value, measured, shortened, units};
 use crate::error::QueryError;
 use crate::progress::Meter;
 use crate::tables::chain::{Chain, title, titled, type_title};
@@ -26,7 +26,7 @@ pub(super) struct Witness {
     /// For people.
     pub(super) lines: Vec<String>,
     /// For machines.
-    pub(super) fields: Vec<(&'static str, Value)>,
+    pub(super) fields: Vec<Fact>,
 }
 
 /// The largest objects of a set, and a path to the largest.
@@ -38,24 +38,24 @@ pub(super) fn of_set(heap: &Heap, set: &ObjectSet, meter: &Meter) -> Result<Witn
     for &object in &largest {
         let retained = dominators.retained_bytes(object);
         lines.push(format!("{} retains {}", titled(heap, object)?, units::size(retained)));
-        objects.push(Value::record([
-            ("object", object.0.into()),
-            ("type", Value::Text(type_title(heap, object)?)),
-            ("title", Value::Text(title(heap, object)?)),
-            ("retained_bytes", retained.into()),
-        ]));
+        objects.push(record! {
+            Column::object("object") => object.0,
+            Column::text("type").names() => type_title(heap, object)?,
+            Column::text("title").names() => title(heap, object)?,
+            Column::bytes("retained_bytes") => retained,
+        });
     }
     let count = set.len();
     if count > largest.len() as u64 && !largest.is_empty() {
         lines.push(format!("… of {}, the largest first", units::counted(count, "object")));
     }
-    let mut fields = vec![("largest", Value::List(objects))];
+    let mut fields = vec![Fact::new(Column::nested("largest"), objects)];
     match largest.first() {
         Some(&object) => {
             let chain = Chain::to(heap, object, meter)?;
             lines.push(format!("@{object} is held by"));
             lines.extend(chain.lines().into_iter().map(|line| format!("  {line}")));
-            fields.push(("path", chain.value()));
+            fields.push(Fact::new(Column::nested("path"), chain.value()));
         }
         None if count > 0 => lines.push(format!("no root reaches {}", units::counted(count, "such object"))),
         None => lines.push("there is no such object".to_owned()),
@@ -82,13 +82,13 @@ pub(super) fn of_growth(last: SnapshotId, of_last: Witness, grown: &Grown, unit:
     ];
     lines.extend(of_last.lines.into_iter().map(|line| format!("  {line}")));
     let points = grown.points.iter().map(|&(snapshot, found)| {
-        Value::record([("snapshot", Value::Number(snapshot as u64)), ("found", Value::Number(found as u64))])
+        record! { Column::number("snapshot") => snapshot as u64, Column::new("found", amount.unit()) => found as u64 }
     });
     let mut fields = vec![
-        ("series", Value::List(points.collect())),
-        ("slope", Value::Rate(trend.slope)),
-        ("slope_low", Value::Rate(low)),
-        ("slope_high", Value::Rate(high)),
+        Fact::new(Column::nested("series"), Value::List(points.collect())),
+        Fact::new(Column::new("slope", amount.unit()), Value::Rate(trend.slope)),
+        Fact::new(Column::new("slope_low", amount.unit()), Value::Rate(low)),
+        Fact::new(Column::new("slope_high", amount.unit()), Value::Rate(high)),
     ];
     fields.extend(of_last.fields);
     Witness { lines, fields }
@@ -109,23 +109,23 @@ pub(super) fn of_suspects(
         let described = suspect_lines::described(heap, suspected, &chain, whole)?;
         lines.extend(described.iter().map(|line| line.strip_prefix("  ").unwrap_or(line).to_owned()));
         lines.extend(reason.iter().map(|reason| format!("  {reason}")));
-        found.push(Value::record([
-            ("fingerprint", Value::Text(suspected.fingerprint.to_string())),
-            ("object", suspect.object.0.into()),
-            ("type", Value::Text(type_title(heap, suspect.object)?)),
-            ("title", Value::Text(title(heap, suspect.object)?)),
-            ("objects", suspect.objects.into()),
-            ("retained_bytes", suspect.retained_bytes.into()),
-            ("alike", suspected.alike.into()),
-            ("together_bytes", suspected.retained_bytes.into()),
-            ("not_excused_because", reason.clone().into()),
-            ("path", chain.value()),
-        ]));
+        found.push(record! {
+            Column::text("fingerprint").own_words() => suspected.fingerprint.to_string(),
+            Column::object("object") => suspect.object.0,
+            Column::text("type").names() => type_title(heap, suspect.object)?,
+            Column::text("title").names() => title(heap, suspect.object)?,
+            Column::count("objects") => suspect.objects,
+            Column::bytes("retained_bytes") => suspect.retained_bytes,
+            Column::count("alike") => suspected.alike,
+            Column::bytes("together_bytes") => suspected.retained_bytes,
+            Column::text("not_excused_because").own_words() => reason.clone(),
+            Column::nested("path") => chain.value(),
+        });
     }
     if let Some(more) = suspects.len().checked_sub(MOST_SUSPECTS).filter(|&more| more > 0) {
         lines.push(format!("and {more} more"));
     }
-    Ok(Witness { lines, fields: vec![("suspects", Value::List(found))] })
+    Ok(Witness { lines, fields: vec![Fact::new(Column::nested("suspects"), found)] })
 }
 
 /// Processes that were measured.
@@ -173,14 +173,14 @@ impl Contributors {
     fn record(&self, id: ImageId, found: Option<u64>) -> Value {
         let (tree, image) = (&*self.tree, self.tree.image(id));
         let end = tree.end_of(id);
-        Value::record([
-            ("process", Value::Text(tree.name(image.process))),
-            ("image", image.number.into()),
-            ("arguments", Value::List(tree.arguments(image).map(Value::text).collect())),
-            ("found", found.into()),
-            ("exit_code", end.and_then(|end| end.exit_status).into()),
-            ("signal", end.and_then(|end| end.signal).into()),
-        ])
+        record! {
+            Column::text("process") => tree.name(image.process),
+            Column::number("image") => image.number,
+            Column::nested("arguments") => Value::List(tree.arguments(image).map(Value::text).collect()),
+            Column::new("found", self.measure.figure.unit()) => found,
+            Column::number("exit_code") => end.and_then(|end| end.exit_status),
+            Column::number("signal") => end.and_then(|end| end.signal),
+        }
     }
 }
 
@@ -204,13 +204,13 @@ pub(super) fn of_processes(measured: &Contributors) -> Witness {
         lines.push("there is no such process".to_owned());
     }
     let records = shown.iter().map(|&(id, found)| measured.record(id, found)).collect();
-    Witness { lines, fields: vec![("processes", Value::List(records))] }
+    Witness { lines, fields: vec![Fact::new(Column::nested("processes"), Value::List(records))] }
 }
 
 /// A program of trials; people know which it is if there is no other.
 pub(super) fn of_program(name: &str, programs: usize) -> Witness {
     let lines = if programs > 1 { vec![format!("program `{name}`")] } else { Vec::new() };
-    Witness { lines, fields: vec![("program", Value::text(name))] }
+    Witness { lines, fields: vec![Fact::new(Column::text("program"), name)] }
 }
 
 impl Witness {
@@ -226,7 +226,8 @@ impl Witness {
             more => format!(" and {more} more"),
         };
         self.lines.push(format!("{}{more}; `runs RUN` shows one", shown.join(", ")));
-        self.fields.push(("runs", Value::List(runs.into_iter().map(Value::from).collect())));
+        let runs = Value::List(runs.into_iter().map(Value::from).collect());
+        self.fields.push(Fact::new(Column::nested("runs"), runs));
     }
 
     /// Adds the modes of values in `unit`.

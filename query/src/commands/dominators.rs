@@ -246,7 +246,7 @@ impl Lines {
         let rows = rest.map_or("… more rows".to_owned(), |left| format!("… {}", units::counted(left, "more row")));
         let note = if ask.view.is_paged { format!("{rows}: `more`") } else { format!("{rows}: {way}") };
         let answer = answer
-            .fact(Column::text("complete").for_machines(), false)
+            .fact(Column::text("complete").own_words().for_machines(), false)
             .fact(Column::count("more_rows").for_machines(), rest)
             .cut(note);
         Reply::from(answer).with_more(move |ask| self.clone().answer(ask))
@@ -275,14 +275,19 @@ fn of_types(ask: &Ask, heap: &Heap, top: &TreeTop) -> Result<Reply, QueryError> 
     let tables = heap.recording().tables()?;
     let mut listed = Listed::default();
     let table = table!("rows", &found, |(type_id, of)| {
-        let title = match of.largest.1 {
-            Holder::Roots(name) => format!("roots: {}", tables.string(name)),
-            _ => type_id.map(|id| tables.type_title(id)).unwrap_or_default(),
+        let roots = match of.largest.1 {
+            Holder::Roots(name) => Some(tables.string(name)),
+            _ => None,
+        };
+        let title = match roots {
+            Some(name) => format!("roots: {name}"),
+            None => type_id.map(|id| tables.type_title(id)).unwrap_or_default(),
         };
         let example = of.largest.1.object();
         Column::row_number() => example.map(|example| listed.push((heap.snapshot(), example))),
-        Column::text("type") => title,
-        Column::text("kind") => type_id.map(|id| tables.kind_name(tables.type_kind(id))),
+        Column::text("type").names() => title,
+        Column::text("kind").names() => type_id.map(|id| tables.kind_name(tables.type_kind(id))),
+        Column::text("roots").for_machines() => roots,
         Column::count("children") => of.children,
         Column::count("retained_objects").called("retain objects") => of.retained.0,
         Column::bytes("retained_bytes") => of.retained.1,

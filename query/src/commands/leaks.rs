@@ -1,5 +1,6 @@
 //! `leaks`: what holds an unusual part of the heap.
 
+use crate::answer::{Answer, Audience, Column, Value, record, table};
 use crate::tables::chain::{title, type_title};
 use crate::tables::leak_series;
 use crate::tables::suspect_lines::{chain_of, described};
@@ -37,29 +38,29 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         lines[0].insert_str(0, &format!("%{}  ", at + 1));
         answer = answer.note("").lines(lines);
         let accumulated = suspect.accumulated.iter().map(|sum| {
-            Value::Record(vec![
-                ("type".to_owned(), tables.type_title(sum.type_id).into()),
-                ("objects".to_owned(), sum.objects.into()),
-                ("retained_bytes".to_owned(), sum.retained_bytes.into()),
-                ("is_chain".to_owned(), sum.is_chain.into()),
-            ])
+            record! {
+                Column::text("type").names() => tables.type_title(sum.type_id),
+                Column::count("objects") => sum.objects,
+                Column::bytes("retained_bytes") => sum.retained_bytes,
+                Column::text("is_chain").own_words() => sum.is_chain,
+            }
         });
         let accumulation = suspect.accumulation;
         Column::object("object") => suspect.object.0,
-        Column::text("type") => tables.type_title(suspect.type_id),
+        Column::text("type").names() => tables.type_title(suspect.type_id),
         Column::count("objects") => suspect.objects,
         Column::bytes("retained_bytes") => suspect.retained_bytes,
         Column::share("share") => Value::share(suspect.retained_bytes, whole),
         Column::object("accumulation_object").called("piles up in") => accumulation.map(|object| object.0),
-        Column::text("accumulation_type").called("of type") => {
+        Column::text("accumulation_type").names().called("of type") => {
             accumulation.map(|object| type_title(&heap, object)).transpose()?
         },
         Column::bytes("accumulation_bytes").called("which holds") => suspect.accumulation_bytes,
         Column::nested("accumulated") => Value::List(accumulated.collect()),
         Column::nested("path") => chain.value(),
-        Column::text("fingerprint") => suspected.fingerprint.to_string(),
-        Column::text("title") => title(&heap, suspect.object)?,
-        Column::text("accumulation_title").called("piles up in") => {
+        Column::text("fingerprint").own_words() => suspected.fingerprint.to_string(),
+        Column::text("title").names() => title(&heap, suspect.object)?,
+        Column::text("accumulation_title").names().called("piles up in") => {
             accumulation.map(|object| title(&heap, object)).transpose()?
         },
         Column::count("alike") => suspected.alike,

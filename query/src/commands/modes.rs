@@ -34,15 +34,12 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let answer =
         named.facts().into_iter().fold(Answer::default(), |answer, (column, value)| answer.fact(column, value));
     Ok(answer
-        .fact(
-            Column::number("mvalue"),
-            mvalue.map(|mvalue| Value::Measured { value: mvalue, text: format!("{mvalue:.2}") }),
-        )
+        .fact(Column::number("mvalue"), mvalue.map(|mvalue| Value::Decimal { value: mvalue, decimals: 2 }))
         .fact(
             Column::number("dip_p_value").called("dip, p"),
-            dip.map(|dip| Value::Measured { value: dip.p_value, text: format!("{:.3}", dip.p_value) }),
+            dip.map(|dip| Value::Decimal { value: dip.p_value, decimals: 3 }),
         )
-        .fact(Column::text("depends_on_order").for_machines(), order.is_some())
+        .fact(Column::text("depends_on_order").own_words().for_machines(), order.is_some())
         .table(modes::table(&found, &named.metric().unit, order.is_none()))
         .table(knobs_table)
         .note(modes::sentence(&found, named.series.len()))

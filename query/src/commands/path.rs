@@ -102,6 +102,8 @@ struct Line {
     /// The object of the step, or the next object that is shown.
     id: ObjectId,
     text: String,
+    /// The group of roots, or the name of the reference.
+    label: Option<String>,
     /// Number of the path.
     path: Option<usize>,
     /// Number of the step.
@@ -121,7 +123,7 @@ impl Rows {
         let lines = self.lines(places)?;
         let texts = held::lines_of(heap, lines.iter().filter_map(|line| line.object.as_ref()), &ask.meter())?;
         let mut listed = Listed::default();
-        let table = table!("rows", lines, |Line { id, text, path, step, object }| {
+        let table = table!("rows", lines, |Line { id, text, label, path, step, object }| {
             let row = listed.push((heap.snapshot(), id));
             let object = object.as_ref();
             let title = object.map(|object| {
@@ -137,10 +139,11 @@ impl Rows {
             Column::text("reference").called("") => text,
             Column::object("object") => object.map(|object| object.id.0),
             Column::shown("type", Unit::Text) => title,
-            Column::text("type").for_machines() => object.map(|object| tables.type_title(object.type_id)),
+            Column::text("type").names().for_machines() => object.map(|object| tables.type_title(object.type_id)),
             Column::text("name").for_machines() => object.map(|object| label::name(tables, object.name)),
-            Column::text("kind").secondary() => object.map(|object| tables.kind_name(tables.type_kind(object.type_id))),
+            Column::text("kind").names().secondary() => object.map(|object| tables.kind_name(tables.type_kind(object.type_id))),
             Column::bytes("shallow_bytes").secondary() => object.map(|object| object.shallow_bytes),
+            Column::text("label").for_machines() => label,
         });
         Ok((table, listed))
     }
@@ -157,7 +160,14 @@ impl Rows {
             self.add_steps(&mut lines, number, &path.path, here.start..here.end.min(gap.start))?;
             if !gap.is_empty() && here.contains(&gap.start) {
                 let text = format!("… {} …", units::counted(gap.len() as u64, "more step"));
-                lines.push(Line { id: path.path.objects[gap.end], text, path: None, step: None, object: None });
+                lines.push(Line {
+                    id: path.path.objects[gap.end],
+                    text,
+                    label: None,
+                    path: None,
+                    step: None,
+                    object: None,
+                });
             }
             // The row of the gap stands for all of its steps.
             let [start, end] =
@@ -173,11 +183,14 @@ impl Rows {
         }
         let tables = self.heap.recording().tables()?;
         for (at, Step { object, reference }) in at.clone().zip(self.heap.steps(path, at)?) {
-            let text = match at {
-                0 => format!("--[ {} ]-->", label::root(tables, &path.root)),
-                _ => label::arrow(tables, reference),
+            let (text, label) = match at {
+                0 => {
+                    let root = label::root(tables, &path.root);
+                    (format!("--[ {root} ]-->"), Some(root))
+                }
+                _ => (label::arrow(tables, reference), label::reference(tables, reference)),
             };
-            lines.push(Line { id: object.id, text, path: Some(number), step: Some(at), object: Some(object) });
+            lines.push(Line { id: object.id, text, label, path: Some(number), step: Some(at), object: Some(object) });
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! `snapshot`: selects one.
 
+use crate::answer::{Answer, Audience, Column, Fact, Value, table};
 use crate::flags::SnapshotName;
 use crate::language::selection;
 
@@ -21,7 +22,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let info = recording.snapshot(selection::one(named.unwrap_or(ask.selected), &ask.snapshots()?)?)?;
     let answer = Answer::default()
         .of_snapshot(info.id.0)
-        .fact(Column::text("label"), info.label)
+        .fact(Column::text("label").names(), info.label)
         .fact(Column::number("gc_number").called("collection"), info.gc_number)
         .fact(Column::duration("time_ns"), info.time_ns)
         .fact(Column::count("objects"), info.totals.objects)
@@ -36,9 +37,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 /// Adds what the recorder noted: an object for machines, a table for people.
 pub(super) fn with_pairs(answer: Answer, key: &'static str, pairs: Vec<(String, String)>) -> Answer {
     let table = table!(key, &pairs, |(key, value)| {
-        Column::text("key") => key.as_str(),
+        Column::text("key").names() => key.as_str(),
         Column::text("value") => value.as_str(),
     });
-    let record = pairs.into_iter().map(|(key, value)| (key, Value::Text(value))).collect();
+    let record = pairs.iter().map(|(key, value)| Fact::noted(key, value)).collect();
     answer.fact(Column::nested(key).for_machines(), Value::Record(record)).table(table.for_readers(Audience::People))
 }

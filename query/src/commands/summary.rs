@@ -2,6 +2,7 @@
 
 use barrow_analyzer::{Recording, SnapshotId, Source, Summary, Tables, by_kind, summary, verified_summaries};
 
+use crate::answer::{Answer, Audience, Column, Fact, Table, Unit, Value, record, table, units};
 use crate::arguments::Arguments;
 use crate::language::selection;
 use crate::sources::importing::{losses_of, notes_of};
@@ -123,7 +124,7 @@ fn source_notes(answer: Answer, summaries: &[Summary], elapsed: Option<std::time
 fn of_one(recording: &Recording, summary: &Summary, is_partial: bool) -> Result<Answer, QueryError> {
     let (info, tables, totals) = (recording.snapshot(summary.snapshot)?, recording.tables()?, &summary.totals);
     let kinds = table!("kinds", &summary.kinds, |kind| {
-        Column::text("kind") => tables.kind_name(kind.kind),
+        Column::text("kind").names() => tables.kind_name(kind.kind),
         Column::count("objects") => kind.objects,
         Column::bytes("shallow_bytes") => kind.heap_bytes,
         Column::bytes("unmanaged_bytes") => kind.unmanaged_bytes,
@@ -131,7 +132,7 @@ fn of_one(recording: &Recording, summary: &Summary, is_partial: bool) -> Result<
     });
     Ok(Answer::default()
         .fact(Column::shown("snapshot", Unit::Number), summary.snapshot.0)
-        .fact(Column::shown("label", Unit::Text), info.label)
+        .fact(Column::shown("label", Unit::Text).names(), info.label)
         .fact(Column::shown("collection", Unit::Number), info.gc_number)
         .fact(Column::shown("time", Unit::Duration), info.time_ns)
         .fact(Column::shown("objects", Unit::Count), totals.objects)
@@ -154,7 +155,7 @@ fn rows(recording: &Recording, summaries: &[Summary], is_partial: bool) -> Resul
             Source::Counted => "counted",
         };
         Column::number("snapshot") => summary.snapshot.0,
-        Column::text("label").secondary() => info.label,
+        Column::text("label").names().secondary() => info.label,
         Column::number("gc_number").called("collection").secondary() => info.gc_number,
         Column::duration("time_ns") => info.time_ns,
         Column::count("objects") => totals.objects,
@@ -167,18 +168,20 @@ fn rows(recording: &Recording, summaries: &[Summary], is_partial: bool) -> Resul
         Column::count("references") => (!is_partial).then_some(totals.references),
         Column::count("roots").secondary() => (!is_partial).then_some(totals.roots),
         Column::nested("kinds").for_machines() => kinds(recording.tables()?, summary),
-        Column::text("source").for_machines() => source,
-        Column::text("exactness").for_machines() => "exact",
+        Column::text("source").own_words().for_machines() => source,
+        Column::text("exactness").own_words().for_machines() => "exact",
     }))
 }
 
 /// `{NAME: {"objects": …, "heap_bytes": …, "unmanaged_bytes": …}}`
 fn kinds(tables: &Tables, summary: &Summary) -> Value {
     let kinds = summary.kinds.iter().map(|kind| {
-        let fields =
-            [("objects", kind.objects), ("heap_bytes", kind.heap_bytes), ("unmanaged_bytes", kind.unmanaged_bytes)];
-        let fields = fields.map(|(key, value)| (key.to_owned(), Value::Number(value)));
-        (tables.kind_name(kind.kind).to_owned(), Value::Record(fields.into()))
+        let totals = record! {
+            Column::count("objects") => kind.objects,
+            Column::bytes("heap_bytes") => kind.heap_bytes,
+            Column::bytes("unmanaged_bytes") => kind.unmanaged_bytes,
+        };
+        Fact::new(Column::named(tables.kind_name(kind.kind).to_owned(), Unit::Nested), totals)
     });
     Value::Record(kinds.collect())
 }

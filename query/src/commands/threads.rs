@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use barrow_analyzer::{Heap, Recording, SnapshotId, Tables, Thread, ThreadChange, ThreadRoots, Threads};
 
-use crate::answer::{Answer, Column, Table, Value, table, units};
+use crate::answer::{Answer, Column, Fact, Table, Value, table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
@@ -161,8 +161,7 @@ fn table(rows: &[Row<'_>], elapsed_ns: Option<u64>, tables: &Tables, is_exact: b
         };
         let load = change.and_then(|change| change.cpu_time_ns).zip(elapsed_ns);
         let attributes = thread.map_or(&[][..], |thread| &thread.attributes).iter();
-        let attributes =
-            attributes.map(|&(key, value)| (tables.string(key).to_owned(), Value::text(tables.string(value))));
+        let attributes = attributes.map(|&(key, value)| Fact::noted(tables.string(key), tables.string(value)));
         Column::number("thread") => thread.map(|thread| thread.id),
         Column::text("name") => name.map(|name| tables.string(name)),
         Column::text("state") => thread.and_then(|thread| thread.state).map(|state| tables.string(state)),
@@ -175,7 +174,7 @@ fn table(rows: &[Row<'_>], elapsed_ns: Option<u64>, tables: &Tables, is_exact: b
         Column::count("allocated_objects").called("objects") => thread.and_then(|thread| thread.allocated_objects),
         Column::count("allocated_since_objects").called("+ objects")
             => change.and_then(|change| change.allocated_objects),
-        Column::text("is_new").for_machines() => change.map(|change| change.is_new),
+        Column::text("is_new").own_words().for_machines() => change.map(|change| change.is_new),
         Column::count("roots") => roots.map(|roots| roots.roots),
         ranking::retained_column(is_exact) => roots.map(|roots| roots.retained.bytes),
         Column::object("object") => roots.and_then(|roots| roots.object).map(|object| object.0),

@@ -7,6 +7,8 @@ use std::time::Duration;
 use barrow_analyzer::{Amount, AmountUnit};
 use clap::{Args, ValueEnum};
 
+use crate::answer::measured;
+
 /// A unit of times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TimeUnit {
@@ -18,6 +20,17 @@ pub enum TimeUnit {
     Millisecond,
     /// s
     Second,
+}
+
+impl From<TimeUnit> for measured::TimeUnit {
+    fn from(unit: TimeUnit) -> Self {
+        match unit {
+            TimeUnit::Nanosecond => measured::TimeUnit::Nanosecond,
+            TimeUnit::Microsecond => measured::TimeUnit::Microsecond,
+            TimeUnit::Millisecond => measured::TimeUnit::Millisecond,
+            TimeUnit::Second => measured::TimeUnit::Second,
+        }
+    }
 }
 
 /// Flags of `trial` and of questions about trials.

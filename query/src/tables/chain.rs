@@ -10,9 +10,9 @@
 
 use std::ops::Range;
 
-use barrow_analyzer::{Heap, KindRole, ObjectId, Path, PathOptions, Silent, Step, TypeId, objects};
+use barrow_analyzer::{Heap, KindRole, ObjectId, Path, PathOptions, Silent, Step, StringId, Tables, TypeId, objects};
 
-use crate::answer::{Value, units};
+use crate::answer::{Column, Fact, Value, units};
 use crate::error::QueryError;
 use crate::progress::Meter;
 use crate::tables::label;
@@ -33,7 +33,7 @@ pub(crate) struct Chain {
 struct Link {
     arrow: String,
     object: ObjectId,
-    title: String,
+    title: Value,
     /// The title of its type, for machines.
     type_title: String,
     /// More than one of several in a row, of which it is the first.
@@ -65,7 +65,7 @@ impl Chain {
                     _ => label::arrow(tables, reference),
                 },
                 object: object.id,
-                title: label::object(tables, object.type_id, object.name),
+                title: label::title(tables, object.type_id, object.name),
                 type_title: tables.type_title(object.type_id),
                 times,
             };
@@ -89,7 +89,7 @@ impl Link {
     /// In place of steps that are left out.
     fn gap(length: usize, path: &Path) -> Self {
         let (arrow, object) = (format!("… {} …", units::counted(length as u64, "step")), path.objects[0]);
-        Link { arrow, object, title: String::new(), type_title: String::new(), times: 0 }
+        Link { arrow, object, title: Value::None, type_title: String::new(), times: 0 }
     }
 
     fn is_gap(&self) -> bool {
@@ -97,7 +97,11 @@ impl Link {
     }
 
     fn line(&self) -> String {
-        let Link { arrow, object, title, times, .. } = self;
+        let Link { arrow, object, times, .. } = self;
+        let title = match &self.title {
+            Value::Text(title) | Value::Line(title) => title,
+            _ => "",
+        };
         match times {
             0 => arrow.clone(),
             1 => format!("{arrow} {title} @{object}"),
@@ -107,12 +111,12 @@ impl Link {
 
     fn value(&self) -> Value {
         let mut fields = vec![
-            ("object", self.object.0.into()),
-            ("type", Value::text(&self.type_title)),
-            ("title", Value::text(&self.title)),
+            Fact::new(Column::object("object"), self.object.0),
+            Fact::new(Column::text("type").names(), self.type_title.as_str()),
+            Fact::new(Column::text("title").names(), self.title.clone()),
         ];
         if self.times > 1 {
-            fields.push(("times", self.times.into()));
+            fields.push(Fact::new(Column::count("times"), self.times));
         }
         Value::record(fields)
     }
@@ -172,10 +176,8 @@ fn abridged(mut parts: Vec<Part>, (first, last): (usize, usize)) -> Vec<Part> {
 ///
 /// # Errors
 /// Those of the analyzer.
-pub(crate) fn title(heap: &Heap, object: ObjectId) -> Result<String, QueryError> {
-    let tables = heap.recording().tables()?;
-    let found = objects(heap.recording(), heap.snapshot(), &[object])?;
-    Ok(found.first().map(|object| label::object(tables, object.type_id, object.name)).unwrap_or_default())
+pub(crate) fn title(heap: &Heap, object: ObjectId) -> Result<Value, QueryError> {
+    Ok(named(heap, object, label::title)?.into())
 }
 
 /// An object as people name it, with its number: `Cache @12`, `class Jobs @35`.
@@ -183,7 +185,19 @@ pub(crate) fn title(heap: &Heap, object: ObjectId) -> Result<String, QueryError>
 /// # Errors
 /// Those of the analyzer.
 pub(crate) fn titled(heap: &Heap, object: ObjectId) -> Result<String, QueryError> {
-    Ok(format!("{} @{object}", title(heap, object)?))
+    let title = named(heap, object, label::object)?.unwrap_or_default();
+    Ok(format!("{title} @{object}"))
+}
+
+/// An object under the name that `name` gives it.
+fn named<T>(
+    heap: &Heap,
+    object: ObjectId,
+    name: fn(&Tables, TypeId, Option<StringId>) -> T,
+) -> Result<Option<T>, QueryError> {
+    let tables = heap.recording().tables()?;
+    let found = objects(heap.recording(), heap.snapshot(), &[object])?;
+    Ok(found.first().map(|object| name(tables, object.type_id, object.name)))
 }
 
 /// The type of an object, for machines.

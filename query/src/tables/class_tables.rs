@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use barrow_processes::{ClassTotals, Figures, Measure, Schema, Spread, WholeSpan};
 
 use super::process_text::time;
-use crate::answer::{Audience, Column, Table, Unit, Value, table, units};
+use crate::answer::{Audience, Column, Table, Unit, Value, record, table, units};
 
 /// Equal parts of the time in which classes ran.
 pub(crate) const PARTS: usize = 32;
@@ -199,52 +199,61 @@ impl Scale {
 /// `{schema, rows[…], all}`
 pub(crate) fn record(of: &Totalled<'_>) -> Value {
     let rows = of.totals.iter().zip(&of.peaks).zip(of.schema.labels()).map(|((class, peak), label)| {
-        Value::record([
-            ("class", Value::text(label)),
-            ("processes", class.processes.into()),
-            ("images", class.images.into()),
-            ("first_ns", time(class.first_ns)),
-            ("last_ns", time(class.last_ns)),
-            ("span_ns", class.span_ns().into()),
-            ("span_share", of.share(class)),
-            ("running_ns", class.running_ns.into()),
-            ("user_ns", of_figures(&class.user_ns, &class.user_ns.exclusive)),
-            ("system_ns", of_figures(&class.system_ns, &class.system_ns.exclusive)),
-            ("waiting_ns", of_figures(&class.waiting_ns, &class.waiting_ns.exclusive)),
-            ("wall_ns", of_figures(&class.wall_ns, &class.wall_ns.inclusive)),
-            ("peak_bytes", Value::record(spread_fields(&class.peak_bytes))),
-            ("peak_together_bytes", peak.map(|(_, bytes)| bytes).into()),
-        ])
+        record! {
+            Column::text("class") => label.as_str(),
+            Column::count("processes") => class.processes,
+            Column::count("images") => class.images,
+            Column::duration("first_ns") => time(class.first_ns),
+            Column::duration("last_ns") => time(class.last_ns),
+            Column::duration("span_ns") => class.span_ns(),
+            Column::share("span_share") => of.share(class),
+            Column::duration("running_ns") => class.running_ns,
+            Column::nested("user_ns") => of_figures(&class.user_ns, &class.user_ns.exclusive),
+            Column::nested("system_ns") => of_figures(&class.system_ns, &class.system_ns.exclusive),
+            Column::nested("waiting_ns") => of_figures(&class.waiting_ns, &class.waiting_ns.exclusive),
+            Column::nested("wall_ns") => of_figures(&class.wall_ns, &class.wall_ns.inclusive),
+            Column::nested("peak_bytes") => extremes(&class.peak_bytes, Unit::Bytes),
+            Column::bytes("peak_together_bytes") => peak.map(|(_, bytes)| bytes),
+        }
     });
-    let all = of.whole.map(|whole| {
-        Value::record([
-            ("processes", whole.processes.into()),
-            ("first_ns", time(whole.first_ns)),
-            ("last_ns", time(whole.last_ns)),
-            ("span_ns", whole.span_ns().into()),
-            ("running_ns", whole.running_ns.into()),
-        ])
-    });
-    Value::record([
-        ("schema", Value::text(of.schema.name())),
-        ("rows", Value::List(rows.collect())),
-        ("all", all.into()),
-    ])
+    record! {
+        Column::text("schema") => of.schema.name(),
+        Column::nested("rows") => Value::List(rows.collect()),
+        Column::nested("all") => of.whole.as_ref().map(all),
+    }
 }
 
-fn spread_fields(spread: &Spread) -> [(&'static str, Value); 3] {
-    [("minimum", spread.minimum().into()), ("mean", spread.mean().into()), ("maximum", spread.maximum().into())]
+/// When the processes of all classes ran.
+fn all(whole: &WholeSpan) -> Value {
+    record! {
+        Column::count("processes") => whole.processes,
+        Column::duration("first_ns") => time(whole.first_ns),
+        Column::duration("last_ns") => time(whole.last_ns),
+        Column::duration("span_ns") => whole.span_ns(),
+        Column::duration("running_ns") => whole.running_ns,
+    }
 }
 
 fn of_figures(figures: &Figures, spread: &Spread) -> Value {
-    let of_all = [("exclusive", figures.exclusive.sum().value().into()), ("inclusive", figures.total.value().into())];
-    let of_inclusive = [
-        ("inclusive_minimum", figures.inclusive.minimum().into()),
-        ("inclusive_mean", figures.inclusive.mean().into()),
-        ("inclusive_maximum", figures.inclusive.maximum().into()),
-        ("unknown", figures.exclusive.sum().unknown().into()),
-    ];
-    Value::record(of_all.into_iter().chain(spread_fields(spread)).chain(of_inclusive))
+    record! {
+        Column::duration("exclusive") => figures.exclusive.sum().value(),
+        Column::duration("inclusive") => figures.total.value(),
+        Column::duration("minimum") => spread.minimum(),
+        Column::duration("mean") => spread.mean(),
+        Column::duration("maximum") => spread.maximum(),
+        Column::duration("inclusive_minimum") => figures.inclusive.minimum(),
+        Column::duration("inclusive_mean") => figures.inclusive.mean(),
+        Column::duration("inclusive_maximum") => figures.inclusive.maximum(),
+        Column::count("unknown") => figures.exclusive.sum().unknown(),
+    }
+}
+
+fn extremes(of: &Spread, unit: Unit) -> Value {
+    record! {
+        Column::new("minimum", unit) => of.minimum(),
+        Column::new("mean", unit) => of.mean(),
+        Column::new("maximum", unit) => of.maximum(),
+    }
 }
 
 /// A flat table of one schema, for machines.

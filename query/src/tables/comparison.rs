@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use barrow_analyzer::{Amounts, Diff, KindChange, TypeChange};
 
-use crate::answer::{Answer, Audience, Column, Table, Value, table, units};
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value, record, table, units};
 use crate::language::operand::Compared;
 
 /// The number that orders the rows, and of which the relative change is a part.
@@ -121,18 +121,18 @@ pub(crate) fn answer(sides: [&Compared; 2], diff: &Diff<'_>, choice: Choice<'_>)
     rows.sort_by_key(|row| Reverse(measure.of(&row.before).abs_diff(measure.of(&row.after))));
     let unchanged = compared - rows.len();
     let change = |of: fn(&Amounts) -> u64| Value::change(of(&diff.before), of(&diff.after));
-    let changes = Value::record([
-        ("objects", change(|amounts| amounts.objects)),
-        ("shallow_bytes", change(|amounts| amounts.heap_bytes)),
-        ("unmanaged_bytes", change(|amounts| amounts.unmanaged_bytes)),
-    ]);
+    let changes = record! {
+        Column::count("objects") => change(|amounts| amounts.objects),
+        Column::bytes("shallow_bytes") => change(|amounts| amounts.heap_bytes),
+        Column::bytes("unmanaged_bytes") => change(|amounts| amounts.unmanaged_bytes),
+    };
     Answer::default()
         .fact(Column::nested("before").for_machines(), side(sides[0], &diff.before))
         .fact(Column::nested("after").for_machines(), side(sides[1], &diff.after))
         .fact(Column::nested("change").for_machines(), changes)
-        .fact(Column::text("kind").for_machines(), choice.kind)
-        .fact(Column::text("by").for_machines(), choice.grouping.name())
-        .fact(Column::text("order").for_machines(), measure.name())
+        .fact(Column::text("kind").names().for_machines(), choice.kind)
+        .fact(Column::text("by").own_words().for_machines(), choice.grouping.name())
+        .fact(Column::text("order").own_words().for_machines(), measure.name())
         .fact(Column::count("unchanged").for_machines(), unchanged)
         .table(totals(sides, diff))
         .table(changed(&rows, choice))
@@ -141,14 +141,14 @@ pub(crate) fn answer(sides: [&Compared; 2], diff: &Diff<'_>, choice: Choice<'_>)
 
 /// For machines: a side with its totals.
 fn side(side: &Compared, totals: &Amounts) -> Value {
-    Value::record([
-        ("file", Value::text(&side.file)),
-        ("damage", side.damage.clone().into()),
-        ("snapshot", side.snapshot.0.into()),
-        ("objects", totals.objects.into()),
-        ("shallow_bytes", totals.heap_bytes.into()),
-        ("unmanaged_bytes", totals.unmanaged_bytes.into()),
-    ])
+    record! {
+        Column::text("file") => side.file.as_str(),
+        Column::text("damage").own_words() => side.damage.clone(),
+        Column::number("snapshot") => side.snapshot.0,
+        Column::count("objects") => totals.objects,
+        Column::bytes("shallow_bytes") => totals.heap_bytes,
+        Column::bytes("unmanaged_bytes") => totals.unmanaged_bytes,
+    }
 }
 
 /// For people: the totals of both sides, and their change.
@@ -160,7 +160,7 @@ fn totals(sides: [&Compared; 2], diff: &Diff<'_>) -> Table {
             Some((_, amounts)) => of(amounts).into(),
             None => Value::change(of(&diff.before), of(&diff.after)),
         };
-        Column::text("side").called("") => name,
+        Column::text("side").own_words().called("") => name,
         Column::text("file") => side.filter(|_| several).map(|(side, _)| side.file.as_str()),
         Column::number("snapshot") => side.map(|(side, _)| side.snapshot.0),
         Column::count("objects") => amount(|amounts| amounts.objects),
@@ -178,11 +178,11 @@ fn changed(rows: &[Row<'_>], choice: Choice<'_>) -> Table {
     let several_kinds = rows.iter().any(|row| row.kind != rows[0].kind);
     let mut seen = HashSet::new();
     let look_alikes = !rows.iter().all(|row| seen.insert((&row.title, row.kind)));
-    let kind = by_type.then(|| shown(Column::text("kind"), several_kinds));
-    let layout = by_type.then(|| shown(Column::text("layout"), look_alikes));
+    let kind = by_type.then(|| shown(Column::text("kind").names(), several_kinds));
+    let layout = by_type.then(|| shown(Column::text("layout").names(), look_alikes));
     table!("rows", rows, |Row { title, kind: of_kind, layout: of_layout, before, after }| {
         let retained = before.retained_bytes.zip(after.retained_bytes);
-        Column::text(choice.grouping.name()) => title.as_str(),
+        Column::text(choice.grouping.name()).names() => title.as_str(),
         ..kind => by_type.then_some(*of_kind),
         ..layout => by_type.then_some(*of_layout),
         Column::count("objects_before").secondary() => before.objects,
@@ -201,7 +201,7 @@ fn changed(rows: &[Row<'_>], choice: Choice<'_>) -> Table {
         Column::bytes("retained_bytes_change").called("Δ retained")
             => retained.map(|(before, after)| Value::change(before, after)),
         // Text, but this unit is aligned to the right.
-        Column::share("relative").for_people() => relative(before, after, choice.measure),
+        Column::share("relative").own_words().for_people() => relative(before, after, choice.measure),
     })
 }
 

@@ -153,12 +153,9 @@ pub(crate) fn kind(encoding: FieldEncoding) -> &'static str {
 }
 
 fn value(held: FieldValue, tables: &Tables) -> Value {
-    let real = |real: f64| match real.abs() {
-        _ if !real.is_finite() => Value::text(real.to_string()),
-        size if size != 0.0 && !(1e-5..1e16).contains(&size) => {
-            Value::Measured { value: real, text: format!("{real:e}") }
-        }
-        _ => Value::Rate(real),
+    let real = |real: f64| match real.is_finite() {
+        false => Value::text(real.to_string()),
+        true => Value::Rate(real),
     };
     match held {
         FieldValue::Unsigned(number) => number.into(),

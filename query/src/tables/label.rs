@@ -34,6 +34,15 @@ pub(crate) fn arrow(tables: &Tables, reference: Option<(Label, StrengthId)>) -> 
     }
 }
 
+/// The name of a reference with its strength, as [`arrow`] has them; nothing of an ordinary one without a name.
+pub(crate) fn reference(tables: &Tables, reference: Option<(Label, StrengthId)>) -> Option<String> {
+    let (label, strong) = reference?;
+    match (text(tables, label), strength(tables, strong)) {
+        (Some(name), Some(strength)) => Some(format!("{name} ({strength})")),
+        (name, strength) => name.or(strength),
+    }
+}
+
 /// A root: its group, and what the runtime says of it, such as the thread and the frame that it is in.
 pub(crate) fn root(tables: &Tables, root: &Root) -> String {
     match root.label {
@@ -59,4 +68,12 @@ pub(crate) fn object(tables: &Tables, type_id: TypeId, name: Option<StringId>) -
         None if role == KindRole::Type && !title.eq_ignore_ascii_case(kind) => format!("{kind} {title}"),
         None => title,
     }
+}
+
+/// The same as a value of a column of names: a line if it repeats a text of the object.
+pub(crate) fn title(tables: &Tables, type_id: TypeId, name: Option<StringId>) -> Value {
+    let role = tables.kind_role(tables.type_kind(type_id));
+    let repeats_text = name.is_some() && !matches!(role, KindRole::Type | KindRole::Frame);
+    let title = object(tables, type_id, name);
+    if repeats_text { Value::Line(title) } else { Value::Text(title) }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use barrow_analyzer::Growth;
 
-use crate::answer::{Answer, Column, Table, Value, table, units};
+use crate::answer::{Answer, Audience, Column, Table, Unit, Value, record, table, units};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::language::operand::Compared;
@@ -35,17 +35,17 @@ pub(crate) fn answer(state: &State, sides: [&Compared; 2], arguments: &Arguments
     let note =
         format!("{} changed, {} unchanged", units::counted(rows.len() as u64, "path"), units::grouped(unchanged));
     let side = |at: usize| {
-        Value::record([
-            ("file", Value::text(&sides[at].file)),
-            ("damage", sides[at].damage.clone().into()),
-            ("snapshot", sides[at].snapshot.0.into()),
-            ("reachable_bytes", growth.heap_bytes()[at].into()),
-        ])
+        record! {
+            Column::text("file") => sides[at].file.as_str(),
+            Column::text("damage").own_words() => sides[at].damage.clone(),
+            Column::number("snapshot") => sides[at].snapshot.0,
+            Column::bytes("reachable_bytes") => growth.heap_bytes()[at],
+        }
     };
     Ok(Answer::default()
         .fact(Column::nested("before").for_machines(), side(0))
         .fact(Column::nested("after").for_machines(), side(1))
-        .fact(Column::text("by").for_machines(), "path")
+        .fact(Column::text("by").own_words().for_machines(), "path")
         .fact(Column::count("unchanged").for_machines(), unchanged)
         .table(table(&growth, &rows))
         .note(note)

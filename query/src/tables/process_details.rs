@@ -2,8 +2,8 @@
 
 use barrow_processes::{Classes, Process, ProcessId, ProcessTree, Totals};
 
+use crate::answer::{Answer, Audience, Column, Fact, Table, Unit, Value, shell, table};
 use super::{process_rows::Rows, process_summary, process_text, unit_labels::UnitLabels};
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value, shell, table};
 use crate::context::Context;
 use crate::error::QueryError;
 
@@ -69,7 +69,7 @@ pub(crate) fn answer(
         answer = answer.fact(Column::shown("noted", Unit::Text), pair);
     }
     let noted = process.attributes.iter().filter(|&&(key, _)| is_noted(key));
-    let noted = noted.map(|&(key, value)| (tree.text(key).to_owned(), Value::text(tree.text(value))));
+    let noted = noted.map(|&(key, value)| Fact::noted(tree.text(key), tree.text(value)));
     // It was told again as it grew.
     let of_files = process.attributes.iter().filter(|&&(key, _)| !is_noted(key));
     let of_files = of_files.filter_map(|&(_, value)| tree.text(value).parse::<u64>().ok()).max();

@@ -2,7 +2,7 @@
 
 use barrow_processes::{Peak, PeakKind, ProcessTree, Totals, peak, whole_wall_ns};
 
-use crate::answer::{Answer, Column, Unit, Value, units};
+use crate::answer::{Answer, Column, Unit, Value, record, units};
 use crate::language::asked;
 
 /// Numbers of processes by how they ended, and of images by what is known of them.
@@ -66,27 +66,27 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
     // The system counts more of the command and of all that was waited for than their rows have.
     let counted = fact(CPU_OF_COMMAND).and_then(|cpu_ns| cpu_ns.parse::<u64>().ok());
     let in_no_row = counted.zip(whole.cpu_ns()).map(|(counted, in_rows)| counted.saturating_sub(in_rows));
-    let record = Value::record([
-        ("processes", processes.into()),
-        ("images", tree.images().len().into()),
-        ("programs", programs.into()),
-        ("forked", forked.into()),
-        ("wall_ns", wall_ns.into()),
-        ("user_ns", whole.user_ns.value().into()),
-        ("system_ns", whole.system_ns.value().into()),
-        ("waiting_ns", whole.waiting_ns.value().into()),
-        ("cpu_in_no_row_ns", in_no_row.into()),
-        ("cpu_unknown", whole.unknown().into()),
-        ("peak_bytes", peak.map(|peak| peak.bytes).into()),
-        ("peak_kind", peak.map(|peak| kind(peak.kind)).into()),
-        ("peak_ns", peak.map_or(Value::None, |peak| super::process_text::time(peak.time_ns))),
-        ("utilisation", utilisation.clone()),
-        ("failed", failed.into()),
-        ("failed_unknown", counts.unknown_ends.into()),
-        ("not_waited_for", not_waited_for.into()),
-        ("running", counts.running.into()),
-        ("out_of_memory", out_of_memory.into()),
-    ]);
+    let record = record! {
+        Column::count("processes") => processes,
+        Column::count("images") => tree.images().len(),
+        Column::count("programs") => programs,
+        Column::count("forked") => forked,
+        Column::duration("wall_ns") => wall_ns,
+        Column::duration("user_ns") => whole.user_ns.value(),
+        Column::duration("system_ns") => whole.system_ns.value(),
+        Column::duration("waiting_ns") => whole.waiting_ns.value(),
+        Column::duration("cpu_in_no_row_ns") => in_no_row,
+        Column::count("cpu_unknown") => whole.unknown(),
+        Column::bytes("peak_bytes") => peak.map(|peak| peak.bytes),
+        Column::text("peak_kind").own_words() => peak.map(|peak| kind(peak.kind)),
+        Column::duration("peak_ns") => peak.map(|peak| super::process_text::time(peak.time_ns)),
+        Column::share("utilisation") => utilisation.clone(),
+        Column::count("failed") => failed,
+        Column::count("failed_unknown") => counts.unknown_ends,
+        Column::count("not_waited_for") => not_waited_for,
+        Column::count("running") => counts.running,
+        Column::count("out_of_memory") => out_of_memory,
+    };
     let some = |count: Option<u64>| count.filter(|&count| count > 0);
     let mut answer = answer
         .fact(Column::nested("processes").for_machines(), record)

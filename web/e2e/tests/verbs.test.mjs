@@ -74,10 +74,11 @@ after(async () => {
 function plain(value) {
   switch (value.kind) {
     case 'none': return null;
-    case 'measured': return value.value.value;
+    case 'measured':
+    case 'decimal': return value.value.value;
     case 'object': return value.value.text;
     case 'list': return value.value.map(plain);
-    case 'record': return Object.fromEntries(value.value.map((/** @type {[string, any]} */ [key, one]) => [key, plain(one)]));
+    case 'record': return Object.fromEntries(value.value.map((/** @type {any} */ fact) => [fact.column.key, plain(fact.value)]));
     default: return value.value;
   }
 }

@@ -12,7 +12,7 @@ test('sizes and counts are those of the terminal', () => {
 
 test('numbers that JavaScript cannot hold stay exact', () => {
   assert.equal(text({ kind: 'number', value: '18446744073709551615' }, { unit: 'address' }), '0xffffffffffffffff');
-  assert.equal(text({ kind: 'change', value: '-9223372036854775808' }, { unit: 'count' }), '−9,223,372,036,854,775,808');
+  assert.equal(text({ kind: 'change', value: '-9223372036854775808' }, { unit: 'count' }), '-9,223,372,036,854,775,808');
 });
 
 test('estimates are marked, and none is empty', () => {
@@ -39,7 +39,9 @@ test('what is drawn has words, too', () => {
 });
 
 test('lists and records are words', () => {
-  const record = { kind: 'record', value: [['type', { kind: 'text', value: 'A' }], ['shallow_bytes', { kind: 'number', value: 2048 }], ['object', { kind: 'number', value: 7 }]] };
-  assert.equal(text({ kind: 'list', value: [record] }, { unit: 'nested' }), 'type: A, shallow_bytes: 2.0 KiB, object: @7');
+  const fact = (key, heading, unit, value) => ({ column: { key, heading, unit }, value });
+  const fields = [fact('type', 'type', 'text', { kind: 'text', value: 'A' }), fact('shallow_bytes', 'shallow', 'bytes', { kind: 'number', value: 2048 }), fact('object', 'object', 'object', { kind: 'number', value: 7 })];
+  const record = { kind: 'record', value: fields };
+  assert.equal(text({ kind: 'list', value: [record] }, { unit: 'nested' }), 'type: A, shallow: 2.0 KiB, object: @7');
   assert.equal(text({ kind: 'path', value: ['[root]', 'A\u202e'] }, { unit: 'text' }), '[root] › A\\u{202e}');
 });

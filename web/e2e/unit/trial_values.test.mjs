@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { viewOf, words } from '../../page/state.js';
-import { binned, difference, knobsOf, marksOf, measured, modeAt, modesOf, placesOf, replayLine, runPlaces, seriesLine, seriesOf, sharedBins, weightText } from '../../page/trial_values.js';
+import { difference, measured } from '../../page/cell.js';
+import { binned, knobsOf, marksOf, modeAt, modesOf, placesOf, replayLine, runPlaces, seriesLine, seriesOf, sharedBins, weightText } from '../../page/trial_values.js';
 
 const column = (key) => ({ key, heading: key, unit: 'number', audience: 'everyone', is_secondary: false });
 const number = (value) => (value === null ? { kind: 'none' } : { kind: 'number', value });
@@ -63,7 +64,7 @@ test('the settings of a knob are numbers modulo what explains most, or names', (
 
 test('numbers are written as the server writes them', () => {
   const texts = [[17.5314, 'ns', '17.53 ns'], [1_234_567, 'ns', '1.235 ms'], [2.5e9, 'ns', '2.500 s'], [0, 'ns', '0 ns'], [8_875_584, 'bytes', '8.5 MiB'], [100.5, 'bytes', '100.5 B'],
-    [140_725, '', '140,725'], [3.25, 'MB/s', '3.250 MB/s'], [1e300, '', '1.000e300'], [1e-9, 's', '1.000e-9 s'], [-1500, 'ns', '−1.500 µs']];
+    [140_725, '', '140,725'], [3.25, 'MB/s', '3.250 MB/s'], [1e300, '', '1.000e300'], [1e-9, 's', '1.000e-9 s'], [-1500, 'ns', '-1.500 µs']];
   for (const [value, unit, text] of texts) assert.equal(measured(value, unit), text);
   assert.equal(difference(2.5, 'ns'), '+2.500 ns');
   assert.equal(difference(0, 'ns'), '0 ns');

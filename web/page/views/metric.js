@@ -15,6 +15,11 @@ import { knobsOf, modeAt, modeClass, modesOf, percent, placesOf, rowsOf, runPlac
 /** @typedef {import('../ask.js').Value} Value */
 /** @typedef {import('../trial_values.js').Series} Series */
 
+/** Columns that are shown with the value that they bound. */
+const INTERVALS = ['weight_low', 'weight_high', 'location_low', 'location_high'];
+/** What changes have an interval, and the beginning of its keys. @type {Record<string, string>} */
+const CHANGES = { location_change: 'location', weight_change: 'weight' };
+
 /** @param {HTMLElement} root @param {Context} ctx @returns {import('../context.js').View} */
 export function mount(root, ctx) {
   const view = new MetricView(root, ctx);
@@ -118,7 +123,7 @@ class MetricView {
       renderAnswer({ ...answer, facts: answer.facts.filter(({ column }) => column.key === 'mvalue'), tables: rows, notes: [] }, this.ctx, {
         line,
         table: {
-          caption: 'modes', shows: (column) => forPeople(column) && !/^weight_/.test(column.key),
+          caption: 'modes', shows: (column) => forPeople(column) && !INTERVALS.includes(column.key),
           cell: (row, column, at) => (column.key === 'weight' ? h('span', null, weightText(modes[rows[0].rows.indexOf(row)])) : column.key !== 'mode' ? null : h('a', { class: `swatch ${modeClass(numberOf(row[at]))}`, href: this.ctx.href({ q: modeLine(row[at].value) }), title: modeLine(row[at].value) },
             h('span', { class: 'patch' }), `mode ${row[at].value}: runs`)),
         },
@@ -138,8 +143,7 @@ class MetricView {
     const { series, explained } = this;
     if (!series || !explained) return;
     const knobs = knobsOf(explained);
-    const isFound = /\d % of the spread/.test(explained.notes.at(-1) ?? '');
-    const knob = knobs.find(({ name }) => name === this.ctx.state.extra.k) ?? (isFound ? knobs[0] : undefined);
+    const knob = knobs.find(({ name }) => name === this.ctx.state.extra.k) ?? knobs.slice(0, 1).find(({ share }) => !Number.isNaN(share));
     for (const row of this.modes.body.querySelectorAll('[data-knob]')) row.setAttribute('aria-selected', String(row.getAttribute('data-knob') === knob?.name));
     if (!knob) return fill(this.knob);
     const { places, names } = placesOf(knob);
@@ -277,7 +281,7 @@ class CompareView {
 
   /** The verdict in words. @param {string} metric @param {(key: string) => Value} row */
   sentence(metric, row) {
-    const words = (/** @type {string} */ key) => (row(key).kind === 'measured' ? visible(row(key).value.text) : null);
+    const words = (/** @type {string} */ key) => (row(key).kind === 'measured' ? text(row(key), { unit: 'number' }) : null);
     const share = (/** @type {string} */ key) => (Number.isNaN(numberOf(row(key))) ? null : `${(numberOf(row(key)) * 100).toFixed(1)} %`);
     const verdict = String(row('verdict').value);
     return h('p', { class: 'finding' }, h('bdi', null, visible(metric.slice(0, 200))), ': B is ', h('strong', { class: `verdict ${verdictClass(verdict)}` }, row('headline').kind === 'text' ? visible(String(row('headline').value)) : verdict),
@@ -292,10 +296,10 @@ class CompareView {
     if (!table || rows.length === 0) return null;
     const ends = (/** @type {Value[]} */ row, /** @type {string} */ key) => ['low', 'high'].map((end) => text(cellOf(table, row, `${key}_${end}`) ?? { kind: 'none' }, { unit: 'text' })).filter(Boolean);
     return renderTable({ ...table, rows }, this.ctx, {
-      caption: `modes of ${visible(metric)}`, shows: (column) => !/metric|_low$|_high$/.test(column.key),
+      caption: `modes of ${visible(metric)}`, shows: (column) => column.key !== 'metric' && !INTERVALS.includes(column.key),
       cell: (row, column, at) => {
         if (column.key === 'verdict') return h('span', { class: `verdict ${verdictClass(String(row[at].value))}` }, String(row[at].value));
-        const kind = column.key.match(/^(location|weight)_change$/)?.[1];
+        const kind = CHANGES[column.key];
         const [low, high] = kind ? ends(row, kind) : [];
         return low && high ? h('span', { class: 'number' }, `${text(row[at], column)} (${low} to ${high})`) : null;
       },
@@ -312,7 +316,7 @@ class CompareView {
 /** Modes that match, by their numbers. @param {Value} list @returns {import('../trial_charts.js').Pair[]} */
 function pairsOf(list) {
   return (list.value ?? []).map((/** @type {Value} */ one) => {
-    const fields = new Map(one.value);
+    const fields = new Map(one.value.map((/** @type {import('../ask.js').Fact} */ { column, value }) => [column.key, value]));
     const number = (/** @type {string} */ key) => {
       const value = numberOf(fields.get(key) ?? { kind: 'none' });
       return Number.isNaN(value) ? null : value;

@@ -7,7 +7,7 @@ use barrow_statistics::{
 use barrow_trials::{Better, Metric, Series};
 
 use crate::answer::measured::{difference, measured, text};
-use crate::answer::{Audience, Column, Table, Value, table, units};
+use crate::answer::{Audience, Column, Table, Value, record, table, units};
 use crate::tables::trials::dependence;
 
 /// A smaller relative change does not matter, unless `--threshold` gives another limit.
@@ -142,7 +142,8 @@ fn is_weight(verdict: ComparisonVerdict) -> bool {
 /// The text of a value.
 pub(crate) fn plain(value: &Value) -> String {
     match value {
-        Value::Measured { text, .. } | Value::Text(text) => text.to_string(),
+        Value::Measured(measured) => measured.text(),
+        Value::Text(text) => text.clone(),
         _ => String::new(),
     }
 }
@@ -211,14 +212,14 @@ pub(crate) fn tables(rows: &[Compared<'_>]) -> Vec<Table> {
         variant => of.variant,
         Column::text("metric") => of.metric.name.as_str(),
         Column::text("unit").for_machines() => unit,
-        Column::text("verdict").called("B is") => word(of.metric, *verdict),
+        Column::text("verdict").own_words().called("B is") => word(of.metric, *verdict),
         Column::text("about").called("in") => of.about(),
         Column::text("headline").for_machines() => of.headline(),
         Column::number("median_a").called("median A") => median_a.map(|median| measured(median, unit)),
         Column::number("median_b").called("median B") => median_b.map(|median| measured(median, unit)),
-        Column::number("shift_share").called("change").for_people() => share_now,
-        Column::number("shift_share_low").called("from").for_people() => share_low,
-        Column::number("shift_share_high").called("to").for_people() => share_high,
+        Column::number("shift_share").own_words().called("change").for_people() => share_now,
+        Column::number("shift_share_low").own_words().called("from").for_people() => share_low,
+        Column::number("shift_share_high").own_words().called("to").for_people() => share_high,
         Column::number("shift").secondary() => change,
         Column::number("shift_low").for_machines() => change_low,
         Column::number("shift_high").for_machines() => change_high,
@@ -226,7 +227,7 @@ pub(crate) fn tables(rows: &[Compared<'_>]) -> Vec<Table> {
         Column::share("weight_limit").for_machines() => Value::Share(of.threshold.weight),
         Column::number("smallest_detectable").called("could see").secondary() => detectable.map(estimate),
         Column::count("runs_needed").for_machines() => of.comparison.doubt.and_then(Doubt::groups),
-        Column::text("depends_on_order").for_machines() => of.comparison.dependence.is_some(),
+        Column::text("depends_on_order").own_words().for_machines() => of.comparison.dependence.is_some(),
         Column::nested("modes").for_machines() => Value::List(pairs),
     });
     let several: Vec<&Compared<'_>> = rows.iter().filter(|row| row.comparison.modes.len() > 1).collect();
@@ -256,22 +257,23 @@ fn share(change: f64, median: Option<f64>, unit: &str) -> Value {
 
 /// A share that is known about.
 fn estimate(share: f64) -> Value {
-    Value::Measured { value: share, text: format!("~{:.1} %", share * 100.0) }
+    Value::EstimatedShare(share)
 }
 
 /// `{a, b, location_change, location_low, …}`; modes are numbered from 1.
 fn record(of: &Compared<'_>, pair: &ModePair) -> Value {
-    Value::record([
-        ("a", pair.a.map(|mode| mode + 1).into()),
-        ("b", pair.b.map(|mode| mode + 1).into()),
-        ("location_change", pair.location_change.map(Value::Rate).into()),
-        ("location_low", pair.location_low.map(Value::Rate).into()),
-        ("location_high", pair.location_high.map(Value::Rate).into()),
-        ("weight_change", Value::Rate(pair.weight_change)),
-        ("weight_low", pair.weight_low.map(Value::Rate).into()),
-        ("weight_high", pair.weight_high.map(Value::Rate).into()),
-        ("verdict", pair_word(of, pair).into()),
-    ])
+    let unit = of.metric.unit.as_str();
+    record! {
+        Column::number("a") => pair.a.map(|mode| mode + 1),
+        Column::number("b") => pair.b.map(|mode| mode + 1),
+        Column::number("location_change") => pair.location_change.map(|value| difference(value, unit)),
+        Column::number("location_low") => pair.location_low.map(|value| difference(value, unit)),
+        Column::number("location_high") => pair.location_high.map(|value| difference(value, unit)),
+        Column::number("weight_change") => Value::Rate(pair.weight_change),
+        Column::number("weight_low") => pair.weight_low.map(Value::Rate),
+        Column::number("weight_high") => pair.weight_high.map(Value::Rate),
+        Column::text("verdict").own_words() => pair_word(of, pair),
+    }
 }
 
 /// A row for each pair of modes. Narrow terminals leave out intervals.
@@ -282,16 +284,16 @@ fn by_mode(rows: &[&Compared<'_>]) -> Table {
         Column::text("metric") => of.metric.name.as_str(),
         Column::number("a").called("A") => pair.a.map(|mode| mode + 1),
         Column::number("b").called("B") => pair.b.map(|mode| mode + 1),
-        Column::text("verdict").called("B is") => pair_word(of, pair),
+        Column::text("verdict").own_words().called("B is") => pair_word(of, pair),
         Column::number("location_change").called("location")
             => pair.location_change.map(|value| difference(value, unit)),
         Column::number("location_low").called("from").secondary()
             => pair.location_low.map(|value| difference(value, unit)),
         Column::number("location_high").called("to").secondary()
             => pair.location_high.map(|value| difference(value, unit)),
-        Column::text("weight_change").called("weight") => format!("{} %", points(pair.weight_change)),
-        Column::text("weight_low").called("from").secondary() => pair.weight_low.map(points),
-        Column::text("weight_high").called("to").secondary() => pair.weight_high.map(points),
+        Column::text("weight_change").own_words().called("weight") => format!("{} %", points(pair.weight_change)),
+        Column::text("weight_low").own_words().called("from").secondary() => pair.weight_low.map(points),
+        Column::text("weight_high").own_words().called("to").secondary() => pair.weight_high.map(points),
     });
     table.for_readers(Audience::People)
 }

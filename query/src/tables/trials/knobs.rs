@@ -58,7 +58,7 @@ pub(crate) fn table(trials: &Trials, series: &Series, shares: &[(KnobColumn, Sha
         Column::text("knob") => &*column.name,
         Column::share("share").called("of the spread") => part,
         Column::number("p_value").called("p")
-            => Value::Measured { value: share.p_value, text: format!("{:.3}", share.p_value) },
+            => Value::Decimal { value: share.p_value, decimals: 3 },
         Column::number("modulus").called("modulo") => share.modulus,
         Column::nested("settings").for_machines() => settings.of_knob(&column.name),
     })

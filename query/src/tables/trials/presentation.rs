@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use barrow_trials::{Series, Trials, Variant};
 
-use crate::answer::{Column, Table, Unit, Value, measured, visible};
+use crate::answer::{Column, Table, Unit, Value, visible};
 use crate::error::QueryError;
 use crate::flags::{SortBy, TimeUnit, TrialFlags};
 
@@ -51,11 +51,8 @@ impl<'t> Presentation<'t> {
                 continue;
             }
             for cell in row {
-                if let Value::Measured { value, text } = cell
-                    && !text.ends_with('%')
-                {
-                    let sign = if text.starts_with('+') { "+" } else { "" };
-                    *text = format!("{sign}{}", time_in(*value, unit));
+                if let Value::Measured(measured) = cell {
+                    measured.time_unit = Some(unit.into());
                 }
             }
         }
@@ -83,7 +80,7 @@ impl<'t> Presentation<'t> {
             let ratio = number(&row[median]).zip(base).map(|(value, base)| value / base);
             row.push(ratio.filter(|ratio| ratio.is_finite()).map(|ratio| format!("{ratio:.3}")).into());
         }
-        table.columns.push(Column::number("relative"));
+        table.columns.push(Column::number("relative").own_words());
         table
     }
 
@@ -174,19 +171,7 @@ fn text(value: &Value) -> Option<&str> {
 
 fn number(value: &Value) -> Option<f64> {
     match value {
-        Value::Measured { value, .. } => Some(*value),
+        Value::Measured(measured) => Some(measured.value),
         _ => None,
     }
-}
-
-/// Nanoseconds in this unit.
-fn time_in(nanoseconds: f64, unit: TimeUnit) -> String {
-    let (size, name) = match unit {
-        TimeUnit::Nanosecond => (1.0, "ns"),
-        TimeUnit::Microsecond => (1e3, "µs"),
-        TimeUnit::Millisecond => (1e6, "ms"),
-        TimeUnit::Second => (1e9, "s"),
-    };
-    let sign = if nanoseconds < 0.0 { "-" } else { "" };
-    format!("{sign}{} {name}", measured::significant(nanoseconds.abs() / size))
 }

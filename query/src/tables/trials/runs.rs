@@ -2,7 +2,7 @@
 
 use barrow_trials::{Run, RunId, Trials};
 
-use crate::answer::{Column, Table, Value, measured::measured, table};
+use crate::answer::{Column, Fact, Table, Value, measured::measured, table};
 use crate::error::QueryError;
 
 use super::{program_column, variant_of};
@@ -30,7 +30,7 @@ pub(crate) fn table(
         Column::duration("time_ns").called("began").secondary() => u64::try_from(run.time_ns).ok(),
         Column::number("wall") => walls.of_run(id),
         Column::number("seed").secondary() => run.seed,
-        Column::text("state") => state(run),
+        Column::text("state").own_words() => state(run),
         Column::number("exit_status").called("exit") => end.and_then(|end| end.exit_status),
         Column::number("signal").secondary() => end.and_then(|end| end.signal),
         Column::nested("knobs").for_machines() => knobs,
@@ -69,7 +69,7 @@ pub(crate) fn layout(run: &Run, iteration: Option<u64>) -> [Value; 2] {
     let of_run = run.knobs.iter().filter(|knob| knob.iteration.is_none());
     let own = run.knobs.iter().filter(|knob| iteration.is_some() && knob.iteration == iteration);
     let knobs = of_run.chain(own);
-    let record = knobs.clone().map(|knob| (knob.name.to_string(), Value::text(&*knob.value))).collect();
+    let record = knobs.clone().map(|knob| Fact::noted(&knob.name, &knob.value)).collect();
     let layout: Vec<String> = knobs.map(|knob| format!("{}={}", knob.name, knob.value)).collect();
     [Value::Record(record), Value::text(layout.join(" "))]
 }
