@@ -4,7 +4,7 @@
 // step. All objects of a path have its change. Places whose path did not change, or is too small to be tracked, have none.
 
 /** @typedef {import('./ask.js').Answer} Answer */
-/** @typedef {{type: string, name: string | null, kind: string | null, word: string | null, object: number | null, members?: number | null}} Place */
+/** @typedef {{type: string, name: string | null, roots?: string | null, kind: string | null, word: string | null, object: number | null, members?: number | null}} Place */
 /** @typedef {{steps: Map<string, Step>, change: number | null}} Step */
 
 /**
@@ -58,7 +58,7 @@ function step() {
 /** The step of a place below another one. @param {{step: Step | null, identity: string}} parent @param {Place} place */
 function below(parent, place) {
   if (place.word === '') return parent;
-  if (place.object === null && !place.members) return found(parent, [`[${place.type.replace(/^roots: /, '')}]`], place);
+  if (place.roots) return found(parent, [`[${place.roots}]`], place);
   // An object that represents a type, such as a class, is a step of its own.
   return found(parent, place.name === null ? [place.type] : [`${place.kind} ${place.name}`, place.type], place);
 }

@@ -181,9 +181,8 @@ function inWords(what, answer) {
 
 /** An error in words: the sentence, and a caret under the place in the question. @param {Error} error */
 export function errorNode(error) {
-  const { text = null, column = null, help = null } = /** @type {import('./ask.js').AskError} */ (error);
+  const { text = null, column = null, help = null, shell = null } = /** @type {import('./ask.js').AskError} */ (error);
   const box = h('div', { class: 'error', role: 'alert' }, h('p', null, visible(error.message)));
-  const shell = error.message.match(/\x60(barrow [^\x60]+)\x60/)?.[1] ?? error.message.match(/only in a shell[^:]*: (barrow .+)$/s)?.[1];
   if (text !== null && column !== null) {
     const before = [...text].slice(0, column).join('');
     box.append(h('pre', { class: 'caret' }, `${visible(text)}\n${before.replace(/[^\t]/gu, ' ')}^`));

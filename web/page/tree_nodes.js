@@ -11,6 +11,7 @@ import { literal } from './state.js';
  * @property {number | null} object the object, or the largest one of a type
  * @property {string} type
  * @property {string | null} name
+ * @property {string | null} [roots] the group of roots, if it is one
  * @property {string | null} kind
  * @property {number | null} own shallow and unmanaged bytes of the object itself
  * @property {number} retained
@@ -36,11 +37,14 @@ export function nodesOf(answer, snapshot) {
     const isType = places.has('example');
     const object = isType ? at('example') : at('object');
     const left = isType ? 0 : at('left_out') ?? 0;
+    const roots = at('roots');
     const node = {
-      word: isType ? groupWord(at('type')) : wordOf(object, at('roots') ?? rootsIn(at('type')), snapshot),
+      // A group of roots is a place even where children are told by type.
+      word: isType && roots === null ? null : wordOf(isType ? null : object, roots, snapshot),
       object,
       type: at('type') ?? '',
       name: at('name') ?? nameIn(row[titles]?.value, at('kind'), at('type')),
+      roots,
       kind: at('kind'),
       own: at('shallow_bytes') === null ? null : at('shallow_bytes') + (at('unmanaged_bytes') ?? 0),
       retained: Number(at('retained_bytes') ?? 0),
@@ -62,17 +66,6 @@ export function nodesOf(answer, snapshot) {
 function nameIn(title, kind, type) {
   const name = title?.startsWith(`${kind} `) ? title.slice(`${kind} `.length) : null;
   return name === type ? null : name;
-}
-
-/** The group of roots that a title names. @param {string | null} title */
-function rootsIn(title) {
-  return title?.startsWith('roots: ') ? title.slice('roots: '.length) : null;
-}
-
-/** A group of roots is a place even where children are told by type. @param {string | null} type */
-function groupWord(type) {
-  const roots = rootsIn(type);
-  return roots === null ? null : wordOf(null, roots, 0);
 }
 
 /** @param {number | null} object @param {string | null} roots @param {number} snapshot */

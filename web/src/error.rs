@@ -43,12 +43,17 @@ pub(crate) struct Fault {
     column: Option<usize>,
     /// and the way out.
     help: Option<String>,
+    /// The command of a shell that does what the page refuses.
+    pub(crate) shell: Option<Box<str>>,
 }
 
 impl Refusal {
     pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
         let code = barrow_query::error::code::USAGE;
-        Refusal { status, fault: Fault { message: message.into(), code, text: None, column: None, help: None } }
+        Refusal {
+            status,
+            fault: Fault { message: message.into(), code, text: None, column: None, help: None, shell: None },
+        }
     }
 }
 
@@ -62,8 +67,9 @@ impl Fault {
                 text: Some(text.clone()),
                 column: Some(*column),
                 help: Some(help.clone()),
+                shell: None,
             },
-            error => Fault { message: error.to_string(), code, text: None, column: None, help: None },
+            error => Fault { message: error.to_string(), code, text: None, column: None, help: None, shell: None },
         }
     }
 

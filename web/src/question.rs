@@ -121,7 +121,9 @@ fn only_in_a_shell(question: &Question, line: &str, allowed: Touches, name: &str
         _ => format!("barrow {line}"),
     };
     let message = format!("`{}` works only in a shell, because it {what}: {shell}", question.command.name);
-    Refusal::new(StatusCode::FORBIDDEN, message)
+    let mut refusal = Refusal::new(StatusCode::FORBIDDEN, message);
+    refusal.fault.shell = Some(shell.into());
+    refusal
 }
 
 /// A word quoted for a shell.
@@ -180,6 +182,6 @@ mod tests {
     fn the_way_in_a_shell_is_quoted() {
         let refusal = of("q=top+%7C+sh").err().unwrap();
         let text = serde_json::to_string(&refusal.fault).unwrap();
-        assert!(text.contains(r"barrow 'it'\\''s.barrow' -e 'top | sh'"), "{text}");
+        assert!(text.contains(r#""shell":"barrow 'it'\\''s.barrow' -e 'top | sh'""#), "{text}");
     }
 }

@@ -17,7 +17,7 @@ function place(depth, type, name = null, kind = 'object') {
 }
 
 const everything = { depth: 0, type: 'all roots', name: null, kind: null, object: null, word: '' };
-const roots = { depth: 1, type: 'roots: thread', name: null, kind: null, object: null, word: 'roots "thread"' };
+const roots = { depth: 1, type: 'roots: thread', roots: 'thread', name: null, kind: null, object: null, word: 'roots "thread"' };
 
 test('objects of one type below each other are one step', () => {
   const answer = diff([[['[thread]', 'Node'], 7], [['[thread]', 'Node', 'Data'], 5]]);

@@ -299,7 +299,7 @@ class ObjectPane {
     const at = (/** @type {string} */ key) => cellOf(table, row, key)?.value ?? null;
     const object = at('object');
     const dominates = object !== null && this.dominators.has(Number(object));
-    const label = String(at('reference') ?? '').replace(/^-+\[\s?|\s?\]-+>$|^-+>$/g, '').trim();
+    const label = String(at('label') ?? '');
     const retained = dominates && idom ? lastTable(idom).rows.find((one) => cellOf(lastTable(idom), one, 'object')?.value === object) : null;
     const bytes = retained ? cellOf(lastTable(/** @type {Answer} */ (idom)), retained, 'retained_bytes')?.value : null;
     return h('li', { class: dominates ? 'dominates' : null },

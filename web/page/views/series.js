@@ -143,7 +143,7 @@ function lastSeen(row, table, snapshots) {
 function growthCell(row, column, at, table, ctx, where) {
   const last = stepsOf(row, table).at(-1);
   const type = last && !last.startsWith('[') ? last : null;
-  if (column.heading === 'path') return pathNode(stepsOf(row, table).map((step) => stepLink(step, ctx, where)));
+  if (column.key === 'shown_path') return pathNode(stepsOf(row, table).map((step) => stepLink(step, ctx, where)));
   if (column.key === 'slope_bytes') {
     const node = /** @type {HTMLElement} */ (cellNode(row[at], column, ctx));
     const interval = cellOf(table, row, 'slope_interval');
@@ -152,7 +152,7 @@ function growthCell(row, column, at, table, ctx, where) {
   }
   if (column.key === 'shown_verdict') {
     const verdict = cellOf(table, row, 'verdict');
-    return h('span', { class: `verdict ${text(row[at], column).split(/\W/)[0]}`, title: verdict ? text(verdict, { unit: 'text' }) : null }, text(row[at], column));
+    return h('span', { class: `verdict ${cellOf(table, row, 'grows')?.value === true ? 'yes' : ''}`, title: verdict ? text(verdict, { unit: 'text' }) : null }, text(row[at], column));
   }
   if (column.key !== 'do') return null;
   if (!type) return h('span');

@@ -27,6 +27,10 @@ const COMPARED = {
   type: 'type', kind: 'kind', objects_after: 'objects', objects_change: 'Δ objects', shallow_bytes_after: 'shallow', shallow_bytes_change: 'Δ shallow',
   unmanaged_bytes_after: 'unmanaged', unmanaged_bytes_change: 'Δ unmanaged', retained_bytes_after: '≥ retained', retained_bytes_change: 'Δ retained', relative: 'relative',
 };
+/** The amounts of the snapshot that is compared with, which have more room. */
+const AFTER = ['objects_after', 'shallow_bytes_after', 'unmanaged_bytes_after', 'retained_bytes_after'];
+/** The changes. */
+const CHANGED = ['objects_change', 'shallow_bytes_change', 'unmanaged_bytes_change', 'retained_bytes_change'];
 /** What is left out first where it is narrow. */
 const DISPENSABLE = ['layout', 'kind', 'file', 'column', 'line', 'relative', 'unmanaged_bytes', 'unmanaged_bytes_after', 'unmanaged_bytes_change', 'share'];
 
@@ -167,7 +171,7 @@ class TypesView {
       && table.rows.some((row) => row[at].kind !== 'none'));
     const columns = shown.map(({ column, at }) => ({
       key: column.key, heading: !isDiff ? column.heading : isPaths && column.key === 'retained_bytes_after' ? 'retained' : COMPARED[column.key], isNumber: isNumeric(column), need: needOf(column, shown.length),
-      width: widthOf(column), isSorted: ORDER_KEYS[order]?.includes(column.key) && (isDiff ? /change$/.test(column.key) : true),
+      width: widthOf(column), isSorted: ORDER_KEYS[order]?.includes(column.key) && (isDiff ? CHANGED.includes(column.key) : true),
       cell: (/** @type {Row} */ row) => cellNode(row[at], column, own),
     }));
     const first = {
@@ -272,13 +276,13 @@ function identity(table, row) {
 /** @param {Column} column @param {number} columns */
 function needOf(column, columns) {
   const at = DISPENSABLE.indexOf(column.key);
-  return at < 0 ? (/after$/.test(column.key) ? 2 : 1) : 4 + columns + DISPENSABLE.length - at;
+  return at < 0 ? (AFTER.includes(column.key) ? 2 : 1) : 4 + columns + DISPENSABLE.length - at;
 }
 
 /** @param {Column} column */
 function widthOf(column) {
-  if (/^unmanaged_bytes(_after)?$/.test(column.key)) return 7;
-  return column.unit === 'text' && column.key !== 'relative' ? 8 : /change$|^relative$/.test(column.key) ? 8 : 6.5;
+  if (column.key === 'unmanaged_bytes' || column.key === 'unmanaged_bytes_after') return 7;
+  return column.unit === 'text' || CHANGED.includes(column.key) || column.key === 'relative' ? 8 : 6.5;
 }
 
 /** @param {Answer} answer @param {string} line */
