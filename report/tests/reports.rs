@@ -99,6 +99,48 @@ fn texts_of_objects_are_shown_only_on_request() {
     assert!(shown > 0, "some recording has texts that a report could show");
 }
 
+/// The headings of the columns that reports without texts show. A column that is new here must not hold texts of the
+/// program.
+const SHOWN: [&str; 26] = [
+    "95 % interval",
+    "after",
+    "collection",
+    "first",
+    "grows",
+    "kind",
+    "label",
+    "last",
+    "layout",
+    "objects",
+    "objects before",
+    "path",
+    "per snapshot",
+    "references",
+    "relative",
+    "roots",
+    "series",
+    "shallow",
+    "share",
+    "snapshot",
+    "time",
+    "type",
+    "unmanaged",
+    "Δ objects",
+    "Δ shallow",
+    "Δ unmanaged",
+];
+
+#[test]
+fn no_other_column_is_shown_without_texts() {
+    let mut shown = BTreeSet::new();
+    for file in FILES {
+        let html = text(&report(file, &options()));
+        let headings = html.split("<th ").skip(1).filter_map(|rest| rest.split_once('>')?.1.split('<').next());
+        shown.extend(headings.map(str::to_owned));
+    }
+    assert_eq!(shown, SHOWN.map(str::to_owned).into());
+}
+
 /// A report about nearly nothing: words of our own.
 fn with_no_recording() -> &'static str {
     use std::sync::OnceLock;
