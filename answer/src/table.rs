@@ -90,7 +90,7 @@ macro_rules! table {
     };
 }
 
-/// A [`Value::Record`](crate::Value::Record): each value stands beside the column that says its key and its unit.
+/// A [`Value::Record`]: each value stands beside the column that says its key and its unit.
 ///
 /// ```
 /// use barrow_answer::{Column, record};
