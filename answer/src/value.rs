@@ -140,11 +140,6 @@ impl Value {
         }
     }
 
-    /// Values by name, in this order.
-    pub fn record<'k>(fields: impl IntoIterator<Item = (&'k str, Value)>) -> Self {
-        Value::Record(fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
-    }
-
     /// The difference between two counts, as far as 63 bits go.
     pub fn change(before: u64, after: u64) -> Self {
         let difference = i128::from(after) - i128::from(before);
@@ -175,6 +170,7 @@ impl Value {
             | Value::Signed(_)
             | Value::Truth(_)
             | Value::Object { .. }
+            | Value::Moment(_)
             | Value::Absent(_) => true,
             Value::None
             | Value::Number(_)
@@ -184,7 +180,12 @@ impl Value {
             | Value::EstimatedShare(_)
             | Value::Rate(_)
             | Value::Decimal { .. }
-            | Value::Flag(_) => false,
+            | Value::Flag(_)
+            | Value::Series { .. }
+            | Value::Bar { .. }
+            | Value::Load(_)
+            | Value::Lane(_)
+            | Value::Mark(_) => false,
             Value::Text(_) | Value::Path(_) | Value::Measured(_) => texts == Texts::Program,
             Value::List(values) => values.iter().any(|value| value.may_repeat_memory(texts)),
             Value::Record(fields) => fields.iter().any(|field| field.value.may_repeat_memory(field.column.texts)),

@@ -115,7 +115,11 @@ mod tests {
             let forecast = Forecast::default();
             forecast.begin(steps);
             (0..advances).for_each(|_| forecast.advance(1));
-            assert_eq!(forecast.samples.lock().len(), if memory.is_some() { samples } else { 0 }, "{advances} of {steps}");
+            assert_eq!(
+                forecast.samples.lock().len(),
+                if memory.is_some() { samples } else { 0 },
+                "{advances} of {steps}"
+            );
         }
         let forecast = Forecast::default();
         forecast.begin(1600);

@@ -97,7 +97,7 @@ mod tests {
             Column::number("said") => "a text",
             Column::number("relative").own_words() => "1.5",
         });
-        let drawing = Drawing { caption: "", rows: 1, with_texts, series: None };
+        let drawing = Drawing { caption: "", rows: 1, with_texts };
         let shown = (0..table.columns.len()).filter(|&at| is_shown(&table, at, drawing));
         shown.map(|at| table.columns[at].key.to_string()).collect()
     }

@@ -8,7 +8,7 @@ use super::judgement::{Judgement, Verdict};
 use super::trials::{Programs, counterpart};
 use super::{Figure, witness::Witness};
 use crate::answer::measured::{difference, text};
-use crate::answer::{Column, Fact, Unit};
+use crate::answer::{Column, Fact};
 use crate::error::QueryError;
 use crate::tables::trials::comparison::{Asked, Compared, plain, word};
 use crate::tables::trials::{metric_of, variant_of};
@@ -162,9 +162,4 @@ fn witness(compared: &Compared<'_>, metric: &Metric, a: Side<'_>, b: Side<'_>) -
 /// A number in words; empty if it is not known.
 fn known(value: Option<f64>, words: impl Fn(f64) -> String) -> String {
     value.map_or_else(String::new, words)
-}
-
-/// A difference in the unit of the metric, with its sign.
-fn signed(value: f64, unit: &str) -> String {
-    crate::answer::text::text(&difference(value, unit), Unit::Number)
 }

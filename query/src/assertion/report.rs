@@ -105,12 +105,13 @@ pub(crate) fn answer(judged: &[Judged]) -> Answer {
         Column::text("undecided_because").for_machines() => one.undecided_because(),
         Column::text("verdict").for_machines() => *said,
         Column::nested("witness").for_machines()
-            => witness.as_ref().map(|witness| Value::record(witness.fields.clone())),
+            => witness.as_ref().map(|witness| Value::Record(witness.fields.clone())),
     });
     let fails = judged.iter().any(|judged| *judged.verdict() == Verdict::Fails);
     let undecided = judged.iter().any(|judged| judged.undecided_because().is_some());
-    let mut answer =
-        Answer::default().fact(Column::text("holds").own_words().for_machines(), Value::Flag(!fails && !undecided)).table(table);
+    let mut answer = Answer::default()
+        .fact(Column::text("holds").own_words().for_machines(), Value::Flag(!fails && !undecided))
+        .table(table);
     for judged in judged {
         for note in &judged.notes {
             answer = answer.note(format!("{}: {note}", judged.text));

@@ -7,8 +7,8 @@ use barrow_processes::{Amounts, ImageId, ImageSet, ProcessTree, SampledPeak};
 use barrow_statistics::Mode;
 
 use super::measure::{Measure, OfProcesses, Reading};
-use crate::answer::{Column, Fact, Value, measured, record, shortened, units};
 use super::{Figure, judgement::grown::Grown};
+use crate::answer::{Column, Fact, Value, measured, record, shortened, units};
 use crate::error::QueryError;
 use crate::progress::Meter;
 use crate::tables::chain::{Chain, title, titled, type_title};

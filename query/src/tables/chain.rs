@@ -118,7 +118,7 @@ impl Link {
         if self.times > 1 {
             fields.push(Fact::new(Column::count("times"), self.times));
         }
-        Value::record(fields)
+        Value::Record(fields)
     }
 }
 

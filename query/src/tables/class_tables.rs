@@ -36,7 +36,14 @@ pub(crate) fn when(of: &Totalled<'_>, shares: &[Vec<f64>], of_all: &[f64]) -> Ta
     });
     let of_whole = of.whole.filter(|_| of.totals.len() > 1).map(|whole| {
         let span_ns = whole.span_ns();
-        ("(all)", whole.processes, whole.running_ns, span_ns, Value::share(span_ns, span_ns), Value::Load(of_all.to_vec()))
+        (
+            "(all)",
+            whole.processes,
+            whole.running_ns,
+            span_ns,
+            Value::share(span_ns, span_ns),
+            Value::Load(of_all.to_vec()),
+        )
     });
     let table = table!("when", of_class.chain(of_whole), |(class, processes, running_ns, span_ns, share, load)| {
         Column::text("class") => class,

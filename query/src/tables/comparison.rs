@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use barrow_analyzer::{Amounts, Diff, KindChange, TypeChange};
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value, record, table, units};
+use crate::answer::{Answer, Audience, Column, Table, Value, record, table, units};
 use crate::language::operand::Compared;
 
 /// The number that orders the rows, and of which the relative change is a part.

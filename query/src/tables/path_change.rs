@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use barrow_analyzer::Growth;
 
-use crate::answer::{Answer, Audience, Column, Table, Unit, Value, record, table, units};
+use crate::answer::{Answer, Column, Table, Value, record, table, units};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::language::operand::Compared;

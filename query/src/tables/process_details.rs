@@ -2,8 +2,8 @@
 
 use barrow_processes::{Classes, Process, ProcessId, ProcessTree, Totals};
 
-use crate::answer::{Answer, Audience, Column, Fact, Table, Unit, Value, shell, table};
 use super::{process_rows::Rows, process_summary, process_text, unit_labels::UnitLabels};
+use crate::answer::{Answer, Audience, Column, Fact, Table, Unit, Value, shell, table};
 use crate::context::Context;
 use crate::error::QueryError;
 
