@@ -1,20 +1,10 @@
 //! Predicates over processes, as users type them: `class = "cc1" and memory > 500M`.
 //!
-//! `barrow_expressions` knows the syntax. Rows are images: the programs that processes executed. The attributes:
-//!
-//! ```text
-//!   texts         class class.NAME command executable arguments directory host label process signal
-//!   bytes, counts memory reads writes faults majorfaults exit signal pid image children descendants depth
-//!   times         cpu user system wall began ended                    200ms  1.5s  10min
-//!   inclusive     total.cpu total.user total.system total.reads total.writes total.faults
-//!   properties    failed forked running waited outofmemory
-//!   images        $name and $_ (a named set)   %3 (row 3 of the last table)
-//! ```
+//! `barrow_expressions` knows the syntax, and [`ATTRIBUTES`](crate::ATTRIBUTES) the words. Rows are images: the programs
+//! that processes executed.
 //!
 //! A comparison with a number that was not recorded is false, even with `!=`. A text that was not recorded equals no
-//! text and matches no pattern, so `!=` and `!~` hold. Exit status, signal and `failed` belong to the last image of a
-//! process: earlier images ended by executing the next.
-//! those before ended by executing the next.
+//! text and matches no pattern, so `!=` and `!~` hold.
 //!
 //! A property that was not recorded, such as `failed` of a process whose exit status is unknown, holds for no image,
 //! and neither does its opposite.
@@ -24,26 +14,23 @@
 
 use barrow_expressions::ExpressionError;
 
+use crate::attributes::{Attribute, Text};
 use crate::classes::Classes;
 use crate::image_set::ImageSet;
 use crate::tree::ProcessTree;
 
-mod amounts;
-mod columns;
 mod evaluation;
 mod labels;
 mod language;
 mod names;
 mod terms;
 
-pub use amounts::{Amounts, Quantity};
 pub use labels::StrangeLabel;
 pub use names::ImageNames;
-pub use terms::ATTRIBUTES;
 
 use language::Images;
 use names::NoNames;
-use terms::{Node, NumberAttribute, Property, Term, TextAttribute};
+use terms::{Node, Term};
 
 /// A predicate over images.
 #[derive(Debug, Clone)]
@@ -76,7 +63,7 @@ impl Expression {
     #[must_use]
     pub fn is_attribute(word: &str) -> bool {
         let word = word.to_ascii_lowercase();
-        word.starts_with("class.") || terms::attribute_named(&word).is_some()
+        word.starts_with("class.") || Attribute::named(&word).is_some()
     }
 
     /// Whether it tests classes.
@@ -89,8 +76,8 @@ impl Expression {
     #[must_use]
     pub fn last_schema(&self) -> Option<usize> {
         let schemata = self.node.terms().into_iter().filter_map(|term| match term {
-            Term::Text(TextAttribute::Class, _) => Some(0),
-            Term::Text(TextAttribute::ClassOf(schema), _) => Some(*schema),
+            Term::Text(Text::Class, _) => Some(0),
+            Term::Text(Text::ClassOf(schema), _) => Some(*schema),
             _ => None,
         });
         schemata.max()
@@ -106,16 +93,12 @@ impl Expression {
     #[must_use]
     pub fn unknown_attribute(&self, tree: &ProcessTree) -> Option<&'static str> {
         let knows = tree.knowledge();
-        self.node.terms().into_iter().find_map(|term| match term {
-            Term::Is(Property::Failed) if !knows.failures => Some("failed"),
-            Term::Is(Property::Forked) if !knows.starters => Some("forked"),
-            Term::Is(Property::Waited) if !knows.waits => Some("waited"),
-            Term::Is(Property::OutOfMemory) if !knows.memory_kills => Some("outofmemory"),
-            Term::Number(NumberAttribute::Children, _) if !knows.starters => Some("children"),
-            Term::Number(NumberAttribute::Descendants, _) if !knows.starters => Some("descendants"),
-            Term::Number(NumberAttribute::Depth, _) if !knows.starters => Some("depth"),
-            _ => None,
-        })
+        let tested = self.node.terms().into_iter().filter_map(|term| match term {
+            Term::Is(attribute) | Term::Number(attribute, _) => Some(*attribute),
+            Term::Text(..) | Term::Member(_) | Term::Image(_) => None,
+        });
+        let mut unknown = tested.filter(|attribute| !(attribute.is_told)(&knows));
+        unknown.next().map(Attribute::word)
     }
 
     /// The images that match, using all threads. `classes` are those of the tree; without them no image has a class.

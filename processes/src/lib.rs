@@ -5,6 +5,7 @@
 
 #![deny(unsafe_code)]
 
+mod attributes;
 mod class_totals;
 mod classes;
 mod comparison;
@@ -25,6 +26,7 @@ mod tracks;
 mod tree;
 mod window;
 
+pub use attributes::{ATTRIBUTES, Aggregate, Amounts, Attribute, AttributeValue, Quantity, Values};
 pub use barrow_analyzer::{ProcessId, Usage};
 pub use class_totals::{
     ClassTotals, Figures, Measure, Spread, WholeSpan, class_totals, class_values, running_shares, running_shares_of_all,
@@ -33,7 +35,7 @@ pub use classes::{Classes, Evaluation, LabelId, Labeller, Rules, Schema};
 pub use comparison::{SideUse, UseChange, changes_by_class, changes_by_command, whole_wall_ns};
 pub use critical::{Step, critical_path, idle_ns};
 pub use error::{ProcessError, Result};
-pub use expression::{ATTRIBUTES, Amounts, Expression, ImageNames, Quantity, StrangeLabel};
+pub use expression::{Expression, ImageNames, StrangeLabel};
 pub use image_set::ImageSet;
 pub use knowledge::{Knowledge, started_ns};
 pub use lanes::{Block, Blocks, ClassUse, Lanes, Limits, Span};

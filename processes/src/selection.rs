@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::image_set::ImageSet;
 use barrow_analyzer::Usage;
 
-use crate::totals::Sum;
+use crate::totals::{Sum, faults};
 use crate::tree::{ImageId, ProcessTree, Sample, duration};
 
 /// Totals of the images of a set, without their children.
@@ -27,6 +27,12 @@ pub struct Selection {
     pub system_ns: Sum,
     /// Processor time: user and system.
     pub cpu_ns: Sum,
+    /// Time without a processor that threads could have used.
+    pub waiting_ns: Sum,
+    /// Page faults, minor and major.
+    pub faults: Sum,
+    /// Page faults that waited for a device.
+    pub major_faults: Sum,
     /// Bytes read from devices.
     pub read_bytes: Sum,
     /// Bytes written to devices.
@@ -43,12 +49,19 @@ impl Selection {
     /// Adds up the images of a set.
     #[must_use]
     pub fn of(tree: &ProcessTree, images: &ImageSet) -> Self {
+        Selection::of_images(tree, images.iter())
+    }
+
+    /// Adds up some images, each once.
+    #[must_use]
+    pub fn of_images(tree: &ProcessTree, images: impl IntoIterator<Item = ImageId>) -> Self {
         let mut selection = Selection::default();
         let mut processes = HashSet::new();
         let end = tree.span_ns().1;
-        for id in images.iter() {
+        for id in images {
             let image = tree.image(id);
-            let Usage { user_ns, system_ns, peak_bytes, read_bytes, written_bytes, .. } = image.used;
+            let Usage { user_ns, system_ns, waiting_ns, peak_bytes, major_faults, read_bytes, written_bytes, .. } =
+                image.used;
             selection.images += 1;
             selection.unknown_programs += u64::from(!image.is_forked && tree.program(image).is_empty());
             // Images of a process often follow each other; only processes with several images are remembered.
@@ -61,6 +74,9 @@ impl Selection {
             selection.user_ns.add(user_ns);
             selection.system_ns.add(system_ns);
             selection.cpu_ns.add(tree.cpu_ns(image));
+            selection.waiting_ns.add(waiting_ns);
+            selection.faults.add(faults(&image.used));
+            selection.major_faults.add(major_faults);
             selection.read_bytes.add(read_bytes);
             selection.written_bytes.add(written_bytes);
             selection.peak_bytes = selection.peak_bytes.max(peak_bytes);

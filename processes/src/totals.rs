@@ -104,9 +104,18 @@ impl Inclusive {
 /// Processor time in user mode and in the system. An unknown part counts as 0; `None` if both are unknown.
 #[must_use]
 pub fn cpu_ns(user_ns: Option<u64>, system_ns: Option<u64>) -> Option<u64> {
-    match (user_ns, system_ns) {
+    known_sum(user_ns, system_ns)
+}
+
+/// Minor and major page faults. An unknown count adds nothing; `None` if both are unknown.
+pub(crate) fn faults(used: &Usage) -> Option<u64> {
+    known_sum(used.minor_faults, used.major_faults)
+}
+
+fn known_sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    match (one, other) {
         (None, None) => None,
-        (user, system) => Some(user.unwrap_or(0).saturating_add(system.unwrap_or(0))),
+        (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
     }
 }
 

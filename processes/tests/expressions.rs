@@ -4,7 +4,9 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use barrow_analyzer::Recording;
-use barrow_processes::{ATTRIBUTES, Classes, Expression, ImageId, ImageNames, ImageSet, ProcessTree, Rules, Usage};
+use barrow_processes::{
+    ATTRIBUTES, Attribute, Classes, Expression, ImageId, ImageNames, ImageSet, ProcessTree, Rules, Usage,
+};
 use barrow_testdata::Random;
 use barrow_writer::{Options, ProcessDescription, ProcessEnd, ProgramDescription, Writer};
 
@@ -316,7 +318,7 @@ impl Tree {
 #[test]
 fn every_attribute_is_known_to_these_tests() {
     let mut known = [&TIMES[..], &NUMBERS, &TEXTS, &PROPERTIES, &["class", "process"]].concat();
-    let mut told: Vec<&str> = ATTRIBUTES.iter().map(|(name, _)| *name).collect();
+    let mut told: Vec<&str> = ATTRIBUTES.iter().map(Attribute::word).collect();
     known.sort_unstable();
     told.sort_unstable();
     assert_eq!(known, told);

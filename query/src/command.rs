@@ -38,6 +38,8 @@ pub struct Command {
     pub(crate) asks_for_totals: Option<fn(&Arguments) -> bool>,
     /// The words that completion offers after it.
     pub completion: Completion,
+    /// The words that may follow `by`, besides fields, in a recording that holds this.
+    pub orders: fn(&[Content]) -> Vec<&'static str>,
     /// Answers.
     pub(crate) run: fn(&Ask) -> Result<Reply, QueryError>,
 }
@@ -185,6 +187,7 @@ impl Command {
             touches: Touches::RECORDING,
             asks_for_totals: None,
             completion: Completion::Nothing,
+            orders: |_| Vec::new(),
             run,
         }
     }
@@ -210,7 +213,7 @@ impl Command {
     /// The contents of which a recording must hold at least one to answer it; empty if any recording answers it.
     #[must_use]
     pub fn needs(&self) -> &'static [Content] {
-        const OF_HEAPS_AND_PROCESSES: [&str; 4] = ["find", "count", "let", "diff"];
+        const OF_HEAPS_AND_PROCESSES: [&str; 6] = ["find", "list", "group", "count", "let", "diff"];
         match (self.subject, self.name, self.group) {
             (Subject::Recording, "summary" | "info" | "assert", _) => &[],
             (Subject::Recording, "histogram", _) => &[Content::Heap, Content::Trials],

@@ -77,7 +77,6 @@ mod watch;
 mod what_if;
 mod without;
 
-pub use barrow_processes::ATTRIBUTES as PROCESS_ATTRIBUTES;
 pub use help::{expressions, from_shell, overview, page, usage_from_shell};
 pub use set::KEYS as SETTINGS;
 
@@ -87,39 +86,32 @@ pub(crate) use more::next_page;
 pub use crate::command::{Command, Completion, Content, Group, Subject};
 
 use barrow_analyzer::nearest;
+use barrow_processes::Attribute;
 
 use crate::arguments::Arguments;
-use crate::attributes;
+use crate::attributes::totals::Total;
 use crate::error::QueryError;
 use crate::language::names::{self, Match};
 use crate::language::request::Request;
-use crate::tables::ranking::Order;
 
-/// Words that may follow `by` in a question about objects, besides fields.
+/// The words of the attributes that expressions know in a recording that holds this.
 #[must_use]
-pub fn object_orders(verb: &str) -> Vec<&'static str> {
-    match verb {
-        "find" => attributes::ranking_words(),
-        "list" => attributes::words(),
-        "group" => attributes::group_words(),
-        _ => Vec::new(),
-    }
-}
-
-/// Words that may follow `by` in a question about processes.
-#[must_use]
-pub fn process_orders() -> Vec<&'static str> {
-    barrow_processes::Amounts::names().collect()
+pub fn attributes(held: &[Content]) -> Vec<&'static str> {
+    let has_processes = held.contains(&Content::Processes);
+    let has_objects = !has_processes || held.contains(&Content::Heap);
+    let of_objects = barrow_analyzer::ATTRIBUTES.iter().filter(|_| has_objects).map(|attribute| attribute.words[0]);
+    let of_processes = barrow_processes::ATTRIBUTES.iter().filter(|_| has_processes).map(Attribute::word);
+    of_objects.chain(of_processes).collect()
 }
 
 /// Returns whether the words of a ranking ask only for totals by type.
 fn asks_for_totals(arguments: &Arguments) -> bool {
     let is_total =
-        |by: &String| Order::named(by).is_some_and(|order| order != Order::Retained) || by == "type" || by == "kind";
+        |by: &String| Total::named(by).is_some_and(|total| total != Total::Retained) || by == "type" || by == "kind";
     // A word that can begin an expression asks for single objects.
-    let is_attribute = |word: &str| barrow_analyzer::ATTRIBUTES.iter().any(|(name, _)| name.eq_ignore_ascii_case(word));
     let is_kind = |word: &String| {
-        word.chars().all(|c| c.is_alphanumeric() || c == '-') && !is_attribute(word) && !top::is_sites(word)
+        let is_attribute = barrow_analyzer::Expression::is_attribute(word);
+        word.chars().all(|c| c.is_alphanumeric() || c == '-') && !is_attribute && !top::is_sites(word)
     };
     let request = Request::of(arguments);
     request.by.iter().all(is_total) && request.rest.words().iter().all(is_kind)
@@ -266,6 +258,22 @@ mod tests {
                 assert!(command.flags.contains(&flag), "{}: {flag}", command.name);
             }
         }
+    }
+
+    #[test]
+    fn the_grammar_names_the_orders() {
+        let words_of = |verb: &str| {
+            let command = exactly(verb).expect("a verb");
+            let words: Vec<&str> = command.arguments.split([' ', '[', ']', '|']).collect();
+            (words, (command.orders)(&[Content::Heap, Content::Processes]))
+        };
+        for verb in ["top", "sites", "histogram", "threads", "classes", "age", "unreachable", "show", "inrefs"] {
+            let (words, orders) = words_of(verb);
+            assert!(!orders.is_empty() && orders.iter().all(|order| words.contains(order)), "{verb}: {orders:?}");
+        }
+        // Each total is one of `diff`, too, though its `size` is another.
+        let (_, of_diff) = words_of("diff");
+        assert!(Total::usual_words().iter().all(|word| of_diff.contains(word)));
     }
 
     #[test]

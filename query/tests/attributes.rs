@@ -1,7 +1,9 @@
 //! Each attribute of expressions works wherever attributes are named.
 
 use barrow_analyzer::ATTRIBUTES;
+use barrow_processes::Quantity;
 use barrow_query::answer::Value;
+use barrow_query::commands::{self, Content};
 use barrow_query::{Answer, QueryError, Question, Session, Settings, Workspace};
 
 fn session(recording: &str) -> Session {
@@ -22,28 +24,144 @@ fn column(answer: &Answer, key: &str) -> Vec<Value> {
     table.rows.iter().map(|row| row[at].clone()).collect()
 }
 
+/// The words that may follow `by` of a verb in a recording that holds this.
+fn orders(verb: &str, held: Content) -> Vec<&'static str> {
+    (commands::exactly(verb).expect("a verb").orders)(&[held])
+}
+
+/// Whether an answer is refused where it should be, and only there; a refusal lists what there is.
+fn assert_answered<T>(answer: Result<T, QueryError>, is_possible: bool, reason: &str, line: &str) {
+    match answer {
+        Ok(_) => assert!(is_possible, "{line} is answered"),
+        Err(error) => {
+            let error = error.to_string();
+            assert!(!is_possible && error.contains(reason), "{line}: {error}");
+        }
+    }
+}
+
 #[test]
 fn attributes_work_in_every_place_or_say_why_not() {
+    let help = commands::expressions();
     for recording in ["orders.barrow", "jvm.barrow", "raku.barrow"] {
         let mut session = session(recording);
-        for (name, _) in ATTRIBUTES.iter().filter(|(name, _)| *name != "is") {
-            // Dumps without contents do not tell how many elements a collection has.
-            let lacks_elements = |error: &str| matches!(*name, "elements" | "fill") && error.contains("elements");
-            if let Err(error) = ask(&mut session, &format!("list 5 all of {name} by {name}")) {
-                assert!(lacks_elements(&error.to_string()), "list of {name}: {error}");
+        for attribute in ATTRIBUTES.iter().filter(|attribute| attribute.word() != "is") {
+            let word = attribute.word();
+            let mut ask = |line: &str| match ask(&mut session, line) {
+                // Dumps without contents do not tell how many elements a collection has.
+                Err(error) if matches!(word, "elements" | "fill") && error.to_string().contains("elements") => None,
+                answer => Some(answer),
+            };
+            let is_in = |verb: &str| orders(verb, Content::Heap).contains(&word);
+            if let Some(answer) = ask(&format!("list 5 all of {} by {word}", attribute.words.join(", "))) {
+                assert_answered(answer, true, "", word);
             }
-            if let Err(error) = ask(&mut session, &format!("find 5 all by {name}")) {
-                let error = error.to_string();
-                assert!(error.contains("is no number") || lacks_elements(&error), "find by {name}: {error}");
+            if let Some(answer) = ask(&format!("find 5 all by {word}")) {
+                assert_answered(answer, is_in("find"), "is no number", word);
             }
-            if let Err(error) = ask(&mut session, &format!("group all by {name}")) {
-                // Nearly every object has another one, or it is what ranks groups.
-                let error = error.to_string();
-                assert!(error.contains("no key") || error.contains("which key"), "group by {name}: {error}");
+            // Nearly every object has another one, or it is what ranks groups.
+            if let Some(answer) = ask(&format!("group all by {word}")) {
+                let reason = if is_in("top") { "by which key?" } else { "is no key; there are" };
+                assert_answered(answer, is_in("group") && !is_in("top"), reason, word);
             }
+            assert!(is_explained(&help, word) && is_in("list"), "{word}");
         }
         // It compares the type with others, and is nothing that an object has.
         assert!(ask(&mut session, "list all of is").unwrap_err().to_string().contains("no column"));
+    }
+}
+
+fn is_explained(help: &str, word: &str) -> bool {
+    help.lines().any(|line| line.starts_with(&format!("  {word} ")))
+}
+
+#[test]
+fn attributes_of_processes_work_in_every_place_or_say_why_not() {
+    let mut session = session("build.barrow");
+    let help = commands::expressions();
+    for attribute in &barrow_processes::ATTRIBUTES {
+        for word in attribute.words() {
+            let zero = if attribute.quantity() == Some(Quantity::Time) { "0s" } else { "0" };
+            let (ranks, groups) = (attribute.ranks(), attribute.groups());
+            let term = match word {
+                "failed" | "forked" | "running" | "waited" | "outofmemory" => word.to_owned(),
+                _ if ranks => format!("{word} >= {zero}"),
+                _ => format!("{word} !~ /^none$/"),
+            };
+            for (line, is_possible, reason) in [
+                (format!("count processes {term}"), true, ""),
+                (format!("list 5 processes of {word} by {word}"), true, ""),
+                (format!("find 5 processes by {word}"), ranks, "is no number"),
+                (format!("processes 5 by {word}"), ranks, "is no number"),
+                (format!("group processes by host by {word}"), groups || attribute.aggregate().is_some(), "is no key"),
+                (format!("group processes by {word}"), groups, "key"),
+                (format!("classes by {word}"), attribute.class_measure().is_some(), "does not take"),
+            ] {
+                assert_answered(ask(&mut session, &line), is_possible, reason, &line);
+            }
+            // `failed()` counts processes.
+            let is_measured = attribute.aggregate().is_some() || word == "failed";
+            let assertion = format!("assert {word}() >= {zero}");
+            assert_answered(ask(&mut session, &assertion), is_measured, "of processes `count(…)`", &assertion);
+        }
+        let word = attribute.word();
+        for (verb, is_offered) in [
+            ("find", attribute.ranks()),
+            ("processes", attribute.ranks()),
+            ("list", true),
+            ("classes", attribute.class_measure().is_some()),
+            ("group", attribute.groups() || attribute.aggregate().is_some()),
+        ] {
+            assert_eq!(orders(verb, Content::Processes).contains(&word), is_offered, "{verb} by {word}");
+        }
+        assert!(is_explained(&help, word) && commands::attributes(&[Content::Processes]).contains(&word), "{word}");
+    }
+}
+
+#[test]
+fn beginnings_of_orders_mean_what_they_meant() {
+    let mut session = session("build.barrow");
+    for (beginning, order) in
+        [("c", "cpu"), ("w", "wall"), ("wa", "wall"), ("m", "memory"), ("r", "reads"), ("s", "start"), ("sy", "system")]
+    {
+        let [begun, named] = [beginning, order].map(|word| ask(&mut session, &format!("processes by {word}")).unwrap());
+        assert_eq!(begun.tables[0].rows, named.tables[0].rows, "{beginning}");
+    }
+}
+
+/// As `count` adds up those that the expression finds.
+#[test]
+fn groups_of_processes_are_those_that_expressions_find() {
+    let mut session = session("build.barrow");
+    let groups = ask(&mut session, "group 1000 processes by command").unwrap();
+    let all = ask(&mut session, "count processes").unwrap();
+    let mut programs = 0;
+    let columns = ["command", "programs", "user_ns", "peak_bytes", "wall_ns"].map(|key| column(&groups, key));
+    assert!(columns[0].len() > 2);
+    for at in 0..columns[0].len() {
+        let (Value::Text(command), Value::Number(count)) = (&columns[0][at], &columns[1][at]) else { continue };
+        let counted = ask(&mut session, &format!("count processes command = \"{command}\"")).unwrap();
+        let found = ["images", "user_ns", "peak_bytes", "wall_ns"].map(|key| fact(&counted, key));
+        assert_eq!([1, 2, 3, 4].map(|column| columns[column][at].clone()), found, "{command}");
+        programs += count;
+    }
+    assert_eq!(fact(&all, "images"), Value::Number(programs));
+}
+
+fn fact(answer: &Answer, key: &str) -> Value {
+    let found = answer.facts.iter().find(|fact| fact.column.key == key);
+    found.unwrap_or_else(|| panic!("no fact {key}")).value.clone()
+}
+
+#[test]
+fn lists_of_processes_are_in_the_order_of_a_ranking() {
+    let mut session = session("build.barrow");
+    for (name, key) in [("user", "user_ns"), ("memory", "peak_bytes"), ("total.cpu", "total.cpu"), ("depth", "depth")] {
+        let listed = ask(&mut session, &format!("list 9 processes of {name} by {name}")).unwrap();
+        let found = ask(&mut session, &format!("find 9 processes by {name}")).unwrap();
+        for key in [key, "process"] {
+            assert_eq!(column(&found, key), column(&listed, key), "{name}");
+        }
     }
 }
 

@@ -4,7 +4,7 @@ mod files;
 
 use std::sync::Arc;
 
-use barrow_analyzer::{ATTRIBUTES, KindId, Recording, Tables, TypeId};
+use barrow_analyzer::{Expression, KindId, Recording, Tables, TypeId};
 use rustyline::completion::Pair;
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
@@ -13,13 +13,11 @@ use rustyline::{Context, Helper};
 
 use barrow_query::Touches;
 use barrow_query::answer::visible;
-use barrow_query::commands::{self, COMMANDS, Completion, SETTINGS};
+use barrow_query::commands::{self, COMMANDS, Completion, Content, SETTINGS};
 use barrow_query::flags::{question_flags, shown};
 
 /// More choices than this do not help.
 const MOST_TYPES: usize = 100;
-const TYPE_ORDERS: [&str; 4] = ["size", "count", "unmanaged", "retained"];
-const GROUPS: [&str; 4] = ["type", "kind", "site", "generation"];
 /// Values of flags that are names of files, as help calls them.
 const FILE_VALUES: [&str; 4] = ["DST", "FILE", "OTHER", "PATH"];
 
@@ -62,10 +60,7 @@ impl Completer {
 
     /// The orders that `by` accepts.
     fn orders(&self, verb: &str) -> Vec<&'static str> {
-        let takes_processes = commands::named(verb).is_ok_and(|command| matches!(command.name, "find" | "processes"));
-        let of_processes =
-            if takes_processes && self.recording.has_processes() { commands::process_orders() } else { Vec::new() };
-        orders(verb).into_iter().chain(of_processes).collect()
+        commands::named(verb).map(|command| (command.orders)(&Content::of(&self.recording))).unwrap_or_default()
     }
 
     /// The words that `verb` accepts and that begin with `word`.
@@ -94,12 +89,8 @@ impl Completer {
     }
 
     /// The attributes of what the recording holds.
-    fn attributes(&self) -> impl Iterator<Item = String> {
-        let has_processes = self.recording.has_processes();
-        let has_objects = !has_processes || self.recording.snapshot_ids().next().is_some();
-        let of_objects = ATTRIBUTES.iter().filter(move |_| has_objects);
-        let of_processes = barrow_query::commands::PROCESS_ATTRIBUTES.iter().filter(move |_| has_processes);
-        of_objects.chain(of_processes).map(|(name, _)| (*name).to_owned())
+    fn attributes(&self) -> impl Iterator<Item = String> + use<> {
+        commands::attributes(&Content::of(&self.recording)).into_iter().map(str::to_owned)
     }
 
     fn kinds(&self) -> Vec<String> {
@@ -108,24 +99,12 @@ impl Completer {
     }
 }
 
-/// The orders of objects that `by` accepts.
-fn orders(verb: &str) -> Vec<&'static str> {
-    match commands::named(verb).map(|command| command.name) {
-        Ok(verb @ ("find" | "list" | "group")) => commands::object_orders(verb),
-        Ok("histogram") => GROUPS.into_iter().chain(TYPE_ORDERS).collect(),
-        Ok("top" | "sites") => TYPE_ORDERS.into(),
-        Ok("diff") => vec!["path", "type", "size", "count"],
-        Ok("show" | "inrefs" | "dominators") => vec!["type"],
-        _ => Vec::new(),
-    }
-}
-
 /// Returns whether only the name of a file can follow these words.
 fn is_before_file(before: &str) -> bool {
     let before = before.trim_end();
     if let Some(compared) = before.strip_suffix('>') {
         let word = compared.split_whitespace().last().unwrap_or_default();
-        return !ATTRIBUTES.iter().any(|(name, _)| *name == word);
+        return !Expression::is_attribute(word);
     }
     before.split_whitespace().last().is_some_and(takes_file)
 }
@@ -213,7 +192,7 @@ mod tests {
         let recording = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/orders.barrow");
         let completer = Completer::new(Arc::new(Recording::open(&recording).unwrap()));
         let offered = |line: &str| completer.offered(line).1;
-        assert_eq!(offered("top by "), TYPE_ORDERS);
+        assert_eq!(offered("top by "), ["size", "count", "unmanaged", "retained"]);
         assert_eq!(offered("top 5 objects by re"), ["retained"]);
         assert_eq!(offered("find size > 5 by re"), ["retained", "refs"]);
         assert_eq!(offered("assert med"), ["median("]);

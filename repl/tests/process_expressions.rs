@@ -4,6 +4,7 @@ mod program;
 
 use std::path::Path;
 
+use barrow_query::commands::Content;
 use barrow_writer::{
     KindRole, Object, Options, ProcessDescription, ProcessEnd, ProgramDescription, SnapshotInfo, TypeDescription,
     Usage, Writer,
@@ -333,7 +334,7 @@ fn hostile_names_stay_names() {
 #[test]
 fn help_and_completion_know_the_attributes() {
     let help = run(&["help", "expressions"]).stdout;
-    for (name, _) in barrow_query::commands::PROCESS_ATTRIBUTES {
+    for name in barrow_query::commands::attributes(&[Content::Processes]) {
         assert!(help.lines().any(|line| line.starts_with(&format!("  {name} "))), "{name}");
     }
 }

@@ -1,15 +1,12 @@
 //! Predicates over objects, as users type them: `type = "Hash" and size > 1K`.
 //!
-//! `barrow_expressions` knows the syntax. The attributes of objects:
+//! `barrow_expressions` knows the syntax, and [`ATTRIBUTES`] the words. Besides, there are fields, such as `.count` and
+//! `.owner.name`, and objects that have names:
 //!
 //! ```text
-//!   texts         type package superclass loader name text kind layout file site
-//!   is            `is Map`: the type or one of its bases
-//!   numbers       size unmanaged retained distance inrefs refs id site generation serial address
-//!   properties    reachable unreachable root
-//!   fields        .count   .owner.name                         see [`crate::questions::fields`]
-//!   measures      elements fill                               see [`crate::questions::fields::Filling`]
-//!   objects       $name and $_ (a named set)   @123 (that object)   %3 (row 3 of the last table)
+//!   $name and $_   a named set
+//!   @123           that object
+//!   %3             row 3 of the last table
 //! ```
 //!
 //! A comparison is false, even with `!=`, if the object has no text, or no such number: the distance of an unreachable object, or an
@@ -33,8 +30,8 @@ mod terms;
 pub(crate) use block_objects::{BlockObjects, Sizes};
 pub(crate) use evaluation::{CompiledExpression, DerivedColumns};
 pub use names::Names;
-pub use terms::ATTRIBUTES;
 pub(crate) use terms::FieldTerm;
+pub use terms::{ATTRIBUTES, Attribute};
 
 use language::Objects;
 use names::NoNames;
@@ -55,6 +52,12 @@ impl Expression {
     /// [`ExpressionError`] with the position in the text; `$name` and `%3` are errors, too.
     pub fn parse(text: &str) -> Result<Self, ExpressionError> {
         Expression::parse_with(text, &NoNames)
+    }
+
+    /// Whether a word, in any case, is an attribute of objects.
+    #[must_use]
+    pub fn is_attribute(word: &str) -> bool {
+        Attribute::named(word).is_some()
     }
 
     /// Parses an expression that may contain `$name` and `%3`. They are looked up now, so later changes of the names

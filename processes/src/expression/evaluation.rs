@@ -6,9 +6,9 @@
 use barrow_analyzer::{StringId, signals};
 use barrow_expressions::{Range, TextTest};
 
-use super::columns::Column;
 use super::labels::schema_of;
-use super::terms::{Node, Property, Term, TextAttribute};
+use super::terms::{Node, Term};
+use crate::attributes::{Attribute, Column, Text};
 use crate::classes::Classes;
 use crate::image_set::ImageSet;
 use crate::tree::{Image, ImageId, ProcessTree};
@@ -37,10 +37,10 @@ enum Step<'e> {
         by_text: Vec<bool>,
         otherwise: bool,
     },
-    /// A text composed for each image.
-    Made(TextAttribute, &'e TextTest),
-    Number(Column, Range),
-    Is(Property),
+    /// A text found or composed for each image.
+    Made(Text, &'e TextTest),
+    Number(Option<Column>, Range),
+    Is(&'static Attribute),
     Member(&'e ImageSet),
     Image(ImageId),
 }
@@ -51,9 +51,9 @@ impl<'e> Step<'e> {
             Node::Any(nodes) => Step::Any(Step::cheapest_first(nodes, tree, classes)),
             Node::All(nodes) => Step::All(Step::cheapest_first(nodes, tree, classes)),
             Node::Not(node) => Step::Not(Box::new(Step::of(node, tree, classes))),
-            Node::Term(Term::Text(attribute, test)) => Step::of_text(*attribute, test, tree, classes),
-            Node::Term(Term::Number(attribute, range)) => Step::Number(Column::of(*attribute, tree), *range),
-            Node::Term(Term::Is(property)) => Step::Is(*property),
+            Node::Term(Term::Text(text, test)) => Step::of_text(*text, test, tree, classes),
+            Node::Term(Term::Number(attribute, range)) => Step::Number(Column::of(attribute, tree), *range),
+            Node::Term(Term::Is(property)) => Step::Is(property),
             Node::Term(Term::Member(set)) => Step::Member(set),
             Node::Term(Term::Image(id)) => Step::Image(*id),
         }
@@ -65,22 +65,16 @@ impl<'e> Step<'e> {
         steps
     }
 
-    fn of_text(attribute: TextAttribute, test: &'e TextTest, tree: &ProcessTree, classes: Option<&'e Classes>) -> Self {
-        let stored: fn(&ProcessTree, &Image) -> Option<StringId> = match attribute {
-            TextAttribute::Class => {
+    fn of_text(text: Text, test: &'e TextTest, tree: &ProcessTree, classes: Option<&'e Classes>) -> Self {
+        match text {
+            Text::Class => {
                 let schema = classes.map_or(0, |classes| schema_of(test, classes));
-                return Step::of_class(schema, test, classes);
+                Step::of_class(schema, test, classes)
             }
-            TextAttribute::ClassOf(schema) => return Step::of_class(schema, test, classes),
-            TextAttribute::Executable => |tree, image| tree.program(image).executable,
-            TextAttribute::Directory => |tree, image| tree.program(image).directory,
-            TextAttribute::Host => |tree, image| tree.process(image.process).host,
-            TextAttribute::Command | TextAttribute::Arguments | TextAttribute::Label => {
-                return Step::Made(attribute, test);
-            }
-            TextAttribute::Process | TextAttribute::Signal => return Step::Made(attribute, test),
-        };
-        Step::Texts { text: stored, by_text: by_text(tree, stored, test), otherwise: test.holds(None) }
+            Text::ClassOf(schema) => Step::of_class(schema, test, classes),
+            Text::Stored(text) => Step::Texts { text, by_text: by_text(tree, text, test), otherwise: test.holds(None) },
+            Text::Found(_) | Text::Composed(_) | Text::Signal => Step::Made(text, test),
+        }
     }
 
     fn of_class(schema: usize, test: &TextTest, classes: Option<&'e Classes>) -> Self {
@@ -95,7 +89,7 @@ impl<'e> Step<'e> {
         match self {
             Step::Any(steps) | Step::All(steps) => steps.iter().map(Step::cost).max().unwrap_or(0),
             Step::Not(step) => step.cost(),
-            Step::Made(TextAttribute::Arguments | TextAttribute::Process, _) => 3,
+            Step::Made(Text::Composed(_), _) => 3,
             Step::Made(..) => 2,
             Step::Labels { .. } | Step::Texts { .. } | Step::Is(_) => 1,
             Step::Number(..) | Step::Member(_) | Step::Image(_) => 0,
@@ -108,7 +102,7 @@ impl<'e> Step<'e> {
             Step::Any(steps) => return decided(steps, true, tree, id),
             Step::All(steps) => return decided(steps, false, tree, id),
             Step::Not(step) => return step.truth(tree, id).map(|holds| !holds),
-            Step::Is(property) => return is(*property, tree, id),
+            Step::Is(property) => return property.holds(tree, id),
             Step::Labels { schema, by_label, otherwise, classes } => {
                 let schema = schema.zip(*classes).and_then(|(number, classes)| classes.schemata().get(number));
                 let label = schema.and_then(|schema| schema.label(id));
@@ -117,8 +111,8 @@ impl<'e> Step<'e> {
             Step::Texts { text, by_text, otherwise } => {
                 text(tree, tree.image(id)).map_or(*otherwise, |text| by_text[text.index()])
             }
-            Step::Made(attribute, test) => made_holds(*attribute, test, tree, id),
-            Step::Number(column, range) => column.get(tree, id).is_some_and(|number| range.contains(number)),
+            Step::Made(text, test) => made_holds(*text, test, tree, id),
+            Step::Number(column, range) => column.as_ref()?.get(tree, id).is_some_and(|number| range.contains(number)),
             Step::Member(set) => set.contains(id),
             Step::Image(image) => id == *image,
         })
@@ -154,20 +148,11 @@ fn by_text(tree: &ProcessTree, text: fn(&ProcessTree, &Image) -> Option<StringId
     answers.into_iter().map(|answer| answer == Some(true)).collect()
 }
 
-fn made_holds(attribute: TextAttribute, test: &TextTest, tree: &ProcessTree, id: ImageId) -> bool {
+fn made_holds(text: Text, test: &TextTest, tree: &ProcessTree, id: ImageId) -> bool {
     let image = tree.image(id);
-    match attribute {
-        TextAttribute::Arguments => {
-            let arguments: Vec<&str> = tree.arguments(image).collect();
-            match &arguments[..] {
-                [] => test.holds(None),
-                [only] => test.holds(Some(only)),
-                several => test.holds(Some(&several.join(" "))),
-            }
-        }
-        TextAttribute::Command => test.holds(tree.command(image)),
-        TextAttribute::Label => test.holds(tree.process(image.process).label.map(|label| tree.text(label))),
-        TextAttribute::Process => test.holds(Some(&tree.name(image.process))),
+    match text {
+        Text::Found(text) => test.holds(text(tree, image)),
+        Text::Composed(text) => test.holds(text(tree, image).as_deref()),
         _ => {
             let name = tree.end_of(id).and_then(|end| signals::name(end.signal?));
             // Both forms of the name match: with and without SIG.
@@ -176,25 +161,6 @@ fn made_holds(attribute: TextAttribute, test: &TextTest, tree: &ProcessTree, id:
                 _ if name.is_none() => test.holds(None),
                 pattern => [name, short].into_iter().flatten().any(|name| pattern.matches(name)) != test.negated,
             }
-        }
-    }
-}
-
-/// Whether an image has a property; `None` if the recording does not tell.
-fn is(property: Property, tree: &ProcessTree, id: ImageId) -> Option<bool> {
-    let image = tree.image(id);
-    let process = tree.process(image.process);
-    let knows = tree.knowledge();
-    match property {
-        Property::Failed => match tree.end_of(id) {
-            Some(end) => (knows.failures && end.is_known()).then(|| end.is_failure()),
-            None => knows.failures.then_some(false),
-        },
-        Property::Forked => (image.is_forked || !tree.program(image).is_empty()).then_some(image.is_forked),
-        Property::Running => Some(image.ended_ns.is_none()),
-        Property::Waited => knows.waits.then_some(process.end.is_some() && !process.is_not_waited_for),
-        Property::OutOfMemory => {
-            knows.memory_kills.then_some(tree.end_of(id).is_some() && process.is_killed_for_memory)
         }
     }
 }

@@ -7,7 +7,8 @@
 use barrow_expressions::{Pattern, TextTest};
 
 use super::Expression;
-use super::terms::{Term, TextAttribute};
+use super::terms::Term;
+use crate::attributes::Text;
 use crate::classes::Classes;
 
 /// A label that the expected schema does not have.
@@ -38,8 +39,8 @@ impl Expression {
         let strange = self.node.terms().into_iter().filter_map(|term| match term {
             &Term::Text(attribute, TextTest { pattern: Pattern::Exact(ref label), .. }) => {
                 let number = match attribute {
-                    TextAttribute::Class => schema_with(label, classes),
-                    TextAttribute::ClassOf(number) => {
+                    Text::Class => schema_with(label, classes),
+                    Text::ClassOf(number) => {
                         let labels = classes.schemata().get(number).map_or(&[][..], |schema| schema.labels());
                         labels.contains(label).then_some(0)
                     }

@@ -2,10 +2,11 @@
 
 use std::cell::Cell;
 
-use barrow_expressions::{Language, Range, TextTest};
+use barrow_expressions::{Attribute as Operand, Language, Range, TextTest};
 
 use super::names::ImageNames;
-use super::terms::{ATTRIBUTES, Attribute, NumberAttribute, Property, Term, TextAttribute, attribute_named};
+use super::terms::{Term, operand};
+use crate::attributes::{ATTRIBUTES, Attribute, Text};
 
 /// Precedes the name of a schema.
 const SCHEMA: &str = "class.";
@@ -30,41 +31,41 @@ impl<'n> Images<'n> {
 }
 
 impl Language for Images<'_> {
-    type Text = TextAttribute;
-    type Number = NumberAttribute;
-    type Property = Property;
+    type Text = Text;
+    type Number = &'static Attribute;
+    type Property = &'static Attribute;
     type Term = Term;
 
     const TERM: &'static str = "an attribute such as `class` or `memory`, a set, a row or `(`";
     const TEXT: &'static str = "cc1";
 
-    fn attribute(&self, word: &str) -> Option<Attribute> {
+    fn attribute(&self, word: &str) -> Option<Operand<Text, &'static Attribute, &'static Attribute>> {
         match word.strip_prefix(SCHEMA) {
-            None => attribute_named(word),
+            None => Attribute::named(word).map(operand),
             Some(schema) => {
                 let mut schemata = self.names.schemata().into_iter();
                 let number = schemata.position(|name| name.to_lowercase() == schema)?;
-                Some(Attribute::Text(TextAttribute::ClassOf(number)))
+                Some(Operand::Text(Text::ClassOf(number)))
             }
         }
     }
 
     fn attributes(&self) -> Vec<String> {
-        let mut names: Vec<String> = ATTRIBUTES.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let mut names: Vec<String> = ATTRIBUTES.iter().map(|attribute| attribute.word().to_owned()).collect();
         let schemata = self.names.schemata().into_iter().skip(1);
         names.splice(1..1, schemata.map(|name| format!("{SCHEMA}{name}")));
         names
     }
 
-    fn text(&self, attribute: TextAttribute, test: TextTest) -> Term {
+    fn text(&self, attribute: Text, test: TextTest) -> Term {
         Term::Text(attribute, test)
     }
 
-    fn number(&self, attribute: NumberAttribute, range: Range) -> Term {
+    fn number(&self, attribute: &'static Attribute, range: Range) -> Term {
         Term::Number(attribute, range)
     }
 
-    fn property(&self, property: Property) -> Term {
+    fn property(&self, property: &'static Attribute) -> Term {
         Term::Is(property)
     }
 

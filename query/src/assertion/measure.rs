@@ -1,7 +1,10 @@
 //! The measures that assertions compare: the one table that the parser, its errors, help and completion read.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
 use barrow_analyzer::{Counted, Heap, ObjectSet};
-use barrow_processes::{Selection, Sum};
+use barrow_processes::{ATTRIBUTES, Aggregate, Attribute, Selection};
 use barrow_statistics::Location;
 use barrow_trials::Run;
 
@@ -17,7 +20,7 @@ pub(crate) struct Measure {
     pub(super) figure: Figure,
     pub(super) reading: Reading,
     /// A clause of `help assert`.
-    pub(crate) document: &'static str,
+    pub(crate) document: Cow<'static, str>,
 }
 
 /// The subject of a measure, and how the measure is read from it.
@@ -76,11 +79,12 @@ const RETAINED: Quantity = Quantity { name: "retained", of: |heap, set, _, meter
 
 /// All measures, of objects, of processes and of trials. Of two rows with the same word the second is meant only if the
 /// argument or the recording says so.
-pub(crate) const MEASURES: [&[Measure]; 3] = {
+pub(crate) static MEASURES: LazyLock<[Vec<Measure>; 3]> =
+    LazyLock::new(|| [measures_of_objects(), measures_of_processes(), measures_of_trials()]);
+
+fn measures_of_objects() -> Vec<Measure> {
     use OfObjects::{Amount, Growth};
-    use OfProcesses::{Failed, Sampled, Total};
-    use OfTrials::{Change, Extreme, Median, Modes, Runs};
-    let of_objects = &[
+    vec![
         objects("count", Figure::Count("objects"), Amount(COUNT), "`count(EXPR) <= 100`;"),
         objects("size", BYTES, Amount(SIZE), "`size(EXPR)`, shallow and unmanaged;"),
         objects(
@@ -101,40 +105,48 @@ pub(crate) const MEASURES: [&[Measure]; 3] = {
             Growth(COUNT),
             "`growth(count EXPR)`, by how many objects per snapshot their number grows;",
         ),
-    ];
-    let of_processes = &[
-        processes(
-            "count",
-            Figure::Count("programs"),
-            Total("", |all| (Some(all.images), 0)),
-            "`count(EXPR)`, programs that were executed;",
-        ),
+    ]
+}
+
+/// The numbers of processes, and those that are attributes of several: first those that are no sums.
+fn measures_of_processes() -> Vec<Measure> {
+    use OfProcesses::{Failed, Sampled, Total};
+    let all = |selection: &Selection| (Some(selection.images), 0);
+    let mut measures = vec![
+        processes("count", Figure::Count("programs"), Total("", all), "`count(EXPR)`, programs that were executed;"),
         processes("failed", Figure::Count("processes"), Failed, "`failed(EXPR) = 0`, processes that failed;"),
-        processes(
-            "memory",
-            BYTES,
-            Total("peak of memory", |all| (all.peak_bytes, all.unknown_peaks)),
-            "`memory(EXPR) < 2G`, the largest peak of a single process;",
-        ),
-        processes("peak", BYTES, Sampled, "`peak(EXPR) < 8G`, the most memory of all of them together in a sample;"),
-        processes(
-            "wall",
-            TIME,
-            Total("", |all| (Some(all.wall_ns()), 0)),
-            "`wall(EXPR) < 10min`, from the beginning of the first to the end of the last;",
-        ),
-        processes("cpu", TIME, Total("processor time", |all| (all.cpu_ns.value(), all.unknown_cpu())), "`cpu(EXPR)`,"),
-        processes("user", TIME, Total("user time", |all| known(all.user_ns)), "`user(EXPR)`,"),
-        processes("system", TIME, Total("system time", |all| known(all.system_ns)), "`system(EXPR)`,"),
-        processes("reads", BYTES, Total("number of bytes read", |all| known(all.read_bytes)), "`reads(EXPR)` and"),
-        processes(
-            "writes",
-            BYTES,
-            Total("number of bytes written", |all| known(all.written_bytes)),
-            "`writes(EXPR)`, their sums.",
-        ),
     ];
-    let of_trials = &[
+    let of_attributes = ATTRIBUTES.iter().filter_map(|attribute| Some((attribute, attribute.aggregate()?)));
+    let (others, sums): (Vec<_>, Vec<_>) = of_attributes.partition(|(_, aggregate)| aggregate.document.is_some());
+    for (attribute, aggregate) in others {
+        let document = aggregate.document.unwrap_or_default();
+        measures.push(of_attribute(attribute, aggregate, format!("{document};")));
+    }
+    let sampled = "`peak(EXPR) < 8G`, the most memory of all of them together in a sample;";
+    measures.push(processes("peak", BYTES, Sampled, sampled));
+    for (at, &(attribute, aggregate)) in sums.iter().enumerate() {
+        let end = match sums.len() - at {
+            1 => ", their sums.",
+            2 => " and",
+            _ => ",",
+        };
+        measures.push(of_attribute(attribute, aggregate, format!("`{}(EXPR)`{end}", attribute.word())));
+    }
+    measures
+}
+
+fn of_attribute(attribute: &Attribute, aggregate: Aggregate, document: String) -> Measure {
+    let figure = match attribute.quantity() {
+        Some(barrow_processes::Quantity::Bytes) => BYTES,
+        Some(barrow_processes::Quantity::Time) => TIME,
+        _ => Figure::Count(attribute.word()),
+    };
+    processes(attribute.word(), figure, OfProcesses::Total(aggregate.noun, aggregate.of), document)
+}
+
+fn measures_of_trials() -> Vec<Measure> {
+    use OfTrials::{Change, Extreme, Median, Modes, Runs};
+    vec![
         trials(
             "compare",
             METRIC,
@@ -153,14 +165,13 @@ pub(crate) const MEASURES: [&[Measure]; 3] = {
             Runs(|run| !run.is_warmup && run.has_failed(), true),
             "`failed() = 0`.",
         ),
-    ];
-    [of_objects, of_processes, of_trials]
-};
+    ]
+}
 
 /// The words of all measures, each once.
 pub fn measures() -> Vec<&'static str> {
     let mut words = Vec::new();
-    for measure in MEASURES.into_iter().flatten() {
+    for measure in MEASURES.iter().flatten() {
         if !words.contains(&measure.word) {
             words.push(measure.word);
         }
@@ -168,21 +179,21 @@ pub fn measures() -> Vec<&'static str> {
     words
 }
 
-const fn objects(word: &'static str, figure: Figure, reading: OfObjects, document: &'static str) -> Measure {
-    Measure { word, figure, reading: Reading::Objects(reading), document }
+fn objects(word: &'static str, figure: Figure, reading: OfObjects, document: impl Into<Cow<'static, str>>) -> Measure {
+    Measure { word, figure, reading: Reading::Objects(reading), document: document.into() }
 }
 
-const fn processes(word: &'static str, figure: Figure, reading: OfProcesses, document: &'static str) -> Measure {
-    Measure { word, figure, reading: Reading::Processes(reading), document }
+fn processes(
+    word: &'static str,
+    figure: Figure,
+    reading: OfProcesses,
+    document: impl Into<Cow<'static, str>>,
+) -> Measure {
+    Measure { word, figure, reading: Reading::Processes(reading), document: document.into() }
 }
 
-const fn trials(word: &'static str, figure: Figure, reading: OfTrials, document: &'static str) -> Measure {
-    Measure { word, figure, reading: Reading::Trials(reading), document }
-}
-
-/// A sum without the programs of which it is not known, and their number.
-fn known(sum: Sum) -> (Option<u64>, u32) {
-    (sum.value(), sum.unknown())
+fn trials(word: &'static str, figure: Figure, reading: OfTrials, document: impl Into<Cow<'static, str>>) -> Measure {
+    Measure { word, figure, reading: Reading::Trials(reading), document: document.into() }
 }
 
 /// The bytes that would be freed with all objects of a set.

@@ -137,7 +137,7 @@ impl<'t> Parser<'t, '_> {
 
     /// The measure of a word, and what is in the parentheses after it.
     fn measure(&mut self, word: &str, position: usize) -> Result<(&'static Measure, Argument), ExpressionError> {
-        let mut named = MEASURES.into_iter().flatten().filter(|measure| measure.word == word);
+        let mut named = MEASURES.iter().flatten().filter(|measure| measure.word == word);
         let first = named.next().ok_or_else(|| error(position, expected_measure()))?;
         let measure = named.next().filter(|second| self.is_meant(second)).unwrap_or(first);
         let argument = match measure.reading {
@@ -283,7 +283,8 @@ fn amount(measure: &Measure, word: &str) -> Option<Amount> {
 }
 
 fn expected_measure() -> String {
-    let mut subjects = MEASURES.map(|of| of.iter().map(|measure| format!("`{}(…)`", measure.word)).collect::<Vec<_>>());
+    let mut subjects =
+        MEASURES.each_ref().map(|of| of.iter().map(|measure| format!("`{}(…)`", measure.word)).collect::<Vec<_>>());
     subjects[0].push("`no leaks`".to_owned());
     let [objects, processes, trials] = subjects.map(|mut words| {
         words.dedup();

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use barrow_analyzer::{Heap, ObjectSet, SnapshotId};
-use barrow_processes::{Amounts, ImageId, ImageSet, ProcessTree, SampledPeak};
+use barrow_processes::{Amounts, Attribute, ImageId, ImageSet, ProcessTree, SampledPeak};
 use barrow_statistics::Mode;
 
 use super::measure::{Measure, OfProcesses, Reading};
@@ -138,6 +138,11 @@ pub(super) struct Contributors {
 }
 
 impl Contributors {
+    /// The numbers that the measure adds up, or of which it is one.
+    fn ranking(&self) -> Option<Amounts> {
+        Amounts::of_attribute(Attribute::named(self.measure.word)?, &self.tree)
+    }
+
     /// Images with the contribution of each, the largest first; in their order, without one, where each counts as much.
     fn rows(&self) -> Vec<(ImageId, Option<u64>)> {
         let tree = &*self.tree;
@@ -146,7 +151,7 @@ impl Contributors {
             rows.sort_by_key(|&(id, bytes)| (Reverse(bytes), id));
             return rows;
         }
-        if let Some(by) = Amounts::named(self.measure.word, tree) {
+        if let Some(by) = self.ranking() {
             return by.ranked(tree, &self.images).into_iter().map(|id| (id, by.of(tree, id))).collect();
         }
         let is_any = !matches!(self.measure.reading, Reading::Processes(OfProcesses::Failed));
@@ -196,7 +201,7 @@ pub(super) fn of_processes(measured: &Contributors) -> Witness {
     }
     lines.extend(shown.iter().map(|&(id, found)| measured.line(id, found)));
     if rows.len() > SHOWN {
-        let is_ranked = measured.sample.is_some() || Amounts::named(measured.measure.word, &measured.tree).is_some();
+        let is_ranked = measured.sample.is_some() || measured.ranking().is_some();
         let order = if is_ranked { ", the largest first" } else { "" };
         lines.push(format!("… of {}{order}", units::counted(rows.len() as u64, "program")));
     }

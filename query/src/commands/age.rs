@@ -13,6 +13,7 @@ use super::{Command, Group, more};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[by type|site]",
+    orders: |_| vec!["type", "site"],
     ..Command::new("age", include_str!("../../verbs/age.md"), Group::Series, run)
 };
 

@@ -23,9 +23,9 @@ pub(super) const COMMAND: Command = Command {
 
 /// Puts the documents of measures, by subject, in the places of their marks.
 fn with_measures(text: String) -> String {
-    let subjects = ["objects", "processes", "trials"].into_iter().zip(MEASURES);
+    let subjects = ["objects", "processes", "trials"].into_iter().zip(MEASURES.iter());
     subjects.fold(text, |text, (subject, measures)| {
-        let documents: Vec<&str> = measures.iter().map(|measure| measure.document).collect();
+        let documents: Vec<&str> = measures.iter().map(|measure| &*measure.document).collect();
         text.replace(&format!("{{measures of {subject}}}"), &documents.join(" "))
     })
 }

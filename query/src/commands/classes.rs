@@ -1,13 +1,14 @@
 //! `classes`: what the classes of processes used, and when they ran.
 
 use barrow_processes::{
-    Classes, Measure, ProcessTree, Schema, Totals, WholeSpan, class_peaks, class_totals, class_values, running_shares,
-    running_shares_of_all,
+    Attribute, Classes, Measure, ProcessTree, Schema, Totals, WholeSpan, class_peaks, class_totals, class_values,
+    running_shares, running_shares_of_all,
 };
 
 use crate::answer::{Answer, Column, Value, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
+use crate::attributes::processes;
 use crate::error::QueryError;
 use crate::tables::class_tables::{self, Totalled};
 
@@ -17,6 +18,7 @@ pub(super) const COMMAND: Command = Command {
     arguments: "[SCHEMA] [by cpu|user|system|waiting|wall|memory] [histogram [log]] [--classes FILE]",
     example: "classes program by wall",
     flags: &["--classes"],
+    orders: |_| processes::words(adds_up),
     ..Command::new("classes", include_str!("../../verbs/classes.md"), Group::Processes, run)
 };
 
@@ -50,15 +52,12 @@ fn asked(words: &[String]) -> Result<Asked, QueryError> {
 }
 
 fn measure(name: &str) -> Option<Measure> {
-    let names = [
-        ("cpu", Measure::Cpu),
-        ("user", Measure::User),
-        ("system", Measure::System),
-        ("wall", Measure::Wall),
-        ("waiting", Measure::Waiting),
-        ("memory", Measure::Memory),
-    ];
-    names.into_iter().find(|(known, _)| !name.is_empty() && known.starts_with(name)).map(|(_, measure)| measure)
+    Attribute::beginning(name, adds_up)?.class_measure()
+}
+
+/// Whether classes add an attribute up.
+fn adds_up(attribute: &Attribute) -> bool {
+    attribute.class_measure().is_some()
 }
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {

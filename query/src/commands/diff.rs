@@ -18,12 +18,18 @@ use super::{more, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[A] [B] [KIND] [by type|kind|path|object|class|command] [by size|shallow|unmanaged|count|retained] [--classes FILE]",
+    orders,
     example: "diff 0 last objects by count",
     flags: &["--classes", "--min"],
     touches: Touches::RECORDING.with(Touches::READS_FILES),
     completion: Completion::Rankings,
     ..Command::new("diff", include_str!("../../verbs/diff.md"), Group::Series, run)
 };
+
+/// What may follow `by`.
+fn orders(_: &[Content]) -> Vec<&'static str> {
+    ["path", "object", "type", "kind"].into_iter().chain(Measure::words()).collect()
+}
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let words = ask.arguments.words();

@@ -14,6 +14,7 @@ use super::{more, prelude::*};
 pub(super) const COMMAND: Command = Command {
     aliases: &["dom"],
     arguments: "[ID | roots NAME] [by type | FROM.. | FROM..TO]",
+    orders: |_| vec!["type"],
     example: "dominators @123 --depth 2",
     flags: &["--depth", "--min", "--cells"],
     ..Command::new("dominators", include_str!("../../verbs/dominators.md"), Group::Alive, run)

@@ -4,13 +4,13 @@ mod page;
 mod processes;
 
 pub(super) use page::ListPage;
-pub(super) use processes::found as found_processes;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use barrow_analyzer::{Expression, FoundPage, Heap, KindId, ObjectId, ObjectSet, Page, Progress, SnapshotId, objects};
+use barrow_processes::Attribute;
 
 use crate::answer::{Answer, Column, Value, units};
 use crate::ask::Ask;
@@ -22,13 +22,14 @@ use crate::language::request::Request;
 use crate::session::listed::Listed;
 use crate::tables::found;
 
-use super::{Command, Completion, Group};
+use super::{Command, Completion, Content, Group};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[N] [KIND] [EXPR] [by ATTRIBUTE]",
     example: "find 5 objects type = \"Int\" and size > 1K",
     flags: &["--classes"],
     completion: Completion::Expressions,
+    orders,
     ..Command::new("find", include_str!("../../verbs/find.md"), Group::Objects, run)
 };
 
@@ -59,7 +60,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     };
     let (snapshot, kinds, expression) = match asked::asked(ask, &request.rest, 0)? {
         Asked::Objects(snapshot, kinds, expression) => (snapshot, kinds, expression),
-        Asked::Processes(expression) => return processes::found(ask, &COMMAND, &expression, by?, request.rows),
+        Asked::Processes(expression) => return processes::found(ask, &expression, by?, request.rows),
     };
     if request.rows == Some(0) {
         return Err(QueryError::usage("0 objects are none: `count` counts them"));
@@ -67,6 +68,14 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let question = Question { snapshot, kinds, expression, from: ObjectId(0), rows: request.rows, matching: None };
     let Some(name) = by? else { return question.answer(ask) };
     Ranked { question, by: ranking(name)?, largest: Arc::default(), shown: 0, matching: 0 }.answer(ask)
+}
+
+/// What may follow `by`.
+fn orders(held: &[Content]) -> Vec<&'static str> {
+    let of_objects = if held == [Content::Processes] { Vec::new() } else { attributes::ranking_words() };
+    let has_processes = held.contains(&Content::Processes);
+    let of_processes = if has_processes { attributes::processes::words(Attribute::ranks) } else { Vec::new() };
+    of_objects.into_iter().chain(of_processes).collect()
 }
 
 /// The attribute that ranks objects: a number that has this name, or the first one that begins with it.

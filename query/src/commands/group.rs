@@ -1,24 +1,33 @@
-//! `group`: objects by what they have in common.
+//! `group`: objects or processes by what they have in common.
+
+mod processes;
 
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use barrow_analyzer::{GroupKey, GroupRetained, Heap, ObjectGroups, Progress, RetainedByGroups};
+use barrow_analyzer::{
+    Expression, GroupKey, GroupRetained, Heap, KindId, ObjectGroups, Progress, RetainedByGroups, SnapshotId,
+};
+use barrow_processes::Attribute;
 
 use crate::answer::{Answer, Column, Table, Value, table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
+use crate::attributes::{self, totals::Total};
 use crate::error::QueryError;
+use crate::language::asked::{self, Asked};
 use crate::language::request::Request;
-use crate::tables::ranking::Order;
 use crate::tables::{found, group_keys, held};
 
-use super::{Command, Completion, Group, more};
+use super::{Command, Completion, Content, Group, more};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[N] [[KIND] EXPR] by KEY[,KEY].. [by size|count|unmanaged|retained]",
     example: "group type = \"Session\" by text by count",
+    flags: &["--classes"],
     completion: Completion::Expressions,
+    orders,
+    fill: with_keys,
     ..Command::new("group", include_str!("../../verbs/group.md"), Group::Objects, run)
 };
 
@@ -28,14 +37,43 @@ const KEY_BYTES: u64 = 100;
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let request = Request::of(&ask.arguments);
+    match asked::asked(ask, &request.rest, 0)? {
+        Asked::Objects(snapshot, kinds, expression) => of_objects(ask, &request, snapshot, &kinds, &expression),
+        Asked::Processes(expression) => processes::grouped(ask, &request, &expression),
+    }
+}
+
+/// Puts the words of keys in the places of their marks.
+fn with_keys(text: String) -> String {
+    let of_objects = ("{keys of objects}", attributes::group_words());
+    let of_processes = ("{keys of processes}", attributes::processes::words(Attribute::groups));
+    [of_objects, of_processes].into_iter().fold(text, |text, (mark, words)| {
+        let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+        text.replace(mark, &words.join(", "))
+    })
+}
+
+/// What may follow `by`.
+fn orders(held: &[Content]) -> Vec<&'static str> {
+    let of_objects = attributes::group_words().into_iter().chain(Total::usual_words());
+    let of_objects = of_objects.filter(|_| held != [Content::Processes]);
+    let of_processes = if held.contains(&Content::Processes) { processes::orders() } else { Vec::new() };
+    of_objects.chain(of_processes).collect()
+}
+
+fn of_objects(
+    ask: &Ask,
+    request: &Request,
+    snapshot: SnapshotId,
+    kinds: &[KindId],
+    expression: &Expression,
+) -> Result<Reply, QueryError> {
     let (keys, order) = group_keys::keys_and_order(&COMMAND, &request.by)?;
-    let snapshot = ask.snapshot()?;
-    let (kinds, expression) = found::kinds_and_expression_or_all(ask, snapshot, &request.rest, 0)?;
     let heap = ask.heap(snapshot)?;
     let meter = ask.meter();
-    let (set, _) = heap.select(&kinds, &expression, &meter)?;
+    let (set, _) = heap.select(kinds, expression, &meter)?;
     let found = heap.groups(&set, &keys, &meter)?;
-    let retained = if order == Order::Retained { Some(found.retained(&meter)?) } else { None };
+    let retained = if order == Total::Retained { Some(found.retained(&meter)?) } else { None };
     ask.context.require_rows_of(found.groups.len(), ROW_BYTES + KEY_BYTES * keys.len() as u64)?;
     let table = table(&keys, &found, retained.as_ref(), order, &heap, &meter)?;
     drop(meter);
@@ -52,7 +90,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         answer = answer.fact(Column::bytes("retained_bytes"), all);
         answer = answer.fact(Column::bytes("shared_bytes"), retained.shared.bytes);
     }
-    answer = found::with_exactness(answer.table(table), ask, snapshot, &expression)?;
+    answer = found::with_exactness(answer.table(table), ask, snapshot, expression)?;
     if retained.is_some_and(|retained| !retained.are_exact) {
         let why = "what a group retains is a lower bound, because ephemerons are involved; what is shared has the rest";
         answer = answer.at_least().note(why);
@@ -69,7 +107,7 @@ fn table(
     keys: &[GroupKey],
     found: &ObjectGroups<'_>,
     retained: Option<&RetainedByGroups>,
-    order: Order,
+    order: Total,
     heap: &Heap,
     progress: &dyn Progress,
 ) -> Result<Table, QueryError> {

@@ -16,6 +16,7 @@ mod groups;
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[A..B] [N] [--min SHARE] [[[KIND] EXPR] by KEY[,KEY].. [by size|unmanaged|retained]]",
+    orders: groups::orders,
     flags: &["--min"],
     completion: Completion::Snapshots,
     ..Command::new("growth", include_str!("../../verbs/growth.md"), Group::Series, run)

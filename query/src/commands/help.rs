@@ -37,14 +37,21 @@ const OPERATORS: &str = include_str!("../../verbs/expressions.txt");
 #[must_use]
 pub fn expressions() -> String {
     let mut text = "An expression is compared with every object of the kind.\n\n".to_owned();
-    for (name, meaning) in barrow_analyzer::ATTRIBUTES {
-        let _ = writeln!(text, "{}", wrapped(&format!("  {name:22}  {meaning}"), 26));
+    for attribute in &barrow_analyzer::ATTRIBUTES {
+        text += &explained(attribute.words, attribute.document);
     }
     text += OF_PROCESSES;
-    for (name, meaning) in barrow_processes::ATTRIBUTES {
-        let _ = writeln!(text, "{}", wrapped(&format!("  {name:22}  {meaning}"), 26));
+    for attribute in &barrow_processes::ATTRIBUTES {
+        text += &explained(&attribute.words().collect::<Vec<_>>(), attribute.document());
     }
     text + "\n" + OPERATORS.trim_end()
+}
+
+/// The usual word of an attribute, its meaning, and its other words.
+fn explained(words: &[&str], meaning: &str) -> String {
+    let [word, aliases @ ..] = words else { return String::new() };
+    let also = if aliases.is_empty() { String::new() } else { format!(" (also: {})", aliases.join(", ")) };
+    wrapped(&format!("  {word:22}  {meaning}{also}"), 26) + "\n"
 }
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {

@@ -10,15 +10,16 @@ use crate::answer::{Answer, Column, Unit, Value, table};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
+use crate::attributes::totals::Total;
 use crate::error::QueryError;
 use crate::language::kinds::Kinds;
 use crate::language::request::Request;
 use crate::tables::found;
-use crate::tables::ranking::{self, Order};
+use crate::tables::ranking;
 use crate::tables::trials::{Named, STATISTICS_BYTES, histogram, modes};
 use crate::tables::type_series;
 
-use super::{Command, Completion, Group, more, sites};
+use super::{Command, Completion, Content, Group, more, sites};
 
 pub(super) const COMMAND: Command = Command {
     aliases: &["histo"],
@@ -26,6 +27,7 @@ pub(super) const COMMAND: Command = Command {
     example: "histogram by kind",
     asks_for_totals: Some(super::asks_for_totals),
     completion: Completion::Rankings,
+    orders,
     ..Command::new("histogram", include_str!("../../verbs/histogram.md"), Group::Snapshots, run)
 };
 
@@ -38,20 +40,30 @@ enum Grouping {
     Generation,
 }
 
+/// The attributes that have rows of their own here; `group` takes all.
+const GROUPINGS: [(&str, Grouping); 4] = [
+    ("type", Grouping::Type),
+    ("kind", Grouping::Kind),
+    ("site", Grouping::Site),
+    ("generation", Grouping::Generation),
+];
+
+/// What may follow `by`.
+fn orders(_: &[Content]) -> Vec<&'static str> {
+    GROUPINGS.into_iter().map(|(word, _)| word).chain(Total::usual_words()).collect()
+}
+
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     if let Some(answer) = of_trials(ask, &ask.arguments)? {
         return Ok(answer.into());
     }
     let request = Request::of(&ask.arguments);
-    let (mut grouping, mut order) = (Grouping::Type, Order::Size);
+    let (mut grouping, mut order) = (Grouping::Type, Total::Size);
     for name in &request.by {
-        match (name.as_str(), Order::named(name)) {
-            ("type", _) => grouping = Grouping::Type,
-            ("kind", _) => grouping = Grouping::Kind,
-            ("site", _) => grouping = Grouping::Site,
-            ("generation", _) => grouping = Grouping::Generation,
-            (_, Some(named)) => order = named,
-            _ => return Err(COMMAND.refuses(name)),
+        match (GROUPINGS.into_iter().find(|(known, _)| known == name), Total::named(name)) {
+            (Some((_, named)), _) => grouping = named,
+            (None, Some(named)) => order = named,
+            (None, None) => return Err(COMMAND.refuses(name)),
         }
     }
     if let Some(rows) = request.rows {
@@ -72,7 +84,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         Grouping::Kind => match ask.counted(heap.snapshot()) {
             Some(counted) => by_kind(&heap, counted.types.clone(), None, order)?,
             None => {
-                let retained = (order == Order::Retained).then(|| heap.retained_by_kind(&meter)).transpose()?;
+                let retained = (order == Total::Retained).then(|| heap.retained_by_kind(&meter)).transpose()?;
                 by_kind(&heap, heap.type_totals(&meter)?, retained, order)?
             }
         },
@@ -128,7 +140,7 @@ fn of_trials(ask: &Ask, arguments: &Arguments) -> Result<Option<Answer>, QueryEr
 const LISTED_BYTES: u64 = 72;
 
 /// The same of the objects that match.
-fn of_matching(ask: &Ask, expression: &Arguments, grouping: Grouping, order: Order) -> Result<Reply, QueryError> {
+fn of_matching(ask: &Ask, expression: &Arguments, grouping: Grouping, order: Total) -> Result<Reply, QueryError> {
     let snapshot = ask.snapshot()?;
     let (kinds, expression) = found::kinds_and_expression(ask, snapshot, expression, 0)?;
     let heap = ask.heap(snapshot)?;
@@ -154,7 +166,7 @@ fn by_kind(
     heap: &Heap,
     types: Vec<TypeTotals>,
     retained: Option<Vec<GroupRetained>>,
-    order: Order,
+    order: Total,
 ) -> Result<Answer, QueryError> {
     let tables = heap.recording().tables()?;
     let mut sums: BTreeMap<KindId, TypeTotals> = BTreeMap::new();
@@ -174,13 +186,13 @@ fn by_kind(
     Ok(grouped(heap, Column::text("kind").names(), rows.collect(), order))
 }
 
-fn by_generation(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<Answer, QueryError> {
+fn by_generation(heap: &Heap, order: Total, progress: &dyn Progress) -> Result<Answer, QueryError> {
     let totals = heap.generation_totals(None, progress)?;
     if totals.keys().all(Option::is_none) {
         return Ok(Answer::default().note("the recording does not tell in which generation objects were allocated"));
     }
     let mut retained = None;
-    if order == Order::Retained {
+    if order == Total::Retained {
         retained = Some(BTreeMap::from_iter(heap.retained_by_generation(progress)?));
     }
     let rows = totals.into_iter().map(|(generation, totals)| {
@@ -195,10 +207,10 @@ fn grouped(
     heap: &Heap,
     name: Column,
     mut rows: Vec<(Value, TypeTotals, Option<GroupRetained>)>,
-    order: Order,
+    order: Total,
 ) -> Answer {
     rows.sort_by_key(|(_, totals, retained)| Reverse(order.of(totals, *retained)));
-    let is_retained = order == Order::Retained;
+    let is_retained = order == Total::Retained;
     let retained_column = is_retained.then(|| Column::bytes("retained_bytes").called("≥ retained"));
     // Retained sizes of groups overlap: there is no whole.
     let whole = match is_retained {

@@ -12,6 +12,7 @@ use super::{more, prelude::*};
 pub(super) const COMMAND: Command = Command {
     aliases: &["in", "retainers"],
     arguments: "ID [by type | FROM.. | FROM..TO]",
+    orders: |_| vec!["type"],
     example: "inrefs @123",
     ..Command::new("inrefs", include_str!("../../verbs/inrefs.md"), Group::Objects, run)
 };

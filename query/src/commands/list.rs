@@ -1,9 +1,13 @@
-//! `list`: objects with any choice of columns, in any order.
+//! `list`: objects or processes with any choice of columns, in any order.
+
+mod processes;
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use barrow_analyzer::{FieldPath, FieldValue, Heap, Held, ObjectId, ObjectSet, Progress, Tables, objects};
+use barrow_analyzer::{
+    Expression, FieldPath, FieldValue, Heap, Held, KindId, ObjectId, ObjectSet, Progress, SnapshotId, Tables, objects,
+};
 
 use crate::answer::{Answer, Column, Table, Value, table};
 use crate::arguments::Arguments;
@@ -11,16 +15,19 @@ use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::attributes::{self, ObjectAttribute};
 use crate::error::QueryError;
+use crate::language::asked;
 use crate::language::request::is_operator;
 use crate::tables::{found, held};
 
 use super::find::ListPage;
-use super::{Command, Completion, Group};
+use super::{Command, Completion, Content, Group};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[N] [[KIND] EXPR] of COLUMN[, COLUMN].. [by COLUMN [asc|desc]]",
     example: "list type = \"Session\" of .user.name, .hits, retained by .hits",
+    flags: &["--classes"],
     completion: Completion::Expressions,
+    orders,
     ..Command::new("list", include_str!("../../verbs/list.md"), Group::Objects, run)
 };
 
@@ -30,28 +37,52 @@ const CELL_BYTES: u64 = 110;
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let asked = Asked::of(&ask.arguments)?;
-    let snapshot = ask.snapshot()?;
-    let (kinds, expression) = found::kinds_and_expression_or_all(ask, snapshot, &asked.rest, 0)?;
+    match asked::asked(ask, &asked.rest, 0)? {
+        asked::Asked::Objects(snapshot, kinds, expression) => of_objects(ask, &asked, snapshot, &kinds, &expression),
+        asked::Asked::Processes(expression) => processes::listed(ask, &asked, &expression),
+    }
+}
+
+/// What may follow `of` and `by`.
+fn orders(held: &[Content]) -> Vec<&'static str> {
+    let of_processes =
+        if held.contains(&Content::Processes) { attributes::processes::words(|_| true) } else { Vec::new() };
+    let of_objects = if held == [Content::Processes] { Vec::new() } else { attributes::words() };
+    of_objects.into_iter().chain(of_processes).collect()
+}
+
+fn of_objects(
+    ask: &Ask,
+    asked: &Asked,
+    snapshot: SnapshotId,
+    kinds: &[KindId],
+    expression: &Expression,
+) -> Result<Reply, QueryError> {
+    let columns = asked.columns.iter().map(|name| What::named(name)).collect::<Result<Vec<_>, _>>()?;
+    let by = asked.by.as_ref().map(|(name, direction)| Ok::<_, QueryError>((What::named(name)?, *direction)));
+    let by = by.transpose()?;
     let heap = ask.heap(snapshot)?;
-    let (set, _) = found::select(ask, snapshot, &kinds, &expression)?;
-    let is_exact = heap.matches_exactly(&expression, &ask.meter())?;
+    let (set, _) = found::select(ask, snapshot, kinds, expression)?;
+    let is_exact = heap.matches_exactly(expression, &ask.meter())?;
     let mut ids: Vec<ObjectId> = set.iter().collect();
-    if let Some((what, order)) = &asked.by {
+    if let Some((what, order)) = by {
         let mut keys = what.keys(&heap, &set, &ask.meter())?.into_iter().zip(ids).collect::<Vec<_>>();
         // Equal ones stay in the order of their numbers.
-        keys.sort_by(|(one, _), (other, _)| one.order(other, *order));
+        keys.sort_by(|(one, _), (other, _)| one.order(other, order));
         ids = keys.into_iter().map(|(_, id)| id).collect();
     }
-    let listing = Listing { heap, asked: Arc::new(asked), ids: ids.into(), shown: 0, is_exact };
+    let (columns, ids) = (columns.into(), ids.into());
+    let listing = Listing { heap, columns, rows: asked.rows, ids, shown: 0, is_exact };
     let reply = listing.answer(ask)?.with_last(set);
-    reply.try_map(|answer| found::with_gaps(answer, ask, &expression))
+    reply.try_map(|answer| found::with_gaps(answer, ask, expression))
 }
 
 struct Asked {
     rows: Option<usize>,
     rest: Arguments,
-    columns: Vec<What>,
-    by: Option<(What, Option<Direction>)>,
+    /// The names of columns, of objects or of processes.
+    columns: Vec<String>,
+    by: Option<(String, Option<Direction>)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,15 +109,15 @@ impl Asked {
         }
         let rest: Vec<usize> = (usize::from(rows.is_some())..of).collect();
         let names = words[of + 1..by].iter().flat_map(|word| word.split(',')).filter(|name| !name.is_empty());
-        let columns = names.map(What::named).collect::<Result<Vec<_>, _>>()?;
+        let columns: Vec<String> = names.map(str::to_owned).collect();
         if columns.is_empty() {
             return Err(QueryError::usage(format!("`of` which columns? `{}`", COMMAND.example)));
         }
         let by = match &words[by..] {
             [] => None,
-            [_, name] => Some((What::named(name)?, None)),
-            [_, name, word] if word == "asc" => Some((What::named(name)?, Some(Direction::Ascending))),
-            [_, name, word] if word == "desc" => Some((What::named(name)?, Some(Direction::Descending))),
+            [_, name] => Some((name.clone(), None)),
+            [_, name, word] if word == "asc" => Some((name.clone(), Some(Direction::Ascending))),
+            [_, name, word] if word == "desc" => Some((name.clone(), Some(Direction::Descending))),
             [_] => return Err(QueryError::usage("`by` which column?")),
             [_, _, other, ..] => return Err(COMMAND.refuses(other)),
         };
@@ -230,7 +261,9 @@ impl Key {
 #[derive(Clone)]
 struct Listing {
     heap: Arc<Heap>,
-    asked: Arc<Asked>,
+    columns: Arc<[What]>,
+    /// Rows of a page, if given.
+    rows: Option<usize>,
     ids: Arc<[ObjectId]>,
     /// Number of rows that were shown.
     shown: usize,
@@ -240,7 +273,7 @@ struct Listing {
 impl Listing {
     /// The next page.
     fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
-        let (snapshot, page) = (self.heap.snapshot(), ListPage::next(ask, self.asked.rows, self.shown, self.ids.len()));
+        let (snapshot, page) = (self.heap.snapshot(), ListPage::next(ask, self.rows, self.shown, self.ids.len()));
         let ids = &self.ids[page.rows.clone()];
         let table = self.table(ask, ids)?;
         let listed = ids.iter().map(|&id| (snapshot, id)).collect();
@@ -256,14 +289,14 @@ impl Listing {
 
     fn table(&self, ask: &Ask, ids: &[ObjectId]) -> Result<Table, QueryError> {
         let heap = &self.heap;
-        ask.context.require_rows_of(ids.len(), ROW_BYTES + CELL_BYTES * self.asked.columns.len() as u64)?;
+        ask.context.require_rows_of(ids.len(), ROW_BYTES + CELL_BYTES * self.columns.len() as u64)?;
         let meter = ask.meter();
         let details = objects(heap.recording(), heap.snapshot(), ids)?;
         let mut sorted = ids.to_vec();
         sorted.sort_unstable();
         let set = ObjectSet::from_sorted(heap.snapshot(), heap.object_count(), sorted.iter().copied());
         let (mut columns, mut cells) = (Vec::new(), Vec::new());
-        for what in &self.asked.columns {
+        for what in &*self.columns {
             let of_what = match what {
                 What::Field(path) => {
                     let column = heap.field_column(&set, path, &meter)?;

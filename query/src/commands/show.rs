@@ -10,6 +10,7 @@ use super::{inrefs, more, prelude::*};
 pub(super) const COMMAND: Command = Command {
     aliases: &["out", "refs"],
     arguments: "ID [by type | FROM.. | FROM..TO]",
+    orders: |_| vec!["type"],
     example: "show @123",
     ..Command::new("show", include_str!("../../verbs/show.md"), Group::Objects, run)
 };

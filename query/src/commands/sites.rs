@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use barrow_analyzer::{Heap, Progress, SiteId};
 
+use crate::attributes::totals::Total;
 use crate::language::request::Request;
-use crate::tables::ranking::{self, Order};
+use crate::tables::ranking;
 
 use super::{more, prelude::*};
 
@@ -14,6 +15,7 @@ pub(super) const COMMAND: Command = Command {
     arguments: "[N] [by size|count|unmanaged|retained]",
     example: "sites 10 by count",
     completion: Completion::Rankings,
+    orders: |_| Total::usual_words(),
     ..Command::new("sites", include_str!("../../verbs/sites.md"), Group::Snapshots, run)
 };
 
@@ -21,23 +23,23 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let request = Request::of(&ask.arguments);
     let order = match (&request.by[..], request.rest.words().first()) {
         (_, Some(word)) => return Err(COMMAND.refuses(word)),
-        ([], None) => Order::default(),
-        ([name], None) => Order::named(name).ok_or_else(|| COMMAND.refuses(name))?,
+        ([], None) => Total::default(),
+        ([name], None) => Total::named(name).ok_or_else(|| COMMAND.refuses(name))?,
         ([_, other, ..], None) => return Err(COMMAND.refuses(other)),
     };
     top(ask, ask.ranking_rows(request.rows), order)
 }
 
 /// The first `rows` sites.
-pub(super) fn top(ask: &Ask, rows: usize, order: Order) -> Result<Reply, QueryError> {
+pub(super) fn top(ask: &Ask, rows: usize, order: Total) -> Result<Reply, QueryError> {
     let heap = ask.heap(ask.snapshot()?)?;
     let answer = answer(&heap, order, &ask.meter())?;
     Ok(more::first_page(ask, answer, rows))
 }
 
 /// A row for every site that has objects, the largest first.
-pub(super) fn answer(heap: &Heap, order: Order, progress: &dyn Progress) -> Result<Answer, QueryError> {
-    let is_retained = order == Order::Retained;
+pub(super) fn answer(heap: &Heap, order: Total, progress: &dyn Progress) -> Result<Answer, QueryError> {
+    let is_retained = order == Total::Retained;
     let groups = if is_retained { BTreeMap::from_iter(heap.retained_by_site(progress)?) } else { BTreeMap::new() };
     let mut sites = Vec::new();
     for (site, totals) in heap.site_totals(progress)? {

@@ -15,10 +15,11 @@ use super::{Command, Group, more};
 pub(super) const COMMAND: Command = Command {
     arguments: "[by cpu|allocated|objects|retained]",
     example: "threads by allocated",
+    orders: |_| ORDERS.map(|(word, _)| word).into(),
     ..Command::new("threads", include_str!("../../verbs/threads.md"), Group::Alive, run)
 };
 
-/// A number that ranks threads.
+/// A number that ranks threads. It is one of the thread, or of all that it holds, and of no object.
 type Order = fn(&Row<'_>) -> Option<u64>;
 
 const ORDERS: [(&str, Order); 4] = [

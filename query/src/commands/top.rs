@@ -7,10 +7,11 @@ use barrow_analyzer::{Heap, KindId, Largest, ObjectId, ObjectSet, Progress, Snap
 use crate::answer::{Answer, Column, Value, table};
 use crate::ask::reply::Reply;
 use crate::ask::{Ask, PIECE_ROWS};
+use crate::attributes::totals::Total;
 use crate::error::QueryError;
 use crate::language::kinds::{Kinds, leading_kind};
 use crate::language::request::Request;
-use crate::tables::ranking::{self, Order};
+use crate::tables::ranking;
 use crate::tables::{found, label, type_series};
 
 use super::{Command, Completion, Group, more, sites};
@@ -20,6 +21,7 @@ pub(super) const COMMAND: Command = Command {
     example: "top 10 objects by retained",
     asks_for_totals: Some(super::asks_for_totals),
     completion: Completion::Rankings,
+    orders: |_| Total::usual_words(),
     ..Command::new("top", include_str!("../../verbs/top.md"), Group::Snapshots, run)
 };
 
@@ -46,7 +48,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
     let heap = ask.heap(snapshot)?;
     let meter = ask.meter();
-    if order == Order::Retained && !is_of_types {
+    if order == Total::Retained && !is_of_types {
         return by_retained(ask, &Wanted { kinds: &kinds, set: None }, rows);
     }
     let types = ranking::types(&heap, ask.counted(snapshot), &kinds, order, &meter)?;
@@ -57,13 +59,13 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
 }
 
 /// The number that ranks types or objects.
-fn order(request: &Request) -> Result<Order, QueryError> {
+fn order(request: &Request) -> Result<Total, QueryError> {
     match &request.by[..] {
-        [] => Ok(Order::default()),
-        [name] => Order::named(name).ok_or_else(|| {
-            QueryError::usage(format!(
-                "there is no order `{name}`; try `by size`, `by count`, `by unmanaged` or `by retained`"
-            ))
+        [] => Ok(Total::default()),
+        [name] => Total::named(name).ok_or_else(|| {
+            let words: Vec<String> = Total::usual_words().iter().map(|word| format!("`by {word}`")).collect();
+            let (last, others) = words.split_last().map_or(("", &[][..]), |(last, others)| (last, others));
+            QueryError::usage(format!("there is no order `{name}`; try {} or {last}", others.join(", ")))
         }),
         [_, other, ..] => Err(COMMAND.refuses(&format!("by {other}"))),
     }
@@ -74,7 +76,7 @@ fn of_matching(
     ask: &Ask,
     request: &Request,
     is_of_types: bool,
-    order: Order,
+    order: Total,
     rows: usize,
 ) -> Result<Reply, QueryError> {
     let snapshot = ask.snapshot()?;
@@ -82,7 +84,7 @@ fn of_matching(
     let heap = ask.heap(snapshot)?;
     let meter = ask.meter();
     let (set, _) = heap.select(&kinds, &expression, &meter)?;
-    if order == Order::Retained && !is_of_types {
+    if order == Total::Retained && !is_of_types {
         drop(meter);
         return by_retained(ask, &Wanted { kinds: &Kinds::default(), set: Some(&set) }, rows);
     }

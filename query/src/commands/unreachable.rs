@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Counted, Heap, Progress, TypeTotals};
 
-use crate::tables::ranking::{self, Order};
+use crate::attributes::totals::Total;
+use crate::tables::ranking;
 
 use super::{count, more, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     aliases: &["garbage"],
     arguments: "[by type]",
+    orders: |_| vec!["type"],
     example: "unreachable by type",
     ..Command::new("unreachable", include_str!("../../verbs/unreachable.md"), Group::Alive, run)
 };
@@ -29,8 +31,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let remembered = if by_type { None } else { only_remembered(&heap, &meter)? };
     let types = heap.type_totals_of(&set, &meter)?;
     if by_type {
-        let types = ranking::ranked(&types, Order::Size);
-        let answer = ranking::answer(&heap, &types, Order::Size, &meter)?;
+        let types = ranking::ranked(&types, Total::Size);
+        let answer = ranking::answer(&heap, &types, Total::Size, &meter)?;
         drop(meter);
         return Ok(more::first_page(ask, answer, ask.page_rows()).with_last(Arc::new(set)));
     }

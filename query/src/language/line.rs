@@ -77,8 +77,7 @@ fn is_field(text: &str) -> bool {
 
 /// Returns whether expressions know an attribute of this name.
 fn is_attribute(word: &str) -> bool {
-    barrow_analyzer::ATTRIBUTES.iter().any(|(name, _)| name.eq_ignore_ascii_case(word))
-        || barrow_processes::Expression::is_attribute(word)
+    barrow_analyzer::Expression::is_attribute(word) || barrow_processes::Expression::is_attribute(word)
 }
 
 /// `$a | $b` is one set or the other, and so is `type = "A" | type = "B"`; `find … | less` goes through a command.

@@ -8,7 +8,8 @@ use barrow_analyzer::{Amounts, Diff, KindChange, TypeChange};
 use crate::answer::{Answer, Audience, Column, Table, Value, record, table, units};
 use crate::language::operand::Compared;
 
-/// The number that orders the rows, and of which the relative change is a part.
+/// What is ordered by, and what the relative change is a change of. Unlike a [`Total`](crate::attributes::totals::Total),
+/// `size` includes what is not managed: that changes, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Measure {
     /// Shallow and unmanaged size together.
@@ -62,6 +63,11 @@ impl Measure {
         ("count", Measure::Count),
         ("retained", Measure::Retained),
     ];
+
+    /// The words for each.
+    pub(crate) fn words() -> impl Iterator<Item = &'static str> {
+        Self::NAMES.into_iter().map(|(word, _)| word)
+    }
 
     /// The measure of this name, or of a beginning of one.
     pub(crate) fn named(word: &str) -> Option<Self> {

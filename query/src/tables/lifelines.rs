@@ -5,10 +5,11 @@ use barrow_analyzer::{Between, CountBounds, ObjectSet, SerialOrigin, SnapshotId}
 use crate::answer::{Answer, Column, Table, Value, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
+use crate::attributes::totals::Total;
 use crate::error::QueryError;
 use crate::language::selection;
 use crate::session::state::State;
-use crate::tables::ranking::{self, Order};
+use crate::tables::ranking;
 use crate::tables::type_counts::{self, Rule, TypeCounts};
 
 /// Says what an answer rests on: serials of the runtime, or matches.
@@ -77,8 +78,8 @@ pub(crate) fn by_type(ask: &Ask, set: &ObjectSet, counts: &TypeCounts, rule: Rul
     let heap = ask.heap(set.snapshot())?;
     let meter = ask.meter();
     let totals = heap.type_totals_of(set, &meter)?;
-    let types = ranking::ranked(&totals, Order::Size);
-    let mut answer = ranking::answer(&heap, &types, Order::Size, &meter)?;
+    let types = ranking::ranked(&totals, Total::Size);
+    let mut answer = ranking::answer(&heap, &types, Total::Size, &meter)?;
     let bounds: Vec<CountBounds> =
         types.iter().map(|of| counts.bounds(of.type_id(), rule, of.totals().objects)).collect();
     if bounds.iter().any(|bounds| !bounds.is_exact()) {

@@ -1,8 +1,9 @@
 //! Processes as rows: one for each image.
 
-use barrow_processes::{Amounts, Classes, ImageId, ProcessTree, Quantity};
+use barrow_processes::{Amounts, Classes, ImageId, ProcessTree};
 
-use crate::answer::{Column, Table, Unit, Value, shell, table};
+use crate::attributes::processes;
+use crate::answer::{Audience, Column, Table, Unit, Value, shell, table};
 use crate::context::Context;
 use crate::error::QueryError;
 
@@ -16,12 +17,9 @@ pub(crate) struct Rows<'a> {
     pub(crate) classes: &'a Classes,
     /// Labels with the units that they build.
     pub(crate) units: &'a UnitLabels,
-    /// The amounts that rank them, which get a column unless they have one anyway.
+    /// What ranks them.
     pub(crate) by: Option<&'a Amounts>,
 }
-
-/// Attributes that the table shows anyway.
-const SHOWN: [&str; 10] = ["memory", "cpu", "user", "system", "waiting", "wall", "reads", "writes", "began", "ended"];
 
 impl Rows<'_> {
     /// A row for each image; `number` gives the number of the row at a position.
@@ -34,10 +32,9 @@ impl Rows<'_> {
         images: &[ImageId],
         number: impl Fn(usize) -> Value,
     ) -> Result<Table, QueryError> {
-        let by = self.by.filter(|by| !SHOWN.contains(&by.name()));
         let units = self.units.of(self.tree, images)?;
         let tree = self.tree;
-        Ok(table!("rows", images.iter().zip(units).enumerate(), |(at, (&id, builds))| {
+        let mut table = table!("rows", images.iter().zip(units).enumerate(), |(at, (&id, builds))| {
             context.check()?;
             let image = tree.image(id);
             let process = tree.process(image.process);
@@ -77,17 +74,26 @@ impl Rows<'_> {
             Column::nested("arguments").for_machines()
                 => Value::List(arguments.iter().map(|argument| Value::text(*argument)).collect()),
             Column::text("command_line").called("arguments") => shell::line(arguments),
-            ..by.map(|by| Column::new(by.name(), unit(by.quantity())).called(by.name()))
-                => by.map(|by| by.of(tree, id)),
-        }))
+        });
+        if let Some(by) = self.by.filter(|by| add_ranking(&mut table.columns, by)) {
+            for (row, &id) in table.rows.iter_mut().zip(images) {
+                row.push(by.of(tree, id).into());
+            }
+        }
+        Ok(table)
     }
 }
 
-fn unit(quantity: Quantity) -> Unit {
-    match quantity {
-        Quantity::Bytes => Unit::Bytes,
-        Quantity::Time => Unit::Duration,
-        Quantity::Count => Unit::Count,
-        Quantity::Number => Unit::Number,
+/// Shows the column of what ranks, also to people. Returns whether it is a new column, the last one.
+fn add_ranking(columns: &mut Vec<Column>, by: &Amounts) -> bool {
+    let column = processes::column(by.attribute());
+    match columns.iter_mut().find(|known| known.key == column.key && known.unit != Unit::Text) {
+        Some(known) if known.audience == Audience::Machines => *known = column,
+        Some(_) => {}
+        None => {
+            columns.push(column);
+            return true;
+        }
     }
+    false
 }

@@ -4,48 +4,10 @@ use barrow_analyzer::{GroupRetained, Heap, ObjectSet, Progress, Tables, TypeId, 
 
 use crate::answer::units;
 use crate::answer::{Answer, Audience, Column, Table, Value};
+use crate::attributes::totals::Total;
 use crate::error::QueryError;
 use crate::language::kinds::Kinds;
 use crate::sources::counted::CountedSnapshot;
-
-/// What ranks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Order {
-    /// By shallow size.
-    #[default]
-    Size,
-    /// By number of objects.
-    Count,
-    /// By unmanaged size.
-    Unmanaged,
-    /// By retained size.
-    Retained,
-}
-
-impl Order {
-    /// `size`, `count`, `unmanaged` or `retained`, or a beginning of one.
-    pub(crate) fn named(word: &str) -> Option<Self> {
-        let names = [
-            ("size", Order::Size),
-            ("shallow", Order::Size),
-            ("count", Order::Count),
-            ("unmanaged", Order::Unmanaged),
-            ("retained", Order::Retained),
-        ];
-        let word = word.to_ascii_lowercase();
-        names.into_iter().find(|(name, _)| !word.is_empty() && name.starts_with(&word)).map(|(_, order)| order)
-    }
-
-    /// What this order looks at.
-    pub(crate) fn of(self, totals: &TypeTotals, retained: Option<GroupRetained>) -> u64 {
-        match self {
-            Order::Size => totals.heap_bytes,
-            Order::Count => totals.objects,
-            Order::Unmanaged => totals.unmanaged_bytes,
-            Order::Retained => retained.map_or(0, |retained| retained.bytes),
-        }
-    }
-}
 
 /// A type and what it holds.
 #[derive(Debug, Clone, Copy)]
@@ -66,13 +28,13 @@ impl RankedType {
         &self.totals
     }
 
-    fn by(&self, order: Order) -> u64 {
+    fn by(&self, order: Total) -> u64 {
         order.of(&self.totals, self.retained)
     }
 }
 
 /// These totals of types, the largest first.
-pub(crate) fn ranked(totals: &[TypeTotals], order: Order) -> Vec<RankedType> {
+pub(crate) fn ranked(totals: &[TypeTotals], order: Total) -> Vec<RankedType> {
     let mut types: Vec<RankedType> = totals.iter().map(|&totals| RankedType { totals, retained: None }).collect();
     types.sort_by_key(|row| (std::cmp::Reverse(row.by(order)), row.totals.type_id));
     types
@@ -88,11 +50,11 @@ pub(crate) fn types(
     heap: &Heap,
     counted: Option<&CountedSnapshot>,
     kinds: &Kinds,
-    order: Order,
+    order: Total,
     progress: &dyn Progress,
 ) -> Result<Vec<RankedType>, QueryError> {
     let tables = heap.recording().tables()?;
-    let retained = if order == Order::Retained { Some(heap.retained_by_type(progress)?) } else { None };
+    let retained = if order == Total::Retained { Some(heap.retained_by_type(progress)?) } else { None };
     let totals = match counted {
         Some(counted) => counted.types.clone(),
         None => heap.type_totals(progress)?,
@@ -107,10 +69,10 @@ pub(crate) fn types(
 pub(crate) fn types_of(
     heap: &Heap,
     set: &ObjectSet,
-    order: Order,
+    order: Total,
     progress: &dyn Progress,
 ) -> Result<Vec<RankedType>, QueryError> {
-    if order == Order::Retained {
+    if order == Total::Retained {
         return Err(QueryError::usage(
             "what the types of a set retain is not known; `retained EXPR` tells what the set retains, `top EXPR by retained` \
              what its objects do",
@@ -125,7 +87,7 @@ fn sorted(
     totals: Vec<TypeTotals>,
     retained: Option<&[GroupRetained]>,
     kinds: &Kinds,
-    order: Order,
+    order: Total,
 ) -> Vec<RankedType> {
     let of_kinds = totals.into_iter().filter(|totals| kinds.contain(tables.type_kind(totals.type_id)));
     let mut types: Vec<RankedType> = of_kinds
@@ -144,13 +106,13 @@ fn sorted(
 pub(crate) fn answer(
     heap: &Heap,
     types: &[RankedType],
-    order: Order,
+    order: Total,
     progress: &dyn Progress,
 ) -> Result<Answer, QueryError> {
     let tables = heap.recording().tables()?;
     let whole: u64 = match order {
         // What types dominate overlaps: one holds the other.
-        Order::Retained => heap.largest(progress)?.reachable_bytes(),
+        Total::Retained => heap.largest(progress)?.reachable_bytes(),
         _ => types.iter().map(|row| row.by(order)).sum(),
     };
     let rows = types.iter().enumerate().map(|(at, row)| {
@@ -171,11 +133,11 @@ pub(crate) fn answer(
     });
     let kind_of = |row: &RankedType| tables.type_kind(row.totals.type_id);
     let several = types.iter().any(|row| kind_of(row) != kind_of(&types[0]));
-    let columns = columns(several, order == Order::Retained);
+    let columns = columns(several, order == Total::Retained);
     let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.collect() };
     let answer = Answer::default().of_snapshot(heap.snapshot().0).table(table).note(whole_note(types));
     Ok(match order {
-        Order::Retained => answer.at_least().note(AT_LEAST),
+        Total::Retained => answer.at_least().note(AT_LEAST),
         _ => answer.exact(),
     })
 }

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use barrow_analyzer::TypeId;
 
+use crate::attributes::totals::Total;
 use crate::answer::{Answer, Column, Unit, Value};
 use crate::error::QueryError;
 use crate::session::state::State;
-use crate::tables::ranking::{Order, RankedType};
+use crate::tables::ranking::RankedType;
 use crate::tables::series;
 
 /// Adds the column where statistics tell it.
@@ -17,12 +18,12 @@ use crate::tables::series;
 pub(crate) fn add(
     state: &State,
     types: &[RankedType],
-    order: Order,
+    order: Total,
     column: &Column,
     answer: &mut Answer,
 ) -> Result<(), QueryError> {
     let snapshots = state.snapshots()?;
-    if !state.away.is_empty() || order == Order::Retained || snapshots.len() < series::LEAST_DRAWN {
+    if !state.away.is_empty() || order == Total::Retained || snapshots.len() < series::LEAST_DRAWN {
         return Ok(());
     }
     let mut by_type: HashMap<TypeId, Vec<u64>> = HashMap::new();

@@ -8,8 +8,8 @@ use barrow_format::{ObjectId, SnapshotId};
 
 use super::names::Names;
 use super::terms::{
-    ATTRIBUTES, Attribute, FieldTerm, NumberAttribute, NumberComparison, Property, Term, TextAttribute, TextComparison,
-    attribute_named,
+    ATTRIBUTES, Attribute, FieldTerm, NumberAttribute, NumberComparison, Operand, Property, Term, TextAttribute,
+    TextComparison,
 };
 use crate::questions::fields::{FieldPath, Measure};
 
@@ -52,12 +52,12 @@ impl Language for Objects<'_> {
         "an attribute such as `type` or `size`, a field such as `.name`, a set, an object or `(`";
     const TEXT: &'static str = "Hash";
 
-    fn attribute(&self, word: &str) -> Option<Attribute> {
-        attribute_named(word)
+    fn attribute(&self, word: &str) -> Option<Operand> {
+        Attribute::named(word).map(Attribute::operand)
     }
 
     fn attributes(&self) -> Vec<String> {
-        ATTRIBUTES.iter().map(|(name, _)| (*name).to_owned()).collect()
+        ATTRIBUTES.iter().map(|attribute| attribute.word().to_owned()).collect()
     }
 
     fn text(&self, attribute: TextAttribute, test: TextTest) -> Term {

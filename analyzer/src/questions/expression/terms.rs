@@ -1,8 +1,8 @@
-//! The terms of expressions about objects, and the names of attributes and properties.
+//! The terms of expressions about objects, and the table of attributes and properties.
 
 use std::sync::Arc;
 
-use barrow_expressions::{FieldTest, NumberTest, Pattern, Range, TextTest, Unit};
+use barrow_expressions::{FieldTest, NumberTest, Pattern, Range, TextTest};
 use barrow_format::ObjectId;
 
 use crate::graph::object_set::ObjectSet;
@@ -77,39 +77,92 @@ pub(super) struct NumberComparison {
     pub(super) range: Range,
 }
 
-/// The attributes and properties of expressions, with their meanings.
-pub const ATTRIBUTES: [(&str, &str); 27] = [
-    ("type", "name of the type or function"),
-    (
-        "is",
-        "the type or one that it is derived from, or an interface, without an operator: `is Exception`, `is java.util.*`",
-    ),
-    ("package", "the type's name up to its last part: `java.util`; `not package ~ /./` for types without"),
-    ("superclass", "name of the type that the type is derived from, if recorded"),
-    ("loader", "class of the loader of the type; a type of the JVM itself has none"),
-    ("name", "the object's own name or text where it has one, else that of its type"),
-    ("text", "what a string says, or the name of a thread; no comparison holds for objects that say nothing"),
-    ("line", "what `info` shows as `reads as`: a date, a URL; no comparison holds for objects without"),
-    ("kind", "name of the kind"),
-    ("layout", "memory layout in the runtime's words (also: repr)"),
-    ("file", "file the type is declared in"),
-    ("size", "shallow size in bytes (also: shallow)"),
-    ("unmanaged", "bytes outside the managed heap"),
-    ("retained", "bytes freed if the object were collected"),
-    ("elements", "elements of an array or a collection, where its type says how they are counted"),
-    ("fill", "elements for each slot of a collection, as a share: `fill < 25%` or `fill < 0.25`; not of an array"),
-    ("distance", "references from the nearest root; no comparison holds for unreachable objects"),
-    ("inrefs", "number of incoming references (also: in, incoming)"),
-    ("refs", "number of outgoing references (also: references, outrefs)"),
-    ("id", "number of the object"),
-    ("site", "allocation site, if recorded: a number, or a text such as \"app.rb:12\" or /parse/"),
-    ("generation", "collection in which the object was allocated, if its site says so"),
-    ("serial", "what names the object across snapshots, if recorded"),
-    ("address", "where the object lived, if recorded: 0x7f00"),
-    ("reachable", "true if references lead to it from a root"),
-    ("unreachable", "true if none do"),
-    ("root", "true if the runtime itself refers to it"),
-];
+/// An attribute or property of objects, as expressions name it.
+#[derive(Debug)]
+pub struct Attribute {
+    /// The words for it; the first is the usual one.
+    pub words: &'static [&'static str],
+    /// The meaning, for people.
+    pub document: &'static str,
+    operand: Operand,
+}
+
+/// All attributes, in the order of `help expressions`.
+pub static ATTRIBUTES: [Attribute; 27] = {
+    use NumberAttribute as N;
+    use TextAttribute as T;
+    use barrow_expressions::Attribute::{Either, Is as IsA, Measure, Number, Property as Is, Text};
+    use barrow_expressions::Unit::Size;
+    [
+        row(&["type"], "name of the type or function", Text(T::Type)),
+        row(
+            &["is"],
+            "the type or one that it is derived from, or an interface, without an operator: `is Exception`, `is java.util.*`",
+            IsA(T::Is),
+        ),
+        row(
+            &["package"],
+            "the type's name up to its last part: `java.util`; `not package ~ /./` for types without",
+            Text(T::Package),
+        ),
+        row(&["superclass"], "name of the type that the type is derived from, if recorded", Text(T::Superclass)),
+        row(&["loader"], "class of the loader of the type; a type of the JVM itself has none", Text(T::Loader)),
+        row(&["name"], "the object's own name or text where it has one, else that of its type", Text(T::Name)),
+        row(
+            &["text"],
+            "what a string says, or the name of a thread; no comparison holds for objects that say nothing",
+            Text(T::Text),
+        ),
+        row(
+            &["line"],
+            "what `info` shows as `reads as`: a date, a URL; no comparison holds for objects without",
+            Text(T::Line),
+        ),
+        row(&["kind"], "name of the kind", Text(T::Kind)),
+        row(&["layout", "repr"], "memory layout in the runtime's words", Text(T::Layout)),
+        row(&["file"], "file the type is declared in", Text(T::File)),
+        row(&["size", "shallow"], "shallow size in bytes", Number(N::Size, Size)),
+        row(&["unmanaged"], "bytes outside the managed heap", Number(N::Unmanaged, Size)),
+        row(&["retained"], "bytes freed if the object were collected", Number(N::Retained, Size)),
+        row(
+            &["elements"],
+            "elements of an array or a collection, where its type says how they are counted",
+            Measure(N::Elements),
+        ),
+        row(
+            &["fill"],
+            "elements for each slot of a collection, as a share: `fill < 25%` or `fill < 0.25`; not of an array",
+            Measure(N::Fill),
+        ),
+        row(
+            &["distance"],
+            "references from the nearest root; no comparison holds for unreachable objects",
+            Number(N::Distance, Size),
+        ),
+        row(&["inrefs", "in", "incoming"], "number of incoming references", Number(N::Incoming, Size)),
+        row(&["refs", "references", "outrefs"], "number of outgoing references", Number(N::Outgoing, Size)),
+        row(&["id"], "number of the object", Number(N::Id, Size)),
+        row(
+            &["site"],
+            "allocation site, if recorded: a number, or a text such as \"app.rb:12\" or /parse/",
+            Either(T::Site, N::Site, Size),
+        ),
+        row(
+            &["generation"],
+            "collection in which the object was allocated, if its site says so",
+            Number(N::Generation, Size),
+        ),
+        row(&["serial"], "what names the object across snapshots, if recorded", Number(N::Serial, Size)),
+        row(&["address"], "where the object lived, if recorded: 0x7f00", Number(N::Address, Size)),
+        row(&["reachable"], "true if references lead to it from a root", Is(Property::Reachable)),
+        row(&["unreachable"], "true if none do", Is(Property::Unreachable)),
+        row(&["root"], "true if the runtime itself refers to it", Is(Property::Root)),
+    ]
+};
+
+const fn row(words: &'static [&'static str], document: &'static str, operand: Operand) -> Attribute {
+    Attribute { words, document, operand }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextAttribute {
@@ -158,56 +211,22 @@ pub(super) enum Property {
 }
 
 /// The beginning of a term.
-pub(super) type Attribute = barrow_expressions::Attribute<TextAttribute, NumberAttribute, Property>;
+pub(super) type Operand = barrow_expressions::Attribute<TextAttribute, NumberAttribute, Property>;
 
-/// The attribute with this name, in lower case.
-pub(super) fn attribute_named(word: &str) -> Option<Attribute> {
-    use barrow_expressions::Attribute::{Either, Property as Is, Text};
-    Some(match word {
-        "type" => Text(TextAttribute::Type),
-        "is" => Attribute::Is(TextAttribute::Is),
-        "package" => Text(TextAttribute::Package),
-        "superclass" => Text(TextAttribute::Superclass),
-        "loader" => Text(TextAttribute::Loader),
-        "name" => Text(TextAttribute::Name),
-        "text" => Text(TextAttribute::Text),
-        "line" => Text(TextAttribute::Line),
-        "kind" => Text(TextAttribute::Kind),
-        "layout" | "repr" => Text(TextAttribute::Layout),
-        "file" => Text(TextAttribute::File),
-        "size" | "shallow" => number(NumberAttribute::Size),
-        "unmanaged" => number(NumberAttribute::Unmanaged),
-        "retained" => number(NumberAttribute::Retained),
-        "distance" => number(NumberAttribute::Distance),
-        "inrefs" | "in" | "incoming" => number(NumberAttribute::Incoming),
-        "refs" | "references" | "outrefs" => number(NumberAttribute::Outgoing),
-        "id" => number(NumberAttribute::Id),
-        "elements" => Attribute::Measure(NumberAttribute::Elements),
-        "fill" => Attribute::Measure(NumberAttribute::Fill),
-        "site" => Either(TextAttribute::Site, NumberAttribute::Site, Unit::Size),
-        "generation" => number(NumberAttribute::Generation),
-        "serial" => number(NumberAttribute::Serial),
-        "address" => number(NumberAttribute::Address),
-        "reachable" => Is(Property::Reachable),
-        "unreachable" => Is(Property::Unreachable),
-        "root" => Is(Property::Root),
-        _ => return None,
-    })
-}
+impl Attribute {
+    /// The attribute that `word` names, in any case.
+    #[must_use]
+    pub fn named(word: &str) -> Option<&'static Attribute> {
+        ATTRIBUTES.iter().find(|attribute| attribute.words.iter().any(|known| known.eq_ignore_ascii_case(word)))
+    }
 
-/// An attribute that is a number of things or bytes, such as 3 or 1.5K.
-fn number(attribute: NumberAttribute) -> Attribute {
-    Attribute::Number(attribute, Unit::Size)
-}
+    /// The usual word for it.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        self.words[0]
+    }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_attribute_in_the_list_is_known() {
-        for (name, meaning) in ATTRIBUTES {
-            assert!(attribute_named(name).is_some() && !meaning.is_empty(), "{name}");
-        }
+    pub(super) fn operand(&self) -> Operand {
+        self.operand
     }
 }

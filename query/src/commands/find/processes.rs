@@ -7,19 +7,19 @@ use barrow_processes::{Amounts, Classes, Expression, ImageId, ImageSet, ProcessT
 use crate::answer::Answer;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
-use crate::command::Command;
+use crate::attributes::processes;
 use crate::error::QueryError;
 use crate::language::asked;
 use crate::session::listed::Listed;
 use crate::tables::process_rows::Rows;
 use crate::tables::unit_labels::UnitLabels;
 
+use super::COMMAND;
 use super::page::ListPage;
 
 /// Images that match, of which the first are shown.
 #[derive(Clone)]
 struct Found {
-    command: &'static Command,
     tree: Arc<ProcessTree>,
     classes: Arc<Classes>,
     units: Arc<UnitLabels>,
@@ -35,28 +35,22 @@ struct Found {
 ///
 /// # Errors
 /// A usage error if there is no such order; those of the tree and its classes.
-pub(crate) fn found(
+pub(super) fn found(
     ask: &Ask,
-    command: &'static Command,
     expression: &Expression,
     by: Option<&str>,
     rows: Option<usize>,
 ) -> Result<Reply, QueryError> {
     let flags = &ask.arguments.flags;
     let (tree, set) = asked::select(ask, expression, flags)?;
-    let by = by.map(|name| {
-        Amounts::named(name, &tree).ok_or_else(|| {
-            let orders: Vec<&str> = Amounts::names().collect();
-            QueryError::usage(format!("processes have no order `{name}`; there are {}", orders.join(", ")))
-        })
-    });
-    let by = by.transpose()?;
+    let by = by.map(processes::ranking).transpose()?;
+    let by = by.and_then(|attribute| Amounts::of_attribute(attribute, &tree));
     let images = by.as_ref().map_or_else(|| set.iter().collect(), |by| by.ranked(&tree, &set));
     let classes = asked::classes(ask, &tree, expression, flags)?;
     let notes = asked::notes(ask, expression, flags)?;
     let units = Arc::new(ask.unit_labels(flags)?);
     let (by, images) = (by.map(Arc::new), images.into());
-    let found = Found { command, tree, classes, units, by, images, shown: 0, rows };
+    let found = Found { tree, classes, units, by, images, shown: 0, rows };
     Ok(found.answer(ask, Some(set))?.map(|answer| answer.lines(notes)))
 }
 
@@ -76,7 +70,7 @@ impl Found {
             Some(Arc::new(before.iter().chain(images).copied().collect()))
         };
         self.shown = page.rows.end;
-        let mut answer = page.told(ask, Answer::default().table(table).exact(), "row", self.command.name);
+        let mut answer = page.told(ask, Answer::default().table(table).exact(), "row", COMMAND.name);
         if self.images.is_empty() {
             answer = answer.note("no process matches");
         }

@@ -8,12 +8,13 @@ use crate::answer::{Column, Table, Unit, Value, table, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
+use crate::attributes::{self, totals::Total};
+use crate::command::Content;
 use crate::commands::more;
 use crate::error::QueryError;
 use crate::language::request::Request;
 use crate::language::selection;
 use crate::session::state::State;
-use crate::tables::ranking::Order;
 use crate::tables::{found, group_keys, growth_series, series, type_path};
 
 use super::{COMMAND, about, list};
@@ -30,7 +31,13 @@ struct Asked {
     kinds: Vec<KindId>,
     expression: Expression,
     keys: Vec<GroupKey>,
-    order: Order,
+    order: Total,
+}
+
+/// What may follow `by`.
+pub(super) fn orders(_: &[Content]) -> Vec<&'static str> {
+    let totals = Total::usual_words().into_iter().filter(|word| Total::named(word) != Some(Total::Count));
+    attributes::group_words().into_iter().chain(totals).collect()
 }
 
 /// Returns whether the line asks for groups.
@@ -45,7 +52,7 @@ pub(super) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryErr
     let (snapshots, is_repeated) = growth_series::snapshots(ask, &*ask.recording()?, &words[..ranges])?;
     let request = Request::of(&arguments.only(&(ranges..words.len()).collect::<Vec<_>>()));
     let (keys, order) = group_keys::keys_and_order(&COMMAND, &request.by)?;
-    if order == Order::Count {
+    if order == Total::Count {
         return Err(QueryError::usage("growth is one of bytes: `by size`, `by unmanaged` or `by retained`"));
     }
     let (kinds, expression) = found::kinds_and_expression_or_all(ask, snapshots[0], &request.rest, 0)?;
@@ -89,7 +96,7 @@ pub(super) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryErr
             answer = answer.note(format!("{} not shown: they {why}", units::counted(count, "group")));
         }
     }
-    if order == Order::Retained {
+    if order == Total::Retained {
         answer = answer.note("what several groups hold together is part of none");
     }
     if is_repeated {
@@ -123,7 +130,7 @@ fn groups(state: &State, snapshots: &[SnapshotId], asked: &Asked) -> Result<(Vec
             continue;
         }
         let found = heap.groups(&set, &asked.keys, &meter)?;
-        let retained = if asked.order == Order::Retained { Some(found.retained(&meter)?) } else { None };
+        let retained = if asked.order == Total::Retained { Some(found.retained(&meter)?) } else { None };
         is_exact &= retained.as_ref().is_none_or(|retained| retained.are_exact);
         let lines = group_keys::lines(&found, &heap, &meter)?;
         let cells = group_keys::cells(&asked.keys, &found, &lines, &heap)?;
@@ -156,8 +163,8 @@ fn without_number(key: Value) -> Value {
 fn table(asked: &Asked, judged: &[(Judgement, GroupSeries)]) -> Table {
     let keys: Vec<Vec<Value>> = judged.iter().map(|(_, group)| group.keys.clone()).collect();
     let (key, first, last) = match asked.order {
-        Order::Retained => ("retained_bytes", "first_retained_bytes", "last_retained_bytes"),
-        Order::Unmanaged => ("unmanaged_bytes", "first_unmanaged_bytes", "last_unmanaged_bytes"),
+        Total::Retained => ("retained_bytes", "first_retained_bytes", "last_retained_bytes"),
+        Total::Unmanaged => ("unmanaged_bytes", "first_unmanaged_bytes", "last_unmanaged_bytes"),
         _ => ("shallow_bytes", "first_shallow_bytes", "last_shallow_bytes"),
     };
     table!("rows", judged, |(judgement, group)| {
