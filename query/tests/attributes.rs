@@ -138,8 +138,8 @@ fn groups_of_processes_are_those_that_expressions_find() {
     let mut programs = 0;
     let columns = ["command", "programs", "user_ns", "peak_bytes", "wall_ns"].map(|key| column(&groups, key));
     assert!(columns[0].len() > 2);
-    for at in 0..columns[0].len() {
-        let (Value::Text(command), Value::Number(count)) = (&columns[0][at], &columns[1][at]) else { continue };
+    for (at, command) in columns[0].iter().enumerate() {
+        let (Value::Text(command), Value::Number(count)) = (command, &columns[1][at]) else { continue };
         let counted = ask(&mut session, &format!("count processes command = \"{command}\"")).unwrap();
         let found = ["images", "user_ns", "peak_bytes", "wall_ns"].map(|key| fact(&counted, key));
         assert_eq!([1, 2, 3, 4].map(|column| columns[column][at].clone()), found, "{command}");

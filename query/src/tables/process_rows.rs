@@ -2,8 +2,8 @@
 
 use barrow_processes::{Amounts, Classes, ImageId, ProcessTree};
 
-use crate::attributes::processes;
 use crate::answer::{Audience, Column, Table, Unit, Value, shell, table};
+use crate::attributes::processes;
 use crate::context::Context;
 use crate::error::QueryError;
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use barrow_analyzer::TypeId;
 
-use crate::attributes::totals::Total;
 use crate::answer::{Answer, Column, Unit, Value};
+use crate::attributes::totals::Total;
 use crate::error::QueryError;
 use crate::session::state::State;
 use crate::tables::ranking::RankedType;
@@ -33,7 +33,7 @@ pub(crate) fn add(
             values[at] = order.of(&totals, None);
         }
     }
-    let unit = if order == Order::Count { Unit::Count } else { Unit::Bytes };
+    let unit = if order == Total::Count { Unit::Count } else { Unit::Bytes };
     for table in &mut answer.tables {
         table.columns.push(column.clone());
         for (row, of_row) in table.rows.iter_mut().zip(types) {
