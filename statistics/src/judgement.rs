@@ -30,7 +30,7 @@ pub use tree::{PathJudgement, judge_paths};
 /// five in 1 of 120.
 pub const LEAST_POINTS: usize = 5;
 /// Minimum number of values that can show growth for sure: eight values in random order rise each time in 1 of 40,320
-/// series, less often than [`FALSE_ALARMS`] divided by [`FAMILY`]; seven in 1 of 5,040.
+/// series, less often than [`FALSE_ALARMS`] divided by `FAMILY`; seven in 1 of 5,040.
 pub const SURE_POINTS: usize = 8;
 /// The probability of a false alarm over all series that are judged together.
 pub const FALSE_ALARMS: f64 = 0.01;
