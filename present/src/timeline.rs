@@ -143,17 +143,17 @@ mod tests {
         let begins = MomentEvent::Begins { from: Some(0), column: 9, name: "7:0".to_owned() };
         let afar = MomentEvent::Ends { column: 1, text: "exit 1".to_owned(), is_afar: true };
         let cases = [
-            (MomentEvent::Nothing, " 0:00.002 | |               | a long… +3"),
+            (MomentEvent::Nothing, " 0:00.002 | |               | a lon… +3"),
             (begins, " 0:00.002 +-----------------<=7:0    +3"),
             (
                 MomentEvent::Told { column: 1, text: "cc\u{202e}".to_owned() },
-                " 0:00.002 | | cc\\u{202e}    | a long… +3",
+                " 0:00.002 | | cc\\u{202e}    | a lon… +3",
             ),
             (
                 MomentEvent::Ends { column: 9, text: "2 s".to_owned(), is_afar: false },
                 " 0:00.002 | |               \\=2 s    +3",
             ),
-            (afar, " 0:00.002 | \\-----------------=exit 1 +3"),
+            (afar, " 0:00.002 | \\----------------=exit 1 +3"),
         ];
         for (event, expected) in cases {
             assert_eq!(line(&moment(event)), expected);

@@ -44,11 +44,11 @@ fn json(answer: Result<Answer, barrow_query::QueryError>) -> Value {
     }
 }
 
-/// Fields of a record in the order of their keys; other values as they are.
+/// Facts of a record in the order of their keys; other values as they are.
 fn by_key(values: &[Value]) -> Vec<&Value> {
     let mut values: Vec<&Value> = values.iter().collect();
-    if values.iter().all(|value| value.as_array().is_some_and(|pair| pair.len() == 2 && pair[0].is_string())) {
-        values.sort_by_key(|pair| pair[0].to_string());
+    if values.iter().all(|value| value["column"]["key"].is_string()) {
+        values.sort_by_key(|fact| fact["column"]["key"].to_string());
     }
     values
 }

@@ -186,7 +186,7 @@ export function text(value, column) {
     case 'absent': return of === 'missing' ? '' : of;
     case 'series': return of.numbers.map((/** @type {number | null} */ one) => (one === null ? '' : numberText(one, of.unit))).join(', ');
     case 'bar': return grouped(of.length);
-    case 'load': return of.map((/** @type {number} */ one) => numberText(one, 'share')).join(', ');
+    case 'load': return of.map((/** @type {number} */ one) => shareText(one)).join(', ');
     case 'lane': return of.map((/** @type {any} */ one) => text({ kind: 'mark', value: one }, column)).join(', ');
     case 'mark': return of === 'nothing' ? '' : of === 'other' ? 'other' : String(of.rank);
     case 'list': return of.map((/** @type {Value} */ one) => text(one, column)).join(', ');
