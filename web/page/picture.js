@@ -16,7 +16,7 @@ export function pictureNode({ kind, value }) {
   switch (kind) {
     case 'series': return sparkline(value.numbers, { unit: value.unit });
     // The number itself is in another column.
-    case 'bar': return h('span', { class: 'bar', 'aria-hidden': 'true' }, h('span', { style: { width: `${100 * lengthOf(value)}%` } }));
+    case 'bar': return h('span', { class: 'length-bar', 'aria-hidden': 'true' }, h('span', { style: { width: `${100 * lengthOf(value)}%` } }));
     case 'load': return timeNode(value, (share) => ({ y: HEIGHT * (1 - share), height: HEIGHT * share }), loadText(value));
     case 'lane': return timeNode(value, (mark) => ({ class: classOf(mark), height: mark === 'nothing' ? 0 : HEIGHT }), 'classes over time');
     case 'mark': return value === 'nothing' ? document.createTextNode('') : h('span', { class: `patch ${classOf(value)}` });

@@ -12,6 +12,7 @@ import { Section } from './section.js';
 /** @typedef {import('./ask.js').Table} Table */
 /** @typedef {import('./ask.js').Value} Value */
 /** @typedef {import('./ask.js').Column} Column */
+/** @typedef {import('./ask.js').Fact} Fact */
 
 /** What the chart shows unless the address says otherwise. */
 const PINNED = ['heap_bytes', 'unmanaged_bytes', 'objects'];
@@ -129,7 +130,7 @@ function measuresOf(table) {
 
 /** The names of all kinds, the longest first. @param {Table} table @returns {string[]} */
 function kindsIn(table) {
-  const names = table.rows.flatMap((row) => (cellOf(table, row, 'kinds')?.value ?? []).map((/** @type {[string, Value]} */ [kind]) => kind));
+  const names = table.rows.flatMap((row) => (cellOf(table, row, 'kinds')?.value ?? []).map((/** @type {Fact} */ { column }) => column.key));
   return [...new Set(names)].sort((one, other) => other.length - one.length);
 }
 
@@ -140,8 +141,9 @@ function kindsOf(table) {
   /** @type {Map<string, (number | null)[]>} */
   const series = new Map();
   table.rows.forEach((row, place) => {
-    for (const [kind, counts] of row[at].value ?? []) {
-      const bytes = counts.value?.find((/** @type {[string, Value]} */ [key]) => key === 'heap_bytes')?.[1];
+    for (const { column, value: counts } of /** @type {Fact[]} */ (row[at].value ?? [])) {
+      const kind = column.key;
+      const bytes = counts.value?.find((/** @type {Fact} */ fact) => fact.column.key === 'heap_bytes')?.value;
       if (!series.has(kind)) series.set(kind, Array(table.rows.length).fill(null));
       /** @type {(number | null)[]} */ (series.get(kind))[place] = bytes ? known(numberOf(bytes)) : null;
     }
