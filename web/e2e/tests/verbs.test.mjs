@@ -77,6 +77,7 @@ function plain(value) {
     case 'measured':
     case 'decimal': return value.value.value;
     case 'object': return value.value.text;
+    case 'series': return value.value.numbers;
     case 'list': return value.value.map(plain);
     case 'record': return Object.fromEntries(value.value.map((/** @type {any} */ fact) => [fact.column.key, plain(fact.value)]));
     default: return value.value;
