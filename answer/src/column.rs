@@ -178,7 +178,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Whether values of it stand at the left and may be cut.
+    /// Returns whether its values stand at the left and may be cut.
     #[must_use]
     pub fn is_text(self) -> bool {
         matches!(self, Unit::Text | Unit::Picture)

@@ -63,7 +63,7 @@ pub struct Curve {
     pub heading: &'static str,
     /// The numbers.
     pub numbers: Vec<f64>,
-    /// What they count.
+    /// The unit of the numbers.
     pub unit: Unit,
     /// Its form.
     pub form: Form,

@@ -9,11 +9,11 @@ use serde::{Serialize, Serializer};
 pub struct Moment {
     /// The time, where it is told.
     pub time: MomentTime,
-    /// What runs, from left to right.
+    /// The processes that run, from left to right.
     pub running: Vec<Running>,
     /// Number of processes that run without a column.
     pub hidden: u64,
-    /// What happens.
+    /// The event.
     pub event: MomentEvent,
     /// Characters of a line, for which the columns were chosen.
     pub width: usize,
@@ -45,7 +45,7 @@ fn as_text<S: Serializer>(class: &Option<Arc<str>>, serializer: S) -> Result<S::
     class.as_deref().serialize(serializer)
 }
 
-/// What happens at a [`Moment`].
+/// An event at a [`Moment`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MomentEvent {
@@ -64,14 +64,14 @@ pub enum MomentEvent {
     Told {
         /// Its column.
         column: u32,
-        /// What is told.
+        /// The text.
         text: String,
     },
     /// A process ends.
     Ends {
         /// Its column.
         column: u32,
-        /// How it ended.
+        /// The way it ended.
         text: String,
         /// There is room for the text only to the right of all processes.
         is_afar: bool,

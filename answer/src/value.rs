@@ -66,7 +66,7 @@ pub enum Value {
     Series {
         /// The numbers.
         numbers: Vec<Option<f64>>,
-        /// What they count.
+        /// The unit of the numbers.
         unit: Unit,
     },
     /// A bar beside others of its column.
@@ -76,9 +76,9 @@ pub enum Value {
         /// That of the longest one.
         longest: u64,
     },
-    /// Which share of each of equal parts of a time something ran.
+    /// The share of each of equal parts of a time in which something ran.
     Load(Vec<f64>),
-    /// Which class ran longest in each of equal parts of a time.
+    /// The class that ran longest in each of equal parts of a time.
     Lane(Vec<Mark>),
     /// The mark of a class in a [`Value::Lane`].
     Mark(Mark),
@@ -160,8 +160,8 @@ impl Value {
         }
     }
 
-    /// Whether it may repeat what the program had in memory, if its column holds texts of this origin. A name or a line of
-    /// an object and what a field holds may do so in any column, and a number that barrow computed in none.
+    /// Returns whether it may repeat what the program had in memory, if its column holds texts of this origin. A name or
+    /// a line of an object and what a field holds may do so in any column, and a number that barrow computed in none.
     #[must_use]
     pub fn may_repeat_memory(&self, texts: Texts) -> bool {
         match self {

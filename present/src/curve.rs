@@ -10,7 +10,9 @@ const CHART: (usize, usize) = (60, 8);
 /// The lines of a curve.
 pub(crate) fn lines(curve: &Curve) -> Vec<String> {
     match curve.form {
-        Form::Line => vec![format!("{} {}", curve.heading, spark(&curve.numbers))],
+        Form::Line => {
+            vec![format!("{} {}", curve.heading, spark(&curve.numbers.iter().copied().map(Some).collect::<Vec<_>>()))]
+        }
         Form::Chart => {
             let headings = [String::new(), curve.heading.to_owned()];
             headings.into_iter().chain(chart(&curve.numbers, curve.unit)).collect()

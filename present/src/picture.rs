@@ -19,7 +19,7 @@ const OTHER: char = '?';
 #[must_use]
 pub fn picture(value: &Value) -> Option<String> {
     Some(match value {
-        Value::Series { numbers, .. } => spark(&numbers.iter().map(|number| number.unwrap_or(0.0)).collect::<Vec<_>>()),
+        Value::Series { numbers, .. } => spark(numbers),
         Value::Bar { length, longest } => bar(*length, *longest),
         Value::Load(shares) => load(shares),
         Value::Lane(marks) => format!("|{}|", marks.iter().map(|&mark| character(mark, '.')).collect::<String>()),
@@ -29,30 +29,29 @@ pub fn picture(value: &Value) -> Option<String> {
     })
 }
 
-/// A line of blocks, from the least number to the greatest; what hardly changes is in the middle.
-pub(crate) fn spark(numbers: &[f64]) -> String {
+/// A line of blocks, from the least number to the greatest; what hardly changes is in the middle. Places without a number
+/// are gaps.
+pub(crate) fn spark(numbers: &[Option<f64>]) -> String {
     const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let parts = numbers.len().min(WIDEST);
-    let means: Vec<f64> = (0..parts).map(|part| mean(&numbers[part_of(numbers.len(), parts, part)])).collect();
-    let (least, most) = bounds(&means);
+    let means: Vec<Option<f64>> = (0..parts).map(|part| mean(&numbers[part_of(numbers.len(), parts, part)])).collect();
+    let known = means.iter().flatten();
+    let (least, most) =
+        known.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &number| (least.min(number), most.max(number)));
     let height = (most - least).max(FULL_HEIGHT * most.abs());
     let bottom = f64::midpoint(least, most) - height / 2.0;
     let level = |number: f64| if height > 0.0 { ((number - bottom) / height * 7.0).round() as usize } else { 0 };
-    means.into_iter().map(|number| BLOCKS[level(number).min(7)]).collect()
+    means.into_iter().map(|mean| mean.map_or(' ', |number| BLOCKS[level(number).min(7)])).collect()
 }
 
 fn part_of(count: usize, parts: usize, part: usize) -> std::ops::Range<usize> {
     part * count / parts..(part + 1) * count / parts
 }
 
-fn mean(numbers: &[f64]) -> f64 {
-    numbers.iter().sum::<f64>() / numbers.len().max(1) as f64
-}
-
-fn bounds(numbers: &[f64]) -> (f64, f64) {
-    numbers
-        .iter()
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &number| (least.min(number), most.max(number)))
+/// The mean of the numbers that are known; `None` if none is.
+fn mean(numbers: &[Option<f64>]) -> Option<f64> {
+    let count = numbers.iter().flatten().count();
+    (count > 0).then(|| numbers.iter().flatten().sum::<f64>() / count as f64)
 }
 
 /// A bar. The longest one may stand for many things, but none that stands for something is empty.
@@ -93,16 +92,22 @@ mod tests {
 
     #[test]
     fn lines_go_from_the_least_to_the_most() {
-        assert_eq!(spark(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]), "▁▂▃▄▅▆▇█");
-        assert_eq!((spark(&[5.0, 5.0, 5.0]), spark(&[])), ("▅▅▅".to_owned(), String::new()));
+        let drawn = |numbers: &[f64]| spark(&numbers.iter().copied().map(Some).collect::<Vec<_>>());
+        assert_eq!(drawn(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]), "▁▂▃▄▅▆▇█");
+        assert_eq!((drawn(&[5.0, 5.0, 5.0]), drawn(&[])), ("▅▅▅".to_owned(), String::new()));
         assert_eq!(
-            [&[7.0, 10.0, 7.0], &[9.99, 10.0, 9.99], &[0.0; 3]].map(|values| spark(values)),
+            [&[7.0, 10.0, 7.0], &[9.99, 10.0, 9.99], &[0.0; 3]].map(|values| drawn(values)),
             ["▁█▁", "▄▅▄", "▁▁▁"]
         );
         let long: Vec<f64> = (0..1000).map(f64::from).collect();
-        assert_eq!((spark(&long).chars().count(), spark(&long).chars().last()), (WIDEST, Some('█')));
-        let gap = Value::Series { numbers: vec![None, Some(7.0)], unit: Unit::Bytes };
-        assert_eq!(picture(&gap).as_deref(), Some("▁█"));
+        assert_eq!((drawn(&long).chars().count(), drawn(&long).chars().last()), (WIDEST, Some('█')));
+    }
+
+    #[test]
+    fn what_is_not_known_is_a_gap() {
+        let gaps = Value::Series { numbers: vec![None, Some(0.0), None, Some(7.0)], unit: Unit::Bytes };
+        assert_eq!(picture(&gaps).as_deref(), Some(" ▁ █"));
+        assert_eq!(spark(&[None, None]), "  ");
     }
 
     #[test]

@@ -27,8 +27,7 @@ impl Totalled<'_> {
     }
 }
 
-/// The times of the classes: a bar from the start of the first process to the end of the last. `#` is drawn where processes ran
-/// for at least half of the time, `-` where they ran for less, `.` where none did. The last row is about all of them.
+/// The times of the classes, with the share of each part of the whole time in which they ran. The last row is about all.
 pub(crate) fn when(of: &Totalled<'_>, shares: &[Vec<f64>], of_all: &[f64]) -> Table {
     let of_class = of.totals.iter().zip(of.schema.labels()).enumerate().map(|(at, (class, label))| {
         let load = shares.get(at).cloned().map_or(Value::None, Value::Load);

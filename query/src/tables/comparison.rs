@@ -8,8 +8,8 @@ use barrow_analyzer::{Amounts, Diff, KindChange, TypeChange};
 use crate::answer::{Answer, Audience, Column, Table, Value, record, table, units};
 use crate::language::operand::Compared;
 
-/// What is ordered by, and what the relative change is a change of. Unlike a [`Total`](crate::attributes::totals::Total),
-/// `size` includes what is not managed: that changes, too.
+/// The number that orders the rows, and of which the relative change is a part. Unlike in a
+/// [`Total`](crate::attributes::totals::Total), `size` includes what is not managed: that changes, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Measure {
     /// Shallow and unmanaged size together.
