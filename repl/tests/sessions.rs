@@ -1,7 +1,7 @@
 //! Scripts of commands with their output: `scripts/NAME.barrow` and `scripts/NAME.expected`.
 //!
 //! A script is run once, and a mark follows the answer of each line. So the expected text shows every line with its
-//! answer, and at the end the exit code, if it is not 0. `BLESS=1` rewrites it. A first line like `# named.barrow`
+//! answer, and below the line that first raises it the exit code. `BLESS=1` rewrites it. A first line like `# named.barrow`
 //! names the recording of `testdata/` that is asked; without it, it is that of a Raku process.
 
 mod program;
@@ -47,18 +47,31 @@ fn transcript(script: &str) -> String {
     // A line that is not understood ends the run without a mark, and so without what would follow.
     let mut answers = answers.split(MARK);
     let mut complaints = complaints.split(MARK);
+    let failing = (run.code != 0).then(|| first_failing(&recording, &lines));
     let mut transcript = String::new();
-    for line in lines {
+    for (at, line) in lines.iter().enumerate() {
         let _ = writeln!(transcript, "> {line}\n{}", answers.next().unwrap_or_default());
         match complaints.next() {
             None | Some("") => {}
             Some(complaint) => drop(writeln!(transcript, "stderr: {complaint}")),
         }
-    }
-    if run.code != 0 {
-        let _ = writeln!(transcript, "exit code {}", run.code);
+        if failing == Some(at) {
+            let _ = writeln!(transcript, "exit code {}", run.code);
+        }
     }
     transcript
+}
+
+/// The line that raises the exit code. No later line lowers it, so that a few runs find it.
+fn first_failing(recording: &str, lines: &[&str]) -> usize {
+    let (mut right, mut failing) = (0, lines.len());
+    while failing - right > 1 {
+        let middle = usize::midpoint(right, failing);
+        let mut words = vec![recording, "--no-index", "--quiet"];
+        lines[..middle].iter().for_each(|line| words.extend(["-e", line]));
+        *(if program::run(&words).code == 0 { &mut right } else { &mut failing }) = middle;
+    }
+    right
 }
 
 #[test]
