@@ -54,7 +54,7 @@ export function size(bytes) {
  * A number with decimals, as at a terminal: of two that are as near, the even one. `toFixed` takes the larger one.
  * @param {number} number @param {number} decimals
  */
-export function fixed(number, decimals) {
+function fixed(number, decimals) {
   const power = 10 ** decimals;
   const scaled = Math.abs(number) * power;
   const isHalf = Number.isInteger(number * 2 ** (decimals + 1)) && scaled % 1 === 0.5;
@@ -94,19 +94,18 @@ const TIMES = { s: 1e9, ms: 1e6, µs: 1e3, ns: 1 };
 
 /** A measured number with its unit: `19.32 ns`, `8.5 MiB`, `1,234`. @param {number} value @param {string} unit @param {number} [digits] significant ones */
 export function measured(value, unit, digits = 4) {
-  const amount = Math.abs(value);
-  return (value < 0 ? '-' : '') + amountText(amount, unit, digits);
+  const [sign, amount] = [value < 0 ? '-' : '', Math.abs(value)];
+  if (unit === 'ns') {
+    // Less is a rest of arithmetic: quantiles are weighted means.
+    return sign + (amount < 1e-3 ? '0 ns' : inTime(amount, Object.keys(TIMES).find((one) => amount >= TIMES[one]) ?? 'ns', digits));
+  }
+  if (unit === 'bytes' && amount < 1e15) return sign + (Number.isInteger(amount) || amount >= 1024 ? size(Math.round(amount)) : `${significant(amount, digits)} B`);
+  return sign + significant(amount, digits) + (unit ? ` ${visible(unit.slice(0, 30))}` : '');
 }
 
-/** @param {number} amount @param {string} unit @param {number} digits */
-function amountText(amount, unit, digits) {
-  if (unit === 'ns') {
-    const name = Object.keys(TIMES).find((one) => amount >= TIMES[one]) ?? 'ns';
-    // Less is a rest of arithmetic: quantiles are weighted means.
-    return amount < 1e-3 ? '0 ns' : `${significant(amount / TIMES[name], digits)} ${name}`;
-  }
-  if (unit === 'bytes' && amount < 1e15) return Number.isInteger(amount) || amount >= 1024 ? size(Math.round(amount)) : `${significant(amount, digits)} B`;
-  return significant(amount, digits) + (unit ? ` ${visible(unit.slice(0, 30))}` : '');
+/** @param {number} ns @param {string} name a unit of times @param {number} digits */
+function inTime(ns, name, digits) {
+  return `${significant(ns / TIMES[name], digits)} ${name}`;
 }
 
 /** A difference with its sign. @param {number} value @param {string} unit */
@@ -128,15 +127,9 @@ function significant(amount, digits) {
 /** @typedef {{value: number, unit: string, is_difference: boolean, time_unit: string | null}} Measured */
 
 /** A measured number in the unit of times that was asked for, if one was. @param {Measured} measured */
-export function measuredText({ value, unit, is_difference, time_unit }) {
+function measuredText({ value, unit, is_difference, time_unit }) {
   if (time_unit === null) return is_difference ? difference(value, unit) : measured(value, unit);
-  const sign = value < 0 ? '-' : is_difference && value > 0 ? '+' : '';
-  return `${sign}${significant(Math.abs(value) / TIMES[time_unit], 4)} ${time_unit}`;
-}
-
-/** A text in quotes, its quotes and what is hidden written out. @param {string} name */
-export function inQuotes(name) {
-  return `"${visible(name.replaceAll('\\', '\\\\').replaceAll('"', '\\"'))}"`;
+  return (value < 0 ? '-' : is_difference && value > 0 ? '+' : '') + inTime(Math.abs(value), time_unit, 4);
 }
 
 /** A number by its unit. @param {number | string} number @param {string} unit */
@@ -147,6 +140,7 @@ export function numberText(number, unit) {
     case 'object': return `@${number}`;
     case 'address': return `0x${BigInt(number).toString(16)}`;
     case 'duration': return duration(Number(number));
+    case 'share': return shareText(Number(number));
     default: return String(number);
   }
 }
@@ -169,7 +163,8 @@ export function text(value, column) {
     case 'none': return '';
     case 'text':
     case 'line': return visible(of);
-    case 'name': return inQuotes(of);
+    // In quotes, with its own quotes and what is hidden written out.
+    case 'name': return `"${visible(of.replaceAll('\\', '\\\\').replaceAll('"', '\\"'))}"`;
     case 'path': return of.map(visible).join(' › ');
     case 'number': return numberText(of, column.unit);
     case 'estimate': return `~${numberText(of, column.unit)}`;
@@ -186,9 +181,9 @@ export function text(value, column) {
     case 'absent': return of === 'missing' ? '' : of;
     case 'series': return of.numbers.map((/** @type {number | null} */ one) => (one === null ? '' : numberText(one, of.unit))).join(', ');
     case 'bar': return grouped(of.length);
-    case 'load': return of.map((/** @type {number} */ one) => shareText(one)).join(', ');
+    case 'load': return of.map(shareText).join(', ');
     case 'lane': return of.map((/** @type {any} */ one) => text({ kind: 'mark', value: one }, column)).join(', ');
-    case 'mark': return of === 'nothing' ? '' : of === 'other' ? 'other' : String(of.rank);
+    case 'mark': return of === 'nothing' ? '' : String(of.rank ?? of);
     case 'list': return of.map((/** @type {Value} */ one) => text(one, column)).join(', ');
     case 'record':
       return of.map((/** @type {Fact} */ fact) => `${visible(fact.column.heading)}: ${text(fact.value, fact.column)}`).join(', ');

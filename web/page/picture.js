@@ -1,6 +1,6 @@
 // Values that are drawn: a series, a bar, and what ran over a time.
 
-import { numberText } from './cell.js';
+import { grouped, numberText } from './cell.js';
 import { h, svg } from './dom.js';
 
 /** @typedef {import('./ask.js').Value} Value */
@@ -15,10 +15,9 @@ const COLOURS = 8;
 export function pictureNode({ kind, value }) {
   switch (kind) {
     case 'series': return sparkline(value.numbers, { unit: value.unit });
-    // The number itself is in another column.
-    case 'bar': return h('span', { class: 'length-bar', 'aria-hidden': 'true' }, h('span', { style: { width: `${100 * lengthOf(value)}%` } }));
-    case 'load': return timeNode(value, (share) => ({ y: HEIGHT * (1 - share), height: HEIGHT * share }), loadText(value));
-    case 'lane': return timeNode(value, (mark) => ({ class: classOf(mark), height: mark === 'nothing' ? 0 : HEIGHT }), 'classes over time');
+    case 'bar': return barsNode([value], (bar) => ({ width: WIDTH * lengthOf(bar), height: HEIGHT }), grouped(value.length));
+    case 'load': return barsNode(value, (share) => ({ y: HEIGHT * (1 - share), height: HEIGHT * share }), loadText(value));
+    case 'lane': return barsNode(value, (mark) => ({ class: classOf(mark), height: mark === 'nothing' ? 0 : HEIGHT }), 'classes over time');
     case 'mark': return value === 'nothing' ? document.createTextNode('') : h('span', { class: `patch ${classOf(value)}` });
     default: return null;
   }
@@ -36,8 +35,8 @@ export function loadText(shares) {
   return last === 0 ? 'never ran' : `ran from ${part(first)} to ${part(last)} of the time`;
 }
 
-/** Equal parts of a time beside each other. @param {any[]} parts @param {(part: any) => import('./dom.js').Props} shape @param {string} words */
-function timeNode(parts, shape, words) {
+/** Bars beside each other, such as the equal parts of a time. @param {any[]} parts @param {(part: any) => import('./dom.js').Props} shape @param {string} words */
+function barsNode(parts, shape, words) {
   const width = WIDTH / parts.length;
   return svg('svg', { class: 'times', width: WIDTH, height: HEIGHT, role: 'img', 'aria-label': words },
     parts.map((part, at) => svg('rect', { x: at * width, width, ...shape(part) })));
@@ -52,9 +51,8 @@ function classOf(mark) {
 
 /** A curve with its name. @param {Curve} curve */
 export function curveNode({ heading, numbers, unit, form }) {
-  const isChart = form === 'chart';
-  const size = isChart ? { width: 480, height: 120, fromZero: true } : { width: 240, height: 36 };
-  return h('figure', { class: 'curve' }, h('figcaption', null, heading), sparkline(numbers, { unit, label: heading, ...size }));
+  const size = form === 'chart' ? { width: 480, height: 120, fromZero: true } : { width: 240, height: 36 };
+  return h('figure', null, h('figcaption', { class: 'muted' }, heading), sparkline(numbers, { unit, label: heading, ...size }));
 }
 
 /** A full height is this part of the largest value at least, so that next to no change looks so. */

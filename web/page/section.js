@@ -215,7 +215,7 @@ export function showProgress(place, progress, elapsed) {
 }
 
 /** @param {import('./ask.js').Progress | null} progress @param {number} elapsed */
-export function progressText(progress, elapsed) {
+function progressText(progress, elapsed) {
   if (!progress) return `asking, ${seconds(elapsed)}`;
   const { phase, done, total, unit, rate, left_ms } = progress;
   const of = total ? `${rounded(done)} of ${rounded(total)} ${unit}` : done ? `${rounded(done)} ${unit}` : '';
