@@ -213,9 +213,9 @@ fn frames(heap: &Heap, row: usize) -> Vec<(String, u64, u64)> {
     let tables = heap.recording().tables().unwrap();
     let threads = Threads::read(heap.recording(), heap.snapshot()).unwrap();
     let label = threads.rows()[row].root_label.expect("a label");
-    let (found, is_exact) = heap.frame_roots(&threads, label, &Silent).unwrap();
-    assert!(is_exact);
-    found.iter().map(|one| (tables.string(one.label).to_owned(), one.roots, one.retained.bytes)).collect()
+    let frames = heap.frames(&threads, label, &Silent).unwrap();
+    assert!(frames.are_exact);
+    frames.rows.iter().map(|one| (tables.string(one.label).to_owned(), one.roots, one.retained.bytes)).collect()
 }
 
 #[test]
@@ -332,4 +332,87 @@ fn a_thread_that_others_know_retains_what_it_holds() {
     ];
     let heap = heap(&[(1, Some("main")), (2, Some("worker"))], &told, &[(2, 1), (1, 3), (1, 4)], 5);
     assert_eq!(roots(&heap), [(Some(0), "main".to_owned(), 2, 1), (Some(1), "worker".to_owned(), 1, 2 + 8 + 16)]);
+}
+
+#[test]
+fn frames_hold_the_objects_of_their_roots() {
+    let told = [
+        ("Java frame", Some("main: run"), 2),
+        ("thread", Some("main"), 0),
+        ("JNI local", Some("main: run"), 3),
+        ("Java frame", Some("main: deep"), 2),
+        ("Java frame", Some("worker: run"), 1),
+        ("globals", None, 2),
+    ];
+    let heap = heap(&[(1, Some("main"))], &told, &[(2, 3)], 4);
+    assert_eq!(
+        locals(&heap, 0),
+        [
+            ("main: run".to_owned(), None, "Java frame".to_owned(), None, 2),
+            ("main".to_owned(), None, "thread".to_owned(), None, 0),
+            ("main: run".to_owned(), None, "JNI local".to_owned(), None, 3),
+            ("main: deep".to_owned(), None, "Java frame".to_owned(), None, 2),
+        ]
+    );
+}
+
+/// A local: label of its frame, function, category, name, object.
+type LocalRead = (String, Option<String>, String, Option<String>, u32);
+
+fn locals(heap: &Heap, row: usize) -> Vec<LocalRead> {
+    let tables = heap.recording().tables().unwrap();
+    let threads = Threads::read(heap.recording(), heap.snapshot()).unwrap();
+    let frames = heap.frames(&threads, threads.rows()[row].root_label.expect("a label"), &Silent).unwrap();
+    let locals = frames.locals.iter().map(|local| {
+        let frame = frames.rows[local.frame];
+        let text = |id| tables.string(id).to_owned();
+        let name = if let Label::Name(name) = local.name { Some(text(name)) } else { None };
+        let function = frame.function.map(|id| tables.type_name(id).to_owned());
+        (text(frame.label), function, text(local.category), name, local.object.0)
+    });
+    locals.collect()
+}
+
+/// Frames that are objects hold what they refer to, by the names of local variables. Two calls of one function are one row.
+#[test]
+fn frames_that_are_objects_hold_their_local_variables() {
+    let shelf = Shelf::default();
+    let writer = writer(&shelf);
+    let [object, frame] =
+        [("object", KindRole::Object), ("frame", KindRole::Frame)].map(|(name, role)| writer.kind(name, role).unwrap());
+    let int = writer.declare_type(&TypeDescription::new(object, "int")).unwrap();
+    let [work, main] = ["work", "main"].map(|name| writer.declare_type(&TypeDescription::new(frame, name)).unwrap());
+    let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+    let label = Some("thread 1");
+    snapshot.thread(&ThreadDescription { root_label: label, ..ThreadDescription::new(1) }).unwrap();
+    let mut shard = snapshot.shard();
+    let (category, label) = (writer.string("frames").unwrap(), writer.string("thread 1").unwrap());
+    for target in [0, 1, 2] {
+        shard.root(category, Some(label), target).unwrap();
+    }
+    for (id, type_id, held) in
+        [(0, work, vec![("n", 3)]), (1, work, vec![("n", 4)]), (2, main, vec![("argument", 3), ("n", 4)])]
+    {
+        shard.object(id, &Object::new(type_id, 100)).unwrap();
+        for (name, target) in held {
+            shard.reference(Label::Name(writer.string(name).unwrap()), StrengthId::STRONG, target).unwrap();
+        }
+    }
+    (3..5).for_each(|id| shard.object(id, &Object::new(int, 1 << id)).unwrap());
+    shard.finish().unwrap();
+    snapshot.commit().unwrap();
+    writer.finish().unwrap();
+    let recording = Arc::new(Recording::from_bytes(shelf.take()).unwrap());
+    let heap = Heap::new(recording, FIRST, &IndexPlace::Nowhere, Memory::unlimited()).unwrap();
+    let threads = Threads::read(heap.recording(), heap.snapshot()).unwrap();
+    let frames = heap.frames(&threads, threads.rows()[0].root_label.unwrap(), &Silent).unwrap();
+    let rows: Vec<_> = frames.rows.iter().map(|row| (row.function, row.roots, row.retained.bytes)).collect();
+    assert_eq!(rows, [(Some(work), 2, 200), (Some(main), 1, 100)]);
+    let local = |function: &str, name: &str, object| {
+        let texts = [function, "frames", name].map(str::to_owned);
+        let [function, category, name] = texts;
+        ("thread 1".to_owned(), Some(function), category, Some(name), object)
+    };
+    let expected = [local("work", "n", 3), local("work", "n", 4), local("main", "argument", 3), local("main", "n", 4)];
+    assert_eq!(locals(&heap, 0), expected);
 }

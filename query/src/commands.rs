@@ -52,6 +52,7 @@ mod roots;
 mod runs;
 mod serve;
 mod set;
+mod set_references;
 mod show;
 mod site;
 mod sites;

@@ -38,7 +38,7 @@ const THREAD_CATEGORY: &str = "thread";
 /// The separator between the label of a thread and that of one of its frames.
 const FRAME_SEPARATOR: &str = ": ";
 /// The category of roots that belong to no thread, or to one that was not asked for.
-const OTHER_ROOTS: StringId = StringId(u32::MAX);
+pub(super) const OTHER_ROOTS: StringId = StringId(u32::MAX);
 /// The maximum number of separators that are tried in a label, since labels can be long and each takes a lookup.
 const MOST_SEPARATORS: usize = 8;
 
@@ -73,18 +73,6 @@ pub struct ThreadRoots {
     /// The thread object: the only root of the category `thread` with its label; `None` if there is not exactly one.
     pub object: Option<ObjectId>,
     /// The objects that would be unreachable without its roots and its thread object.
-    pub retained: GroupRetained,
-}
-
-/// The roots of a thread that have one label: those of a frame of its stack, or those that name the thread alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FrameRoots {
-    /// The label; that of the thread for roots that name no frame.
-    pub label: StringId,
-    /// The number of roots.
-    pub roots: u64,
-    /// The objects that would be unreachable without these roots and, if they name the thread alone, without the thread
-    /// object.
     pub retained: GroupRetained,
 }
 
@@ -204,61 +192,15 @@ impl Heap {
         Ok(columns)
     }
 
-    /// The roots of one thread by label, in the order of the recording; `label` is that of the thread, see
-    /// [`ThreadRoots::label`]. Objects that only several labels together retain count for none of them. The flag is that
-    /// of [`Heap::thread_roots`].
-    ///
-    /// Time and memory: those of computing dominators.
-    ///
-    /// # Errors
-    /// As for [`Heap::thread_roots`].
-    pub fn frame_roots(
-        &self,
-        threads: &Threads,
-        label: StringId,
-        progress: &dyn Progress,
-    ) -> Result<(Vec<FrameRoots>, bool)> {
-        let tables = self.recording().tables()?;
-        let roots = self.roots()?.rows();
-        let (found, places) = find_threads(threads, roots, tables);
-        let Some(asked) = found.iter().position(|thread| thread.label == label) else { return Ok((Vec::new(), true)) };
-        let mut frames: Vec<FrameRoots> = Vec::new();
-        // A recording may hold equal labels under several ids.
-        let mut frame_of: HashMap<&str, usize> = HashMap::new();
-        for (root, place) in roots.iter().zip(&places) {
-            if let (Some(label), true) = (root.label, *place == Some(asked)) {
-                let frame = *frame_of.entry(tables.string(label)).or_insert_with(|| {
-                    frames.push(FrameRoots { label, roots: 0, retained: GroupRetained::default() });
-                    frames.len() - 1
-                });
-                frames[frame].roots += 1;
-            }
-        }
-        let dominators = self.dominators_of_threads(
-            &found,
-            &places,
-            |place, label| {
-                let frame = label.filter(|_| place == asked).and_then(|label| frame_of.get(tables.string(label)));
-                frame.map_or(OTHER_ROOTS, |&frame| StringId(frame as u32))
-            },
-            progress,
-        )?;
-        for (category, retained) in dominators.retained_by_groups() {
-            if let Some(frame) = frames.get_mut(category.index()) {
-                frame.retained = retained;
-            }
-        }
-        Ok((frames, dominators.is_exact()))
-    }
-
-    /// Dominators where the roots of threads are in categories of their own, by thread and label. Thread objects are roots
-    /// with the label of their thread, and nothing else refers to them.
-    fn dominators_of_threads(
+    /// Dominators where the roots of threads are in categories of their own. `category` gets the place of the thread, and
+    /// the number of the root among [`Roots::rows`], or `None` for the thread object: that is a root of its thread, and
+    /// nothing else refers to it.
+    pub(super) fn dominators_of_threads(
         &self,
         found: &[ThreadRoots],
         places: &[Option<usize>],
         // These ids only distinguish categories: no string is looked up by them.
-        category: impl Fn(usize, Option<StringId>) -> StringId,
+        category: impl Fn(usize, Option<usize>) -> StringId,
         progress: &dyn Progress,
     ) -> Result<Dominators> {
         let mut threads = ObjectSet::new(self.snapshot(), self.object_count());
@@ -269,11 +211,11 @@ impl Heap {
             owners.insert(object, place);
         }
         // Another root that refers to a thread object keeps only a part of that thread alive.
-        let rows = self.roots()?.rows().iter().zip(places);
-        let by_thread = rows.map(|(root, &place)| {
+        let rows = self.roots()?.rows().iter().zip(places).enumerate();
+        let by_thread = rows.map(|(number, (root, &place))| {
             let category = match (owners.get(&root.target), place) {
-                (Some(&owner), _) => category(owner, Some(found[owner].label)),
-                (None, Some(place)) => category(place, root.label),
+                (Some(&owner), _) => category(owner, None),
+                (None, Some(place)) => category(place, Some(number)),
                 (None, None) => OTHER_ROOTS,
             };
             Root { category, label: None, ..*root }
@@ -293,7 +235,11 @@ impl Heap {
 }
 
 /// The threads that roots name, and for each root the place of its thread among them.
-fn find_threads(threads: &Threads, roots: &[Root], tables: &Tables) -> (Vec<ThreadRoots>, Vec<Option<usize>>) {
+pub(super) fn find_threads(
+    threads: &Threads,
+    roots: &[Root],
+    tables: &Tables,
+) -> (Vec<ThreadRoots>, Vec<Option<usize>>) {
     let labels = Labels::of(threads, roots, tables);
     let mut place_of_owner = HashMap::new();
     let mut found: Vec<ThreadRoots> = Vec::new();

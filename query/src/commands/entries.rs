@@ -29,8 +29,8 @@ struct Listing {
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let words = ask.arguments.words();
     let (name, wanted) = Wanted::of_words(&COMMAND, &words)?;
-    if wanted.by_type {
-        return Err(COMMAND.refuses("by type"));
+    if let Some(by) = wanted.by {
+        return Err(COMMAND.refuses(&format!("by {by}")));
     }
     let (snapshot, object) = references::object(ask, name)?;
     let heap = ask.heap(snapshot)?;

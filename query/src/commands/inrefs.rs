@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use barrow_analyzer::{Heap, ObjectId, Referrers};
+use barrow_analyzer::{Direction, Heap, ObjectId, Referrers};
 
 use crate::tables::label;
-use crate::tables::references::{self, Wanted};
+use crate::tables::references::{self, ORDERS, Wanted};
 
-use super::{more, prelude::*};
+use super::{more, prelude::*, set_references};
 
 pub(super) const COMMAND: Command = Command {
-    aliases: &["in", "retainers"],
-    arguments: "ID [by type | FROM.. | FROM..TO]",
-    orders: |_| vec!["type"],
+    aliases: &["in", "incoming", "retainers"],
+    arguments: "ID [by type|field|object | FROM.. | FROM..TO] | [N] [KIND] EXPR [by type|field|object]",
+    completion: Completion::Expressions,
+    orders: |_| ORDERS.to_vec(),
     example: "inrefs @123",
     ..Command::new("inrefs", include_str!("../../verbs/inrefs.md"), Group::Objects, run)
 };
@@ -28,12 +29,18 @@ struct Incoming {
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let words = ask.arguments.words();
+    if set_references::is_about_set(&words) {
+        return set_references::of_expression(ask, &COMMAND, Direction::Incoming);
+    }
     let (name, wanted) = Wanted::of_words(&COMMAND, &words)?;
     let (snapshot, object) = references::object(ask, name)?;
     let heap = ask.heap(snapshot)?;
-    if !wanted.by_type {
+    let Some(order) = wanted.by else {
         let referrers = Arc::new(heap.referrers(object, &ask.meter())?);
         return Incoming { heap, object, referrers, wanted }.answer(ask);
+    };
+    if order != ORDERS[0] {
+        return set_references::of_object(ask, heap, object, Direction::Incoming, order);
     }
     let types = heap.incoming_by_type(object, &ask.meter())?;
     let is_empty = types.is_empty();

@@ -1,16 +1,17 @@
 //! `show`: what an object refers to.
 
-use barrow_analyzer::{ObjectId, SnapshotId, objects, outgoing_page};
+use barrow_analyzer::{Direction, ObjectId, SnapshotId, objects, outgoing_page};
 
-use crate::tables::references::{self, Wanted};
+use crate::tables::references::{self, ORDERS, Wanted};
 use crate::tables::{held, label};
 
-use super::{inrefs, more, prelude::*};
+use super::{inrefs, more, prelude::*, set_references};
 
 pub(super) const COMMAND: Command = Command {
-    aliases: &["out", "refs"],
-    arguments: "ID [by type | FROM.. | FROM..TO]",
-    orders: |_| vec!["type"],
+    aliases: &["out", "outgoing", "refs"],
+    arguments: "ID [by type|field|object | FROM.. | FROM..TO] | [N] [KIND] EXPR [by type|field|object]",
+    completion: Completion::Expressions,
+    orders: |_| ORDERS.to_vec(),
     example: "show @123",
     ..Command::new("show", include_str!("../../verbs/show.md"), Group::Objects, run)
 };
@@ -25,12 +26,16 @@ struct References {
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let words = ask.arguments.words();
+    if set_references::is_about_set(&words) {
+        return set_references::of_expression(ask, &COMMAND, Direction::Outgoing);
+    }
     let (name, wanted) = Wanted::of_words(&COMMAND, &words)?;
     let (snapshot, object) = references::object(ask, name)?;
-    if !wanted.by_type {
-        return References { snapshot, object, wanted }.answer(ask);
-    }
+    let Some(order) = wanted.by else { return References { snapshot, object, wanted }.answer(ask) };
     let heap = ask.heap(snapshot)?;
+    if order != ORDERS[0] {
+        return set_references::of_object(ask, heap, object, Direction::Outgoing, order);
+    }
     let types = heap.outgoing_by_type(object, &ask.meter())?;
     let is_empty = types.is_empty();
     let (answer, listed) = references::by_type(&heap, object, types)?;

@@ -1,10 +1,17 @@
-//! `stack`: the frames of a thread, and what each retains.
+//! `stack`: the frames of a thread, what each retains, and the objects that they hold.
 
-use barrow_analyzer::{FrameRoots, Recording, SnapshotId, Tables, ThreadRoots, Threads};
+use std::cmp::Reverse;
+use std::ops::Range;
+use std::sync::Arc;
 
-use crate::tables::ranking;
+use barrow_analyzer::{
+    Frames, Heap, Local, ObjectId, Progress, Recording, SnapshotId, Tables, ThreadRoots, Threads, objects,
+};
 
-use super::{more, prelude::*};
+use crate::tables::{label, ranking};
+
+use super::more::OnDemand;
+use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
     arguments: "THREAD",
@@ -28,18 +35,28 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let (roots, _) = heap.thread_roots(&threads, &meter)?;
     let thread = chosen(&name, &threads, &roots, tables)?;
     let label = tables.string(thread.label);
-    let (found, is_exact) = heap.frame_roots(&threads, thread.label, &meter)?;
-    drop(meter);
+    let frames = heap.frames(&threads, thread.label, &meter)?;
     let stack = stack(heap.recording(), snapshot, label)?;
+    let parts = parts(&stack, &frames, thread, tables);
+    let held = held(&heap, &parts, &frames, &meter)?;
+    drop(meter);
     let answer = Answer::default()
         .of_snapshot(snapshot.0)
         .fact(Column::text("thread"), label)
-        .fact(Column::count("frames"), stack.len())
+        .fact(Column::count("frames"), parts.iter().filter(|part| part.name == FRAME).count())
         .fact(Column::count("roots"), thread.roots)
         .fact(Column::bytes("retained_bytes"), thread.retained.bytes)
-        .table(table(&stack, &found, thread, tables, is_exact))
-        .note_if(stack.is_empty(), "the stack was not recorded: these are the frames that labels of roots name");
-    Ok(more::first_page(ask, answer.with_exactness(is_exact), ask.page_rows()))
+        .fact(Column::count("objects_held").called("objects held"), held.len())
+        .table(table(&parts, thread, frames.are_exact))
+        .note_if(stack.is_empty(), "the stack was not recorded: these are the frames that roots tell of");
+    let answer = answer.with_exactness(frames.are_exact);
+    if held.is_empty() {
+        return Ok(answer.into());
+    }
+    let names: Vec<Option<String>> = parts.into_iter().map(|part| part.frame).collect();
+    let (count, heap) = (held.len(), Arc::clone(&heap));
+    let make = move |ask: &Ask, range: Range<usize>| page(ask, &heap, &names, &held[range]);
+    OnDemand { answer, count, has_pages: true, make: Box::new(make) }.begin(ask)
 }
 
 /// The thread of this name or number.
@@ -85,50 +102,106 @@ fn stack(recording: &Recording, snapshot: SnapshotId, label: &str) -> Result<Vec
     Ok(frames)
 }
 
-/// A row for each frame, then one for each label that is not in the stack, the thread itself, and what is shared.
-fn table(
-    stack: &[(String, usize)],
-    found: &[FrameRoots],
-    thread: &ThreadRoots,
-    tables: &Tables,
-    is_exact: bool,
-) -> Table {
-    let label = tables.string(thread.label);
-    let named = found.iter().map(|one| {
-        let frame = tables.string(one.label).strip_prefix(label).and_then(|text| text.strip_prefix(SEPARATOR));
-        (frame, one)
-    });
-    let named: Vec<(Option<&str>, &FrameRoots)> = named.collect();
-    let mut parts = Vec::new();
-    for (frame, times) in stack {
-        let roots = named.iter().find(|(of, _)| *of == Some(frame)).map(|(_, one)| (one.roots, one.retained.bytes));
-        let (roots, bytes) = roots.unwrap_or_default();
-        parts.push(StackRow { name: "frame", frame: Some(frame), times: Some(*times), roots: Some(roots), bytes });
-    }
-    for (frame, one) in named {
-        if stack.iter().all(|(known, _)| frame != Some(known)) {
-            let name = if frame.is_some() { "frame" } else { "thread" };
-            parts.push(StackRow { name, frame, times: None, roots: Some(one.roots), bytes: one.retained.bytes });
-        }
-    }
-    let (own, whole) = (found.iter().map(|one| one.retained.bytes).fold(0, u64::wrapping_add), thread.retained.bytes);
-    parts.push(StackRow { name: "shared", frame: None, times: None, roots: None, bytes: whole.saturating_sub(own) });
-    table!("rows", parts, |part| {
-        Column::text("part") => part.name,
-        Column::text("frame") => part.frame,
-        Column::count("frames").secondary() => part.times,
-        Column::count("roots") => part.roots,
-        ranking::retained_column(is_exact) => part.bytes,
-        Column::share("share").for_people() => Value::share(part.bytes, whole),
-    })
-}
+/// The name of the parts of a thread that are frames.
+const FRAME: &str = "frame";
 
 /// A part of what a thread retains.
-struct StackRow<'a> {
+struct Part {
     name: &'static str,
-    frame: Option<&'a str>,
+    frame: Option<String>,
+    /// The index in [`Frames::rows`], if the frame has roots.
+    row: Option<usize>,
     /// Number of times that the frame is in the stack.
     times: Option<usize>,
     roots: Option<u64>,
     bytes: u64,
+}
+
+/// The frames of the stack, then those of labels that are not in the stack, the thread itself, and what is shared.
+fn parts(stack: &[(String, usize)], found: &Frames, thread: &ThreadRoots, tables: &Tables) -> Vec<Part> {
+    let label = tables.string(thread.label);
+    let named: Vec<Option<String>> = found
+        .rows
+        .iter()
+        .map(|row| {
+            let labelled = tables.string(row.label).strip_prefix(label).and_then(|text| text.strip_prefix(SEPARATOR));
+            row.function.map(|function| tables.type_title(function)).or_else(|| labelled.map(str::to_owned))
+        })
+        .collect();
+    let mut parts = Vec::new();
+    for (frame, times) in stack {
+        let row = named.iter().position(|of| of.as_ref() == Some(frame));
+        let (roots, bytes) = row.map_or((0, 0), |row| (found.rows[row].roots, found.rows[row].retained.bytes));
+        let frame = Some(frame.clone());
+        parts.push(Part { name: FRAME, frame, row, times: Some(*times), roots: Some(roots), bytes });
+    }
+    for (at, (frame, row)) in named.into_iter().zip(&found.rows).enumerate() {
+        if stack.iter().all(|(known, _)| frame.as_ref() != Some(known)) {
+            let name = if frame.is_some() { FRAME } else { "thread" };
+            let (row, roots, bytes) = (Some(at), Some(row.roots), row.retained.bytes);
+            parts.push(Part { name, frame, row, times: None, roots, bytes });
+        }
+    }
+    let own = found.rows.iter().map(|row| row.retained.bytes).fold(0, u64::wrapping_add);
+    let bytes = thread.retained.bytes.saturating_sub(own);
+    parts.push(Part { name: "shared", frame: None, row: None, times: None, roots: None, bytes });
+    parts
+}
+
+fn table(parts: &[Part], thread: &ThreadRoots, are_exact: bool) -> Table {
+    table!("rows", parts, |part| {
+        Column::text("part") => part.name,
+        Column::text("frame") => part.frame.as_deref(),
+        Column::count("frames").secondary() => part.times,
+        Column::count("roots") => part.roots,
+        ranking::retained_column(are_exact) => part.bytes,
+        Column::share("share").for_people() => Value::share(part.bytes, thread.retained.bytes),
+    })
+}
+
+/// An object that a part of the thread holds.
+struct Held {
+    /// The index of the part.
+    part: usize,
+    local: Local,
+    retained_bytes: u64,
+}
+
+/// The objects that each part holds, in the order of the parts. Those that retain most come first. Equal ones are one.
+fn held(heap: &Heap, parts: &[Part], frames: &Frames, progress: &dyn Progress) -> Result<Vec<Held>, QueryError> {
+    let mut part_of = vec![0; frames.rows.len()];
+    for (part, row) in parts.iter().enumerate().filter_map(|(at, part)| Some((at, part.row?))) {
+        part_of[row] = part;
+    }
+    heap.ask_dominators(progress, |dominators| {
+        let held = frames.locals.iter().map(|&local| {
+            let retained_bytes = dominators.retained_bytes(local.object);
+            Held { part: part_of[local.frame], local, retained_bytes }
+        });
+        let mut held: Vec<Held> = held.collect();
+        held.sort_by_key(|held| (held.part, Reverse(held.retained_bytes), held.local.object));
+        // Several slots of a frame hold one object.
+        held.dedup_by_key(|held| (held.part, held.local.object, held.local.category, held.local.name));
+        Ok(held)
+    })
+}
+
+/// A row for each object that a part holds.
+fn page(ask: &Ask, heap: &Heap, parts: &[Option<String>], held: &[Held]) -> Result<(Table, Listed), QueryError> {
+    let (snapshot, tables, first) = (heap.snapshot(), heap.recording().tables()?, ask.listed_before() + 1);
+    let ids: Vec<ObjectId> = held.iter().map(|held| held.local.object).collect();
+    let details = objects(heap.recording(), snapshot, &ids)?;
+    let table = table!("held", held.iter().zip(&details).enumerate(), |(at, (held, object))| {
+        ask.context.check()?;
+        Column::row_number() => ask.row_number(first + at),
+        Column::text("frame") => parts[held.part].as_deref(),
+        Column::text("root").secondary() => tables.string(held.local.category),
+        Column::text("local").names() => label::text(tables, held.local.name),
+        Column::object("object") => object.id.0,
+        Column::text("type").names() => tables.type_title(object.type_id),
+        Column::text("name") => label::name(tables, object.name),
+        Column::text("kind").names().secondary() => tables.kind_name(tables.type_kind(object.type_id)),
+        Column::bytes("retained_bytes") => held.retained_bytes,
+    });
+    Ok((table, ids.into_iter().map(|id| (snapshot, id)).collect()))
 }

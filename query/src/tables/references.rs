@@ -2,7 +2,7 @@
 
 use barrow_analyzer::{Heap, ObjectId, SnapshotId, TypeReferences};
 
-use crate::answer::{Answer, Column, table, units};
+use crate::answer::{Answer, Column, Table, table, units};
 use crate::ask::Ask;
 use crate::command::Command;
 use crate::error::QueryError;
@@ -11,11 +11,14 @@ use crate::session::{listed::Listed, state::State};
 /// The most rows of an answer that has no pages.
 pub(crate) const MOST_ROWS: u64 = 100_000;
 
+/// The words that may follow `by`.
+pub(crate) const ORDERS: [&str; 3] = ["type", "field", "object"];
+
 /// The references of an object that are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// Added up by type.
-    pub(crate) by_type: bool,
+    /// Added up by this, one of [`ORDERS`].
+    pub(crate) by: Option<&'static str>,
     /// The first one of all, counted from 0.
     first: u64,
     /// The first one that was not shown yet.
@@ -25,7 +28,7 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// Reads `ID [by type] [FROM.. | FROM..TO]`: the name of the object, and the rest.
+    /// Reads `ID [by type|field|object] [FROM.. | FROM..TO]`: the name of the object, and the rest.
     ///
     /// # Errors
     /// A usage error for other words.
@@ -36,13 +39,16 @@ impl Wanted {
                 command.name
             )));
         };
-        let everything = Wanted { by_type: false, first: 0, from: 0, end: u64::MAX };
+        let everything = Wanted { by: None, first: 0, from: 0, end: u64::MAX };
         match rest {
             [] => Ok((name, everything)),
-            [by, what] if by == "by" && what == "type" => Ok((name, Wanted { by_type: true, ..everything })),
+            [by, word] if by == "by" => {
+                let by = ORDERS.into_iter().find(|order| order == word).ok_or_else(|| command.refuses(word))?;
+                Ok((name, Wanted { by: Some(by), ..everything }))
+            }
             [word] => {
                 let range = range(word).ok_or_else(|| command.refuses(word))?;
-                Ok((name, Wanted { by_type: false, first: range.0, from: range.0, end: range.1 }))
+                Ok((name, Wanted { by: None, first: range.0, from: range.0, end: range.1 }))
             }
             [_, word, ..] => Err(command.refuses(word)),
         }
@@ -104,12 +110,18 @@ pub(crate) fn rest_note(ask: &Ask, verb: &str, object: ObjectId, from: u64, left
     if ask.view.is_paged { format!("{rows}: `more`") } else { format!("{rows}: `{verb} @{object} {from}..`") }
 }
 
-/// References added up by type, most of them first, and the examples of the rows.
+/// References of one object added up by type, most of them first, and the examples of the rows.
 pub(crate) fn by_type(
     heap: &Heap,
     object: ObjectId,
-    mut types: Vec<TypeReferences>,
+    types: Vec<TypeReferences>,
 ) -> Result<(Answer, Listed), QueryError> {
+    let (table, total, listed) = table_by_type(heap, types)?;
+    Ok((about(heap.snapshot(), object, total).table(table), listed))
+}
+
+/// A row for each type, that with most references first; the number of all references, and the examples of the rows.
+pub(crate) fn table_by_type(heap: &Heap, mut types: Vec<TypeReferences>) -> Result<(Table, u64, Listed), QueryError> {
     let tables = heap.recording().tables()?;
     types.sort_by_key(|one| (std::cmp::Reverse(one.references), one.type_id));
     let total = types.iter().map(|one| one.references).sum();
@@ -123,7 +135,7 @@ pub(crate) fn by_type(
         Column::bytes("shallow_bytes") => one.shallow_bytes,
         Column::object("example") => one.example.0,
     });
-    Ok((about(heap.snapshot(), object, total).table(table), listed))
+    Ok((table, total, listed))
 }
 
 #[cfg(test)]
