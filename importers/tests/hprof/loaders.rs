@@ -8,8 +8,8 @@ use crate::dump::{Class, Dump, INT, OBJECT};
 use crate::read::{SNAPSHOT, record};
 
 /// Two loaders of one class define `Plug`; the JVM's own defines `Loader`, a third loader, of another class, `Other` and
-/// `Plug`.
-fn dump() -> Vec<u8> {
+/// `Plug`. A reference of native code leads to each object of `held`.
+fn dump(held: &[u64]) -> Vec<u8> {
     let mut dump = Dump::new("1.0.2", 4);
     let names = ["Loader", "Strange", "Plug", "Other", "parent", "x"];
     names.iter().zip(1..).for_each(|(text, id)| dump.string(id, text));
@@ -36,12 +36,14 @@ fn dump() -> Vec<u8> {
             address += 16;
         }
     }
+    let none = dump.id(0);
+    held.iter().for_each(|&object| dump.root(0x01, object, &none));
     dump.end()
 }
 
 #[test]
 fn instances_belong_to_the_loader_of_their_class() {
-    let recording = Arc::new(record(&dump()).expect("a whole dump").recording);
+    let recording = Arc::new(record(&dump(&[])).expect("a whole dump").recording);
     let heap = Heap::new(recording, SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited()).expect("a heap");
     let found = heap.loaders(&Silent).expect("loaders");
     let tables = heap.recording().tables().expect("tables");
@@ -63,4 +65,16 @@ fn instances_belong_to_the_loader_of_their_class() {
     assert_eq!(duplicates.collect::<Vec<_>>(), [("Plug", vec![ObjectId(2), ObjectId(3), ObjectId(4)], 15)]);
     let sizes: Vec<u64> = found.loaders.iter().map(|loader| loader.bytes).collect();
     assert_eq!(sizes.iter().sum::<u64>(), sizes[0] + found.duplicates[0].bytes + 16);
+}
+
+/// An instance holds its class, and that holds its loader.
+#[test]
+fn a_loader_costs_what_it_keeps_with_its_classes_and_instances() {
+    let recording = Arc::new(record(&dump(&[0x2000, 0x2030, 0x2040])).expect("a whole dump").recording);
+    let heap = Heap::new(recording, SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited()).expect("a heap");
+    let found = heap.loaders(&Silent).expect("loaders");
+    let retained = heap.retained_with_loaders(&found.loaders, &Silent).expect("sizes");
+    let objects: Vec<_> = retained.iter().map(|retained| retained.map(|retained| retained.objects)).collect();
+    // One instance of the first `Plug` is alive, two of the second, none of the third.
+    assert_eq!(objects, [None, Some(0), Some(1 + 1 + 1), Some(2 + 1 + 1)]);
 }

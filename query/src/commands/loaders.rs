@@ -26,21 +26,24 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         let objects = found.loaders.iter().map(|loader| loader.object.as_ref());
         Ok::<_, QueryError>(objects.map(|object| Some(dominators.retained_bytes(object?.id))).collect())
     })?;
+    let with_classes = heap.retained_with_loaders(&found.loaders, &meter)?;
     drop(meter);
     let tables = heap.recording().tables()?;
     let mut listed = Listed::default();
-    let loaders = table!("rows", found.loaders.iter().zip(retained), |(loader, retained)| {
+    let loaders = table!("rows", found.loaders.iter().zip(retained).zip(with_classes), |((loader, retained), all)| {
         let object = loader.object.as_ref();
         Column::row_number() => object.map(|object| listed.push((snapshot, object.id))),
         Column::text("loader").names() => {
             object.map_or(OWN_LOADER.into(), |object| label::object(tables, object.type_id, object.name))
         },
+        Column::text("name") => loader.name.as_deref(),
         Column::count("classes") => loader.classes,
         Column::count("duplicates") => loader.duplicates,
         Column::count("instances") => loader.instances,
         Column::bytes("shallow_bytes") => loader.bytes,
         Column::count("unknown").secondary() => loader.unknown,
-        Column::bytes("retained_bytes") => retained,
+        Column::bytes("retained_bytes").secondary() => retained,
+        Column::bytes("retained_with_instances_bytes").called("cost") => all.map(|all| all.bytes),
         Column::object("parent").secondary() => loader.parent.map(|parent| parent.0),
         Column::object("object") => object.map(|object| object.id.0),
     });
