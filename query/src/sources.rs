@@ -7,6 +7,7 @@ pub(crate) mod counting;
 pub(crate) mod destination;
 pub(crate) mod dump_order;
 pub(crate) mod folders;
+pub(crate) mod import_facts;
 pub(crate) mod importing;
 pub(crate) mod opening;
 pub(crate) mod recognition;

@@ -5,7 +5,7 @@ use barrow_analyzer::{Recording, SnapshotId, Source, Summary, Tables, by_kind, s
 use crate::answer::{Answer, Audience, Column, Fact, Table, Unit, Value, record, table, units};
 use crate::arguments::Arguments;
 use crate::language::selection;
-use crate::sources::importing::{losses_of, notes_of};
+use crate::sources::import_facts::{losses_of, notes_of};
 use crate::tables::process_summary;
 use crate::tables::series;
 use crate::tables::trials::summary as trial_summary;

@@ -28,7 +28,8 @@ use barrow_analyzer::Recording;
 use crate::context::Context;
 use crate::error::QueryError;
 use crate::sources::destination::{Access, Destination};
-use crate::sources::importing::{LOST, RecordingOptions, import};
+use crate::sources::import_facts::LOST;
+use crate::sources::importing::{RecordingOptions, import};
 
 use folder::CacheFolder;
 use key::Key;

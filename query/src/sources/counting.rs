@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use crate::context::Context;
 use crate::error::QueryError;
 use crate::sources::opening::{self, OpenFile};
-use crate::sources::{counted::CountedSnapshot, importing};
+use crate::sources::{counted::CountedSnapshot, import_facts, importing};
 
 /// A dump whose objects were counted.
 struct CountedDump {
@@ -34,7 +34,7 @@ pub(crate) fn open(name: &str, context: &Context) -> Result<Option<OpenFile>, Qu
         writer.begin_snapshot(info).and_then(barrow_writer::Snapshot::commit).map_err(unwritten)?;
         snapshots.push(snapshot);
     }
-    for (key, note) in importing::note_facts(&counted.notes) {
+    for (key, note) in import_facts::note_facts(&counted.notes) {
         writer.fact(&key, note).map_err(unwritten)?;
     }
     writer.finish().map_err(unwritten)?;

@@ -5,22 +5,14 @@ use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use barrow_importers::{ClockOffsets, Contents, Format, Holds, ImportError, ImportOptions, Imported, Series};
-use barrow_rewrite::REPLACED_TEXTS;
-use barrow_writer::{Compression, Finished, Options, Word, Writer};
+use barrow_importers::{ClockOffsets, Format, Holds, ImportError, ImportOptions, Imported, Series};
+use barrow_writer::{Compression, Finished, Options, Writer};
 
 use crate::context::{Context, Settings};
 use crate::error::QueryError;
 use crate::progress::Meter;
 use crate::sources::destination::PartialFile;
-
-/// The fact that says what a dump had lost.
-pub(crate) const LOST: &str = "lost";
-/// The same of one of several dumps, whose name follows.
-const LOST_OF: Word = Word::new("lost of ").before_names();
-/// The facts that say what an import remarked: `note`, `note 2` and so on.
-const NOTE: &str = "note";
-const FURTHER_NOTE: Word = Word::new("note ").before_numbers();
+use crate::sources::import_facts;
 
 /// Options for writing a recording of dumps.
 #[derive(Debug, Default)]
@@ -48,7 +40,7 @@ pub(crate) struct ImportResult {
 impl ImportResult {
     /// The notes of the importers; of several dumps, each with its name.
     pub(crate) fn notes(&self) -> Vec<String> {
-        notes(&self.imported)
+        import_facts::notes(&self.imported)
     }
 
     /// The losses of the dumps, in a sentence for each.
@@ -73,19 +65,9 @@ pub(crate) fn import(
     context: &Context,
     meter: &Meter,
 ) -> Result<ImportResult, QueryError> {
-    let mut source_bytes = 0;
-    let mut formats = Vec::with_capacity(sources.len());
     let (sources, empty) = without_empty_logs(sources);
     let sources = &sources[..];
-    for &source in sources {
-        let system = |error: io::Error| QueryError::unreadable(source.display(), error);
-        source_bytes += fs::metadata(source).map_err(system)?.len();
-        let first_bytes = crate::sources::recognition::first_bytes(source).map_err(system)?;
-        formats.push(barrow_importers::recognise(&first_bytes).ok_or_else(|| {
-            let why = crate::sources::recognition::unreadable(source, "not a dump that can be imported");
-            QueryError::unreadable(source.display(), why)
-        })?);
-    }
+    let (formats, source_bytes) = recognised(sources)?;
     let mut reading = reading(part.path(), context);
     if !output.clocks.is_empty() {
         if formats.iter().any(|format| format.key() != "kleknev") {
@@ -117,55 +99,69 @@ pub(crate) fn import(
             barrow_importers::began_ns(first, &reading).map_err(|error| QueryError::file(first, error))?;
     }
     let writer = Writer::to_file(part.file()?, options).map_err(written)?;
-    let mut series = Series::new(&writer, &reading, meter);
-    let mut imported = Vec::new();
+    let mut imported = import_each(sources, &writer, &reading, meter)?;
+    if let [(_, one), ..] = &mut imported[..] {
+        one.notes.extend(notes_on_logs(&empty, siblings));
+    }
+    let has_snapshots = formats.iter().any(|format| format.holds() == Holds::Snapshots);
+    let contents = import_facts::contents(context.settings.contents).filter(|_| has_snapshots);
+    import_facts::write(&writer, contents, output.facts, &imported).map_err(written)?;
+    let finished = writer.finish().map_err(written)?;
+    Ok(ImportResult { imported, finished, source_bytes })
+}
+
+/// The formats of the dumps, and their length in bytes.
+fn recognised(sources: &[&Path]) -> Result<(Vec<Format>, u64), QueryError> {
+    let (mut formats, mut bytes) = (Vec::with_capacity(sources.len()), 0);
     for &source in sources {
+        let system = |error: io::Error| QueryError::unreadable(source.display(), error);
+        bytes += fs::metadata(source).map_err(system)?.len();
+        let first_bytes = crate::sources::recognition::first_bytes(source).map_err(system)?;
+        formats.push(barrow_importers::recognise(&first_bytes).ok_or_else(|| {
+            let why = crate::sources::recognition::unreadable(source, "not a dump that can be imported");
+            QueryError::unreadable(source.display(), why)
+        })?);
+    }
+    Ok((formats, bytes))
+}
+
+/// Imports the dumps one after another; several are the snapshots of a series.
+fn import_each(
+    sources: &[&Path],
+    writer: &Writer,
+    reading: &ImportOptions,
+    meter: &Meter,
+) -> Result<Vec<(PathBuf, Imported)>, QueryError> {
+    let mut series = Series::new(writer, reading, meter);
+    let imported = sources.iter().map(|&source| {
         let one = match sources.len() {
-            1 => barrow_importers::import(source, &writer, &reading, meter),
+            1 => barrow_importers::import(source, writer, reading, meter),
             _ => series.import(source),
         };
         let one = one.map_err(|error| match error {
             ImportError::Cancelled => QueryError::Stopped,
             error => QueryError::Import { path: source.display().to_string(), source: error },
         })?;
-        imported.push((source.to_path_buf(), one));
-    }
-    if let (false, [(_, one), ..]) = (empty.is_empty(), &mut imported[..]) {
+        Ok((source.to_path_buf(), one))
+    });
+    imported.collect()
+}
+
+/// Notes on logs of strace: those that were empty, and the `siblings` of a single one, which were not read.
+fn notes_on_logs(empty: &[&Path], siblings: usize) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !empty.is_empty() {
         let names: Vec<_> = empty.iter().map(|path| path.file_name().unwrap_or_default().to_string_lossy()).collect();
-        one.notes.push(format!("empty logs, whose processes did nothing that was traced: {}", names.join(", ")));
+        notes.push(format!("empty logs, whose processes did nothing that was traced: {}", names.join(", ")));
     }
-    if siblings > 0
-        && let [(_, one)] = &mut imported[..]
-    {
+    if siblings > 0 {
         let files = siblings + 1;
-        one.notes.push(format!(
+        notes.push(format!(
             "one of {files} files whose names differ in the number at their end, as `strace -ff` writes them: \
              `barrow import NAME.*` reads all of them as one log"
         ));
     }
-    let wished = match context.settings.contents {
-        contents if contents == Contents::default() => None,
-        Contents::All => Some("all".to_owned()),
-        Contents::Texts(bytes) => Some(format!("texts of at most {bytes} bytes")),
-        Contents::None => Some("none".to_owned()),
-    };
-    if let Some(contents) = wished.filter(|_| formats.iter().any(|format| format.holds() == Holds::Snapshots)) {
-        writer.own_fact(Word::of_settings("contents"), &contents).map_err(written)?;
-    }
-    for &(key, value) in output.facts {
-        writer.own_fact(key, value).map_err(written)?;
-    }
-    for word in [Word::new(LOST), LOST_OF, Word::new(NOTE), FURTHER_NOTE] {
-        writer.word(word).map_err(written)?;
-    }
-    for (key, sentence) in losses(&imported) {
-        writer.fact(&key, &sentence).map_err(written)?;
-    }
-    for (key, note) in note_facts(&notes(&imported)) {
-        writer.fact(&key, note).map_err(written)?;
-    }
-    let finished = writer.finish().map_err(written)?;
-    Ok(ImportResult { imported, finished, source_bytes })
+    notes
 }
 
 /// The sources, and those that are empty, if all others are logs of strace: `strace -ff` makes a file for a process that
@@ -180,52 +176,6 @@ fn without_empty_logs<'s>(sources: &[&'s Path]) -> (Vec<&'s Path>, Vec<&'s Path>
     };
     let are_of_strace = !empty.is_empty() && !others.is_empty() && others.iter().all(is_of_strace);
     if are_of_strace { (others, empty) } else { (sources.to_vec(), Vec::new()) }
-}
-
-fn notes(imported: &[(PathBuf, Imported)]) -> Vec<String> {
-    let is_one = imported.len() == 1;
-    let said = |source: &Path, note: &String| match is_one {
-        true => note.clone(),
-        false => format!("{}: {note}", source.file_name().unwrap_or_default().to_string_lossy()),
-    };
-    imported.iter().flat_map(|(source, one)| one.notes.iter().map(move |note| said(source, note))).collect()
-}
-
-/// The notes of an import, as facts.
-pub(crate) fn note_facts<'n>(notes: impl IntoIterator<Item = &'n String>) -> impl Iterator<Item = (String, &'n str)> {
-    let key = |number| if number == 1 { NOTE.to_owned() } else { format!("{}{number}", FURTHER_NOTE.text()) };
-    (1..).zip(notes).map(move |(number, note)| (key(number), note.as_str()))
-}
-
-/// The notes of an import among the facts of its recording; none once redaction has replaced them.
-pub(crate) fn notes_of(facts: &[(String, String)]) -> Vec<&str> {
-    if facts.iter().any(|(key, _)| key == REPLACED_TEXTS) {
-        return Vec::new();
-    }
-    let is_note = |key: &str| key.strip_prefix(NOTE).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
-    facts.iter().filter(|(key, _)| is_note(key)).map(|(_, note)| note.as_str()).collect()
-}
-
-/// The losses of an import among the facts of its recording; none once redaction has replaced them.
-pub(crate) fn losses_of(facts: &[(String, String)]) -> Vec<String> {
-    if facts.iter().any(|(key, _)| key == REPLACED_TEXTS) {
-        return Vec::new();
-    }
-    let of_dump = |key: &str| match key.strip_prefix(LOST)?.strip_prefix(" of ") {
-        Some(dump) => Some(format!("lost when {dump} was imported")),
-        None => (key == LOST).then(|| "lost when it was imported".to_owned()),
-    };
-    facts.iter().filter_map(|(key, lost)| Some(format!("{}: {lost}", of_dump(key)?))).collect()
-}
-
-/// The losses of the dumps, as facts; of several dumps, the key names the dump.
-fn losses(imported: &[(PathBuf, Imported)]) -> Vec<(String, String)> {
-    let lost = imported.iter().filter_map(|(source, one)| Some((source, one.lost.as_ref()?.to_string())));
-    let key = |source: &Path| match imported.len() {
-        1 => LOST.to_owned(),
-        _ => format!("{}{}", LOST_OF.text(), source.file_name().unwrap_or_default().to_string_lossy()),
-    };
-    lost.map(|(source, sentence)| (key(source), sentence)).collect()
 }
 
 /// Options for reading a dump; a compressed one is unpacked beside `destination`.

@@ -63,24 +63,10 @@ pub(crate) fn answer(
             .fact(Column::duration("executed_ns"), process_text::time(before.until_ns))
             .fact(Column::bytes("before_exec_peak_bytes").called("peak before exec"), before.peak_bytes);
     }
-    let is_noted = |key| tree.text(key) != FILE_MEMORY;
-    for &(key, value) in process.attributes.iter().filter(|&&(key, _)| is_noted(key)) {
-        let pair = format!("{}: {}", tree.text(key), tree.text(value));
-        answer = answer.fact(Column::shown("noted", Unit::Text), pair);
-    }
-    let noted = process.attributes.iter().filter(|&&(key, _)| is_noted(key));
-    let noted = noted.map(|&(key, value)| Fact::noted(tree.text(key), tree.text(value)));
-    // It was told again as it grew.
-    let of_files = process.attributes.iter().filter(|&&(key, _)| !is_noted(key));
-    let of_files = of_files.filter_map(|&(_, value)| tree.text(value).parse::<u64>().ok()).max();
-    answer = answer
-        .fact(Column::bytes("file_memory_bytes").called("memory of files"), of_files)
-        .fact(Column::nested("attributes").for_machines(), Value::Record(noted.collect()))
-        .fact(Column::text("heap").called("heap recording"), heap)
-        .fact(
-            Column::count("children_count").called("children"),
-            tree.knowledge().starters.then_some(children.len() as u64),
-        );
+    answer = with_attributes(answer, tree, process).fact(Column::text("heap").called("heap recording"), heap).fact(
+        Column::count("children_count").called("children"),
+        tree.knowledge().starters.then_some(children.len() as u64),
+    );
     if process.heap.is_some() {
         answer = answer.fact(Column::shown("asked by", Unit::Text), format!("heap {} summary", tree.name(id)));
     }
@@ -95,6 +81,23 @@ pub(crate) fn answer(
         .table(Table { key: "images", audience, ..images })
         .table(relatives(tree, "children", "started", &children[..children.len().min(MOST_CHILDREN)]))
         .exact())
+}
+
+/// Adds what is noted of a process, and the memory of files, which is sampled.
+fn with_attributes(mut answer: Answer, tree: &ProcessTree, process: &Process) -> Answer {
+    let is_noted = |key| tree.text(key) != FILE_MEMORY;
+    for &(key, value) in process.attributes.iter().filter(|&&(key, _)| is_noted(key)) {
+        let pair = format!("{}: {}", tree.text(key), tree.text(value));
+        answer = answer.fact(Column::shown("noted", Unit::Text), pair);
+    }
+    let noted = process.attributes.iter().filter(|&&(key, _)| is_noted(key));
+    let noted = noted.map(|&(key, value)| Fact::noted(tree.text(key), tree.text(value)));
+    // It was told again as it grew.
+    let of_files = process.attributes.iter().filter(|&&(key, _)| !is_noted(key));
+    let of_files = of_files.filter_map(|&(_, value)| tree.text(value).parse::<u64>().ok()).max();
+    answer
+        .fact(Column::bytes("file_memory_bytes").called("memory of files"), of_files)
+        .fact(Column::nested("attributes").for_machines(), Value::Record(noted.collect()))
 }
 
 fn exit(process: &Process) -> String {

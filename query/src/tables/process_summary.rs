@@ -88,7 +88,7 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
         Column::count("out_of_memory") => out_of_memory,
     };
     let some = |count: Option<u64>| count.filter(|&count| count > 0);
-    let mut answer = answer
+    let answer = answer
         .fact(Column::nested("processes").for_machines(), record)
         .fact(Column::shown("command", Unit::Text), fact("command"))
         .fact(Column::shown("processes", Unit::Count), processes)
@@ -106,17 +106,28 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
         .fact(Column::shown("not waited for", Unit::Count), not_waited_for)
         .fact(Column::shown("running at the end", Unit::Count), some(Some(counts.running)))
         .fact(Column::shown("killed, out of memory", Unit::Count), some(out_of_memory));
-    if let Some(note) = asked::failures_not_counted(tree, counts.unknown_ends) {
+    with_notes(answer, tree, counts.unknown_ends, whole.unknown(), peak.map(|peak| peak.kind))
+}
+
+/// Adds notes on what the totals leave out: ends and programs of which something is not known, and the kind of the peak.
+fn with_notes(
+    mut answer: Answer,
+    tree: &ProcessTree,
+    unknown_ends: u64,
+    unknown_cpu: u32,
+    peak: Option<PeakKind>,
+) -> Answer {
+    if let Some(note) = asked::failures_not_counted(tree, unknown_ends) {
         answer = answer.note(note);
     }
     if let Some(limits) = cpu_limits(tree) {
         answer = answer.note(format!("cpu of processes is {limits}; what that leaves out is in no row"));
     }
-    if whole.unknown() > 0 {
-        let programs = units::counted(whole.unknown().into(), "program");
+    if unknown_cpu > 0 {
+        let programs = units::counted(unknown_cpu.into(), "program");
         answer = answer.note(format!("the processor time of {programs} is not known, and not in the sum"));
     }
-    match peak.map(|peak| peak.kind) {
+    match peak {
         Some(PeakKind::UpperBound) => answer.note(
             "peak: no samples of memory; the tree held at most this, if the peaks of all processes that ran at the same \
              time were at the same time and they shared nothing",

@@ -93,6 +93,18 @@ impl Pending<'_> {
         self.length.checked_sub(steps).map(|at| self.targets[at])
     }
 
+    /// Prefetches the numbers of coming vertices, and the elements of `early` at these numbers. Most pending vertices have
+    /// been visited meanwhile. Then the ones below them on the stack are next.
+    #[inline(always)]
+    fn prefetch_below(&self, state: &[[u32; 2]], early: &Column<u32>) {
+        if let Some(far) = self.below(FAR) {
+            prefetch(state, far as usize);
+        }
+        if let Some([_, known]) = self.below(NEAR).and_then(|near| state.get(near as usize)) {
+            prefetch(early, *known as usize);
+        }
+    }
+
     /// Pops the next vertex and the number of its source.
     #[inline(always)]
     fn pop(&mut self) -> Option<(u32, u32)> {
@@ -304,13 +316,7 @@ pub(super) fn number_depth_first(
     let mut last = 0;
     let mut array = Vec::new();
     while let Some((vertex, source)) = pending.pop() {
-        // Most pending vertices have been visited meanwhile. Then the ones below them on the stack are next.
-        if let Some(far) = pending.below(FAR) {
-            prefetch(state, far as usize);
-        }
-        if let Some([_, known]) = pending.below(NEAR).and_then(|near| state.get(near as usize)) {
-            prefetch(&early, *known as usize);
-        }
+        pending.prefetch_below(state, &early);
         let number = number_of(vertex as usize, state, &mut notes, &mut group_number, &mut row_number);
         if *number != 0 {
             // It was visited below `source` after it had been pushed.
