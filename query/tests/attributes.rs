@@ -236,3 +236,27 @@ fn reachable_objects_are_those_that_the_expression_finds() {
         assert_eq!(counted, Some(Value::Number(told)), "{name}");
     }
 }
+
+#[test]
+fn types_have_the_titles_that_tables_show() {
+    let mut session = session("raku.barrow");
+    let types = ask(&mut session, "histogram by type").unwrap();
+    let (titles, objects) = (column(&types, "type"), column(&types, "objects"));
+    let mut tried = 0;
+    for title in titles.iter().take(50) {
+        let Value::Text(text) = title else { continue };
+        // Other names are those of several types, too, which have a place each.
+        if !text.ends_with(')') {
+            continue;
+        }
+        let rows = titles.iter().zip(&objects).filter(|(other, _)| *other == title);
+        let expected: u64 = rows.map(|(_, objects)| if let Value::Number(count) = objects { *count } else { 0 }).sum();
+        let counted = ask(&mut session, &format!("count type = \"{text}\"")).unwrap();
+        let found = counted.facts.iter().find(|fact| fact.column.key == "objects").map(|fact| fact.value.clone());
+        assert_eq!(found, Some(Value::Number(expected)), "{text}");
+        let others = ask(&mut session, &format!("count type != \"{text}\" and type = \"{text}\"")).unwrap();
+        assert!(others.facts.iter().any(|fact| fact.column.key == "objects" && fact.value == Value::Number(0)));
+        tried += 1;
+    }
+    assert!(tried > 0);
+}

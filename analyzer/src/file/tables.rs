@@ -272,6 +272,12 @@ impl Tables {
         self.type_ids().any(|id| self.type_name(id) == name)
     }
 
+    /// Returns whether a type has this name, or this title: `name (file:line)`.
+    #[must_use]
+    pub fn has_titled_type(&self, name: &str) -> bool {
+        self.has_type(name) || self.type_ids().any(|id| self.type_file(id).is_some() && self.type_title(id) == name)
+    }
+
     /// Returns whether the base of any type is recorded.
     #[must_use]
     pub fn has_bases(&self) -> bool {

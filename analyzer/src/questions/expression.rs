@@ -75,8 +75,13 @@ impl Expression {
     #[must_use]
     pub fn unknown_types(&self, tables: &Tables) -> Vec<&str> {
         let names = terms::type_names(&self.node).into_iter();
-        let unknown = names
-            .filter(|&(name, or_interface)| !(tables.has_type(name) || or_interface && tables.has_interface(name)));
+        let unknown = names.filter(|&(name, or_interface)| {
+            !if or_interface {
+                tables.has_type(name) || tables.has_interface(name)
+            } else {
+                tables.has_titled_type(name)
+            }
+        });
         unknown.map(|(name, _)| name).collect()
     }
 

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use barrow_expressions::Pattern;
+use barrow_expressions::{Pattern, TextTest};
 use barrow_format::rows::KindRole;
 use barrow_format::{KindId, ObjectId, SiteId, TypeId};
 
@@ -360,7 +360,8 @@ impl TextComparison {
             TextAttribute::Package => tables.type_package(id),
             TextAttribute::Superclass => tables.type_base(id).map(|base| tables.type_name(base)),
             TextAttribute::Loader => tables.type_loader(id),
-            TextAttribute::Type | TextAttribute::Name => Some(tables.type_name(id)),
+            TextAttribute::Type => return self.holds_for_type(tables, id),
+            TextAttribute::Name => Some(tables.type_name(id)),
             TextAttribute::Kind => Some(tables.kind_name(tables.type_kind(id))),
             TextAttribute::Layout => tables.type_layout(id),
             TextAttribute::File => tables.type_file(id),
@@ -368,6 +369,14 @@ impl TextComparison {
             TextAttribute::Site | TextAttribute::Line => None,
         };
         self.test.holds(text)
+    }
+
+    /// Compares the name of a type. With `=`, its title, `name (file:line)`, is compared as well, which tables show.
+    fn holds_for_type(&self, tables: &Tables, id: TypeId) -> bool {
+        let TextTest { pattern, negated } = &self.test;
+        let is_titled = matches!(pattern, Pattern::Exact(_)) && tables.type_file(id).is_some();
+        let holds = pattern.matches(tables.type_name(id)) || is_titled && pattern.matches(&tables.type_title(id));
+        holds != *negated
     }
 
     /// Compares the text of every site. With `=`, `file:line` alone is compared as well.

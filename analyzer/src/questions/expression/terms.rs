@@ -94,7 +94,7 @@ pub static ATTRIBUTES: [Attribute; 27] = {
     use barrow_expressions::Attribute::{Either, Is as IsA, Measure, Number, Property as Is, Text};
     use barrow_expressions::Unit::Size;
     [
-        row(&["type"], "name of the type or function", Text(T::Type)),
+        row(&["type"], "name of the type or function; `=` also knows its title, `f (a.js:3)`", Text(T::Type)),
         row(
             &["is"],
             "the type or one that it is derived from, or an interface, without an operator: `is Exception`, `is java.util.*`",
