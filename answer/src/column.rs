@@ -70,6 +70,11 @@ impl Column {
         Column::new(key, Unit::Object)
     }
 
+    /// A column of processes, by their names.
+    pub fn process(key: &'static str) -> Self {
+        Column::new(key, Unit::Process)
+    }
+
     /// A column of parts of a whole.
     pub fn share(key: &'static str) -> Self {
         Column::new(key, Unit::Share)
@@ -165,6 +170,8 @@ pub enum Unit {
     Bytes,
     /// An object: `@123`.
     Object,
+    /// A process, by a text: `1234:0`.
+    Process,
     /// The address of an object: `0x7f00`.
     Address,
     /// Nanoseconds: `1.50 s`.
@@ -181,6 +188,6 @@ impl Unit {
     /// Returns whether its values stand at the left and may be cut.
     #[must_use]
     pub fn is_text(self) -> bool {
-        matches!(self, Unit::Text | Unit::Picture)
+        matches!(self, Unit::Text | Unit::Process | Unit::Picture)
     }
 }

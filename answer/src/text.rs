@@ -92,7 +92,7 @@ fn number_text(number: u64, unit: Unit) -> String {
         Unit::Object => format!("@{number}"),
         Unit::Address => format!("{number:#x}"),
         Unit::Duration => units::duration(number),
-        Unit::Text | Unit::Number | Unit::Share | Unit::Nested | Unit::Picture => number.to_string(),
+        Unit::Text | Unit::Process | Unit::Number | Unit::Share | Unit::Nested | Unit::Picture => number.to_string(),
     }
 }
 

@@ -62,6 +62,8 @@ pub(crate) enum Text {
     Found(for<'t> fn(&'t ProcessTree, &Image) -> Option<&'t str>),
     /// Composed for each image.
     Composed(for<'t> fn(&'t ProcessTree, &Image) -> Option<Cow<'t, str>>),
+    /// The name of the process.
+    Process,
     /// The name of the signal that ended the image.
     Signal,
 }
@@ -121,7 +123,7 @@ pub static ATTRIBUTES: [Attribute; 39] = {
         text(
             "process",
             "name of the process, such as \"1234:0\"",
-            Text::Composed(|tree, image| Some(tree.name(image.process).into())),
+            Text::Process,
         )
         .unique(),
         number("memory", "peak of its resident memory, in bytes", Bytes, Own(|_, _, image| image.used.peak_bytes))
@@ -389,6 +391,12 @@ impl Attribute {
             Reading::Number(quantity, _) | Reading::Either(_, quantity, _) => Some(quantity),
             Reading::Text(_) | Reading::Property(_) => None,
         }
+    }
+
+    /// Whether it is the name of the process.
+    #[must_use]
+    pub fn is_process(&self) -> bool {
+        matches!(self.reading, Reading::Text(Text::Process))
     }
 
     /// Whether it is a number, which ranks images.

@@ -74,7 +74,7 @@ fn is_shown(table: &Table, at: usize, drawing: Drawing<'_>) -> bool {
 fn class(column: &Column) -> &'static str {
     match column.unit {
         Unit::Text if column.key == "path" => "text path",
-        Unit::Text => "text",
+        Unit::Text | Unit::Process => "text",
         Unit::Picture => "series",
         _ => "number",
     }

@@ -58,6 +58,7 @@ impl Text {
             Text::Stored(text) => text(tree, image).map(|text| Cow::Borrowed(tree.text(text))),
             Text::Found(text) => text(tree, image).map(Cow::Borrowed),
             Text::Composed(text) => text(tree, image),
+            Text::Process => Some(tree.name(image.process).into()),
             Text::Signal => signals::name(tree.end_of(id)?.signal?).map(Cow::Borrowed),
         }
     }

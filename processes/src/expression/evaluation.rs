@@ -73,7 +73,7 @@ impl<'e> Step<'e> {
             }
             Text::ClassOf(schema) => Step::of_class(schema, test, classes),
             Text::Stored(text) => Step::Texts { text, by_text: by_text(tree, text, test), otherwise: test.holds(None) },
-            Text::Found(_) | Text::Composed(_) | Text::Signal => Step::Made(text, test),
+            Text::Found(_) | Text::Composed(_) | Text::Process | Text::Signal => Step::Made(text, test),
         }
     }
 
@@ -89,7 +89,7 @@ impl<'e> Step<'e> {
         match self {
             Step::Any(steps) | Step::All(steps) => steps.iter().map(Step::cost).max().unwrap_or(0),
             Step::Not(step) => step.cost(),
-            Step::Made(Text::Composed(_), _) => 3,
+            Step::Made(Text::Composed(_) | Text::Process, _) => 3,
             Step::Made(..) => 2,
             Step::Labels { .. } | Step::Texts { .. } | Step::Is(_) => 1,
             Step::Number(..) | Step::Member(_) | Step::Image(_) => 0,
@@ -153,6 +153,7 @@ fn made_holds(text: Text, test: &TextTest, tree: &ProcessTree, id: ImageId) -> b
     match text {
         Text::Found(text) => test.holds(text(tree, image)),
         Text::Composed(text) => test.holds(text(tree, image).as_deref()),
+        Text::Process => test.holds(Some(&tree.name(image.process))),
         _ => {
             let name = tree.end_of(id).and_then(|end| signals::name(end.signal?));
             // Both forms of the name match: with and without SIG.

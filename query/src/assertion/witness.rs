@@ -179,7 +179,7 @@ impl Contributors {
         let (tree, image) = (&*self.tree, self.tree.image(id));
         let end = tree.end_of(id);
         record! {
-            Column::text("process") => tree.name(image.process),
+            Column::process("process") => tree.name(image.process),
             Column::number("image") => image.number,
             Column::nested("arguments") => Value::List(tree.arguments(image).map(Value::text).collect()),
             Column::new("found", self.measure.figure.unit()) => found,

@@ -40,6 +40,7 @@ pub(crate) fn named(word: &str) -> Result<&'static Attribute, QueryError> {
 /// The column of a table that shows an attribute.
 pub(crate) fn column(attribute: &Attribute) -> Column {
     let unit = match attribute.quantity() {
+        None if attribute.is_process() => Unit::Process,
         None => Unit::Text,
         Some(Quantity::Bytes) => Unit::Bytes,
         Some(Quantity::Time) => Unit::Duration,

@@ -157,7 +157,7 @@ fn others(
     let images: Vec<_> = off_chain.iter().map(|&(image, _)| image).collect();
     Ok(table!("off_chain", off_chain.iter().zip(units.of(tree, &images)?), |(&(id, drag), unit)| {
         let image = tree.image(id);
-        Column::text("process").called("off the chain") => tree.name(image.process),
+        Column::process("process").called("off the chain") => tree.name(image.process),
         Column::number("image").for_machines() => image.number,
         Column::text("class") => schema.class(id),
         Column::duration("from_ns") => process_text::time(image.began_ns),
@@ -222,7 +222,7 @@ fn rows(
     let images: Vec<_> = chain.iter().map(|link| link.step.image).collect();
     Ok(table!("rows", chain.iter().zip(drags).zip(units.of(tree, &images)?), |((link, drag), unit)| {
         let image = tree.image(link.step.image);
-        Column::text("process") => tree.name(image.process),
+        Column::process("process") => tree.name(image.process),
         Column::number("image").for_machines() => image.number,
         Column::text("class") => schema.class(link.step.image),
         Column::duration("from_ns") => process_text::time(link.step.from_ns),

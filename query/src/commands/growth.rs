@@ -100,6 +100,7 @@ fn table(growth: &Growth<'_>, rows: &[GrowthRow]) -> Table {
         let numbers = bytes.iter().map(|bytes| bytes.map(|bytes| bytes as f64)).collect();
         Column::number("rank").called("#").for_people() => at + 1,
         Column::text("path").names().for_machines() => type_path::whole(growth, row.node),
+        Column::nested("steps").for_machines() => type_path::steps(growth, row.node),
         Column::text("shown_path").names().called("path").for_people() => type_path::shown(growth, row.node),
         Column::nested("retained_bytes").for_machines() => list(bytes.iter().copied()),
         Column::nested("objects").for_machines() => list(objects.iter().copied()),

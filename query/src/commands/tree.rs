@@ -172,7 +172,7 @@ impl Drawing<'_> {
             Column::duration("own_ns") => image.and_then(|image| cpu_ns(image.used.user_ns, image.used.system_ns)),
             Column::duration("wall_ns") => wall,
             Column::number("level").for_machines() => level,
-            Column::text("process").for_machines() => name,
+            Column::process("process").for_machines() => name,
             Column::number("image").for_machines() => image.map(|image| image.number),
             Column::count("images").for_machines() => images,
             Column::text("command").for_machines() => command,

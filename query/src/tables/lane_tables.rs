@@ -74,7 +74,7 @@ impl<'a> LaneTables<'a> {
             Column::duration("running_ns"),
             Column::duration("critical_ns"),
             Column::count("spans"),
-            Column::text("process"),
+            Column::process("process"),
             Column::number("image"),
             Column::text("program"),
             Column::text("unit"),

@@ -88,6 +88,7 @@ fn table(growth: &Growth<'_>, rows: &[usize]) -> Table {
         let [objects_before, objects_after] = [found.objects[0], found.objects[1]];
         let [retained_before, retained_after] = [found.retained_bytes[0], found.retained_bytes[1]];
         Column::text("path").for_machines() => type_path::whole(growth, node),
+        Column::nested("steps").for_machines() => type_path::steps(growth, node),
         Column::text("shown_path").called("path").for_people() => type_path::shown(growth, node),
         Column::count("objects_before").secondary() => objects_before,
         Column::count("objects_after").called("after").secondary() => objects_after,

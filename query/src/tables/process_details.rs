@@ -35,7 +35,7 @@ pub(crate) fn answer(
         .collect();
     let heap = process.heap.map(|uuid| uuid.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
     let mut answer = Answer::default()
-        .fact(Column::text("process"), tree.name(id))
+        .fact(Column::process("process"), tree.name(id))
         .fact(Column::text("host"), process.host.map(|host| tree.text(host)))
         .fact(Column::text("class"), classes.first().class(process.last_image))
         .fact(Column::text("command"), shell::line(tree.arguments(last)))
@@ -113,7 +113,7 @@ fn exit(process: &Process) -> String {
 
 fn relatives(tree: &ProcessTree, key: &'static str, heading: &'static str, processes: &[ProcessId]) -> Table {
     table!(key, processes, |&id| {
-        Column::text("process").called(heading) => tree.name(id),
+        Column::process("process").called(heading) => tree.name(id),
         Column::text("command") => process_text::command(tree, tree.image(tree.process(id).last_image)),
     })
 }

@@ -47,7 +47,7 @@ impl Rows<'_> {
             });
             let forked = (image.is_forked || !tree.program(image).is_empty()).then_some(image.is_forked);
             Column::row_number() => number(at),
-            Column::text("process") => tree.name(image.process),
+            Column::process("process") => tree.name(image.process),
             Column::number("image").for_machines() => image.number,
             Column::text("class") => self.classes.first().class(id),
             Column::text("parent").for_machines() => process.parent.map(|parent| tree.name(parent)),

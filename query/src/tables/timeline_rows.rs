@@ -13,7 +13,7 @@ pub(crate) fn columns() -> Vec<Column> {
         Column::duration("time_ns"),
         Column::number("unix_ns").called("unix_ns"),
         Column::text("event").own_words(),
-        Column::text("process"),
+        Column::process("process"),
         Column::text("host"),
         Column::text("parent"),
         Column::text("class"),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Growth, GrowthPart, Heap, Recording, SnapshotId};
 
-use crate::answer::Value;
+use crate::answer::{Column, Value, record};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::flags::Least;
@@ -57,6 +57,23 @@ fn titles(growth: &Growth<'_>, node: usize) -> Vec<String> {
 /// For machines: all of the path.
 pub(crate) fn whole(growth: &Growth<'_>, node: usize) -> String {
     titles(growth, node).join(" › ")
+}
+
+/// For machines: what each step names. That is a group of roots, a type by its title, or a class or module that an object
+/// represents, by its kind and name; nothing if paths of types are together.
+pub(crate) fn steps(growth: &Growth<'_>, node: usize) -> Value {
+    let steps = growth.path(node).into_iter().map(|part| {
+        let roots = if let GrowthPart::Roots(name) = part { Some(name) } else { None };
+        let identity = if let GrowthPart::Type(identity) = part { Some(identity) } else { None };
+        let represented = identity.and_then(|identity| Some((identity.kind, identity.stands_for?)));
+        record! {
+            Column::text("roots").names() => roots,
+            Column::text("type").names() => identity.filter(|_| represented.is_none()).map(|identity| identity.title()),
+            Column::text("kind").names() => represented.map(|(kind, _)| kind),
+            Column::text("name").names() => represented.map(|(_, name)| name),
+        }
+    });
+    Value::List(steps.collect())
 }
 
 /// For people: all of the path, of which a terminal shows as much as there is room for.
