@@ -1,6 +1,6 @@
 // What a line of `list` or `group` asks, both ways: the objects, the columns or keys, and the order.
 
-import { literal, nameIs, typeIs, verbOf } from './state.js';
+import { literal, nameIs, verbOf } from './state.js';
 
 /** @typedef {import('./ask.js').Column} Column */
 /** @typedef {import('./ask.js').Value} Value */
@@ -105,7 +105,7 @@ function termOf(name, value) {
   const { kind } = value;
   // Longer texts are cut.
   const isWhole = (/** @type {string} */ text) => text.length < 1000 && !/[\0\r\n]/.test(text);
-  if (name === 'type' && kind === 'text') return typeIs(value.value);
+  if (name === 'type' && kind === 'text') return nameIs('type', value.value);
   if (!name.startsWith('.')) return (kind === 'text' || kind === 'name') && isWhole(value.value) ? nameIs(name, value.value) : null;
   switch (kind) {
     case 'number': case 'signed': case 'rate': return `${name} = ${value.value}`;

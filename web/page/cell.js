@@ -206,7 +206,7 @@ export function numberOf(value) {
 
 /** Whether values of a column stand at the right. @param {Column} column */
 export function isNumeric(column) {
-  return !['text', 'nested', 'object', 'picture'].includes(column.unit);
+  return !['text', 'nested', 'object', 'process', 'picture'].includes(column.unit);
 }
 
 /** Whether a value is none, or none that is known. @param {Value} value */
@@ -221,7 +221,7 @@ export function forPeople(of) {
 
 /**
  * What is shown of a value.
- * @param {Value} value @param {Pick<Column, 'unit'> & {key?: string}} column @param {CellContext} ctx @returns {Node}
+ * @param {Value} value @param {Pick<Column, 'unit'>} column @param {CellContext} ctx @returns {Node}
  */
 export function cellNode(value, column, ctx) {
   switch (value.kind) {
@@ -229,7 +229,7 @@ export function cellNode(value, column, ctx) {
     case 'line': return nameNode(value.value);
     // In quotes, so that it is no number, no word of our own, and is seen if it is empty.
     case 'name': return h('span', { class: 'quoted' }, '"', nameNode(value.value), '"');
-    case 'text': return value.value === '' ? document.createTextNode('') : column.key === 'process' ? processLink(value.value, ctx) : nameNode(value.value);
+    case 'text': return value.value === '' ? document.createTextNode('') : column.unit === 'process' ? processLink(value.value, ctx) : nameNode(value.value);
     case 'path': return pathNode(value.value);
     case 'object': return heldNode(value.value, ctx);
     case 'absent': return value.value === 'missing' ? document.createTextNode('') : h('span', { class: 'absent', title: ABSENT[value.value] }, value.value);

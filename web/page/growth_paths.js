@@ -31,12 +31,12 @@ export function changesOf(answer, nodes, above) {
 function stepsOf(answer) {
   const table = answer.tables[answer.tables.length - 1];
   const keys = table?.columns.map((column) => column.key) ?? [];
-  const [path, shown, change] = ['path', 'shown_path', 'retained_bytes_change'].map((key) => keys.indexOf(key));
+  const [shown, change] = ['shown_path', 'retained_bytes_change'].map((key) => keys.indexOf(key));
   const root = step();
   /** Steps with two paths of the same names, of which nothing is known. @type {Set<Step>} */
   const twice = new Set();
   for (const row of table?.rows ?? []) {
-    const names = row[shown]?.kind === 'path' ? row[shown].value : String(row[path]?.value ?? '').split(' › ');
+    const names = row[shown].value;
     let at = root;
     for (const name of names) {
       let next = at.steps.get(name);

@@ -3,7 +3,7 @@
 import { h } from './dom.js';
 import { grouped, nameNode, numberText, visible } from './cell.js';
 import { REST } from './squarify.js';
-import { typeIs } from './state.js';
+import { nameIs } from './state.js';
 import { shortType, titleOf, treeLine } from './tree_nodes.js';
 
 /** @typedef {import('./treemap.js').TreeMap} TreeMap */
@@ -21,7 +21,7 @@ export function linkRow(node, ctx, word) {
     ` retains ${numberText(node.retained, 'bytes')} with ${node.objects === 1 ? '1 object' : `${grouped(node.objects)} objects`}${own} `,
     node.object === null ? null : h('a', { href: ctx.href({ q: `info ${word}` }) }, node.members === null ? `open ${word}` : `open the largest, ${word}`), ' ',
     node.word === null || node.word === '' ? null : h('a', { href: ctx.href({ q: treeLine(node.word), sel: null, zoom: null }) }, 'tree from here'), ' ',
-    node.members === null ? null : h('a', { href: ctx.href({ q: `find ${typeIs(node.type)} by retained` }) }, 'objects of this type'),
+    node.members === null ? null : h('a', { href: ctx.href({ q: `find ${nameIs('type', node.type)} by retained` }) }, 'objects of this type'),
   ];
 }
 

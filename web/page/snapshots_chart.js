@@ -2,7 +2,7 @@
 
 import { fill, h } from './dom.js';
 import { numberOf, text, visible } from './cell.js';
-import { cellOf, renderAnswer, renderTable } from './answer.js';
+import { renderAnswer, renderTable } from './answer.js';
 import { SeriesChart } from './chart.js';
 import { Section } from './section.js';
 
@@ -25,8 +25,6 @@ export class Snapshots {
     this.section = new Section(ctx, { title: 'Snapshots', showsLine: true, name: 'snapshots', mirror: root });
     this.table = h('div', { class: 'chart-table', hidden: true });
     this.asked = '';
-    /** The kinds of the recording. @type {string[]} */
-    this.kinds = [];
     /** @type {{snapshots: number[], measures: import('./chart.js').Measure[]} | null} */
     this.data = null;
     this.chart = new SeriesChart({
@@ -49,7 +47,6 @@ export class Snapshots {
       draw: (answer) => {
         const table = answer.tables.find((one) => one.key === 'snapshots');
         if (!table || table.rows.length < 2) return renderAnswer(answer, this.ctx, { line });
-        this.kinds = kindsIn(table);
         this.data = { snapshots: table.rows.map((row) => numberOf(row[0])), measures: measuresOf(table) };
         fill(this.table, renderTable(table, this.ctx, { caption: 'all snapshots', cell: (row, column, at) => this.cell(row, column, at) }));
         queueMicrotask(() => this.show(this.ctx.state));
@@ -126,12 +123,6 @@ function measuresOf(table) {
   const place = (/** @type {{key: string}} */ { key }) => (PINNED.includes(key) ? PINNED.indexOf(key) : PINNED.length);
   own.sort((one, other) => place(one) - place(other));
   return [...own, ...kindsOf(table)].filter((measure) => measure.values.some((value) => value !== null));
-}
-
-/** The names of all kinds, the longest first. @param {Table} table @returns {string[]} */
-function kindsIn(table) {
-  const names = table.rows.flatMap((row) => (cellOf(table, row, 'kinds')?.value ?? []).map((/** @type {Fact} */ { column }) => column.key));
-  return [...new Set(names)].sort((one, other) => other.length - one.length);
 }
 
 /** The sizes of each kind. @param {Table} table @returns {import('./chart.js').Measure[]} */

@@ -215,15 +215,3 @@ export function nameIs(attribute, name) {
   if (first === name && !/[\0\r\n]/.test(name)) return `${attribute} = ${literal(name)}`;
   return `${attribute} ~ ${literal(first.replace(/[*\0\r\n]/g, '?') + (first === name ? '' : '*'))}`;
 }
-
-/**
- * The expression of all objects of a type, by the title that tables show: `name (file:line)`; or of those that represent
- * a class: `kind name`, where that is a kind of the recording.
- * @param {string} title @param {string[]} [kinds]
- */
-export function typeIs(title, kinds = []) {
-  const kind = kinds.find((one) => title.startsWith(`${one} `));
-  if (kind) return `kind = ${literal(kind)} and ${nameIs('name', title.slice(kind.length + 1))}`;
-  const [, name, file] = title.match(/^([^]+) \(((?:(?! \()[^])+):\d+\)$/) ?? [];
-  return name ? `${nameIs('type', name)} and file = ${literal(file)}` : nameIs('type', title);
-}

@@ -29,7 +29,6 @@ export function nodesOf(answer, snapshot) {
   const table = answer.tables[answer.tables.length - 1];
   if (!table) return [];
   const places = new Map(table.columns.map((column, at) => [column.key, at]));
-  const titles = table.columns.findIndex((column) => column.key === '' && column.heading === 'type');
   /** The last place of each depth. @type {TreeNode[]} */
   const above = [];
   return table.rows.map((row) => {
@@ -43,7 +42,7 @@ export function nodesOf(answer, snapshot) {
       word: isType && roots === null ? null : wordOf(isType ? null : object, roots, snapshot),
       object,
       type: at('type') ?? '',
-      name: at('name') ?? nameIn(row[titles]?.value, at('kind'), at('type')),
+      name: at('name'),
       roots,
       kind: at('kind'),
       own: at('shallow_bytes') === null ? null : at('shallow_bytes') + (at('unmanaged_bytes') ?? 0),
@@ -59,13 +58,6 @@ export function nodesOf(answer, snapshot) {
     if (above[node.depth - 1]) above[node.depth - 1].children += 1;
     return node;
   });
-}
-
-/** The name of an object that represents a type, where only its title has it: `class Cache`.
- *  @param {string | undefined} title @param {string | null} kind @param {string | null} type */
-function nameIn(title, kind, type) {
-  const name = title?.startsWith(`${kind} `) ? title.slice(`${kind} `.length) : null;
-  return name === type ? null : name;
 }
 
 /** @param {number | null} object @param {string | null} roots @param {number} snapshot */

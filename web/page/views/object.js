@@ -6,7 +6,7 @@ import { cellNode, forPeople, grouped, nameNode, numberText, objectLink, visible
 import { cellOf, factOf, renderAnswer, renderTable, snapshotOf } from '../answer.js';
 import { Section } from '../section.js';
 import { isPath } from '../asked_rows.js';
-import { literal, typeIs } from '../state.js';
+import { literal, nameIs } from '../state.js';
 
 /** @typedef {import('../context.js').Context} Context */
 /** @typedef {import('../state.js').State} State */
@@ -174,7 +174,7 @@ class ObjectPane {
     const isInherited = fields?.rows.some((row) => ![type, null, undefined].includes(cellOf(fields, row, 'declared_by')?.value));
     return renderAnswer(answer, this.ctx, {
       line: `info ${name}`, hasTitles: true, table: {
-        snapshot, cell: (row, column, at, table) => this.#fieldCell(row, column, table, { href: this.ctx.href, snapshot }, typeIs(type)),
+        snapshot, cell: (row, column, at, table) => this.#fieldCell(row, column, table, { href: this.ctx.href, snapshot }, nameIs('type', type)),
         shows: (column) => forPeople(column) && (isInherited || column.key !== 'declared_by'),
       },
     });
@@ -215,7 +215,7 @@ class ObjectPane {
     fill(this.head,
       h('h2', null, h('span', { class: 'object' }, of.name), ' ', nameNode(of.type), of.own === null || of.own === undefined ? null : [' ', h('span', { class: 'muted' }, nameNode(of.own))]),
       h('div', { class: 'object-actions' }, without, line(`path ${of.name} 3`, 'path 3'), line(`path ${of.name} --weak`, 'weak'), this.#avoid(of.name),
-        line(`dominators ${of.name}`, 'tree from here'), line(`find ${typeIs(of.type)}${of.kind ? ` and kind = ${literal(of.kind)}` : ''} by retained`, 'objects of this type'),
+        line(`dominators ${of.name}`, 'tree from here'), line(`find ${nameIs('type', of.type)}${of.kind ? ` and kind = ${literal(of.kind)}` : ''} by retained`, 'objects of this type'),
         copy, this.#close()));
   }
 

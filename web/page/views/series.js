@@ -7,12 +7,13 @@ import { Section } from '../section.js';
 import { Snapshots, Trend } from '../snapshots_chart.js';
 import { excused, suspectsNode, suspectsOf } from '../suspects.js';
 import { copyButton } from '../frame.js';
-import { assertLine, literal, typeIs, verbOf, words } from '../state.js';
+import { assertLine, literal, nameIs, verbOf, words } from '../state.js';
 
 /** @typedef {import('../context.js').Context} Context */
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('../ask.js').Answer} Answer */
 /** @typedef {import('../ask.js').Table} Table */
+/** @typedef {import('../ask.js').Fact} Fact */
 /** @typedef {import('../ask.js').Value} Value */
 /** @typedef {import('../ask.js').Column} Column */
 
@@ -45,7 +46,7 @@ export function mount(root, ctx) {
         const key = `${line ?? ''}${why ?? ''} ${ctx.file.revision} ${state.w} ${state.lets} ${name === 'leaks' || (name === 'asked' && verbOf(state.q) !== 'trend') ? ctx.snapshot : ''}`;
         if (asked[name] === key) continue;
         asked[name] = key;
-        if (line) askSection(name, section, line, ctx, { all, trend });
+        if (line) askSection(name, section, line, ctx, trend);
         else leaveSection(section, why);
       }
     },
@@ -94,15 +95,15 @@ function whatOf(name, lines, state, ctx) {
   return { line: lines[name] };
 }
 
-/** @param {string} name @param {Section} section @param {string} line @param {Context} ctx @param {{all: Snapshots, trend: Trend}} charts */
-function askSection(name, section, line, ctx, { all, trend }) {
+/** @param {string} name @param {Section} section @param {string} line @param {Context} ctx @param {Trend} trend */
+function askSection(name, section, line, ctx, trend) {
   fill(section.actions);
   if (name === 'leaks') void askSuspects(section, line, ctx);
   else if (name === 'asked') {
     const isTrend = verbOf(line) === 'trend';
     void section.ask(line, isTrend ? { snapshot: null } : {}, { draw: (answer) => (isTrend ? trend.draw(answer, line) : renderAnswer(answer, ctx, { line })) });
   }
-  else void section.ask(line, { from: 0, n: 200 }, { draw: (answer) => growthNode(answer, line, ctx, all.kinds), why: nothingGrows });
+  else void section.ask(line, { from: 0, n: 200 }, { draw: (answer) => growthNode(answer, line, ctx), why: nothingGrows });
 }
 
 /** @param {Answer} answer */
@@ -110,8 +111,8 @@ function nothingGrows(answer) {
   return answer.tables.some((table) => table.rows.length > 0) ? null : visible(answer.notes.join('; ') || 'Nothing grows.');
 }
 
-/** Paths that grow: each step leads to its objects, and each row to its trend. Or groups that grow. @param {Answer} answer @param {string} line @param {Context} ctx @param {string[]} kinds */
-function growthNode(answer, line, ctx, kinds) {
+/** Paths that grow: each step leads to its objects, and each row to its trend. Or groups that grow. @param {Answer} answer @param {string} line @param {Context} ctx */
+function growthNode(answer, line, ctx) {
   const column = { key: 'do', heading: 'further', unit: 'text', audience: 'people', is_secondary: false };
   const arePaths = answer.tables.some((table) => table.columns.some(({ key }) => key === 'shown_path'));
   const tables = arePaths ? answer.tables.map((table) => ({
@@ -123,14 +124,15 @@ function growthNode(answer, line, ctx, kinds) {
     table: {
       caption: arePaths ? 'paths of types from the roots' : 'groups of objects',
       shows: (column) => forPeople(column) && !['#', '95 % interval', ''].includes(column.heading),
-      cell: (row, column, at, table) => growthCell(row, column, at, table, ctx, { kinds, ...lastSeen(row, table, snapshots) }),
+      cell: (row, column, at, table) => growthCell(row, column, at, table, ctx, lastSeen(row, table, snapshots)),
     },
   });
 }
 
-/** Where a path is looked at: the kinds of the recording, and a snapshot if it is not the selected one. @typedef {{kinds: string[], s?: number}} Where */
+/** The snapshot in which a path is looked at, if it is not the selected one. @typedef {{s?: number}} Where */
+/** A step of a path: its text and what it names. @typedef {{text: string, roots: string | null, type: string | null, kind: string | null, name: string | null}} Step */
 
-/** A path that has gone is looked at in the last snapshot that had it. @param {Value[]} row @param {Table} table @param {(number | null)[]} snapshots @returns {{s?: number}} */
+/** A path that has gone is looked at in the last snapshot that had it. @param {Value[]} row @param {Table} table @param {(number | null)[]} snapshots @returns {Where} */
 function lastSeen(row, table, snapshots) {
   const values = numbersOf(cellOf(table, row, 'retained_bytes')) ?? [];
   let last = values.length - 1;
@@ -141,8 +143,6 @@ function lastSeen(row, table, snapshots) {
 
 /** @param {Value[]} row @param {Column} column @param {number} at @param {Table} table @param {Context} ctx @param {Where} where */
 function growthCell(row, column, at, table, ctx, where) {
-  const last = stepsOf(row, table).at(-1);
-  const type = last && !last.startsWith('[') ? last : null;
   if (column.key === 'shown_path') return pathNode(stepsOf(row, table).map((step) => stepLink(step, ctx, where)));
   if (column.key === 'slope_bytes') {
     const node = /** @type {HTMLElement} */ (cellNode(row[at], column, ctx));
@@ -155,27 +155,38 @@ function growthCell(row, column, at, table, ctx, where) {
     return h('span', { class: `verdict ${cellOf(table, row, 'grows')?.value === true ? 'yes' : ''}`, title: verdict ? text(verdict, { unit: 'text' }) : null }, text(row[at], column));
   }
   if (column.key !== 'do') return null;
-  if (!type) return h('span');
-  const { kinds, ...s } = where;
-  const are = typeIs(type, kinds);
+  const last = stepsOf(row, table).at(-1);
+  const are = last ? objectsOf(last) : null;
+  if (are === null) return h('span');
   return h('span', { class: 'row-actions' },
     h('a', { href: ctx.href({ q: `trend ${are}` }), title: `trend ${are}` }, 'trend'), ' ',
-    h('a', { href: ctx.href({ q: `paths ${are}`, ...s }), title: `what holds them: paths ${are}` }, 'holders'), ' ',
+    h('a', { href: ctx.href({ q: `paths ${are}`, ...where }), title: `what holds them: paths ${are}` }, 'holders'), ' ',
     copyButton('copy assert', assertLine(ctx.file.name, `growth(${are}) <= 0`)));
 }
 
-/** @param {Value[]} row @param {Table} table @returns {string[]} */
+/** @param {Value[]} row @param {Table} table @returns {Step[]} */
 function stepsOf(row, table) {
   const shown = cellOf(table, row, 'shown_path');
-  return shown?.kind === 'path' ? shown.value : [];
+  const named = cellOf(table, row, 'steps')?.value ?? [];
+  return (shown?.kind === 'path' ? shown.value : []).map((/** @type {string} */ text, /** @type {number} */ at) => {
+    const of = (/** @type {string} */ key) => named[at]?.value.find((/** @type {Fact} */ { column }) => column.key === key)?.value.value ?? null;
+    return { text, roots: of('roots'), type: of('type'), kind: of('kind'), name: of('name') };
+  });
 }
 
-/** A step of a path of types: its objects, the largest first; of a group of roots: what these dominate. @param {string} step @param {Context} ctx @param {Where} where */
-function stepLink(step, ctx, { kinds, ...s }) {
-  const group = step.match(/^\[(.*)\]$/s)?.[1];
-  const line = group !== undefined ? `dominators roots ${literal(group)}` : `find 100 ${typeIs(step, kinds)} by retained`;
-  if (step === 'any path') return h('span', null, step);
-  return h('a', { href: ctx.href({ q: line, ...s }), title: line }, h('bdi', null, visible(step.length > 200 ? `${step.slice(0, 200)}…` : step)));
+/** The expression of the objects of a step. @param {Step} step */
+function objectsOf({ type, kind, name }) {
+  if (type !== null) return nameIs('type', type);
+  return kind === null || name === null ? null : `kind = ${literal(kind)} and ${nameIs('name', name)}`;
+}
+
+/** A step of a path of types: its objects, the largest first; of a group of roots: what these dominate. @param {Step} step @param {Context} ctx @param {Where} where */
+function stepLink(step, ctx, where) {
+  const { text, roots } = step;
+  const objects = objectsOf(step);
+  if (roots === null && objects === null) return h('span', null, text);
+  const line = roots !== null ? `dominators roots ${literal(roots)}` : `find 100 ${objects} by retained`;
+  return h('a', { href: ctx.href({ q: line, ...where }), title: line }, h('bdi', null, visible(text.length > 200 ? `${text.slice(0, 200)}…` : text)));
 }
 
 /** @param {Section} section @param {string} line @param {Context} ctx */

@@ -5,7 +5,7 @@ import { cellNode, forPeople, grouped, isNumeric, nameNode, numberOf, text, visi
 import { csvLink, factOf, numbersOf, renderTable, snapshotOf } from '../answer.js';
 import { Section } from '../section.js';
 import { sparkline } from '../picture.js';
-import { literal, typeIs, verbOf, words } from '../state.js';
+import { literal, nameIs, verbOf, words } from '../state.js';
 import { RowsTable } from '../rows_table.js';
 
 /** @typedef {import('../context.js').Context} Context */
@@ -249,7 +249,7 @@ function orderedLine({ verb, before, after, rest }, order) {
 
 /** Objects of a type and kind. @param {string} type @param {string | null} kind */
 function expressionOf(type, kind) {
-  return `${typeIs(type)}${kind === null ? '' : ` and kind = ${literal(kind)}`}`;
+  return `${nameIs('type', type)}${kind === null ? '' : ` and kind = ${literal(kind)}`}`;
 }
 
 /** @param {Answer} answer @returns {Table} */
