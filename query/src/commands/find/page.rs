@@ -2,8 +2,12 @@
 
 use std::ops::Range;
 
-use crate::answer::{Answer, Column, units};
+use barrow_processes::ImageId;
+
+use crate::answer::{Answer, Column, Table, units};
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
+use crate::session::listed::Listed;
 
 /// The rows of a list that an answer shows.
 pub(crate) struct ListPage {
@@ -31,6 +35,13 @@ impl ListPage {
     /// Returns whether rows follow.
     pub(crate) fn has_more(&self) -> bool {
         self.rows.end < self.total
+    }
+
+    /// The reply with a table of processes, in which each row is one of `images`.
+    pub(crate) fn of_processes(&self, ask: &Ask, table: Table, images: &[ImageId], verb: &str) -> Reply {
+        let answer = self.told(ask, Answer::default().table(table).exact(), "row", verb);
+        let answer = answer.note_if(self.total == 0, "no process matches");
+        Reply::from(answer).listing_page(ask, Listed::of_images(images.iter().copied())).skipping(self.has_skipped)
     }
 
     /// Adds whether the answer is complete, and how `verb` shows more of its rows. Each row is a `thing`.

@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use barrow_processes::{Amounts, Classes, Expression, ImageId, ImageSet, ProcessTree};
 
-use crate::answer::Answer;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::attributes::processes;
 use crate::error::QueryError;
 use crate::language::asked;
-use crate::session::listed::Listed;
 use crate::tables::process_rows::Rows;
 use crate::tables::unit_labels::UnitLabels;
 
@@ -62,19 +60,14 @@ impl Found {
         let first = ask.listed_before() + 1;
         let rows = Rows { tree: &self.tree, classes: &self.classes, units: &self.units, by: self.by.as_deref() };
         let table = rows.table(&ask.context, images, |at| ask.row_number(first + at))?;
-        let listed = Listed::of_images(images.iter().copied());
         let last = if page.is_whole {
             all
         } else {
             let before = &ask.listed.images()[..ask.listed_before()];
             Some(Arc::new(before.iter().chain(images).copied().collect()))
         };
+        let mut reply = page.of_processes(ask, table, images, COMMAND.name);
         self.shown = page.rows.end;
-        let mut answer = page.told(ask, Answer::default().table(table).exact(), "row", COMMAND.name);
-        if self.images.is_empty() {
-            answer = answer.note("no process matches");
-        }
-        let mut reply = Reply::from(answer).listing_page(ask, listed).skipping(page.has_skipped);
         if let Some(last) = last {
             reply = reply.with_last_images(last);
         }

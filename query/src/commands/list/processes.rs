@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use barrow_processes::{Attribute, Classes, Expression, ImageId, ImageSet, ProcessTree};
 
-use crate::answer::{Answer, Column, Value, table};
+use crate::answer::{Column, Value, table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::attributes::processes;
 use crate::error::QueryError;
 use crate::language::asked;
-use crate::session::listed::Listed;
 
 use super::{Asked, COMMAND, Key, ListPage, ROW_BYTES};
 
@@ -66,17 +65,12 @@ impl Listing {
         let table = table!("rows", images.iter().enumerate(), |(at, &id)| {
             ask.context.check()?;
             Column::row_number() => ask.row_number(ask.listed_before() + 1 + at),
-            ..is_named.then(|| Column::text(NAME))
+            ..is_named.then(|| Column::process(NAME))
                 => is_named.then(|| Value::Text(self.tree.name(self.tree.image(id).process))),
             ..columns => cells.iter().map(|column| column[at].clone()),
         });
-        let listed = Listed::of_images(images.iter().copied());
+        let mut reply = page.of_processes(ask, table, images, COMMAND.name);
         self.shown = page.rows.end;
-        let mut answer = page.told(ask, Answer::default().table(table).exact(), "row", COMMAND.name);
-        if self.images.is_empty() {
-            answer = answer.note("no process matches");
-        }
-        let mut reply = Reply::from(answer).listing_page(ask, listed).skipping(page.has_skipped);
         if let Some(all) = all {
             reply = reply.with_last_images(all);
         }
