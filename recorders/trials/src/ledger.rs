@@ -111,16 +111,14 @@ impl Ledger {
     pub(crate) fn measured(&mut self, run: RunId, measured: &Measured) -> Result<(), TrialError> {
         let used = &measured.used;
         let time_ns = Some(self.time(used.began_ns));
-        let resources =
-            [used.wall_ns, used.user_ns, used.system_ns, used.peak_bytes, used.page_faults, used.context_switches]
-                .map(|number| number as f64);
         let counted = match &measured.heap {
             Heap::Counted(counted) => Some(counted.values().map(|number| number as f64)),
             _ => None,
         };
         let events = measured.events.iter().map(|(name, count)| (metric(name, ""), *count as f64));
-        let values = RESOURCES.into_iter().zip(resources);
-        for (metric, value) in values.chain(ALLOCATIONS.into_iter().zip(counted.into_iter().flatten())).chain(events) {
+        let resources = RESOURCES.into_iter().map(|(metric, source)| (metric, source(used) as f64));
+        for (metric, value) in resources.chain(ALLOCATIONS.into_iter().zip(counted.into_iter().flatten())).chain(events)
+        {
             self.writer.word(metric.name)?;
             let metric = self.metric(&metric)?;
             self.writer.value(&ValueDescription { metric, run, time_ns, value, ..ValueDescription::default() })?;
