@@ -122,6 +122,10 @@ fn with_texts(texts: &[(usize, Option<&str>)]) -> Recording {
     Recording::from_bytes(shelf.bytes()).unwrap()
 }
 
+fn of_type(word: &str) -> GroupKey {
+    GroupKey::OfType(barrow_analyzer::Attribute::named(word).unwrap())
+}
+
 #[test]
 fn keys_are_those_of_the_type_and_the_text() {
     let texts = [
@@ -145,13 +149,13 @@ fn keys_are_those_of_the_type_and_the_text() {
         found.groups.iter().map(row).collect::<BTreeMap<String, u64>>()
     };
     let expected = |rows: &[(&str, u64)]| rows.iter().map(|&(key, objects)| (key.to_owned(), objects)).collect();
-    assert_eq!(grouped(&[GroupKey::Package]), expected(&[("app", 2), ("java.lang", 1), ("java.util", 3)]));
-    assert_eq!(grouped(&[GroupKey::Loader]), expected(&[("-", 4), ("app.Loader", 2)]));
-    assert_eq!(grouped(&[GroupKey::Superclass]), expected(&[("-", 4), ("java.util.AbstractMap", 2)]));
+    assert_eq!(grouped(&[of_type("package")]), expected(&[("app", 2), ("java.lang", 1), ("java.util", 3)]));
+    assert_eq!(grouped(&[of_type("loader")]), expected(&[("-", 4), ("app.Loader", 2)]));
+    assert_eq!(grouped(&[of_type("superclass")]), expected(&[("-", 4), ("java.util.AbstractMap", 2)]));
     assert_eq!(grouped(&[GroupKey::Kind]), expected(&[("class", 1), ("object", 5)]));
     assert_eq!(grouped(&[GroupKey::Text]), expected(&[("-", 2), ("a", 3), ("b", 1)]));
     assert_eq!(
-        grouped(&[GroupKey::Package, GroupKey::Text]),
+        grouped(&[of_type("package"), GroupKey::Text]),
         expected(&[("app a", 2), ("java.lang -", 1), ("java.util -", 1), ("java.util a", 1), ("java.util b", 1)])
     );
     for (expression, objects) in [

@@ -1,12 +1,14 @@
 //! Attributes of objects, wherever a word names one: in `list`, after `by` of `find`, and as a key of `group`. Their words
-//! and documents are those of expressions, in [`barrow_analyzer::ATTRIBUTES`]; a row here adds the column and its cells.
-//! Those of processes are in [`processes`].
+//! and documents are those of expressions, in [`barrow_analyzer::ATTRIBUTES`]. A row here adds the column and its cells,
+//! which a text of types has anyway. Attributes of processes are in [`processes`].
 
 mod cells;
 pub(crate) mod processes;
 pub(crate) mod totals;
 
-use barrow_analyzer::{ATTRIBUTES, Attribute, GroupKey, Heap, ObjectDetails, Progress};
+use std::sync::LazyLock;
+
+use barrow_analyzer::{ATTRIBUTES, Attribute, GroupKey, Heap, ObjectDetails, Progress, TypeText};
 
 use crate::answer::{Column, Unit, Value};
 use crate::error::QueryError;
@@ -16,15 +18,24 @@ use totals::Total;
 /// Reads an attribute of objects: a value for each of them.
 type Read = fn(&[ObjectDetails], &Heap, &dyn Progress) -> Result<Vec<Value>, QueryError>;
 
+/// The source of the values of an attribute.
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    /// The types of the objects.
+    Types(TypeText),
+    /// The objects.
+    Objects(Read),
+}
+
 /// An attribute of objects.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ObjectAttribute {
     /// Its words and its document.
     pub(crate) of: &'static Attribute,
     key: &'static str,
     heading: &'static str,
     unit: Unit,
-    pub(crate) read: Read,
+    source: Source,
     /// The key that divides objects by it, if it does not tell nearly each one from all others.
     pub(crate) group: Option<GroupKey>,
     /// The number of several objects that it adds up to.
@@ -33,26 +44,38 @@ pub(crate) struct ObjectAttribute {
 
 /// All attributes, in the order of `help expressions`. `is` is none: it compares a type with all that the object's type is
 /// derived from, and has no value.
-static OBJECTS: [ObjectAttribute; 26] = {
+static OBJECTS: LazyLock<Vec<ObjectAttribute>> = LazyLock::new(|| {
+    let attributes = ATTRIBUTES.iter().filter_map(|of| match of.of_type() {
+        Some(text) => Some(ObjectAttribute::of_types(of, text)),
+        None => OF_OBJECTS.iter().find(|own| own.of == of).cloned(),
+    });
+    attributes.collect()
+});
+
+/// Attributes that are no text of types, in any order.
+static OF_OBJECTS: [ObjectAttribute; 21] = {
     const fn row(
         word: &'static str,
         (key, heading, unit): (&'static str, &'static str, Unit),
         read: Read,
         group: Option<GroupKey>,
     ) -> ObjectAttribute {
-        ObjectAttribute { of: of_expressions(word), key, heading, unit, read, group, total: None }
+        ObjectAttribute {
+            of: of_expressions(word),
+            key,
+            heading,
+            unit,
+            source: Source::Objects(read),
+            group,
+            total: None,
+        }
     }
     [
         row("type", ("type", "type", Unit::Text), cells::types, Some(GroupKey::Type)),
-        row("package", ("package", "package", Unit::Text), cells::packages, Some(GroupKey::Package)),
-        row("superclass", ("superclass", "superclass", Unit::Text), cells::superclasses, Some(GroupKey::Superclass)),
-        row("loader", ("loader", "loader", Unit::Text), cells::loaders, Some(GroupKey::Loader)),
         row("name", ("name", "name", Unit::Text), cells::names, None),
         row("text", ("name", "name", Unit::Text), cells::names, Some(GroupKey::Text)),
         row("line", ("line", "line", Unit::Text), cells::lines, Some(GroupKey::Line)),
         row("kind", ("kind", "kind", Unit::Text), cells::kinds, Some(GroupKey::Kind)),
-        row("layout", ("layout", "layout", Unit::Text), cells::layouts, Some(GroupKey::Layout)),
-        row("file", ("file", "file", Unit::Text), cells::files, Some(GroupKey::File)),
         row("size", ("shallow_bytes", "shallow", Unit::Bytes), cells::sizes, None).adding_up_to(Total::Size),
         row("unmanaged", ("unmanaged_bytes", "unmanaged", Unit::Bytes), cells::unmanaged, None)
             .adding_up_to(Total::Unmanaged),
@@ -112,9 +135,31 @@ pub(crate) fn group_words() -> Vec<&'static str> {
 }
 
 impl ObjectAttribute {
+    fn of_types(of: &'static Attribute, text: TypeText) -> Self {
+        let (word, group) = (of.word(), Some(GroupKey::OfType(of)));
+        let source = Source::Types(text);
+        ObjectAttribute { of, key: word, heading: word, unit: Unit::Text, source, group, total: None }
+    }
+
     const fn adding_up_to(mut self, total: Total) -> Self {
         self.total = Some(total);
         self
+    }
+
+    /// The value of each object.
+    ///
+    /// # Errors
+    /// Those of the analyzer.
+    pub(crate) fn read(
+        &self,
+        objects: &[ObjectDetails],
+        heap: &Heap,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Value>, QueryError> {
+        match self.source {
+            Source::Types(text) => cells::of_types(objects, heap, |tables, id| text(tables, id).into()),
+            Source::Objects(read) => read(objects, heap, progress),
+        }
     }
 
     /// The column of a table that shows it.
@@ -141,7 +186,7 @@ mod tests {
 
     #[test]
     fn keys_of_groups_have_the_names_of_their_attributes() {
-        for attribute in &OBJECTS {
+        for attribute in OBJECTS.iter() {
             let key = attribute.group.as_ref().map(GroupKey::name);
             assert!(key.is_none_or(|key| key == attribute.of.word()), "{}", attribute.of.word());
         }

@@ -31,7 +31,7 @@ pub(crate) use block_objects::{BlockObjects, Sizes};
 pub(crate) use evaluation::{CompiledExpression, DerivedColumns};
 pub use names::Names;
 pub(crate) use terms::FieldTerm;
-pub use terms::{ATTRIBUTES, Attribute};
+pub use terms::{ATTRIBUTES, Attribute, TypeText};
 
 use language::Objects;
 use names::NoNames;

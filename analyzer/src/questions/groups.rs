@@ -36,6 +36,7 @@ use crate::graph::object_set::ObjectSet;
 use crate::graph::roots::Roots;
 use crate::heap::Heap;
 use crate::progress::Progress;
+use crate::questions::expression::Attribute;
 use crate::questions::fields::{FieldPath, Held};
 
 /// Memory for a chosen object while it is a root, in bytes.
@@ -50,16 +51,8 @@ pub enum GroupKey {
     Type,
     /// The name of their kind.
     Kind,
-    /// See [`Tables::type_package`].
-    Package,
-    /// The name of the type that theirs is derived from.
-    Superclass,
-    /// See [`Tables::type_loader`].
-    Loader,
-    /// See [`Tables::type_layout`].
-    Layout,
-    /// See [`Tables::type_file`].
-    File,
+    /// An attribute that is another text of their type, see [`Attribute::of_type`].
+    OfType(&'static Attribute),
     /// Their text, if they are data of the program.
     Text,
     /// Their lines, see [`Heap::lines`].
@@ -79,12 +72,8 @@ impl GroupKey {
         Cow::Borrowed(match self {
             GroupKey::Type => "type",
             GroupKey::Kind => "kind",
-            GroupKey::Package => "package",
-            GroupKey::Superclass => "superclass",
-            GroupKey::Loader => "loader",
+            GroupKey::OfType(attribute) => attribute.word(),
             GroupKey::Text => "text",
-            GroupKey::Layout => "layout",
-            GroupKey::File => "file",
             GroupKey::Line => "line",
             GroupKey::Site => "site",
             GroupKey::Generation => "generation",
@@ -104,11 +93,7 @@ impl GroupKey {
         match self {
             GroupKey::Type => Some(tables.type_name(id)),
             GroupKey::Kind => Some(tables.kind_name(tables.type_kind(id))),
-            GroupKey::Package => tables.type_package(id),
-            GroupKey::Superclass => tables.type_base(id).map(|base| tables.type_name(base)),
-            GroupKey::Loader => tables.type_loader(id),
-            GroupKey::Layout => tables.type_layout(id),
-            GroupKey::File => tables.type_file(id),
+            GroupKey::OfType(attribute) => attribute.of_type()?(tables, id),
             GroupKey::Text | GroupKey::Line | GroupKey::Site | GroupKey::Generation | GroupKey::Field(_) => None,
         }
     }

@@ -17,7 +17,7 @@ fn each(objects: &[ObjectDetails], cell: impl Fn(&ObjectDetails) -> Value) -> Ce
     Ok(objects.iter().map(cell).collect())
 }
 
-fn of_types(objects: &[ObjectDetails], heap: &Heap, cell: impl Fn(&Tables, TypeId) -> Value) -> Cells {
+pub(super) fn of_types(objects: &[ObjectDetails], heap: &Heap, cell: impl Fn(&Tables, TypeId) -> Value) -> Cells {
     let tables = heap.recording().tables()?;
     each(objects, |object| cell(tables, object.type_id))
 }
@@ -28,26 +28,6 @@ pub(super) fn types(objects: &[ObjectDetails], heap: &Heap, _: &dyn Progress) ->
 
 pub(super) fn kinds(objects: &[ObjectDetails], heap: &Heap, _: &dyn Progress) -> Cells {
     of_types(objects, heap, |tables, id| Value::text(tables.kind_name(tables.type_kind(id))))
-}
-
-pub(super) fn packages(objects: &[ObjectDetails], heap: &Heap, _: &dyn Progress) -> Cells {
-    of_types(objects, heap, |tables, id| tables.type_package(id).into())
-}
-
-pub(super) fn superclasses(objects: &[ObjectDetails], heap: &Heap, _: &dyn Progress) -> Cells {
-    of_types(objects, heap, |tables, id| tables.type_base(id).map(|base| tables.type_name(base)).into())
-}
-
-pub(super) fn loaders(objects: &[ObjectDetails], heap: &Heap, _: &dyn Progress) -> Cells {
-    of_types(objects, heap, |tables, id| tables.type_loader(id).into())
-}
-
-pub(super) fn layouts(objects: &[ObjectDetails], heap: &Heap, _: &dyn Progress) -> Cells {
-    of_types(objects, heap, |tables, id| tables.type_layout(id).into())
-}
-
-pub(super) fn files(objects: &[ObjectDetails], heap: &Heap, _: &dyn Progress) -> Cells {
-    of_types(objects, heap, |tables, id| tables.type_file(id).into())
 }
 
 pub(super) fn names(objects: &[ObjectDetails], heap: &Heap, _: &dyn Progress) -> Cells {

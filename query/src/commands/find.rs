@@ -130,7 +130,7 @@ impl Ranked {
                 column.heading = format!("≥ {}", column.heading).into();
             }
             table.columns.push(column);
-            let cells = (self.by.read)(&details, &heap, &ask.meter())?;
+            let cells = self.by.read(&details, &heap, &ask.meter())?;
             table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
         }
         self.shown = page.rows.end;
@@ -161,7 +161,7 @@ impl Ranked {
             let page = Page { from: start, limit: PAGE_OBJECTS };
             let found = heap.find(&self.question.kinds, &self.question.expression, page, progress)?;
             self.matching += found.objects.len();
-            let cells = (self.by.read)(&found.objects, heap, progress)?;
+            let cells = self.by.read(&found.objects, heap, progress)?;
             for (object, cell) in found.objects.iter().zip(cells) {
                 largest.push(Reverse((rank(&cell), Reverse(object.id))));
                 if largest.len() > rows {

@@ -175,7 +175,7 @@ impl What {
                 let ids: Vec<ObjectId> = set.iter().collect();
                 for part in ids.chunks(PART_OBJECTS) {
                     let details = objects(heap.recording(), heap.snapshot(), part)?;
-                    keys.extend((attribute.read)(&details, heap, progress)?.into_iter().map(Key::of_cell));
+                    keys.extend(attribute.read(&details, heap, progress)?.into_iter().map(Key::of_cell));
                 }
                 Ok(keys)
             }
@@ -303,7 +303,7 @@ impl Listing {
                     let in_order = ids.iter().filter_map(|id| sorted.binary_search(id).ok()).map(|at| column[at]);
                     held::told_cells(heap, &in_order.collect::<Vec<_>>(), &meter)?
                 }
-                What::Attribute(attribute) => (attribute.read)(&details, heap, &meter)?,
+                What::Attribute(attribute) => attribute.read(&details, heap, &meter)?,
             };
             columns.push(what.column(&of_what).secondary());
             cells.push(of_what);

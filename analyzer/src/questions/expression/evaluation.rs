@@ -211,7 +211,9 @@ impl<'e> Step<'e> {
     fn of_term(term: &'e Term, texts: &Texts<'e, '_>) -> Self {
         let tables = texts.tables;
         match term {
-            Term::Text(comparison) if comparison.attribute == TextAttribute::Site => comparison.of_site_texts(texts),
+            Term::Text(comparison) if matches!(comparison.attribute, TextAttribute::Site) => {
+                comparison.of_site_texts(texts)
+            }
             Term::Text(comparison) => {
                 let by_type = type_ids(tables).map(|id| comparison.holds(tables, id)).collect();
                 match comparison.attribute {
@@ -357,14 +359,10 @@ impl TextComparison {
                 let bases = tables.type_and_bases(id).map(|id| tables.type_name(id));
                 return bases.chain(tables.type_interfaces(id)).any(|name| self.test.holds(Some(name)));
             }
-            TextAttribute::Package => tables.type_package(id),
-            TextAttribute::Superclass => tables.type_base(id).map(|base| tables.type_name(base)),
-            TextAttribute::Loader => tables.type_loader(id),
+            TextAttribute::OfType(text) => text(tables, id),
             TextAttribute::Type => return self.holds_for_type(tables, id),
             TextAttribute::Name => Some(tables.type_name(id)),
             TextAttribute::Kind => Some(tables.kind_name(tables.type_kind(id))),
-            TextAttribute::Layout => tables.type_layout(id),
-            TextAttribute::File => tables.type_file(id),
             // Compared by site, see `of_site_texts`, or before blocks are read, see `Step::Field`.
             TextAttribute::Site | TextAttribute::Line => None,
         };

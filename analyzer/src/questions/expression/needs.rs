@@ -67,12 +67,12 @@ impl Expression {
     /// Returns whether the expression compares the texts of objects.
     #[must_use]
     pub fn asks_for_texts(&self) -> bool {
-        any(&self.node, &|term| matches!(term, Term::Text(text) if text.attribute == TextAttribute::Text))
+        any(&self.node, &|term| matches!(term, Term::Text(text) if matches!(text.attribute, TextAttribute::Text)))
     }
 
     /// Returns whether the expression needs the types of objects.
     pub(crate) fn needs_types(&self) -> bool {
-        any(&self.node, &|term| matches!(term, Term::Text(text) if text.attribute != TextAttribute::Site))
+        any(&self.node, &|term| matches!(term, Term::Text(text) if !matches!(text.attribute, TextAttribute::Site)))
     }
 
     /// The columns of blocks that the expression needs.
@@ -121,7 +121,7 @@ fn any(node: &Node, is: &impl Fn(&Term) -> bool) -> bool {
 pub(super) fn needs_sites(node: &Node) -> bool {
     use NumberAttribute::{Generation, Site};
     any(node, &|term| match term {
-        Term::Text(comparison) => comparison.attribute == TextAttribute::Site,
+        Term::Text(comparison) => matches!(comparison.attribute, TextAttribute::Site),
         Term::Number(comparison) => matches!(comparison.attribute, Generation | Site),
         _ => false,
     })

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use barrow_expressions::{FieldTest, NumberTest, Pattern, Range, TextTest};
-use barrow_format::ObjectId;
+use barrow_format::{ObjectId, TypeId};
 
+use crate::file::tables::Tables;
 use crate::graph::object_set::ObjectSet;
 use crate::questions::fields::{FieldPath, Measure};
 
@@ -103,10 +104,18 @@ pub static ATTRIBUTES: [Attribute; 27] = {
         row(
             &["package"],
             "the type's name up to its last part: `java.util`; `not package ~ /./` for types without",
-            Text(T::Package),
+            Text(T::OfType(Tables::type_package)),
         ),
-        row(&["superclass"], "name of the type that the type is derived from, if recorded", Text(T::Superclass)),
-        row(&["loader"], "class of the loader of the type; a type of the JVM itself has none", Text(T::Loader)),
+        row(
+            &["superclass"],
+            "name of the type that the type is derived from, if recorded",
+            Text(T::OfType(|tables, id| tables.type_base(id).map(|base| tables.type_name(base)))),
+        ),
+        row(
+            &["loader"],
+            "class of the loader of the type; a type of the JVM itself has none",
+            Text(T::OfType(Tables::type_loader)),
+        ),
         row(&["name"], "the object's own name or text where it has one, else that of its type", Text(T::Name)),
         row(
             &["text"],
@@ -119,8 +128,8 @@ pub static ATTRIBUTES: [Attribute; 27] = {
             Text(T::Line),
         ),
         row(&["kind"], "name of the kind", Text(T::Kind)),
-        row(&["layout", "repr"], "memory layout in the runtime's words", Text(T::Layout)),
-        row(&["file"], "file the type is declared in", Text(T::File)),
+        row(&["layout", "repr"], "memory layout in the runtime's words", Text(T::OfType(Tables::type_layout))),
+        row(&["file"], "file the type is declared in", Text(T::OfType(Tables::type_file))),
         row(&["size", "shallow"], "shallow size in bytes", Number(N::Size, Size)),
         row(&["unmanaged"], "bytes outside the managed heap", Number(N::Unmanaged, Size)),
         row(&["retained"], "bytes freed if the object were collected", Number(N::Retained, Size)),
@@ -164,22 +173,22 @@ const fn row(words: &'static [&'static str], document: &'static str, operand: Op
     Attribute { words, document, operand }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A text of a type, which all of its objects have.
+pub type TypeText = for<'t> fn(&'t Tables, TypeId) -> Option<&'t str>;
+
+#[derive(Debug, Clone, Copy)]
 pub(super) enum TextAttribute {
     Type,
     /// The type or one of those that it is derived from.
     Is,
-    Package,
-    Superclass,
-    Loader,
+    /// Another text of the type.
+    OfType(TypeText),
     Name,
     /// The name of an object that is data of the program.
     Text,
     /// See [`crate::Heap::lines`].
     Line,
     Kind,
-    Layout,
-    File,
     Site,
 }
 
@@ -213,6 +222,14 @@ pub(super) enum Property {
 /// The beginning of a term.
 pub(super) type Operand = barrow_expressions::Attribute<TextAttribute, NumberAttribute, Property>;
 
+impl PartialEq for Attribute {
+    fn eq(&self, other: &Self) -> bool {
+        self.words == other.words
+    }
+}
+
+impl Eq for Attribute {}
+
 impl Attribute {
     /// The attribute that `word` names, in any case.
     #[must_use]
@@ -224,6 +241,15 @@ impl Attribute {
     #[must_use]
     pub fn word(&self) -> &'static str {
         self.words[0]
+    }
+
+    /// The text of types that it is, if objects of a type cannot differ in it. Then lists and groups need nothing else.
+    #[must_use]
+    pub fn of_type(&self) -> Option<TypeText> {
+        match self.operand {
+            Operand::Text(TextAttribute::OfType(text)) => Some(text),
+            _ => None,
+        }
     }
 
     pub(super) fn operand(&self) -> Operand {
