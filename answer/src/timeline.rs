@@ -9,14 +9,15 @@ use serde::{Serialize, Serializer};
 pub struct Moment {
     /// The time, where it is told.
     pub time: MomentTime,
-    /// The processes that run, from left to right.
+    /// The processes that run and have one of the first [`Moment::COLUMNS`] columns, from left to right. One that begins or
+    /// ends is among them.
     pub running: Vec<Running>,
     /// Number of processes that run without a column.
     pub hidden: u64,
     /// The event.
     pub event: MomentEvent,
-    /// Characters of a line, for which the columns were chosen.
-    pub width: usize,
+    /// Characters of a line, if the question says; else a terminal has its own.
+    pub width: Option<u16>,
 }
 
 /// The time of a [`Moment`].
@@ -49,7 +50,7 @@ fn as_text<S: Serializer>(class: &Option<Arc<str>>, serializer: S) -> Result<S::
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MomentEvent {
-    /// Nothing: the classes are told.
+    /// Nothing: the calendar is told.
     Nothing,
     /// A process begins.
     Begins {
@@ -60,21 +61,21 @@ pub enum MomentEvent {
         /// Its name.
         name: String,
     },
-    /// Something is told of a process.
-    Told {
+    /// A process executes a program of another class.
+    Executes {
         /// Its column.
         column: u32,
-        /// The text.
-        text: String,
     },
     /// A process ends.
     Ends {
         /// Its column.
         column: u32,
-        /// The way it ended.
-        text: String,
-        /// There is room for the text only to the right of all processes.
-        is_afar: bool,
+        /// Its processor times, which may share a line.
+        used: Vec<String>,
+        /// The way it ended, unless it succeeded; each text has a line.
+        how: Vec<String>,
+        /// How long it ran, or that its end was not recorded.
+        mark: String,
     },
 }
 
@@ -84,7 +85,7 @@ impl MomentEvent {
     pub fn column(&self) -> Option<u32> {
         match self {
             MomentEvent::Begins { column, .. }
-            | MomentEvent::Told { column, .. }
+            | MomentEvent::Executes { column }
             | MomentEvent::Ends { column, .. } => Some(*column),
             MomentEvent::Nothing => None,
         }
@@ -92,35 +93,7 @@ impl MomentEvent {
 }
 
 impl Moment {
-    /// Characters before the first column: a time.
-    pub const GUTTER: usize = 10;
-    /// Characters after the last column: how many more processes run.
-    pub const MORE: usize = 4;
-    /// Characters of a column.
-    pub const COLUMN: usize = 2;
-
-    /// Columns that have room in lines of so many characters.
-    #[must_use]
-    pub fn columns(width: usize) -> u32 {
-        u32::try_from(Moment::limit(width) / Moment::COLUMN).unwrap_or(u32::MAX)
-    }
-
-    /// Characters of all columns in lines of so many characters.
-    #[must_use]
-    pub fn limit(width: usize) -> usize {
-        width.saturating_sub(Moment::GUTTER + Moment::MORE)
-    }
-
-    /// Characters between a process and the next one to its right, or the end of the columns.
-    #[must_use]
-    pub fn room(width: usize, column: u32, next: Option<u32>) -> usize {
-        let from = Moment::place(column) + Moment::COLUMN;
-        next.map_or(Moment::limit(width), |next| Moment::place(next).saturating_sub(1)).saturating_sub(from)
-    }
-
-    /// The first character of a column.
-    #[must_use]
-    pub fn place(column: u32) -> usize {
-        column as usize * Moment::COLUMN
-    }
+    /// Columns in which processes are placed. Processes beyond them are counted only: otherwise a moment of a million
+    /// processes that run at once would hold a million. The widest line, of 400 characters, has room for them.
+    pub const COLUMNS: u32 = 193;
 }

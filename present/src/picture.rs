@@ -2,8 +2,6 @@
 
 use barrow_answer::{Mark, Value};
 
-use crate::timeline;
-
 /// A longer series is drawn by the means of its parts.
 const WIDEST: usize = 32;
 /// A full height of a line is this part of the greatest number at least, so that next to no change looks so.
@@ -15,7 +13,7 @@ const MARKS: &str = "#=+o*xv%~^abcdefghijklmnpqrstuwyz";
 /// The mark of a class without one.
 const OTHER: char = '?';
 
-/// The picture of a value; `None` if it is not drawn.
+/// The picture of a value; `None` if it is not drawn, or takes several lines as a moment of a timeline does.
 #[must_use]
 pub fn picture(value: &Value) -> Option<String> {
     Some(match value {
@@ -23,7 +21,6 @@ pub fn picture(value: &Value) -> Option<String> {
         Value::Bar { length, longest } => bar(*length, *longest),
         Value::Load(shares) => load(shares),
         Value::Lane(marks) => format!("|{}|", marks.iter().map(|&mark| character(mark, '.')).collect::<String>()),
-        Value::Moment(moment) => timeline::line(moment),
         Value::Mark(mark) => character(*mark, ' ').to_string(),
         _ => return None,
     })

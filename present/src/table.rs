@@ -8,6 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use barrow_answer::text::{quoted, text};
 use barrow_answer::{Answer, Check, Column, Fact, Table, Unit, Value, visible};
 
+use crate::timeline::Timeline;
 use crate::{curve, fit, path, picture};
 
 /// Characters of an object's own name that a table shows.
@@ -37,6 +38,7 @@ pub struct Drawing<'c> {
     columns: Vec<SizedColumn>,
     /// The lines of curves.
     curves: Vec<String>,
+    timeline: Timeline,
     notes: Vec<String>,
 }
 
@@ -46,7 +48,8 @@ type SizedColumn = (usize, usize);
 impl<'c> Drawing<'c> {
     /// Draws nothing yet. `check` is called before each row and may stop the drawing there.
     pub fn new(style: Style, check: Check<'c>) -> Self {
-        Drawing { style, check, is_first: true, columns: Vec::new(), curves: Vec::new(), notes: Vec::new() }
+        let timeline = Timeline::new(style.width);
+        Drawing { style, check, is_first: true, columns: Vec::new(), curves: Vec::new(), timeline, notes: Vec::new() }
     }
 
     /// Draws the next piece.
@@ -83,6 +86,8 @@ impl<'c> Drawing<'c> {
             }
         }
         let Some(table) = answer.tables.iter().rfind(|table| table.audience.has_people()) else { return Ok(()) };
+        let lines = self.timeline.table(table);
+        let table = lines.as_ref().unwrap_or(table);
         let known = self.columns.len();
         for (at, width) in self.wanted(table)? {
             match self.columns.iter_mut().find(|(known, _)| *known == at) {
@@ -100,7 +105,7 @@ impl<'c> Drawing<'c> {
     /// Those of `out`.
     pub fn end(self, out: &mut dyn Write) -> io::Result<()> {
         self.curves.iter().try_for_each(|line| writeln!(out, "{line}"))?;
-        self.notes.iter().try_for_each(|note| {
+        self.timeline.note().iter().chain(&self.notes).try_for_each(|note| {
             let note = visible::line(note.trim_end());
             let blanks = &note[..note.len() - note.trim_start().len()];
             self.wrapped(&note, &format!("{blanks}  "), out)
@@ -135,6 +140,11 @@ impl<'c> Drawing<'c> {
 
     /// Draws a table. All rows are looked at twice, for the widths and for the lines, and none of the texts is kept.
     fn table(&mut self, table: &Table, out: &mut dyn Write) -> io::Result<()> {
+        let lines = self.timeline.table(table);
+        let table = lines.as_ref().unwrap_or(table);
+        if table.rows.is_empty() {
+            return Ok(());
+        }
         let left_out;
         (self.columns, left_out) = self.fitted(table)?;
         self.rows(table, true, out)?;

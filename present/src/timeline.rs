@@ -1,4 +1,4 @@
-//! A moment of a timeline as a line: time goes from top to bottom, and each process that runs is a block.
+//! Moments of a timeline as lines: time goes from top to bottom, and each process that runs is a block.
 //!
 //! ```text
 //!        *2026*                  the date and the time of day, where they are known and each time they change
@@ -13,156 +13,218 @@
 //!     0:00.345 | | \=0.33s
 //! ```
 
-use barrow_answer::timeline::{Moment, MomentEvent, MomentTime};
-use barrow_answer::visible;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+mod layout;
+mod line;
 
-/// The line of a moment.
-pub(crate) fn line(moment: &Moment) -> String {
-    let limit = Moment::limit(moment.width);
-    let time = match &moment.time {
-        MomentTime::Unchanged => String::new(),
-        MomentTime::Since(time_ns) => time_text(*time_ns),
-        MomentTime::Calendar(text) => text.clone(),
-    };
-    let mut line = Line { text: format!("{time:>width$} ", width = Moment::GUTTER - 1), length: 0 };
-    let mut running = moment.running.iter().peekable();
-    while let Some(process) = running.next() {
-        let column = process.column;
-        let room = Moment::room(moment.width, column, running.peek().map(|next| next.column));
-        match &moment.event {
-            MomentEvent::Begins { from: Some(from), column: at, .. } if *from == column => {
-                line.cross(column, '+', Moment::place(*at));
-            }
-            MomentEvent::Begins { from: Some(from), column: at, .. } if (*from..*at).contains(&column) => {}
-            MomentEvent::Ends { column: at, is_afar: true, .. } if column > *at => {}
-            event if event.column() == Some(column) => line.event(column, event, room, limit),
-            _ => {
-                line.put(Moment::place(column), "| ");
-                if let Some(class) = process.class.as_deref().filter(|_| room > 0) {
-                    line.put(Moment::place(column) + Moment::COLUMN, &cut(class, room));
-                }
+use std::collections::BTreeSet;
+
+use barrow_answer::timeline::{Moment, MomentEvent, MomentTime, Running};
+use barrow_answer::{Table, Value, units};
+use unicode_width::UnicodeWidthStr;
+
+use line::{Told, line};
+
+/// The width without a terminal, in characters.
+const USUAL_WIDTH: usize = 80;
+/// Less room than this is too little for what is told at the end of a process.
+const LEAST_ROOM: usize = 7;
+/// Columns in which the name of a process is written.
+const NEAR: u32 = 8;
+
+/// Draws moments. What it keeps from one to the next is also right where a page begins.
+#[derive(Default)]
+pub(crate) struct Timeline {
+    /// The width of the terminal.
+    terminal: Option<usize>,
+    /// The columns of processes whose class no line has shown yet.
+    unshown: BTreeSet<u32>,
+    /// Processes that began and had no room.
+    left_out: u64,
+    /// The width of the last line.
+    width: usize,
+}
+
+impl Timeline {
+    /// Draws at the width of a terminal, unless the question says another one.
+    pub(crate) fn new(terminal: Option<usize>) -> Self {
+        Timeline { terminal, ..Timeline::default() }
+    }
+
+    /// The table with a row for each line; `None` if it holds no moments.
+    pub(crate) fn table(&mut self, table: &Table) -> Option<Table> {
+        let [Value::Moment(_)] = &table.rows.first()?[..] else { return None };
+        let mut lines = Vec::new();
+        for cells in &table.rows {
+            if let [Value::Moment(moment)] = &cells[..] {
+                self.add(moment, &mut lines);
             }
         }
+        let rows = lines.into_iter().map(|line| vec![Value::Text(line)]).collect();
+        Some(Table { rows, columns: table.columns.clone(), ..*table })
     }
-    if moment.hidden > 0 {
-        let more = if moment.hidden < 100 { format!("+{}", moment.hidden) } else { ">99".to_owned() };
-        line.put(limit + 1, &more);
+
+    /// The note on processes that had no room, if there are any.
+    pub(crate) fn note(&self) -> Option<String> {
+        let are = if self.left_out == 1 { "process is" } else { "processes are" };
+        let (left_out, width) = (units::grouped(self.left_out), self.width);
+        (self.left_out > 0).then(|| {
+            format!("{left_out} {are} left out: {width} columns have no room for them; try --width {}", width * 2)
+        })
     }
-    line.text.truncate(line.text.trim_end().len());
-    line.text
+
+    /// Adds the lines of a moment.
+    fn add(&mut self, moment: &Moment, lines: &mut Vec<String>) {
+        self.width = moment.width.map(usize::from).or(self.terminal).unwrap_or(USUAL_WIDTH);
+        let columns = layout::columns(self.width).min(Moment::COLUMNS);
+        let shown = moment.running.partition_point(|process| process.column < columns);
+        let (running, hidden) = moment.running.split_at(shown);
+        let mut drawing = Lines { lines, running, hidden: moment.hidden + hidden.len() as u64, timeline: self };
+        match &moment.event {
+            MomentEvent::Begins { column, .. } if *column >= columns => self.left_out += 1,
+            event if event.column().is_some_and(|column| column >= columns) => {}
+            MomentEvent::Nothing => drawing.line(&moment.time, &Told::Nothing),
+            MomentEvent::Begins { from, column, name } => drawing.begins(&moment.time, *from, *column, name),
+            MomentEvent::Executes { column } => drawing.executes(&moment.time, *column),
+            MomentEvent::Ends { column, used, how, mark } => drawing.ends(&moment.time, *column, used, how, mark),
+        }
+    }
 }
 
-/// A line that grows to the right.
-struct Line {
-    text: String,
-    /// Characters after the time.
-    length: usize,
+/// The lines of a moment.
+struct Lines<'l> {
+    lines: &'l mut Vec<String>,
+    /// The processes that run and have room.
+    running: &'l [Running],
+    /// Number of the others.
+    hidden: u64,
+    timeline: &'l mut Timeline,
 }
 
-impl Line {
-    /// Adds a text at a place, after blanks.
-    fn put(&mut self, at: usize, text: &str) {
-        self.fill(at, ' ');
-        self.text.push_str(text);
-        self.length += text.width();
-    }
-
-    fn fill(&mut self, to: usize, with: char) {
-        self.text.extend(std::iter::repeat_n(with, to.saturating_sub(self.length)));
-        self.length = self.length.max(to);
-    }
-
-    /// A line from a column to a place.
-    fn cross(&mut self, from: u32, first: char, to: usize) {
-        self.put(Moment::place(from), first.encode_utf8(&mut [0; 4]));
-        self.fill(to, '-');
-    }
-
-    fn event(&mut self, column: u32, event: &MomentEvent, room: usize, limit: usize) {
-        let at = Moment::place(column);
-        let (mark, text) = match event {
-            MomentEvent::Begins { from, name, .. } => (if from.is_some() { "<=" } else { ">=" }, name),
-            MomentEvent::Told { text, .. } => ("| ", text),
-            MomentEvent::Ends { text, is_afar: false, .. } => ("\\=", text),
-            MomentEvent::Ends { text, is_afar: true, .. } => {
-                let text = cut(text, limit.saturating_sub(at + Moment::COLUMN));
-                self.cross(column, '\\', limit.saturating_sub(text.width() + 1));
-                self.put(self.length, "=");
-                return self.put(self.length, &text);
+impl Lines<'_> {
+    fn line(&mut self, time: &MomentTime, told: &Told<'_>) {
+        let width = self.timeline.width;
+        for process in self.running.iter().filter(|process| !told.covers(process.column)) {
+            if self.room_beside(process.column) > 0 {
+                self.timeline.unshown.remove(&process.column);
             }
-            MomentEvent::Nothing => return,
+        }
+        self.lines.push(line(width, time, self.running, self.hidden, told));
+    }
+
+    fn begins(&mut self, time: &MomentTime, from: Option<u32>, column: u32, name: &str) {
+        let at = self.running.partition_point(|process| process.column < column);
+        // The new block may cover the place of a class that was not shown yet.
+        let covered = at.checked_sub(1).map(|before| self.running[before].column);
+        if covered.is_some_and(|before| self.timeline.unshown.contains(&before) && before + NEAR > column) {
+            let others = [&self.running[..at], &self.running[at + 1..]].concat();
+            let Lines { lines, hidden, timeline, .. } = self;
+            Lines { lines, running: &others, hidden: *hidden, timeline }.line(&MomentTime::Unchanged, &Told::Nothing);
+        }
+        self.set_unshown(column);
+        self.line(time, &Told::Begins { from, column, name });
+    }
+
+    fn executes(&mut self, time: &MomentTime, column: u32) {
+        let was_shown = !self.timeline.unshown.contains(&column);
+        self.set_unshown(column);
+        if was_shown && self.room_beside(column) >= LEAST_ROOM {
+            self.line(time, &Told::Nothing);
+        }
+    }
+
+    fn ends(&mut self, time: &MomentTime, column: u32, used: &[String], how: &[String], mark: &str) {
+        let room = self.room_beside(column);
+        let is_unshown = self.timeline.unshown.remove(&column) || room < LEAST_ROOM;
+        let mut texts: Vec<String> = self.class(column).filter(|_| is_unshown).map(str::to_owned).into_iter().collect();
+        // Where there is no room at all, everything goes into one line.
+        let both = used.join(" ");
+        if both.width() <= room || room < LEAST_ROOM {
+            texts.extend(Some(both).filter(|both| !both.is_empty()));
+        } else {
+            texts.extend_from_slice(used);
+        }
+        texts.extend_from_slice(how);
+        if room < LEAST_ROOM {
+            texts.push(mark.to_owned());
+            return self.line(time, &Told::Ends { column, text: &texts.join(", "), is_afar: true });
+        }
+        for text in &texts {
+            self.line(&MomentTime::Unchanged, &Told::Text { column, text });
+        }
+        self.line(time, &Told::Ends { column, text: mark, is_afar: false });
+    }
+
+    /// Marks the class of a process as not shown, if it has one.
+    fn set_unshown(&mut self, column: u32) {
+        match self.class(column) {
+            Some(_) => self.timeline.unshown.insert(column),
+            None => self.timeline.unshown.remove(&column),
         };
-        self.put(at, mark);
-        self.put(at + Moment::COLUMN, &cut(text, room));
     }
-}
 
-/// Minutes and seconds, with as many digits of a second as have room.
-fn time_text(time_ns: i64) -> String {
-    let (sign, ms) = (if time_ns < 0 { "-" } else { "" }, time_ns.unsigned_abs() / 1_000_000);
-    let (minutes, seconds, ms) = (ms / 60_000, ms / 1000 % 60, ms % 1000);
-    match minutes {
-        0..100 => format!("{sign}{minutes}:{seconds:02}.{ms:03}"),
-        100..1000 => format!("{sign}{minutes}:{seconds:02}.{:02}", ms / 10),
-        _ => format!("{sign}{minutes}:{seconds:02}"),
+    fn class(&self, column: u32) -> Option<&str> {
+        self.running.iter().find(|process| process.column == column)?.class.as_deref()
     }
-}
 
-/// The beginning of a text, with hidden characters written out.
-fn cut(text: &str, room: usize) -> String {
-    let shown = visible::cell(text);
-    if shown.width() <= room {
-        return shown.into_owned();
+    /// Characters between a process and the next one.
+    fn room_beside(&self, column: u32) -> usize {
+        let next = self.running.partition_point(|process| process.column <= column);
+        layout::room(self.timeline.width, column, self.running.get(next).map(|process| process.column))
     }
-    let mut used = 1;
-    let fits = shown.chars().take_while(|c| {
-        used += c.width().unwrap_or(0);
-        used <= room
-    });
-    let mut text: String = fits.collect();
-    if room > 0 {
-        text.push('…');
-    }
-    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use barrow_answer::timeline::Running;
+    use barrow_answer::{Audience, Column};
 
-    fn moment(event: MomentEvent) -> Moment {
-        let running = [(0, Some("make")), (1, None), (9, Some("a long class"))];
-        let running = running.map(|(column, class)| Running { column, class: class.map(Into::into) }).to_vec();
-        Moment { time: MomentTime::Since(2_000_000), running, hidden: 3, event, width: 40 }
+    fn moment(columns: &[u32], event: MomentEvent) -> Moment {
+        let running = columns.iter().map(|&column| Running { column, class: Some("compiler".into()) }).collect();
+        Moment { time: MomentTime::Since(2_000_000), running, hidden: 0, event, width: None }
+    }
+
+    fn begins(from: Option<u32>, column: u32) -> MomentEvent {
+        MomentEvent::Begins { from, column, name: format!("{column}:0") }
+    }
+
+    /// The lines of moments at a terminal, and the note after them.
+    fn drawn(terminal: usize, moments: &[Moment]) -> (Vec<String>, Option<String>) {
+        let mut timeline = Timeline::new(Some(terminal));
+        let rows = moments.iter().map(|moment| vec![Value::Moment(Box::new(moment.clone()))]).collect();
+        let columns = vec![Column::picture("line")];
+        let table = Table { key: "rows", audience: Audience::Everyone, columns, rows };
+        let lines = timeline.table(&table).expect("moments").rows.into_iter().map(|cells| match &cells[..] {
+            [Value::Text(line)] => line.clone(),
+            other => panic!("{other:?}"),
+        });
+        (lines.collect(), timeline.note())
     }
 
     #[test]
-    fn what_happens_stands_beside_what_runs() {
-        let begins = MomentEvent::Begins { from: Some(0), column: 9, name: "7:0".to_owned() };
-        let afar = MomentEvent::Ends { column: 1, text: "exit 1".to_owned(), is_afar: true };
-        let cases = [
-            (MomentEvent::Nothing, " 0:00.002 | |               | a lon… +3"),
-            (begins, " 0:00.002 +-----------------<=7:0    +3"),
-            (
-                MomentEvent::Told { column: 1, text: "cc\u{202e}".to_owned() },
-                " 0:00.002 | | cc\\u{202e}    | a lon… +3",
-            ),
-            (
-                MomentEvent::Ends { column: 9, text: "2 s".to_owned(), is_afar: false },
-                " 0:00.002 | |               \\=2 s    +3",
-            ),
-            (afar, " 0:00.002 | \\----------------=exit 1 +3"),
+    fn the_same_moments_are_drawn_at_each_width() {
+        let ends = MomentEvent::Ends {
+            column: 0,
+            used: vec!["0.3000u".to_owned(), "0.0100s".to_owned()],
+            how: vec!["exit 1".to_owned()],
+            mark: "0.33s".to_owned(),
+        };
+        let moments = [moment(&[0], begins(None, 0)), moment(&[0, 17], begins(Some(0), 17)), moment(&[0, 17], ends)];
+        let wide = [
+            " 0:00.002 >=0:0",
+            " 0:00.002 +---------------------------------<=17:0",
+            "          | compiler                        | compiler",
+            "          | 0.3000u 0.0100s                 | compiler",
+            "          | exit 1                          | compiler",
+            " 0:00.002 \\=0.33s                           | compiler",
         ];
-        for (event, expected) in cases {
-            assert_eq!(line(&moment(event)), expected);
-        }
-    }
-
-    #[test]
-    fn times_keep_their_width() {
-        let times = [2_000_000, -61_500_000_000, 6_000_000_000_000, 60_000_000_000_000].map(time_text);
-        assert_eq!(times, ["0:00.002", "-1:01.500", "100:00.00", "1000:00"]);
+        assert_eq!(drawn(80, &moments), (wide.map(str::to_owned).to_vec(), None));
+        let (lines, note) = drawn(40, &moments);
+        assert_eq!((lines[0].as_str(), lines[1].as_str()), (wide[0], "          | compiler                 +1"));
+        assert!(lines.len() == 5 && lines.iter().all(|line| line.len() <= 40), "{lines:?}");
+        let expected = "1 process is left out: 40 columns have no room for them; try --width 80";
+        assert_eq!(note.as_deref(), Some(expected));
+        // The question says another width than the terminal's.
+        let asked = moments.map(|moment| Moment { width: Some(80), ..moment });
+        assert_eq!(drawn(40, &asked).0, wide);
     }
 }

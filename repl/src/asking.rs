@@ -88,15 +88,12 @@ impl Terminal {
         self.progress.begin_question();
         let file = self.session.file().cloned();
         let colour = self.colour;
-        let mut question = question.clone();
-        let width = terminal_width().and_then(|width| u16::try_from(width).ok());
-        question.arguments.flags.width = question.arguments.flags.width.or(width);
         let format = question.format.unwrap_or(self.session.settings().format);
         let settings = self.session.settings_mut();
         settings.is_abridged = format == Format::Table;
         settings.short_paths = settings.is_abridged && io::stdout().is_terminal();
         // Pages are for terminals, not for files and commands.
-        let mut answers = self.session.pieces(&question, question.sink != Sink::Stdout)?;
+        let mut answers = self.session.pieces(question, question.sink != Sink::Stdout)?;
         let first = answers.next().expect("an answer has a piece").map_err(ReplError::from);
         let printed = first.and_then(|first| {
             let damaged = answers.session().file().is_some_and(|file| file.damage.is_some());

@@ -24,10 +24,6 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("timeline", include_str!("../../verbs/timeline.md"), Group::Processes, run)
 };
 
-/// The width without a terminal, in characters.
-const USUAL_WIDTH: usize = 80;
-/// The width that places columns for machines.
-const WIDEST: usize = 400;
 /// Events between two checks for cancellation.
 const EVENTS: usize = 1024;
 
@@ -67,13 +63,12 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let rules = ask.class_rules(&ask.arguments.flags)?.map(Arc::new);
     let evaluation = evaluation(rules.as_deref().unwrap_or(Rules::standard()), schema)?;
     let start_ns = started_ns(&recording);
-    let width = ask.arguments.flags.width.map_or(USUAL_WIDTH, usize::from);
-    let (moments, width) = match ask.context.settings.is_abridged {
-        true => (Some(Moments::new(width, start_ns, has_several_hosts(ask, &recording)?)), width),
-        false => (None, WIDEST),
+    let moments = match ask.context.settings.is_abridged {
+        true => Some(Moments::new(ask.arguments.flags.width, start_ns, has_several_hosts(ask, &recording)?)),
+        false => None,
     };
-    let timeline = Timeline::new(recording, window, Moment::columns(width))?;
-    Pages { timeline, rules, evaluation, moments, start_ns, width, window, has_rows: false }.answer(ask)
+    let timeline = Timeline::new(recording, window, Moment::COLUMNS)?;
+    Pages { timeline, rules, evaluation, moments, start_ns, window, has_rows: false }.answer(ask)
 }
 
 /// Returns whether processes of a recording ran on several hosts. Rows are read up to the first one of another host; of
@@ -119,7 +114,6 @@ struct Pages {
     moments: Option<Moments>,
     /// The time at which the recording began, in nanoseconds since 1970, if it is known.
     start_ns: Option<u64>,
-    width: usize,
     window: TimeRange,
     has_rows: bool,
 }
@@ -178,15 +172,6 @@ impl Pages {
         let mut notes = Vec::new();
         if !self.has_rows {
             notes.push("nothing happened in this part".to_owned());
-        }
-        let left_out = self.moments.as_ref().map_or(0, Moments::left_out);
-        if left_out > 0 {
-            let are = if left_out == 1 { "process is" } else { "processes are" };
-            let (left_out, width) = (units::grouped(left_out), self.width);
-            notes.push(format!(
-                "{left_out} {are} left out: {width} columns have no room for them; try --width {}",
-                width * 2
-            ));
         }
         let running = self.timeline.running();
         if self.window.to_ns.is_some() && running > 0 {
