@@ -69,6 +69,11 @@ pub enum AnalyzerError {
         /// The contents of fields were recorded.
         has_contents: bool,
     },
+    /// No type says where maps have their keys.
+    #[error(
+        "what maps hold under a key cannot be known: no type of this recording says where maps have their keys and values"
+    )]
+    NoKeys,
     /// The fields of this name hold nothing that can be compared with the operand.
     #[error("`.{name}` holds {held}, and cannot be compared with that")]
     OtherValues {

@@ -15,6 +15,7 @@ pub(crate) mod patched_snapshot;
 pub(crate) mod process_ids;
 pub(crate) mod processes;
 pub(crate) mod recording;
+pub(crate) mod references;
 pub(crate) mod sites;
 pub(crate) mod strings;
 pub(crate) mod tables;

@@ -328,10 +328,7 @@ fn check_columns(heap: &Heap, things: &[Thing], ids: &[ObjectId]) {
             other => format!("{other:?}"),
         };
         let expected = |id: ObjectId| {
-            let held = match follow(things, thing_of(id), path) {
-                Model::Object(target) if is_null(&things[target]) => Model::Null,
-                held => held,
-            };
+            let held = follow_nulls(things, thing_of(id), path);
             match (held, number(things, held), text(things, held)) {
                 (_, Some(number), _) => number.to_string(),
                 (_, _, Some(text)) => format!("text {text}"),

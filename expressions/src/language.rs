@@ -1,6 +1,7 @@
 //! The interface to a crate that knows rows: their attributes, and the rows that have names.
 
 use crate::field::{FieldTest, NumberTest};
+use crate::path::{PathStep, path_text};
 use crate::pattern::TextTest;
 use crate::range::Range;
 
@@ -67,12 +68,12 @@ pub trait Language {
         Err("what is listed here has no such number".to_owned())
     }
 
-    /// A test of the field that this path of names leads to: `.owner.name`.
+    /// A test of the value that this path leads to: `.owner.name`, `.attributes["tenant"]`.
     ///
     /// # Errors
     /// A sentence if rows have no fields.
-    fn field(&self, path: Vec<String>, _test: FieldTest) -> Result<Self::Term, String> {
-        Err(format!("`.{}` is no attribute: what is listed here has no fields", path.join(".")))
+    fn field(&self, path: Vec<PathStep>, _test: FieldTest) -> Result<Self::Term, String> {
+        Err(format!("`{}` is no attribute: what is listed here has no fields", path_text(&path)))
     }
 
     /// The rows of the set of this name, given without `$`.

@@ -1,8 +1,7 @@
 //! Splits the text of an expression into tokens.
 
-use std::borrow::Cow;
-
 use crate::error::ExpressionError;
+use crate::path::{self, PathStep};
 
 /// A token and its position.
 #[derive(Debug, Clone)]
@@ -18,8 +17,8 @@ pub(crate) enum TokenKind {
     Word(String),
     Quoted(String),
     Regex(String),
-    /// `."content type".name`: a word of which a part is in quotes, as the names in it.
-    Path(Vec<String>),
+    /// `."content type".name` or `.attributes["tenant"]`: a path with quotes or keys.
+    Path(Vec<PathStep>),
     /// `$name`, without the `$`.
     Set(String),
     /// `@123`.
@@ -105,8 +104,10 @@ fn token(rest: &str, first: char, position: usize, dialect: Dialect) -> Result<(
         _ => {
             // The first character does not end a word: it was checked above.
             let length = rest.find(ends_word).unwrap_or(rest.len());
-            if rest[..length].ends_with('.') && first == '.' && rest[length..].starts_with(['"', '\'']) {
-                return path(rest, position);
+            let has_quotes = rest[..length].ends_with('.') && rest[length..].starts_with(['"', '\'']);
+            if first == '.' && (has_quotes || rest[..length].contains('[')) {
+                let placed = |error: ExpressionError| ExpressionError::new(position + error.position, error.message);
+                return path::read(rest, ends_word).map(|(steps, end)| (TokenKind::Path(steps), end)).map_err(placed);
             }
             let kind = word(&rest[..length]).map_err(|message| ExpressionError::new(position, message))?;
             Ok((kind, length))
@@ -114,7 +115,7 @@ fn token(rest: &str, first: char, position: usize, dialect: Dialect) -> Result<(
     }
 }
 
-fn ends_word(c: char) -> bool {
+pub(crate) fn ends_word(c: char) -> bool {
     c.is_whitespace() || "()\"'=!~<>&|".contains(c)
 }
 
@@ -122,53 +123,6 @@ fn ends_word(c: char) -> bool {
 fn closed(rest: &str, delimiter: char, position: usize) -> Result<(String, usize), ExpressionError> {
     let never = || ExpressionError::new(position, format!("the {delimiter} that begins here is never closed"));
     delimited(rest, delimiter).ok_or_else(never)
-}
-
-/// A path with names in quotes, from its first `.` on; and its length.
-fn path(text: &str, position: usize) -> Result<(TokenKind, usize), ExpressionError> {
-    let mut names = Vec::new();
-    let mut at = 0;
-    while let Some(rest) = text[at..].strip_prefix('.') {
-        let (name, length) = field_name(rest, ends_word)
-            .ok_or_else(|| ExpressionError::new(position + at + 1, "the quote that begins here is never closed"))?;
-        names.push(name);
-        at += 1 + length;
-    }
-    Ok((TokenKind::Path(names), at))
-}
-
-/// The name of a field at the start of a text, and its length there; `None` if it is in quotes that do not end.
-fn field_name(text: &str, ends: impl Fn(char) -> bool) -> Option<(String, usize)> {
-    if let Some(quote @ ('"' | '\'')) = text.chars().next() {
-        return delimited(text, quote);
-    }
-    let length = text.find(|c| c == '.' || ends(c)).unwrap_or(text.len());
-    Some((text[..length].to_owned(), length))
-}
-
-/// The name of a field as [`field_path`] and expressions read it: in quotes if it needs them.
-#[must_use]
-pub fn quoted_name(name: &str) -> Cow<'_, str> {
-    if !name.is_empty() && !name.contains(|c| c == '.' || c == ',' || ends_word(c)) {
-        return Cow::Borrowed(name);
-    }
-    Cow::Owned(format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")))
-}
-
-/// The names in `.owner."full name"`, if a text consists of nothing else. Names with a `.` need the quotes.
-#[must_use]
-pub fn field_path(text: &str) -> Option<Vec<String>> {
-    let mut names = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let (name, length) = field_name(rest.strip_prefix('.')?, |_| false)?;
-        if name.is_empty() {
-            return None;
-        }
-        names.push(name);
-        rest = &rest[1 + length..];
-    }
-    (!names.is_empty()).then_some(names)
 }
 
 /// The kind of a word, by its first character.
@@ -192,7 +146,7 @@ fn word(word: &str) -> Result<TokenKind, &'static str> {
 }
 
 /// The content of a delimited text, in which a backslash escapes the delimiter; and the length including delimiters.
-fn delimited(text: &str, delimiter: char) -> Option<(String, usize)> {
+pub(crate) fn delimited(text: &str, delimiter: char) -> Option<(String, usize)> {
     let mut content = String::new();
     let mut characters = text.char_indices().skip(1);
     while let Some((position, character)) = characters.next() {
@@ -224,31 +178,14 @@ mod tests {
         let operator = TokenKind::Operator;
         assert_eq!(kinds("$a&!@3"), [TokenKind::Set("a".into()), operator("&"), operator("!"), TokenKind::Object(3)]);
         assert_eq!(kinds("a-b!=c - %4"), [word("a-b"), operator("!="), word("c"), word("-"), TokenKind::Row(4)]);
-        let path = |names: &[&str]| TokenKind::Path(names.iter().map(|&name| name.to_owned()).collect());
-        assert_eq!(kinds(r#"."a b".c=1"#), [path(&["a b", "c"]), operator("="), word("1")]);
-        assert_eq!(kinds(r#".x.'a."b'<.5"#), [path(&["x", "a.\"b"]), operator("<"), word(".5")]);
+        let path = |text| TokenKind::Path(crate::parse_path(text).unwrap());
+        assert_eq!(kinds(r#"."a b".c=1"#), [path(r#"."a b".c"#), operator("="), word("1")]);
+        assert_eq!(kinds(r#".x.'a."b'<.5"#), [path(r#".x."a.\"b""#), operator("<"), word(".5")]);
+        assert_eq!(kinds(r#"(.m["a b"].x[4]<[B)"#)[1..4], [path(r#".m["a b"].x[4]"#), operator("<"), word("[B")]);
         assert!(tokens(r#"."a b"#).is_err());
         assert_eq!(
             kinds(r#"~"a\"b"/c\/\d/"#),
             [operator("~"), TokenKind::Quoted("a\"b".into()), TokenKind::Regex(r"c/\d".into())]
         );
-    }
-
-    #[test]
-    fn names_in_a_path_may_have_quotes() {
-        let path = |text: &str| field_path(text).map(|names| names.join("|"));
-        assert_eq!(path(".owner.name").as_deref(), Some("owner|name"));
-        assert_eq!(path(r#".x."a.b".'c "d"'"#).as_deref(), Some(r#"x|a.b|c "d""#));
-        assert_eq!(path(".content type").as_deref(), Some("content type"));
-        for name in ["plain", "größe", "this$0", "a.b", "a b", "a,b", r#"a\"b\\"'"#, "<x>", "\t"] {
-            assert_eq!(path(&format!(".{}.x", quoted_name(name))), Some(format!("{name}|x")));
-            let [token] = &tokens(&format!(".{}", quoted_name(name))).unwrap()[..] else { panic!("{name}") };
-            assert!(
-                [TokenKind::Word(format!(".{name}")), TokenKind::Path(vec![name.to_owned()])].contains(&token.kind)
-            );
-        }
-        for text in ["", "x", ".", "..x", ".x.", r#"."a"#, r#"."a"b"#] {
-            assert_eq!(path(text), None, "{text}");
-        }
     }
 }

@@ -11,6 +11,7 @@
 //!   lengths of texts     as numbers        length(text) > 1K   length(.name) = 0
 //!   measures             as numbers        1.5  25%
 //!   fields               .count > -3   .open   .name = "x"   .rate in 0.5..2   .next = null   .owner.name ~ a*
+//!   keys of maps         as fields         .attributes["tenant"] = "acme"   .items[42].name = "x"   .["tenant"] = null
 //!   rows                 $name and $_ (a named set)   @123 (that row)   %3 (row 3 of the last table)
 //! ```
 //!
@@ -35,6 +36,7 @@ mod lexer;
 mod nearest;
 mod number;
 mod parse;
+mod path;
 mod pattern;
 mod range;
 mod reader;
@@ -43,10 +45,10 @@ mod tree;
 pub use error::ExpressionError;
 pub use field::{Bound, FieldTest, Number, NumberTest};
 pub use language::{Attribute, Language, Unit};
-pub use lexer::{field_path, quoted_name};
 pub use nearest::nearest;
 pub use number::{Amount, AmountUnit, parse_duration, parse_size};
 pub use parse::parse;
+pub use path::{MapKey, PathStep, parse_path, path_text, quoted_name};
 pub use pattern::{Pattern, TextTest, name_pattern};
 pub use range::Range;
 pub use reader::Reader;

@@ -6,6 +6,7 @@ use crate::language::{Attribute, Language, Unit};
 use crate::lexer::{Token, TokenKind, tokens};
 use crate::nearest::nearest;
 use crate::number::{parse_duration, parse_number};
+use crate::path::{PathStep, parse_path};
 use crate::pattern::{Pattern, TextTest};
 use crate::range::Range;
 use crate::tree::Node;
@@ -118,8 +119,8 @@ impl<'t, L: Language> Parser<'t, L> {
                     other => Err(error(other.position, "expected `)` here")),
                 }
             }
-            TokenKind::Word(word) if word.starts_with('.') => self.field(path(word), token.position),
-            TokenKind::Path(names) => self.field(names.clone(), token.position),
+            TokenKind::Word(word) if word.starts_with('.') => self.field(path(word, token.position)?, token.position),
+            TokenKind::Path(steps) => self.field(steps.clone(), token.position),
             TokenKind::Word(word) if word.eq_ignore_ascii_case("length") => self.length(),
             TokenKind::Word(word) => self.attribute(word, token.position),
             TokenKind::Set(name) => named(self.language.set(name), token.position),
@@ -138,8 +139,9 @@ impl<'t, L: Language> Parser<'t, L> {
         }
         let text = self.take(OF_WHAT)?;
         let (word, field) = match &text.kind {
-            TokenKind::Word(word) => (word.as_str(), word.starts_with('.').then(|| path(word))),
-            TokenKind::Path(names) => ("", Some(names.clone())),
+            TokenKind::Word(word) if word.starts_with('.') => ("", Some(path(word, text.position)?)),
+            TokenKind::Word(word) => (word.as_str(), None),
+            TokenKind::Path(steps) => ("", Some(steps.clone())),
             _ => return Err(error(text.position, format!("expected {OF_WHAT} here"))),
         };
         let closing = self.take("`)`")?;
@@ -147,7 +149,6 @@ impl<'t, L: Language> Parser<'t, L> {
             return Err(error(closing.position, "expected `)` here"));
         }
         if let Some(path) = field {
-            check(&path, text.position)?;
             let test = TextTest { pattern: Pattern::Length(self.range(Unit::Size)?), negated: false };
             return named(self.language.field(path, FieldTest::Text(test)), text.position);
         }
@@ -160,9 +161,8 @@ impl<'t, L: Language> Parser<'t, L> {
         Ok(Node::Term(self.language.text(attribute, test)))
     }
 
-    /// Parses the rest after `.name`: nothing, for a test that it is true, or a comparison.
-    fn field(&mut self, path: Vec<String>, position: usize) -> Result<Node<L::Term>, ExpressionError> {
-        check(&path, position)?;
+    /// Parses the rest after a path: nothing, for a test that it is true, or a comparison.
+    fn field(&mut self, path: Vec<PathStep>, position: usize) -> Result<Node<L::Term>, ExpressionError> {
         let is_compared = match self.peek().map(|token| &token.kind) {
             Some(TokenKind::Operator(operator)) => !["&", "|", "!"].contains(operator),
             Some(TokenKind::Word(word)) => word.eq_ignore_ascii_case("in"),
@@ -315,16 +315,9 @@ impl<'t, L: Language> Parser<'t, L> {
     }
 }
 
-/// The names in `.owner.name`.
-fn path(word: &str) -> Vec<String> {
-    word.split('.').skip(1).map(str::to_owned).collect()
-}
-
-fn check(path: &[String], position: usize) -> Result<(), ExpressionError> {
-    match path.iter().any(String::is_empty) {
-        true => Err(error(position, "expected the name of a field after each `.`, as in `.owner.name`")),
-        false => Ok(()),
-    }
+/// The path in a word.
+fn path(word: &str, position: usize) -> Result<Vec<PathStep>, ExpressionError> {
+    parse_path(word).map_err(|mistake| error(position, mistake.message))
 }
 
 fn named<T>(term: Result<T, String>, position: usize) -> Result<Node<T>, ExpressionError> {

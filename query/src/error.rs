@@ -146,6 +146,7 @@ impl QueryError {
                 AnalyzerError::NoSnapshot { .. }
                 | AnalyzerError::NoObject { .. }
                 | AnalyzerError::NoField { .. }
+                | AnalyzerError::NoKeys
                 | AnalyzerError::OtherValues { .. }
                 | AnalyzerError::OtherSnapshot { .. },
             ) => code::USAGE,

@@ -1,6 +1,7 @@
 //! Reads the words of a question.
 
 pub(crate) mod asked;
+pub(crate) mod field;
 pub(crate) mod kinds;
 pub(crate) mod line;
 pub(crate) mod names;

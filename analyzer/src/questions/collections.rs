@@ -300,7 +300,7 @@ impl Heap {
         }
         let mut rows: BTreeMap<(TypeId, (u8, u64)), (UniformArrays, u64)> = BTreeMap::new();
         for (field, types) in fields {
-            let path = FieldPath::of(vec![field.to_owned()]);
+            let path = FieldPath::named(field);
             let set = self.objects_of_types(None, |id| types.binary_search(&id).is_ok(), progress)?;
             let elements = self.paths_at_once(&[(&set, &path)], progress)?.remove(0);
             let known = set.iter().zip(elements).filter(|(_, element)| matches!(element, Held::Value(_)));

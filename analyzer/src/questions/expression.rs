@@ -19,6 +19,7 @@ use barrow_expressions::ExpressionError;
 use barrow_format::{KindId, ObjectId, SnapshotId};
 
 use crate::file::tables::Tables;
+use crate::questions::fields::FieldPath;
 
 mod block_objects;
 mod evaluation;
@@ -109,6 +110,21 @@ impl Expression {
     /// The tests of fields in it.
     pub(crate) fn field_terms(&self) -> Vec<&Arc<FieldTerm>> {
         terms::fields(&self.node)
+    }
+
+    /// The paths with keys of maps in it, each once.
+    #[must_use]
+    pub fn keyed_paths(&self) -> Vec<&FieldPath> {
+        let mut paths = Vec::new();
+        for term in self.field_terms() {
+            if let FieldTerm::Field(path, _) = &**term
+                && path.has_keys()
+                && !paths.contains(&path)
+            {
+                paths.push(path);
+            }
+        }
+        paths
     }
 
     /// The objects that it names as `@123`.

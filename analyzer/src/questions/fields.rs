@@ -14,11 +14,13 @@
 mod filling;
 mod matching;
 mod named;
+mod path;
 mod standing;
+mod value_test;
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
+use barrow_expressions::PathStep;
 use barrow_format::block::ColumnSelection;
 use barrow_format::rows::{Encoding, Field, KindRole, Label, Value};
 use barrow_format::{FieldId, ObjectId, TypeId};
@@ -34,56 +36,8 @@ use crate::progress::Progress;
 pub use filling::Filling;
 pub(crate) use filling::{Filled, FillingFields, Measure};
 use named::NamedField;
-
-/// The name of a field, and before it those of the references that lead from an object to the one that has it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct FieldPath(Arc<[String]>);
-
-impl FieldPath {
-    /// Reads `.owner.name`; `None` if that is no path.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let names: Arc<[String]> = text.strip_prefix('.')?.split('.').map(str::to_owned).collect();
-        (!names.iter().any(String::is_empty)).then_some(FieldPath(names))
-    }
-
-    /// Reads `.owner."full name"`, as people type it; `None` if that is no path.
-    #[must_use]
-    pub fn typed(text: &str) -> Option<Self> {
-        barrow_expressions::field_path(text).map(FieldPath::of)
-    }
-
-    /// The field of this name.
-    #[must_use]
-    pub fn named(name: &str) -> Self {
-        FieldPath::of(vec![name.to_owned()])
-    }
-
-    pub(crate) fn of(names: Vec<String>) -> Self {
-        FieldPath(names.into())
-    }
-
-    /// The names, the field last.
-    pub(crate) fn names(&self) -> &[String] {
-        &self.0
-    }
-
-    /// An error about one of the names, with the whole path.
-    fn place(&self, error: AnalyzerError) -> AnalyzerError {
-        match error {
-            AnalyzerError::NoField { name, near, has_contents, .. } if self.0.len() > 1 => {
-                AnalyzerError::NoField { name, path: Some(self.to_string()), near, has_contents }
-            }
-            other => other,
-        }
-    }
-}
-
-impl std::fmt::Display for FieldPath {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.iter().try_for_each(|name| write!(f, ".{}", barrow_expressions::quoted_name(name)))
-    }
-}
+pub use path::FieldPath;
+pub(crate) use value_test::ValueTest;
 
 /// The value of a field of an object.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -256,15 +210,30 @@ impl Heap {
 
     /// The same, with objects as they are.
     fn path_column(&self, set: &ObjectSet, path: &FieldPath, progress: &dyn Progress) -> Result<Vec<Held>> {
-        let mut names = path.names().iter();
-        let first = names.next().map_or("", String::as_str);
-        let mut column = self.one_field(set, first, progress)?;
-        for name in names {
+        let mut steps = path.steps().iter();
+        let Some(first) = steps.next() else { return Ok(Vec::new()) };
+        let mut column = self.one_step(set, first, progress)?;
+        for step in steps {
+            column = self
+                .through(&column, |targets| self.null_objects(targets, progress))?
+                .into_iter()
+                .zip(column)
+                .map(|(meaning, held)| if meaning == Held::Null { Held::Null } else { held })
+                .collect();
+            let targets = Held::objects(&column);
             // Also looked for where no reference leads to an object that could have it.
-            let named = NamedField::find(self.recording(), name)?;
-            column = self.through(&column, |targets| self.values_of(&named, name, targets, progress))?;
+            let of_target = self.one_step(&self.set_of(&targets), step, progress)?;
+            column = next_step(&column, &targets, &of_target);
         }
         Ok(column)
+    }
+
+    /// What a step of a path leads to from each object of the set.
+    fn one_step(&self, set: &ObjectSet, step: &PathStep, progress: &dyn Progress) -> Result<Vec<Held>> {
+        match step {
+            PathStep::Field(name) => self.one_field(set, name, progress),
+            PathStep::Key(key) => self.values_under(set, key, progress),
+        }
     }
 
     /// A column in which each object is replaced by the result of `next` for it. Null and unknown values stay; other values
@@ -278,26 +247,19 @@ impl Heap {
     /// The value of the field of this name for each object of the set.
     fn one_field(&self, set: &ObjectSet, name: &str, progress: &dyn Progress) -> Result<Vec<Held>> {
         let named = NamedField::find(self.recording(), name)?;
-        self.values_of(&named, name, set, progress)
-    }
-
-    fn values_of(
-        &self,
-        named: &NamedField<'_>,
-        name: &str,
-        set: &ObjectSet,
-        progress: &dyn Progress,
-    ) -> Result<Vec<Held>> {
-        let column = self.fields_at_once(&[(set, named)], progress)?.remove(0);
+        if set.is_empty() {
+            return Ok(Vec::new());
+        }
+        let column = self.fields_at_once(&[(set, &named)], progress)?.remove(0);
         if !named.is_certain() && column.iter().all(|held| *held == Held::Missing) {
-            self.collect(named, name, progress, |_| false)?;
+            self.collect(&named, name, progress, |_| false)?;
         }
         Ok(column)
     }
 
     /// The value of any field of the path's only name for each object of the set, if several fields have the name.
     pub(crate) fn any_field(&self, set: &ObjectSet, path: &FieldPath, progress: &dyn Progress) -> Result<Vec<Held>> {
-        let named = NamedField::find(self.recording(), path.names().last().map_or("", String::as_str))?.or_any();
+        let named = NamedField::find(self.recording(), path.name_at(0).unwrap_or_default())?.or_any();
         Ok(self.fields_at_once(&[(set, &named)], progress)?.remove(0))
     }
 
@@ -360,7 +322,7 @@ impl Heap {
     }
 
     /// The values at the ends of several paths, each for the objects of its own set, with one pass for each step of the
-    /// longest path. A field that no object has is missing. Objects are not replaced by the values they represent.
+    /// longest path, which has no keys. A field that no object has is missing. Objects are not replaced by the values they represent.
     pub(crate) fn paths_at_once(
         &self,
         asked: &[(&ObjectSet, &FieldPath)],
@@ -368,12 +330,12 @@ impl Heap {
     ) -> Result<Vec<Vec<Held>>> {
         let mut columns: Vec<Vec<Held>> =
             asked.iter().map(|(set, _)| vec![Held::Missing; set.len() as usize]).collect();
-        let steps = asked.iter().map(|(_, path)| path.names().len()).max().unwrap_or(0);
+        let steps = asked.iter().map(|(_, path)| path.steps().len()).max().unwrap_or(0);
         for step in 0..steps {
             // The columns whose paths have this step: their positions, the objects, and the field.
             let mut going: Vec<(usize, Cow<'_, ObjectSet>, NamedField<'_>)> = Vec::new();
             for (at, &(set, path)) in asked.iter().enumerate() {
-                let Some(name) = path.names().get(step) else { continue };
+                let Some(name) = path.name_at(step) else { continue };
                 let targets = match step {
                     0 => Cow::Borrowed(set),
                     _ => Cow::Owned(self.set_of(&Held::objects(&columns[at]))),

@@ -112,7 +112,7 @@ impl Heap {
         let set =
             self.objects_of_types(None, |id| tables.kind_role(tables.type_kind(id)) == KindRole::Type, progress)?;
         let details = objects(self.recording(), self.snapshot(), &set.iter().collect::<Vec<_>>())?;
-        let loader_of = self.field_column(&set, &FieldPath::of(vec![LOADER.to_owned()]), progress)?;
+        let loader_of = self.field_column(&set, &FieldPath::named(LOADER), progress)?;
         let mut loaders = self.found_loaders(&loader_of, progress)?;
         let mut place_of: HashMap<Option<ObjectId>, usize> = HashMap::default();
         place_of.extend(loaders.iter().enumerate().map(|(at, loader)| (loader.object.map(|object| object.id), at)));
@@ -254,7 +254,7 @@ impl Heap {
         progress: &dyn Progress,
     ) -> Result<()> {
         let set = self.objects_of_types(None, |id| id == totals.type_id, progress)?;
-        let class_of = match self.field_column(&set, &FieldPath::of(vec![CLASS.to_owned()]), progress) {
+        let class_of = match self.field_column(&set, &FieldPath::named(CLASS), progress) {
             Err(AnalyzerError::NoField { .. }) => vec![Held::Missing; set.len() as usize],
             column => column?,
         };

@@ -16,6 +16,7 @@ use crate::ask::reply::Reply;
 use crate::attributes::{self, ObjectAttribute};
 use crate::error::QueryError;
 use crate::language::asked;
+use crate::language::field;
 use crate::language::request::is_operator;
 use crate::tables::{found, held};
 
@@ -108,7 +109,7 @@ impl Asked {
             return Err(QueryError::usage("0 objects are none: `count` counts them"));
         }
         let rest: Vec<usize> = (usize::from(rows.is_some())..of).collect();
-        let names = words[of + 1..by].iter().flat_map(|word| word.split(',')).filter(|name| !name.is_empty());
+        let names = words[of + 1..by].iter().flat_map(|word| field::listed(word));
         let columns: Vec<String> = names.map(str::to_owned).collect();
         if columns.is_empty() {
             return Err(QueryError::usage(format!("`of` which columns? `{}`", COMMAND.example)));
@@ -134,19 +135,12 @@ enum What {
 
 impl What {
     fn named(name: &str) -> Result<Self, QueryError> {
-        let is_field = name.starts_with('.');
-        let found = match is_field {
-            true => FieldPath::typed(name).map(What::Field),
-            false => attributes::named(name).map(What::Attribute),
-        };
-        found.ok_or_else(|| {
-            QueryError::usage(match is_field {
-                true => format!("`{name}` is no field; a field is written `.name` or `.owner.name`"),
-                false => {
-                    let words = attributes::words().join(", ");
-                    format!("`{name}` is no column; there are fields, as `.{name}`, and {words}")
-                }
-            })
+        if name.starts_with('.') {
+            return field::typed(name).map(What::Field);
+        }
+        attributes::named(name).map(What::Attribute).ok_or_else(|| {
+            let words = attributes::words().join(", ");
+            QueryError::usage(format!("`{name}` is no column; there are fields, as `.{name}`, and {words}"))
         })
     }
 

@@ -7,9 +7,9 @@
 //! `>` and `|` take the answer elsewhere, or belong to an expression: in parentheses; `>` before a
 //! number or an attribute; `|` before `$`, `@` or `%`, where no command begins, and before a comparison of an attribute.
 
-use barrow_analyzer::FieldPath;
-
 use crate::error::QueryError;
+
+use super::field;
 
 /// A line, divided.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,14 +65,9 @@ fn is_redirection(rest: &str) -> bool {
     let name = rest.trim();
     let quoted = name.len() > 1 && name.starts_with(['"', '\'']) && name.ends_with(['"', '\'']);
     let is_number = name.starts_with(|c: char| c.is_ascii_digit() || c == '=' || c == '-');
-    let is_file = !name.is_empty() && !is_number && !is_field(name) && !name.contains(char::is_whitespace);
+    let is_file = !name.is_empty() && !is_number && !field::begins(name) && !name.contains(char::is_whitespace);
     // A comparison with an attribute is a mistake, not a redirection to a file of its name.
     quoted || is_file && !is_attribute(name)
-}
-
-/// Returns whether a text begins like a field, `.count`, and not like a path, `./count`.
-fn is_field(text: &str) -> bool {
-    text.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
 /// Returns whether expressions know an attribute of this name.
@@ -88,7 +83,7 @@ fn is_pipe(rest: &str) -> bool {
         let rest_after = rest[word.len()..].trim_start();
         rest_after.starts_with(['=', '!', '~', '<', '>']) || rest_after.starts_with("in ")
     };
-    !rest.starts_with(['$', '@', '%']) && !is_field(rest) && !is_comparison
+    !rest.starts_with(['$', '@', '%']) && !field::begins(rest) && !is_comparison
 }
 
 /// The positions of the last `>` and the first `|` outside of quotes and parentheses.
@@ -169,7 +164,7 @@ pub(crate) fn unquoted_whole(word: &str) -> String {
 
 /// A word without the quotes around and inside it; `\` keeps the next character. The path of a field keeps its quotes.
 pub(crate) fn unquoted(word: &str) -> String {
-    if is_quoted_path(word) {
+    if field::is_quoted(word) {
         return word.to_owned();
     }
     let mut text = String::with_capacity(word.len());
@@ -184,12 +179,6 @@ pub(crate) fn unquoted(word: &str) -> String {
         }
     }
     text
-}
-
-/// Returns whether a word is the path of a field with names in quotes, as `."content type"`.
-fn is_quoted_path(word: &str) -> bool {
-    let path = word.trim_end_matches(',');
-    (path.contains(".\"") || path.contains(".'")) && FieldPath::typed(path).is_some()
 }
 
 #[cfg(test)]
@@ -210,6 +199,7 @@ mod tests {
         assert_eq!(unquoted(r#"type="Foo \"Bar\"""#), r#"type=Foo "Bar""#);
         assert_eq!(unquoted(r#"./"my file".barrow"#), "./my file.barrow");
         assert_eq!(unquoted(r#"."a.b".x,"#), r#"."a.b".x,"#);
+        assert_eq!(unquoted(r#".m["a b"],.n["c"]"#), r#".m["a b"],.n["c"]"#);
         assert_eq!(divided("# summary").0, Vec::<String>::new());
     }
 

@@ -6,7 +6,7 @@ use barrow_analyzer::{
     AnalyzerError, Counted, Expression, ExpressionError, Heap, KindId, ObjectDetails, ObjectSet, SnapshotId, Tables,
 };
 
-use crate::answer::{Answer, Column, Table, table, visible};
+use crate::answer::{Answer, Column, Table, table, units, visible};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::error::QueryError;
@@ -171,11 +171,19 @@ pub(crate) fn with_exactness(
     with_gaps(said(answer, is_exact), state, expression)
 }
 
-/// Adds a note if the recording lacks the texts, interfaces or superclasses that the expression tests.
+/// Adds a note if the recording lacks the texts, interfaces, superclasses or keys that the expression tests.
 pub(crate) fn with_gaps(mut answer: Answer, state: &State, expression: &Expression) -> Result<Answer, QueryError> {
     let recording = state.recording()?;
     if expression.asks_for_texts() && !recording.has_contents()? {
         answer = answer.note("this was recorded without contents: what objects say is not known, and matches nothing");
+    }
+    for path in expression.keyed_paths() {
+        let objects = state.heap(state.snapshot()?)?.unknown_under(path, &state.meter())?;
+        if objects > 0 {
+            let objects = units::counted(objects, "object");
+            answer =
+                answer.note(format!("where `{path}` leads from {objects} is not known; only `= unknown` holds there"));
+        }
     }
     let tables = recording.tables()?;
     if tables.has_type(OBJECT_OF_JVM) && !expression.interfaces(tables).is_empty() {

@@ -2,22 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use barrow_analyzer::{FieldPath, GroupKey, Heap, Held, ObjectGroup, ObjectGroups, ObjectId, Progress, TypeTotals};
+use barrow_analyzer::{GroupKey, Heap, Held, ObjectGroup, ObjectGroups, ObjectId, Progress, TypeTotals};
 
 use crate::answer::{Column, Unit, Value};
 use crate::attributes;
 use crate::attributes::totals::Total;
 use crate::command::Command;
 use crate::error::QueryError;
+use crate::language::field;
 use crate::tables::held;
 
 /// The keys and the order of groups, from the words that follow `by`.
 pub(crate) fn keys_and_order(command: &Command, by: &[String]) -> Result<(Vec<GroupKey>, Total), QueryError> {
     let (mut keys, mut order) = (Vec::new(), Total::Size);
-    for word in by.iter().flat_map(|words| words.split(',')).filter(|word| !word.is_empty()) {
-        let field = || FieldPath::typed(word).map(GroupKey::Field);
-        let attribute = attributes::named(word).and_then(|attribute| attribute.group.clone());
-        match (attribute.or_else(field), Total::named(word)) {
+    for word in by.iter().flat_map(|words| field::listed(words)) {
+        let key = match word.starts_with('.') {
+            true => Some(GroupKey::Field(field::typed(word)?)),
+            false => attributes::named(word).and_then(|attribute| attribute.group.clone()),
+        };
+        match (key, Total::named(word)) {
             (Some(key), _) if keys.contains(&key) => {}
             (Some(key), _) => keys.push(key),
             (None, Some(named)) => order = named,

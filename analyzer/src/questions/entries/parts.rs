@@ -13,7 +13,7 @@ const MOST_PARTS: usize = 8;
 const MOST_NAMES: usize = 4;
 
 /// A word of the attribute: a contribution of an object to the entries.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Contribution {
     /// `.next`: the entries of the object there; with `~` at the end also if it is not known which of several fields of
     /// the name leads there.
@@ -36,6 +36,9 @@ pub(super) enum Contribution {
     Members { array: FieldPath, bits: Option<FieldPath> },
     /// `.table[=]`: keys and values take turns in the array there.
     Turns(FieldPath),
+    /// `.table[map]`: the entries in the array there, which is a hash table of V8; `.table[set]`: the elements. Each has the
+    /// number of slots, of which the last one holds a number.
+    Buckets { table: FieldPath, slots: u64 },
     /// `.keys[]=.values[]`: entries of two arrays.
     Parallel { keys: FieldPath, values: FieldPath },
     /// `=[]`: the elements are the targets of the object's own references with an index.
@@ -49,7 +52,7 @@ pub(super) enum Contribution {
 }
 
 /// When there is no element.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AbsentElement {
     Never,
     /// With `?` at the end: if it is null, or the object itself.
@@ -81,8 +84,13 @@ impl Contribution {
         if let Some(array) = word.strip_suffix("[=]") {
             return path(array).map(Contribution::Turns);
         }
+        for (suffix, slots) in [("[map]", 3), ("[set]", 2)] {
+            if let Some(table) = word.strip_suffix(suffix) {
+                return path(table).map(|table| Contribution::Buckets { table, slots });
+            }
+        }
         if let Some(any) = word.strip_suffix('~') {
-            let path = path(any).filter(|path| path.names().len() == 1);
+            let path = path(any).filter(|path| path.steps().len() == 1);
             return path.map(|path| Contribution::Of { path, is_any: true });
         }
         let (word, unless_null) = word.strip_suffix('?').map_or((word, false), |word| (word, true));
@@ -127,6 +135,17 @@ impl Contribution {
         matches!(self, Contribution::Entry { .. } | Contribution::Element { .. })
     }
 
+    /// Returns whether it contributes entries that have a key.
+    pub(super) fn has_key(&self) -> bool {
+        use Contribution::{Buckets, Entry, OwnTurns, Parallel, Turns};
+        matches!(self, Entry { .. } | Turns(_) | OwnTurns(_) | Parallel { .. } | Buckets { slots: 3, .. })
+    }
+
+    /// Returns whether it may lead to entries that have a key.
+    pub(super) fn leads_to_keys(&self) -> bool {
+        self.has_key() || matches!(self, Contribution::Of { .. } | Contribution::OfEach(_))
+    }
+
     /// The fields that it is found from.
     pub(super) fn paths(&self) -> Vec<&FieldPath> {
         match self {
@@ -135,6 +154,7 @@ impl Contribution {
             | Contribution::KeysOf(path)
             | Contribution::Turns(path)
             | Contribution::OwnTurns(path)
+            | Contribution::Buckets { table: path, .. }
             | Contribution::OwnUnnamed { count: path, .. } => vec![path],
             Contribution::Entry { key, value, .. } => vec![key, value],
             Contribution::Element { value, .. } => vec![value],
@@ -149,13 +169,17 @@ impl Contribution {
 
 fn path(text: &str) -> Option<FieldPath> {
     let is_plain = !text.contains(['[', ']', '=', '?', '~', ',', '*']);
-    FieldPath::parse(text).filter(|path| is_plain && path.names().len() <= MOST_NAMES)
+    FieldPath::parse(text).filter(|path| is_plain && path.steps().len() <= MOST_NAMES)
 }
 
-/// The parts in the attribute of the type, or of its nearest base with one; `None` if there is none or it cannot be parsed.
-pub(super) fn of_type(tables: &Tables, id: TypeId) -> Option<Vec<Contribution>> {
-    let words = tables.type_and_bases(id).find_map(|id| tables.type_attribute(id, ENTRIES))?.split(' ');
-    let parts: Option<Vec<Contribution>> = words.take(MOST_PARTS + 1).map(Contribution::parse).collect();
+/// The attribute of the type, or of its nearest base with one.
+pub(super) fn text_of_type(tables: &Tables, id: TypeId) -> Option<&str> {
+    tables.type_and_bases(id).find_map(|id| tables.type_attribute(id, ENTRIES))
+}
+
+/// The parts in an attribute; `None` if it cannot be parsed.
+pub(super) fn parse(text: &str) -> Option<Vec<Contribution>> {
+    let parts: Option<Vec<Contribution>> = text.split(' ').take(MOST_PARTS + 1).map(Contribution::parse).collect();
     parts.filter(|parts| parts.len() <= MOST_PARTS)
 }
 
@@ -164,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_have_sixteen_forms() {
+    fn parts_have_eighteen_forms() {
         let path = |text| FieldPath::parse(text).unwrap();
         let (a, b) = (path(".a"), path(".b"));
         let entry = |unless_null| Contribution::Entry { key: a.clone(), value: path(".b.c"), unless_null };
@@ -195,6 +219,8 @@ mod tests {
             ("[.a]=", Contribution::OwnUnnamed { count: a.clone(), is_ordered: false }),
             (".a[=]", Contribution::Turns(a.clone())),
             (".a[]=.b[]", Contribution::Parallel { keys: a.clone(), values: b }),
+            (".a.b[map]", Contribution::Buckets { table: path(".a.b"), slots: 3 }),
+            (".a[set]", Contribution::Buckets { table: a.clone(), slots: 2 }),
             ("=[]", Contribution::OwnElements),
             ("[=.a]", Contribution::OwnTurns(a)),
         ] {
@@ -234,6 +260,9 @@ mod tests {
             ".a[]~",
             "=.a~",
             ".a==.b",
+            "=.a[map]",
+            "[map]",
+            ".a[map]=",
             ".a.b.c.d.e",
         ] {
             assert_eq!(Contribution::parse(wrong), None, "{wrong}");

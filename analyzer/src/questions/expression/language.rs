@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use barrow_expressions::{FieldTest, Language, NumberTest, Range, TextTest};
+use barrow_expressions::{FieldTest, Language, NumberTest, PathStep, Range, TextTest};
 use barrow_format::{ObjectId, SnapshotId};
 
 use super::names::Names;
@@ -75,7 +75,7 @@ impl Language for Objects<'_> {
         Term::Is(property)
     }
 
-    fn field(&self, path: Vec<String>, test: FieldTest) -> Result<Term, String> {
+    fn field(&self, path: Vec<PathStep>, test: FieldTest) -> Result<Term, String> {
         Ok(Term::Field(Arc::new(FieldTerm::Field(FieldPath::of(path), test))))
     }
 

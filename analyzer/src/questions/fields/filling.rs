@@ -120,10 +120,8 @@ impl FillingFields {
 
     /// The array whose length is the number of slots, if it is the object's own: that is one reference away.
     pub(crate) fn own_array(&self) -> Option<FieldPath> {
-        match self.slots.as_ref()?.names() {
-            [array, _] => Some(FieldPath::of(vec![array.clone()])),
-            _ => None,
-        }
+        let slots = self.slots.as_ref().filter(|slots| slots.steps().len() == 2)?;
+        slots.name_at(0).map(FieldPath::named)
     }
 }
 

@@ -2,17 +2,17 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use barrow_expressions::{FieldTest, Number, Pattern, TextTest};
+use barrow_expressions::{FieldTest, Pattern, TextTest};
 use barrow_format::block::ColumnSelection;
 use barrow_format::rows::{Encoding, Value};
 use barrow_format::{ObjectId, TypeId};
 use foldhash::HashMap;
 
 use super::named::{NamedField, no_field};
+use super::value_test::HeldTest;
 use super::{FieldPath, Held, objects_in};
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{map_blocks, places};
-use crate::file::strings::StringAnswers;
 use crate::file::tables::NULL;
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
@@ -33,26 +33,59 @@ impl Heap {
         test: &FieldTest,
         progress: &dyn Progress,
     ) -> Result<ObjectSet> {
-        let Some((last, before)) = path.names().split_last() else {
-            return Ok(ObjectSet::new(self.snapshot(), self.object_count()));
+        let found = match path.has_keys() {
+            true => self.keyed_matches(path, test, progress),
+            false => self.named_matches(path, test, progress),
         };
-        self.path_matches(last, before, test, progress).map_err(|error| path.place(error))
+        found.map_err(|error| path.place(error))
     }
 
-    fn path_matches(
-        &self,
-        last: &str,
-        before: &[String],
-        test: &FieldTest,
-        progress: &dyn Progress,
-    ) -> Result<ObjectSet> {
+    /// The objects for which what a path with keys leads to passes a test.
+    fn keyed_matches(&self, path: &FieldPath, test: &FieldTest, progress: &dyn Progress) -> Result<ObjectSet> {
+        self.require_numbers(test)?;
+        let starts = match test {
+            // Only maps have values, but of other objects it may be unknown whether they are maps.
+            FieldTest::Unknown { .. } if path.name_at(0).is_none() => {
+                let all = (0..self.object_count() as u32).map(ObjectId);
+                ObjectSet::from_sorted(self.snapshot(), self.object_count(), all)
+            }
+            _ => self.starts(path, progress)?,
+        };
+        let column = self.path_column(&starts, path, progress)?;
+        let nulls = self.nulls(progress)?;
+        let test = HeldTest::new(self, test, &nulls, true, progress)?;
+        let passing = starts.iter().zip(column).filter(|(_, held)| test.holds(*held)).map(|(object, _)| object);
+        Ok(ObjectSet::from_sorted(self.snapshot(), self.object_count(), passing))
+    }
+
+    /// The objects from which a path with keys may lead to something: those with the first field, or all maps.
+    fn starts(&self, path: &FieldPath, progress: &dyn Progress) -> Result<ObjectSet> {
+        let Some(name) = path.name_at(0) else { return self.maps(progress) };
+        let field = NamedField::find(self.recording(), name)?;
+        self.collect(&field, name, progress, |held| held != Held::Missing)
+    }
+
+    /// The number of objects from which it is not known where a path with keys leads.
+    ///
+    /// # Errors
+    /// As for [`Heap::select`].
+    pub fn unknown_under(&self, path: &FieldPath, progress: &dyn Progress) -> Result<u64> {
+        let column = self.path_column(&self.starts(path, progress)?, path, progress);
+        let column = column.map_err(|error| path.place(error))?;
+        Ok(column.iter().filter(|held| **held == Held::Unknown).count() as u64)
+    }
+
+    /// The objects for which the field at the end of a path without keys passes a test.
+    fn named_matches(&self, path: &FieldPath, test: &FieldTest, progress: &dyn Progress) -> Result<ObjectSet> {
+        let mut names = (0..).map_while(|step| path.name_at(step)).collect::<Vec<_>>();
+        let last = names.pop().unwrap_or_default();
         let nulls = match test {
             FieldTest::Null { .. } | FieldTest::Unknown { .. } => self.nulls(progress)?,
             _ => ObjectSet::new(self.snapshot(), self.object_count()),
         };
         let mut matching = self.passing(last, test, &nulls, progress)?;
         let is_doubtful = matching.is_empty() && !matches!(test, FieldTest::Null { .. } | FieldTest::Unknown { .. });
-        for name in before.iter().rev() {
+        for name in names.into_iter().rev() {
             let field = NamedField::find(self.recording(), name)?;
             // A null or unknown value on the way is that of the path.
             matching = self.collect(&field, name, progress, |held| match held {
@@ -71,7 +104,7 @@ impl Heap {
     }
 
     /// The objects that represent the absence of a value, such as `None` of Python, according to attributes of types.
-    fn nulls(&self, progress: &dyn Progress) -> Result<ObjectSet> {
+    pub(crate) fn nulls(&self, progress: &dyn Progress) -> Result<ObjectSet> {
         let tables = self.recording().tables()?;
         let mut names = HashMap::default();
         for id in (0..tables.type_count() as u32).map(TypeId) {
@@ -114,38 +147,24 @@ impl Heap {
         if !field.is_reference() && !field.encodings().any(|encoding| is_comparable(test, encoding)) {
             return Err(AnalyzerError::OtherValues { name: name.to_owned(), held: described(field.encodings()) });
         }
-        if matches!(test, FieldTest::Number(test) if !test.is_equality()) && self.recording().has_replaced_numbers()? {
-            return Err(AnalyzerError::ReplacedNumbers);
-        }
-        let values = ValueTest::new(self, test)?;
-        let targets = match test {
-            FieldTest::Null { .. } | FieldTest::Unknown { .. } => None,
-            _ if field.may_refer() => {
-                let mut targets = self.standing_for(|value| values.holds(value), progress)?;
-                if let FieldTest::Text(test) = test {
-                    targets.union_with(&self.line_matches(test, progress)?);
-                }
-                Some(targets)
-            }
-            _ => None,
-        };
-        let found = self.collect(&field, name, progress, |held| match (held, test) {
-            (Held::Missing, _) => false,
-            (Held::Unknown, FieldTest::Unknown { negated }) => !negated,
-            (_, FieldTest::Unknown { negated }) => *negated,
-            (Held::Unknown, _) => false,
-            (Held::Null, FieldTest::Null { negated }) => !negated,
-            (Held::Object(target), FieldTest::Null { negated }) => nulls.contains(target) != *negated,
-            (_, FieldTest::Null { negated }) => *negated,
-            (Held::Null, _) => false,
-            (Held::Value(value), _) => values.holds(value),
-            (Held::Object(target), _) => targets.as_ref().is_some_and(|targets| targets.contains(target)),
-        })?;
+        self.require_numbers(test)?;
+        let held_test = HeldTest::new(self, test, nulls, field.may_refer(), progress)?;
+        let found = self.collect(&field, name, progress, |held| held_test.holds(held))?;
         // Without contents, references to texts and numbers are known, but not their values.
-        if targets.is_some() && found.is_empty() && !self.recording().has_contents()? {
+        if held_test.compares_objects() && found.is_empty() && !self.recording().has_contents()? {
             return Err(no_field(self.recording(), name)?);
         }
         Ok(found)
+    }
+
+    /// Requires original numbers if they are compared by size.
+    fn require_numbers(&self, test: &FieldTest) -> Result<()> {
+        match matches!(test, FieldTest::Number(test) if !test.is_equality())
+            && self.recording().has_replaced_numbers()?
+        {
+            true => Err(AnalyzerError::ReplacedNumbers),
+            false => Ok(()),
+        }
     }
 
     /// Requires that the field of this name refers to an object that represents a value of the kind that the test compares,
@@ -158,7 +177,7 @@ impl Heap {
         let any_text = TextTest { pattern: Pattern::Exact(String::new()), negated: true };
         let mut kinds = Vec::new();
         for kind in [Encoding::Text, Encoding::Unsigned, Encoding::Boolean] {
-            let mut set = self.standing_for(|value| kind_of(value) == kind, progress)?;
+            let mut set = self.standing_for(|value| kind_of(value) == kind, progress)?.passing;
             if kind == Encoding::Text {
                 set.union_with(&self.line_matches(&any_text, progress)?);
             }
@@ -227,35 +246,6 @@ impl Heap {
     }
 }
 
-/// A test of values, with its answer for every string.
-struct ValueTest<'t> {
-    test: &'t FieldTest,
-    texts: Option<StringAnswers<'t>>,
-}
-
-impl<'t> ValueTest<'t> {
-    fn new(heap: &'t Heap, test: &'t FieldTest) -> Result<Self> {
-        let tables = heap.recording().tables()?;
-        let texts = match test {
-            FieldTest::Text(test) => Some(tables.string_answers(|text| test.holds(Some(text)))),
-            _ => None,
-        };
-        Ok(ValueTest { test, texts })
-    }
-
-    fn holds(&self, value: Value) -> bool {
-        match (self.test, value) {
-            (FieldTest::Boolean(wanted), Value::Boolean(held)) => held == *wanted,
-            (FieldTest::Number(test), value) => number(value).is_some_and(|number| test.holds(number)),
-            (FieldTest::Text(_), Value::Text(text)) => self.texts.as_ref().is_some_and(|texts| texts.get(text)),
-            (FieldTest::Text(test), Value::Character(character)) => {
-                char::from_u32(character).is_some_and(|held| test.holds(Some(held.encode_utf8(&mut [0; 4]))))
-            }
-            _ => false,
-        }
-    }
-}
-
 /// One encoding for all texts, one for all numbers, and that of booleans.
 fn kind_of(value: Value) -> Encoding {
     match value {
@@ -263,19 +253,6 @@ fn kind_of(value: Value) -> Encoding {
         Value::Boolean(_) => Encoding::Boolean,
         _ => Encoding::Unsigned,
     }
-}
-
-/// A value as a number.
-fn number(value: Value) -> Option<Number> {
-    Some(match value {
-        Value::Unsigned(value) => Number::Whole(value.into()),
-        Value::Signed(value) => Number::Whole(value.into()),
-        Value::Character(value) => Number::Whole(value.into()),
-        // Through its decimal form, so that the float 0.1 equals the typed 0.1.
-        Value::Float(value) => Number::Real(value.to_string().parse().unwrap_or(f64::NAN)),
-        Value::Double(value) => Number::Real(value),
-        Value::Boolean(_) | Value::Text(_) => return None,
-    })
 }
 
 /// Returns whether values of an encoding can pass a test.

@@ -25,6 +25,15 @@ const VALUE_OF: &str = "value of";
 /// The attribute of a type with the name of the reference to the name of its objects.
 const NAMED_BY: &str = "named by";
 
+/// The attribute of a type of strings, which have their text as their name.
+const TEXT_OF: &str = "text of";
+
+/// The objects that represent a value that passes a test, and those that represent one which is not known.
+pub(crate) struct Standing {
+    pub(crate) passing: ObjectSet,
+    pub(crate) unknown: ObjectSet,
+}
+
 /// The types whose objects represent values.
 pub(super) struct ValueTypes<'r> {
     tables: &'r Tables,
@@ -34,12 +43,15 @@ pub(super) struct ValueTypes<'r> {
     names: HashMap<TypeId, &'r str>,
     /// The types of which some objects represent the absence of a value.
     nulls: HashSet<TypeId>,
+    /// The types of strings, and those whose objects have their value in a field.
+    always: HashSet<TypeId>,
 }
 
 impl<'r> ValueTypes<'r> {
     pub(super) fn find(heap: &'r Heap) -> Result<Self> {
         let (tables, fields) = (heap.recording().tables()?, heap.recording().fields()?);
-        let (mut values, mut names, mut nulls) = (HashMap::default(), HashMap::default(), HashSet::default());
+        let (mut values, mut names) = (HashMap::default(), HashMap::default());
+        let mut nulls = HashSet::default();
         let types = if fields.is_empty() { 0 } else { tables.type_count() };
         for id in (0..types as u32).map(TypeId) {
             let declared = fields.declared_by(id).iter().filter_map(|&id| Some((id, fields.get(id)?)));
@@ -55,7 +67,9 @@ impl<'r> ValueTypes<'r> {
                 nulls.insert(id);
             }
         }
-        Ok(ValueTypes { tables, values, names, nulls })
+        let has_value = |id: &TypeId| [VALUE_OF, TEXT_OF].iter().any(|key| tables.type_attribute(*id, key).is_some());
+        let always = (0..tables.type_count() as u32).map(TypeId).filter(has_value).collect();
+        Ok(ValueTypes { tables, values, names, nulls, always })
     }
 
     /// The columns that values of objects are found in.
@@ -129,6 +143,16 @@ impl Heap {
         Ok(column)
     }
 
+    /// Null for each object of the set that represents the absence of a value; missing for the others.
+    pub(super) fn null_objects(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Held>> {
+        let standing = ValueTypes::find(self)?;
+        if standing.nulls.is_empty() {
+            return Ok(vec![Held::Missing; set.len() as usize]);
+        }
+        let meanings = self.own_meaning(&standing, set, true, progress)?.into_iter();
+        Ok(meanings.map(|held| if held == Held::Null { held } else { Held::Missing }).collect())
+    }
+
     /// The text or the number that each object of the set has itself; with `has_nulls` null for one that represents the
     /// absence of a value.
     fn own_meaning(
@@ -158,12 +182,12 @@ impl Heap {
         Ok(parts.into_iter().flatten().collect())
     }
 
-    /// The objects that represent a value that passes a test.
-    pub(super) fn standing_for(
+    /// The objects that represent a value that passes a test, and those that represent one which is not known.
+    pub(crate) fn standing_for(
         &self,
         passes: impl Fn(Value) -> bool + Sync,
         progress: &dyn Progress,
-    ) -> Result<ObjectSet> {
+    ) -> Result<Standing> {
         let standing = ValueTypes::find(self)?;
         let mut places = places(self.recording(), &[self.snapshot()])?;
         places.retain(|place| place.entry.objects > 0);
@@ -173,23 +197,31 @@ impl Heap {
             let mut values = columns.values.rows();
             for row in 0..columns.objects() {
                 let (fields, codes) = values.next().unwrap_or_default();
-                if standing.own(columns, row, fields, codes).is_some_and(&passes) {
-                    found.push(ObjectId(columns.first_object + row as u32));
+                let object = ObjectId(columns.first_object + row as u32);
+                match standing.own(columns, row, fields, codes) {
+                    Some(value) if passes(value) => found.push((object, true)),
+                    None if standing.always.contains(&standing.type_of(columns, row)) => found.push((object, false)),
+                    _ => {}
                 }
             }
             Ok(found)
         })?;
-        let objects = parts.into_iter().flatten();
-        let mut passing = ObjectSet::from_sorted(self.snapshot(), self.object_count(), objects);
+        let none = ObjectSet::new(self.snapshot(), self.object_count());
+        let mut found = Standing { passing: none.clone(), unknown: none };
+        for (object, passes) in parts.into_iter().flatten() {
+            let set = if passes { &mut found.passing } else { &mut found.unknown };
+            set.insert(object);
+        }
         let named = self.objects_of_types(None, |type_id| standing.names.contains_key(&type_id), progress)?;
         if !named.is_empty() {
-            let meanings = self.stand_for(&named, progress)?;
-            let objects = named.iter().zip(meanings);
-            let objects = objects.filter(|(_, held)| matches!(held, Held::Value(value) if passes(*value)));
-            objects.for_each(|(object, _)| {
-                passing.insert(object);
-            });
+            for (object, held) in named.iter().zip(self.stand_for(&named, progress)?) {
+                match held {
+                    Held::Value(value) if passes(value) => found.passing.insert(object),
+                    Held::Missing => found.unknown.insert(object),
+                    _ => false,
+                };
+            }
         }
-        Ok(passing)
+        Ok(found)
     }
 }

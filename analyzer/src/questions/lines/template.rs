@@ -145,7 +145,7 @@ fn choices(mut text: &str, depth: usize) -> Option<(Vec<Vec<Segment>>, &str)> {
 }
 
 fn path(text: &str) -> Option<FieldPath> {
-    FieldPath::parse(text).filter(|path| path.names().len() <= MOST_NAMES)
+    FieldPath::parse(text).filter(|path| path.steps().len() <= MOST_NAMES)
 }
 
 /// Parses the contents of braces.

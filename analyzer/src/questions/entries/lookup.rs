@@ -1,0 +1,139 @@
+//! What many maps hold under one key.
+//!
+//! Each map is walked up to the first entry with the key. The walks take turns: each goes on until it needs an object that
+//! was not read, and then the next objects of all are read at once.
+
+use barrow_expressions::MapKey;
+use barrow_format::ObjectId;
+use foldhash::HashMap;
+
+use super::forms::Forms;
+use super::key_test::KeyTest;
+use super::parts::Contribution;
+use super::reader::Reader;
+use super::walk::Walk;
+use super::{LEAST_AT_ONCE, MOST_AT_ONCE};
+use crate::error::{AnalyzerError, Result};
+use crate::graph::object_set::ObjectSet;
+use crate::heap::Heap;
+use crate::progress::Progress;
+use crate::questions::fields::Held;
+
+/// Maps that are walked together: what is read of each takes 100 bytes for each entry until all of them have ended.
+const MAPS_AT_ONCE: usize = 1 << 14;
+/// The maximum number of maps around a map, such as those that forbid changes. Others are walked without regard to the
+/// maps that they share.
+const MOST_WRAPPERS: usize = 8;
+/// The steps of all walks together, for each object of the heap: each object belongs to few maps, unless many share a long
+/// chain. Further maps are unknown.
+const STEPS_PER_OBJECT: u64 = 16;
+const LEAST_STEPS: u64 = 1 << 22;
+
+impl Heap {
+    /// What each object of the set, which is a map, holds under a key, in their order: missing if it has no such key, unknown
+    /// if not all of its keys are known. Of several equal keys the first counts, in the order of [`Heap::entries`]. An object
+    /// whose type does not say where its entries are is unknown, unless it is a text, a number or null.
+    ///
+    /// Time: that of [`Heap::entries`] of one of them whose nodes are the nodes of all. Memory: 100 bytes for each entry of
+    /// 16,384 maps.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::NoKeys`], [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
+    pub(crate) fn values_under(&self, set: &ObjectSet, key: &MapKey, progress: &dyn Progress) -> Result<Vec<Held>> {
+        let forms = Forms::find(self)?;
+        if !forms.have_keys() {
+            return Err(AnalyzerError::NoKeys);
+        }
+        if !self.recording().has_contents()? {
+            return Ok(vec![Held::Unknown; set.len() as usize]);
+        }
+        let maps = self.objects_of_types(Some(set), |id| forms.of(id).is_some(), progress)?;
+        let mut others = set.clone();
+        others.difference_with(&maps);
+        let of_others = if others.is_empty() { Vec::new() } else { self.stand_for(&others, progress)? };
+        let key = KeyTest::new(self, key, progress)?;
+        let mut of_maps = Vec::with_capacity(maps.len() as usize);
+        let mut steps_left = LEAST_STEPS.max(self.object_count().saturating_mul(STEPS_PER_OBJECT));
+        for part in maps.iter().collect::<Vec<_>>().chunks(MAPS_AT_ONCE) {
+            let mut reader = Reader::new(self, &forms, progress)?;
+            reader.steps_left = steps_left;
+            of_maps.extend(look_up(&mut reader, part, &key)?);
+            steps_left = reader.steps_left;
+        }
+        self.recording().tables()?.check_strings()?;
+        let (mut of_maps, mut of_others) = (of_maps.into_iter(), of_others.into_iter());
+        let values = set.iter().map(|object| match maps.contains(object) {
+            true => of_maps.next().unwrap_or(Held::Unknown),
+            false => match of_others.next() {
+                Some(Held::Value(_)) => Held::Missing,
+                Some(Held::Null) => Held::Null,
+                _ => Held::Unknown,
+            },
+        });
+        Ok(values.collect())
+    }
+
+    /// The objects whose types say where their keys are.
+    ///
+    /// # Errors
+    /// As for [`Heap::values_under`].
+    pub(crate) fn maps(&self, progress: &dyn Progress) -> Result<ObjectSet> {
+        let forms = Forms::find(self)?;
+        if !forms.have_keys() {
+            return Err(AnalyzerError::NoKeys);
+        }
+        let leads_to_keys = |form| forms.parts(form).iter().any(Contribution::leads_to_keys);
+        self.objects_of_types(None, |id| forms.of(id).is_some_and(leads_to_keys), progress)
+    }
+}
+
+/// What each of these maps holds under a key.
+fn look_up(reader: &mut Reader<'_>, maps: &[ObjectId], key: &KeyTest<'_>) -> Result<Vec<Held>> {
+    let mut inner = maps.to_vec();
+    for _ in 0..MOST_WRAPPERS {
+        reader.read(inner.clone())?;
+        let before = std::mem::take(&mut inner);
+        inner = before.iter().map(|&map| wrapped(reader, map).unwrap_or(map)).collect();
+        if inner == before {
+            break;
+        }
+    }
+    let mut found: HashMap<ObjectId, Held> = HashMap::default();
+    let mut distinct = inner.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let mut walks: Vec<(ObjectId, Walk<'_>)> = distinct.into_iter().map(|map| (map, Walk::to_key(map, key))).collect();
+    // Most keys are found soon, so a walk that goes on reads ever more at once.
+    let mut most = LEAST_AT_ONCE;
+    loop {
+        let next: Vec<ObjectId> = walks.iter().flat_map(|(_, walk)| walk.next_objects(reader, most)).collect();
+        reader.read(next)?;
+        let next: Vec<ObjectId> = walks.iter().flat_map(|(_, walk)| walk.next_visits(most)).collect();
+        reader.read_arrays_of(&next)?;
+        let mut going = Vec::new();
+        for (map, mut walk) in walks {
+            match walk.goes_on(reader)? {
+                true => going.push((map, walk)),
+                false => {
+                    found.insert(map, walk.value());
+                }
+            }
+        }
+        walks = going;
+        if walks.is_empty() {
+            break;
+        }
+        most = (most * 2).min(LEAST_AT_ONCE.max(MOST_AT_ONCE / walks.len()));
+    }
+    Ok(inner.iter().map(|map| found.get(map).copied().unwrap_or(Held::Unknown)).collect())
+}
+
+/// The map whose entries are those of another one.
+fn wrapped(reader: &Reader<'_>, map: ObjectId) -> Option<ObjectId> {
+    let mut parts = reader.parts(reader.get(map)?);
+    let (part, held) = parts.next()?;
+    match (part, held) {
+        (Contribution::Of { .. }, &[Held::Object(inner)]) if parts.next().is_none() => Some(inner),
+        _ => None,
+    }
+}

@@ -1,0 +1,118 @@
+//! Tests of values, and of what fields hold.
+
+use barrow_expressions::{FieldTest, Number};
+use barrow_format::rows::Value;
+
+use super::Held;
+use crate::error::Result;
+use crate::file::strings::StringAnswers;
+use crate::graph::object_set::ObjectSet;
+use crate::heap::Heap;
+use crate::progress::Progress;
+
+/// A test of values, with its answer for every string.
+pub(crate) struct ValueTest<'h> {
+    test: FieldTest,
+    texts: Option<StringAnswers<'h>>,
+}
+
+impl<'h> ValueTest<'h> {
+    pub(crate) fn new(heap: &'h Heap, test: FieldTest) -> Result<Self> {
+        let tables = heap.recording().tables()?;
+        let texts = match test.clone() {
+            FieldTest::Text(test) => Some(tables.string_answers(move |text| test.holds(Some(text)))),
+            _ => None,
+        };
+        Ok(ValueTest { test, texts })
+    }
+
+    /// Returns whether it compares numbers.
+    pub(crate) fn is_of_numbers(&self) -> bool {
+        matches!(self.test, FieldTest::Number(_))
+    }
+
+    /// Returns whether it compares texts.
+    pub(crate) fn is_of_texts(&self) -> bool {
+        matches!(self.test, FieldTest::Text(_))
+    }
+
+    pub(crate) fn holds(&self, value: Value) -> bool {
+        match (&self.test, value) {
+            (FieldTest::Boolean(wanted), Value::Boolean(held)) => held == *wanted,
+            (FieldTest::Number(test), value) => number(value).is_some_and(|number| test.holds(number)),
+            (FieldTest::Text(_), Value::Text(text)) => self.texts.as_ref().is_some_and(|texts| texts.get(text)),
+            (FieldTest::Text(test), Value::Character(character)) => {
+                char::from_u32(character).is_some_and(|held| test.holds(Some(held.encode_utf8(&mut [0; 4]))))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A value as a number.
+fn number(value: Value) -> Option<Number> {
+    Some(match value {
+        Value::Unsigned(value) => Number::Whole(value.into()),
+        Value::Signed(value) => Number::Whole(value.into()),
+        Value::Character(value) => Number::Whole(value.into()),
+        // Through its decimal form, so that the float 0.1 equals the typed 0.1.
+        Value::Float(value) => Number::Real(value.to_string().parse().unwrap_or(f64::NAN)),
+        Value::Double(value) => Number::Real(value),
+        Value::Boolean(_) | Value::Text(_) => return None,
+    })
+}
+
+/// A test of what fields hold, with its answer for every object.
+pub(super) struct HeldTest<'h> {
+    values: ValueTest<'h>,
+    /// The objects that represent the absence of a value.
+    nulls: &'h ObjectSet,
+    /// The objects that represent a value that passes; `None` if they are not compared.
+    targets: Option<ObjectSet>,
+}
+
+impl<'h> HeldTest<'h> {
+    /// `nulls` are needed only for tests of what is not there, and `may_refer` tells whether fields may hold objects.
+    pub(super) fn new(
+        heap: &'h Heap,
+        test: &FieldTest,
+        nulls: &'h ObjectSet,
+        may_refer: bool,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let values = ValueTest::new(heap, test.clone())?;
+        let targets = match test {
+            FieldTest::Null { .. } | FieldTest::Unknown { .. } => None,
+            _ if may_refer => {
+                let mut targets = heap.standing_for(|value| values.holds(value), progress)?.passing;
+                if let FieldTest::Text(test) = test {
+                    targets.union_with(&heap.line_matches(test, progress)?);
+                }
+                Some(targets)
+            }
+            _ => None,
+        };
+        Ok(HeldTest { values, nulls, targets })
+    }
+
+    /// Returns whether objects are compared with the values that they represent.
+    pub(super) fn compares_objects(&self) -> bool {
+        self.targets.is_some()
+    }
+
+    /// Returns whether the value of a field passes. An unknown or missing one passes only the test for that.
+    pub(super) fn holds(&self, held: Held) -> bool {
+        match (held, &self.values.test) {
+            (Held::Missing, _) => false,
+            (Held::Unknown, FieldTest::Unknown { negated }) => !negated,
+            (_, FieldTest::Unknown { negated }) => *negated,
+            (Held::Unknown, _) => false,
+            (Held::Null, FieldTest::Null { negated }) => !negated,
+            (Held::Object(target), FieldTest::Null { negated }) => self.nulls.contains(target) != *negated,
+            (_, FieldTest::Null { negated }) => *negated,
+            (Held::Null, _) => false,
+            (Held::Value(value), _) => self.values.holds(value),
+            (Held::Object(target), _) => self.targets.as_ref().is_some_and(|targets| targets.contains(target)),
+        }
+    }
+}
