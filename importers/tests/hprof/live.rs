@@ -292,6 +292,41 @@ fn entries_are_those_that_the_running_program_printed() {
     assert!(found.is_empty());
 }
 
+#[test]
+fn keys_lead_to_what_the_running_program_printed() {
+    let Some(Cases { heap, cases, lines }) = cases("Entries") else { return };
+    let mut printed: BTreeMap<&str, Vec<BTreeMap<&str, &str>>> = BTreeMap::new();
+    for line in &lines {
+        let mut words = line.split('\t');
+        let name = words.next().expect("a name");
+        printed.entry(name).or_default().push(words.filter_map(|word| word.split_once('=')).collect());
+    }
+    let is_map = |held: ObjectId| {
+        let first = heap.entries(held, 1, &Silent).expect("a heap").expect("entries").entries;
+        first.first().is_some_and(|entry| matches!(entry.key, EntryKey::Held(_)))
+    };
+    // Several cases may have one name.
+    let maps: BTreeMap<ObjectId, &BTreeMap<&str, &str>> = cases
+        .iter()
+        .filter_map(|(name, held)| Some((*held, printed.get(name.as_str()).filter(|maps| maps.len() == 1)?.first()?)))
+        .filter(|(held, _)| is_map(*held))
+        .collect();
+    let set = ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), maps.keys().copied());
+    let keys: BTreeSet<&str> = maps.values().flat_map(|map| map.keys().take(3)).copied().chain(["absent"]).collect();
+    let mut compared = [0, 0];
+    for key in keys {
+        let is_bare = key.parse::<f64>().is_ok() || ["true", "false", "null"].contains(&key);
+        let typed = if is_bare { format!(".[{key}]") } else { format!(".[\"{key}\"]") };
+        let path = FieldPath::typed(&typed).expect("a path");
+        let column = heap.field_column(&set, &path, &Silent).expect("a heap");
+        for (map, held) in maps.values().zip(column) {
+            assert_eq!(said(&heap, held), map.get(key).copied().unwrap_or("Missing"), "{typed} {map:?}");
+            compared[usize::from(map.contains_key(key))] += 1;
+        }
+    }
+    assert!(compared.into_iter().all(|count| count > 60), "{compared:?}");
+}
+
 /// The value of a field, as Java prints it.
 fn said(heap: &Heap, held: Held) -> String {
     let tables = heap.recording().tables().expect("tables");

@@ -2,7 +2,7 @@
 
 use crate::dump::{Dump, VERSIONS, Version};
 use crate::recorded::{Recorded, record, record_contents, record_file};
-use barrow_analyzer::{Expression, FieldValue, Held, Silent};
+use barrow_analyzer::{Entry, EntryKey, Expression, FieldValue, Held, ObjectId, Silent};
 use barrow_importers::Contents;
 use barrow_testdata::Random;
 use std::fs;
@@ -232,6 +232,56 @@ fn constants_say_what_they_are() {
     }
     let expected = ["system / Map", "true", "false", "null", "system / Oddball", "undefined"];
     assert_eq!(names, expected.map(|name| (Some(name), if name == "system / Map" { 5 } else { 3 })));
+}
+
+/// A table for four entries begins with three numbers and those of two buckets.
+#[test]
+fn maps_and_sets_tell_keys_from_values() {
+    let mut dump = Dump::default();
+    let owner = dump.node("object", "Owner", 1, 24);
+    let [map, set] = ["Map", "Set"].map(|name| dump.node("object", name, 3, 32));
+    let [of_map, of_set] =
+        [16 + 8 * (3 + 2 + 4 * 3), 8 + 4 * (3 + 2 + 4 * 2)].map(|size| dump.node("array", "", 5, size));
+    dump.edge(owner, "property", "map", map);
+    dump.edge(owner, "property", "set", set);
+    dump.edge(map, "internal", "table", of_map);
+    dump.edge(set, "internal", "table", of_set);
+    // The second key and the third value are small numbers, and of the fourth entry nothing is known.
+    for (slot, text) in [(5, "tenant"), (6, "acme"), (9, "of a number"), (11, "count")] {
+        let text = dump.node("string", text, 7, 24);
+        dump.edge(of_map, "internal", &slot.to_string(), text);
+    }
+    for (slot, text) in [(5, "red"), (9, "green")] {
+        let text = dump.node("string", text, 7, 24);
+        dump.edge(of_set, "internal", &slot.to_string(), text);
+    }
+    let recorded = record(dump.text(Version::Now).as_bytes()).expect("a whole dump");
+    let heap = recorded.heap();
+    let entries = |object: u64| {
+        let found = heap.entries(ObjectId(object as u32), 9, &Silent).expect("a heap").expect("entries");
+        assert!(!found.are_known);
+        let said = |held: Held| match held {
+            Held::Object(object) => recorded.objects()[object.0 as usize].own_name.clone().expect("a text"),
+            other => format!("{other:?}"),
+        };
+        let entry = |entry: Entry| match entry.key {
+            EntryKey::Held(key) => format!("{}={}", said(key), said(entry.value)),
+            _ => said(entry.value),
+        };
+        found.entries.into_iter().map(entry).collect::<Vec<_>>()
+    };
+    assert_eq!(entries(map), ["tenant=acme", "Unknown=of a number", "count=Unknown"]);
+    assert_eq!(entries(set), ["red", "green"]);
+    let found = |text: &str| {
+        let asked = Expression::parse(text).expect("an expression");
+        heap.select(&[], &asked, &Silent).expect("a field").0.iter().map(|object| object.0).collect::<Vec<_>>()
+    };
+    let owner = [owner as u32];
+    assert_eq!(found(".map[\"tenant\"] = \"acme\""), owner);
+    assert_eq!(found(".map[\"count\"] = unknown"), owner);
+    assert_eq!(found(".map[4] = unknown"), owner);
+    assert_eq!(found(".map[\"absent\"] = unknown"), []);
+    assert_eq!(found(".map[\"absent\"] = null"), []);
 }
 
 #[test]

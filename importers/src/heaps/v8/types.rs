@@ -84,6 +84,8 @@ impl<'c, 'a> Types<'c, 'a> {
                 // Constants are among the hidden nodes.
                 "hidden" => &[("value of", VALUE), ("null", "null"), ("null", "undefined")],
                 "number" => &[("value of", VALUE)],
+                // Where they have no text, it is not known.
+                "concatenated string" | "sliced string" | "bigint" => &[("value of", VALUE)],
                 _ => &[],
             };
             let description = TypeDescription { attributes, ..TypeDescription::new(kind, name) };
@@ -102,6 +104,13 @@ impl<'c, 'a> Types<'c, 'a> {
         let name = if *class == Class::Group { Cow::Borrowed(&*text) } else { constructor(&text) };
         let mut description = TypeDescription::new(kind, &name);
         let Some(place) = self.locations.place(place) else {
+            // The collections of the language, unlike classes of the program, have no place.
+            let of_collection = match (class, &*name) {
+                (Class::Placed, "Map") => &[("entries", ".table[map]")][..],
+                (Class::Placed, "Set") => &[("entries", ".table[set]")],
+                _ => &[],
+            };
+            description.attributes = of_collection;
             return self.context.vocabulary.declare_type(&description);
         };
         let file = self.traces.script(place.script_id, &self.layout.strings);
