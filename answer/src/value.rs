@@ -108,10 +108,14 @@ pub enum Mark {
 pub enum Absence {
     /// Objects of its type have no such field.
     Missing,
+    /// The same, where a row is about that: people read it in words.
+    NoField,
     /// It was not recorded.
     Unknown,
     /// It holds nothing.
     Null,
+    /// It holds nothing in the second way that some languages have.
+    Undefined,
 }
 
 impl Absence {
@@ -122,6 +126,8 @@ impl Absence {
             Absence::Missing => "",
             Absence::Unknown => "unknown",
             Absence::Null => "null",
+            Absence::Undefined => "undefined",
+            Absence::NoField => "(no such field)",
         }
     }
 }

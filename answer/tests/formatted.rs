@@ -67,6 +67,8 @@ fn cases() -> Vec<(Value, Unit)> {
         (Value::Absent(Absence::Missing), Unit::Number),
         (Value::Absent(Absence::Unknown), Unit::Number),
         (Value::Absent(Absence::Null), Unit::Number),
+        (Value::Absent(Absence::Undefined), Unit::Number),
+        (Value::Absent(Absence::NoField), Unit::Number),
         (Value::Object { id: 12, text: "@12 java.util.HashMap".to_owned() }, Unit::Text),
         (Value::Path(vec!["[thread]".to_owned(), "Node\u{202e}".to_owned()]), Unit::Text),
         (Value::List(vec![Value::Number(1024), Value::Estimate(2048)]), Unit::Bytes),

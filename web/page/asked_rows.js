@@ -111,7 +111,7 @@ function termOf(name, value) {
     case 'number': case 'signed': case 'rate': return `${name} = ${value.value}`;
     case 'measured': return `${name} = ${value.value.value}`;
     case 'truth': return `${name} = ${value.value}`;
-    case 'absent': return value.value === 'missing' ? null : `${name} = ${value.value}`;
+    case 'absent': return ['missing', 'no_field'].includes(value.value) ? null : `${name} = ${value.value}`;
     case 'name': return isWhole(value.value) ? `${name} = ${literal(value.value)}` : null;
     default: return null;
   }

@@ -17,7 +17,13 @@ import { processLine } from './state.js';
 /** Characters of a name that are shown; the rest on demand. */
 const LONGEST = 200;
 /** What it means that a field has no value. @type {Record<string, string>} */
-const ABSENT = { null: 'the field holds nothing', unknown: 'what the field holds was not recorded' };
+const ABSENT = {
+  missing: { word: '', title: '' },
+  no_field: { word: '(no such field)', title: 'objects of this type have no such field, or the map no such key' },
+  unknown: { word: 'unknown', title: 'what the field holds was not recorded' },
+  null: { word: 'null', title: 'the field holds nothing' },
+  undefined: { word: 'undefined', title: 'the field holds `undefined`' },
+};
 /** Steps of a path that are shown at its beginning and its end. */
 const [FIRST_STEPS, LAST_STEPS] = [2, 4];
 
@@ -178,7 +184,7 @@ export function text(value, column) {
     case 'signed': return String(of);
     case 'truth': return String(of);
     case 'object': return visible(of.text);
-    case 'absent': return of === 'missing' ? '' : of;
+    case 'absent': return ABSENT[of].word;
     case 'series': return of.numbers.map((/** @type {number | null} */ one) => (one === null ? '' : numberText(one, of.unit))).join(', ');
     case 'bar': return grouped(of.length);
     case 'load': return of.map(shareText).join(', ');
@@ -232,7 +238,7 @@ export function cellNode(value, column, ctx) {
     case 'text': return value.value === '' ? document.createTextNode('') : column.unit === 'process' ? processLink(value.value, ctx) : nameNode(value.value);
     case 'path': return pathNode(value.value);
     case 'object': return heldNode(value.value, ctx);
-    case 'absent': return value.value === 'missing' ? document.createTextNode('') : h('span', { class: 'absent', title: ABSENT[value.value] }, value.value);
+    case 'absent': return value.value === 'missing' ? document.createTextNode('') : h('span', { class: 'absent', title: ABSENT[value.value].title }, ABSENT[value.value].word);
     case 'number': return column.unit === 'object' ? objectLink(value.value, ctx) : number(value, column);
     case 'estimate':
     case 'estimated_share': return h('span', { class: 'number estimate', title: 'an estimate' }, text(value, column));

@@ -9,7 +9,7 @@ use barrow_format::commit::{BlockEntry, Commit, Totals, stored_checksum};
 use barrow_format::frame::{FRAME_HEADER_BYTES, Frame, SectionType};
 use barrow_format::header::{HEADER_BYTES, Header};
 use barrow_format::rows::WordRow;
-use barrow_format::{FormatError, SiteId, SnapshotId};
+use barrow_format::{FormatError, SiteId, SnapshotId, TypeId};
 
 use parking_lot::Mutex;
 
@@ -191,6 +191,18 @@ impl Recording {
         let tables = self.tables()?;
         let mut facts = tables.facts().iter();
         Ok(!facts.any(|fact| tables.string(fact.key) == "contents" && tables.string(fact.value) == "none"))
+    }
+
+    /// Returns whether numbers are objects whose values were not recorded, as in a snapshot of V8 without numeric values. It
+    /// has no references to small numbers, either.
+    ///
+    /// # Errors
+    /// As for [`Recording::tables`].
+    pub fn lacks_numbers(&self) -> Result<bool> {
+        const NUMBERS_OF_V8: &str = "(number)";
+        let (tables, fields) = (self.tables()?, self.fields()?);
+        let mut types = (0..tables.type_count() as u32).map(TypeId);
+        Ok(types.any(|id| tables.type_name(id) == NUMBERS_OF_V8 && fields.declared_by(id).is_empty()))
     }
 
     /// The number of complete snapshots.

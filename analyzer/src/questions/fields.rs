@@ -23,12 +23,13 @@ use std::borrow::Cow;
 use barrow_expressions::PathStep;
 use barrow_format::block::ColumnSelection;
 use barrow_format::rows::{Encoding, Field, KindRole, Label, Value};
-use barrow_format::{FieldId, ObjectId, TypeId};
+use barrow_format::{FieldId, ObjectId, StringId, TypeId};
 use foldhash::HashMap;
 
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, decode, in_parallel, places};
 use crate::file::object::{outgoing, outgoing_page, run_of_blocks};
+use crate::file::tables::Tables;
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
@@ -39,6 +40,9 @@ use named::NamedField;
 pub use path::FieldPath;
 pub(crate) use value_test::ValueTest;
 
+/// The name of objects that are [`Held::Undefined`].
+const UNDEFINED: &str = "undefined";
+
 /// The value of a field of an object.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Held {
@@ -48,6 +52,8 @@ pub enum Held {
     Unknown,
     /// Nothing.
     Null,
+    /// Nothing in the second way that some languages have: `undefined` of V8.
+    Undefined,
     /// A number, a text, true or false.
     Value(Value),
     /// An object.
@@ -55,6 +61,13 @@ pub enum Held {
 }
 
 impl Held {
+    /// What a field holds that refers to an object of this type and name, if that represents the absence of a value.
+    #[must_use]
+    pub fn of_null(tables: &Tables, type_id: TypeId, name: Option<StringId>) -> Option<Self> {
+        let is_undefined = || name.is_some_and(|name| tables.string(name) == UNDEFINED);
+        tables.is_null(type_id, name).then(|| if is_undefined() { Held::Undefined } else { Held::Null })
+    }
+
     pub(crate) fn object(self) -> Option<ObjectId> {
         if let Held::Object(object) = self { Some(object) } else { None }
     }
@@ -74,6 +87,7 @@ impl Held {
             Held::Missing => (0, 0),
             Held::Unknown => (1, 0),
             Held::Null => (2, 0),
+            Held::Undefined => (2, 1),
             Held::Object(object) => (3, object.0.into()),
             Held::Value(value) => {
                 let (encoding, code) = value.code();
@@ -218,7 +232,7 @@ impl Heap {
                 .through(&column, |targets| self.null_objects(targets, progress))?
                 .into_iter()
                 .zip(column)
-                .map(|(meaning, held)| if meaning == Held::Null { Held::Null } else { held })
+                .map(|(meaning, held)| if matches!(meaning, Held::Null | Held::Undefined) { meaning } else { held })
                 .collect();
             let targets = Held::objects(&column);
             // Also looked for where no reference leads to an object that could have it.

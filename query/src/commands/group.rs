@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    Expression, GroupKey, GroupRetained, Heap, KindId, ObjectGroups, Progress, RetainedByGroups, SnapshotId,
+    Expression, GroupKey, GroupRetained, Heap, Held, KindId, ObjectGroups, Progress, RetainedByGroups, SnapshotId,
 };
 use barrow_processes::Attribute;
 
@@ -94,6 +94,10 @@ fn of_objects(
     if retained.is_some_and(|retained| !retained.are_exact) {
         let why = "what a group retains is a lower bound, because ephemerons are involved; what is shared has the rest";
         answer = answer.at_least().note(why);
+    }
+    let is_absent = |held: &Held| *held == Held::Missing;
+    if found.groups.iter().any(|group| found.held(group).iter().any(is_absent)) {
+        answer = found::with_lost_numbers(answer, ask)?;
     }
     if set.is_empty() {
         answer = answer.note("no object matches");

@@ -202,7 +202,7 @@ impl Key {
             Held::Value(FieldValue::Float(_) | FieldValue::Double(_)) => Key::None,
             Held::Value(FieldValue::Text(text)) => Key::Text(tables.string(text).to_owned()),
             Held::Object(id) => Key::Object(id),
-            Held::Missing | Held::Unknown | Held::Null => Key::None,
+            Held::Missing | Held::Unknown | Held::Null | Held::Undefined => Key::None,
         }
     }
 

@@ -194,6 +194,15 @@ pub(crate) fn with_gaps(mut answer: Answer, state: &State, expression: &Expressi
     Ok(answer)
 }
 
+/// Adds a note if a field that holds a number looks as if there was none.
+pub(crate) fn with_lost_numbers(answer: Answer, state: &State) -> Result<Answer, QueryError> {
+    Ok(answer.note_if(state.recording()?.lacks_numbers()?, LOST_NUMBERS))
+}
+
+/// The note where numbers look as if there was no field.
+const LOST_NUMBERS: &str = "this snapshot of V8 lacks numbers: a field that holds one looks as if there was none; \
+                            `v8.writeHeapSnapshot(FILE, { exposeNumericValues: true })` writes them";
+
 /// Marks an answer exact, or as chosen by lower bounds.
 pub(crate) fn said(answer: Answer, is_exact: bool) -> Answer {
     if is_exact { answer.exact() } else { answer.inexact(BY_LOWER_BOUNDS, INEXACT) }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use barrow_analyzer::{GroupKey, Heap, Held, ObjectGroup, ObjectGroups, ObjectId, Progress, TypeTotals};
 
-use crate::answer::{Column, Unit, Value};
+use crate::answer::{Absence, Column, Unit, Value};
 use crate::attributes;
 use crate::attributes::totals::Total;
 use crate::command::Command;
@@ -70,18 +70,19 @@ pub(crate) fn cells(
     heap: &Heap,
 ) -> Result<Vec<Vec<Value>>, QueryError> {
     let (groups, tables) = (&found.groups, heap.recording().tables()?);
-    let of_held = |number: usize| {
+    let is_field = keys.iter().filter(|key| key.is_held()).map(|key| matches!(key, GroupKey::Field(_)));
+    let of_held = |(number, is_field): (usize, bool)| {
         let held: Vec<Held> = groups.iter().map(|group| found.held(group)[number]).collect();
         let cells = held::cells(heap.recording(), heap.snapshot(), &held)?.into_iter().zip(&held);
         // An object stands for all with its line.
         let cell = |(cell, held): (Value, &Held)| match held {
+            Held::Missing if is_field => Value::Absent(Absence::NoField),
             Held::Object(id) => lines.get(id).map_or(cell, |line| Value::name_of(line)),
             _ => cell,
         };
         Ok::<Vec<Value>, QueryError>(cells.map(cell).collect())
     };
-    let held_keys = keys.iter().filter(|key| key.is_held()).count();
-    let of_held = (0..held_keys).map(of_held).collect::<Result<Vec<_>, _>>()?;
+    let of_held = is_field.enumerate().map(of_held).collect::<Result<Vec<_>, _>>()?;
     let row = |at: usize| {
         let mut of_held = of_held.iter();
         let cell = |key: &GroupKey| match (key, groups[at].key(key, tables)) {

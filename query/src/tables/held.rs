@@ -89,11 +89,14 @@ pub(crate) fn cells(recording: &Recording, snapshot: SnapshotId, held: &[Held]) 
         Held::Missing => Value::Absent(Absence::Missing),
         Held::Unknown => Value::Absent(Absence::Unknown),
         Held::Null => Value::Absent(Absence::Null),
+        Held::Undefined => Value::Absent(Absence::Undefined),
         Held::Value(held) => value(*held, tables),
         Held::Object(id) => {
             let found = details.binary_search_by_key(id, |details| details.id).ok().map(|at| &details[at]);
-            if found.is_some_and(|details| tables.is_null(details.type_id, details.name)) {
-                return Value::Absent(Absence::Null);
+            match found.and_then(|details| Held::of_null(tables, details.type_id, details.name)) {
+                Some(Held::Undefined) => return Value::Absent(Absence::Undefined),
+                Some(_) => return Value::Absent(Absence::Null),
+                None => {}
             }
             Value::Object { id: id.0, text: found.map_or_else(|| format!("@{id}"), |found| named(found, tables)) }
         }
@@ -120,6 +123,7 @@ pub(crate) fn order<'t>(held: &Held, lines: &'t BTreeMap<ObjectId, String>, tabl
         Held::Missing => (0, 0, ""),
         Held::Unknown => (1, 0, ""),
         Held::Null => (2, 0, ""),
+        Held::Undefined => (2, 1, ""),
         Held::Value(FieldValue::Boolean(flag)) => (3, flag.into(), ""),
         Held::Value(FieldValue::Unsigned(number)) => (4, number.into(), ""),
         Held::Value(FieldValue::Signed(number)) => (4, number.into(), ""),

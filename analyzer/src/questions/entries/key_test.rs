@@ -47,7 +47,7 @@ impl<'h> KeyTest<'h> {
     pub(super) fn holds(&self, key: Held) -> Option<bool> {
         match key {
             Held::Missing | Held::Unknown => None,
-            Held::Null => Some(self.value.is_none()),
+            Held::Null | Held::Undefined => Some(self.value.is_none()),
             Held::Value(held) => Some(self.value.as_ref().is_some_and(|value| is_same(value, held))),
             Held::Object(object) if self.objects.contains(object) => Some(true),
             Held::Object(object) => (!self.unknown.contains(object)).then_some(false),

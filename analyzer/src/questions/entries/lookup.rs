@@ -66,7 +66,7 @@ impl Heap {
             true => of_maps.next().unwrap_or(Held::Unknown),
             false => match of_others.next() {
                 Some(Held::Value(_)) => Held::Missing,
-                Some(Held::Null) => Held::Null,
+                Some(null @ (Held::Null | Held::Undefined)) => null,
                 _ => Held::Unknown,
             },
         });

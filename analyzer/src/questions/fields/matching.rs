@@ -90,7 +90,7 @@ impl Heap {
             // A null or unknown value on the way is that of the path.
             matching = self.collect(&field, name, progress, |held| match held {
                 Held::Object(target) if !nulls.contains(target) => matching.contains(target),
-                Held::Null | Held::Object(_) => {
+                Held::Null | Held::Undefined | Held::Object(_) => {
                     matches!(test, FieldTest::Null { negated: false } | FieldTest::Unknown { negated: true })
                 }
                 Held::Unknown => matches!(test, FieldTest::Unknown { negated: false }),

@@ -77,10 +77,10 @@ impl<'r> ValueTypes<'r> {
         if self.values.is_empty() { ColumnSelection::Identity } else { ColumnSelection::Values }
     }
 
-    /// Returns whether the object in a row represents the absence of a value.
-    fn is_null(&self, columns: &BlockColumns, row: usize) -> bool {
-        let type_id = self.type_of(columns, row);
-        self.nulls.contains(&type_id) && self.tables.is_null(type_id, columns.names.get(row).copied().flatten())
+    /// Null or undefined, if the object in a row represents the absence of a value.
+    fn null(&self, columns: &BlockColumns, row: usize) -> Option<Held> {
+        let type_id = Some(self.type_of(columns, row)).filter(|type_id| self.nulls.contains(type_id))?;
+        Held::of_null(self.tables, type_id, columns.names.get(row).copied().flatten())
     }
 
     /// The value that the object in a row has itself, not in a target of its references.
@@ -143,14 +143,16 @@ impl Heap {
         Ok(column)
     }
 
-    /// Null for each object of the set that represents the absence of a value; missing for the others.
+    /// Null or undefined for each object of the set that represents the absence of a value; missing for the others.
     pub(super) fn null_objects(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Held>> {
         let standing = ValueTypes::find(self)?;
         if standing.nulls.is_empty() {
             return Ok(vec![Held::Missing; set.len() as usize]);
         }
         let meanings = self.own_meaning(&standing, set, true, progress)?.into_iter();
-        Ok(meanings.map(|held| if held == Held::Null { held } else { Held::Missing }).collect())
+        Ok(meanings
+            .map(|held| if matches!(held, Held::Null | Held::Undefined) { held } else { Held::Missing })
+            .collect())
     }
 
     /// The text or the number that each object of the set has itself; with `has_nulls` null for one that represents the
@@ -171,10 +173,9 @@ impl Heap {
             for row in 0..columns.objects() {
                 let (fields, codes) = values.next().unwrap_or_default();
                 if set.contains(ObjectId(columns.first_object + row as u32)) {
-                    held.push(match has_nulls && standing.is_null(columns, row) {
-                        true => Held::Null,
-                        false => standing.own(columns, row, fields, codes).map_or(Held::Missing, Held::Value),
-                    });
+                    let null = if has_nulls { standing.null(columns, row) } else { None };
+                    let value = || standing.own(columns, row, fields, codes).map(Held::Value);
+                    held.push(null.or_else(value).unwrap_or(Held::Missing));
                 }
             }
             Ok(held)

@@ -107,10 +107,10 @@ impl<'h> HeldTest<'h> {
             (Held::Unknown, FieldTest::Unknown { negated }) => !negated,
             (_, FieldTest::Unknown { negated }) => *negated,
             (Held::Unknown, _) => false,
-            (Held::Null, FieldTest::Null { negated }) => !negated,
+            (Held::Null | Held::Undefined, FieldTest::Null { negated }) => !negated,
             (Held::Object(target), FieldTest::Null { negated }) => self.nulls.contains(target) != *negated,
             (_, FieldTest::Null { negated }) => *negated,
-            (Held::Null, _) => false,
+            (Held::Null | Held::Undefined, _) => false,
             (Held::Value(value), _) => self.values.holds(value),
             (Held::Object(target), _) => self.targets.as_ref().is_some_and(|targets| targets.contains(target)),
         }

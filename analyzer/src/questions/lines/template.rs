@@ -203,7 +203,7 @@ impl Filling<'_> {
         match part {
             Segment::Text(text) => Ok(text.clone()),
             Segment::Field(_) => match self.next() {
-                Held::Null | Held::Missing => Err(Gap::Nothing),
+                Held::Null | Held::Undefined | Held::Missing => Err(Gap::Nothing),
                 Held::Value(value @ Value::Text(_)) => (self.text)(Held::Value(value)).ok_or(Gap::Unknown),
                 Held::Value(value) => plain(value).ok_or(Gap::Unknown),
                 held => (self.text)(held).ok_or(Gap::Unknown),
