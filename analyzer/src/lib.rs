@@ -68,7 +68,9 @@ mod run;
 mod series;
 mod verify;
 
-pub use barrow_expressions::{Amount, AmountUnit, ExpressionError, Reader, nearest, parse_duration, parse_size};
+pub use barrow_expressions::{
+    Amount, AmountUnit, ExpressionError, Number, Reader, nearest, parse_duration, parse_size,
+};
 pub use barrow_format::commit::Totals;
 pub use barrow_format::header::{
     MAGIC as RECORDING_MAGIC, MAJOR_VERSION as FORMAT_MAJOR_VERSION, MINOR_VERSION as FORMAT_MINOR_VERSION,
@@ -119,6 +121,7 @@ pub use questions::leaks::{Accumulated, LEAK_THRESHOLD, Suspect};
 pub use questions::lines::days_to_date;
 pub use questions::loaders::{DuplicateClass, Loader, Loaders};
 pub use questions::merged_paths::{MergedNode, MergedPaths};
+pub use questions::numbers::{NumberTotals, order as number_order};
 pub use questions::paths::{Path, PathOptions, Step};
 pub use questions::referrers::{IncomingReference, Referrers};
 pub use questions::set_references::{Direction, FieldReferences, ObjectReferences};

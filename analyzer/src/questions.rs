@@ -13,6 +13,7 @@ pub(crate) mod leaks;
 pub(crate) mod lines;
 pub(crate) mod loaders;
 pub(crate) mod merged_paths;
+pub(crate) mod numbers;
 pub(crate) mod paths;
 pub(crate) mod referrers;
 pub(crate) mod retained;

@@ -28,8 +28,8 @@ pub enum Value {
     Path(Vec<String>),
     /// A number.
     Number(u64),
-    /// A number that a program holds, with its sign.
-    Signed(i64),
+    /// A number that a program holds, or a sum of such numbers, with its sign.
+    Signed(i128),
     /// A number that is about right.
     Estimate(u64),
     /// A signed difference.

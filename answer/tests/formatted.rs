@@ -23,7 +23,7 @@ fn cases() -> Vec<(Value, Unit)> {
     }
     for number in [0, 1, -1, 1234, -1234, -2048, 1280, i64::MIN, i64::MAX] {
         cases.extend([Unit::Count, Unit::Bytes].map(|unit| (Value::Change(number), unit)));
-        cases.push((Value::Signed(number), Unit::Number));
+        cases.push((Value::Signed(number.into()), Unit::Number));
     }
     for share in [0.0, 0.0005, 0.0015, 0.0625, 0.123, 0.999_49, 0.9995, 1.0] {
         cases.extend([Value::Share(share), Value::EstimatedShare(share)].map(|value| (value, Unit::Share)));

@@ -84,8 +84,10 @@ impl Number {
         percent.parse().ok().filter(|percent: &f64| percent.is_finite()).map(|percent| Number::Real(percent / 100.0))
     }
 
+    /// The nearest number of 64 bits.
+    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "whole numbers are compared with each other exactly")]
-    fn real(self) -> f64 {
+    pub fn real(self) -> f64 {
         match self {
             Number::Whole(whole) => whole as f64,
             Number::Real(real) => real,

@@ -64,6 +64,11 @@ impl Arguments {
         self.quoted && self.words[at].ends_with(['"', '\'', '/'])
     }
 
+    /// A word as it was typed.
+    pub(crate) fn typed(&self, at: usize) -> &str {
+        &self.words[at]
+    }
+
     /// The words, without quotes.
     pub(crate) fn words(&self) -> Vec<String> {
         let plain = |word: &String| if self.quoted { line::unquoted(word) } else { word.clone() };

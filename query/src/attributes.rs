@@ -167,6 +167,11 @@ impl ObjectAttribute {
         Column::new(self.key, self.unit).called(self.heading)
     }
 
+    /// The unit of its values.
+    pub(crate) fn unit(&self) -> Unit {
+        self.unit
+    }
+
     /// Whether it is a number, so that some objects have most of it.
     pub(crate) fn ranks(&self) -> bool {
         self.unit != Unit::Text

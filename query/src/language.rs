@@ -1,5 +1,6 @@
 //! Reads the words of a question.
 
+pub(crate) mod aggregates;
 pub(crate) mod asked;
 pub(crate) mod field;
 pub(crate) mod kinds;

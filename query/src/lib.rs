@@ -61,6 +61,7 @@ pub use context::Settings;
 pub use error::QueryError;
 pub use flags::{Flags, Format, SnapshotName};
 pub use guard::Guard;
+pub use language::aggregates::aggregate_beginnings;
 pub use language::line::{Line, Sink};
 pub use pieces::Pieces;
 pub use progress::{Stop, Unwatched, Watcher};

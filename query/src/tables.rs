@@ -1,5 +1,6 @@
 //! Tables that several commands show: objects, types, paths, processes, trials and their changes.
 
+pub(crate) mod aggregates;
 pub(crate) mod chain;
 pub(crate) mod class_tables;
 pub(crate) mod comparison;

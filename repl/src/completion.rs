@@ -46,9 +46,16 @@ impl Completer {
         let Some(verb) = words.next() else {
             return (start, verbs().into_iter().filter(|verb| begins(verb, word)).collect());
         };
-        if words.next_back() == Some("by") {
-            let orders = self.orders(verb).into_iter().filter(|order| begins(order, word));
-            return (start, orders.map(str::to_owned).collect());
+        match words.next_back() {
+            Some("by") => {
+                let orders = self.orders(verb).into_iter().filter(|order| begins(order, word));
+                return (start, orders.map(str::to_owned).collect());
+            }
+            Some("show") => {
+                let aggregates = barrow_query::aggregate_beginnings().into_iter();
+                return (start, aggregates.filter(|aggregate| begins(aggregate, word)).collect());
+            }
+            _ => {}
         }
         let choices = self.choices(verb, word);
         let has_files = commands::named(verb).is_ok_and(|command| command.touches.contains(Touches::READS_FILES));
@@ -75,6 +82,7 @@ impl Completer {
             Completion::Expressions => {
                 let special: Vec<String> = match command.name {
                     "find" => vec!["by".to_owned()],
+                    "count" | "group" => vec!["show".to_owned()],
                     "assert" => barrow_query::measures().into_iter().map(|measure| format!("{measure}(")).collect(),
                     _ => Vec::new(),
                 };
@@ -196,6 +204,9 @@ mod tests {
         assert_eq!(offered("top 5 objects by re"), ["retained"]);
         assert_eq!(offered("find size > 5 by re"), ["retained", "refs"]);
         assert_eq!(offered("assert med"), ["median("]);
+        assert_eq!(offered("count size > 5 sh"), ["show"]);
+        assert_eq!(offered("count size > 5 show m"), ["mean(", "min(", "max("]);
+        assert_eq!(offered("group all by type show sum(si"), ["size", "site"]);
         assert!(offered("histogram by ").contains(&"generation".to_owned()));
         // Tests run in the folder of the crate.
         for line in ["top > Car", "import Car", "diff Car", "repair -o Car", "repack -o Car", "assert --from Car"] {

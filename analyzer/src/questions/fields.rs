@@ -36,6 +36,7 @@ use crate::progress::Progress;
 
 pub use filling::Filling;
 pub(crate) use filling::{Filled, FillingFields, Measure};
+pub(crate) use value_test::number;
 use named::NamedField;
 pub use path::FieldPath;
 pub(crate) use value_test::ValueTest;

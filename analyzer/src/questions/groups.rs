@@ -399,6 +399,31 @@ impl ObjectGroups<'_> {
         })
     }
 
+    /// For each object of the set, in order, the index of its group in [`ObjectGroups::groups`].
+    ///
+    /// Time: a pass over the objects of the set, on all threads. Memory: 4 bytes for each.
+    ///
+    /// # Errors
+    /// Those of [`Heap::groups`].
+    pub fn numbers(&self, progress: &dyn Progress) -> Result<Vec<u32>> {
+        let tables = self.heap.recording().tables()?;
+        let number_of: HashMap<_, u32> = self.groups.iter().map(|group| group.keys.identity(tables)).zip(0..).collect();
+        let parts = self.map_objects("finding groups", progress, |rows, _| {
+            // Neighbours often have the same keys.
+            let mut last = None;
+            let numbers = rows.map(|(_, keys)| {
+                let number = match last {
+                    Some((last, number)) if last == keys => number,
+                    _ => number_of[&keys.identity(tables)],
+                };
+                last = Some((keys, number));
+                number
+            });
+            numbers.collect::<Vec<_>>()
+        })?;
+        Ok(parts.concat())
+    }
+
     /// The retained size of each group, in the order of [`ObjectGroups::groups`].
     ///
     /// Time and memory: those of computing dominators, and 32 bytes for each object of the set.
@@ -406,31 +431,16 @@ impl ObjectGroups<'_> {
     /// # Errors
     /// Those of [`Heap::groups`], [`AnalyzerError::MemoryCeiling`].
     pub fn retained(&self, progress: &dyn Progress) -> Result<RetainedByGroups> {
-        let (heap, tables) = (self.heap, self.heap.recording().tables()?);
+        let heap = self.heap;
         let mut reached = heap.all_reachable(progress)?;
         reached.intersect_with(self.set);
         heap.memory().require(resident_bytes(heap.object_count()) + ROOT_BYTES * reached.len())?;
-        let number_of: HashMap<_, u32> = self.groups.iter().map(|group| group.keys.identity(tables)).zip(0..).collect();
-        let parts = self.map_objects("finding groups", progress, |rows, columns| {
-            let mut roots = Vec::new();
-            // Neighbours often have the same keys.
-            let mut last = None;
-            for (row, keys) in rows {
-                let target = ObjectId(columns.first_object + row as u32);
-                let number = match last {
-                    Some((last, number)) if last == keys => number,
-                    _ => number_of[&keys.identity(tables)],
-                };
-                last = Some((keys, number));
-                if reached.contains(target) {
-                    roots.push(Root { category: StringId(number), label: None, target });
-                }
-            }
-            roots
-        })?;
+        let numbered = self.set.iter().zip(self.numbers(progress)?).filter(|(target, _)| reached.contains(*target));
+        let chosen: Vec<Root> =
+            numbered.map(|(target, number)| Root { category: StringId(number), label: None, target }).collect();
         let others = heap.roots()?.rows().iter().filter(|root| !reached.contains(root.target));
         let others = others.map(|root| Root { category: OTHER_ROOTS, label: None, ..*root });
-        let roots = Roots::of(parts.into_iter().flatten().chain(others).collect());
+        let roots = Roots::of(chosen.into_iter().chain(others).collect());
         let all = heap.retained_set(&reached, progress)?;
         let all =
             heap.type_totals_of(&all, progress)?.iter().fold(GroupRetained::default(), |all, totals| GroupRetained {

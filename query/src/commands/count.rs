@@ -1,20 +1,22 @@
 //! `count`: how many objects match an expression.
 
-use barrow_analyzer::{Counted, Expression, SnapshotId};
-use barrow_processes::{ProcessTree, Selection, Sum};
+use barrow_analyzer::{Counted, SnapshotId};
+use barrow_processes::{Expression, ProcessTree, Selection, Sum};
 
 use crate::answer::{Answer, Column, Value, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
+use crate::language::aggregates::{Aggregate, Shown};
 use crate::language::asked::{self, Asked};
+use crate::tables::aggregates::{ObjectNumbers, ProcessNumbers};
 use crate::tables::found;
 
 use super::{Command, Completion, Group};
 
 pub(super) const COMMAND: Command = Command {
-    arguments: "[KIND] [EXPR]",
+    arguments: "[KIND] [EXPR] [show AGGREGATE[, AGGREGATE]..]",
     example: "count objects size > 1K",
     flags: &["--classes"],
     asks_for_totals: Some(asks_for_totals),
@@ -23,15 +25,12 @@ pub(super) const COMMAND: Command = Command {
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
-    let (snapshot, kinds, expression) = match asked::asked(ask, &ask.arguments.divided(), 0)? {
+    let Shown { aggregates, rest } = Shown::of(&ask.arguments)?;
+    let (snapshot, kinds, expression) = match asked::asked(ask, &rest, 0)? {
         Asked::Objects(snapshot, kinds, expression) => (snapshot, kinds, expression),
-        Asked::Processes(expression) => {
-            let (tree, images) = asked::select(ask, &expression, &ask.arguments.flags)?;
-            let answer = with_selection(Answer::default(), &tree, &Selection::of(&tree, &images));
-            let answer = answer.lines(asked::notes(ask, &expression, &ask.arguments.flags)?);
-            return Ok(Reply::aside(answer).with_last_images(images));
-        }
+        Asked::Processes(expression) => return of_processes(ask, &expression, &aggregates),
     };
+    let numbers = ObjectNumbers::of(&aggregates)?;
     if let Some(counted) = ask.counted(snapshot) {
         let types = expression.matching_types(&*ask.recording()?, &kinds)?;
         let types = types.ok_or_else(|| QueryError::usage("this needs the whole dump"))?;
@@ -45,8 +44,26 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
     let (set, counted) = found::select(ask, snapshot, &kinds, &expression)?;
     let answer = with_totals(Answer::default(), snapshot, counted);
-    let answer = found::with_exactness(answer, ask, snapshot, &expression)?;
+    let mut answer = found::with_exactness(answer, ask, snapshot, &expression)?;
+    if !aggregates.is_empty() {
+        let heap = ask.heap(snapshot)?;
+        let shown = numbers.aggregates(&aggregates, &heap, &set, 1, |_| 0, &ask.meter())?;
+        answer = numbers.with_exactness(shown.told(shown.facts(answer), "object"), &heap, &ask.meter())?;
+    }
     Ok(Reply::aside(answer).with_last(set))
+}
+
+fn of_processes(ask: &Ask, expression: &Expression, aggregates: &[Aggregate]) -> Result<Reply, QueryError> {
+    let (numbers, flags) = (ProcessNumbers::of(aggregates)?, &ask.arguments.flags);
+    let (tree, images) = asked::select(ask, expression, flags)?;
+    let answer = with_selection(Answer::default(), &tree, &Selection::of(&tree, &images));
+    let mut answer = answer.lines(asked::notes(ask, expression, flags)?);
+    if !aggregates.is_empty() {
+        let classes = asked::classes(ask, &tree, expression, flags)?;
+        let shown = numbers.aggregates(aggregates, &tree, &classes, &[images.iter().collect()]);
+        answer = shown.told(shown.facts(answer), "program");
+    }
+    Ok(Reply::aside(answer).with_last_images(images))
 }
 
 /// Returns whether types alone decide which objects match.
@@ -55,8 +72,10 @@ fn asks_for_totals(arguments: &Arguments) -> bool {
     // The first word may be a kind.
     let words = arguments.words();
     let may_be_kind = words.first().is_some_and(|word| word.chars().all(|c| c.is_alphanumeric() || c == '-'));
-    (0..=usize::from(may_be_kind))
-        .any(|first| Expression::parse(&arguments.expression(first)).is_ok_and(|expression| expression.is_of_types()))
+    (0..=usize::from(may_be_kind)).any(|first| {
+        barrow_analyzer::Expression::parse(&arguments.expression(first))
+            .is_ok_and(|expression| expression.is_of_types())
+    })
 }
 
 /// Adds the totals of objects.

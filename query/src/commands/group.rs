@@ -15,14 +15,16 @@ use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::attributes::{self, totals::Total};
 use crate::error::QueryError;
+use crate::language::aggregates::{Aggregate, Shown};
 use crate::language::asked::{self, Asked};
 use crate::language::request::Request;
+use crate::tables::aggregates::{AGGREGATE_BYTES, Aggregates, ObjectNumbers};
 use crate::tables::{found, group_keys, held};
 
 use super::{Command, Completion, Content, Group, more};
 
 pub(super) const COMMAND: Command = Command {
-    arguments: "[N] [[KIND] EXPR] by KEY[,KEY].. [by size|count|unmanaged|retained]",
+    arguments: "[N] [[KIND] EXPR] by KEY[,KEY].. [show AGGREGATE[, AGGREGATE]..] [by size|count|unmanaged|retained|AGGREGATE]",
     example: "group type = \"Session\" by text by count",
     flags: &["--classes"],
     completion: Completion::Expressions,
@@ -36,11 +38,22 @@ const ROW_BYTES: u64 = 400;
 const KEY_BYTES: u64 = 100;
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
-    let request = Request::of(&ask.arguments);
+    let shown = Shown::of(&ask.arguments)?;
+    let mut request = Request::of(&shown.rest);
+    let order = shown.take_order(&mut request.by)?;
+    let columns = Columns { aggregates: &shown.aggregates, order };
     match asked::asked(ask, &request.rest, 0)? {
-        Asked::Objects(snapshot, kinds, expression) => of_objects(ask, &request, snapshot, &kinds, &expression),
-        Asked::Processes(expression) => processes::grouped(ask, &request, &expression),
+        Asked::Objects(snapshot, kinds, expression) => {
+            of_objects(ask, &request, &columns, snapshot, &kinds, &expression)
+        }
+        Asked::Processes(expression) => processes::grouped(ask, &request, &columns, &expression),
     }
+}
+
+/// The aggregates that groups show, and the place among them of the one that orders the groups.
+struct Columns<'a> {
+    aggregates: &'a [Aggregate],
+    order: Option<usize>,
 }
 
 /// Puts the words of keys in the places of their marks.
@@ -64,18 +77,24 @@ fn orders(held: &[Content]) -> Vec<&'static str> {
 fn of_objects(
     ask: &Ask,
     request: &Request,
+    shown: &Columns<'_>,
     snapshot: SnapshotId,
     kinds: &[KindId],
     expression: &Expression,
 ) -> Result<Reply, QueryError> {
     let (keys, order) = group_keys::keys_and_order(&COMMAND, &request.by)?;
+    let numbers = ObjectNumbers::of(shown.aggregates)?;
     let heap = ask.heap(snapshot)?;
     let meter = ask.meter();
     let (set, _) = heap.select(kinds, expression, &meter)?;
     let found = heap.groups(&set, &keys, &meter)?;
     let retained = if order == Total::Retained { Some(found.retained(&meter)?) } else { None };
-    ask.context.require_rows_of(found.groups.len(), ROW_BYTES + KEY_BYTES * keys.len() as u64)?;
-    let table = table(&keys, &found, retained.as_ref(), order, &heap, &meter)?;
+    let cell_bytes = KEY_BYTES * keys.len() as u64 + AGGREGATE_BYTES * shown.aggregates.len() as u64;
+    ask.context.require_rows_of(found.groups.len(), ROW_BYTES + cell_bytes)?;
+    let group_of = if shown.aggregates.is_empty() { Vec::new() } else { found.numbers(&meter)? };
+    let aggregates =
+        numbers.aggregates(shown.aggregates, &heap, &set, found.groups.len(), |at| group_of[at] as usize, &meter)?;
+    let table = table(&keys, &found, retained.as_ref(), (order, shown.order), &aggregates, &heap, &meter)?;
     drop(meter);
     ask.context.check()?;
     let sum = group_keys::totals(found.groups.iter());
@@ -91,6 +110,7 @@ fn of_objects(
         answer = answer.fact(Column::bytes("shared_bytes"), retained.shared.bytes);
     }
     answer = found::with_exactness(answer.table(table), ask, snapshot, expression)?;
+    answer = numbers.with_exactness(aggregates.told(answer, "object"), &heap, &ask.meter())?;
     if retained.is_some_and(|retained| !retained.are_exact) {
         let why = "what a group retains is a lower bound, because ephemerons are involved; what is shared has the rest";
         answer = answer.at_least().note(why);
@@ -111,7 +131,8 @@ fn table(
     keys: &[GroupKey],
     found: &ObjectGroups<'_>,
     retained: Option<&RetainedByGroups>,
-    order: Total,
+    (order, by_aggregate): (Total, Option<usize>),
+    aggregates: &Aggregates<'_>,
     heap: &Heap,
     progress: &dyn Progress,
 ) -> Result<Table, QueryError> {
@@ -131,6 +152,9 @@ fn table(
         let places: Vec<_> = found.held(&groups[at]).iter().map(|held| held::order(held, &lines, tables)).collect();
         (Reverse(ranks[at]), names, places)
     });
+    if let Some(aggregate) = by_aggregate {
+        sorted.sort_by(|&one, &other| aggregates.compared(aggregate, one, other));
+    }
     let shared = retained.map_or(GroupRetained::default(), |retained| retained.shared);
     let whole = ranks.iter().copied().fold(shared.bytes, u64::wrapping_add);
     let places = sorted.into_iter().map(Some).chain((shared.bytes > 0).then_some(None));
@@ -143,6 +167,8 @@ fn table(
         Column::bytes("unmanaged_bytes").secondary() => totals.unmanaged_bytes,
         ..retained.map(|_| Column::bytes("retained_bytes")) => of_row.map(|retained| retained.bytes),
         ..retained.map(|_| Column::text("part")) => of_row.map(|_| if place.is_some() { "group" } else { "shared" }),
-        Column::share("share").for_people() => Value::share(place.map_or(shared.bytes, |at| ranks[at]), whole),
+        ..aggregates.columns() => place.map_or_else(|| vec![Value::None; aggregates.columns().len()], |at| aggregates.cells(at)),
+        ..by_aggregate.is_none().then(|| Column::share("share").for_people())
+            => by_aggregate.is_none().then(|| Value::share(place.map_or(shared.bytes, |at| ranks[at]), whole)),
     }))
 }

@@ -163,7 +163,7 @@ fn value(held: FieldValue, tables: &Tables) -> Value {
     };
     match held {
         FieldValue::Unsigned(number) => number.into(),
-        FieldValue::Signed(number) => u64::try_from(number).map_or(Value::Signed(number), Value::Number),
+        FieldValue::Signed(number) => u64::try_from(number).map_or(Value::Signed(number.into()), Value::Number),
         FieldValue::Boolean(flag) => Value::Truth(flag),
         FieldValue::Character(code) => match char::from_u32(code) {
             Some(character) => Value::name_of(character.encode_utf8(&mut [0; 4])),

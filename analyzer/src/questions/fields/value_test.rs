@@ -50,7 +50,7 @@ impl<'h> ValueTest<'h> {
 }
 
 /// A value as a number.
-fn number(value: Value) -> Option<Number> {
+pub(crate) fn number(value: Value) -> Option<Number> {
     Some(match value {
         Value::Unsigned(value) => Number::Whole(value.into()),
         Value::Signed(value) => Number::Whole(value.into()),

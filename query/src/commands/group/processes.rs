@@ -1,6 +1,5 @@
 //! Programs that processes executed, by what they have in common.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use barrow_processes::{
@@ -15,8 +14,9 @@ use crate::attributes::processes;
 use crate::error::QueryError;
 use crate::language::asked;
 use crate::language::request::Request;
+use crate::tables::aggregates::{AGGREGATE_BYTES, Aggregates, ProcessNumbers};
 
-use super::{KEY_BYTES, ROW_BYTES, more};
+use super::{Columns, KEY_BYTES, ROW_BYTES, more};
 
 /// The word for the number of programs, which orders groups.
 const COUNT: &str = "count";
@@ -84,16 +84,26 @@ fn keys_and_order(by: &[String]) -> Result<(Vec<&'static Attribute>, Order), Que
 ///
 /// # Errors
 /// A usage error for a word that is no key; those of the tree and its classes.
-pub(super) fn grouped(ask: &Ask, request: &Request, expression: &Expression) -> Result<Reply, QueryError> {
+pub(super) fn grouped(
+    ask: &Ask,
+    request: &Request,
+    shown: &Columns<'_>,
+    expression: &Expression,
+) -> Result<Reply, QueryError> {
     let (keys, order) = keys_and_order(&request.by)?;
+    let numbers = ProcessNumbers::of(shown.aggregates)?;
     let flags = &ask.arguments.flags;
     let (tree, set) = asked::select(ask, expression, flags)?;
     let classes = asked::classes(ask, &tree, expression, flags)?;
     let notes = asked::notes(ask, expression, flags)?;
     let groups = groups(&keys, &tree, &classes, &set);
-    ask.context.require_rows_of(groups.len(), ROW_BYTES + KEY_BYTES * keys.len() as u64)?;
-    let selections = groups.into_iter().map(|(key, images)| (key, Selection::of_images(&tree, images)));
-    let answer = Answer::default().table(table(&keys, selections.collect(), order));
+    let cell_bytes = KEY_BYTES * keys.len() as u64 + AGGREGATE_BYTES * shown.aggregates.len() as u64;
+    ask.context.require_rows_of(groups.len(), ROW_BYTES + cell_bytes)?;
+    let (groups, images): (Vec<Key<'_>>, Vec<Vec<ImageId>>) = groups.into_iter().unzip();
+    let aggregates = numbers.aggregates(shown.aggregates, &tree, &classes, &images);
+    let selections = images.into_iter().map(|images| Selection::of_images(&tree, images));
+    let groups = groups.into_iter().zip(selections).collect();
+    let answer = Answer::default().table(table(&keys, groups, (order, shown.order), &aggregates));
     let all = Selection::of(&tree, &set);
     let mut answer = answer.fact(Column::count("programs"), all.images).lines(notes);
     let (noun, unknown) = match order {
@@ -107,6 +117,7 @@ pub(super) fn grouped(ask: &Ask, request: &Request, expression: &Expression) -> 
             answer.at_least().note(format!("the {noun} of {programs} was not recorded and is not included"))
         }
     };
+    answer = aggregates.told(answer, "program");
     if set.is_empty() {
         answer = answer.note("no process matches");
     }
@@ -132,9 +143,18 @@ fn groups<'t>(
 }
 
 /// A row for each group, the largest first. A narrow terminal leaves out what does not order them.
-fn table(keys: &[&'static Attribute], mut groups: Vec<(Key<'_>, Selection)>, order: Order) -> Table {
-    groups.sort_by_key(|(_, group)| Reverse(order.of(group).0));
-    let whole = groups.iter().filter_map(|(_, group)| order.of(group).0).fold(0, u64::saturating_add);
+fn table(
+    keys: &[&'static Attribute],
+    groups: Vec<(Key<'_>, Selection)>,
+    (order, by_aggregate): (Order, Option<usize>),
+    aggregates: &Aggregates<'_>,
+) -> Table {
+    let mut sorted: Vec<(usize, (Key<'_>, Selection))> = groups.into_iter().enumerate().collect();
+    sorted.sort_by(|(one_at, (_, one)), (other_at, (_, other))| match by_aggregate {
+        Some(aggregate) => aggregates.compared(aggregate, *one_at, *other_at),
+        None => order.of(other).0.cmp(&order.of(one).0),
+    });
+    let whole = sorted.iter().filter_map(|(_, (_, group))| order.of(group).0).fold(0, u64::saturating_add);
     let totals: Vec<(&Attribute, Aggregate)> =
         ATTRIBUTES.iter().filter_map(|attribute| Some((attribute, attribute.aggregate()?))).collect();
     let columns = totals.iter().map(|(attribute, _)| {
@@ -142,10 +162,12 @@ fn table(keys: &[&'static Attribute], mut groups: Vec<(Key<'_>, Selection)>, ord
         if order.is_of(attribute) { column } else { column.secondary() }
     });
     let share = |group: &Selection| order.of(group).0.map(|part| Value::share(part, whole));
-    table!("rows", groups, |(key, group)| {
+    let has_share = order.adds_up() && by_aggregate.is_none();
+    table!("rows", sorted, |(at, (key, group))| {
         ..keys.iter().map(|key| processes::column(key)) => key.into_iter().map(processes::cell),
         Column::count("programs") => group.images,
         ..columns => totals.iter().map(|(_, total)| Value::from((total.of)(&group).0)),
-        ..order.adds_up().then(|| Column::share("share").for_people()) => order.adds_up().then(|| share(&group)),
+        ..aggregates.columns() => aggregates.cells(at),
+        ..has_share.then(|| Column::share("share").for_people()) => has_share.then(|| share(&group)),
     })
 }
