@@ -330,7 +330,10 @@ impl Session {
             None => {}
             Some(Change::Selected(snapshot)) => *selected = snapshot,
             Some(Change::Format(format)) => context.settings.format = format,
-            Some(Change::Rows(rows)) => context.settings.rows = rows,
+            Some(Change::Rows(rows)) => {
+                context.settings.rows = rows;
+                context.settings.has_set_rows = true;
+            }
             Some(Change::Away(removals)) => *away = removals,
             Some(Change::Ended) => self.ended = true,
         }

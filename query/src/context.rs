@@ -31,6 +31,8 @@ pub struct Settings {
     pub is_abridged: bool,
     /// Rows of a page.
     pub rows: usize,
+    /// `set rows` said so: answers have as many where there are no pages, too.
+    pub has_set_rows: bool,
     /// No index file is read or written.
     pub no_index: bool,
     /// The largest size of an index file in bytes, instead of the usual one.
@@ -61,6 +63,7 @@ impl Settings {
             format: flags.format.unwrap_or_default(),
             is_abridged: true,
             rows: PAGE_ROWS,
+            has_set_rows: false,
             no_index: flags.session.no_index,
             index_size: flags.session.index_size,
             cache: None,

@@ -92,8 +92,10 @@ impl Terminal {
         let settings = self.session.settings_mut();
         settings.is_abridged = format == Format::Table;
         settings.short_paths = settings.is_abridged && io::stdout().is_terminal();
-        // Pages are for terminals, not for files and commands.
-        let mut answers = self.session.pieces(question, question.sink != Sink::Stdout)?;
+        // Pages are for people at a terminal, not for files, pipes and programs.
+        let is_for_people = settings.short_paths || settings.has_set_rows;
+        let is_whole = !is_for_people || question.sink != Sink::Stdout;
+        let mut answers = self.session.pieces(question, is_whole)?;
         let first = answers.next().expect("an answer has a piece").map_err(ReplError::from);
         let printed = first.and_then(|first| {
             let damaged = answers.session().file().is_some_and(|file| file.damage.is_some());

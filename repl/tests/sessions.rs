@@ -39,14 +39,15 @@ fn transcript(script: &str) -> String {
     let recording = named.map_or_else(program::recording, |name| program::testdata(name).display().to_string());
     let lines: Vec<&str> = script.lines().filter(|line| !line.trim().is_empty()).collect();
     // Nothing is left beside the bundled recording, and on a busy machine there is no progress either.
-    let mut words = vec![recording.as_str(), "--no-index", "--quiet"];
+    // Answers have the rows of a page, as at a terminal.
+    let mut words = vec![recording.as_str(), "--no-index", "--quiet", "-e", "set rows 15", "-e", MARKING];
     lines.iter().for_each(|line| words.extend(["-e", line, "-e", MARKING]));
     let run = program::run(&words);
     let answers = steady(&run.stdout, &recording);
     let complaints = steady(&run.stderr, &recording);
     // A line that is not understood ends the run without a mark, and so without what would follow.
-    let mut answers = answers.split(MARK);
-    let mut complaints = complaints.split(MARK);
+    let mut answers = answers.split(MARK).skip(1);
+    let mut complaints = complaints.split(MARK).skip(1);
     let failing = (run.code != 0).then(|| first_failing(&recording, &lines));
     let mut transcript = String::new();
     for (at, line) in lines.iter().enumerate() {
@@ -67,7 +68,7 @@ fn first_failing(recording: &str, lines: &[&str]) -> usize {
     let (mut right, mut failing) = (0, lines.len());
     while failing - right > 1 {
         let middle = usize::midpoint(right, failing);
-        let mut words = vec![recording, "--no-index", "--quiet"];
+        let mut words = vec![recording, "--no-index", "--quiet", "-e", "set rows 15"];
         lines[..middle].iter().for_each(|line| words.extend(["-e", line]));
         *(if program::run(&words).code == 0 { &mut right } else { &mut failing }) = middle;
     }

@@ -38,6 +38,28 @@ fn every_row_goes_to_a_command_unless_told_how_many() {
     assert!(count("growth") > 15 && count("dominators @0 0..") > 1000);
 }
 
+/// The output of the program is a pipe here.
+#[test]
+fn every_row_goes_to_a_pipe_unless_told_how_many() {
+    let jvm = program::testdata("jvm.barrow").display().to_string();
+    let lines = |words: &[&str]| {
+        let run = program::run(&[&[words[0], &jvm, "--no-index", "--quiet"], &words[1..]].concat());
+        assert_eq!((run.code, &run.stderr[..]), (0, ""), "{words:?}");
+        run.stdout.lines().count()
+    };
+    // The dump has 12,243 objects, as `testdata/foreign/README.md` says. CSV has a line of keys.
+    assert_eq!(lines(&["find", "all", "--format", "csv"]), 12_244);
+    assert_eq!(lines(&["find", "20", "all", "--format", "csv"]), 21);
+    assert_eq!(lines(&["list", "all", "of", "type", "--format", "csv"]), 12_244);
+    assert!(lines(&["find", "all"]) > 12_243 && lines(&["top"]) > 280);
+    let run = program::run(&["find", &jvm, "all", "--format", "json", "--no-index", "--quiet"]);
+    let json: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!((json["rows"].as_array().unwrap().len(), &json["complete"]), (12_243, &true.into()));
+    let words = [&jvm, "--no-index", "--quiet", "-e", "set rows 3", "-e", "find all --format csv"];
+    let run = program::run(&words);
+    assert_eq!(run.stdout.lines().filter(|line| line.contains(',')).count(), 4, "{}", run.stdout);
+}
+
 #[test]
 fn tables_and_json_are_whole() {
     let folder = tempfile::tempdir().unwrap();
