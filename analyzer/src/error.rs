@@ -63,6 +63,11 @@ pub enum AnalyzerError {
         "numbers in fields were replaced when this recording was redacted: they cannot be compared by size, or counted with; `redact --keep numbers` keeps them"
     )]
     ReplacedNumbers,
+    /// The recording does not tell which memory objects hold outside the managed heap.
+    #[error(
+        "unmanaged sizes are unknown: dumps of JVMs and of Android do not tell them; `summary` adds up direct buffers and mapped files"
+    )]
+    NoUnmanagedSizes,
     /// No type records the number of elements in its objects, or the number of their slots.
     #[error("{}", no_elements(*has_contents))]
     NoElements {

@@ -14,6 +14,7 @@ pub(crate) mod lines;
 pub(crate) mod loaders;
 pub(crate) mod merged_paths;
 pub(crate) mod numbers;
+pub(crate) mod off_heap;
 pub(crate) mod paths;
 pub(crate) mod referrers;
 pub(crate) mod retained;

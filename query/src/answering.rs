@@ -21,6 +21,7 @@ use crate::sources::opening::OpenFile;
 use crate::sources::{cache, counting, opening, recognition};
 use crate::tables::found;
 use crate::touches::Touches;
+use crate::unmanaged;
 
 /// Time between two checks whether it is a question's turn.
 const TURN: Duration = Duration::from_millis(20);
@@ -307,6 +308,7 @@ impl Session {
 
     /// Keeps what a reply leaves, and gives its answer.
     pub(crate) fn apply(&mut self, reply: Reply, view: View) -> Answer {
+        let reply = if self.has_unmanaged_sizes() { reply } else { reply.map(unmanaged::without) };
         let State { listed, sets, selected, away, context, .. } = &mut self.state;
         let most = if view.is_whole { MOST_LISTED } else { usize::MAX };
         match reply.rows {
@@ -362,6 +364,9 @@ impl Session {
         if question.is_help {
             return Ok(Reply::aside(Answer::text(commands::page(question.command))));
         }
+        if question.command.subject == Subject::Recording && !self.has_unmanaged_sizes() {
+            unmanaged::require_other_order(&question.arguments)?;
+        }
         let reply = self.run(question, view)?;
         if reply.answer.outcome != Outcome::DamageFound
             && let Some(file) = self.state.file()
@@ -383,6 +388,12 @@ impl Session {
     pub(crate) fn next(&self, question: &Question, view: View) -> Result<Reply, QueryError> {
         let ask = self.asking(question, View { is_next_page: true, skip: None, ..view });
         self.answered(&ask, false, commands::next_page)
+    }
+
+    /// Returns whether the open recording, if there is one, tells unmanaged sizes. One that cannot be read says so itself.
+    fn has_unmanaged_sizes(&self) -> bool {
+        let known = self.state.recording().ok().and_then(|recording| recording.has_unmanaged_sizes().ok());
+        known.unwrap_or(true)
     }
 }
 

@@ -148,6 +148,7 @@ impl QueryError {
                 | AnalyzerError::NoField { .. }
                 | AnalyzerError::NoKeys
                 | AnalyzerError::OtherValues { .. }
+                | AnalyzerError::NoUnmanagedSizes
                 | AnalyzerError::OtherSnapshot { .. },
             ) => code::USAGE,
             QueryError::Rewrite(

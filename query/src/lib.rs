@@ -51,6 +51,7 @@ mod session;
 mod sources;
 mod tables;
 mod touches;
+mod unmanaged;
 mod workspace;
 
 pub use arguments::Arguments;

@@ -26,6 +26,9 @@ use crate::lazy::Lazy;
 /// The fact of a recording whose numbers in fields were replaced when it was redacted.
 pub const REPLACED_NUMBERS: &str = "redacted field values";
 
+/// The fact of an imported recording that names the format of the dump.
+pub const SOURCE_FORMAT: &str = "source format";
+
 /// An open recording. Opening reads only the header and the index. Everything else is read when a question first needs
 /// it, and then kept.
 #[derive(Debug)]
@@ -203,6 +206,17 @@ impl Recording {
         let (tables, fields) = (self.tables()?, self.fields()?);
         let mut types = (0..tables.type_count() as u32).map(TypeId);
         Ok(types.any(|id| tables.type_name(id) == NUMBERS_OF_V8 && fields.declared_by(id).is_empty()))
+    }
+
+    /// Returns whether bytes outside the managed heap were recorded with objects, according to the facts. HPROF does not
+    /// tell them.
+    ///
+    /// # Errors
+    /// As for [`Recording::facts`].
+    pub fn has_unmanaged_sizes(&self) -> Result<bool> {
+        let tables = self.tables()?;
+        let mut facts = tables.facts().iter().filter(|fact| tables.string(fact.key) == SOURCE_FORMAT);
+        Ok(!facts.any(|fact| tables.string(fact.value).contains("HPROF")))
     }
 
     /// The number of complete snapshots.

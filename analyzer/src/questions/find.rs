@@ -150,6 +150,9 @@ impl Heap {
         if let Some(object) = expression.objects().find(|object| u64::from(object.0) >= count) {
             return Err(AnalyzerError::NoObject { object, snapshot, count });
         }
+        if expression.asks_for_unmanaged() && !self.recording().has_unmanaged_sizes()? {
+            return Err(AnalyzerError::NoUnmanagedSizes);
+        }
         let needs = expression.needs();
         if !needs.retained {
             // The dominator tree, if it exists already, knows the reachable objects.

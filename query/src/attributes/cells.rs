@@ -47,8 +47,9 @@ pub(super) fn sizes(objects: &[ObjectDetails], _: &Heap, _: &dyn Progress) -> Ce
     each(objects, |object| object.shallow_bytes.into())
 }
 
-pub(super) fn unmanaged(objects: &[ObjectDetails], _: &Heap, _: &dyn Progress) -> Cells {
-    each(objects, |object| object.unmanaged_bytes.into())
+pub(super) fn unmanaged(objects: &[ObjectDetails], heap: &Heap, _: &dyn Progress) -> Cells {
+    let are_known = heap.recording().has_unmanaged_sizes()?;
+    each(objects, |object| are_known.then_some(object.unmanaged_bytes).into())
 }
 
 pub(super) fn retained(objects: &[ObjectDetails], heap: &Heap, progress: &dyn Progress) -> Cells {

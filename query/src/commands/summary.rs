@@ -1,6 +1,8 @@
 //! `summary`: totals of one snapshot or of many.
 
-use barrow_analyzer::{Recording, SnapshotId, Source, Summary, Tables, by_kind, summary, verified_summaries};
+use barrow_analyzer::{
+    Number, NumberTotals, OffHeap, Recording, SnapshotId, Source, Summary, Tables, by_kind, summary, verified_summaries,
+};
 
 use crate::answer::{Answer, Audience, Column, Fact, Table, Unit, Value, record, table, units};
 use crate::arguments::Arguments;
@@ -36,7 +38,7 @@ fn totals(ask: &Ask, arguments: &Arguments) -> Result<Answer, QueryError> {
     let words = arguments.words();
     let has_processes = recording.has_processes();
     if (has_processes || recording.has_measurements()) && words.is_empty() && ask.snapshots()?.is_empty() {
-        let answer = Answer::default().table(rows(&recording, &[], false)?.for_readers(Audience::Machines));
+        let answer = Answer::default().table(rows(&recording, &[], false, None)?.for_readers(Audience::Machines));
         return match has_processes {
             true => of_processes(ask, answer),
             false => Ok(trial_summary::add(answer, &*ask.trials()?, &recording.facts().unwrap_or_default()).exact()),
@@ -60,19 +62,51 @@ fn totals(ask: &Ask, arguments: &Arguments) -> Result<Answer, QueryError> {
     let one = words
         .first()
         .is_none_or(|word| summaries.len() == 1 && !word.contains("..") && word != "all" && word != "every");
-    let rows = rows(&recording, &summaries, is_partial)?;
+    let off_heap = match &summaries[..] {
+        [only] if one => off_heap(ask, only)?,
+        _ => None,
+    };
+    let rows = rows(&recording, &summaries, is_partial, off_heap.as_ref())?;
     let answer = match &summaries[..] {
-        [only] if one => of_one(&recording, only, is_partial)?.table(rows.for_readers(Audience::Machines)),
+        [only] if one => {
+            of_one(&recording, only, is_partial, off_heap.as_ref())?.table(rows.for_readers(Audience::Machines))
+        }
         _ => lines(&summaries).table(rows),
     };
     let is_counted = ask.file().is_some_and(|file| file.counted.is_some());
     let answer = source_notes(answer, &summaries, elapsed);
     let answer = if has_processes && one { of_processes(ask, answer)? } else { answer };
     Ok(match is_partial {
-        true => answer.note("counted in the dump; references and roots are known after the import"),
+        true if recording.has_unmanaged_sizes()? => answer.note(OF_COUNTS),
+        true => answer.note(OF_COUNTS.replace("references and roots", "references, roots and off-heap bytes")),
         false if is_counted => answer.note("counted in the dump"),
         false => answer,
     })
+}
+
+/// The note on what a dump is counted for.
+const OF_COUNTS: &str = "counted in the dump; references and roots are known after the import";
+
+/// The memory of buffers outside the heap, where the recording tells no unmanaged sizes.
+fn off_heap(ask: &Ask, summary: &Summary) -> Result<Option<OffHeap>, QueryError> {
+    Ok(match (ask.recording()?.has_unmanaged_sizes()?, summary.source) {
+        (true, _) => None,
+        (false, Source::Counted) => Some(OffHeap::unknown()),
+        (false, _) => Some(ask.heap(summary.snapshot)?.off_heap(&ask.meter())?),
+    })
+}
+
+/// Number of buffers, if all are known.
+fn count(totals: &NumberTotals) -> Value {
+    (totals.unknown == 0).then_some(totals.known).into()
+}
+
+/// Bytes of buffers, if all are known.
+fn bytes(totals: &NumberTotals) -> Value {
+    match totals.sum() {
+        Some(Number::Whole(bytes)) if totals.unknown == 0 => u64::try_from(bytes).ok().into(),
+        _ => Value::None,
+    }
 }
 
 /// Adds the totals of the process tree.
@@ -121,7 +155,12 @@ fn source_notes(answer: Answer, summaries: &[Summary], elapsed: Option<std::time
 }
 
 /// For people: the totals, then a row per kind.
-fn of_one(recording: &Recording, summary: &Summary, is_partial: bool) -> Result<Answer, QueryError> {
+fn of_one(
+    recording: &Recording,
+    summary: &Summary,
+    is_partial: bool,
+    off_heap: Option<&OffHeap>,
+) -> Result<Answer, QueryError> {
     let (info, tables, totals) = (recording.snapshot(summary.snapshot)?, recording.tables()?, &summary.totals);
     let kinds = table!("kinds", &summary.kinds, |kind| {
         Column::text("kind").names() => tables.kind_name(kind.kind),
@@ -138,13 +177,21 @@ fn of_one(recording: &Recording, summary: &Summary, is_partial: bool) -> Result<
         .fact(Column::shown("objects", Unit::Count), totals.objects)
         .fact(Column::shown("shallow", Unit::Bytes), totals.heap_bytes)
         .fact(Column::shown("unmanaged", Unit::Bytes), totals.unmanaged_bytes)
+        .fact(Column::shown("direct buffers", Unit::Bytes), off_heap.map(|off_heap| bytes(&off_heap.direct)))
+        .fact(Column::shown("mapped files", Unit::Bytes), off_heap.map(|off_heap| bytes(&off_heap.mapped)))
+        .fact(Column::shown("buffers of native code", Unit::Bytes), off_heap.map(|off_heap| bytes(&off_heap.native)))
         .fact(Column::shown("references", Unit::Count), (!is_partial).then_some(totals.references))
         .fact(Column::shown("roots", Unit::Count), (!is_partial).then_some(totals.roots))
         .table(kinds.for_readers(Audience::People)))
 }
 
 /// A row per snapshot; for people with the change since the row before.
-fn rows(recording: &Recording, summaries: &[Summary], is_partial: bool) -> Result<Table, QueryError> {
+fn rows(
+    recording: &Recording,
+    summaries: &[Summary],
+    is_partial: bool,
+    off_heap: Option<&OffHeap>,
+) -> Result<Table, QueryError> {
     Ok(table!("snapshots", summaries.iter().enumerate(), |(at, summary)| {
         let info = recording.snapshot(summary.snapshot)?;
         let totals = &summary.totals;
@@ -165,6 +212,12 @@ fn rows(recording: &Recording, summaries: &[Summary], is_partial: bool) -> Resul
         Column::bytes("heap_bytes_change").called("Δ shallow").for_people()
             => before.map(|before| Value::change(before.heap_bytes, totals.heap_bytes)),
         Column::bytes("unmanaged_bytes").secondary() => totals.unmanaged_bytes,
+        ..off_heap.map(|_| Column::count("direct_buffers")) => off_heap.map(|off_heap| count(&off_heap.direct)),
+        ..off_heap.map(|_| Column::bytes("direct_buffer_bytes")) => off_heap.map(|off_heap| bytes(&off_heap.direct)),
+        ..off_heap.map(|_| Column::count("mapped_files")) => off_heap.map(|off_heap| count(&off_heap.mapped)),
+        ..off_heap.map(|_| Column::bytes("mapped_file_bytes")) => off_heap.map(|off_heap| bytes(&off_heap.mapped)),
+        ..off_heap.map(|_| Column::count("native_buffers")) => off_heap.map(|off_heap| count(&off_heap.native)),
+        ..off_heap.map(|_| Column::bytes("native_buffer_bytes")) => off_heap.map(|off_heap| bytes(&off_heap.native)),
         Column::count("references") => (!is_partial).then_some(totals.references),
         Column::count("roots").secondary() => (!is_partial).then_some(totals.roots),
         Column::nested("kinds").for_machines() => kinds(recording.tables()?, summary),

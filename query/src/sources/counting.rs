@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use barrow_analyzer::{Recording, Totals, TypeId, TypeTotals};
+use barrow_analyzer::{Recording, SOURCE_FORMAT, Totals, TypeId, TypeTotals};
 use barrow_importers::{ImportError, TypeCount};
 use barrow_writer::{Options, SnapshotInfo, Writer, WriterError};
 use parking_lot::Mutex;
@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use crate::context::Context;
 use crate::error::QueryError;
 use crate::sources::opening::{self, OpenFile};
-use crate::sources::{counted::CountedSnapshot, import_facts, importing};
+use crate::sources::{counted::CountedSnapshot, import_facts, importing, recognition};
 
 /// A dump whose objects were counted.
 struct CountedDump {
@@ -33,6 +33,11 @@ pub(crate) fn open(name: &str, context: &Context) -> Result<Option<OpenFile>, Qu
     for (info, snapshot) in counted.snapshots {
         writer.begin_snapshot(info).and_then(barrow_writer::Snapshot::commit).map_err(unwritten)?;
         snapshots.push(snapshot);
+    }
+    if let Some(format) =
+        recognition::first_bytes(Path::new(name)).ok().and_then(|bytes| barrow_importers::recognise(&bytes))
+    {
+        writer.own_fact(SOURCE_FORMAT, &format.to_string()).map_err(unwritten)?;
     }
     for (key, note) in import_facts::note_facts(&counted.notes) {
         writer.fact(&key, note).map_err(unwritten)?;

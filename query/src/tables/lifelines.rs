@@ -83,7 +83,7 @@ pub(crate) fn by_type(ask: &Ask, set: &ObjectSet, counts: &TypeCounts, rule: Rul
     let bounds: Vec<CountBounds> =
         types.iter().map(|of| counts.bounds(of.type_id(), rule, of.totals().objects)).collect();
     if bounds.iter().any(|bounds| !bounds.is_exact()) {
-        answer.notes = vec![ranking::estimated_note(&types)];
+        answer.notes = vec![ranking::estimated_note(&types, heap.recording().has_unmanaged_sizes()?)];
     }
     answer.tables.iter_mut().for_each(|table| mark(table, &bounds));
     let listed = |of| types.iter().any(|row| row.type_id() == of);

@@ -135,7 +135,11 @@ pub(crate) fn answer(
     let several = types.iter().any(|row| kind_of(row) != kind_of(&types[0]));
     let columns = columns(several, order == Total::Retained);
     let table = Table { key: "rows", audience: Audience::Everyone, columns, rows: rows.collect() };
-    let answer = Answer::default().of_snapshot(heap.snapshot().0).table(table).note(whole_note(types));
+    let answer = Answer::default().of_snapshot(heap.snapshot().0).table(table).note(sums_note(
+        types,
+        "",
+        heap.recording().has_unmanaged_sizes()?,
+    ));
     Ok(match order {
         Total::Retained => answer.at_least().note(AT_LEAST),
         _ => answer.exact(),
@@ -158,26 +162,26 @@ fn columns(several_kinds: bool, retained: bool) -> Vec<Column> {
     columns
 }
 
-fn whole_note(types: &[RankedType]) -> String {
-    sums_note(types, "")
-}
-
 /// The sums of types whose objects are estimated.
-pub(crate) fn estimated_note(types: &[RankedType]) -> String {
-    sums_note(types, "~")
+pub(crate) fn estimated_note(types: &[RankedType], has_unmanaged_sizes: bool) -> String {
+    sums_note(types, "~", has_unmanaged_sizes)
 }
 
 /// The sums of types; `sign` precedes each.
-fn sums_note(types: &[RankedType], sign: &str) -> String {
+fn sums_note(types: &[RankedType], sign: &str, has_unmanaged_sizes: bool) -> String {
     let sum = |of: fn(&TypeTotals) -> u64| types.iter().map(|row| of(&row.totals)).sum::<u64>();
+    let unmanaged = match has_unmanaged_sizes {
+        true => format!(", {sign}{} unmanaged", units::size(sum(|totals| totals.unmanaged_bytes))),
+        false => String::new(),
+    };
     format!(
-        "{}: {sign}{}, {sign}{} shallow, {sign}{} unmanaged",
+        "{}: {sign}{}, {sign}{} shallow{unmanaged}",
         units::counted(types.len() as u64, "type"),
         units::counted(sum(|totals| totals.objects), "object"),
         units::size(sum(|totals| totals.heap_bytes)),
-        units::size(sum(|totals| totals.unmanaged_bytes)),
     )
 }
+
 /// The column of retained sizes; inexact ones are lower bounds.
 pub(crate) fn retained_column(is_exact: bool) -> Column {
     Column::bytes("retained_bytes").called(if is_exact { "retained" } else { "≥ retained" })

@@ -70,6 +70,12 @@ impl Expression {
         any(&self.node, &|term| matches!(term, Term::Text(text) if matches!(text.attribute, TextAttribute::Text)))
     }
 
+    /// Returns whether the expression compares unmanaged sizes.
+    pub(crate) fn asks_for_unmanaged(&self) -> bool {
+        let is_unmanaged = |term: &Term| matches!(term, Term::Number(comparison) if comparison.attribute == NumberAttribute::Unmanaged);
+        any(&self.node, &is_unmanaged)
+    }
+
     /// Returns whether the expression needs the types of objects.
     pub(crate) fn needs_types(&self) -> bool {
         any(&self.node, &|term| matches!(term, Term::Text(text) if !matches!(text.attribute, TextAttribute::Site)))
