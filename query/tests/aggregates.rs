@@ -58,7 +58,11 @@ fn fields_have_the_sums_that_the_program_has() {
     }
     assert_eq!(answer.exactness, Some("exact"));
     // `next` of 100 refers to a list, and that of the others is null: none is a number.
-    assert!(answer.notes.iter().any(|note| note.contains(".next") && note.contains("103 objects")), "{:?}", answer.notes);
+    assert!(
+        answer.notes.iter().any(|note| note.contains(".next") && note.contains("103 objects")),
+        "{:?}",
+        answer.notes
+    );
 }
 
 #[test]
@@ -78,7 +82,8 @@ fn groups_without_a_number_are_unknown_and_come_last() {
 #[test]
 fn aggregates_are_those_of_a_loop_over_objects() {
     let mut session = session("jvm.barrow");
-    let list = ask(&mut session, "list 100000 kind = instance of type, size, refs, inrefs, distance, elements, .hash").unwrap();
+    let list = ask(&mut session, "list 100000 kind = instance of type, size, refs, inrefs, distance, elements, .hash")
+        .unwrap();
     let terms = ["size", "refs", "inrefs", "distance", "elements", ".hash"];
     let shown = terms.map(|term| format!("sum({term}), min({term}), max({term}), count({term})")).join(", ");
     let groups = ask(&mut session, &format!("group kind = instance by type show {shown}")).unwrap();
@@ -92,13 +97,24 @@ fn aggregates_are_those_of_a_loop_over_objects() {
             let known: Vec<f64> =
                 known.filter(|value| matches!(value, Value::Number(_) | Value::Signed(_))).map(number).collect();
             let found = ["sum", "min", "max", "count"].map(|function| format!("{function}({term})"));
-            let found = rows(&Answer { tables: vec![barrow_query::answer::Table { rows: vec![group.clone()], ..groups.tables[0].clone() }], ..Answer::default() }, &found.each_ref().map(String::as_str)).remove(0);
+            let found = rows(
+                &Answer {
+                    tables: vec![barrow_query::answer::Table { rows: vec![group.clone()], ..groups.tables[0].clone() }],
+                    ..Answer::default()
+                },
+                &found.each_ref().map(String::as_str),
+            )
+            .remove(0);
             assert_eq!(number(&found[3]), known.len() as f64, "{term} of {group:?}");
             if known.is_empty() {
                 assert_eq!(found[..3], [Value::None, Value::None, Value::None], "{term} of {group:?}");
                 continue;
             }
-            let (sum, min, max) = (known.iter().sum(), known.iter().copied().fold(f64::INFINITY, f64::min), known.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+            let (sum, min, max) = (
+                known.iter().sum(),
+                known.iter().copied().fold(f64::INFINITY, f64::min),
+                known.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            );
             assert_eq!(found[..3].iter().map(number).collect::<Vec<f64>>(), [sum, min, max], "{term} of {group:?}");
         }
     }
@@ -110,7 +126,11 @@ fn numbers_that_are_not_known_make_an_answer_inexact() {
     let answer = ask(&mut session, "count kind = instance show sum(elements)").unwrap();
     assert_eq!(answer.exactness, Some("as far as numbers are known"));
     assert!(answer.notes.iter().any(|note| note.starts_with("`elements` does not include ")), "{:?}", answer.notes);
-    let answer = ask(&mut session, "count type = \"Shapes$Inner\" and not type = \"Shapes$Inner\" show sum(.number), max(.number)").unwrap();
+    let answer = ask(
+        &mut session,
+        "count type = \"Shapes$Inner\" and not type = \"Shapes$Inner\" show sum(.number), max(.number)",
+    )
+    .unwrap();
     assert_eq!([fact(&answer, "sum(.number)"), fact(&answer, "max(.number)")], [Value::Number(0), Value::None]);
 }
 
