@@ -65,8 +65,8 @@ impl Heap {
         let asked: Vec<_> = paths.iter().map(|path| (&set, path)).collect();
         let columns = self.paths_at_once(&asked, progress)?;
         let mut found = OffHeap::default();
-        for row in 0..set.len() as usize {
-            let [capacity, cleaner, att, segment, file] = std::array::from_fn(|column: usize| columns[column][row]);
+        let rows = (0..set.len() as usize).map(|row| std::array::from_fn(|column| columns[column][row]));
+        for [capacity, cleaner, att, segment, file] in rows {
             match (cleaner, att) {
                 (Held::Object(_), _) if file.object().is_some() => found.mapped.add_held(capacity),
                 (Held::Object(_), _) => found.direct.add_held(capacity),
