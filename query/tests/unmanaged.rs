@@ -57,7 +57,6 @@ fn unmanaged_sizes_are_unknown_in_every_answer() {
         "group all by kind",
         "info @5",
         "strings",
-        "trend",
         "diff 0 0",
         "without type = \"Shapes$Tail\"",
     ] {
