@@ -454,7 +454,7 @@ fn a_dump_never_seen_is_counted_and_not_imported() {
     let counted_of_types = ask(&of_types);
     let summary = ask(&["summary", shown(&dump)]);
     assert_eq!((counted.code, cache.exists()), (0, false));
-    assert!(summary.stdout.contains("references and roots are known after the import"), "{}", summary.stdout);
+    assert!(summary.stdout.contains("references, roots and off-heap bytes are known after"), "{}", summary.stdout);
     // A question that the first pass cannot answer takes the whole dump: here that no such type is known.
     assert_eq!(ask(&["count", shown(&dump), "type = NoSuchType"]).code, 2);
     assert!(cache.exists());
