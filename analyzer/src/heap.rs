@@ -30,11 +30,12 @@ pub(crate) use self::kept_answers::QuestionKind;
 
 use self::kept_besides::SmallColumns;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use barrow_format::{ObjectId, SnapshotId};
+use barrow_format::{ObjectId, SnapshotId, StringId};
 use parking_lot::Mutex;
 
 use crate::columns::index_file::{ColumnId, ColumnValues, Form, IndexFile, IndexPlace};
@@ -84,6 +85,7 @@ pub struct Heap {
     /// The incoming references of one object were requested before.
     incoming_asked: AtomicBool,
     types: Lazy<Values<u32>>,
+    class_names: Lazy<HashMap<ObjectId, StringId>>,
     /// Small columns that the index file keeps as an answer if something is excluded.
     besides: Lazy<SmallColumns>,
     /// The reason why columns could not be written to the index file.
@@ -196,6 +198,7 @@ impl Heap {
             jointly_retained: Lazy::default(),
             incoming_asked: AtomicBool::new(false),
             types: Lazy::default(),
+            class_names: Lazy::default(),
             besides: Lazy::default(),
             unkept: Mutex::new(None),
         }

@@ -130,6 +130,8 @@ pub use questions::summary::{KindTotals, Source, Summary, by_kind, summary, type
 pub use questions::texts::{TextPattern, TextTotals};
 pub use questions::threads::{ThreadChange, ThreadRoots, Threads};
 pub use questions::type_references::TypeReferences;
+pub use questions::type_steps::TypeStep;
+pub use questions::type_tree::{NoStep, TypeNode, TypeTree, WantedTypes};
 pub use questions::waste::{ELEMENT_BYTES, Waste};
 pub use series::diff::{Amounts, Diff, KindChange, Side, TypeChange, diff};
 pub use series::growth::{Growth, GrowthNode, GrowthPart, GrowthRow, growth, without_repeated};

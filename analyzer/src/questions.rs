@@ -24,4 +24,6 @@ pub(crate) mod summary;
 pub(crate) mod texts;
 pub(crate) mod threads;
 pub(crate) mod type_references;
+pub(crate) mod type_steps;
+pub(crate) mod type_tree;
 pub(crate) mod waste;

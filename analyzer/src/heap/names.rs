@@ -17,11 +17,15 @@ impl Heap {
     /// The names of objects whose kind says that they represent types: classes, modules. Such objects share one type,
     /// and their names distinguish them.
     ///
-    /// Time: linear in all objects, in parallel, if there are such kinds. Memory: 16 bytes for each of these objects.
+    /// Time: linear in all objects, in parallel, if there are such kinds; once. Memory: 16 bytes for each of these objects.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
-    pub(crate) fn names_of_classes(&self, progress: &dyn Progress) -> Result<HashMap<ObjectId, StringId>> {
+    pub(crate) fn names_of_classes(&self, progress: &dyn Progress) -> Result<&HashMap<ObjectId, StringId>> {
+        self.class_names.get_or_compute(|| self.read_names_of_classes(progress))
+    }
+
+    fn read_names_of_classes(&self, progress: &dyn Progress) -> Result<HashMap<ObjectId, StringId>> {
         let tables = self.recording.tables()?;
         let types = (0..tables.type_count() as u32).map(TypeId);
         let is_class: Vec<bool> =

@@ -33,7 +33,7 @@ impl Heap {
         let names = self.names_of_classes(progress)?;
         let tree = PathTree::of(set, self.distances(progress)?, self.memory(), progress)?;
         let mut nodes = Vec::new();
-        let merge = Merge { types, names: &names, set, tree: &tree };
+        let merge = Merge { types, names, set, tree: &tree };
         merge.below(tree.top(), 0, &mut nodes, progress)?;
         Ok(MergedPaths { nodes, unreachable: tree.unreachable })
     }

@@ -1,6 +1,6 @@
 //! Merges the paths of one snapshot into the tree of all snapshots.
 
-use super::path_tree::{MAX_DEPTH, PathTree, Selected, Step};
+use super::path_tree::{MAX_DEPTH, PathTree, Selected};
 use super::{FINER, Growth, GrowthNode, GrowthPart};
 use crate::error::Result;
 use crate::file::recording::Recording;
@@ -8,6 +8,7 @@ use crate::file::tables::Tables;
 use crate::file::type_identity::TypeIdentity;
 use crate::heap::Heap;
 use crate::progress::Progress;
+use crate::questions::type_steps::TypeStep;
 
 impl<'a> Growth<'a> {
     /// Adds a snapshot of `recording` as this column. Fold large snapshots first: then the fewest values are missing.
@@ -28,7 +29,7 @@ impl<'a> Growth<'a> {
         let selected = Selected::Large(&|whole| self.least_of(whole), &|node, step| {
             self.places.get(&(node, part(tables, step))).copied()
         });
-        let tree = PathTree::of(tables, heap, selected, progress)?;
+        let tree = PathTree::of(heap, selected, progress)?;
         self.fold_paths(column, tables, &tree);
         Ok(())
     }
@@ -93,11 +94,11 @@ impl<'a> Growth<'a> {
 }
 
 /// A step in a form that is valid for every recording.
-fn part(tables: &Tables, step: Step) -> GrowthPart<'_> {
+fn part(tables: &Tables, step: TypeStep) -> GrowthPart<'_> {
     match step {
-        Step::Everything => GrowthPart::Everything,
-        Step::Roots(name) => GrowthPart::Roots(tables.string(name)),
-        Step::Type(id) => GrowthPart::Type(TypeIdentity::of(tables, id)),
-        Step::Class(id, name) => GrowthPart::Type(TypeIdentity::of_class(tables, id, tables.string(name))),
+        TypeStep::Everything => GrowthPart::Everything,
+        TypeStep::Roots(name) => GrowthPart::Roots(tables.string(name)),
+        TypeStep::Type(id) => GrowthPart::Type(TypeIdentity::of(tables, id)),
+        TypeStep::Class(id, name) => GrowthPart::Type(TypeIdentity::of_class(tables, id, tables.string(name))),
     }
 }

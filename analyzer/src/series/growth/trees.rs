@@ -64,11 +64,10 @@ fn compute(
         bytes = bytes.max(totals.objects * OBJECT_BYTES + totals.references * REFERENCE_BYTES);
     }
     let SeriesOptions { place, memory } = options;
-    let tables = recording.tables()?;
     progress.begin("finding dominators of snapshots", objects, "objects");
     at_once(snapshots.len(), most_at_once(memory, bytes), |at| {
         let heap = Heap::new(Arc::clone(recording), snapshots[at], place, memory.clone())?.only_reading_the_index();
-        let tree = PathTree::of(tables, &heap, Selected::All, &Quiet(progress))?;
+        let tree = PathTree::of(&heap, Selected::All, &Quiet(progress))?;
         progress.advance(heap.object_count());
         Ok(tree)
     })
