@@ -106,13 +106,13 @@ fn cells_are_the_largest_places_of_the_tree_and_add_up() {
 
 /// The retained size of a place is its own size, that of its children, and that of the places left out.
 fn assert_sums(answer: &Answer) {
-    let [depth, retained, left_out, shallow, unmanaged] =
-        ["depth", "retained_bytes", "left_out_bytes", "shallow_bytes", "unmanaged_bytes"]
+    let [depth, retained, left_out, shallow, unmanaged, chain] =
+        ["depth", "retained_bytes", "left_out_bytes", "shallow_bytes", "unmanaged_bytes", "chain_own_bytes"]
             .map(|key| numbers(answer, key));
     for at in 0..depth.len() {
         let below = (at + 1..depth.len()).take_while(|&next| depth[next] > depth[at]);
         let children: u64 = below.filter(|&next| depth[next] == depth[at] + 1).map(|next| retained[next]).sum();
-        assert_eq!(retained[at], shallow[at] + unmanaged[at] + children + left_out[at], "row {at}");
+        assert_eq!(retained[at], shallow[at] + unmanaged[at] + chain[at] + children + left_out[at], "row {at}");
     }
 }
 

@@ -17,6 +17,7 @@
 
 mod below;
 mod canopy;
+mod chains;
 mod depth_first;
 mod groups;
 mod hubs;
@@ -50,6 +51,7 @@ use crate::run::Run;
 
 pub use self::below::{Below, Rank, WantedBelow};
 pub use self::canopy::{Canopy, Tree};
+pub use self::chains::{Chain, Folded};
 pub use self::groups::GroupRetained;
 pub use self::largest::Largest;
 

@@ -1,6 +1,6 @@
 //! `dominators`: the dominator tree.
 
-use barrow_analyzer::{Dominators, Heap, Holder, SnapshotId, Tree, TreePlace, TypeId};
+use barrow_analyzer::{Dominators, Folded, Heap, Holder, SnapshotId, Tree, TreePlace, TypeId};
 
 use crate::answer::{Answer, Column, table, units};
 use crate::language::tree_top::TreeTop;
@@ -112,14 +112,16 @@ fn unreached() -> Answer {
 /// The places that retain most.
 fn upper_part(ask: &Ask, heap: &Heap, top: TreeTop) -> Result<Option<Lines>, QueryError> {
     let (meter, snapshot) = (ask.meter(), heap.snapshot());
+    if ask.arguments.flags.cells.is_some() {
+        return map(ask, heap, top);
+    }
     let canopy = if top == TreeTop::Everything { heap.kept_canopy()? } else { None };
     if let Some(canopy) = canopy {
         let shown = shown(ask, &canopy, canopy.top());
         if canopy.covers(shown.least) {
-            let mut walk = Walk::new(canopy.top(), shown);
-            let lines: Vec<TreeLine> = std::iter::from_fn(|| walk.next(&canopy)).collect();
-            let (source, is_exact) = (Source::Ready(lines.into_iter()), heap.largest(&meter)?.is_exact());
-            return Ok(Some(Lines { snapshot, top, source, range: None, is_exact, children: walk.children }));
+            let (source, children) = all_lines(&canopy, canopy.top(), shown);
+            let is_exact = heap.largest(&meter)?.is_exact();
+            return Ok(Some(Lines { snapshot, top, source, range: None, is_exact, children }));
         }
     }
     heap.ask_dominators(&meter, |dominators| {
@@ -130,6 +132,39 @@ fn upper_part(ask: &Ask, heap: &Heap, top: TreeTop) -> Result<Option<Lines>, Que
         let source = Source::Tree(walk, next);
         Ok(Some(Lines { snapshot, top: top.clone(), source, range: None, is_exact, children }))
     })
+}
+
+/// The largest places, where each chain is one: the cells of a map.
+fn map(ask: &Ask, heap: &Heap, top: TreeTop) -> Result<Option<Lines>, QueryError> {
+    let (meter, snapshot) = (ask.meter(), heap.snapshot());
+    let types = heap.types(&meter)?;
+    let canopy = if top == TreeTop::Everything { heap.kept_canopy()? } else { None };
+    if let Some(canopy) = canopy {
+        let folded = Folded::of(&canopy, types);
+        let place = folded.top();
+        let shown = shown(ask, &folded, place);
+        // A chain that begins in the canopy may end outside it.
+        if canopy.covers(shown.least) && !folded.has_chains() {
+            let (source, children) = all_lines(&folded, place, shown);
+            let is_exact = heap.largest(&meter)?.is_exact();
+            return Ok(Some(Lines { snapshot, top, source, range: None, is_exact, children }));
+        }
+    }
+    heap.ask_dominators(&meter, |dominators| {
+        let Some(place) = top.place(dominators) else { return Ok::<_, QueryError>(None) };
+        let folded = Folded::of(dominators, types);
+        let place = folded.place(place);
+        let (source, children) = all_lines(&folded, place, shown(ask, &folded, place));
+        let is_exact = dominators.is_exact();
+        Ok(Some(Lines { snapshot, top: top.clone(), source, range: None, is_exact, children }))
+    })
+}
+
+/// All lines of a part of a tree that is small, and the number of children of its top.
+fn all_lines<T: Tree>(tree: &T, top: T::Place, shown: Shown) -> (Source, u64) {
+    let mut walk = Walk::new(top, shown);
+    let lines: Vec<TreeLine> = std::iter::from_fn(|| walk.next(tree)).collect();
+    (Source::Ready(lines.into_iter()), walk.children)
 }
 
 /// The levels and the least size that the flags ask for.

@@ -1,8 +1,8 @@
 //! Rows for places of the dominator tree.
 
-use barrow_analyzer::{Heap, Holder, objects};
+use barrow_analyzer::{Chain, Heap, Holder, Tables, objects};
 
-use crate::answer::{Column, Table, Unit, table};
+use crate::answer::{BETWEEN_STEPS, Column, Table, Unit, table, units};
 use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::session::listed::Listed;
@@ -23,11 +23,15 @@ pub(crate) fn table(heap: &Heap, ask: &Ask, lines: &[TreeLine]) -> Result<(Table
             Holder::Roots(name) => Some(tables.string(name)),
             _ => None,
         };
-        let title = match (group, &object) {
-            (Some(name), _) => format!("roots: {name}"),
-            (_, Some(object)) => label::object(tables, object.type_id, object.name),
+        let chain = line.chain.as_ref().map(|chain| chain_title(tables, chain));
+        let title = match (&chain, group, &object) {
+            (Some(chain), ..) => chain.clone(),
+            (_, Some(name), _) => format!("roots: {name}"),
+            (_, _, Some(object)) => label::object(tables, object.type_id, object.name),
             _ => "all roots".to_owned(),
         };
+        // The two sizes of a chain are known only together.
+        let single = object.filter(|_| chain.is_none());
         let row = object.map(|object| listed.push((heap.snapshot(), object.id)));
         let left_out = (line.left_out.0 > 0).then_some(line.left_out);
         Column::row_number() => row.map(|row| ask.row_number(ask.listed_before() + row)),
@@ -38,12 +42,25 @@ pub(crate) fn table(heap: &Heap, ask: &Ask, lines: &[TreeLine]) -> Result<(Table
         Column::text("name").for_machines() => label::name(tables, object.and_then(|object| object.name)),
         Column::text("roots").for_machines() => group,
         Column::text("kind").secondary() => object.map(|object| tables.kind_name(tables.type_kind(object.type_id))),
-        Column::bytes("shallow_bytes").secondary() => object.map(|object| object.shallow_bytes),
-        Column::bytes("unmanaged_bytes").secondary() => object.map(|object| object.unmanaged_bytes),
+        Column::bytes("shallow_bytes").secondary() => single.map(|object| object.shallow_bytes),
+        Column::bytes("unmanaged_bytes").secondary() => single.map(|object| object.unmanaged_bytes),
         Column::count("retained_objects").called("retains objects") => line.retained.0,
         Column::bytes("retained_bytes") => line.retained.1,
+        Column::text("chain").names().for_machines() => chain,
+        Column::count("chain_objects").for_machines() => line.chain.map(|chain| chain.objects),
+        Column::bytes("chain_own_bytes").for_machines() => line.chain.map(|chain| chain.own_bytes),
         Column::count("left_out").called("smaller ones") => left_out.map(|(count, _)| count),
         Column::bytes("left_out_bytes").called("they retain").secondary() => left_out.map(|(_, bytes)| bytes),
     });
     Ok((table, listed))
+}
+
+/// `Node × 200,000`, or `(Node › Entry) × 100,000`, where the last round may be a part of one.
+fn chain_title(tables: &Tables, chain: &Chain) -> String {
+    let types: Vec<String> = chain.types().iter().map(|&id| tables.type_title(id)).collect();
+    let rounds = units::grouped(chain.objects.div_ceil(types.len() as u64));
+    match &types[..] {
+        [only] => format!("{only} × {rounds}"),
+        several => format!("({}) × {rounds}", several.join(BETWEEN_STEPS)),
+    }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use barrow_analyzer::{Holder, Rank, Tree, WantedBelow};
+use barrow_analyzer::{Chain, Holder, Rank, Tree, WantedBelow};
 
 /// Children that are selected at a time.
 const PART: usize = 1 << 14;
@@ -16,6 +16,8 @@ pub(crate) struct TreeLine {
     pub(crate) depth: u32,
     pub(crate) retained: (u64, u64),
     pub(crate) left_out: (u64, u64),
+    /// The chain that begins with the holder, if chains are one place.
+    pub(crate) chain: Option<Chain>,
 }
 
 /// The part of a tree that is shown.
@@ -102,6 +104,7 @@ impl<P: Copy> Walk<P> {
             self.open.push(Open { place, depth, ready: below.places.into(), after });
         }
         let left_out = (below.all.0 - shown.0, below.all.1.wrapping_sub(shown.1));
-        TreeLine { holder: tree.holder(place), depth, retained: tree.retained(place), left_out }
+        let chain = tree.chain(place);
+        TreeLine { holder: tree.holder(place), depth, retained: tree.retained(place), left_out, chain }
     }
 }

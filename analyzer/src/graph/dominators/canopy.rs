@@ -9,6 +9,7 @@
 use barrow_format::{ObjectId, StringId};
 
 use super::below::{Below, WantedBelow};
+use super::chains::Chain;
 use super::{Dominators, Holder, Largest, TreePlace};
 
 /// A dominator tree that can be walked from the top down.
@@ -28,6 +29,11 @@ pub trait Tree {
     /// The children of a place that `wanted` selects, in descending order of retained bytes, and the totals of all
     /// children.
     fn below(&self, place: Self::Place, wanted: &WantedBelow) -> Below<Self::Place>;
+
+    /// The chain that a place is; `None` if it is a single object or a group.
+    fn chain(&self, _place: Self::Place) -> Option<Chain> {
+        None
+    }
 }
 
 impl Tree for Dominators {
