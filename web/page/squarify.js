@@ -1,7 +1,7 @@
 // Squarified treemaps (Bruls, Huizing, van Wijk 2000): rectangles whose areas are proportional to sizes, none too thin.
 //
 // The places are rows of a tree, depth first. The children of a place, its own size, and what is left out of it fill its
-// rectangle without any gap, so the areas add up to the whole. No recursion: a parent comes before its children.
+// rectangle without any gap, less a strip for its name. No recursion: a parent comes before its children.
 
 /**
  * Cells of a map. A cell is a place, the size of a place itself, or what is left out below it.
@@ -71,16 +71,17 @@ function emptyCells(most) {
 }
 
 /**
- * Lays out all cells inside `top`.
+ * Lays out all cells inside `top`. Without strips all areas are proportional to sizes, with them those inside one cell are.
  * @param {Cells} cells @param {number} top @param {number} width @param {number} height
+ * @param {(w: number, h: number) => number} [strip] the height of the strip at the top of a divided cell
  */
-export function layOut(cells, top, width, height) {
+export function layOut(cells, top, width, height, strip = () => 0) {
   place(cells, top, 0, 0, width, height);
   const open = [top];
   for (let cell = open.pop(); cell !== undefined; cell = open.pop()) {
     if (cells.first[cell] < 0) continue;
     const inside = childrenOf(cells, cell);
-    divide(cells, cell, inside);
+    divide(cells, cell, inside, strip(cells.w[cell], cells.h[cell]));
     for (const one of inside) if (cells.first[one] >= 0) open.push(one);
   }
 }
@@ -93,9 +94,10 @@ export function childrenOf(cells, cell) {
   return inside.sort((one, other) => cells.bytes[other] - cells.bytes[one] || one - other);
 }
 
-/** Fills the rectangle of a cell, row by row along its shorter side. @param {Cells} cells @param {number} cell @param {number[]} inside */
-function divide(cells, cell, inside) {
-  let [x, y, w, h] = [cells.x[cell], cells.y[cell], cells.w[cell], cells.h[cell]];
+/** Fills the rectangle of a cell below its strip, row by row along its shorter side.
+ *  @param {Cells} cells @param {number} cell @param {number[]} inside @param {number} strip */
+function divide(cells, cell, inside, strip) {
+  let [x, y, w, h] = [cells.x[cell], cells.y[cell] + strip, cells.w[cell], cells.h[cell] - strip];
   let left = inside.reduce((sum, one) => sum + cells.bytes[one], 0);
   let at = 0;
   while (at < inside.length && left > 0) {

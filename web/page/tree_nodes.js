@@ -21,6 +21,7 @@ import { literal } from './state.js';
  * @property {number} left how many of them are not rows of this answer
  * @property {number} leftBytes what these retain
  * @property {number | null} members how many children have this type
+ * @property {string | null} [chain] the chain that begins with the object, where chains are one place: `Node × 200,000`
  * @property {number} [types] how many types the children have, where these are the rows below
  */
 
@@ -42,10 +43,11 @@ export function nodesOf(answer, snapshot) {
       word: isType && roots === null ? null : wordOf(isType ? null : object, roots, snapshot),
       object,
       type: at('type') ?? '',
-      name: at('name'),
+      name: at('chain') ? null : at('name'),
       roots,
       kind: at('kind'),
-      own: at('shallow_bytes') === null ? null : at('shallow_bytes') + (at('unmanaged_bytes') ?? 0),
+      own: at('chain_own_bytes') ?? (at('shallow_bytes') === null ? null : at('shallow_bytes') + (at('unmanaged_bytes') ?? 0)),
+      chain: at('chain'),
       retained: Number(at('retained_bytes') ?? 0),
       objects: Number(at('retained_objects') ?? 0),
       depth: at('depth') ?? 0,
@@ -79,6 +81,7 @@ export function shortType(type) {
 
 /** What a place is called in a sentence. @param {TreeNode} node */
 export function titleOf(node) {
+  if (node.chain) return node.chain;
   const name = node.name === null ? '' : ` ${node.name}`;
   return node.members === null ? node.type + name : `${node.type} × ${grouped(node.members)}`;
 }

@@ -19,6 +19,10 @@ import { shortType, titleOf } from './tree_nodes.js';
 
 /** Cells are labelled from this width and height on, in pixels. */
 const [LABEL_WIDTH, LABEL_HEIGHT] = [36, 17];
+/** Divided cells have a strip with a label from this width and height on, and it is this high, in pixels. */
+const [STRIP_WIDTH, STRIP_HEIGHT, STRIP] = [72, 48, 15];
+/** Steps of a tooltip's way down. */
+const MOST_STEPS = 8;
 /** Cells with a side below this are drawn as one with what is inside them, in pixels. */
 const FINEST = 1.5;
 
@@ -121,7 +125,7 @@ export class TreeMap {
   #layOut() {
     const box = this.element.getBoundingClientRect();
     [this.width, this.height] = [Math.floor(box.width), Math.floor(box.height)];
-    if (this.nodes.length > 0) layOut(this.cells, this.top, this.width, this.height);
+    if (this.nodes.length > 0) layOut(this.cells, this.top, this.width, this.height, stripOf);
     this.paint();
   }
 
@@ -138,6 +142,7 @@ export class TreeMap {
     for (const cell of leaves) this.#paintCell(pen, cell);
     this.#hatch(pen, leaves.filter((cell) => this.cells.part[cell] === REST));
     this.#paintEdges(pen, divided, leaves);
+    this.#paintStrips(pen, divided);
     this.#paintLabels(pen, leaves);
     const { what, bytes } = this.describe(this.top);
     canvas.setAttribute('aria-label', `map of ${what}, ${numberText(bytes, 'bytes')}; arrow keys walk, Enter zooms in, Escape out`);
@@ -238,6 +243,22 @@ export class TreeMap {
     }
   }
 
+  /** The names of divided cells, above what is inside them. @param {CanvasRenderingContext2D} pen @param {number[]} divided */
+  #paintStrips(pen, divided) {
+    const { cells } = this;
+    pen.font = '11px system-ui, sans-serif';
+    pen.textBaseline = 'top';
+    for (const cell of divided) {
+      if (stripOf(cells.w[cell], cells.h[cell]) === 0) continue;
+      pen.fillStyle = this.#colour(cell);
+      pen.fillRect(cells.x[cell] + 1, cells.y[cell] + 1, cells.w[cell] - 2, STRIP - 1);
+      const most = Math.floor((cells.w[cell] - 6) / 6.7);
+      const label = this.#label(cell).join('  ');
+      pen.fillStyle = inkColour(this.isDark);
+      pen.fillText(label.length > most ? `${label.slice(0, most - 1)}…` : label, cells.x[cell] + 4, cells.y[cell] + 2);
+    }
+  }
+
   /** An arrow where there is no room for a label: a colour is never alone. @param {CanvasRenderingContext2D} pen @param {number} cell */
   #paintSign(pen, cell) {
     const { cells } = this;
@@ -295,7 +316,17 @@ export class TreeMap {
     if (node.object !== null && part !== REST) lines[0] += ` @${node.object}`;
     if (part === WHOLE && node.objects > 1) lines.push(`${grouped(node.objects)} objects`);
     if (this.growth && part !== REST) lines.push(pathChange(change, this.growth));
+    const way = this.#way(cell).map((one) => shortName(this.nodes[this.cells.node[one]]).slice(0, 60));
+    if (way.length > 1) lines.push((way.length > MOST_STEPS ? [...way.slice(0, MOST_STEPS / 2), '…', ...way.slice(-MOST_STEPS / 2)] : way).join(' › '));
     return lines;
+  }
+
+  /** The cells below the top that lead to a cell. @param {number} cell */
+  #way(cell) {
+    /** @type {number[]} */
+    const way = [];
+    for (let one = cell; one >= 0 && one !== this.top; one = this.cells.parent[one]) if (this.cells.part[one] === WHOLE) way.unshift(one);
+    return way;
   }
 
   // Keys and pointers
@@ -305,7 +336,7 @@ export class TreeMap {
     canvas.addEventListener('pointermove', (event) => this.#point(event));
     canvas.addEventListener('pointerleave', () => { this.hover.hidden = this.tip.hidden = true; });
     canvas.addEventListener('click', (event) => this.#choose(this.#cellOf(event)));
-    canvas.addEventListener('dblclick', (event) => this.#zoom(this.#cellOf(event)));
+    canvas.addEventListener('dblclick', (event) => this.#zoom(this.#way(this.#cellOf(event))[0] ?? -1));
     canvas.addEventListener('keydown', (event) => this.#key(event));
   }
 
@@ -321,6 +352,13 @@ export class TreeMap {
     this.#showCursor();
     this.options.announce(this.lines(cell).join(', '));
     this.options.onSelect(this.nodes[this.cells.node[cell]], this.pathOf(cell));
+  }
+
+  /** The places from the first one to another. @param {TreeNode} node */
+  placesTo(node) {
+    const places = [];
+    for (let one = this.nodes.indexOf(node); one >= 0; one = this.cells.parent[one]) places.unshift(this.nodes[one]);
+    return places;
   }
 
   /** Which child each place on the way to a cell is: children are rows in their order. @param {number} cell */
@@ -378,6 +416,11 @@ export class TreeMap {
   }
 }
 
+/** The height of the strip at the top of a divided cell. @param {number} w @param {number} h */
+function stripOf(w, h) {
+  return w >= STRIP_WIDTH && h >= STRIP_HEIGHT ? STRIP : 0;
+}
+
 /** What a place itself has: groups of roots have nothing. @param {TreeNode} node */
 function ownOf(node) {
   return node.own ?? 0;
@@ -392,6 +435,7 @@ function frame(box, cells, cell) {
 
 /** What a cell is labelled with, where there is little room. @param {TreeNode} node */
 function shortName(node) {
+  if (node.chain) return visible(node.chain.slice(0, 200));
   const type = node.name !== null && node.kind === 'class' ? node.name : node.type;
   const many = node.members === null ? '' : ` × ${grouped(node.members)}`;
   return visible(shortType(type)[0].slice(0, 200)) + many;
@@ -414,7 +458,7 @@ function pathChange(change, { a, b }) {
 }
 
 /** Whether a colour is light: then it is a text on a dark page. @param {string} colour as computed */
-function isLight(colour) {
+export function isLight(colour) {
   const [r = 0, g = 0, b = 0] = (colour.match(/[\d.]+/g) ?? []).map(Number);
   return r * 0.3 + g * 0.59 + b * 0.11 > 127;
 }

@@ -187,9 +187,12 @@ class TreeView {
     const at = node.object === null ? nodes.findIndex((one) => one.word === node.word) : this.map.cellOfObject(node.object);
     /** @type {TreeNode[]} */
     const children = [];
-    if (at < 0) return children;
+    // The children of a chain are those of all its objects.
+    if (at < 0 || nodes[at].chain) return children;
     for (let one = at + 1; one < nodes.length && nodes[one].depth > nodes[at].depth; one++) {
-      if (nodes[one].depth === nodes[at].depth + 1 && nodes[one].members === null) children.push(nodes[one]);
+      if (nodes[one].depth > nodes[at].depth + 1 || nodes[one].members !== null) continue;
+      if (nodes[one].chain) break;
+      children.push(nodes[one]);
     }
     return children;
   }
@@ -261,7 +264,7 @@ class TreeView {
   /** Where much is left out of the map, it is divided by type. @param {TreeNode[]} nodes @param {string} word @param {number} snapshot */
   async #divideRests(nodes, word, snapshot) {
     const first = nodes;
-    const large = nodes.filter((node) => node.leftBytes > LARGE_REST * nodes[0].retained).sort((one, other) => other.leftBytes - one.leftBytes);
+    const large = nodes.filter((node) => !node.chain && node.leftBytes > LARGE_REST * nodes[0].retained).sort((one, other) => other.leftBytes - one.leftBytes);
     for (const place of large.slice(0, MOST_RESTS)) {
       try {
         const answer = await this.ctx.ask(treeLine(place.word ?? '', 'by type'), { snapshot });
@@ -286,7 +289,8 @@ class TreeView {
 
   /** @param {TreeNode} node @param {number[]} path from the top of the map */
   #reveal(node, path) {
-    if (this.byType || this.zoomPath === null || node.members !== null) return;
+    const way = this.map.placesTo(node);
+    if (this.byType || this.zoomPath === null || node.members !== null || way.slice(0, -1).some((one) => one.chain)) return;
     void this.table.reveal([...this.zoomPath, ...path], (one) => one.word === node.word);
   }
 
@@ -294,7 +298,9 @@ class TreeView {
   #zoom(node) {
     if (node.word === null) return;
     this.zooms.push({ word: this.ctx.state.extra.zoom ?? null, path: this.zoomPath });
-    if (this.zoomPath) this.zoomPath = [...this.zoomPath, ...this.map.pathOf(this.map.top)];
+    // Below a chain, the cells of the map are not children of each other in the tree.
+    const isBelowChain = this.map.placesTo(node).slice(0, -1).some((one) => one.chain);
+    if (this.zoomPath) this.zoomPath = isBelowChain ? null : [...this.zoomPath, ...this.map.pathOf(this.map.top)];
     this.zoomWord = node.word;
     this.ctx.announce(`zoomed into ${titleOf(node)}`);
     this.ctx.go({ zoom: node.word === '' ? null : node.word });
