@@ -291,10 +291,10 @@ function showBanners({ state, file }) {
 }
 
 const TABS = /** @type {Record<string, string>} */ ({
-  trials: 'Trials', compare: 'Compare', runs: 'Runs', lanes: 'Processes', series: 'Series', types: 'Types', tree: 'Tree & map', object: 'Object', summary: 'Summary', classes: 'Classes', ptree: 'Tree', processes: 'List',
+  trials: 'Trials', compare: 'Compare', runs: 'Runs', lanes: 'Processes', series: 'Series', types: 'Types', tree: 'Tree & map', flame: 'Flame graph', object: 'Object', summary: 'Summary', classes: 'Classes', ptree: 'Tree', processes: 'List',
 });
 /** The keys after `g`. */
-const TAB_KEYS = /** @type {Record<string, string>} */ ({ trials: 'r', compare: 'c', lanes: 'p', series: 's', types: 't', tree: 'd', object: 'o' });
+const TAB_KEYS = /** @type {Record<string, string>} */ ({ trials: 'r', compare: 'c', lanes: 'p', series: 's', types: 't', tree: 'd', flame: 'f', object: 'o' });
 
 /** Where the tabs lead. @param {State} state @param {ServedFile} file @returns {Record<string, string>} */
 export function tabLines(state, file) {
@@ -306,7 +306,7 @@ export function tabLines(state, file) {
   if (isBare(file)) return without;
   return {
     ...without,
-    series: isSeries ? 'summary all' : 'summary', types: 'histogram', tree: 'dominators',
+    series: isSeries ? 'summary all' : 'summary', types: 'histogram', tree: 'dominators', flame: 'flame',
     object: visitedIn(file).length > 0 ? `info ${visitedIn(file)[0].name}` : 'info',
   };
 }

@@ -8,7 +8,7 @@ import { fileNamed } from './served.js';
 /** What the keys do, for the help. @type {[string, string][]} */
 export const KEYS = [
   [':', 'edit the question line'], ['/', 'search types, objects and texts'], ['?', 'this help'],
-  ['g p', 'processes over time'], ['g r', 'trials'], ['g c', 'compare programs'], ['g s', 'series'], ['g t', 'types'], ['g d', 'dominator tree and map'], ['g o', 'object'], ['g h', 'files, or the first view'],
+  ['g p', 'processes over time'], ['g r', 'trials'], ['g c', 'compare programs'], ['g s', 'series'], ['g t', 'types'], ['g d', 'dominator tree and map'], ['g f', 'flame graph'], ['g o', 'object'], ['g h', 'files, or the first view'],
   ['[  ]', 'snapshot before, next snapshot'], ['Esc', 'stop the questions that run; close a menu; leave the line'],
   ['← → ↑ ↓', 'links of a table; snapshots of a chart'], ['Shift ← →', 'brush in a chart'], ['Home  End', 'first, last'], ['Enter', 'follow'],
 ];
@@ -55,7 +55,7 @@ function isTyping(target) {
 
 /** @param {string} key @param {(change: import('./state.js').Change) => void} go @param {import('./state.js').State} state */
 function goTo(key, go, state) {
-  const names = /** @type {Record<string, string>} */ ({ r: 'trials', c: 'compare', p: 'lanes', s: 'series', t: 'types', d: 'tree', o: 'object' });
+  const names = /** @type {Record<string, string>} */ ({ r: 'trials', c: 'compare', p: 'lanes', s: 'series', t: 'types', d: 'tree', f: 'flame', o: 'object' });
   const file = fileNamed(state.f);
   if (key === 'h') go(file && state.f === null ? { q: '' } : { f: null, q: '', p: 'files' });
   else if (file?.state === 'ready' && tabLines(state, file)[names[key]]) go({ q: tabLines(state, file)[names[key]] });

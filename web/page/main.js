@@ -7,7 +7,7 @@ import { applyTheme, buildFrame, restoreLine, showFrame, tell } from './frame.js
 import { listenToKeys } from './keys.js';
 import { errorNode } from './section.js';
 import { fileNamed, followServed, loadServed, nowServed, onServed } from './served.js';
-import { changed, changeOf, format, parse, quoted, resolveVerbsWith, viewOf, words } from './state.js';
+import { changed, changeOf, format, parse, quoted, resolveVerbsWith, verbOf, viewOf, words } from './state.js';
 
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./state.js').Change} Change */
@@ -20,6 +20,7 @@ const VIEWS = {
   series: () => import('./views/series.js'),
   types: () => import('./views/types.js'),
   tree: () => import('./views/tree.js'),
+  flame: () => import('./views/flame.js'),
   object: () => import('./views/object.js'),
   objects: () => import('./views/objects.js'),
   list: () => import('./views/list.js'),
@@ -33,6 +34,9 @@ const VIEWS = {
   help: () => import('./views/help.js'),
   search: () => import('./views/search.js'),
 };
+
+/** Verbs whose answers can be drawn as flame graphs besides their own. */
+const DRAWN = ['dominators', 'paths', 'sites'];
 
 let state = parse(location.hash);
 /** @type {Verb[]} */
@@ -81,7 +85,9 @@ function viewNamed(of) {
   if (asked === 'help' || viewOf(of.q) === 'help') return 'help';
   if (!file || file.state !== 'ready' || asked === 'files') return 'files';
   if (asked === 'search') return 'search';
-  return viewOf(of.q, file);
+  const view = viewOf(of.q, file);
+  // Answers with a tree are drawn as a flame graph, too.
+  return of.extra.as === 'flame' && file.snapshots && DRAWN.includes(verbOf(of.q)) ? 'flame' : view;
 }
 
 /** What a file is shown with at first. @param {State} of @returns {State} */

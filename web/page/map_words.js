@@ -28,16 +28,21 @@ export function linkRow(node, ctx, word) {
 /** What the colours mean. @param {TreeMap} map */
 export function mapLegend(map) {
   const isDark = map.isDark;
-  const swatch = (/** @type {string} */ colour, /** @type {any} */ text) =>
-    h('span', { class: 'swatch' }, h('span', { class: 'patch', 'aria-hidden': 'true', style: { background: colour } }), text);
-  if (map.growth) {
-    const { a, b } = map.growth;
-    return h('span', { class: 'legend' }, swatch(growthColour(1, 1, isDark), `▲ grew ${a}..${b}`), swatch(growthColour(-1, 1, isDark), '▼ shrank'),
-      swatch(neutralColour(isDark), 'unchanged, not known, or smaller places'));
-  }
+  if (map.growth) return growthLegend(map.growth, isDark, 'smaller places');
   const types = [...bytesByType(map)].sort(([, one], [, other]) => other - one).slice(0, MOST_TYPES);
   return h('span', { class: 'legend' }, types.map(([type, bytes]) => swatch(typeColour(type, isDark), [h('span', { title: visible(type) }, nameNode(shortType(type)[0])), ` ${numberText(bytes, 'bytes')}`])),
     map.smallest().some((cell) => map.cells.part[cell] === REST) ? h('span', null, 'hatched: smaller places') : null);
+}
+
+/** @param {string} colour @param {any} text */
+function swatch(colour, text) {
+  return h('span', { class: 'swatch' }, h('span', { class: 'patch', 'aria-hidden': 'true', style: { background: colour } }), text);
+}
+
+/** What the colours of growth mean. @param {{a: number, b: number}} growth @param {boolean} isDark @param {string} others what has no colour besides */
+export function growthLegend({ a, b }, isDark, others) {
+  return h('span', { class: 'legend' }, swatch(growthColour(1, 1, isDark), `▲ grew ${a}..${b}`), swatch(growthColour(-1, 1, isDark), '▼ shrank'),
+    swatch(neutralColour(isDark), `unchanged, not known, or ${others}`));
 }
 
 /** Bytes of the smallest cells, by type. @param {TreeMap} map */

@@ -96,7 +96,7 @@ const VIEWS = {
   __proto__: null,
   summary: 'series', snapshots: 'series', growth: 'series', leaks: 'series', trend: 'series',
   top: 'types', histogram: 'types', diff: 'types', sites: 'types', age: 'types', born: 'types', died: 'types',
-  dominators: 'tree', info: 'object', help: 'help', list: 'list', group: 'list', lanes: 'lanes', trials: 'trials', compare: 'compare', values: 'runs', runs: 'runs',
+  dominators: 'tree', flame: 'flame', info: 'object', help: 'help', list: 'list', group: 'list', lanes: 'lanes', trials: 'trials', compare: 'compare', values: 'runs', runs: 'runs',
 };
 
 /** @type {(word: string) => string} */
@@ -118,7 +118,7 @@ export function processLine(name) {
 }
 
 /** Views of heaps. */
-const OF_HEAPS = ['series', 'types', 'tree', 'object', 'objects', 'list'];
+const OF_HEAPS = ['series', 'types', 'tree', 'flame', 'object', 'objects', 'list'];
 
 /**
  * The name of the view that shows a line of a file: what is about processes or trials has none of those of heaps.

@@ -40,8 +40,10 @@ assets! {
     "chart.js",
     "context.js",
     "dom.js",
+    "flame_cells.js",
     "frame.js",
     "growth_paths.js",
+    "icicle.js",
     "index.html",
     "keys.js",
     "known_fields.js",
@@ -68,6 +70,7 @@ assets! {
     "views.css",
     "views/answer.js",
     "views/files.js",
+    "views/flame.js",
     "views/help.js",
     "views/lanes.js",
     "views/list.js",
@@ -165,6 +168,7 @@ mod tests {
     #[test]
     fn the_page_is_small() {
         let bytes: usize = ASSETS.iter().map(|asset| asset.packed().0.len()).sum();
-        assert!(bytes <= 112_000, "{bytes} bytes compressed");
+        // A view needs a part of them; all together are there in a second over a slow line of 1.2 Mbit/s.
+        assert!(bytes <= 150_000, "{bytes} bytes compressed");
     }
 }

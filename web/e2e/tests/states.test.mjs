@@ -12,6 +12,7 @@ const VIEWS = {
   series: { line: 'growth', wrong: 'growth 3..99' },
   types: { line: 'histogram by type', wrong: 'histogram colour = "red"' },
   tree: { line: 'dominators', wrong: 'dominators @99999999' },
+  flame: { line: 'flame', wrong: 'flame nowhere' },
   object: { line: 'info @100', wrong: 'info @99999999' },
   list: { line: 'list size > 1K of type, size', wrong: 'list size > 1K of colour' },
   objects: { line: 'info', wrong: null },

@@ -1,0 +1,157 @@
+// The cells of a flame graph, from the rows of an answer: depth first, each as wide as what it retains.
+//
+// Widths are parts of the whole. What a step has itself is room without a cell, what is left out below it is a cell of its own.
+
+import { grouped } from './cell.js';
+import { literal } from './state.js';
+import { nodesOf, titleOf } from './tree_nodes.js';
+
+/** @typedef {import('./ask.js').Answer} Answer */
+/**
+ * @typedef {object} FlameCell
+ * @property {string} title
+ * @property {string} type the colour follows from it
+ * @property {number} size bytes, or objects
+ * @property {number | null} own what it has itself; null where that is unknown
+ * @property {number} many objects of a step
+ * @property {number | null} object the object, or the largest one of a step
+ * @property {string | null} line the question that begins here; null if there is none
+ * @property {number} depth
+ * @property {number} parent the index of the cell above; -1 for the first
+ * @property {boolean} isRest what is left out below its parent
+ * @property {number} x the part of the whole to its left
+ * @property {number} w its part of the whole
+ * @property {{type: string, name: string | null, roots: string | null, kind: string | null, word: string | null, object: number | null}} place
+ */
+/** @typedef {{title: string, type?: string, size: number, own?: number | null, many?: number, object?: number | null, line?: string | null, depth: number, left?: number, leftSize?: number, leftName?: string, name?: string | null, roots?: string | null, kind?: string | null}} Row */
+
+/** A flag that says what is left out. */
+const FLAG = /^--(depth|min|cells)(=|$)/;
+
+/** The cells of the answer to a line. @param {string} verb @param {string} line @param {Answer} answer @param {number} snapshot */
+export function cellsOf(verb, line, answer, snapshot) {
+  switch (verb) {
+    case 'flame': return laidOut(stepRows(line, answer));
+    case 'paths': return laidOut(pathRows(answer));
+    case 'sites': return laidOut(siteRows(answer));
+    default: return laidOut(nodesOf(answer, snapshot).map((node) => ({
+      ...node, title: titleOf(node), size: node.retained, leftSize: node.leftBytes, leftName: 'smaller objects', many: node.members ?? 1,
+      line: node.word === null ? null : `dominators ${node.word}`.trim(),
+    })));
+  }
+}
+
+/** The words of a `flame` line: the steps from the roots or from an object. @param {string} line */
+export function stepsOf(line) {
+  const all = line.match(/"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|[^\s"']+/g) ?? [];
+  return all.filter((word, at) => at > 0 && !FLAG.test(word) && !/^--(depth|min|cells)$/.test(all[at - 1])).map(unquoted);
+}
+
+/** The line of a flame graph at a path. @param {string[]} steps */
+export function flameLine(steps) {
+  return ['flame', ...steps.map((step, at) => (at === 0 && /^(\d+:)?@\d+$/.test(step) ? step : literal(step)))].join(' ');
+}
+
+/** @param {string} word */
+function unquoted(word) {
+  const quote = word[0];
+  return quote === '"' || quote === "'" ? word.slice(1, word.endsWith(quote) ? -1 : undefined).replace(/\\(.)/g, '$1') : word;
+}
+
+/** Reads the last table. @param {Answer} answer @returns {((key: string) => any)[]} */
+function readers(answer) {
+  const table = answer.tables[answer.tables.length - 1];
+  const places = new Map(table?.columns.map((column, at) => [column.key, at]));
+  return (table?.rows ?? []).map((row) => (key) => row[places.get(key) ?? -1]?.value ?? null);
+}
+
+/** @param {string} line @param {Answer} answer @returns {Row[]} */
+function stepRows(line, answer) {
+  const path = stepsOf(line);
+  return readers(answer).map((at) => {
+    const depth = Number(at('depth'));
+    path.length = stepsOf(line).length + Math.max(0, depth - 1);
+    if (depth > 0) path.push(at('step'));
+    const [title, kind, roots] = [at('title') ?? '', at('kind'), at('roots')];
+    return {
+      title, type: at('type') ?? title, size: Number(at('retained_bytes')), own: Number(at('own_bytes')), many: Number(at('objects') ?? 1),
+      object: at('example'), line: flameLine(path), depth, left: Number(at('left_out') ?? 0), leftSize: Number(at('left_out_bytes') ?? 0),
+      leftName: 'smaller steps', kind, roots, name: kind !== null && title !== at('type') && title.startsWith(`${kind} `) ? title.slice(kind.length + 1) : null,
+    };
+  });
+}
+
+/** Paths from the roots to objects, with how many are reached. @param {Answer} answer @returns {Row[]} */
+function pathRows(answer) {
+  const rows = readers(answer).map((at) => ({
+    title: at('title') ?? '', type: at('type') ?? '', size: Number(at('through')), own: Number(at('members')), many: Number(at('objects')),
+    object: at('example'), depth: Number(at('depth')) + 1, kind: at('kind'),
+  }));
+  const whole = rows.reduce((sum, row) => sum + (row.depth === 1 ? row.size : 0), 0);
+  return [{ title: 'all roots', size: whole, own: 0, depth: 0 }, ...rows];
+}
+
+/** Allocation sites below their files. @param {Answer} answer @returns {Row[]} */
+function siteRows(answer) {
+  /** @type {Map<string, Row[]>} */
+  const files = new Map();
+  for (const at of readers(answer)) {
+    const file = at('file') ?? 'file not recorded';
+    const where = at('line') === null ? '' : `:${at('line')}`;
+    const row = { title: `${at('function') ?? 'site'}${where}`, size: Number(at('shallow_bytes')) + Number(at('unmanaged_bytes') ?? 0), many: Number(at('objects')), depth: 2, line: at('site') === null ? null : `site ${at('site')}` };
+    files.set(file, [...(files.get(file) ?? []), { ...row, own: row.size, type: file }]);
+  }
+  const sum = (/** @type {Row[]} */ rows) => rows.reduce((all, row) => all + row.size, 0);
+  const below = [...files].map(([file, rows]) => [{ title: file, size: sum(rows), own: 0, depth: 1 }, ...rows]).sort(([one], [other]) => other.size - one.size);
+  return [{ title: 'all sites', size: sum(below.map(([file]) => file)), own: 0, depth: 0 }, ...below.flat()];
+}
+
+/** Places rows beside each other below their parents. @param {Row[]} rows depth first @returns {FlameCell[]} */
+export function laidOut(rows) {
+  const whole = rows[0]?.size || 1;
+  /** @type {FlameCell[]} */
+  const cells = [];
+  /** The last cell of each depth, and where the next one below it begins. @type {{at: number, next: number, row: Row}[]} */
+  const above = [];
+  const put = (/** @type {Row} */ row, /** @type {boolean} */ isRest) => {
+    const parent = above[row.depth - 1];
+    const x = parent ? parent.next : 0;
+    const w = row.size / whole;
+    if (parent) parent.next += w;
+    const { title, type = title, size, own = null, many = 1, object = null, line = null, depth, name = null, roots = null, kind = null } = row;
+    const word = roots !== null || type !== 'everything' || kind !== null ? null : '';
+    cells.push({ title, type, size, own, many, object, line, depth, parent: parent?.at ?? -1, isRest, x, w, place: { type, name, roots, kind, word, object } });
+  };
+  const close = (/** @type {number} */ depth) => {
+    for (let one = above.pop(); one; one = above.length > depth ? above.pop() : undefined) {
+      const { left = 0, leftSize = 0, leftName = 'more' } = one.row;
+      above.push(one);
+      if (left > 0 && leftSize > 0) put({ title: `${grouped(left)} ${leftName}`, size: leftSize, depth: one.row.depth + 1 }, true);
+      above.pop();
+    }
+  };
+  for (const row of rows) {
+    if (above.length > row.depth) close(row.depth);
+    put(row, false);
+    above.push({ at: cells.length - 1, next: cells[cells.length - 1].x, row });
+  }
+  close(0);
+  return cells;
+}
+
+/** Which cells have a text in their title, and what they retain, each byte once. @param {FlameCell[]} cells @param {string} text @param {number} top */
+export function found(cells, text, top = 0) {
+  const wanted = text.trim().toLowerCase();
+  const isFound = cells.map((cell) => wanted !== '' && !cell.isRest && cell.title.toLowerCase().includes(wanted));
+  const isBelow = new Uint8Array(cells.length);
+  let [count, size] = [0, 0];
+  cells.forEach((cell, at) => {
+    const isInside = at === top || (cell.parent >= 0 && (isBelow[cell.parent] & 1) !== 0);
+    const isCounted = cell.parent >= 0 && (isBelow[cell.parent] & 2) !== 0;
+    isBelow[at] = (isInside ? 1 : 0) | (isInside && (isCounted || isFound[at]) ? 2 : 0);
+    if (!isInside || !isFound[at]) return;
+    count += 1;
+    if (!isCounted) size += cell.size;
+  });
+  return { isFound, count, size };
+}

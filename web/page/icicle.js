@@ -1,0 +1,332 @@
+// A flame graph that hangs down, on a canvas: the whole in the first row, and below each cell what it retains. All of it can be
+// had without a pointer: arrow keys walk the cells and say them, and a table lists them.
+
+import { fill, h } from './dom.js';
+import { grouped, numberText, visible } from './cell.js';
+import { found } from './flame_cells.js';
+import { growthColour, inkColour, neutralColour, typeColour } from './map_words.js';
+import { shortType } from './tree_nodes.js';
+import { changeSign, changeText, isLight } from './treemap.js';
+
+/** @typedef {import('./flame_cells.js').FlameCell} FlameCell */
+/**
+ * @typedef {object} IcicleOptions
+ * @property {(cell: FlameCell) => void} onSelect
+ * @property {(cell: FlameCell, index: number) => void} onZoom
+ * @property {() => boolean} onOut whether there is an outside
+ * @property {(text: string) => void} announce
+ */
+/** The change of each cell, and between which snapshots. @typedef {{changes: (number | null)[], a: number, b: number}} Growth */
+
+/** The height of a row, in pixels. */
+const ROW = 20;
+/** Cells are drawn from this width on and labelled from that one on, in pixels. */
+const [FINEST, LABEL_WIDTH] = [0.4, 26];
+/** The mean width of a character, in pixels. */
+const CHARACTER = 6.4;
+
+export class Icicle {
+  /** @param {IcicleOptions} options */
+  constructor(options) {
+    this.options = options;
+    /** @type {FlameCell[]} */
+    this.cells = [];
+    /** The cells of each depth, from left to right. @type {number[][]} */
+    this.rows = [];
+    this.unit = 'bytes';
+    this.top = 0;
+    this.selected = -1;
+    this.text = '';
+    this.matches = found([], '');
+    /** @type {Growth | null} */
+    this.growth = null;
+    this.width = this.height = 0;
+    this.canvas = h('canvas', { tabindex: 0, role: 'application', 'aria-roledescription': 'flame graph' });
+    this.cursor = h('div', { class: 'map-cursor', hidden: true });
+    this.hover = h('div', { class: 'map-cursor map-hover', hidden: true });
+    this.tip = h('div', { class: 'map-tip', hidden: true, 'aria-hidden': 'true' });
+    this.space = h('div', { class: 'flame-space' }, this.canvas, this.cursor, this.hover);
+    this.scroller = h('div', { class: 'flame-scroller' }, this.space);
+    this.element = h('div', { class: 'flame' }, this.scroller, this.tip);
+    this.frame = 0;
+    this.isDark = false;
+    /** The largest change, for the colours. */
+    this.largest = 1;
+    this.resizes = new ResizeObserver(() => this.paint());
+    this.resizes.observe(this.scroller);
+    this.dark = matchMedia('(prefers-color-scheme: dark)');
+    this.dark.onchange = () => this.paint();
+    this.themes = new MutationObserver(() => this.paint());
+    this.themes.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    this.#listen();
+  }
+
+  destroy() {
+    cancelAnimationFrame(this.frame);
+    this.resizes.disconnect();
+    this.themes.disconnect();
+    this.dark.onchange = null;
+  }
+
+  /** @param {FlameCell[]} cells @param {string} unit */
+  setCells(cells, unit) {
+    this.cells = cells;
+    this.unit = unit;
+    this.growth = null;
+    this.rows = [];
+    cells.forEach((cell, at) => (this.rows[cell.depth] ??= []).push(at));
+    this.setTop(0);
+  }
+
+  /** Shows a cell and what is below it. @param {number} top */
+  setTop(top) {
+    this.top = this.cells[top] ? top : 0;
+    this.selected = this.cells.length > 0 ? this.top : -1;
+    this.scroller.scrollTop = 0;
+    this.setText(this.text);
+  }
+
+  /** Highlights cells with a text. @param {string} text */
+  setText(text) {
+    this.text = text;
+    this.matches = found(this.cells, text, this.top);
+    this.paint();
+  }
+
+  /** Colours by growth, or by type again. @param {Growth | null} growth */
+  setGrowth(growth) {
+    this.growth = growth;
+    this.paint();
+  }
+
+  /** Draws with the next frame. */
+  paint() {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => this.#paint());
+  }
+
+  #paint() {
+    const { canvas, cells, scroller } = this;
+    this.space.style.height = `${(this.rows.length - this.#depth()) * ROW}px`;
+    [this.width, this.height] = [scroller.clientWidth, scroller.clientHeight];
+    const ratio = window.devicePixelRatio || 1;
+    const [wide, high] = [Math.max(1, Math.round(this.width * ratio)), Math.max(1, Math.round(this.height * ratio))];
+    // Another size makes another bitmap, which takes longer than clearing this one.
+    if (canvas.width !== wide || canvas.height !== high) [canvas.width, canvas.height] = [wide, high];
+    [canvas.style.height, canvas.style.transform] = [`${this.height}px`, `translateY(${scroller.scrollTop}px)`];
+    const pen = canvas.getContext('2d');
+    if (!pen || cells.length === 0) return;
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, this.width, this.height);
+    pen.font = '12px system-ui, sans-serif';
+    pen.textBaseline = 'middle';
+    this.isDark = isLight(getComputedStyle(canvas).color);
+    this.largest = Math.max(1, ...(this.growth?.changes ?? []).map((change) => Math.abs(change ?? 0)));
+    for (const at of this.#seen()) this.#paintCell(pen, at);
+    const { title, size } = cells[this.top];
+    canvas.setAttribute('aria-label', `flame graph of ${visible(title)}, ${numberText(size, this.unit)}; arrow keys walk, Enter zooms in, Escape out`);
+    this.#showCursor();
+  }
+
+  /** The rows that are in sight. */
+  #seen() {
+    const first = Math.floor(this.scroller.scrollTop / ROW) + this.#depth();
+    const last = first + Math.ceil(this.height / ROW);
+    return this.rows.slice(first, last + 1).flat().filter((at) => {
+      const { x, w } = this.#box(at);
+      return w >= FINEST && x < this.width && x + w > 0;
+    });
+  }
+
+  /** The depth of the first row. */
+  #depth() {
+    return this.cells[this.top]?.depth ?? 0;
+  }
+
+  /** Where a cell is, in pixels from the left and from the first row. @param {number} at */
+  #box(at) {
+    const [cell, top] = [this.cells[at], this.cells[this.top]];
+    const scale = this.width / (top.w || 1);
+    return { x: (cell.x - top.x) * scale, y: (cell.depth - top.depth) * ROW, w: cell.w * scale };
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {number} at */
+  #paintCell(pen, at) {
+    const cell = this.cells[at];
+    const box = this.#box(at);
+    const y = box.y - this.scroller.scrollTop;
+    const [x, end] = [Math.max(0, box.x), Math.min(this.width, box.x + box.w)];
+    const w = end - x;
+    const isDim = this.text.trim() !== '' && !this.matches.isFound[at];
+    pen.fillStyle = isDim ? neutralColour(this.isDark) : this.#colour(at);
+    pen.fillRect(x, y, Math.max(w - 0.5, FINEST), ROW - 1);
+    if (cell.isRest) this.#hatch(pen, x, y, w);
+    if (w < LABEL_WIDTH) return;
+    const most = Math.floor((w - 6) / CHARACTER);
+    const label = this.#label(at, most);
+    pen.fillStyle = inkColour(this.isDark);
+    pen.fillText(label.length > most ? `${label.slice(0, Math.max(1, most - 1))}…` : label, x + 3, y + ROW / 2);
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {number} x @param {number} y @param {number} w */
+  #hatch(pen, x, y, w) {
+    pen.strokeStyle = this.isDark ? '#ffffff2c' : '#00000026';
+    pen.beginPath();
+    for (let at = x + 4; at < x + w; at += 7) {
+      pen.moveTo(Math.max(x, at - 5), y + ROW - 2);
+      pen.lineTo(at, y + 1);
+    }
+    pen.stroke();
+  }
+
+  /** @param {number} at */
+  #colour(at) {
+    const [cell, isDark] = [this.cells[at], this.isDark];
+    if (cell.isRest || cell.depth === 0 || cell.place.roots !== null) return neutralColour(isDark);
+    return this.growth ? growthColour(this.growth.changes[at] ?? 0, this.largest, isDark) : typeColour(cell.type, isDark);
+  }
+
+  /** The label of a cell; without the package of a type if there is no room for it. @param {number} at @param {number} most characters */
+  #label(at, most) {
+    const { title, many, size } = this.cells[at];
+    const change = this.growth?.changes[at];
+    const rest = `${many > 1 ? ` × ${grouped(many)}` : ''}  ${numberText(size, this.unit)}`;
+    const name = title.length + rest.length > most ? shortType(title)[0] : title;
+    return `${change ? `${changeSign(change)} ` : ''}${visible(name.slice(0, 300))}${rest}`;
+  }
+
+  /** What is said of a cell, in lines. @param {number} at */
+  lines(at) {
+    const { cells, unit } = this;
+    const { title, many, size, own, object } = cells[at];
+    const whole = cells[this.top].size || 1;
+    const lines = [visible(title) + (many > 1 ? ` × ${grouped(many)}` : ''), `${numberText(size, unit)}, ${((size / whole) * 100).toFixed(1)} %`];
+    if (own !== null && own !== size) lines.push(`${numberText(own, unit)} itself`);
+    if (object !== null) lines.push(`${many > 1 ? 'the largest is ' : ''}@${object}`);
+    const change = this.growth?.changes[at];
+    if (this.growth) lines.push(`${this.growth.a}..${this.growth.b}: ${change ? `${changeSign(change)} ${changeText(change)}` : change === 0 ? 'unchanged' : 'no known change'}`);
+    const way = this.way(at).slice(1).map((one) => visible(cells[one].title.slice(0, 60)));
+    if (way.length > 1) lines.push((way.length > 8 ? [...way.slice(0, 3), '…', ...way.slice(-4)] : way).join(' › '));
+    return lines;
+  }
+
+  /** The cells from the first one to another. @param {number} at */
+  way(at) {
+    const way = [];
+    for (let one = at; one >= 0; one = this.cells[one].parent) way.unshift(one);
+    return way;
+  }
+
+  // Cursor and tooltip
+
+  #showCursor() {
+    const isSeen = this.selected >= 0 && this.way(this.selected).includes(this.top);
+    this.cursor.hidden = !isSeen;
+    if (isSeen) this.#frame(this.cursor, this.selected);
+  }
+
+  /** @param {HTMLElement} box @param {number} at */
+  #frame(box, at) {
+    const { x, y, w } = this.#box(at);
+    box.style.transform = `translate(${Math.min(x, this.width - 2)}px, ${y}px)`;
+    box.style.width = `${Math.max(2, Math.min(w, this.width - x))}px`;
+    box.style.height = `${ROW - 1}px`;
+  }
+
+  /** @param {PointerEvent} event */
+  #point(event) {
+    const at = this.cellAt(event.offsetX, event.offsetY);
+    this.hover.hidden = this.tip.hidden = at < 0;
+    if (at < 0) return;
+    this.#frame(this.hover, at);
+    fill(this.tip, this.lines(at).map((line) => h('div', null, line)));
+    const box = this.tip.getBoundingClientRect();
+    const left = Math.min(event.offsetX + 14, this.width - box.width);
+    const top = event.offsetY + 18 + box.height > this.height ? event.offsetY - box.height - 8 : event.offsetY + 18;
+    this.tip.style.transform = `translate(${Math.max(0, left)}px, ${Math.max(0, top)}px)`;
+  }
+
+  /** The cell at a point of the canvas; -1 if none is there. @param {number} x @param {number} y */
+  cellAt(x, y) {
+    if (this.cells.length === 0) return -1;
+    const row = this.rows[Math.floor((y + this.scroller.scrollTop) / ROW) + this.#depth()] ?? [];
+    return row.find((at) => {
+      const box = this.#box(at);
+      return x >= box.x && x < box.x + Math.max(box.w, FINEST);
+    }) ?? -1;
+  }
+
+  // Keys and pointers
+
+  #listen() {
+    const { canvas } = this;
+    canvas.addEventListener('pointermove', (event) => this.#point(event));
+    canvas.addEventListener('pointerleave', () => { this.hover.hidden = this.tip.hidden = true; });
+    canvas.addEventListener('click', (event) => this.zoom(this.cellAt(event.offsetX, event.offsetY)));
+    canvas.addEventListener('keydown', (event) => this.#key(event));
+    this.scroller.addEventListener('scroll', () => {
+      this.hover.hidden = this.tip.hidden = true;
+      this.paint();
+    });
+  }
+
+  /** @param {number} at */
+  choose(at) {
+    if (at < 0) return;
+    this.selected = at;
+    const { y } = this.#box(at);
+    if (y < this.scroller.scrollTop) this.scroller.scrollTop = y;
+    if (y + ROW > this.scroller.scrollTop + this.height) this.scroller.scrollTop = y + ROW - this.height;
+    this.#showCursor();
+    this.options.announce(this.lines(at).join(', '));
+    this.options.onSelect(this.cells[at]);
+  }
+
+  /** Zooms into a cell: at once with the cells that are here. What is left out is seen from the cell above it. @param {number} at */
+  zoom(at) {
+    const place = at >= 0 && this.cells[at].isRest ? this.cells[at].parent : at;
+    if (place < 0) return;
+    this.choose(place);
+    if (place === this.top) return;
+    this.setTop(place);
+    this.options.onZoom(this.cells[place], place);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || this.cells.length === 0) return;
+    if (event.key === 'Enter') this.zoom(this.selected);
+    else if (event.key === 'Escape') {
+      if (!this.options.onOut()) return;
+    } else {
+      const to = this.#neighbour(event.key);
+      if (to === undefined) return;
+      this.choose(to);
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** The cell that a key leads to: the largest below, the one above, those beside. @param {string} key @returns {number | undefined} undefined for other keys */
+  #neighbour(key) {
+    const at = Math.max(this.selected, 0);
+    const { depth, parent } = this.cells[at];
+    const row = this.rows[depth] ?? [];
+    switch (key) {
+      case 'ArrowDown': {
+        const below = (this.rows[depth + 1] ?? []).filter((one) => this.cells[one].parent === at);
+        return below.sort((one, other) => this.cells[other].size - this.cells[one].size)[0] ?? -1;
+      }
+      case 'ArrowUp': return at === this.top ? -1 : parent;
+      case 'ArrowLeft': return this.#within(row[row.indexOf(at) - 1]);
+      case 'ArrowRight': return this.#within(row[row.indexOf(at) + 1]);
+      case 'Home': return this.top;
+      default: return undefined;
+    }
+  }
+
+  /** A cell, if it is below the top. @param {number | undefined} at */
+  #within(at) {
+    return at !== undefined && this.way(at).includes(this.top) ? at : -1;
+  }
+}

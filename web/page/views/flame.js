@@ -1,0 +1,278 @@
+// A flame graph: the dominator tree by type or by object, the paths from the roots to some objects, or allocation sites.
+
+import { fill, h } from '../dom.js';
+import { grouped, nameNode, numberText, visible } from '../cell.js';
+import { factOf, renderTable } from '../answer.js';
+import { cellsOf, flameLine, stepsOf } from '../flame_cells.js';
+import { Icicle } from '../icicle.js';
+import { growthLegend } from '../map_words.js';
+import { Section } from '../section.js';
+import { typeIs, verbOf } from '../state.js';
+import { treeLine } from '../tree_nodes.js';
+import { asked } from './tree.js';
+
+/** @typedef {import('../context.js').Context} Context */
+/** @typedef {import('../state.js').State} State */
+/** @typedef {import('../ask.js').Answer} Answer */
+/** @typedef {import('../flame_cells.js').FlameCell} FlameCell */
+
+/** Steps or places in an answer: more cannot be told from each other in a window. */
+const CELLS = 2000;
+/** Sites in an answer: more than a program has. */
+const MOST_SITES = 100_000;
+/** A text is searched after this time without a further letter, in milliseconds. */
+const SETTLES = 150;
+/** Steps in the breadcrumbs. */
+const MOST_CRUMBS = 8;
+
+/** @param {HTMLElement} root @param {Context} ctx */
+export function mount(root, ctx) {
+  const view = new FlameView(root, ctx);
+  return { update: (/** @type {State} */ state) => view.update(state), destroy: () => view.destroy() };
+}
+
+class FlameView {
+  /** @param {HTMLElement} root @param {Context} ctx */
+  constructor(root, ctx) {
+    this.ctx = ctx;
+    this.shown = { asked: '', growth: '' };
+    this.verb = 'flame';
+    this.settling = 0;
+    /** @type {Answer | null} */
+    this.answer = null;
+    this.crumbs = h('nav', { class: 'crumbs', 'aria-label': 'steps' });
+    this.tools = h('div', { class: 'tree-tools' });
+    this.chosen = h('p', { class: 'chosen-place' });
+    this.search = h('input', { type: 'search', 'aria-label': 'highlight', placeholder: 'highlight, such as a type', spellcheck: 'false', oninput: () => this.#typed() });
+    this.matches = h('span', { class: 'flame-matches', role: 'status' });
+    this.section = new Section(ctx, { title: 'Flame graph', name: 'flame', mirror: root, showsLine: true });
+    this.growthSection = new Section(ctx, { title: 'Growth of type paths', name: 'growth', showsLine: true });
+    this.legend = h('div', { class: 'map-legend' });
+    this.table = h('div', { class: 'map-table', hidden: true });
+    this.icicle = new Icicle({
+      onSelect: (cell) => this.#showChosen(cell),
+      onZoom: (cell, at) => this.#zoom(cell, at),
+      onOut: () => this.#out(),
+      announce: ctx.announce,
+    });
+    this.growthSection.element.hidden = true;
+    this.section.element.append(this.chosen, this.legend, this.table);
+    root.append(this.crumbs, this.tools, this.section.element, this.growthSection.element);
+  }
+
+  destroy() {
+    clearTimeout(this.settling);
+    this.section.destroy();
+    this.growthSection.destroy();
+    this.icicle.destroy();
+  }
+
+  /** @param {State} state */
+  update(state) {
+    const { ctx } = this;
+    this.verb = verbOf(state.q);
+    if (document.activeElement !== this.search) this.search.value = state.extra.find ?? '';
+    const own = JSON.stringify([ctx.file.revision, ctx.snapshot, state.w, state.lets, state.q]);
+    this.#showTools(state);
+    if (own !== this.shown.asked) {
+      this.shown = { asked: own, growth: '' };
+      void this.#show(state);
+    } else {
+      this.#showState(state);
+    }
+  }
+
+  /** @param {State} state */
+  async #show(state) {
+    let hadFocus = false;
+    const answer = await this.section.ask(questionOf(state.q), {}, {
+      draw: () => {
+        hadFocus = this.icicle.element.contains(document.activeElement);
+        return this.icicle.element;
+      },
+      why: (answer) => ((answer.tables.at(-1)?.rows.length ?? 0) > 0 ? null : answer.notes.map(visible).join(' ') || 'There is nothing to draw.'),
+      isQuiet: true,
+    });
+    const isShown = answer !== null && this.section.element.dataset.state === 'ready';
+    this.legend.hidden = this.chosen.hidden = !isShown;
+    if (!answer || !isShown) return;
+    this.answer = answer;
+    const snapshot = factOf(answer, 'snapshot') ?? this.ctx.snapshot ?? 0;
+    const cells = cellsOf(this.verb, state.q, answer, snapshot);
+    this.icicle.setCells(cells, this.verb === 'paths' ? 'count' : 'bytes');
+    if (hadFocus) this.icicle.canvas.focus();
+    this.ctx.announce(`flame graph of ${visible(cells[0].title)}, ${numberText(cells[0].size, this.icicle.unit)}`);
+    this.#showState(this.ctx.state);
+  }
+
+  /** What the address says of an answer that is there. @param {State} state */
+  #showState(state) {
+    if (!this.answer || this.icicle.cells.length === 0) return;
+    const zoom = /^\d{1,6}$/.test(state.extra.zoom ?? '') ? Number(state.extra.zoom) : 0;
+    if (zoom !== this.icicle.top) this.icicle.setTop(zoom);
+    this.icicle.setText(state.extra.find ?? '');
+    this.#showMatches();
+    this.#showCrumbs(state);
+    this.#showChosen(this.icicle.cells[this.icicle.top]);
+    this.#showGrowth(state);
+    this.#showLegend();
+  }
+
+  /** @param {State} state */
+  #showTools(state) {
+    const { ctx, verb } = this;
+    const link = (/** @type {boolean} */ isOn, /** @type {string} */ label, /** @type {import('../state.js').Change} */ change) =>
+      h('a', { class: 'button', href: ctx.href(change), 'aria-current': isOn ? 'true' : null }, label);
+    const to = (/** @type {string} */ q) => ({ q, as: q.startsWith('flame') ? null : 'flame', zoom: null, colour: null });
+    const isGrowth = this.#range(state) !== null;
+    const snapshots = ctx.file.snapshots ?? 1;
+    fill(this.tools,
+      h('span', { class: 'group', role: 'group', 'aria-label': 'what is drawn' }, link(verb === 'flame', 'by type', to('flame')), link(verb === 'dominators', 'by object', to('dominators')),
+        link(verb === 'sites', 'sites', to('sites')), verb === 'paths' ? link(true, 'paths', to(state.q)) : null),
+      verb !== 'flame' || snapshots < 2 ? null : h('span', { class: 'group', role: 'group', 'aria-label': 'colour' }, 'colour ', link(!isGrowth, 'type', { colour: null }),
+        link(isGrowth, `growth ${state.a ?? 0}..${state.b ?? snapshots - 1}`, { colour: 'growth' })),
+      h('span', { class: 'group' }, this.search, this.matches),
+      h('details', { class: 'keys' }, h('summary', null, 'keys'), h('p', null, '↓ the largest below, ↑ above, ← → beside, Enter zooms in, Esc out. A click zooms.')));
+  }
+
+  #typed() {
+    clearTimeout(this.settling);
+    this.icicle.setText(this.search.value);
+    this.#showMatches();
+    this.settling = window.setTimeout(() => this.ctx.go({ find: this.search.value.trim() || null }, { replace: true }), SETTLES);
+  }
+
+  #showMatches() {
+    const { matches, text, cells, top, unit } = this.icicle;
+    const whole = cells[top]?.size || 1;
+    this.matches.textContent = text.trim() === '' ? '' : matches.count === 0 ? 'nothing drawn here matches'
+      : `${((matches.size / whole) * 100).toFixed(1)} %, ${numberText(matches.size, unit)}, in ${matches.count === 1 ? '1 cell' : `${grouped(matches.count)} cells`}`;
+  }
+
+  /** Each step with the link of its graph. @param {State} state */
+  #showCrumbs(state) {
+    const { ctx, icicle } = this;
+    /** @type {{title: string, change: import('../state.js').Change}[]} */
+    const all = [];
+    const path = this.verb === 'flame' ? stepsOf(state.q) : [];
+    path.forEach((step, at) => all.push({ title: step, change: { q: flameLine(path.slice(0, at + 1)), zoom: null } }));
+    if (path.length > 0) all.unshift({ title: 'everything', change: { q: 'flame', zoom: null } });
+    if (this.verb === 'dominators' && asked(state.q)?.word) all.push({ title: 'all roots', change: { q: 'dominators', zoom: null, as: 'flame' } });
+    const zoomed = icicle.way(icicle.top);
+    for (const at of all.length > 0 && this.verb === 'flame' ? zoomed.slice(1) : zoomed) all.push({ title: icicle.cells[at].title, change: { zoom: at === 0 ? null : at } });
+    const last = all.at(-1);
+    const shown = all.length > MOST_CRUMBS ? [all[0], null, ...all.slice(1 - MOST_CRUMBS)] : all;
+    fill(this.crumbs, shown.map((one, at) => [at > 0 ? h('span', { 'aria-hidden': 'true' }, ' › ') : null,
+      one ? h('a', { href: ctx.href(one.change), 'aria-current': one === last ? 'page' : null }, nameNode(one.title.slice(0, 80))) : `… ${grouped(all.length - MOST_CRUMBS)} …`]));
+  }
+
+  /** @param {FlameCell} cell */
+  #showChosen(cell) {
+    const { ctx, icicle } = this;
+    const snapshot = this.answer ? factOf(this.answer, 'snapshot') ?? ctx.snapshot : ctx.snapshot;
+    const [word, { kind, roots }] = [cell.object === null ? '' : `${snapshot}:@${cell.object}`, cell.place];
+    fill(this.chosen, h('strong', null, nameNode(cell.title + (cell.many > 1 ? ` × ${grouped(cell.many)}` : ''))), ` ${numberText(cell.size, icicle.unit)}`,
+      cell.own === null ? null : `, itself ${numberText(cell.own, icicle.unit)}`, ' ',
+      word === '' ? null : h('a', { href: ctx.href({ q: `info ${word}` }) }, `open ${cell.many > 1 ? 'the largest, ' : ''}${word}`), ' ',
+      word === '' ? null : h('a', { href: ctx.href({ q: treeLine(word) }) }, 'tree from here'), ' ',
+      kind === null || roots !== null || cell.isRest ? null : h('a', { href: ctx.href({ q: `paths ${typeIs(cell.type)}`, as: 'flame' }) }, 'paths to this type'),
+      this.verb === 'sites' && cell.line ? h('a', { href: ctx.href({ q: cell.line }) }, 'open the site') : null);
+  }
+
+  #showLegend() {
+    const { icicle } = this;
+    const rests = icicle.cells.some((cell) => cell.isRest);
+    const button = h('button', { type: 'button', 'aria-pressed': String(!this.table.hidden), onclick: () => this.#toggleTable() }, 'table');
+    const legend = icicle.growth ? growthLegend(icicle.growth, icicle.isDark, 'smaller steps') : h('span', null, 'Colours are types. ');
+    fill(this.legend, legend, h('span', null, rests ? 'Hatched: what is left out, with its size. ' : '', 'Room below a cell: what it has itself.'), button);
+  }
+
+  #toggleTable() {
+    this.table.hidden = !this.table.hidden;
+    this.#showLegend();
+    const table = this.answer?.tables.at(-1);
+    fill(this.table, this.table.hidden || !table ? null : renderTable(table, this.ctx, { caption: 'cells of the flame graph', snapshot: this.ctx.snapshot }));
+  }
+
+  // Zoom
+
+  /** @param {FlameCell} cell @param {number} at */
+  #zoom(cell, at) {
+    this.ctx.announce(`zoomed into ${visible(cell.title)}`);
+    // Answers of paths and sites have all cells; those of trees have finer ones below.
+    if (this.verb === 'flame' && cell.line) this.ctx.go({ q: cell.line, zoom: null });
+    else if (this.verb === 'dominators' && cell.line) this.ctx.go({ q: cell.line, zoom: null, as: 'flame' });
+    else this.ctx.go({ zoom: at === 0 ? null : at });
+  }
+
+  /** Back to the step above. */
+  #out() {
+    const { state } = this.ctx;
+    const { icicle } = this;
+    if (this.verb === 'flame' && stepsOf(state.q).length > 0) this.ctx.go({ q: flameLine(stepsOf(state.q).slice(0, -1)) });
+    else if (this.verb === 'dominators' && asked(state.q)?.word) void this.#outOfObject(state.q);
+    else if (state.extra.zoom) this.ctx.go({ zoom: icicle.cells[icicle.top].parent || null });
+    else return false;
+    this.ctx.announce('zoomed out');
+    return true;
+  }
+
+  /** To the object that dominates that of a line. @param {string} line */
+  async #outOfObject(line) {
+    const word = asked(line)?.word ?? '';
+    const answer = word.startsWith('roots') ? null : await this.ctx.ask(`idom ${word}`);
+    const table = answer?.tables.at(-1);
+    const at = table?.columns.findIndex((column) => column.key === 'object') ?? -1;
+    const above = table?.rows[0]?.[at]?.value;
+    this.ctx.go({ q: above === undefined || above === null ? 'dominators' : `dominators ${factOf(/** @type {Answer} */ (answer), 'snapshot') ?? 0}:@${above}`, as: 'flame', zoom: null });
+  }
+
+  // Growth
+
+  /** The brushed snapshots, if the colours are about them. @param {State} state @returns {[number, number] | null} */
+  #range(state) {
+    const last = (this.ctx.file.snapshots ?? 1) - 1;
+    return state.extra.colour === 'growth' && last > 0 && verbOf(state.q) === 'flame' ? [state.a ?? 0, state.b ?? last] : null;
+  }
+
+  /** @param {State} state */
+  #showGrowth(state) {
+    const range = this.#range(state);
+    this.growthSection.element.hidden = range === null;
+    const key = range === null ? '' : range.join();
+    if (key === this.shown.growth) return;
+    this.shown.growth = key;
+    if (range === null) this.icicle.setGrowth(null);
+    else void this.#askGrowth(range, stepsOf(state.q));
+  }
+
+  /** @param {[number, number]} range @param {string[]} path */
+  async #askGrowth([a, b], path) {
+    const { icicle } = this;
+    const cells = icicle.cells;
+    const { changesOf } = await import('../growth_paths.js');
+    await this.growthSection.ask(`diff ${a} ${b} by path`, {}, {
+      isQuiet: true,
+      draw: (answer) => {
+        const above = path.slice(0, -1).map((step) => {
+          const roots = step.match(/^\[(.*)\]$/)?.[1] ?? null;
+          return { type: step, name: null, roots, kind: null, word: null, object: null };
+        });
+        const isObject = /^(\d+:)?@/.test(path[0] ?? '');
+        const changes = isObject ? cells.map(() => null) : changesOf(answer, cells.map((cell) => ({ ...cell.place, depth: cell.depth })), above)
+          .map((change, at) => (cells[at].isRest ? null : change));
+        if (icicle.cells === cells) icicle.setGrowth({ changes, a, b });
+        this.#showLegend();
+        const known = changes.filter((change) => change !== null).length;
+        return h('p', null, `Colours are the change of each path of types from snapshot ${a} to ${b}: ${grouped(known)} of ${grouped(cells.length)} cells have a path that changed and is large enough to be tracked.`);
+      },
+    });
+  }
+}
+
+/** What is asked for a line. @param {string} line */
+function questionOf(line) {
+  if (verbOf(line) === 'sites' && !/\s\d+\b/.test(line)) return line.replace(/^\s*\S+/, `$& ${MOST_SITES}`);
+  const isTree = ['flame', 'dominators'].includes(verbOf(line));
+  return isTree && !/\s--(depth|min|cells)\b/.test(line) ? `${line.trim()} --cells ${CELLS}` : line;
+}
