@@ -165,7 +165,7 @@ export class Icicle {
     const most = Math.floor((w - 6) / CHARACTER);
     const label = this.#label(at, most);
     pen.fillStyle = inkColour(this.isDark);
-    pen.fillText(label.length > most ? `${label.slice(0, Math.max(1, most - 1))}…` : label, x + 3, y + ROW / 2);
+    pen.fillText(label.length > most ? `${label.slice(0, Math.max(1, most - 1))}…` : label, x + 3, y + ROW / 2, w - 4);
   }
 
   /** @param {CanvasRenderingContext2D} pen @param {number} x @param {number} y @param {number} w */
