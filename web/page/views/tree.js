@@ -414,7 +414,7 @@ class TreeView {
       state.extra.zoom ? h('a', { class: 'button', href: ctx.href({ zoom: null }) }, `map: out of ${visible(state.extra.zoom)} `, h('kbd', null, 'Esc')) : null,
       word ? h('a', { class: 'button', href: ctx.href({ q: 'dominators', zoom: null, sel: null }) }, 'all roots') : null,
       h('details', { class: 'keys' }, h('summary', null, 'keys'), h('p', null,
-        'Table: ↑ ↓ rows, → expands, ← collapses, Shift → expands to where half is left, * expands all rows beside, Enter opens. Map: ↓ into, ↑ out, ← → beside, Enter zooms in, Esc out, t table.')));
+        'Table: ↑ ↓ rows, → expands, ← collapses, Shift → expands to where half is left, * expands all rows beside, Enter opens. Map: ↓ into, ↑ out, ← → beside, Enter zooms in, a double click by one level, Esc out, t table.')));
   }
 }
 
