@@ -17,8 +17,9 @@
 
 mod below;
 mod canopy;
-mod chains;
+mod chain;
 mod depth_first;
+mod folded;
 mod groups;
 mod hubs;
 mod largest;
@@ -51,7 +52,8 @@ use crate::run::Run;
 
 pub use self::below::{Below, Rank, WantedBelow};
 pub use self::canopy::{Canopy, Tree};
-pub use self::chains::{Chain, Folded};
+pub use self::chain::Chain;
+pub use self::folded::Folded;
 pub use self::groups::GroupRetained;
 pub use self::largest::Largest;
 

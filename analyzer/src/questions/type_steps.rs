@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use barrow_format::rows::KindRole;
 use barrow_format::{ObjectId, StringId, TypeId};
 
 use crate::error::Result;
@@ -88,8 +89,10 @@ pub(crate) struct Merge<'m> {
     tables: &'m Tables,
     dominators: &'m Dominators,
     types: &'m [u32],
-    /// The names of objects that represent classes or modules.
+    /// The names of objects that represent classes or modules,
     names: &'m HashMap<ObjectId, StringId>,
+    /// and for each type whether its objects do.
+    has_names: Vec<bool>,
     /// For each type the first type of the same identity.
     first_of: Vec<u32>,
     /// For each type the index of its group among those of the current step, or [`NO_SLOT`]. Reused from step to step.
@@ -106,8 +109,10 @@ impl<'m> Merge<'m> {
         let mut firsts = HashMap::new();
         let ids = (0..tables.type_count() as u32).map(TypeId);
         let first_of: Vec<u32> = ids.map(|id| *firsts.entry(TypeIdentity::of(tables, id)).or_insert(id.0)).collect();
+        let ids = (0..tables.type_count() as u32).map(TypeId);
+        let has_names = ids.map(|id| tables.kind_role(tables.type_kind(id)) == KindRole::Type).collect();
         let slots = vec![NO_SLOT; first_of.len()];
-        Ok(Merge { tables, dominators, types, names, first_of, slots, progress })
+        Ok(Merge { tables, dominators, types, names, has_names, first_of, slots, progress })
     }
 
     /// One place as a step.
@@ -135,6 +140,9 @@ impl<'m> Merge<'m> {
     pub(crate) fn below(&mut self, siblings: Siblings) -> Result<(u64, Vec<Siblings>)> {
         let (dominators, tables) = (self.dominators, self.tables);
         let (mut open, own) = (siblings.places, siblings.step);
+        if own.type_id().is_some() && siblings.retained.0 == open.len() as u64 {
+            return Ok((siblings.retained.0, Vec::new()));
+        }
         let mut roots: BTreeMap<&str, Siblings> = BTreeMap::new();
         let mut classes: BTreeMap<(u32, &str), Siblings> = BTreeMap::new();
         let mut children: Vec<Siblings> = Vec::new();
@@ -196,8 +204,9 @@ impl<'m> Merge<'m> {
 
     /// The type of an object, and the name of the class or module that it represents.
     fn kind_of(&self, object: ObjectId) -> (u32, Option<StringId>) {
-        let name = if self.names.is_empty() { None } else { self.names.get(&object).copied() };
-        (self.first_of[self.types[object.index()] as usize], name)
+        let type_id = self.types[object.index()] as usize;
+        let name = if self.has_names[type_id] { self.names.get(&object).copied() } else { None };
+        (self.first_of[type_id], name)
     }
 
     /// Returns whether an object of this type and name belongs to the step `own`.

@@ -9,7 +9,7 @@
 use barrow_format::{ObjectId, StringId};
 
 use super::below::{Below, WantedBelow};
-use super::chains::Chain;
+use super::chain::Chain;
 use super::{Dominators, Holder, Largest, TreePlace};
 
 /// A dominator tree that can be walked from the top down.

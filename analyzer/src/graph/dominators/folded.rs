@@ -1,4 +1,4 @@
-//! Chains in the dominator tree, such as linked lists: each is one place with a count.
+//! The dominator tree with each chain, such as a linked list, as one place.
 //!
 //! ```text
 //!   List ── Node ── Node ── Node ── Node ── …       List ── Node × 200,000 ─┬─ Order
@@ -15,30 +15,10 @@ use barrow_format::{ObjectId, TypeId};
 use super::Holder;
 use super::below::{Below, WantedBelow};
 use super::canopy::Tree;
+use super::chain::{Chain, MOST_TYPES};
 
-/// The maximum number of types that repeat.
-const MOST_TYPES: usize = 3;
 /// The fewest objects of a chain: shorter ones are shown one by one.
 const LEAST_OBJECTS: usize = 8;
-
-/// A chain of objects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Chain {
-    types: [TypeId; MOST_TYPES],
-    period: usize,
-    /// The number of its objects.
-    pub objects: u64,
-    /// The bytes of its objects themselves.
-    pub own_bytes: u64,
-}
-
-impl Chain {
-    /// The types that repeat.
-    #[must_use]
-    pub fn types(&self) -> &[TypeId] {
-        &self.types[..self.period]
-    }
-}
 
 /// A dominator tree in which each chain is one place.
 pub struct Folded<'t, T: Tree> {

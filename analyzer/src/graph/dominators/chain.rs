@@ -1,0 +1,26 @@
+//! A chain of objects in the dominator tree, such as a linked list.
+
+use barrow_format::TypeId;
+
+/// The maximum number of types that repeat.
+pub(super) const MOST_TYPES: usize = 3;
+
+/// A chain of objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chain {
+    pub(super) types: [TypeId; MOST_TYPES],
+    /// The number of types that repeat.
+    pub(super) period: usize,
+    /// The number of its objects.
+    pub objects: u64,
+    /// The bytes of its objects themselves.
+    pub own_bytes: u64,
+}
+
+impl Chain {
+    /// The types that repeat.
+    #[must_use]
+    pub fn types(&self) -> &[TypeId] {
+        &self.types[..self.period]
+    }
+}
