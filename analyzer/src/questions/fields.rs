@@ -36,10 +36,10 @@ use crate::progress::Progress;
 
 pub use filling::Filling;
 pub(crate) use filling::{Filled, FillingFields, Measure};
-pub(crate) use value_test::number;
 use named::NamedField;
 pub use path::FieldPath;
 pub(crate) use value_test::ValueTest;
+pub(crate) use value_test::number;
 
 /// The name of objects that are [`Held::Undefined`].
 const UNDEFINED: &str = "undefined";

@@ -204,6 +204,7 @@ fn words(recording: &Recording, held: Held) -> Option<String> {
         Held::Missing | Held::Object(_) => return None,
         Held::Unknown => "unknown".to_owned(),
         Held::Null => "null".to_owned(),
+        Held::Undefined => panic!("undefined"),
         Held::Value(FieldValue::Unsigned(value)) => value.to_string(),
         Held::Value(FieldValue::Signed(value)) => value.to_string(),
         Held::Value(FieldValue::Double(value)) => format!("{value:?}"),

@@ -9,6 +9,7 @@ use crate::answer::{Answer, Column, Unit, Value, measured::measured, units};
 use crate::attributes::{self, ObjectAttribute, processes};
 use crate::error::QueryError;
 use crate::language::aggregates::{Aggregate, Function};
+use crate::language::field;
 
 /// Bytes of an aggregate of a group: its totals and its cell.
 pub(crate) const AGGREGATE_BYTES: u64 = 300;
@@ -87,12 +88,7 @@ impl ObjectNumbers {
         let named = |(operand, _): (&str, &Aggregate)| {
             let number = match operand {
                 "" => ObjectNumber::One,
-                field if field.starts_with('.') => {
-                    let path = FieldPath::typed(field);
-                    let wrong =
-                        || QueryError::usage(format!("`{field}` is no field; a field is written `.owner.name`"));
-                    ObjectNumber::Field(path.ok_or_else(wrong)?)
-                }
+                path if path.starts_with('.') => ObjectNumber::Field(field::typed(path)?),
                 word => ObjectNumber::Attribute(attribute(aggregates, word)?),
             };
             Ok((operand.to_owned(), number))
@@ -187,7 +183,7 @@ impl ObjectNumber {
                 let ids: Vec<ObjectId> = set.iter().collect();
                 for (part, ids) in ids.chunks(PART_OBJECTS).enumerate() {
                     let details = objects(heap.recording(), heap.snapshot(), ids)?;
-                    let cells = (attribute.read)(&details, heap, progress)?;
+                    let cells = attribute.read(&details, heap, progress)?;
                     for (at, cell) in cells.iter().enumerate() {
                         add(part * PART_OBJECTS + at, &|totals| add_cell(totals, cell));
                     }

@@ -7,7 +7,7 @@ import { cellsOf, flameLine, stepsOf } from '../flame_cells.js';
 import { Icicle } from '../icicle.js';
 import { growthLegend } from '../map_words.js';
 import { Section } from '../section.js';
-import { typeIs, verbOf } from '../state.js';
+import { nameIs, verbOf } from '../state.js';
 import { treeLine } from '../tree_nodes.js';
 import { asked } from './tree.js';
 
@@ -175,7 +175,7 @@ class FlameView {
       cell.own === null ? null : `, itself ${numberText(cell.own, icicle.unit)}`, ' ',
       word === '' ? null : h('a', { href: ctx.href({ q: `info ${word}` }) }, `open ${cell.many > 1 ? 'the largest, ' : ''}${word}`), ' ',
       word === '' ? null : h('a', { href: ctx.href({ q: treeLine(word) }) }, 'tree from here'), ' ',
-      kind === null || roots !== null || cell.isRest ? null : h('a', { href: ctx.href({ q: `paths ${typeIs(cell.type)}`, as: 'flame' }) }, 'paths to this type'),
+      kind === null || roots !== null || cell.isRest ? null : h('a', { href: ctx.href({ q: `paths ${nameIs('type', cell.type)}`, as: 'flame' }) }, 'paths to this type'),
       this.verb === 'sites' && cell.line ? h('a', { href: ctx.href({ q: cell.line }) }, 'open the site') : null);
   }
 
