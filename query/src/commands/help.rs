@@ -154,12 +154,15 @@ fn program(command: &Command) -> String {
 pub fn from_shell(command: &Command) -> String {
     let rest = command.example.strip_prefix(command.name).unwrap_or_default();
     let kind = rest.find(" objects ").filter(|_| command.completion == Completion::Expressions);
+    let named = rest.find(" type ~ ").or_else(|| rest.find(" type = "));
+    let Some(start) = kind.map(|at| at + " objects ".len()).or(named.map(|at| at + 1)) else {
+        return format!("{}{rest}", program(command));
+    };
+    let (before, rest) = rest.split_at(start);
+    let end = rest.find(" of ").or_else(|| rest.find(" by ")).unwrap_or(rest.len());
+    let (expression, after) = rest.split_at(end);
     // Quotes keep a shell from expanding or redirecting.
-    let expression = kind.map(|at| at + " objects ".len()).or_else(|| rest.find(" type ~ ").map(|at| at + 1));
-    match expression.map(|at| rest.split_at(at)) {
-        Some((before, expression)) => format!("{}{before}'{expression}'", program(command)),
-        None => format!("{}{rest}", program(command)),
-    }
+    format!("{}{before}'{expression}'{after}", program(command))
 }
 
 /// In lines of at most [`WIDTH`] characters, all but the first after `indent` blanks.
