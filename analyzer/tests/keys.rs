@@ -144,6 +144,7 @@ fn words(objects: &[Model], held: Held) -> String {
         Held::Missing => "missing".to_owned(),
         Held::Unknown => "unknown".to_owned(),
         Held::Null => "null".to_owned(),
+        Held::Undefined => "undefined".to_owned(),
         Held::Value(value) => format!("{value:?}"),
         Held::Object(id) => match objects[id.0 as usize] {
             Model::Value(Some(meaning)) => meaning.to_owned(),

@@ -36,8 +36,7 @@ fn dump(held: &[u64]) -> Vec<u8> {
             address += 16;
         }
     }
-    let none = dump.id(0);
-    held.iter().for_each(|&object| dump.root(0x01, object, &none));
+    held.iter().for_each(|&object| dump.root(0x01, object, &[0]));
     dump.end()
 }
 

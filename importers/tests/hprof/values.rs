@@ -52,6 +52,7 @@ fn fields_of(heap: &Heap, object: u32, first: u32) -> Fields {
         Held::Missing => "missing".to_owned(),
         Held::Unknown => "unknown".to_owned(),
         Held::Null => "null".to_owned(),
+        Held::Undefined => panic!("undefined"),
         Held::Object(target) => format!("object {}", target.0 - first),
         Held::Value(FieldValue::Unsigned(value)) => value.to_string(),
         Held::Value(FieldValue::Signed(value)) => value.to_string(),
