@@ -1,8 +1,8 @@
 // The numbers of snapshots as a chart, and the same numbers as a table: of all that there is, or of what `trend` asks.
 
 import { fill, h } from './dom.js';
-import { numberOf, text, visible } from './cell.js';
-import { renderAnswer, renderTable } from './answer.js';
+import { numberOf, numberText, text, visible } from './cell.js';
+import { cellOf, renderAnswer, renderTable } from './answer.js';
 import { SeriesChart } from './chart.js';
 import { Section } from './section.js';
 
@@ -25,6 +25,8 @@ export class Snapshots {
     this.section = new Section(ctx, { title: 'Snapshots', showsLine: true, name: 'snapshots', mirror: root });
     this.table = h('div', { class: 'chart-table', hidden: true });
     this.asked = '';
+    /** The kinds of the recording. @type {string[]} */
+    this.kinds = [];
     /** @type {{snapshots: number[], measures: import('./chart.js').Measure[]} | null} */
     this.data = null;
     this.chart = new SeriesChart({
@@ -47,6 +49,7 @@ export class Snapshots {
       draw: (answer) => {
         const table = answer.tables.find((one) => one.key === 'snapshots');
         if (!table || table.rows.length < 2) return renderAnswer(answer, this.ctx, { line });
+        this.kinds = kindsIn(table);
         this.data = { snapshots: table.rows.map((row) => numberOf(row[0])), measures: measuresOf(table) };
         fill(this.table, renderTable(table, this.ctx, { caption: 'all snapshots', cell: (row, column, at) => this.cell(row, column, at) }));
         queueMicrotask(() => this.show(this.ctx.state));
@@ -89,21 +92,27 @@ export class Trend {
 
   /** @param {Answer} answer @param {string} line */
   draw(answer, line) {
-    this.destroy();
     const table = answer.tables[answer.tables.length - 1];
     if (!table || table.rows.length < 2) return renderAnswer(answer, this.ctx, { line });
     const measures = measuresOf(table).reverse();
     const snapshots = table.rows.map((row) => numberOf(row[0]));
+    const numbers = h('div', { class: 'chart-table', hidden: true }, renderTable(table, this.ctx, { caption: line }));
+    return h('div', null, this.chartOf(snapshots, measures, numbers), renderAnswer({ ...answer, tables: [], curves: [] }, this.ctx, { line, hasCsv: true }));
+  }
+
+  /** A chart that shows the first of these measures. @param {number[]} snapshots @param {import('./chart.js').Measure[]} measures @param {HTMLElement} [numbers] the same as a table */
+  chartOf(snapshots, measures, numbers) {
+    this.destroy();
     let pinned = new Set(measures.slice(0, 1).map((measure) => measure.key));
     this.update = () => chart.show({ snapshots, measures, pinned, selected: this.ctx.snapshot, brush: null });
-    const numbers = h('div', { class: 'chart-table', hidden: true }, renderTable(table, this.ctx, { caption: line }));
+    const table = numbers ?? h('div', { class: 'chart-table', hidden: true }, tableOf(snapshots, measures));
     const chart = new SeriesChart({
       select: (snapshot) => this.ctx.go({ s: snapshot }), brush: (brush) => brush && this.ctx.go({ a: brush[0], b: brush[1] }),
-      pin: (next) => { pinned = next; this.update(); }, table: () => { numbers.hidden = !numbers.hidden; },
+      pin: (next) => { pinned = next; this.update(); }, table: () => { table.hidden = !table.hidden; },
     });
     this.chart = chart;
     queueMicrotask(() => this.update());
-    return h('div', null, chart.element, numbers, renderAnswer({ ...answer, tables: [], curves: [] }, this.ctx, { line, hasCsv: true }));
+    return h('div', null, chart.element, table);
   }
 
   destroy() {
@@ -111,6 +120,14 @@ export class Trend {
     this.chart = null;
     this.update = () => {};
   }
+}
+
+/** Measures as a table; what is not known is empty. @param {number[]} snapshots @param {import('./chart.js').Measure[]} measures */
+function tableOf(snapshots, measures) {
+  const head = (/** @type {string} */ name) => h('th', { scope: 'col', class: 'number' }, name);
+  const cell = (/** @type {import('./chart.js').Measure} */ { values, unit }, /** @type {number} */ at) => h('td', { class: 'number' }, values[at] === null || values[at] === undefined ? '' : numberText(values[at], unit));
+  return h('table', { class: 'rows' }, h('thead', null, h('tr', null, head('snapshot'), measures.map(({ name }) => head(name)))),
+    h('tbody', null, snapshots.map((snapshot, at) => h('tr', null, h('td', { class: 'number' }, snapshot), measures.map((measure) => cell(measure, at))))));
 }
 
 /** Every number of a snapshot that can be drawn, those of kinds last. @param {Table} table @returns {import('./chart.js').Measure[]} */
@@ -123,6 +140,12 @@ function measuresOf(table) {
   const place = (/** @type {{key: string}} */ { key }) => (PINNED.includes(key) ? PINNED.indexOf(key) : PINNED.length);
   own.sort((one, other) => place(one) - place(other));
   return [...own, ...kindsOf(table)].filter((measure) => measure.values.some((value) => value !== null));
+}
+
+/** The names of all kinds, the longest first. @param {Table} table @returns {string[]} */
+function kindsIn(table) {
+  const names = table.rows.flatMap((row) => (cellOf(table, row, 'kinds')?.value ?? []).map((/** @type {Fact} */ { column }) => column.key));
+  return [...new Set(names)].sort((one, other) => other.length - one.length);
 }
 
 /** The sizes of each kind. @param {Table} table @returns {import('./chart.js').Measure[]} */

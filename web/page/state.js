@@ -72,7 +72,7 @@ export function changed(state, change) {
   const next = /** @type {State} */ ({ ...state, extra: { ...state.extra } });
   const isOther = change.q !== undefined && viewOf(change.q) !== viewOf(state.q);
   if (isOther) next.extra = {};
-  else if (change.q !== undefined) for (const key of ['p', 'from', 'n']) delete next.extra[key];
+  else if (change.q !== undefined) for (const key of ['p', 'from', 'n', 'path']) delete next.extra[key];
   if (change.f !== undefined && change.f !== state.f) {
     Object.assign(next, { s: null, w: [], lets: [], a: null, b: null, extra: {} });
   }

@@ -123,6 +123,7 @@ test('the hunt with a mouse', async () => {
   const permitted = shell(await clipboard(page), FOLDER);
   assert.equal(permitted.code, 0, permitted.out);
   await page.locator(`${growth} tbody tr`, { hasText: '__main__.Session' }).first().getByRole('button', { name: 'copy assert' }).click();
+  await page.locator('#foot .told', { hasText: 'growth(' }).waitFor();
   const rise = shell(await clipboard(page), FOLDER);
   assert.equal(rise.code, 1, `${await clipboard(page)}: ${rise.out}`);
   assert.match(rise.out, /it grows/);

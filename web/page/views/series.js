@@ -1,30 +1,35 @@
-// All snapshots: the chart, what grows, and leak suspects. Each section is a question of its own and loads alone.
+// All snapshots: a trend, the chart, what grows, and leak suspects. Each section is a question of its own and loads alone.
 
 import { fill, h } from '../dom.js';
-import { cellNode, forPeople, pathNode, text, visible } from '../cell.js';
-import { cellOf, numbersOf, renderAnswer } from '../answer.js';
+import { cellNode, forPeople, numberOf, pathNode, text, visible } from '../cell.js';
+import { cellOf, factOf, numbersOf, renderAnswer } from '../answer.js';
+import { largestOn } from '../growth_paths.js';
+import { isAbort } from '../ask.js';
 import { Section } from '../section.js';
 import { Snapshots, Trend } from '../snapshots_chart.js';
 import { excused, suspectsNode, suspectsOf } from '../suspects.js';
-import { copyButton } from '../frame.js';
-import { assertLine, literal, nameIs, verbOf, words } from '../state.js';
+import { copy, copyButton, tell } from '../frame.js';
+import { nodesOf, treeLine } from '../tree_nodes.js';
+import { assertLine, literal, typeIs, verbOf, words } from '../state.js';
 
 /** @typedef {import('../context.js').Context} Context */
 /** @typedef {import('../state.js').State} State */
 /** @typedef {import('../ask.js').Answer} Answer */
 /** @typedef {import('../ask.js').Table} Table */
-/** @typedef {import('../ask.js').Fact} Fact */
 /** @typedef {import('../ask.js').Value} Value */
 /** @typedef {import('../ask.js').Column} Column */
 
 /** Judging growth takes this many snapshots. */
 const LEAST_JUDGED = 5;
+/** Places of the dominator tree among which an object of a path is looked for. */
+const PLACES = 5000;
 
 /** @param {HTMLElement} root @param {Context} ctx @returns {import('../context.js').View} */
 export function mount(root, ctx) {
   const all = new Snapshots(ctx, root);
   const trend = new Trend(ctx);
   const sections = {
+    path: new Section(ctx, { title: 'Trend of a path', showsLine: true, name: 'path' }),
     asked: new Section(ctx, { title: 'Asked', showsLine: true, name: 'asked' }),
     growth: new Section(ctx, { title: 'What grows', showsLine: true, name: 'growth' }),
     leaking: new Section(ctx, { title: 'What grows and does not die', showsLine: true, name: 'leaking' }),
@@ -32,21 +37,22 @@ export function mount(root, ctx) {
   };
   /** @type {Record<string, string>} */
   let asked = {};
-  fill(root, all.section.element, ...Object.values(sections).map((section) => section.element));
+  const { path, asked: first, ...others } = sections;
+  fill(root, path.element, first.element, all.section.element, ...Object.values(others).map((section) => section.element));
   return {
     update(state) {
       const lines = linesOf(state, ctx);
       all.update(state);
       trend.update();
-      const first = verbOf(state.q) === 'leaks' ? (lines.leaks === state.q ? sections.leaks : sections.leaking) : null;
-      if (first) all.section.element.after(first.element);
+      const upper = verbOf(state.q) === 'leaks' ? (lines.leaks === state.q ? sections.leaks : sections.leaking) : null;
+      if (upper) all.section.element.after(upper.element);
       for (const [name, section] of Object.entries(sections)) {
         const { line, why } = /** @type {{line?: string, why?: string}} */ (whatOf(name, lines, state, ctx));
         section.element.hidden = !line && !why;
-        const key = `${line ?? ''}${why ?? ''} ${ctx.file.revision} ${state.w} ${state.lets} ${name === 'leaks' || (name === 'asked' && verbOf(state.q) !== 'trend') ? ctx.snapshot : ''}`;
+        const key = `${line ?? ''}${why ?? ''} ${name === 'path' ? state.extra.path : ''} ${ctx.file.revision} ${state.w} ${state.lets} ${name === 'leaks' || (name === 'asked' && verbOf(state.q) !== 'trend') ? ctx.snapshot : ''}`;
         if (asked[name] === key) continue;
         asked[name] = key;
-        if (line) askSection(name, section, line, ctx, trend);
+        if (line) askSection(name, section, line, ctx, { all, trend });
         else leaveSection(section, why);
       }
     },
@@ -70,12 +76,13 @@ function linesOf(state, ctx) {
   const range = state.a === null || state.b === null ? null : `${state.a}..${state.b}`;
   const last = (ctx.file.snapshots ?? 1) - 1;
   const lines = {
-    asked: '', growth: range ? `growth ${range}` : 'growth', leaking: `leaks ${range ?? `0..${last}`}`, leaks: 'leaks',
+    path: '', asked: '', growth: range ? `growth ${range}` : 'growth', leaking: `leaks ${range ?? `0..${last}`}`, leaks: 'leaks',
   };
   const verb = verbOf(state.q);
   const isOne = verb === 'summary' && !words(state.q).includes('all') && (ctx.file.snapshots ?? 1) > 1;
   if (verb === 'trend' || verb === 'snapshots' || isOne) lines.asked = state.q;
   if (verb === 'growth') lines.growth = state.q;
+  if (verb === 'growth' && state.extra.path) lines.path = state.q;
   if (verb === 'leaks') Object.assign(lines, words(state.q).some((word) => word.includes('..')) ? { leaking: state.q } : { leaks: state.q });
   return lines;
 }
@@ -95,15 +102,19 @@ function whatOf(name, lines, state, ctx) {
   return { line: lines[name] };
 }
 
-/** @param {string} name @param {Section} section @param {string} line @param {Context} ctx @param {Trend} trend */
-function askSection(name, section, line, ctx, trend) {
+/** @param {string} name @param {Section} section @param {string} line @param {Context} ctx @param {{all: Snapshots, trend: Trend}} charts */
+function askSection(name, section, line, ctx, { all, trend }) {
   fill(section.actions);
   if (name === 'leaks') void askSuspects(section, line, ctx);
-  else if (name === 'asked') {
+  else if (name === 'path') {
+    const close = h('a', { class: 'button', href: ctx.href({ path: null }), 'aria-label': 'close this trend' }, '×');
+    void section.ask(line, { from: 0, n: 200 }, { draw: (answer) => pathNodeOf(answer, ctx, trend), why: (answer) => whyNoPath(answer, ctx) }).then(() => fill(section.actions, close));
+    section.element.scrollIntoView({ block: 'nearest' });
+  } else if (name === 'asked') {
     const isTrend = verbOf(line) === 'trend';
     void section.ask(line, isTrend ? { snapshot: null } : {}, { draw: (answer) => (isTrend ? trend.draw(answer, line) : renderAnswer(answer, ctx, { line })) });
   }
-  else void section.ask(line, { from: 0, n: 200 }, { draw: (answer) => growthNode(answer, line, ctx), why: nothingGrows });
+  else void section.ask(line, { from: 0, n: 200 }, { draw: (answer) => growthNode(answer, line, ctx, all.kinds), why: nothingGrows });
 }
 
 /** @param {Answer} answer */
@@ -111,8 +122,8 @@ function nothingGrows(answer) {
   return answer.tables.some((table) => table.rows.length > 0) ? null : visible(answer.notes.join('; ') || 'Nothing grows.');
 }
 
-/** Paths that grow: each step leads to its objects, and each row to its trend. Or groups that grow. @param {Answer} answer @param {string} line @param {Context} ctx */
-function growthNode(answer, line, ctx) {
+/** Paths that grow: each step leads to its objects, and each row to its trend. Or groups that grow. @param {Answer} answer @param {string} line @param {Context} ctx @param {string[]} kinds */
+function growthNode(answer, line, ctx, kinds) {
   const column = { key: 'do', heading: 'further', unit: 'text', audience: 'people', is_secondary: false };
   const arePaths = answer.tables.some((table) => table.columns.some(({ key }) => key === 'shown_path'));
   const tables = arePaths ? answer.tables.map((table) => ({
@@ -124,15 +135,14 @@ function growthNode(answer, line, ctx) {
     table: {
       caption: arePaths ? 'paths of types from the roots' : 'groups of objects',
       shows: (column) => forPeople(column) && !['#', '95 % interval', ''].includes(column.heading),
-      cell: (row, column, at, table) => growthCell(row, column, at, table, ctx, lastSeen(row, table, snapshots)),
+      cell: (row, column, at, table) => growthCell(row, column, at, table, ctx, { kinds, ...lastSeen(row, table, snapshots) }),
     },
   });
 }
 
-/** The snapshot in which a path is looked at, if it is not the selected one. @typedef {{s?: number}} Where */
-/** A step of a path: its text and what it names. @typedef {{text: string, roots: string | null, type: string | null, kind: string | null, name: string | null}} Step */
+/** Where a path is looked at: the kinds of the recording, and a snapshot if it is not the selected one. @typedef {{kinds: string[], s?: number}} Where */
 
-/** A path that has gone is looked at in the last snapshot that had it. @param {Value[]} row @param {Table} table @param {(number | null)[]} snapshots @returns {Where} */
+/** A path that has gone is looked at in the last snapshot that had it. @param {Value[]} row @param {Table} table @param {(number | null)[]} snapshots @returns {{s?: number}} */
 function lastSeen(row, table, snapshots) {
   const values = numbersOf(cellOf(table, row, 'retained_bytes')) ?? [];
   let last = values.length - 1;
@@ -143,6 +153,8 @@ function lastSeen(row, table, snapshots) {
 
 /** @param {Value[]} row @param {Column} column @param {number} at @param {Table} table @param {Context} ctx @param {Where} where */
 function growthCell(row, column, at, table, ctx, where) {
+  const last = stepsOf(row, table).at(-1);
+  const type = last && !last.startsWith('[') ? last : null;
   if (column.key === 'shown_path') return pathNode(stepsOf(row, table).map((step) => stepLink(step, ctx, where)));
   if (column.key === 'slope_bytes') {
     const node = /** @type {HTMLElement} */ (cellNode(row[at], column, ctx));
@@ -154,39 +166,103 @@ function growthCell(row, column, at, table, ctx, where) {
     const verdict = cellOf(table, row, 'verdict');
     return h('span', { class: `verdict ${cellOf(table, row, 'grows')?.value === true ? 'yes' : ''}`, title: verdict ? text(verdict, { unit: 'text' }) : null }, text(row[at], column));
   }
-  if (column.key !== 'do') return null;
-  const last = stepsOf(row, table).at(-1);
-  const are = last ? objectsOf(last) : null;
-  if (are === null) return h('span');
-  return h('span', { class: 'row-actions' },
-    h('a', { href: ctx.href({ q: `trend ${are}` }), title: `trend ${are}` }, 'trend'), ' ',
-    h('a', { href: ctx.href({ q: `paths ${are}`, ...where }), title: `what holds them: paths ${are}` }, 'holders'), ' ',
-    copyButton('copy assert', assertLine(ctx.file.name, `growth(${are}) <= 0`)));
+  return column.key === 'do' ? pathActions(row, table, ctx, where) : null;
 }
 
-/** @param {Value[]} row @param {Table} table @returns {Step[]} */
+/** What can be asked of a path itself; of objects on any path these are the questions about their type.
+ *  @param {Value[]} row @param {Table} table @param {Context} ctx @param {Where} where */
+function pathActions(row, table, ctx, where) {
+  const steps = stepsOf(row, table);
+  const last = steps.at(-1) ?? '[';
+  if (last.startsWith('[')) return h('span');
+  const { kinds, ...s } = where;
+  const range = words(ctx.state.q).find((word) => word.includes('..')) ?? (ctx.state.a === null ? '' : `${ctx.state.a}..${ctx.state.b}`);
+  const growth = verbOf(ctx.state.q) === 'growth' ? ctx.state.q : `growth ${range}`.trim();
+  const are = `paths ${typeIs(last, kinds)}`;
+  const holders = steps[0] === 'any path' ? h('a', { href: ctx.href({ q: are, ...s }), title: `what holds them: ${are}` }, 'holders')
+    : h('button', { type: 'button', title: 'the paths from roots to the largest object on this path', onclick: () => void goToHolders(steps, ctx, where) }, 'holders');
+  return h('span', { class: 'row-actions' },
+    h('a', { href: ctx.href({ q: growth, path: steps.join(' › ') }), title: 'what this path retains in each snapshot' }, 'trend'), ' ', holders, ' ',
+    h('button', { type: 'button', class: 'copy', title: 'an assertion that this path does not grow', onclick: () => void copyAssert(steps, lastCount(row, table), ctx, where) }, 'copy assert'));
+}
+
+/** How many objects a path has in the last snapshot that had it. @param {Value[]} row @param {Table} table */
+function lastCount(row, table) {
+  const counts = numbersOf(cellOf(table, row, 'objects')) ?? [];
+  return counts.findLast((count) => Boolean(count)) ?? numberOf(cellOf(table, row, 'last_objects') ?? { kind: 'none' });
+}
+
+/** Goes to what holds the largest object on a path. @param {string[]} steps @param {Context} ctx @param {Where} where */
+async function goToHolders(steps, ctx, { s }) {
+  const snapshot = s ?? ctx.snapshot ?? 0;
+  try {
+    const answer = await ctx.ask(treeLine('', `--cells ${PLACES}`), { snapshot });
+    const object = largestOn(steps, nodesOf(answer, snapshot));
+    if (object === null) tell(`no object on this path is among the ${PLACES} places that retain most in snapshot ${snapshot}`);
+    else ctx.go({ q: `path ${snapshot}:@${object} 3`, ...(s === undefined ? {} : { s }) });
+  } catch (error) {
+    if (!isAbort(error)) tell(`not answered: ${/** @type {Error} */ (error).message}`);
+  }
+}
+
+/**
+ * Copies the assertion about the last step of a path whose objects are all on it: as many as the path has, or a single
+ * one, which holds the rest of the path. There may be none: then an assertion would be about other objects, too.
+ * @param {string[]} steps @param {number} count of objects of the path @param {Context} ctx @param {Where} where
+ */
+async function copyAssert(steps, count, ctx, { kinds, s }) {
+  const snapshot = s ?? ctx.snapshot ?? 0;
+  const isAny = steps[0] === 'any path';
+  try {
+    for (const step of steps.filter((one) => !one.startsWith('[') && one !== 'any path').reverse()) {
+      const are = typeIs(step, kinds);
+      const all = isAny ? 1 : Number(factOf(await ctx.ask(`count ${are}`, { snapshot }), 'objects'));
+      const line = assertLine(ctx.file.name, `growth(${are}) <= 0`);
+      if (all === 1 || (step === steps.at(-1) && all === count)) return void await copy(line, line);
+    }
+    tell('nothing is copied: objects of each type on this path are on other paths, too');
+  } catch (error) {
+    if (!isAbort(error)) tell(`not answered: ${/** @type {Error} */ (error).message}`);
+  }
+}
+
+/** The row of the path of the address. @param {Answer} answer @param {Context} ctx */
+function rowOfPath(answer, ctx) {
+  const table = answer.tables[answer.tables.length - 1];
+  return { table, row: table?.rows.find((one) => stepsOf(one, table).join(' › ') === ctx.state.extra.path) };
+}
+
+/** @param {Answer} answer @param {Context} ctx */
+function whyNoPath(answer, ctx) {
+  return rowOfPath(answer, ctx).row ? null : 'This answer does not list the path.';
+}
+
+/** The numbers of a path as a chart. @param {Answer} answer @param {Context} ctx @param {Trend} trend */
+function pathNodeOf(answer, ctx, trend) {
+  const { table, row = [] } = rowOfPath(answer, ctx);
+  const numbers = (/** @type {string} */ key) => numbersOf(cellOf(table, row, key)) ?? [];
+  const measures = [['retained_bytes', 'retained', 'bytes'], ['objects', 'objects', 'count']].map(([key, name, unit]) => ({ key, name, unit, values: numbers(key) }));
+  const snapshots = /** @type {number[]} */ (numbersOf(answer.facts.find((fact) => fact.column.key === 'snapshots')?.value ?? null) ?? []);
+  const fact = (/** @type {string} */ key, /** @type {string} */ name) => {
+    const at = table.columns.findIndex((column) => column.key === key);
+    return at < 0 ? null : h('div', null, h('dt', null, name), h('dd', null, cellNode(row[at], table.columns[at], ctx)));
+  };
+  return h('div', null, pathNode(stepsOf(row, table)), h('dl', { class: 'facts' }, fact('slope_bytes', 'per snapshot'), fact('slope_interval', '95 % interval'), fact('shown_verdict', 'grows')),
+    trend.chartOf(snapshots, measures));
+}
+
+/** @param {Value[]} row @param {Table} table @returns {string[]} */
 function stepsOf(row, table) {
   const shown = cellOf(table, row, 'shown_path');
-  const named = cellOf(table, row, 'steps')?.value ?? [];
-  return (shown?.kind === 'path' ? shown.value : []).map((/** @type {string} */ text, /** @type {number} */ at) => {
-    const of = (/** @type {string} */ key) => named[at]?.value.find((/** @type {Fact} */ { column }) => column.key === key)?.value.value ?? null;
-    return { text, roots: of('roots'), type: of('type'), kind: of('kind'), name: of('name') };
-  });
+  return shown?.kind === 'path' ? shown.value : [];
 }
 
-/** The expression of the objects of a step. @param {Step} step */
-function objectsOf({ type, kind, name }) {
-  if (type !== null) return nameIs('type', type);
-  return kind === null || name === null ? null : `kind = ${literal(kind)} and ${nameIs('name', name)}`;
-}
-
-/** A step of a path of types: its objects, the largest first; of a group of roots: what these dominate. @param {Step} step @param {Context} ctx @param {Where} where */
-function stepLink(step, ctx, where) {
-  const { text, roots } = step;
-  const objects = objectsOf(step);
-  if (roots === null && objects === null) return h('span', null, text);
-  const line = roots !== null ? `dominators roots ${literal(roots)}` : `find 100 ${objects} by retained`;
-  return h('a', { href: ctx.href({ q: line, ...where }), title: line }, h('bdi', null, visible(text.length > 200 ? `${text.slice(0, 200)}…` : text)));
+/** A step of a path of types: its objects, the largest first; of a group of roots: what these dominate. @param {string} step @param {Context} ctx @param {Where} where */
+function stepLink(step, ctx, { kinds, ...s }) {
+  const group = step.match(/^\[(.*)\]$/s)?.[1];
+  const line = group !== undefined ? `dominators roots ${literal(group)}` : `find 100 ${typeIs(step, kinds)} by retained`;
+  if (step === 'any path') return h('span', null, step);
+  return h('a', { href: ctx.href({ q: line, ...s }), title: line }, h('bdi', null, visible(step.length > 200 ? `${step.slice(0, 200)}…` : step)));
 }
 
 /** @param {Section} section @param {string} line @param {Context} ctx */

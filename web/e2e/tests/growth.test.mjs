@@ -1,0 +1,75 @@
+// A path that grows: its trend, what holds it, and its assertion are about that path, not about its type elsewhere.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { answered, serve, shell } from '../harness/binary.mjs';
+import { clipboard, fits, fragment, launch, leave, openPage, quiet, settled } from '../harness/browser.mjs';
+import { FOLDER, LEAK } from '../harness/fixtures.mjs';
+
+/** @type {import('../harness/binary.mjs').Server} */
+let server;
+/** @type {import('playwright-core').Browser} */
+let browser;
+
+before(async () => {
+  server = await serve([LEAK]);
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** Sessions that listeners keep alive; others are in use, and most lists of the heap are elsewhere. */
+const PATH = ['dict', '__main__.Shop', '__main__.Prices', 'list', 'method', '__main__.Session', 'list'];
+
+/** @param {import('playwright-core').Page} page */
+async function leakingRow(page) {
+  await settled(page, 'series');
+  await quiet(page);
+  return page.locator('[data-section="growth"] tbody tr').first();
+}
+
+test('the trend of a path is above the chart and has its numbers', async () => {
+  const told = answered(LEAK, 'growth').rows.find((/** @type {any} */ row) => row.path === PATH.join(' › '));
+  for (const look of [{}, { width: 390, height: 844 }, { dark: true }]) {
+    const page = await openPage(browser, server, { ...look, fragment: fragment({ q: 'growth' }) });
+    await (await leakingRow(page)).getByRole('link', { name: 'trend' }).click();
+    const trend = page.locator('[data-section="path"]');
+    await trend.locator('.chart svg polyline').first().waitFor();
+    assert.equal(await page.locator('.section:visible').first().getAttribute('data-section'), 'path');
+    await trend.getByRole('button', { name: 'table' }).click();
+    const numbers = await trend.locator('tbody tr').evaluateAll((all) => all.map((row) => row.lastElementChild?.textContent?.replaceAll(',', '')));
+    assert.deepEqual(numbers.map(Number), told.objects);
+    await fits(page, 'the trend of a path');
+    await page.reload();
+    await trend.locator('.chart svg polyline').first().waitFor();
+    await trend.getByRole('link', { name: 'close this trend' }).click();
+    await trend.waitFor({ state: 'hidden' });
+    await leave(page);
+  }
+});
+
+test('the holders of a path are those of its largest object', async () => {
+  const page = await openPage(browser, server);
+  await (await leakingRow(page)).getByRole('button', { name: 'holders' }).click();
+  await settled(page, 'answer');
+  const [, snapshot, object] = (await page.locator('#line').inputValue()).match(/^path (\d+):@(\d+) 3$/) ?? [];
+  assert.equal(snapshot, '7');
+  const types = answered(LEAK, `info 7:@${object}`).type;
+  const dominators = answered(LEAK, 'snapshot 7', `idom @${object}`).rows.map((/** @type {any} */ row) => row.type).reverse();
+  assert.deepEqual([...dominators.filter(Boolean).slice(-(PATH.length - 1)), types], PATH);
+  await leave(page);
+});
+
+test('the assertion of a path is about what is on no other path', async () => {
+  const page = await openPage(browser, server);
+  await (await leakingRow(page)).getByRole('button', { name: 'copy assert' }).click();
+  await page.locator('#foot .told', { hasText: 'copied' }).waitFor();
+  assert.equal(await clipboard(page), `barrow assert shop.barrow 'growth(type = "__main__.Prices") <= 0'`);
+  const { code, out } = shell(await clipboard(page), FOLDER);
+  assert.equal(code, 1, out);
+  assert.match(out, /it grows/);
+  await leave(page);
+});
