@@ -3,6 +3,7 @@
 import { download } from './ask.js';
 import { fill, h } from './dom.js';
 import { cellNode, forPeople, grouped, isNothing, isNumeric, numberOf, text, visible } from './cell.js';
+import { lineOfCell } from './links.js';
 import { curveNode } from './picture.js';
 
 /** @typedef {import('./ask.js').Answer} Answer */
@@ -108,7 +109,14 @@ function factList(answer, own, ctx) {
   const facts = answer.facts.filter((fact) => forPeople(fact.column) && fact.column.heading && fact.value.kind !== 'none');
   if (facts.length === 0) return null;
   return h('dl', { class: 'facts' }, facts.map(({ column, value }) => h('div', null,
-    h('dt', null, column.heading), h('dd', null, column.key === 'heap' ? heapNode(value, ctx) : cellNode(value, column, own)))));
+    h('dt', null, column.heading), h('dd', null, column.key === 'heap' ? heapNode(value, ctx) : factNode(answer, column, ctx, own)))));
+}
+
+/** @param {Answer} answer @param {Column} column @param {Context} ctx @param {import('./cell.js').CellContext} own */
+function factNode(answer, column, ctx, own) {
+  const columns = answer.facts.map((fact) => fact.column);
+  const row = answer.facts.map((fact) => fact.value);
+  return linkedNode(row, column, columns.indexOf(column), { key: 'facts', audience: 'everyone', columns, rows: [row] }, ctx, own);
 }
 
 /** The heap that a process recorded: the file, if that is served too. @param {Value} value @param {Context} ctx */
@@ -196,7 +204,7 @@ export function renderTable(table, ctx, options = {}) {
   const rowNode = (/** @type {Value[]} */ row, /** @type {number} */ at) => h('tr', {
     'aria-rowindex': total !== null && total > table.rows.length ? from + at + 2 : null, ...options.row?.(row, table),
   }, columns.map(([column, index]) => h('td', { class: isNumeric(column) ? 'number' : column.unit },
-    options.cell?.(row, column, index, table) ?? cellNode(row[index], column, own))));
+    options.cell?.(row, column, index, table) ?? linkedNode(row, column, index, table, ctx, own))));
   const heads = columns.map(([column, index]) => heading(column, options.order?.(column, index) ?? null, sorts && table.rows.length > 1 ? (way) => {
     rows = way === 0 ? table.rows : sorted(table.rows, index, way);
     fill(body);
@@ -205,6 +213,19 @@ export function renderTable(table, ctx, options = {}) {
   element.append(h('thead', null, h('tr', null, heads)), body);
   draw(PAGE);
   return h('div', { class: 'table-scroll', tabindex: 0, role: 'group', 'aria-label': options.caption ?? table.key.replaceAll('_', ' ') }, element, more);
+}
+
+/** A cell as a link to what else has its value. @param {Value[]} row @param {Column} column @param {number} index @param {Table} table @param {Context} ctx @param {import('./cell.js').CellContext} own */
+function linkedNode(row, column, index, table, ctx, own) {
+  const node = cellNode(row[index], column, own);
+  const q = ctx.file && lineOfCell(table, row, column, ctx.file);
+  if (!q) return node;
+  const isOther = typeof own.snapshot === 'number' && own.snapshot !== ctx.snapshot;
+  const link = h('a', { href: ctx.href({ q, beside: null, ...(isOther ? { s: own.snapshot } : {}) }), title: visible(q) });
+  // A cut text has a button of its own.
+  const isCut = node instanceof HTMLElement && node.querySelector('button') !== null;
+  link.append(isCut ? 'objects' : node);
+  return isCut ? h('span', null, node, ' ', link) : link;
 }
 
 /** The columns that people see and that have something. @param {Table} table @param {(column: Column) => boolean} [shows] @returns {[Column, number][]} */

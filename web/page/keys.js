@@ -10,7 +10,7 @@ export const KEYS = [
   [':', 'edit the question line'], ['/', 'search types, objects and texts'], ['?', 'this help'],
   ['g p', 'processes over time'], ['g r', 'trials'], ['g c', 'compare programs'], ['g s', 'series'], ['g t', 'types'], ['g d', 'dominator tree and map'], ['g f', 'flame graph'], ['g o', 'object'], ['g h', 'files, or the first view'],
   ['[  ]', 'snapshot before, next snapshot'], ['Esc', 'stop the questions that run; close a menu; leave the line'],
-  ['← → ↑ ↓', 'links of a table; snapshots of a chart'], ['Shift ← →', 'brush in a chart'], ['Home  End', 'first, last'], ['Enter', 'follow'],
+  ['← → ↑ ↓', 'links of a table; snapshots of a chart'], ['Shift ← →', 'brush in a chart'], ['Home  End', 'first, last'], ['Enter', 'follow'], ['Shift F10', 'what else can be asked about a link; the other button of a mouse does the same'],
 ];
 
 /** Time between `g` and its letter, in milliseconds. */

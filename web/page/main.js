@@ -5,6 +5,7 @@ import { AskError, request, takeToken } from './ask.js';
 import { contextOf } from './context.js';
 import { applyTheme, buildFrame, restoreLine, showFrame, tell } from './frame.js';
 import { listenToKeys } from './keys.js';
+import { listenForLinkMenus } from './link_menu.js';
 import { errorNode } from './section.js';
 import { fileNamed, followServed, loadServed, nowServed, onServed } from './served.js';
 import { changed, changeOf, format, parse, quoted, resolveVerbsWith, verbOf, viewOf, words } from './state.js';
@@ -217,6 +218,7 @@ async function boot() {
   const own = contextOf({ state: () => state, file: () => fileNamed(state.f), verbs, go, announce, signal: new AbortController().signal });
   buildFrame({ submit, go, announce, help: () => go({ q: 'help' }), overview: () => own.ask('summary all', { snapshot: null }), programs: () => own.ask(own.file.snapshots ? 'trials' : 'summary') });
   listenToKeys({ go, state: () => state });
+  listenForLinkMenus((of) => fileNamed(of.f));
   resolveVerbsWith(verbNamed);
   try {
     const asked = request('api/verbs');

@@ -49,6 +49,8 @@ assets! {
     "known_fields.js",
     "lane_times.js",
     "lanes_chart.js",
+    "link_menu.js",
+    "links.js",
     "main.js",
     "map_words.js",
     "overview.js",

@@ -1,0 +1,109 @@
+// Cells are links, and links have a menu of what else can be asked: by the other button and by keys.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { ROOT, answered, barrow, serve, shell } from '../harness/binary.mjs';
+import { accessible, clipboard, fits, fragment, goTo, launch, leave, lineOf, openPage, quiet, settled } from '../harness/browser.mjs';
+import { BUILD, INVOICES, JVM, STOREFRONT, THREADS } from '../harness/fixtures.mjs';
+
+/** @type {import('../harness/binary.mjs').Server} */
+let server;
+/** @type {import('playwright-core').Browser} */
+let browser;
+
+before(async () => {
+  server = await serve([STOREFRONT, THREADS, INVOICES, JVM, BUILD, '--no-index']);
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const SESSIONS = 'find 20 type = "Storefront$Session" by retained';
+const menu = '.link-menu';
+
+test('cells lead to what they are about, and every line of their menus works', async () => {
+  const page = await openPage(browser, server);
+  /** @type {[string, string, string, RegExp][]} a file, a question, the text of a cell, its line */
+  const cells = [
+    [STOREFRONT, SESSIONS, 'Storefront$Session', /^find type = "Storefront\$Session" and kind = "instance" by retained$/],
+    [STOREFRONT, 'strings', '', /^find text = ".*" by retained$/],
+    [THREADS, 'threads', 'job 14', /^stack "job 14"$/],
+    [THREADS, 'stack main', '@0', /^info 2:@0$/],
+    [INVOICES, 'sites', 'Random.randrange', /^site \d+$/],
+    [JVM, 'roots', 'JNI global', /^roots "JNI global"$/],
+    [BUILD, 'processes 3', 'compiler', /^find class = "compiler"$/],
+  ];
+  for (const [file, q, cell, line] of cells) {
+    await goTo(page, { f: file.split('/').at(-1) ?? '', q });
+    await settled(page, 'answer', ['ready']).catch(() => settled(page, 'types'));
+    await quiet(page);
+    const links = page.locator('.view:not(.last-good) :is(tbody td, [role=gridcell]) a');
+    const link = (cell ? links.filter({ hasText: cell }) : links).first();
+    const asked = new URLSearchParams(new URL(await link.evaluate((one) => /** @type {HTMLAnchorElement} */ (one).href)).hash.slice(1)).get('q') ?? '';
+    assert.match(asked, line);
+    await link.click({ button: 'right' });
+    const lines = await page.locator(`${menu} a`).evaluateAll((all) => all.map((one) => new URLSearchParams(/** @type {HTMLAnchorElement} */ (one).hash.slice(1))).map((fields) => [...fields.getAll('let').map((set) => `let ${set}`), fields.get('q') ?? '']));
+    assert.ok(lines.length > 0, q);
+    // The view of lists and groups chooses the columns, and the prompt does not.
+    const typed = lines.map((line) => line.map((word) => word.replace(/^list .*/, '$& of size').replace(/^group .*/, '$& by kind')));
+    for (const one of typed) assert.equal(barrow([file, ...one.flatMap((word) => ['-e', word])]).code, 0, `${file}: ${one}`);
+    await page.locator(menu).getByRole('menuitem', { name: 'copy for a shell' }).click();
+    await page.locator('#foot .told', { hasText: 'copied' }).waitFor();
+    const { code, err } = shell(await clipboard(page), `${ROOT}testdata${file === STOREFRONT ? '/leaks' : ''}`);
+    assert.equal(code, 0, `${await clipboard(page)}: ${err}`);
+  }
+  await leave(page);
+});
+
+test('a menu by keys, in every look', async () => {
+  for (const look of [{}, { width: 390, height: 844 }, { dark: true }]) {
+    const page = await openPage(browser, server, { ...look, fragment: fragment({ f: 'storefront.barrow', q: SESSIONS }) });
+    await settled(page, 'answer');
+    await quiet(page);
+    const link = page.locator('tbody td a').first();
+    await link.focus();
+    await page.keyboard.press('Shift+F10');
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    assert.match(await focused() ?? '', /^objectinfo/);
+    await accessible(page, 'a menu');
+    await fits(page, 'a menu');
+    await page.keyboard.press('ArrowUp');
+    assert.match(await focused() ?? '', /^copy for a shell/);
+    await page.keyboard.press('Escape');
+    assert.equal(await page.locator(menu).count(), 0);
+    assert.ok(await link.evaluate((one) => one === document.activeElement), 'the link has the focus again');
+    await page.keyboard.press('ContextMenu');
+    for (let step = 0; step < 3; step += 1) await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => /q=path/.test(location.hash));
+    await settled(page, 'answer');
+    assert.equal(await page.locator(menu).count(), 0);
+    await leave(page);
+  }
+});
+
+test('objects of a menu are added to a set', async () => {
+  const page = await openPage(browser, server, { fragment: fragment({ f: 'storefront.barrow', q: SESSIONS }) });
+  await settled(page, 'answer');
+  const add = async (/** @type {number} */ row, /** @type {string} */ item) => {
+    await quiet(page);
+    await page.locator('.view:not(.last-good) tbody tr').nth(row).locator('a').first().click({ button: 'right' });
+    await page.locator(menu).getByRole('menuitem', { name: item }).click();
+    await page.locator(menu).waitFor({ state: 'detached' });
+  };
+  await add(0, 'new set');
+  await page.locator('[data-banner="sets"]').waitFor();
+  assert.equal(await lineOf(page), SESSIONS);
+  await add(1, 'add to $a');
+  await page.waitForFunction(() => location.hash.includes('or'));
+  const told = answered(STOREFRONT, SESSIONS).rows.slice(0, 2).map((/** @type {any} */ row) => row.object);
+  await goTo(page, { f: 'storefront.barrow', s: 7, let: new URLSearchParams(new URL(page.url()).hash.slice(1)).getAll('let'), q: 'find $a' });
+  await page.locator('.view:not(.last-good) tbody tr').nth(1).waitFor();
+  await quiet(page);
+  const found = await page.locator('.view:not(.last-good) tbody td.object a').allTextContents();
+  assert.deepEqual(found.map((text) => Number(text.slice(1))).sort(), told.sort());
+  await leave(page);
+});
