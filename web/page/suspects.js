@@ -1,14 +1,17 @@
-// Leak suspects as cards: what retains, where it piles up, what holds it, and an assertion that permits it.
+// Leak suspects as cards: what retains, where it piles up, the fields and roots that hold it, an assertion that permits it.
 
 import { h } from './dom.js';
-import { grouped, objectLink, pathNode, size, visible } from './cell.js';
-import { factOf, renderAnswer, snapshotOf } from './answer.js';
+import { grouped, nameNode, objectLink, pathNode, size, visible } from './cell.js';
+import { cellOf, factOf, renderAnswer, snapshotOf } from './answer.js';
 import { copyButton } from './frame.js';
 import { assertLine } from './state.js';
 
 /** @typedef {import('./context.js').Context} Context */
 /** @typedef {import('./ask.js').Answer} Answer */
 /** @typedef {import('./ask.js').Value} Value */
+
+/** Steps of a path that a card shows. */
+const MOST_STEPS = 100;
 
 /** Suspects as records. @param {Answer} answer @returns {Record<string, any>[]} */
 export function suspectsOf(answer) {
@@ -28,22 +31,56 @@ export function suspectsNode(answer, line, ctx) {
   const snapshot = snapshotOf(answer, ctx);
   const own = { href: ctx.href, snapshot };
   const nodes = suspectsOf(answer).map((suspect) => suspectNode(suspect, own, ctx));
+  void nameHolders(suspectsOf(answer), nodes, own, ctx);
   const reachable = factOf(answer, 'reachable_bytes');
   return h('div', { class: 'suspects' },
     h('p', { class: 'muted' }, `snapshot ${snapshot ?? ''}${reachable === undefined ? '' : `, ${size(Number(reachable))} reachable`}`),
     nodes, renderAnswer({ ...answer, facts: [], tables: [], notes: [] }, ctx, { line, hasCsv: true }));
 }
 
+/** The object that a path leads to: where a suspect piles up, or the largest of several ones. @param {Record<string, any>} suspect @returns {number} */
+function targetOf(suspect) {
+  return (suspect.objects === 1 ? suspect.accumulation_object : null) ?? suspect.object;
+}
+
+/**
+ * Adds the names of roots and fields to what holds suspects, one after the other: these are further questions.
+ * @param {Record<string, any>[]} suspects @param {HTMLElement[]} nodes @param {import('./cell.js').CellContext} own @param {Context} ctx
+ */
+async function nameHolders(suspects, nodes, own, ctx) {
+  for (const [at, suspect] of suspects.entries()) {
+    try {
+      const name = own.snapshot === null ? `@${targetOf(suspect)}` : `${own.snapshot}:@${targetOf(suspect)}`;
+      const { tables } = await ctx.ask(`path ${name}`, { from: 0, n: MOST_STEPS });
+      const table = tables[tables.length - 1];
+      // A longer path is shown by its own view.
+      if (!table || table.rows.length < 1 || table.rows.length >= MOST_STEPS) continue;
+      const known = new Map(records(suspect.path).map((step) => [step.object, step.title]));
+      const steps = table.rows.map((row) => {
+        const [label, object, type] = ['label', 'object', 'type'].map((key) => cellOf(table, row, key)?.value ?? null);
+        const title = known.get(object) ?? type ?? '';
+        return h('span', { class: object === suspect.object ? 'is-suspect' : null }, label === null ? null : [h('span', { class: 'label' }, nameNode(String(label))), ' '],
+          object === null ? nameNode(String(title)) : objectLink(object, own, `${visible(String(title).slice(0, 200))} @${object}`));
+      });
+      const place = nodes[at].querySelector('.held > .path');
+      if (place) place.replaceWith(pathNode(steps));
+    } catch {
+      // The types of the path are there without names.
+    }
+  }
+}
+
 /** @param {Record<string, any>} suspect @param {import('./cell.js').CellContext} own @param {Context} ctx */
 function suspectNode(suspect, own, ctx) {
   const name = (/** @type {number} */ id) => (own.snapshot === null ? `@${id}` : `${own.snapshot}:@${id}`);
   const link = (/** @type {number} */ id, /** @type {string} */ title) => objectLink(id, own, `${visible(String(title).slice(0, 200))} @${id}`);
-  const point = suspect.objects === 1 ? suspect.accumulation_object : null;
-  const target = point ?? suspect.object;
+  const point = suspect.objects === 1 ? suspect.accumulation_object ?? null : null;
+  const target = targetOf(suspect);
   const share = `${(suspect.share * 100).toFixed(1)} %`;
   const what = suspect.objects === 1
     ? [link(suspect.object, suspect.title), ` retains ${size(Number(suspect.retained_bytes))}, ${share} of what is reachable`]
-    : [`${grouped(suspect.objects)} objects of `, h('bdi', null, visible(suspect.type)), ` retain ${size(Number(suspect.retained_bytes))}, ${share}; the largest is `, link(suspect.object, suspect.title)];
+    : [`${grouped(suspect.objects)} objects of `, h('bdi', null, visible(suspect.type)), ` retain ${size(Number(suspect.retained_bytes))}, ${share}, right below `,
+      (suspect.accumulation_object ?? null) === null ? 'the roots' : link(suspect.accumulation_object, suspect.accumulation_title ?? suspect.accumulation_type), '; the largest is ', link(suspect.object, suspect.title)];
   const pilesUp = point !== null && point !== suspect.object
     ? h('p', null, 'it piles up in ', link(point, suspect.accumulation_title ?? suspect.accumulation_type), `, ${size(Number(suspect.accumulation_bytes))}`) : null;
   const alike = suspect.alike > 1 ? h('p', null, `one of ${grouped(suspect.alike)} with this fingerprint, which retain ${size(Number(suspect.together_bytes))} together`) : null;
@@ -53,7 +90,7 @@ function suspectNode(suspect, own, ctx) {
   return h('article', { class: 'suspect', 'data-fingerprint': suspect.fingerprint },
     h('div', { class: 'share', 'aria-hidden': 'true' }, h('span', { style: { width: `${Math.min(suspect.share * 100, 100)}%` } })),
     h('p', { class: 'what' }, what), pilesUp, alike, parts.length > 0 ? h('ul', { class: 'parts' }, parts) : null,
-    h('p', { class: 'held' }, h('span', { class: 'muted' }, 'held by '), pathNode(steps)),
+    h('p', { class: 'held' }, h('span', { class: 'muted' }, suspect.objects === 1 ? 'held by ' : 'the largest is held by '), pathNode(steps)),
     h('p', { class: 'row-actions' }, h('span', { class: 'muted' }, 'fingerprint '), h('code', null, suspect.fingerprint), ' ',
       h('a', { class: 'button', href: ctx.href({ q: `dominators ${name(target)}` }), title: `dominators ${name(target)}` }, 'tree & map'), ' ',
       h('a', { class: 'button', href: ctx.href({ q: `path ${name(target)} 3` }), title: `path ${name(target)} 3` }, 'paths'), ' ',

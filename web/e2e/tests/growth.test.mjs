@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { answered, serve, shell } from '../harness/binary.mjs';
-import { clipboard, fits, fragment, launch, leave, openPage, quiet, settled } from '../harness/browser.mjs';
-import { FOLDER, LEAK } from '../harness/fixtures.mjs';
+import { accessible, clipboard, complete, fits, fragment, launch, leave, openPage, quiet, settled } from '../harness/browser.mjs';
+import { FOLDER, LEAK, STOREFRONT } from '../harness/fixtures.mjs';
 
 /** @type {import('../harness/binary.mjs').Server} */
 let server;
@@ -13,7 +13,7 @@ let server;
 let browser;
 
 before(async () => {
-  server = await serve([LEAK]);
+  server = await serve([LEAK, STOREFRONT]);
   browser = await launch();
 });
 after(async () => {
@@ -34,7 +34,7 @@ async function leakingRow(page) {
 test('the trend of a path is above the chart and has its numbers', async () => {
   const told = answered(LEAK, 'growth').rows.find((/** @type {any} */ row) => row.path === PATH.join(' › '));
   for (const look of [{}, { width: 390, height: 844 }, { dark: true }]) {
-    const page = await openPage(browser, server, { ...look, fragment: fragment({ q: 'growth' }) });
+    const page = await openPage(browser, server, { ...look, fragment: fragment({ f: 'shop.barrow', q: 'growth' }) });
     await (await leakingRow(page)).getByRole('link', { name: 'trend' }).click();
     const trend = page.locator('[data-section="path"]');
     await trend.locator('.chart svg polyline').first().waitFor();
@@ -52,7 +52,7 @@ test('the trend of a path is above the chart and has its numbers', async () => {
 });
 
 test('the holders of a path are those of its largest object', async () => {
-  const page = await openPage(browser, server);
+  const page = await openPage(browser, server, { fragment: fragment({ f: 'shop.barrow', q: 'growth' }) });
   await (await leakingRow(page)).getByRole('button', { name: 'holders' }).click();
   await settled(page, 'answer');
   const [, snapshot, object] = (await page.locator('#line').inputValue()).match(/^path (\d+):@(\d+) 3$/) ?? [];
@@ -64,12 +64,35 @@ test('the holders of a path are those of its largest object', async () => {
 });
 
 test('the assertion of a path is about what is on no other path', async () => {
-  const page = await openPage(browser, server);
+  const page = await openPage(browser, server, { fragment: fragment({ f: 'shop.barrow', q: 'growth' }) });
   await (await leakingRow(page)).getByRole('button', { name: 'copy assert' }).click();
   await page.locator('#foot .told', { hasText: 'copied' }).waitFor();
   assert.equal(await clipboard(page), `barrow assert shop.barrow 'growth(type = "__main__.Prices") <= 0'`);
   const { code, out } = shell(await clipboard(page), FOLDER);
   assert.equal(code, 1, out);
   assert.match(out, /it grows/);
+  await leave(page);
+});
+
+test('suspects come first, with the roots and fields that hold them; growth is there once', async () => {
+  const page = await openPage(browser, server, { fragment: fragment({ f: 'storefront.barrow' }) });
+  await settled(page, 'series');
+  await complete(page);
+  const shown = await page.locator('.section:visible').evaluateAll((all) => all.map((one) => one.getAttribute('data-section')));
+  assert.deepEqual(shown, ['snapshots', 'leaks', 'growth']);
+  const told = answered(STOREFRONT, 'leaks').suspects;
+  const cards = page.locator('.suspect');
+  assert.equal(await cards.count(), told.length);
+  for (const [at, suspect] of told.entries()) {
+    const target = suspect.objects === 1 ? suspect.accumulation_object : suspect.object;
+    const held = answered(STOREFRONT, `path 7:@${target}`).rows.map((/** @type {any} */ row) => row.label);
+    assert.deepEqual(await cards.nth(at).locator('.held .label').allTextContents(), held);
+    assert.doesNotMatch(await cards.nth(at).innerText(), /undefined/);
+  }
+  assert.match(await cards.nth(told.findIndex((/** @type {any} */ one) => one.objects > 1)).innerText(), /right below the roots; the largest is/);
+  await accessible(page, 'suspects');
+  await page.getByRole('link', { name: 'what of this does not die' }).click();
+  await page.locator('[data-section="leaking"][data-state="ready"]').waitFor();
+  assert.equal(await page.locator('#line').inputValue(), 'leaks 0..7');
   await leave(page);
 });

@@ -31,9 +31,9 @@ export function mount(root, ctx) {
   const sections = {
     path: new Section(ctx, { title: 'Trend of a path', showsLine: true, name: 'path' }),
     asked: new Section(ctx, { title: 'Asked', showsLine: true, name: 'asked' }),
+    leaks: new Section(ctx, { title: 'Suspects', showsLine: true, name: 'leaks' }),
     growth: new Section(ctx, { title: 'What grows', showsLine: true, name: 'growth' }),
     leaking: new Section(ctx, { title: 'What grows and does not die', showsLine: true, name: 'leaking' }),
-    leaks: new Section(ctx, { title: 'Suspects', showsLine: true, name: 'leaks' }),
   };
   /** @type {Record<string, string>} */
   let asked = {};
@@ -44,8 +44,9 @@ export function mount(root, ctx) {
       const lines = linesOf(state, ctx);
       all.update(state);
       trend.update();
-      const upper = verbOf(state.q) === 'leaks' ? (lines.leaks === state.q ? sections.leaks : sections.leaking) : null;
-      if (upper) all.section.element.after(upper.element);
+      // What is asked is next to the chart; suspects are unless something else is.
+      const upper = lines.leaking === state.q ? sections.leaking : lines.growth === state.q ? sections.growth : sections.leaks;
+      if (all.section.element.nextElementSibling !== upper.element) all.section.element.after(upper.element);
       for (const [name, section] of Object.entries(sections)) {
         const { line, why } = /** @type {{line?: string, why?: string}} */ (whatOf(name, lines, state, ctx));
         section.element.hidden = !line && !why;
@@ -74,9 +75,8 @@ function leaveSection(section, why) {
 /** The line of each section. @param {State} state @param {Context} ctx @returns {Record<string, string>} */
 function linesOf(state, ctx) {
   const range = state.a === null || state.b === null ? null : `${state.a}..${state.b}`;
-  const last = (ctx.file.snapshots ?? 1) - 1;
   const lines = {
-    path: '', asked: '', growth: range ? `growth ${range}` : 'growth', leaking: `leaks ${range ?? `0..${last}`}`, leaks: 'leaks',
+    path: '', asked: '', growth: range ? `growth ${range}` : 'growth', leaking: '', leaks: 'leaks',
   };
   const verb = verbOf(state.q);
   const isOne = verb === 'summary' && !words(state.q).includes('all') && (ctx.file.snapshots ?? 1) > 1;
@@ -91,14 +91,8 @@ function linesOf(state, ctx) {
 function whatOf(name, lines, state, ctx) {
   const count = ctx.file.snapshots ?? 1;
   const isAsked = lines[name] === state.q;
-  const brushed = state.a === null || state.b === null ? count : state.b - state.a + 1;
   if (count === 0 && !isAsked) return name === 'leaks' ? { why: 'This recording holds no whole snapshot.' } : {};
   if (name === 'growth' && !isAsked && count < 2) return { why: 'There is one snapshot; what grows shows in several.' };
-  if (name === 'leaking' && !isAsked) {
-    if (count < 2) return {};
-    if (brushed < LEAST_JUDGED) return { why: `Whether something grows takes ${LEAST_JUDGED} snapshots; here are ${brushed}.` };
-    if (state.w.length > 0) return { why: 'Births and deaths are those of all objects: not asked while something is excluded by `without`.' };
-  }
   return { line: lines[name] };
 }
 
@@ -114,7 +108,18 @@ function askSection(name, section, line, ctx, { all, trend }) {
     const isTrend = verbOf(line) === 'trend';
     void section.ask(line, isTrend ? { snapshot: null } : {}, { draw: (answer) => (isTrend ? trend.draw(answer, line) : renderAnswer(answer, ctx, { line })) });
   }
-  else void section.ask(line, { from: 0, n: 200 }, { draw: (answer) => growthNode(answer, line, ctx, all.kinds), why: nothingGrows });
+  else {
+    if (name === 'growth') fill(section.actions, leakingLink(ctx));
+    void section.ask(line, { from: 0, n: 200 }, { draw: (answer) => growthNode(answer, line, ctx, all.kinds), why: nothingGrows });
+  }
+}
+
+/** Whether the objects of paths that grow die is another question; not while something is excluded, since births and
+ *  deaths are those of all objects. @param {Context} ctx */
+function leakingLink(ctx) {
+  const [a, b] = [ctx.state.a ?? 0, ctx.state.b ?? (ctx.file.snapshots ?? 1) - 1];
+  if (b - a + 1 < LEAST_JUDGED || ctx.state.w.length > 0) return null;
+  return h('a', { class: 'button', href: ctx.href({ q: `leaks ${a}..${b}` }), title: `leaks ${a}..${b}` }, 'what of this does not die');
 }
 
 /** @param {Answer} answer */
@@ -180,7 +185,7 @@ function pathActions(row, table, ctx, where) {
   const growth = verbOf(ctx.state.q) === 'growth' ? ctx.state.q : `growth ${range}`.trim();
   const are = `paths ${typeIs(last, kinds)}`;
   const holders = steps[0] === 'any path' ? h('a', { href: ctx.href({ q: are, ...s }), title: `what holds them: ${are}` }, 'holders')
-    : h('button', { type: 'button', title: 'the paths from roots to the largest object on this path', onclick: () => void goToHolders(steps, ctx, where) }, 'holders');
+    : h('button', { type: 'button', class: 'copy', title: 'the paths from roots to the largest object on this path', onclick: () => void goToHolders(steps, ctx, where) }, 'holders');
   return h('span', { class: 'row-actions' },
     h('a', { href: ctx.href({ q: growth, path: steps.join(' › ') }), title: 'what this path retains in each snapshot' }, 'trend'), ' ', holders, ' ',
     h('button', { type: 'button', class: 'copy', title: 'an assertion that this path does not grow', onclick: () => void copyAssert(steps, lastCount(row, table), ctx, where) }, 'copy assert'));
