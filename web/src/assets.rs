@@ -40,6 +40,7 @@ assets! {
     "chart.js",
     "context.js",
     "dom.js",
+    "field_tree.js",
     "flame_cells.js",
     "frame.js",
     "growth_paths.js",

@@ -40,15 +40,15 @@ test('an object has its fields: values, what objects stand for, links, null and 
   const page = await openPage(browser, server, { fragment: fragment({ q: `info @${told.object}` }) });
   await settled(page, 'object');
   await complete(page);
-  const facts = page.locator('[data-section="facts"]');
-  const cell = (/** @type {string} */ name) => facts.locator('tbody tr', { has: page.getByRole('link', { name, exact: true }) }).locator('td').nth(2);
+  const facts = page.locator('[data-section="show"]');
+  const cell = (/** @type {string} */ name) => facts.locator('.field-row', { has: page.getByRole('link', { name, exact: true }) }).locator('.value');
   assert.equal(await cell('.lastSeen').innerText(), String(told['.lastSeen']));
   assert.equal(await cell('.order').locator('.absent').innerText(), 'null');
   assert.match(await cell('.state').innerText(), /^"CLOSED" @\d+$/);
   const customer = cell('.customer').getByRole('link');
   assert.equal(`${await customer.innerText()} Storefront$Customer`, told['.customer']);
   // All fields are declared by the type itself, so nothing is said of it.
-  assert.equal(await facts.getByRole('columnheader', { name: 'declared by' }).count(), 0);
+  assert.doesNotMatch(await facts.innerText(), / of Storefront/);
   await customer.click();
   await page.waitForFunction(() => document.querySelector('.object-head')?.textContent?.includes('Storefront$Customer'));
   await complete(page);
@@ -59,6 +59,40 @@ test('an object has its fields: values, what objects stand for, links, null and 
   await settled(page, 'list');
   assert.equal(await lineOf(page), 'group type = "Storefront$Customer" by .usesSingleSignOn');
   await leave(page);
+});
+
+test('what an object holds opens in place, by keys as well, beside the path and as far as a shell tells', async () => {
+  const session = answered(STOREFRONT, `list 1 ${SESSIONS} of size`).rows[0].object;
+  for (const look of LOOKS) {
+    const page = await openPage(browser, server, { ...look, fragment: fragment({ q: `info 7:@${session}` }) });
+    await settled(page, 'object');
+    await complete(page);
+    const tree = page.locator('[data-section="show"]');
+    const labels = (/** @type {import('playwright-core').Locator} */ list) => list.locator(':scope > li > .field-row > .label').allInnerTexts();
+    const held = async (/** @type {number} */ object, /** @type {import('playwright-core').Locator} */ list) => {
+      const fields = (answered(STOREFRONT, `info 7:@${object}`).fields ?? []).map((/** @type {any} */ one) => one.field);
+      const references = answered(STOREFRONT, 'snapshot 7', `show @${object}`).rows.map((/** @type {any} */ one) => one.label);
+      assert.deepEqual((await labels(list)).map((label) => label.replace(/ of .*/, '')), [...fields, ...references.filter((/** @type {string} */ label) => !fields.includes(`.${label}`))].map((label) => label ?? 'without a name'));
+    };
+    await held(session, tree.locator('.section-body > .field-tree'));
+    const row = tree.locator('li', { has: page.locator('.field-row > .label > a', { hasText: '.customer' }) }).first();
+    await row.locator('.toggle').first().focus();
+    await page.keyboard.press('ArrowRight');
+    await row.locator('.below .field-tree').waitFor();
+    await held(Number((await row.locator('a.object').first().innerText()).slice(1)), row.locator('.below > .field-tree').first());
+    await accessible(page, 'an open tree');
+    await fits(page, 'an open tree');
+    await page.keyboard.press('ArrowRight');
+    assert.ok(await row.locator('.below .toggle').first().evaluate((one) => one === document.activeElement));
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    assert.equal(await row.locator('.below').count(), 0);
+    if ((look.width ?? 1280) >= 1280) {
+      const [left, right] = await Promise.all([tree, page.locator('[data-section="path"]')].map((one) => one.boundingBox()));
+      assert.ok(left && right && right.x > left.x + left.width - 1 && Math.abs(left.y - right.y) < 2, 'the path is beside the tree');
+    }
+    await leave(page);
+  }
 });
 
 test('the number of objects of a group leads to these objects, each one', async () => {
@@ -170,14 +204,14 @@ test('hostile names of fields and texts in them stay texts, and lead to their ob
   const page = await openPage(browser, hostile, { fragment: fragment({ q: 'info 2:@0' }) });
   await settled(page, 'object');
   await complete(page);
-  assert.match(await page.locator('[data-section="facts"]').innerText(), /\."<b>never<\/b>"\s+integer\s+unknown/);
+  assert.match(await page.locator('[data-section="show"]').innerText(), /\."<b>never<\/b>"\s+unknown\s+integer/);
   await fits(page, 'hostile fields');
   await accessible(page, 'hostile fields');
   // The long text is cut, and all of it can be seen.
   await goTo(page, { q: 'info 2:@10' });
   await page.waitForFunction(() => document.querySelector('.object-head')?.textContent?.includes('@10'));
   await complete(page);
-  const long = page.locator('[data-section="facts"] tbody tr', { has: page.getByRole('link', { name: '.said', exact: true }) });
+  const long = page.locator('[data-section="show"] .field-row', { has: page.getByRole('link', { name: '.said', exact: true }) });
   await long.getByRole('button', { name: 'all', exact: true }).click();
   assert.ok((await long.innerText()).length > 4000);
   await goTo(page, { q: 'group by .said' });

@@ -1,11 +1,12 @@
 // Cells are links, and links have a menu of what else can be asked: by the other button and by keys.
 
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 
 import { ROOT, answered, barrow, serve, shell } from '../harness/binary.mjs';
 import { accessible, clipboard, fits, fragment, goTo, launch, leave, lineOf, openPage, quiet, settled } from '../harness/browser.mjs';
-import { BUILD, INVOICES, JVM, STOREFRONT, THREADS } from '../harness/fixtures.mjs';
+import { BUILD, FOLDER, HOSTILE, INVOICES, JVM, STOREFRONT, THREADS } from '../harness/fixtures.mjs';
 
 /** @type {import('../harness/binary.mjs').Server} */
 let server;
@@ -106,4 +107,28 @@ test('objects of a menu are added to a set', async () => {
   const found = await page.locator('.view:not(.last-good) tbody td.object a').allTextContents();
   assert.deepEqual(found.map((text) => Number(text.slice(1))).sort(), told.sort());
   await leave(page);
+});
+
+test('hostile names stay texts in cells and menus, and their lines run nothing', async () => {
+  const hostile = await serve([HOSTILE]);
+  const page = await openPage(browser, hostile, { fragment: fragment({ q: 'find all' }) });
+  await settled(page, 'answer');
+  await quiet(page);
+  const links = page.locator('.view tbody td:nth-child(3) a');
+  const first = await links.evaluateAll((all) => [...new Map(all.map((one, at) => [/** @type {HTMLAnchorElement} */ (one).hash, at])).values()]);
+  assert.ok(first.length >= 3, `${first.length} types`);
+  for (const at of first) {
+    await links.nth(at).click({ button: 'right' });
+    assert.equal(await page.locator(`${menu} :is(img, script)`).count(), 0);
+    await fits(page, 'a hostile menu');
+    const [line] = await page.locator(`${menu} a`).evaluateAll((all) => all.map((one) => new URLSearchParams(/** @type {HTMLAnchorElement} */ (one).hash.slice(1)).get('q') ?? ''));
+    assert.ok(answered(HOSTILE, line).rows.length > 0, line.slice(0, 200));
+    await page.locator(menu).getByRole('menuitem', { name: 'copy for a shell' }).click();
+    await page.locator(menu).waitFor({ state: 'detached' });
+    const { code, err } = shell(await clipboard(page), FOLDER);
+    assert.equal(code, 0, `${(await clipboard(page)).slice(0, 300)}: ${err}`);
+  }
+  await leave(page);
+  await hostile.stop();
+  assert.ok(!existsSync('/tmp/barrow-e2e-harm'));
 });

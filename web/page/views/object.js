@@ -1,11 +1,12 @@
-// One object: what it is, the path that keeps it alive, what it holds, what holds it, and what would be freed with it.
+// One object: what it is, what it holds as a tree, the path that keeps it alive, what holds it, what would be freed with it.
 // Another object can be beside it. Each section asks for itself and arrives alone.
 
 import { fill, h } from '../dom.js';
-import { cellNode, forPeople, grouped, nameNode, numberText, objectLink, visible } from '../cell.js';
+import { forPeople, grouped, nameNode, numberText, objectLink, visible } from '../cell.js';
 import { cellOf, factOf, renderAnswer, renderTable, snapshotOf } from '../answer.js';
 import { Section } from '../section.js';
-import { isPath } from '../asked_rows.js';
+import { FieldTree, WINDOW, fieldTreeKey } from '../field_tree.js';
+import { isAbort } from '../ask.js';
 import { literal, nameIs } from '../state.js';
 
 /** @typedef {import('../context.js').Context} Context */
@@ -14,8 +15,6 @@ import { literal, nameIs } from '../state.js';
 /** @typedef {import('../ask.js').Table} Table */
 /** @typedef {import('../ask.js').Value} Value */
 
-/** Rows of a window of references. */
-const WINDOW = 100;
 /** Steps of a path that are loaded at once. */
 const LONG = 1000;
 /** Steps of a path that are shown from each end of a longer one. */
@@ -89,7 +88,7 @@ class ObjectPane {
     this.shown = '';
     this.word = '';
     /** How references are listed. */
-    this.oneByOne = { show: false, inrefs: false };
+    this.oneByOne = false;
     /** The dominators of the object, the nearest first. @type {Set<number>} */
     this.dominators = new Set();
     this.starting = 0;
@@ -97,11 +96,12 @@ class ObjectPane {
     const section = (/** @type {string} */ title, /** @type {string} */ name) => new Section(ctx, { title, name, showsLine: true });
     this.facts = new Section(ctx, { name: 'facts', title: 'Object', showsLine: true, mirror: mirror ?? undefined });
     this.path = section('Path from a root', 'path');
-    this.show = section('What it holds', 'show');
+    this.show = section('Fields and references', 'show');
+    this.show.element.addEventListener('keydown', fieldTreeKey);
     this.inrefs = section('What holds it', 'inrefs');
     this.freed = section('What would be freed with it', 'freed');
-    this.element = h('div', { class: 'object-pane', 'data-pane': role }, this.head, this.facts.element, this.path.element,
-      h('div', { class: 'object-lists' }, this.show.element, this.inrefs.element, this.freed.element));
+    this.element = h('div', { class: 'object-pane', 'data-pane': role }, this.head, this.facts.element,
+      h('div', { class: 'object-walk' }, this.show.element, this.path.element), h('div', { class: 'object-lists' }, this.inrefs.element, this.freed.element));
   }
 
   /** The sections after the facts. */
@@ -153,8 +153,8 @@ class ObjectPane {
 
   #askOthers() {
     void this.#askPath();
-    void this.#askReferences(this.show, 'show');
-    void this.#askReferences(this.inrefs, 'inrefs');
+    void this.#askTree();
+    void this.#askReferences();
     void this.freed.ask(`retained ${this.word}`, {}, {
       draw: (answer) => this.#freed(answer), why: (answer) => (lastTable(answer).rows.length === 0 ? told(answer, 'Nothing would be freed: no root reaches it.') : null), isQuiet: true,
     });
@@ -169,31 +169,8 @@ class ObjectPane {
     const type = factOf(answer, 'type') ?? '';
     if (this.role === 'main') this.ctx.visit(name, [type, factOf(answer, 'name')].filter(Boolean).join(' '));
     this.#showHead({ name, object: factOf(answer, 'object'), snapshot: snapshot ?? 0, type, own: factOf(answer, 'name'), kind: factOf(answer, 'kind') });
-    const fields = answer.tables.find((table) => table.key === 'fields');
-    // Most fields are declared by the type of the object: that is said of others only.
-    const isInherited = fields?.rows.some((row) => ![type, null, undefined].includes(cellOf(fields, row, 'declared_by')?.value));
-    return renderAnswer(answer, this.ctx, {
-      line: `info ${name}`, hasTitles: true, table: {
-        snapshot, cell: (row, column, at, table) => this.#fieldCell(row, column, table, { href: this.ctx.href, snapshot }, nameIs('type', type)),
-        shows: (column) => forPeople(column) && (isInherited || column.key !== 'declared_by'),
-      },
-    });
-  }
-
-  /** The name of a field leads to what others hold in it; what an object stands for is said before its number.
-   *  @param {Value[]} row @param {import('../ask.js').Column} column @param {Table} table
-   *  @param {import('../cell.js').CellContext} own @param {string} expression all objects of the type */
-  #fieldCell(row, column, table, own, expression) {
-    const value = cellOf(table, row, column.key);
-    const field = String(value?.value ?? '');
-    if (column.key === 'field' && isPath(field)) {
-      return h('a', { href: this.ctx.href({ q: `group ${expression} by ${field}`, beside: null }), title: 'objects of this type by what they hold here' }, nameNode(field));
-    }
-    const meaning = cellOf(table, row, 'stands_for');
-    if (column.key !== 'value' || value?.kind !== 'object' || !meaning || meaning.kind === 'none') return null;
-    const link = objectLink(value.value.id, own);
-    link.title = visible(value.value.text);
-    return h('span', { class: 'held' }, cellNode(meaning, column, own), ' ', link);
+    // Its fields are in the tree.
+    return renderAnswer({ ...answer, tables: answer.tables.filter((table) => table.key !== 'fields') }, this.ctx, { line: `info ${name}`, hasCsv: true });
   }
 
   /** @param {{name: string, object: number, snapshot: number, type: string, own: string | null, kind: string | null} | null} of */
@@ -310,18 +287,37 @@ class ObjectPane {
 
   // References
 
-  /** @param {Section} section @param {'show' | 'inrefs'} verb @param {number} [from] */
-  async #askReferences(section, verb, from = 0) {
-    const isOne = this.oneByOne[verb];
-    const { ctx } = this;
+  /** What it holds, as a tree that opens in place. */
+  async #askTree() {
+    const { word, ctx, shown } = this;
+    fill(this.show.actions, h('a', { class: 'button', href: ctx.href({ q: `show ${word} by type`, beside: null }), title: visible(`show ${word} by type`) }, 'by type'));
+    try {
+      // The section of the facts asks the same, and says what is wrong.
+      const info = await ctx.ask(`info ${word}`);
+      if (shown !== this.shown) return;
+      const tree = new FieldTree(ctx, snapshotOf(info, ctx));
+      await this.show.ask(`show ${word}`, { from: 0, n: WINDOW }, {
+        draw: (answer) => tree.list(word, info, answer, [factOf(info, 'object')]),
+        why: (answer) => (lastTable(answer)?.rows.length || info.tables.some((table) => table.key === 'fields' && table.rows.length > 0) ? null
+          : told(answer, 'It holds nothing: it has no outgoing references.', true)),
+        isQuiet: true,
+      });
+    } catch (error) {
+      if (shown === this.shown && !isAbort(error)) this.show.fail(error, () => this.#askTree());
+    }
+  }
+
+  /** What holds it, by type or one by one. @param {number} [from] */
+  async #askReferences(from = 0) {
+    const { ctx, inrefs: section, oneByOne: isOne } = this;
     const toggle = (/** @type {boolean} */ to, /** @type {string} */ label) => h('button', {
-      type: 'button', 'aria-pressed': String(isOne === to), onclick: () => { this.oneByOne[verb] = to; void this.#askReferences(section, verb); },
+      type: 'button', 'aria-pressed': String(isOne === to), onclick: () => { this.oneByOne = to; void this.#askReferences(); },
     }, label);
     fill(section.actions, toggle(false, 'by type'), toggle(true, 'one by one'));
-    const line = isOne ? `${verb} ${this.word}` : `${verb} ${this.word} by type`;
+    const line = isOne ? `inrefs ${this.word}` : `inrefs ${this.word} by type`;
     await section.ask(line, { from, n: isOne ? WINDOW : 1000 }, {
-      draw: (answer) => renderAnswer({ ...answer, facts: answer.facts.filter((fact) => fact.column.key === 'references') }, ctx, { line, onPage: (to) => void this.#askReferences(section, verb, to), table: { shows: isShort } }),
-      why: (answer) => (lastTable(answer)?.rows.length ? null : told(answer, verb === 'show' ? 'It holds nothing: it has no outgoing references.' : 'Nothing refers to it.', true)),
+      draw: (answer) => renderAnswer({ ...answer, facts: answer.facts.filter((fact) => fact.column.key === 'references') }, ctx, { line, onPage: (to) => void this.#askReferences(to), table: { shows: isShort } }),
+      why: (answer) => (lastTable(answer)?.rows.length ? null : told(answer, 'Nothing refers to it.', true)),
       isQuiet: true,
     });
   }

@@ -1,0 +1,170 @@
+// What an object holds, as a tree that opens in place: its fields and references, then those of the objects there.
+
+import { fill, h } from './dom.js';
+import { isAbort } from './ask.js';
+import { cellNode, grouped, nameNode, numberText, objectLink, visible } from './cell.js';
+import { cellOf, factOf } from './answer.js';
+import { isPath } from './asked_rows.js';
+import { typeIs } from './state.js';
+
+/** @typedef {import('./context.js').Context} Context */
+/** @typedef {import('./ask.js').Answer} Answer */
+/** @typedef {import('./ask.js').Table} Table */
+/** @typedef {import('./ask.js').Value} Value */
+
+/** References that are asked for at once. */
+export const WINDOW = 100;
+/** Deeper levels are not indented further. */
+const DEEPEST_INDENT = 12;
+
+export class FieldTree {
+  /** @param {Context} ctx @param {number | null} snapshot of all objects here */
+  constructor(ctx, snapshot) {
+    this.ctx = ctx;
+    this.own = { href: (/** @type {import('./state.js').Change} */ change) => ctx.href({ beside: null, ...change }), snapshot };
+  }
+
+  /** @param {number} id */
+  wordOf(id) {
+    return this.own.snapshot === null ? `@${id}` : `${this.own.snapshot}:@${id}`;
+  }
+
+  /**
+   * The list of an object. @param {string} word @param {Answer} info @param {Answer} show its first references
+   * @param {number[]} above the objects that it is below, and itself @returns {HTMLElement}
+   */
+  list(word, info, show, above) {
+    const type = String(factOf(info, 'type') ?? '');
+    const table = info.tables.find((one) => one.key === 'fields');
+    const fields = table?.rows ?? [];
+    /** References that fields tell; some of them may be among later ones. @type {Set<string>} */
+    const told = new Set();
+    const references = lastTable(show);
+    const byField = new Map(references?.rows.map((row) => [keyOf(references, row), row]));
+    const list = h('ul', { class: above.length > DEEPEST_INDENT ? 'field-tree is-deep' : 'field-tree' });
+    for (const row of fields) {
+      const at = (/** @type {string} */ key) => cellOf(/** @type {Table} */ (table), row, key);
+      const value = /** @type {Value} */ (at('value'));
+      const key = value.kind === 'object' ? `${String(at('field')?.value).slice(1)} ${value.value.id}` : '';
+      const reference = byField.get(key);
+      if (key) told.add(key);
+      list.append(this.#item({
+        label: this.#fieldLabel(String(at('field')?.value ?? ''), type, at('declared_by')), id: value.kind === 'object' ? value.value.id : null,
+        what: this.#valueNodes(value, at), size: reference ? cellOf(/** @type {Table} */ (references), reference, 'shallow_bytes') : null, above,
+      }));
+    }
+    this.#append(list, word, show, told, above);
+    return list;
+  }
+
+  /** The name of a field leads to what others hold in it. @param {string} field @param {string} type @param {Value | null} by */
+  #fieldLabel(field, type, by) {
+    const inherited = by && by.kind !== 'none' && by.value !== type ? h('span', { class: 'muted' }, ' of ', nameNode(String(by.value))) : null;
+    if (!isPath(field)) return [nameNode(field), inherited];
+    const href = this.own.href({ q: `group ${typeIs(type)} by ${field}` });
+    return [h('a', { href, title: 'objects of this type by what they hold here' }, nameNode(field)), inherited];
+  }
+
+  /** What a field holds; what an object stands for is said before its number. @param {Value} value @param {(key: string) => Value | null} at */
+  #valueNodes(value, at) {
+    const meaning = at('stands_for');
+    const holds = h('span', { class: 'muted' }, String(at('holds')?.value ?? ''));
+    if (value.kind !== 'object') return [h('span', { class: 'value' }, cellNode(value, { unit: 'text' }, this.own)), ' ', holds];
+    if (!meaning || meaning.kind === 'none') return [h('span', { class: 'value' }, cellNode(value, { unit: 'text' }, this.own))];
+    const link = objectLink(value.value.id, this.own);
+    link.title = visible(value.value.text);
+    return [h('span', { class: 'value' }, cellNode(meaning, { unit: 'text' }, this.own), ' ', link)];
+  }
+
+  /** Adds references that no field has told. @param {HTMLElement} list @param {string} word @param {Answer} show @param {Set<string>} told @param {number[]} above */
+  #append(list, word, show, told, above) {
+    const table = lastTable(show);
+    if (!table) return;
+    for (const row of table.rows) {
+      if (told.has(keyOf(table, row))) continue;
+      const at = (/** @type {string} */ key) => cellOf(table, row, key);
+      const id = at('target')?.kind === 'number' ? at('target')?.value : null;
+      const [label, name, strength] = ['label', 'name', 'strength'].map((key) => at(key));
+      list.append(this.#item({
+        label: [label && label.kind !== 'none' ? nameNode(String(label.value)) : h('span', { class: 'muted' }, 'without a name'), strength && strength.kind !== 'none' ? h('span', { class: 'muted' }, ` ${strength.value}`) : null],
+        id, size: at('shallow_bytes'), above,
+        what: [h('span', { class: 'value' }, id === null ? null : [objectLink(id, this.own), ' '], nameNode(String(at('type')?.value ?? '')), name && name.kind !== 'none' ? [' ', cellNode(name, { unit: 'text' }, this.own)] : null)],
+      }));
+    }
+    const to = (show.from ?? 0) + table.rows.length;
+    const total = show.rows_total ?? null;
+    if (table.rows.length === 0 || (total === null ? !show.goes_on : to >= total)) return;
+    const more = h('button', {
+      type: 'button', class: 'more-rows', onclick: async () => {
+        more.disabled = true;
+        try {
+          const next = await this.ctx.ask(`show ${word}`, { from: to, n: WINDOW });
+          more.parentElement?.remove();
+          this.#append(list, word, next, told, above);
+        } catch (error) {
+          more.disabled = false;
+          if (!isAbort(error)) more.after(' ', visible(/** @type {Error} */ (error).message));
+        }
+      },
+    }, total === null ? 'further references' : `${grouped(total - to)} further references`);
+    list.append(h('li', null, more));
+  }
+
+  /** One row, and what is below it once it is open. @param {{label: any, what: any, id: number | null, size: Value | null, above: number[]}} of */
+  #item({ label, what, id, size, above }) {
+    const item = h('li');
+    const isAbove = id !== null && above.includes(id);
+    const toggle = id === null ? h('span', { class: 'no-toggle' }) : h('button', {
+      type: 'button', class: 'toggle', 'aria-expanded': 'false', 'aria-label': `open @${id}`, onclick: () => void this.#toggle(item, toggle, id, above),
+    });
+    item.append(h('div', { class: 'field-row' }, toggle, h('span', { class: 'label' }, label), what,
+      isAbove ? h('span', { class: 'muted', title: 'this object is above: the references are a cycle' }, ' ↑ above') : null,
+      size && size.kind === 'number' ? h('span', { class: 'number size' }, numberText(size.value, 'bytes')) : null));
+    return item;
+  }
+
+  /** @param {HTMLElement} item @param {HTMLElement} toggle @param {number} id @param {number[]} above */
+  async #toggle(item, toggle, id, above) {
+    const isOpen = toggle.getAttribute('aria-expanded') === 'true';
+    toggle.setAttribute('aria-expanded', String(!isOpen));
+    item.querySelector(':scope > .below')?.remove();
+    if (isOpen) return;
+    const below = h('div', { class: 'below' }, h('p', { class: 'muted' }, 'asking …'));
+    item.append(below);
+    const word = this.wordOf(id);
+    try {
+      const [info, show] = await Promise.all([this.ctx.ask(`info ${word}`), this.ctx.ask(`show ${word}`, { from: 0, n: WINDOW })]);
+      const list = this.list(word, info, show, [...above, id]);
+      fill(below, list.hasChildNodes() ? list : h('p', { class: 'muted' }, 'It holds nothing.'));
+    } catch (error) {
+      if (isAbort(error)) below.remove();
+      else fill(below, h('p', { class: 'cut' }, visible(/** @type {Error} */ (error).message)));
+      toggle.setAttribute('aria-expanded', String(below.isConnected));
+    }
+  }
+}
+
+/** Arrows move between the rows of a tree, open and close them. @param {KeyboardEvent} event */
+export function fieldTreeKey(event) {
+  const toggle = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('.toggle'));
+  if (!toggle || event.ctrlKey || event.altKey || event.metaKey) return;
+  const all = /** @type {HTMLElement[]} */ ([...(/** @type {Element} */ (event.currentTarget).querySelectorAll('.toggle'))]);
+  const isOpen = toggle.getAttribute('aria-expanded') === 'true';
+  const at = all.indexOf(toggle);
+  const outer = /** @type {HTMLElement | null | undefined} */ (toggle.closest('li')?.parentElement?.closest('li')?.querySelector('.toggle'));
+  const to = { ArrowDown: all[at + 1], ArrowUp: all[at - 1], Home: all[0], End: all[all.length - 1], ArrowLeft: isOpen ? toggle : outer, ArrowRight: isOpen ? all[at + 1] : toggle }[event.key];
+  if (to === undefined || to === null) return;
+  event.preventDefault();
+  if (to === toggle && /^Arrow(Left|Right)$/.test(event.key)) toggle.click();
+  else to.focus();
+}
+
+/** @param {Table} table @param {Value[]} row */
+function keyOf(table, row) {
+  return `${cellOf(table, row, 'label')?.value ?? ''} ${cellOf(table, row, 'target')?.value ?? ''}`;
+}
+
+/** @param {Answer} answer @returns {Table | undefined} */
+function lastTable(answer) {
+  return answer.tables[answer.tables.length - 1];
+}
