@@ -12,6 +12,7 @@ import { grouped, numberText } from './cell.js';
  * @property {Set<string>} pinned the keys of those that are shown
  * @property {number | null} selected
  * @property {[number, number] | null} brush
+ * @property {string[][]} [marks] what is known of each snapshot besides its number: label, time
  */
 /**
  * @typedef {object} Doing
@@ -25,6 +26,10 @@ const COLOURS = 6;
 const HEIGHT = 220;
 /** Room for the axes: at the left, at the right if there are two units, above, below. */
 const [LEFT, RIGHT, ABOVE, BELOW] = [72, 56, 10, 22];
+/** The height of a further line of the axis, and the width of one of its characters. */
+const [LINE, CHARACTER] = [14, 7];
+/** The least distance of marks of the axis, without and with texts. */
+const [APART, TEXTS_APART] = [56, 110];
 /** Series of at most this many snapshots have a dot for each. */
 const MOST_DOTS = 60;
 /** A pointer that moves less than this clicks, in pixels. */
@@ -73,7 +78,7 @@ export class SeriesChart {
     this.charted = charted;
     this.showLegend(null);
     this.tell();
-    const isSame = before?.measures === charted.measures && [...before.pinned].join() === [...charted.pinned].join();
+    const isSame = before?.measures === charted.measures && before?.marks === charted.marks && [...before.pinned].join() === [...charted.pinned].join();
     if (isSame && this.plot.hasChildNodes()) this.mark(null);
     else this.draw();
   }
@@ -101,15 +106,33 @@ export class SeriesChart {
     this.right = units.length > 1 ? RIGHT : 14;
     const scales = Object.fromEntries(units.map((unit) => [unit, scaleOf(unit, drawn.map(({ measure }) => measure).filter((measure) => measure.unit === unit))]));
     const y = (/** @type {string} */ unit, /** @type {number} */ value) => HEIGHT - BELOW - (value / scales[unit].most) * (HEIGHT - ABOVE - BELOW);
+    const { nodes: numbers, height } = this.axis();
     const axes = units.map((unit, side) => scales[unit].ticks.map((tick) => [
       side === 0 ? svg('line', { class: 'grid', x1: LEFT, x2: this.width - this.right, y1: y(unit, tick), y2: y(unit, tick) }) : null,
       svg('text', { x: side === 0 ? LEFT - 8 : this.width - this.right + 8, y: y(unit, tick) + 4, 'text-anchor': side === 0 ? 'end' : 'start' }, tickText(tick, unit)),
     ]));
-    const step = stepFor(snapshots.length - 1, Math.max(Math.floor((this.width - LEFT) / 56), 1), [1, 2, 5, 10]);
-    const numbers = snapshots.map((snapshot, at) => (at % step === 0 ? svg('text', { x: this.x(at), y: HEIGHT - 5, 'text-anchor': 'middle' }, snapshot) : null));
     const lines = drawn.map(({ measure, at }) => this.line(measure, at, y));
-    fill(this.plot, svg('svg', { width: this.width, height: HEIGHT, 'aria-hidden': 'true' }, axes.flat(2), numbers, this.marks, lines.flat()));
+    fill(this.plot, svg('svg', { width: this.width, height, 'aria-hidden': 'true' }, axes.flat(2), numbers, this.marks, lines.flat()));
     this.mark(null);
+  }
+
+  /** The snapshots below the plot: numbers, and what else is known of them, cut to the room there is. */
+  axis() {
+    const { snapshots, marks } = /** @type {Charted} */ (this.charted);
+    const rows = Math.max(0, ...(marks ?? []).map((mark) => mark.length));
+    const room = this.width - LEFT - this.right;
+    const step = stepFor(snapshots.length - 1, Math.max(Math.floor(room / (rows > 0 ? TEXTS_APART : APART)), 1), [1, 2, 5, 10]);
+    const most = Math.max(Math.floor((room * step) / Math.max(snapshots.length - 1, 1) / CHARACTER) - 1, 4);
+    const nodes = snapshots.map((snapshot, at) => {
+      if (at % step !== 0) return null;
+      const x = this.x(at);
+      // The last one ends where the window does.
+      const anchor = rows > 0 && x + TEXTS_APART / 2 > this.width ? 'end' : 'middle';
+      return [String(snapshot), ...(marks?.[at] ?? [])].map((line, row) => svg('text', {
+        x: anchor === 'end' ? this.width - 2 : x, y: HEIGHT - 5 + row * LINE, 'text-anchor': anchor,
+      }, line.length > most ? `${[...line].slice(0, most - 1).join('')}…` : line));
+    });
+    return { nodes: nodes.flat(), height: HEIGHT + rows * LINE };
   }
 
   /** One series. Where there are more snapshots than pixels, the least and the largest value of each pixel are drawn.
@@ -179,7 +202,7 @@ export class SeriesChart {
       h('button', { type: 'button', class: 'table', title: 'the same numbers as a table (t)', onclick: () => this.doing.table() }, 'table'));
     }
     const [told, ...buttons] = this.legend.children;
-    told.textContent = snapshot === undefined ? '' : `snapshot ${snapshot}`;
+    told.textContent = snapshot === undefined ? '' : [`snapshot ${snapshot}`, ...(charted.marks?.[place] ?? [])].join(', ');
     charted.measures.forEach((measure, index) => {
       const value = measure.values[place];
       const button = buttons[index];

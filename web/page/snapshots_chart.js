@@ -17,6 +17,9 @@ import { Section } from './section.js';
 /** What the chart shows unless the address says otherwise. */
 const PINNED = ['heap_bytes', 'unmanaged_bytes', 'objects'];
 
+/** Characters of a label of a snapshot. */
+const LONGEST_MARK = 60;
+
 /** The chart of all snapshots, and the same numbers as a table. */
 export class Snapshots {
   /** @param {Context} ctx @param {HTMLElement} root */
@@ -27,7 +30,7 @@ export class Snapshots {
     this.asked = '';
     /** The kinds of the recording. @type {string[]} */
     this.kinds = [];
-    /** @type {{snapshots: number[], measures: import('./chart.js').Measure[]} | null} */
+    /** @type {{snapshots: number[], measures: import('./chart.js').Measure[], marks: string[][]} | null} */
     this.data = null;
     this.chart = new SeriesChart({
       select: (snapshot) => ctx.go({ s: snapshot }),
@@ -50,7 +53,7 @@ export class Snapshots {
         const table = answer.tables.find((one) => one.key === 'snapshots');
         if (!table || table.rows.length < 2) return renderAnswer(answer, this.ctx, { line });
         this.kinds = kindsIn(table);
-        this.data = { snapshots: table.rows.map((row) => numberOf(row[0])), measures: measuresOf(table) };
+        this.data = { snapshots: table.rows.map((row) => numberOf(row[0])), measures: measuresOf(table), marks: marksOf(table) };
         fill(this.table, renderTable(table, this.ctx, { caption: 'all snapshots', cell: (row, column, at) => this.cell(row, column, at) }));
         queueMicrotask(() => this.show(this.ctx.state));
         return h('div', null, this.chart.element, this.table, renderAnswer({ ...answer, facts: [], tables: [] }, this.ctx, { line, hasCsv: true }));
@@ -81,9 +84,10 @@ export class Snapshots {
 
 /** What `trend` asks, as a chart. Its address has no keys of its own: what is shown is forgotten with the answer. */
 export class Trend {
-  /** @param {Context} ctx */
-  constructor(ctx) {
+  /** @param {Context} ctx @param {Snapshots} all what is known of the snapshots */
+  constructor(ctx, all) {
     this.ctx = ctx;
+    this.all = all;
     /** @type {SeriesChart | null} */
     this.chart = null;
     /** Shows the selected snapshot. */
@@ -104,7 +108,13 @@ export class Trend {
   chartOf(snapshots, measures, numbers) {
     this.destroy();
     let pinned = new Set(measures.slice(0, 1).map((measure) => measure.key));
-    this.update = () => chart.show({ snapshots, measures, pinned, selected: this.ctx.snapshot, brush: null });
+    /** @type {string[][] | undefined} */
+    let marks;
+    this.update = () => {
+      const known = this.all.data;
+      if (known && !marks) marks = snapshots.map((snapshot) => known.marks[known.snapshots.indexOf(snapshot)] ?? []);
+      chart.show({ snapshots, measures, pinned, selected: this.ctx.snapshot, brush: null, marks });
+    };
     const table = numbers ?? h('div', { class: 'chart-table', hidden: true }, tableOf(snapshots, measures));
     const chart = new SeriesChart({
       select: (snapshot) => this.ctx.go({ s: snapshot }), brush: (brush) => brush && this.ctx.go({ a: brush[0], b: brush[1] }),
@@ -140,6 +150,15 @@ function measuresOf(table) {
   const place = (/** @type {{key: string}} */ { key }) => (PINNED.includes(key) ? PINNED.indexOf(key) : PINNED.length);
   own.sort((one, other) => place(one) - place(other));
   return [...own, ...kindsOf(table)].filter((measure) => measure.values.some((value) => value !== null));
+}
+
+/** The label and the time of each snapshot, as far as they are known and differ. @param {Table} table @returns {string[][]} */
+function marksOf(table) {
+  const columns = ['label', 'time_ns'].map((key) => table.columns.find((column) => column.key === key)).filter((column) => column !== undefined);
+  const cut = (/** @type {string} */ one) => [...one.slice(0, 2 * LONGEST_MARK)].slice(0, LONGEST_MARK).join('');
+  const texts = columns.map((column) => table.rows.map((row) => cut(text(/** @type {Value} */ (cellOf(table, row, column.key)), column))));
+  const differing = texts.filter((all) => new Set(all).size > 1);
+  return table.rows.map((_, at) => differing.map((all) => all[at]));
 }
 
 /** The names of all kinds, the longest first. @param {Table} table @returns {string[]} */

@@ -96,3 +96,27 @@ test('suspects come first, with the roots and fields that hold them; growth is t
   assert.equal(await page.locator('#line').inputValue(), 'leaks 0..7');
   await leave(page);
 });
+
+test('an answer without a view of its own says what it is', async () => {
+  const page = await openPage(browser, server, { fragment: fragment({ f: 'storefront.barrow', q: 'strings' }) });
+  await settled(page, 'answer');
+  const { verbs } = await (await server.get('/api/verbs')).json();
+  assert.equal(await page.locator('.view h2').first().innerText(), verbs.find((/** @type {any} */ verb) => verb.name === 'strings').about);
+  await accessible(page, 'an answer');
+  await leave(page);
+});
+
+test('the axis has the labels and times of snapshots', async () => {
+  const told = answered(STOREFRONT, 'snapshots').snapshots;
+  for (const look of [{}, { width: 390, height: 844 }, { dark: true }]) {
+    const page = await openPage(browser, server, { ...look, fragment: fragment({ f: 'storefront.barrow', s: 3 }) });
+    await settled(page, 'series');
+    await complete(page);
+    const texts = await page.locator('[data-section="snapshots"] .chart svg text').allTextContents();
+    const [first] = told;
+    assert.ok(texts.some((one) => one !== '' && (one === first.label || first.label.startsWith(one.replace('…', '')))), texts.join());
+    assert.match(await page.locator('[data-section="snapshots"] .legend .at').innerText(), new RegExp(`^snapshot 3, ${told[3].label}, ${(told[3].time_ns / 1e9).toFixed(2)} s$`));
+    await fits(page, 'the axis');
+    await leave(page);
+  }
+});

@@ -1,9 +1,10 @@
 // The view of any question that has no view of its own.
 
-import { fill } from '../dom.js';
+import { fill, h } from '../dom.js';
 import { renderAnswer } from '../answer.js';
 import { forPeople, visible } from '../cell.js';
 import { Section } from '../section.js';
+import { verbOf } from '../state.js';
 
 /** Rows of one window; a table that has more is shown in windows. */
 const WINDOW = 1000;
@@ -11,9 +12,12 @@ const WINDOW = 1000;
 /** @param {HTMLElement} root @param {import('../context.js').Context} ctx @returns {import('../context.js').View} */
 export function mount(root, ctx) {
   const section = new Section(ctx, { name: 'answer', mirror: root });
-  fill(root, section.element);
+  const title = h('h2');
+  fill(root, title, section.element);
   return {
     update(state) {
+      title.textContent = ctx.verbs.find((verb) => verb.name === verbOf(state.q))?.about ?? '';
+      title.hidden = title.textContent === '';
       askWindow(section, ctx, state.q, number(state.extra.from) ?? 0, number(state.extra.n) ?? WINDOW);
     },
     destroy: () => section.destroy(),

@@ -27,7 +27,7 @@ const PLACES = 5000;
 /** @param {HTMLElement} root @param {Context} ctx @returns {import('../context.js').View} */
 export function mount(root, ctx) {
   const all = new Snapshots(ctx, root);
-  const trend = new Trend(ctx);
+  const trend = new Trend(ctx, all);
   const sections = {
     path: new Section(ctx, { title: 'Trend of a path', showsLine: true, name: 'path' }),
     asked: new Section(ctx, { title: 'Asked', showsLine: true, name: 'asked' }),
