@@ -5,7 +5,7 @@ import { isAbort } from './ask.js';
 import { cellNode, grouped, nameNode, numberText, objectLink, visible } from './cell.js';
 import { cellOf, factOf } from './answer.js';
 import { isPath } from './asked_rows.js';
-import { typeIs } from './state.js';
+import { nameIs } from './state.js';
 
 /** @typedef {import('./context.js').Context} Context */
 /** @typedef {import('./ask.js').Answer} Answer */
@@ -61,7 +61,7 @@ export class FieldTree {
   #fieldLabel(field, type, by) {
     const inherited = by && by.kind !== 'none' && by.value !== type ? h('span', { class: 'muted' }, ' of ', nameNode(String(by.value))) : null;
     if (!isPath(field)) return [nameNode(field), inherited];
-    const href = this.own.href({ q: `group ${typeIs(type)} by ${field}` });
+    const href = this.own.href({ q: `group ${nameIs('type', type)} by ${field}` });
     return [h('a', { href, title: 'objects of this type by what they hold here' }, nameNode(field)), inherited];
   }
 

@@ -2,7 +2,7 @@
 
 import { askedRows } from './asked_rows.js';
 import { isNothing } from './cell.js';
-import { literal, nameIs, typeIs, verbOf } from './state.js';
+import { literal, nameIs, verbOf } from './state.js';
 
 /** @typedef {import('./ask.js').Table} Table */
 /** @typedef {import('./ask.js').Column} Column */
@@ -68,7 +68,7 @@ export function stackLine(name) {
 /** @param {Value | null} type @param {Value | null} kind */
 function objectsLine(type, kind) {
   if (!type || isNothing(type)) return null;
-  return `find ${typeIs(type.value)}${kind?.kind === 'text' ? ` and kind = ${literal(kind.value)}` : ''} by retained`;
+  return `find ${nameIs('type', type.value)}${kind?.kind === 'text' ? ` and kind = ${literal(kind.value)}` : ''} by retained`;
 }
 
 /** The object or the expression that a line is about. @param {string} line @returns {{object?: string, expression?: string}} */

@@ -28,8 +28,6 @@ export class Snapshots {
     this.section = new Section(ctx, { title: 'Snapshots', showsLine: true, name: 'snapshots', mirror: root });
     this.table = h('div', { class: 'chart-table', hidden: true });
     this.asked = '';
-    /** The kinds of the recording. @type {string[]} */
-    this.kinds = [];
     /** @type {{snapshots: number[], measures: import('./chart.js').Measure[], marks: string[][]} | null} */
     this.data = null;
     this.chart = new SeriesChart({
@@ -52,7 +50,6 @@ export class Snapshots {
       draw: (answer) => {
         const table = answer.tables.find((one) => one.key === 'snapshots');
         if (!table || table.rows.length < 2) return renderAnswer(answer, this.ctx, { line });
-        this.kinds = kindsIn(table);
         this.data = { snapshots: table.rows.map((row) => numberOf(row[0])), measures: measuresOf(table), marks: marksOf(table) };
         fill(this.table, renderTable(table, this.ctx, { caption: 'all snapshots', cell: (row, column, at) => this.cell(row, column, at) }));
         queueMicrotask(() => this.show(this.ctx.state));
@@ -159,12 +156,6 @@ function marksOf(table) {
   const texts = columns.map((column) => table.rows.map((row) => cut(text(/** @type {Value} */ (cellOf(table, row, column.key)), column))));
   const differing = texts.filter((all) => new Set(all).size > 1);
   return table.rows.map((_, at) => differing.map((all) => all[at]));
-}
-
-/** The names of all kinds, the longest first. @param {Table} table @returns {string[]} */
-function kindsIn(table) {
-  const names = table.rows.flatMap((row) => (cellOf(table, row, 'kinds')?.value ?? []).map((/** @type {Fact} */ { column }) => column.key));
-  return [...new Set(names)].sort((one, other) => other.length - one.length);
 }
 
 /** The sizes of each kind. @param {Table} table @returns {import('./chart.js').Measure[]} */

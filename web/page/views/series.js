@@ -10,7 +10,7 @@ import { Snapshots, Trend } from '../snapshots_chart.js';
 import { excused, suspectsNode, suspectsOf } from '../suspects.js';
 import { copy, copyButton, tell } from '../frame.js';
 import { nodesOf, treeLine } from '../tree_nodes.js';
-import { assertLine, literal, typeIs, verbOf, words } from '../state.js';
+import { assertLine, literal, nameIs, verbOf, words } from '../state.js';
 
 /** @typedef {import('../context.js').Context} Context */
 /** @typedef {import('../state.js').State} State */
@@ -18,6 +18,7 @@ import { assertLine, literal, typeIs, verbOf, words } from '../state.js';
 /** @typedef {import('../ask.js').Table} Table */
 /** @typedef {import('../ask.js').Value} Value */
 /** @typedef {import('../ask.js').Column} Column */
+/** @typedef {import('../ask.js').Fact} Fact */
 
 /** Judging growth takes this many snapshots. */
 const LEAST_JUDGED = 5;
@@ -53,7 +54,7 @@ export function mount(root, ctx) {
         const key = `${line ?? ''}${why ?? ''} ${name === 'path' ? state.extra.path : ''} ${ctx.file.revision} ${state.w} ${state.lets} ${name === 'leaks' || (name === 'asked' && verbOf(state.q) !== 'trend') ? ctx.snapshot : ''}`;
         if (asked[name] === key) continue;
         asked[name] = key;
-        if (line) askSection(name, section, line, ctx, { all, trend });
+        if (line) askSection(name, section, line, ctx, trend);
         else leaveSection(section, why);
       }
     },
@@ -96,8 +97,8 @@ function whatOf(name, lines, state, ctx) {
   return { line: lines[name] };
 }
 
-/** @param {string} name @param {Section} section @param {string} line @param {Context} ctx @param {{all: Snapshots, trend: Trend}} charts */
-function askSection(name, section, line, ctx, { all, trend }) {
+/** @param {string} name @param {Section} section @param {string} line @param {Context} ctx @param {Trend} trend */
+function askSection(name, section, line, ctx, trend) {
   fill(section.actions);
   if (name === 'leaks') void askSuspects(section, line, ctx);
   else if (name === 'path') {
@@ -110,7 +111,7 @@ function askSection(name, section, line, ctx, { all, trend }) {
   }
   else {
     if (name === 'growth') fill(section.actions, leakingLink(ctx));
-    void section.ask(line, { from: 0, n: 200 }, { draw: (answer) => growthNode(answer, line, ctx, all.kinds), why: nothingGrows });
+    void section.ask(line, { from: 0, n: 200 }, { draw: (answer) => growthNode(answer, line, ctx), why: nothingGrows });
   }
 }
 
@@ -127,8 +128,8 @@ function nothingGrows(answer) {
   return answer.tables.some((table) => table.rows.length > 0) ? null : visible(answer.notes.join('; ') || 'Nothing grows.');
 }
 
-/** Paths that grow: each step leads to its objects, and each row to its trend. Or groups that grow. @param {Answer} answer @param {string} line @param {Context} ctx @param {string[]} kinds */
-function growthNode(answer, line, ctx, kinds) {
+/** Paths that grow: each step leads to its objects, and each row to its trend. Or groups that grow. @param {Answer} answer @param {string} line @param {Context} ctx */
+function growthNode(answer, line, ctx) {
   const column = { key: 'do', heading: 'further', unit: 'text', audience: 'people', is_secondary: false };
   const arePaths = answer.tables.some((table) => table.columns.some(({ key }) => key === 'shown_path'));
   const tables = arePaths ? answer.tables.map((table) => ({
@@ -140,14 +141,15 @@ function growthNode(answer, line, ctx, kinds) {
     table: {
       caption: arePaths ? 'paths of types from the roots' : 'groups of objects',
       shows: (column) => forPeople(column) && !['#', '95 % interval', ''].includes(column.heading),
-      cell: (row, column, at, table) => growthCell(row, column, at, table, ctx, { kinds, ...lastSeen(row, table, snapshots) }),
+      cell: (row, column, at, table) => growthCell(row, column, at, table, ctx, lastSeen(row, table, snapshots)),
     },
   });
 }
 
-/** Where a path is looked at: the kinds of the recording, and a snapshot if it is not the selected one. @typedef {{kinds: string[], s?: number}} Where */
+/** The snapshot in which a path is looked at, if it is not the selected one. @typedef {{s?: number}} Where */
+/** A step of a path: its text and what it names. @typedef {{text: string, roots: string | null, type: string | null, kind: string | null, name: string | null}} Step */
 
-/** A path that has gone is looked at in the last snapshot that had it. @param {Value[]} row @param {Table} table @param {(number | null)[]} snapshots @returns {{s?: number}} */
+/** A path that has gone is looked at in the last snapshot that had it. @param {Value[]} row @param {Table} table @param {(number | null)[]} snapshots @returns {Where} */
 function lastSeen(row, table, snapshots) {
   const values = numbersOf(cellOf(table, row, 'retained_bytes')) ?? [];
   let last = values.length - 1;
@@ -158,8 +160,6 @@ function lastSeen(row, table, snapshots) {
 
 /** @param {Value[]} row @param {Column} column @param {number} at @param {Table} table @param {Context} ctx @param {Where} where */
 function growthCell(row, column, at, table, ctx, where) {
-  const last = stepsOf(row, table).at(-1);
-  const type = last && !last.startsWith('[') ? last : null;
   if (column.key === 'shown_path') return pathNode(stepsOf(row, table).map((step) => stepLink(step, ctx, where)));
   if (column.key === 'slope_bytes') {
     const node = /** @type {HTMLElement} */ (cellNode(row[at], column, ctx));
@@ -178,16 +178,16 @@ function growthCell(row, column, at, table, ctx, where) {
  *  @param {Value[]} row @param {Table} table @param {Context} ctx @param {Where} where */
 function pathActions(row, table, ctx, where) {
   const steps = stepsOf(row, table);
-  const last = steps.at(-1) ?? '[';
-  if (last.startsWith('[')) return h('span');
-  const { kinds, ...s } = where;
+  const last = steps.at(-1);
+  const objects = last ? objectsOf(last) : null;
+  if (objects === null) return h('span');
   const range = words(ctx.state.q).find((word) => word.includes('..')) ?? (ctx.state.a === null ? '' : `${ctx.state.a}..${ctx.state.b}`);
   const growth = verbOf(ctx.state.q) === 'growth' ? ctx.state.q : `growth ${range}`.trim();
-  const are = `paths ${typeIs(last, kinds)}`;
-  const holders = steps[0] === 'any path' ? h('a', { href: ctx.href({ q: are, ...s }), title: `what holds them: ${are}` }, 'holders')
+  const are = `paths ${objects}`;
+  const holders = isAnyPath(steps) ? h('a', { href: ctx.href({ q: are, ...where }), title: `what holds them: ${are}` }, 'holders')
     : h('button', { type: 'button', class: 'copy', title: 'the paths from roots to the largest object on this path', onclick: () => void goToHolders(steps, ctx, where) }, 'holders');
   return h('span', { class: 'row-actions' },
-    h('a', { href: ctx.href({ q: growth, path: steps.join(' › ') }), title: 'what this path retains in each snapshot' }, 'trend'), ' ', holders, ' ',
+    h('a', { href: ctx.href({ q: growth, path: textOf(steps) }), title: 'what this path retains in each snapshot' }, 'trend'), ' ', holders, ' ',
     h('button', { type: 'button', class: 'copy', title: 'an assertion that this path does not grow', onclick: () => void copyAssert(steps, lastCount(row, table), ctx, where) }, 'copy assert'));
 }
 
@@ -197,12 +197,12 @@ function lastCount(row, table) {
   return counts.findLast((count) => Boolean(count)) ?? numberOf(cellOf(table, row, 'last_objects') ?? { kind: 'none' });
 }
 
-/** Goes to what holds the largest object on a path. @param {string[]} steps @param {Context} ctx @param {Where} where */
+/** Goes to what holds the largest object on a path. @param {Step[]} steps @param {Context} ctx @param {Where} where */
 async function goToHolders(steps, ctx, { s }) {
   const snapshot = s ?? ctx.snapshot ?? 0;
   try {
     const answer = await ctx.ask(treeLine('', `--cells ${PLACES}`), { snapshot });
-    const object = largestOn(steps, nodesOf(answer, snapshot));
+    const object = largestOn(steps.map(({ text }) => text), nodesOf(answer, snapshot));
     if (object === null) tell(`no object on this path is among the ${PLACES} places that retain most in snapshot ${snapshot}`);
     else ctx.go({ q: `path ${snapshot}:@${object} 3`, ...(s === undefined ? {} : { s }) });
   } catch (error) {
@@ -213,14 +213,15 @@ async function goToHolders(steps, ctx, { s }) {
 /**
  * Copies the assertion about the last step of a path whose objects are all on it: as many as the path has, or a single
  * one, which holds the rest of the path. There may be none: then an assertion would be about other objects, too.
- * @param {string[]} steps @param {number} count of objects of the path @param {Context} ctx @param {Where} where
+ * @param {Step[]} steps @param {number} count of objects of the path @param {Context} ctx @param {Where} where
  */
-async function copyAssert(steps, count, ctx, { kinds, s }) {
+async function copyAssert(steps, count, ctx, { s }) {
   const snapshot = s ?? ctx.snapshot ?? 0;
-  const isAny = steps[0] === 'any path';
+  const isAny = isAnyPath(steps);
   try {
-    for (const step of steps.filter((one) => !one.startsWith('[') && one !== 'any path').reverse()) {
-      const are = typeIs(step, kinds);
+    for (const step of steps.toReversed()) {
+      const are = objectsOf(step);
+      if (are === null) continue;
       const all = isAny ? 1 : Number(factOf(await ctx.ask(`count ${are}`, { snapshot }), 'objects'));
       const line = assertLine(ctx.file.name, `growth(${are}) <= 0`);
       if (all === 1 || (step === steps.at(-1) && all === count)) return void await copy(line, line);
@@ -234,7 +235,7 @@ async function copyAssert(steps, count, ctx, { kinds, s }) {
 /** The row of the path of the address. @param {Answer} answer @param {Context} ctx */
 function rowOfPath(answer, ctx) {
   const table = answer.tables[answer.tables.length - 1];
-  return { table, row: table?.rows.find((one) => stepsOf(one, table).join(' › ') === ctx.state.extra.path) };
+  return { table, row: table?.rows.find((one) => textOf(stepsOf(one, table)) === ctx.state.extra.path) };
 }
 
 /** @param {Answer} answer @param {Context} ctx */
@@ -252,22 +253,43 @@ function pathNodeOf(answer, ctx, trend) {
     const at = table.columns.findIndex((column) => column.key === key);
     return at < 0 ? null : h('div', null, h('dt', null, name), h('dd', null, cellNode(row[at], table.columns[at], ctx)));
   };
-  return h('div', null, pathNode(stepsOf(row, table)), h('dl', { class: 'facts' }, fact('slope_bytes', 'per snapshot'), fact('slope_interval', '95 % interval'), fact('shown_verdict', 'grows')),
+  return h('div', null, pathNode(stepsOf(row, table).map(({ text }) => text)), h('dl', { class: 'facts' }, fact('slope_bytes', 'per snapshot'), fact('slope_interval', '95 % interval'), fact('shown_verdict', 'grows')),
     trend.chartOf(snapshots, measures));
 }
 
-/** @param {Value[]} row @param {Table} table @returns {string[]} */
+/** @param {Value[]} row @param {Table} table @returns {Step[]} */
 function stepsOf(row, table) {
   const shown = cellOf(table, row, 'shown_path');
-  return shown?.kind === 'path' ? shown.value : [];
+  const named = cellOf(table, row, 'steps')?.value ?? [];
+  return (shown?.kind === 'path' ? shown.value : []).map((/** @type {string} */ text, /** @type {number} */ at) => {
+    const of = (/** @type {string} */ key) => named[at]?.value.find((/** @type {Fact} */ { column }) => column.key === key)?.value.value ?? null;
+    return { text, roots: of('roots'), type: of('type'), kind: of('kind'), name: of('name') };
+  });
 }
 
-/** A step of a path of types: its objects, the largest first; of a group of roots: what these dominate. @param {string} step @param {Context} ctx @param {Where} where */
-function stepLink(step, ctx, { kinds, ...s }) {
-  const group = step.match(/^\[(.*)\]$/s)?.[1];
-  const line = group !== undefined ? `dominators roots ${literal(group)}` : `find 100 ${typeIs(step, kinds)} by retained`;
-  if (step === 'any path') return h('span', null, step);
-  return h('a', { href: ctx.href({ q: line, ...s }), title: line }, h('bdi', null, visible(step.length > 200 ? `${step.slice(0, 200)}…` : step)));
+/** The expression of the objects of a step. @param {Step} step */
+function objectsOf({ type, kind, name }) {
+  if (type !== null) return nameIs('type', type);
+  return kind === null || name === null ? null : `kind = ${literal(kind)} and ${nameIs('name', name)}`;
+}
+
+/** A step of a path of types: its objects, the largest first; of a group of roots: what these dominate. @param {Step} step @param {Context} ctx @param {Where} where */
+function stepLink(step, ctx, where) {
+  const { text, roots } = step;
+  const objects = objectsOf(step);
+  if (roots === null && objects === null) return h('span', null, text);
+  const line = roots !== null ? `dominators roots ${literal(roots)}` : `find 100 ${objects} by retained`;
+  return h('a', { href: ctx.href({ q: line, ...where }), title: line }, h('bdi', null, visible(text.length > 200 ? `${text.slice(0, 200)}…` : text)));
+}
+
+/** Returns whether objects on any path are meant: the first step names no group of roots. @param {Step[]} steps */
+function isAnyPath(steps) {
+  return steps[0]?.roots === null;
+}
+
+/** The text of a path, as the address has it. @param {Step[]} steps */
+function textOf(steps) {
+  return steps.map(({ text }) => text).join(' › ');
 }
 
 /** @param {Section} section @param {string} line @param {Context} ctx */
