@@ -16,7 +16,7 @@ import { processLine } from './state.js';
 
 /** Characters of a name that are shown; the rest on demand. */
 const LONGEST = 200;
-/** What it means that a field has no value. @type {Record<string, string>} */
+/** What it means that a field has no value. @type {Record<string, {word: string, title: string}>} */
 const ABSENT = {
   missing: { word: '', title: '' },
   no_field: { word: '(no such field)', title: 'objects of this type have no such field, or the map no such key' },
