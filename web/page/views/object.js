@@ -6,7 +6,6 @@ import { forPeople, grouped, nameNode, numberText, objectLink, visible } from '.
 import { cellOf, factOf, renderAnswer, renderTable, snapshotOf } from '../answer.js';
 import { Section } from '../section.js';
 import { FieldTree, WINDOW, fieldTreeKey } from '../field_tree.js';
-import { isAbort } from '../ask.js';
 import { literal, nameIs } from '../state.js';
 
 /** @typedef {import('../context.js').Context} Context */
@@ -291,20 +290,17 @@ class ObjectPane {
   async #askTree() {
     const { word, ctx, shown } = this;
     fill(this.show.actions, h('a', { class: 'button', href: ctx.href({ q: `show ${word} by type`, beside: null }), title: visible(`show ${word} by type`) }, 'by type'));
-    try {
-      // The section of the facts asks the same, and says what is wrong.
-      const info = await ctx.ask(`info ${word}`);
-      if (shown !== this.shown) return;
-      const tree = new FieldTree(ctx, snapshotOf(info, ctx));
-      await this.show.ask(`show ${word}`, { from: 0, n: WINDOW }, {
-        draw: (answer) => tree.list(word, info, answer, [factOf(info, 'object')]),
-        why: (answer) => (lastTable(answer)?.rows.length || info.tables.some((table) => table.key === 'fields' && table.rows.length > 0) ? null
-          : told(answer, 'It holds nothing: it has no outgoing references.', true)),
-        isQuiet: true,
-      });
-    } catch (error) {
-      if (shown === this.shown && !isAbort(error)) this.show.fail(error, () => this.#askTree());
-    }
+    this.show.is('loading');
+    // The section of the facts asks the same, and says what is wrong.
+    const info = await ctx.ask(`info ${word}`).catch(() => null);
+    if (!info || shown !== this.shown) return;
+    const tree = new FieldTree(ctx, snapshotOf(info, ctx));
+    await this.show.ask(`show ${word}`, { from: 0, n: WINDOW }, {
+      draw: (answer) => tree.list(word, info, answer, [factOf(info, 'object')]),
+      why: (answer) => (lastTable(answer)?.rows.length || info.tables.some((table) => table.key === 'fields' && table.rows.length > 0) ? null
+        : told(answer, 'It holds nothing: it has no outgoing references.', true)),
+      isQuiet: true,
+    });
   }
 
   /** What holds it, by type or one by one. @param {number} [from] */
