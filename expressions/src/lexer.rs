@@ -1,5 +1,6 @@
 //! Splits the text of an expression into tokens.
 
+use crate::delimited::{delimited, ends_word};
 use crate::error::ExpressionError;
 use crate::path::{self, PathStep};
 
@@ -115,10 +116,6 @@ fn token(rest: &str, first: char, position: usize, dialect: Dialect) -> Result<(
     }
 }
 
-pub(crate) fn ends_word(c: char) -> bool {
-    c.is_whitespace() || "()\"'=!~<>&|".contains(c)
-}
-
 /// The content of a text with delimiters, and its length with them.
 fn closed(rest: &str, delimiter: char, position: usize) -> Result<(String, usize), ExpressionError> {
     let never = || ExpressionError::new(position, format!("the {delimiter} that begins here is never closed"));
@@ -143,28 +140,6 @@ fn word(word: &str) -> Result<TokenKind, &'static str> {
         return row.ok_or("rows of the last table are numbered from %1 on");
     }
     Ok(TokenKind::Word(word.to_owned()))
-}
-
-/// The content of a delimited text, in which a backslash escapes the delimiter; and the length including delimiters.
-pub(crate) fn delimited(text: &str, delimiter: char) -> Option<(String, usize)> {
-    let mut content = String::new();
-    let mut characters = text.char_indices().skip(1);
-    while let Some((position, character)) = characters.next() {
-        if character == delimiter {
-            return Some((content, position + 1));
-        }
-        if character == '\\' {
-            let (_, next) = characters.next()?;
-            // In a regular expression other escapes keep their meaning.
-            if next != delimiter && (delimiter == '/' || next != '\\') {
-                content.push('\\');
-            }
-            content.push(next);
-        } else {
-            content.push(character);
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@
 
 #![deny(unsafe_code)]
 
+mod delimited;
 mod error;
 mod field;
 mod language;

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 
+use crate::delimited::{delimited, ends_word};
 use crate::error::ExpressionError;
 use crate::field::Number;
-use crate::lexer::{delimited, ends_word};
 
 /// A step from an object to a value.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -75,6 +75,7 @@ const QUESTIONS: &[(&str, About, &[&str])] = &[
     ("threads", About::Heap, &[]),
     ("stack", About::Small("jvm.barrow"), &["1"]),
     ("dominators", About::Heap, &["--depth", "1000", "--format", "csv"]),
+    ("flame", About::Heap, &["--format", "json"]),
     ("idom", About::Heap, &["@500000"]),
     ("retained", About::Heap, &["@0"]),
     ("without", About::Heap, &["@0"]),

@@ -37,6 +37,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let label = tables.string(thread.label);
     let frames = heap.frames(&threads, thread.label, &meter)?;
     let stack = stack(heap.recording(), snapshot, label)?;
+    let are_objects = frames.rows.iter().any(|row| row.function.is_some());
     let parts = parts(&stack, &frames, thread, tables);
     let held = held(&heap, &parts, &frames, &meter)?;
     drop(meter);
@@ -48,7 +49,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         .fact(Column::bytes("retained_bytes"), thread.retained.bytes)
         .fact(Column::count("objects_held").called("objects held"), held.len())
         .table(table(&parts, thread, frames.are_exact))
-        .note_if(stack.is_empty(), "the stack was not recorded: these are the frames that roots tell of");
+        .note_if(stack.is_empty() && !are_objects, "the stack was not recorded: these are the frames that roots tell of");
     let answer = answer.with_exactness(frames.are_exact);
     if held.is_empty() {
         return Ok(answer.into());
