@@ -301,18 +301,23 @@ fn keys_lead_to_what_the_running_program_printed() {
         let name = words.next().expect("a name");
         printed.entry(name).or_default().push(words.filter_map(|word| word.split_once('=')).collect());
     }
-    let is_map = |held: ObjectId| {
-        let first = heap.entries(held, 1, &Silent).expect("a heap").expect("entries").entries;
-        first.first().is_some_and(|entry| matches!(entry.key, EntryKey::Held(_)))
-    };
-    // Several cases may have one name.
-    let maps: BTreeMap<ObjectId, &BTreeMap<&str, &str>> = cases
-        .iter()
-        .filter_map(|(name, held)| Some((*held, printed.get(name.as_str()).filter(|maps| maps.len() == 1)?.first()?)))
-        .filter(|(held, _)| is_map(*held))
-        .collect();
+    // Several cases have one name: their entries tell them apart.
+    let mut maps: BTreeMap<ObjectId, &BTreeMap<&str, &str>> = BTreeMap::new();
+    for (name, held) in &cases {
+        let entries = heap.entries(*held, usize::MAX, &Silent).expect("a heap").expect("entries").entries;
+        let entries = entries.iter().map(|entry| match entry.key {
+            EntryKey::Held(key) => Some((said(&heap, key), said(&heap, entry.value))),
+            _ => None,
+        });
+        let Some(entries) = entries.collect::<Option<BTreeMap<String, String>>>() else { continue };
+        let is_it = |map: &&BTreeMap<&str, &str>| {
+            map.len() == entries.len() && map.iter().all(|(key, value)| entries.get(*key).is_some_and(|of| of == value))
+        };
+        let map = printed.get(name.as_str()).and_then(|maps| maps.iter().find(is_it));
+        maps.extend(map.map(|map| (*held, map)));
+    }
     let set = ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), maps.keys().copied());
-    let keys: BTreeSet<&str> = maps.values().flat_map(|map| map.keys().take(3)).copied().chain(["absent"]).collect();
+    let keys: BTreeSet<&str> = maps.values().flat_map(|map| map.keys().take(1)).copied().chain(["absent"]).collect();
     let mut compared = [0, 0];
     for key in keys {
         let is_bare = key.parse::<f64>().is_ok() || ["true", "false", "null"].contains(&key);

@@ -49,7 +49,10 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         .fact(Column::bytes("retained_bytes"), thread.retained.bytes)
         .fact(Column::count("objects_held").called("objects held"), held.len())
         .table(table(&parts, thread, frames.are_exact))
-        .note_if(stack.is_empty() && !are_objects, "the stack was not recorded: these are the frames that roots tell of");
+        .note_if(
+            stack.is_empty() && !are_objects,
+            "the stack was not recorded: these are the frames that roots tell of",
+        );
     let answer = answer.with_exactness(frames.are_exact);
     if held.is_empty() {
         return Ok(answer.into());

@@ -55,6 +55,29 @@ fn whole_programs_are_recorded_from_outside() {
     assert_eq!(whole_snapshots(&path), 2);
 }
 
+/// A snapshot that repeats the one before would look like an end of growth.
+#[test]
+fn a_block_ends_with_one_snapshot() {
+    for (last, snapshots) in [("barrow.snapshot()", 1), ("pass", 1), ("barrow.snapshot(); time.sleep(0.3)", 2)] {
+        let program = format!("import barrow, sys, time\nwith barrow.recording(sys.argv[1]):\n    {last}");
+        let Some((folder, output)) = run(&program, "app.barrow") else { return };
+        said(&output);
+        assert_eq!(whole_snapshots(&folder.path().join("app.barrow")), snapshots, "{last}");
+    }
+}
+
+#[test]
+fn a_program_that_ends_before_the_first_interval_has_a_snapshot() {
+    let Some(python) = Python::find() else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (program, path) = (folder.path().join("program.py"), folder.path().join("out.barrow"));
+    std::fs::write(&program, "print('short')\n").expect("written");
+    let mut command = python.command();
+    command.args(["-m", "barrow", "run", "--interval", "1h", "--out"]).arg(&path).arg(&program);
+    assert_eq!(said(&command.output().expect("a Python")), "short\n");
+    assert_eq!(whole_snapshots(&path), 1);
+}
+
 #[test]
 fn each_process_has_a_recording_of_its_own() {
     let program = "

@@ -19,6 +19,7 @@ import gc
 import os
 import sys
 import threading
+import time
 import warnings
 from contextlib import contextmanager
 
@@ -33,8 +34,14 @@ _signals = []
 # What takes a snapshot at intervals, if requested, and whether one is to be taken at exit.
 _clock = None
 _wants_exit = False
+# When the last snapshot of the recording was taken, by `time.monotonic`; None before the first one.
+_latest = None
 # The recording that those of children are called after.
 _first = ""
+
+# A block that ends so many seconds after a snapshot needs no other one: in a series, a repeated state looks like an end of
+# growth. What a program does on purpose between two snapshots takes longer.
+_JUST_NOW = 0.1
 
 
 def start(
@@ -86,12 +93,13 @@ def start(
 
 def _begin(path, options, children=False, first=None):
     """Begins a recording. `first` is that of the process that all others come from, if this is another."""
-    global _clock, _first, _wants_exit
+    global _clock, _first, _latest, _wants_exit
     first_path = first or os.path.abspath(path)
     limits = options["max_snapshots"], options["max_size"]
     longest_text = _longest_text(options["contents"])
     _barrow.begin(path, os.path.splitext(first_path), limits, options["sites"], longest_text, first is not None)
     _first = first_path
+    _latest = None
     if children:
         _triggers.append(_children.invite(_first, options))
     if options["every_gc"]:
@@ -151,17 +159,21 @@ def snapshot(label=None):
 
 @contextmanager
 def recording(path=None, **options):
-    """Records while the block runs, and takes a snapshot at its end. Options are those of `start`."""
+    """Records while the block runs, and takes a snapshot at its end, unless one was just taken. Options are those of `start`."""
     start(path, **options)
     try:
         yield
     finally:
-        snapshot("end")
+        if _latest is None or time.monotonic() - _latest > _JUST_NOW:
+            snapshot("end")
         stop()
 
 
 def _take(label):
+    global _latest
     figures, why = _barrow.snapshot(label, _threads())
+    if figures:
+        _latest = time.monotonic()
     if not _barrow.is_recording():
         _disarm()
     _warn(why)
@@ -190,7 +202,8 @@ def _after_gc(phase, info):
 
 
 def _at_exit():
-    if _wants_exit and is_recording():
+    # A program that ends before the first interval has one snapshot, too.
+    if (_wants_exit or _clock and _latest is None) and is_recording():
         with _termination_waits():
             _take("exit")
     stop()
@@ -241,8 +254,10 @@ def _on_signal(name):
 
 
 def _in_child():
+    global _latest
     if not _barrow.is_recording():
         return
+    _latest = None
     if _clock:
         _clock.start()
     # Where `multiprocessing` forks, it ends the process without `atexit`, and forgets what was to be done before.
