@@ -27,9 +27,8 @@ fn every_row_is_there_in_every_format_and_rows_left_out_are_told() {
             let line = words.join(" ");
             let lines = [before, &[&line]].concat();
             let lines = lines.into_iter().flat_map(|line| ["-e", line]);
-            let words =
-                [&recording].into_iter().map(String::as_str).chain(lines).chain(["--format", format, "--quiet"]);
-            let run = program::run(&words.collect::<Vec<_>>());
+            let all = [recording.as_str()].into_iter().chain(lines).chain(["--format", format, "--quiet"]);
+            let run = program::run(&all.collect::<Vec<_>>());
             assert_eq!(run.code, 0, "{words:?}: {}", run.stderr);
             run
         };
