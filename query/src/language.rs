@@ -8,6 +8,7 @@ pub(crate) mod line;
 pub(crate) mod names;
 pub(crate) mod object_name;
 pub(crate) mod operand;
+pub(crate) mod quotes;
 pub(crate) mod request;
 pub(crate) mod selection;
 pub(crate) mod tree_top;

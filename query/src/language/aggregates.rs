@@ -10,7 +10,8 @@
 
 use crate::arguments::Arguments;
 use crate::error::QueryError;
-use crate::language::line::{scan, unquoted};
+use crate::language::line::unquoted;
+use crate::language::quotes::scan;
 use crate::language::request::is_operator;
 
 /// The word before aggregates.

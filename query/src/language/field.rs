@@ -4,7 +4,7 @@ use barrow_analyzer::FieldPath;
 
 use crate::error::QueryError;
 
-use super::line::scan;
+use super::quotes::scan;
 
 /// Returns whether a text begins like a field, `.count`, and not like a path, `./count`.
 pub(crate) fn begins(text: &str) -> bool {

@@ -10,6 +10,7 @@
 use crate::error::QueryError;
 
 use super::field;
+use super::quotes::scan;
 
 /// A line, divided.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,34 +127,6 @@ pub(crate) fn words(text: &str) -> Result<Vec<String>, QueryError> {
         start = end + width;
     }
     Ok(words)
-}
-
-/// Calls `visit` for every character outside of quotes.
-///
-/// # Errors
-/// A quote that does not end.
-pub(crate) fn scan(text: &str, mut visit: impl FnMut(usize, char)) -> Result<(), QueryError> {
-    let mut quote: Option<char> = None;
-    let mut escaped = false;
-    // The last character that was no blank: a `/` opens a regular expression only after `~`.
-    let mut before = ' ';
-    for (position, c) in text.char_indices() {
-        match quote {
-            Some(_) if escaped => escaped = false,
-            Some(_) if c == '\\' => escaped = true,
-            Some(open) if c == open => quote = None,
-            Some(_) => {}
-            None if matches!(c, '"' | '\'') || c == '/' && before == '~' => quote = Some(c),
-            None => visit(position, c),
-        }
-        if !c.is_whitespace() {
-            before = c;
-        }
-    }
-    match quote {
-        Some(open) => Err(QueryError::usage(format!("the quote {open} is not closed"))),
-        None => Ok(()),
-    }
 }
 
 /// A word without the quotes around the whole of it; those inside mean something.
