@@ -209,9 +209,12 @@ export function literal(text) {
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** What has a name, as an expression: as a pattern if no line can hold the name. @param {string} attribute @param {string} name */
+/** What has a name, as an expression: as a pattern of its beginning if no line can hold the name. Types have a place in the
+ *  program after their names, which patterns do not know. @param {string} attribute @param {string} name */
 export function nameIs(attribute, name) {
-  const first = name.length < 1000 ? name : [...name.slice(0, 400)].slice(0, 200).join('');
-  if (first === name && !/[\0\r\n]/.test(name)) return `${attribute} = ${literal(name)}`;
-  return `${attribute} ~ ${literal(first.replace(/[*\0\r\n]/g, '?') + (first === name ? '' : '*'))}`;
+  const isShort = name.length < 1000;
+  const last = isShort ? Math.max(...['\0', '\r', '\n'].map((one) => name.lastIndexOf(one))) : -1;
+  if (isShort && last < 0) return `${attribute} = ${literal(name)}`;
+  const first = isShort ? name.slice(0, last + 1) : [...name.slice(0, 400)].slice(0, 200).join('');
+  return `${attribute} ~ ${literal(`${first.replace(/[*\0\r\n]/g, '?')}*`)}`;
 }

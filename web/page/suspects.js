@@ -65,7 +65,8 @@ async function nameHolders(suspects, nodes, own, ctx) {
       const place = nodes[at].querySelector('.held > .path');
       if (place) place.replaceWith(pathNode(steps));
     } catch {
-      // The types of the path are there without names.
+      // The types of the paths are there without names.
+      return;
     }
   }
 }

@@ -142,7 +142,8 @@ test('a replaced file is a banner, and can be opened again', async (one) => {
   await settled(page, 'series');
   await quiet(page);
   assert.match(await page.locator('[data-section="snapshots"]').innerText(), /540,607|540\.6|objects/);
-  await leave(page);
+  // A question about what was replaced may be under way.
+  await leave(page, [409]);
 });
 
 test('a cut recording says what was lost, on every view', async (one) => {

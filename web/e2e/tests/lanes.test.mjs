@@ -241,7 +241,7 @@ test('a slider predicts other numbers of slots', async () => {
 test('a heap and processes are shown side by side, and names are texts', async () => {
   const page = await openPage(browser, servers.both);
   await settled(page, 'series', ['ready', 'empty']);
-  assert.deepEqual(await page.locator('#head nav.tabs > a').allInnerTexts(), ['Processes', 'Series', 'Types', 'Tree & map', 'Object']);
+  assert.deepEqual(await page.locator('#head nav.tabs > a').allInnerTexts(), ['Processes', 'Series', 'Types', 'Tree & map', 'Flame graph', 'Object']);
   await page.locator('#head nav.tabs > a').first().click();
   await settled(page, 'lanes');
   await complete(page);

@@ -282,9 +282,9 @@ function stepLink(step, ctx, where) {
   return h('a', { href: ctx.href({ q: line, ...where }), title: line }, h('bdi', null, visible(text.length > 200 ? `${text.slice(0, 200)}…` : text)));
 }
 
-/** Returns whether objects on any path are meant: the first step names no group of roots. @param {Step[]} steps */
+/** Returns whether objects on any path are meant: the first step names nothing. @param {Step[]} steps */
 function isAnyPath(steps) {
-  return steps[0]?.roots === null;
+  return steps.length > 0 && steps[0].roots === null && objectsOf(steps[0]) === null;
 }
 
 /** The text of a path, as the address has it. @param {Step[]} steps */
