@@ -2,7 +2,8 @@
 
 import { download } from './ask.js';
 import { fill, h } from './dom.js';
-import { cellNode, forPeople, grouped, isNothing, isNumeric, numberOf, text, visible } from './cell.js';
+import { cellNode, forPeople, isNothing, isNumeric, numberOf } from './cell.js';
+import { grouped, text, visible } from './value_text.js';
 import { lineOfCell } from './links.js';
 import { curveNode } from './picture.js';
 

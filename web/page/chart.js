@@ -2,7 +2,7 @@
 // A drag brushes A..B, a click selects a snapshot, and keys do both.
 
 import { fill, h, svg } from './dom.js';
-import { grouped, numberText } from './cell.js';
+import { grouped, numberText } from './value_text.js';
 
 /** @typedef {{key: string, name: string, unit: string, values: (number | null)[]}} Measure */
 /**

@@ -107,3 +107,15 @@ export function colour(name) {
   probe.remove();
   return value;
 }
+
+/** Calls `paint` when the theme changes. Returns what ends that. @param {() => void} paint */
+export function onTheme(paint) {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  dark.addEventListener('change', paint);
+  const themes = new MutationObserver(paint);
+  themes.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+  return () => {
+    dark.removeEventListener('change', paint);
+    themes.disconnect();
+  };
+}

@@ -2,7 +2,8 @@
 
 import { fill, h } from './dom.js';
 import { isAbort } from './ask.js';
-import { cellNode, grouped, nameNode, numberText, objectLink, visible } from './cell.js';
+import { cellNode, nameNode, objectLink } from './cell.js';
+import { grouped, numberText, visible } from './value_text.js';
 import { cellOf, factOf } from './answer.js';
 import { isPath } from './asked_rows.js';
 import { nameIs } from './state.js';

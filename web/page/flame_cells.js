@@ -2,7 +2,7 @@
 //
 // Widths are parts of the whole. What a step has itself is room without a cell, what is left out below it is a cell of its own.
 
-import { grouped } from './cell.js';
+import { grouped } from './value_text.js';
 import { literal } from './state.js';
 import { nodesOf, titleOf } from './tree_nodes.js';
 

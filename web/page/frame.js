@@ -4,7 +4,7 @@ import { byId, fill, h } from './dom.js';
 import { onRunning, runningQuestions, stopAll } from './ask.js';
 import { progressNode, showProgress } from './section.js';
 import { overview } from './overview.js';
-import { grouped, size, visible } from './cell.js';
+import { grouped, size, visible } from './value_text.js';
 import { changed, format, isBare, serveLine, shellLine, verbOf, viewOf } from './state.js';
 import { cellOf } from './answer.js';
 import { selectedSnapshot, visitedIn } from './context.js';

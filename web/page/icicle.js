@@ -1,8 +1,8 @@
 // A flame graph that hangs down, on a canvas: the whole in the first row, and below each cell what it retains. All of it can be
 // had without a pointer: arrow keys walk the cells and say them, and a table lists them.
 
-import { fill, h } from './dom.js';
-import { grouped, numberText, visible } from './cell.js';
+import { fill, h, onTheme } from './dom.js';
+import { grouped, numberText, visible } from './value_text.js';
 import { found } from './flame_cells.js';
 import { growthColour, inkColour, neutralColour, typeColour } from './map_words.js';
 import { shortType } from './tree_nodes.js';
@@ -54,18 +54,14 @@ export class Icicle {
     this.largest = 1;
     this.resizes = new ResizeObserver(() => this.paint());
     this.resizes.observe(this.scroller);
-    this.dark = matchMedia('(prefers-color-scheme: dark)');
-    this.dark.onchange = () => this.paint();
-    this.themes = new MutationObserver(() => this.paint());
-    this.themes.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    this.leaveTheme = onTheme(() => this.paint());
     this.#listen();
   }
 
   destroy() {
     cancelAnimationFrame(this.frame);
     this.resizes.disconnect();
-    this.themes.disconnect();
-    this.dark.onchange = null;
+    this.leaveTheme();
   }
 
   /** @param {FlameCell[]} cells @param {string} unit */

@@ -1,7 +1,8 @@
 // What ran at each time, in lanes, and the memory below. A pointer or keys choose a block, and brush a part of the time.
 
 import { fill, h, svg } from './dom.js';
-import { duration, grouped, processLink, size, visible } from './cell.js';
+import { processLink } from './cell.js';
+import { duration, grouped, size, visible } from './value_text.js';
 import { fitting, heightOf, marksOf, nearest, rounded, stacked, stepOf, timeText, withoutFolders } from './lane_times.js';
 
 /** @typedef {import('./lane_times.js').Block} Block */

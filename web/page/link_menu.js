@@ -1,7 +1,7 @@
 // The menu of a link: what else can be asked about what it leads to. By the other button, the menu key or Shift+F10.
 
 import { h } from './dom.js';
-import { visible } from './cell.js';
+import { visible } from './value_text.js';
 import { copy } from './frame.js';
 import { changed, format, parse, shellLine } from './state.js';
 import { freeName, furtherOf, setName, subjectOf, withAdded } from './links.js';

@@ -1,7 +1,8 @@
 // What a map shows in colours and in words: hues, a legend, a table of its cells, and the selected place.
 
 import { h } from './dom.js';
-import { grouped, nameNode, numberText, visible } from './cell.js';
+import { nameNode } from './cell.js';
+import { grouped, numberText, visible } from './value_text.js';
 import { REST } from './squarify.js';
 import { nameIs } from './state.js';
 import { shortType, titleOf, treeLine } from './tree_nodes.js';

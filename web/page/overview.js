@@ -1,7 +1,7 @@
 // All snapshots as a small line in the header of every view: the brush, the selected snapshot, and a click selects one.
 
 import { h, svg } from './dom.js';
-import { size } from './cell.js';
+import { size } from './value_text.js';
 import { cellOf } from './answer.js';
 
 const [WIDTH, HEIGHT] = [160, 24];

@@ -1,6 +1,6 @@
 // Values that are drawn: a series, a bar, and what ran over a time.
 
-import { grouped, numberText } from './cell.js';
+import { grouped, numberText } from './value_text.js';
 import { h, svg } from './dom.js';
 
 /** @typedef {import('./ask.js').Value} Value */

@@ -2,7 +2,7 @@
 
 import { fill, h } from './dom.js';
 import { STOPPED, isAbort } from './ask.js';
-import { grouped, visible } from './cell.js';
+import { grouped, visible } from './value_text.js';
 
 /** @typedef {import('./context.js').Context} Context */
 /** @typedef {import('./ask.js').Answer} Answer */

@@ -1,7 +1,7 @@
 // The recorded processes with another number of slots: what `what-if -j N` predicts, beside what was recorded.
 
 import { fill, h } from './dom.js';
-import { grouped, numberText, visible } from './cell.js';
+import { grouped, numberText, visible } from './value_text.js';
 import { factOf } from './answer.js';
 import { Section } from './section.js';
 

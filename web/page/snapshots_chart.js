@@ -1,7 +1,8 @@
 // The numbers of snapshots as a chart, and the same numbers as a table: of all that there is, or of what `trend` asks.
 
 import { fill, h } from './dom.js';
-import { numberOf, numberText, text, visible } from './cell.js';
+import { numberOf } from './cell.js';
+import { numberText, text, visible } from './value_text.js';
 import { cellOf, renderAnswer, renderTable } from './answer.js';
 import { SeriesChart } from './chart.js';
 import { Section } from './section.js';

@@ -1,7 +1,8 @@
 // Leak suspects as cards: what retains, where it piles up, the fields and roots that hold it, an assertion that permits it.
 
 import { h } from './dom.js';
-import { grouped, nameNode, objectLink, pathNode, size, visible } from './cell.js';
+import { nameNode, objectLink, pathNode } from './cell.js';
+import { grouped, size, visible } from './value_text.js';
 import { cellOf, factOf, renderAnswer, snapshotOf } from './answer.js';
 import { copyButton } from './frame.js';
 import { assertLine } from './state.js';

@@ -1,6 +1,6 @@
 // Places of the dominator tree, as answers of `dominators` tell them, and the lines that ask for what is below a place.
 
-import { grouped } from './cell.js';
+import { grouped } from './value_text.js';
 import { literal } from './state.js';
 
 /** @typedef {import('./ask.js').Answer} Answer */

@@ -1,7 +1,7 @@
 // The dominator tree as a treegrid: rows are loaded when they come into view, and a few dozen elements show them.
 
 import { h } from './dom.js';
-import { grouped, numberText, visible } from './cell.js';
+import { grouped, numberText, visible } from './value_text.js';
 import { isAbort } from './ask.js';
 import { shortType, titleOf } from './tree_nodes.js';
 import { TreeRows } from './tree_rows.js';

@@ -1,8 +1,8 @@
 // The largest places of the dominator tree as a map on a canvas. Everything that the map shows can be had without it: arrow
 // keys walk its cells and say them, and a table lists them.
 
-import { fill, h } from './dom.js';
-import { grouped, numberText, visible } from './cell.js';
+import { fill, h, onTheme } from './dom.js';
+import { grouped, numberText, visible } from './value_text.js';
 import { growthColour, inkColour, neutralColour, typeColour } from './map_words.js';
 import { OWN, REST, WHOLE, cellAt, cellsOf, childrenOf, layOut } from './squarify.js';
 import { shortType, titleOf } from './tree_nodes.js';
@@ -53,17 +53,13 @@ export class TreeMap {
       if (Math.floor(box.width) !== this.width || Math.floor(box.height) !== this.height) this.#layOut();
     });
     this.resizes.observe(this.element);
-    this.dark = matchMedia('(prefers-color-scheme: dark)');
-    this.dark.onchange = () => this.paint();
-    this.themes = new MutationObserver(() => this.paint());
-    this.themes.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    this.leaveTheme = onTheme(() => this.paint());
     this.#listen();
   }
 
   destroy() {
     this.resizes.disconnect();
-    this.themes.disconnect();
-    this.dark.onchange = null;
+    this.leaveTheme();
   }
 
   /** Shows places; own + children + left = retained for each. @param {TreeNode[]} nodes depth first */

@@ -2,7 +2,7 @@
 // runs or over the settings of a knob. A pointer or keys choose a bar or a point.
 
 import { fill, h, svg } from './dom.js';
-import { difference, grouped, measured, visible } from './cell.js';
+import { difference, grouped, measured, visible } from './value_text.js';
 import { markText, marksOf, modeClass, weightText } from './trial_values.js';
 
 /** @typedef {import('./trial_values.js').Bin} Bin */

@@ -1,6 +1,7 @@
 // Trials as data: values, bins, modes and knobs of answers; words with their units; axes; the lines that ask for more.
 
-import { measured, numberOf } from './cell.js';
+import { numberOf } from './cell.js';
+import { measured } from './value_text.js';
 import { cellOf, factOf } from './answer.js';
 import { literal, path } from './state.js';
 

@@ -70,6 +70,7 @@ assets! {
     "treemap.js",
     "trial_charts.js",
     "trial_values.js",
+    "value_text.js",
     "views.css",
     "views/answer.js",
     "views/files.js",

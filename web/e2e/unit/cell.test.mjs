@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { grouped, size, text, visible } from '../../page/cell.js';
+import { grouped, size, text, visible } from '../../page/value_text.js';
 import { lengthOf, loadText } from '../../page/picture.js';
 
 test('sizes and counts are those of the terminal', () => {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { event } from '../../page/ask.js';
-import { text } from '../../page/cell.js';
+import { text } from '../../page/value_text.js';
 
 /** @type {any} */
 const cases = event(readFileSync(new URL('../../../answer/tests/formatted.json', import.meta.url), 'utf8'));

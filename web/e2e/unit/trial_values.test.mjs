@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { viewOf, words } from '../../page/state.js';
-import { difference, measured } from '../../page/cell.js';
+import { difference, measured } from '../../page/value_text.js';
 import { binned, knobsOf, marksOf, modeAt, modesOf, placesOf, replayLine, runPlaces, seriesLine, seriesOf, sharedBins, weightText } from '../../page/trial_values.js';
 
 const column = (key) => ({ key, heading: key, unit: 'number', audience: 'everyone', is_secondary: false });

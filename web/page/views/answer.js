@@ -2,7 +2,8 @@
 
 import { fill, h } from '../dom.js';
 import { renderAnswer } from '../answer.js';
-import { forPeople, visible } from '../cell.js';
+import { forPeople } from '../cell.js';
+import { visible } from '../value_text.js';
 import { Section } from '../section.js';
 import { verbOf } from '../state.js';
 

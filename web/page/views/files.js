@@ -2,7 +2,7 @@
 
 import { fill, h } from '../dom.js';
 import { STOPPED, isAbort } from '../ask.js';
-import { grouped, size, visible } from '../cell.js';
+import { grouped, size, visible } from '../value_text.js';
 import { errorNode, progressNode, showProgress } from '../section.js';
 import { importDump } from '../served.js';
 

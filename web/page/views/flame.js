@@ -1,7 +1,8 @@
 // A flame graph: the dominator tree by type or by object, the paths from the roots to some objects, or allocation sites.
 
 import { fill, h } from '../dom.js';
-import { grouped, nameNode, numberText, visible } from '../cell.js';
+import { nameNode } from '../cell.js';
+import { grouped, numberText, visible } from '../value_text.js';
 import { factOf, renderTable } from '../answer.js';
 import { cellsOf, flameLine, stepsOf } from '../flame_cells.js';
 import { Icicle } from '../icicle.js';

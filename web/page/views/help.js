@@ -1,7 +1,7 @@
 // What can be asked: every verb by its group, with an example that asks it here; the keys; expressions.
 
 import { fill, h } from '../dom.js';
-import { visible } from '../cell.js';
+import { visible } from '../value_text.js';
 import { KEYS } from '../keys.js';
 import { Section } from '../section.js';
 import { verbOf, words } from '../state.js';

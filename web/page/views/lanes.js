@@ -1,7 +1,8 @@
 // A process tree over time: lanes, memory, what the classes did in the brush, the critical path, and other numbers of slots.
 
 import { explained, fill, h } from '../dom.js';
-import { cellNode, forPeople, numberOf, text, visible } from '../cell.js';
+import { cellNode, forPeople, numberOf } from '../cell.js';
+import { text, visible } from '../value_text.js';
 import { cellOf, factOf, renderAnswer } from '../answer.js';
 import { LanesChart, colourOf } from '../lanes_chart.js';
 import { lineWith, rangeOf, rangeWord, timeWord } from '../lane_times.js';

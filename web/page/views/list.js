@@ -1,7 +1,8 @@
 // Objects with any choice of columns, or grouped by what they hold: the line of `list` and `group` as a form, and its rows.
 
 import { fill, h } from '../dom.js';
-import { cellNode, visible } from '../cell.js';
+import { cellNode } from '../cell.js';
+import { visible } from '../value_text.js';
 import { ATTRIBUTES, KEYS, MEASURES, askedRows, objectsOf, rowsLine } from '../asked_rows.js';
 import { fieldsOf } from '../known_fields.js';
 import { Section } from '../section.js';

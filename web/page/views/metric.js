@@ -2,7 +2,8 @@
 // Two programs side by side: a verdict for each metric, and the histograms of one on a shared axis, mode beside mode.
 
 import { fill, h } from '../dom.js';
-import { forPeople, numberOf, text, visible } from '../cell.js';
+import { forPeople, numberOf } from '../cell.js';
+import { text, visible } from '../value_text.js';
 import { cellOf, factOf, renderAnswer, renderTable } from '../answer.js';
 import { Histogram, Scatter, verdictClass } from '../trial_charts.js';
 import { Section } from '../section.js';

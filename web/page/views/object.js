@@ -2,7 +2,8 @@
 // Another object can be beside it. Each section asks for itself and arrives alone.
 
 import { fill, h } from '../dom.js';
-import { forPeople, grouped, nameNode, numberText, objectLink, visible } from '../cell.js';
+import { forPeople, nameNode, objectLink } from '../cell.js';
+import { grouped, numberText, visible } from '../value_text.js';
 import { cellOf, factOf, renderAnswer, renderTable, snapshotOf } from '../answer.js';
 import { Section } from '../section.js';
 import { FieldTree, WINDOW, fieldTreeKey } from '../field_tree.js';

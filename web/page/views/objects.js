@@ -1,7 +1,7 @@
 // Objects that were seen, a way to any other, and the file itself: what `info` without an object shows.
 
 import { fill, h } from '../dom.js';
-import { visible } from '../cell.js';
+import { visible } from '../value_text.js';
 import { renderAnswer } from '../answer.js';
 import { Section } from '../section.js';
 import { visitedIn } from '../context.js';

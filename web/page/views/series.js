@@ -1,7 +1,8 @@
 // All snapshots: a trend, the chart, what grows, and leak suspects. Each section is a question of its own and loads alone.
 
 import { fill, h } from '../dom.js';
-import { cellNode, forPeople, numberOf, pathNode, text, visible } from '../cell.js';
+import { cellNode, forPeople, numberOf, pathNode } from '../cell.js';
+import { text, visible } from '../value_text.js';
 import { cellOf, factOf, numbersOf, renderAnswer } from '../answer.js';
 import { largestOn } from '../growth_paths.js';
 import { isAbort } from '../ask.js';

@@ -1,7 +1,8 @@
 // The dominator tree: a table on the left, a map of the same on the right, and one selection in both.
 
 import { fill, h } from '../dom.js';
-import { grouped, nameNode, numberText, visible } from '../cell.js';
+import { nameNode } from '../cell.js';
+import { grouped, numberText, visible } from '../value_text.js';
 import { factOf, renderTable } from '../answer.js';
 import { Section } from '../section.js';
 import { nodesOf, titleOf, treeLine, withRestByType } from '../tree_nodes.js';

@@ -2,7 +2,8 @@
 // mode, each with the command that repeats its run under its layout.
 
 import { fill, h, svg } from '../dom.js';
-import { forPeople, grouped, numberOf, visible } from '../cell.js';
+import { forPeople, numberOf } from '../cell.js';
+import { grouped, visible } from '../value_text.js';
 import { cellOf, factOf, renderAnswer } from '../answer.js';
 import { Section } from '../section.js';
 import { copyButton } from '../frame.js';

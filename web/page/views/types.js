@@ -1,7 +1,8 @@
 // Types: how many objects, their sizes, what changed, and their series. Also sites, ages, and what was born or died.
 
 import { fill, h } from '../dom.js';
-import { cellNode, forPeople, grouped, isNumeric, nameNode, numberOf, text, visible } from '../cell.js';
+import { cellNode, forPeople, isNumeric, nameNode, numberOf } from '../cell.js';
+import { grouped, text, visible } from '../value_text.js';
 import { csvLink, factOf, numbersOf, renderTable, snapshotOf } from '../answer.js';
 import { Section } from '../section.js';
 import { sparkline } from '../picture.js';
