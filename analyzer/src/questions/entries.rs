@@ -13,7 +13,7 @@
 //! read in one pass, so that a long list does not need an access to the file for each node.
 
 mod forms;
-mod key_test;
+mod key_predicate;
 mod lookup;
 mod parts;
 mod reader;

@@ -16,7 +16,7 @@ mod matching;
 mod named;
 mod path;
 mod standing;
-mod value_test;
+mod value_predicate;
 
 use std::borrow::Cow;
 
@@ -38,8 +38,8 @@ pub use filling::Filling;
 pub(crate) use filling::{Filled, FillingFields, Measure};
 use named::NamedField;
 pub use path::FieldPath;
-pub(crate) use value_test::ValueTest;
-pub(crate) use value_test::number;
+pub(crate) use value_predicate::ValuePredicate;
+pub(crate) use value_predicate::number;
 
 /// The name of objects that are [`Held::Undefined`].
 const UNDEFINED: &str = "undefined";

@@ -34,8 +34,6 @@ const CLASS_PATH: [&str; 2] = ["ucp", "path"];
 
 /// The number of loaders whose objects are in memory at once: a bit for each object of the heap.
 const MOST_SETS: usize = 64;
-/// The maximum number of loaders of which it is computed what they retain with their classes. Each takes a search.
-const MOST_LOADERS: usize = 256;
 
 /// The class loaders of a snapshot.
 #[derive(Debug, Default)]
@@ -44,6 +42,11 @@ pub struct Loaders<'r> {
     pub loaders: Vec<Loader>,
     /// Classes that several loaders define, those that most define first.
     pub duplicates: Vec<DuplicateClass<'r>>,
+}
+
+impl Loaders<'_> {
+    /// The maximum number of loaders of which it is computed what they retain with their classes. Each takes a search.
+    pub const MOST_WITH_COST: usize = 256;
 }
 
 /// A class loader.
@@ -167,7 +170,7 @@ impl Heap {
         progress: &dyn Progress,
     ) -> Result<Vec<Option<GroupRetained>>> {
         let mut retained = Vec::with_capacity(loaders.len());
-        for some in loaders.chunks(MOST_SETS).take(MOST_LOADERS / MOST_SETS) {
+        for some in loaders.chunks(MOST_SETS).take(Loaders::MOST_WITH_COST / MOST_SETS) {
             let mut class_of = vec![None; self.recording().tables()?.type_count()];
             for (at, loader) in some.iter().enumerate() {
                 loader.members.types.iter().for_each(|id| class_of[id.index()] = Some(at as u32));

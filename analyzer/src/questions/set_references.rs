@@ -71,7 +71,7 @@ impl Row<'_> {
 }
 
 /// The bytes for each object of the heap while references are counted for each.
-const COUNTER_BYTES: u64 = size_of::<u32>() as u64;
+const COUNTER_BYTES: u64 = size_of::<u64>() as u64;
 
 impl Heap {
     /// The references of the set by the types of the objects at their other ends, in order of type id.
@@ -141,7 +141,7 @@ impl Heap {
 
     /// The references of the set by the objects at their other ends. Most come first.
     ///
-    /// Time: as for [`Heap::references_by_type`]. Memory: 4 bytes for each object of the snapshot, and 16 for each row.
+    /// Time: as for [`Heap::references_by_type`]. Memory: 8 bytes for each object of the snapshot, and 16 for each row.
     ///
     /// # Errors
     /// As for [`Heap::references_by_type`].
@@ -152,18 +152,18 @@ impl Heap {
         progress: &dyn Progress,
     ) -> Result<Vec<ObjectReferences>> {
         self.memory().require(self.object_count().saturating_mul(COUNTER_BYTES))?;
-        let counts = Mutex::new(vec![0_u32; self.object_count() as usize]);
+        let counts = Mutex::new(vec![0_u64; self.object_count() as usize]);
         self.visit_references(set, direction, progress, |rows| {
             let mut counts = counts.lock();
             for end in rows.iter().flat_map(|row| row.ends(direction)) {
-                counts[end.index()] = counts[end.index()].saturating_add(1);
+                counts[end.index()] += 1;
             }
         })?;
         let counts = counts.into_inner();
         let rows = counts.iter().filter(|&&references| references > 0).count() as u64;
         self.memory().require(rows.saturating_mul(size_of::<ObjectReferences>() as u64))?;
         let held = (0_u32..).zip(&counts).filter(|&(_, &references)| references > 0);
-        let held = held.map(|(id, &references)| (ObjectId(id), u64::from(references)));
+        let held = held.map(|(id, &references)| (ObjectId(id), references));
         let mut objects: Vec<ObjectReferences> =
             held.map(|(object, references)| ObjectReferences { object, references }).collect();
         objects.sort_by_key(|one| (Reverse(one.references), one.object));

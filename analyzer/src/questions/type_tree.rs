@@ -83,6 +83,7 @@ impl Heap {
     ) -> Result<Option<std::result::Result<TypeTree, NoStep>>> {
         self.ask_dominators(progress, |dominators| {
             let Some(place) = top(dominators) else { return Ok(None) };
+            self.memory().require_more(self.object_count().saturating_mul(size_of::<TreePlace>() as u64))?;
             let mut merge = Merge::of(self, dominators, progress)?;
             progress.begin("merging by type", 0, "objects");
             let mut siblings = merge.top(place);
@@ -94,7 +95,7 @@ impl Heap {
                     None => return Ok(Some(Err(NoStep { index, choices }))),
                 }
             }
-            let mut growing = Growing { dominators, nodes: Vec::new(), open: Opens::default() };
+            let mut growing = TreeBuilder { dominators, nodes: Vec::new(), open: Frontier::default() };
             growing.add_largest(&mut merge, siblings, wanted)?;
             Ok(Some(Ok(TypeTree { nodes: growing.in_preorder(), is_exact: dominators.is_exact() })))
         })
@@ -102,14 +103,14 @@ impl Heap {
 }
 
 /// A tree whose largest steps are known.
-struct Growing<'g> {
+struct TreeBuilder<'g> {
     dominators: &'g Dominators,
     /// In descending order of retained bytes, with the index of the parent.
     nodes: Vec<(TypeNode, usize)>,
-    open: Opens,
+    open: Frontier,
 }
 
-impl Growing<'_> {
+impl TreeBuilder<'_> {
     fn add_largest(&mut self, merge: &mut Merge<'_>, top: Siblings, wanted: &WantedTypes<'_>) -> Result<()> {
         let least = (wanted.least)(top.retained.1);
         self.open.add(top, 0);
@@ -164,13 +165,13 @@ impl Growing<'_> {
 
 /// Steps that are not yet in the tree, with the index of their parent; the largest first, then the one added first.
 #[derive(Default)]
-struct Opens {
+struct Frontier {
     order: BinaryHeap<(u64, Reverse<usize>)>,
     /// By the number of the step.
     siblings: Vec<Option<(Siblings, usize)>>,
 }
 
-impl Opens {
+impl Frontier {
     fn add(&mut self, siblings: Siblings, parent: usize) {
         self.order.push((siblings.retained.1, Reverse(self.siblings.len())));
         self.siblings.push(Some((siblings, parent)));

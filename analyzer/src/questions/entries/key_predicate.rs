@@ -7,24 +7,24 @@ use crate::error::Result;
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
-use crate::questions::fields::{Held, ValueTest};
+use crate::questions::fields::{Held, ValuePredicate};
 
 /// A key, and the objects of a heap that represent it.
-pub(super) struct KeyTest<'h> {
+pub(super) struct KeyPredicate<'h> {
     /// `None` of the key that is null.
-    value: Option<ValueTest<'h>>,
+    value: Option<ValuePredicate<'h>>,
     /// The objects that represent the key.
     objects: ObjectSet,
     /// The objects that represent a value which is not known.
     unknown: ObjectSet,
 }
 
-impl<'h> KeyTest<'h> {
+impl<'h> KeyPredicate<'h> {
     pub(super) fn new(heap: &'h Heap, key: &MapKey, progress: &dyn Progress) -> Result<Self> {
         let test = match key {
             MapKey::Null => {
                 let unknown = ObjectSet::new(heap.snapshot(), heap.object_count());
-                return Ok(KeyTest { value: None, objects: heap.nulls(progress)?, unknown });
+                return Ok(KeyPredicate { value: None, objects: heap.nulls(progress)?, unknown });
             }
             MapKey::Boolean(truth) => FieldTest::Boolean(*truth),
             MapKey::Number(number) => {
@@ -33,14 +33,14 @@ impl<'h> KeyTest<'h> {
             }
             MapKey::Text(text) => FieldTest::Text(TextTest { pattern: Pattern::Exact(text.clone()), negated: false }),
         };
-        let value = ValueTest::new(heap, test)?;
+        let value = ValuePredicate::new(heap, test)?;
         let standing = heap.standing_for(|held| is_same(&value, held), progress)?;
-        Ok(KeyTest { value: Some(value), objects: standing.passing, unknown: standing.unknown })
+        Ok(KeyPredicate { value: Some(value), objects: standing.passing, unknown: standing.unknown })
     }
 
     /// Returns whether the key is a text.
     pub(super) fn is_of_texts(&self) -> bool {
-        self.value.as_ref().is_some_and(ValueTest::is_of_texts)
+        self.value.as_ref().is_some_and(ValuePredicate::is_of_texts)
     }
 
     /// Returns whether a key is this one; `None` if that is not known.
@@ -56,6 +56,6 @@ impl<'h> KeyTest<'h> {
 }
 
 /// Returns whether a value is that of a key. A character is a text here, and no number: a map may have both as keys.
-fn is_same(key: &ValueTest<'_>, held: Value) -> bool {
+fn is_same(key: &ValuePredicate<'_>, held: Value) -> bool {
     key.holds(held) && !(key.is_of_numbers() && matches!(held, Value::Character(_)))
 }

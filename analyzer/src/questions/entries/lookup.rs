@@ -8,7 +8,7 @@ use barrow_format::ObjectId;
 use foldhash::HashMap;
 
 use super::forms::Forms;
-use super::key_test::KeyTest;
+use super::key_predicate::KeyPredicate;
 use super::parts::Contribution;
 use super::reader::Reader;
 use super::walk::Walk;
@@ -51,7 +51,7 @@ impl Heap {
         let mut others = set.clone();
         others.difference_with(&maps);
         let of_others = if others.is_empty() { Vec::new() } else { self.stand_for(&others, progress)? };
-        let key = KeyTest::new(self, key, progress)?;
+        let key = KeyPredicate::new(self, key, progress)?;
         let mut of_maps = Vec::with_capacity(maps.len() as usize);
         let mut steps_left = LEAST_STEPS.max(self.object_count().saturating_mul(STEPS_PER_OBJECT));
         for part in maps.iter().collect::<Vec<_>>().chunks(MAPS_AT_ONCE) {
@@ -88,7 +88,7 @@ impl Heap {
 }
 
 /// What each of these maps holds under a key.
-fn look_up(reader: &mut Reader<'_>, maps: &[ObjectId], key: &KeyTest<'_>) -> Result<Vec<Held>> {
+fn look_up(reader: &mut Reader<'_>, maps: &[ObjectId], key: &KeyPredicate<'_>) -> Result<Vec<Held>> {
     let mut inner = maps.to_vec();
     for _ in 0..MOST_WRAPPERS {
         reader.read(inner.clone())?;

@@ -6,7 +6,7 @@ mod table;
 use barrow_format::ObjectId;
 use foldhash::HashSet;
 
-use super::key_test::KeyTest;
+use super::key_predicate::KeyPredicate;
 use super::parts::Contribution;
 use super::reader::{ReadObject, Reader, slots};
 use super::{Entries, Entry, EntryKey};
@@ -38,7 +38,7 @@ enum Task {
 pub(super) struct Walk<'k> {
     limit: usize,
     /// The key whose value is looked for; other entries are not kept then.
-    key: Option<&'k KeyTest<'k>>,
+    key: Option<&'k KeyPredicate<'k>>,
     waiting: Vec<Task>,
     seen: HashSet<ObjectId>,
     arrays_left: u32,
@@ -69,7 +69,7 @@ impl<'k> Walk<'k> {
     }
 
     /// A walk that ends at the first entry with a key.
-    pub(super) fn to_key(object: ObjectId, key: &'k KeyTest<'k>) -> Self {
+    pub(super) fn to_key(object: ObjectId, key: &'k KeyPredicate<'k>) -> Self {
         Walk { key: Some(key), ..Walk::new(object, usize::MAX) }
     }
 

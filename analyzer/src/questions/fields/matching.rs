@@ -9,7 +9,7 @@ use barrow_format::{ObjectId, TypeId};
 use foldhash::HashMap;
 
 use super::named::{NamedField, no_field};
-use super::value_test::HeldTest;
+use super::value_predicate::HeldTest;
 use super::{FieldPath, Held, objects_in};
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{map_blocks, places};

@@ -11,19 +11,19 @@ use crate::heap::Heap;
 use crate::progress::Progress;
 
 /// A test of values, with its answer for every string.
-pub(crate) struct ValueTest<'h> {
+pub(crate) struct ValuePredicate<'h> {
     test: FieldTest,
     texts: Option<StringAnswers<'h>>,
 }
 
-impl<'h> ValueTest<'h> {
+impl<'h> ValuePredicate<'h> {
     pub(crate) fn new(heap: &'h Heap, test: FieldTest) -> Result<Self> {
         let tables = heap.recording().tables()?;
         let texts = match test.clone() {
             FieldTest::Text(test) => Some(tables.string_answers(move |text| test.holds(Some(text)))),
             _ => None,
         };
-        Ok(ValueTest { test, texts })
+        Ok(ValuePredicate { test, texts })
     }
 
     /// Returns whether it compares numbers.
@@ -64,7 +64,7 @@ pub(crate) fn number(value: Value) -> Option<Number> {
 
 /// A test of what fields hold, with its answer for every object.
 pub(super) struct HeldTest<'h> {
-    values: ValueTest<'h>,
+    values: ValuePredicate<'h>,
     /// The objects that represent the absence of a value.
     nulls: &'h ObjectSet,
     /// The objects that represent a value that passes; `None` if they are not compared.
@@ -80,7 +80,7 @@ impl<'h> HeldTest<'h> {
         may_refer: bool,
         progress: &dyn Progress,
     ) -> Result<Self> {
-        let values = ValueTest::new(heap, test.clone())?;
+        let values = ValuePredicate::new(heap, test.clone())?;
         let targets = match test {
             FieldTest::Null { .. } | FieldTest::Unknown { .. } => None,
             _ if may_refer => {

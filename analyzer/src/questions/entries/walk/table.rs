@@ -2,7 +2,7 @@
 
 use barrow_format::ObjectId;
 
-use super::super::key_test::KeyTest;
+use super::super::key_predicate::KeyPredicate;
 use super::super::reader::Reader;
 use super::{Walk, tell};
 use crate::error::Result;
@@ -25,7 +25,7 @@ impl Walk<'_> {
             self.found.are_known = false;
             return Ok(());
         };
-        let is_text = self.key.is_some_and(KeyTest::is_of_texts);
+        let is_text = self.key.is_some_and(KeyPredicate::is_of_texts);
         let placed = slots.iter().filter_map(|&(slot, held)| Some((slot.checked_sub(3 + buckets)?, held)));
         let placed: Vec<(u64, Held)> = placed.collect();
         let mut entries = 0;
