@@ -22,7 +22,7 @@ use barrow_answer::timeline::{Moment, MomentEvent, MomentTime, Running};
 use barrow_answer::{Table, Value, units};
 use unicode_width::UnicodeWidthStr;
 
-use line::{Told, line};
+use line::{Annotation, line};
 
 /// The width without a terminal, in characters.
 const USUAL_WIDTH: usize = 80;
@@ -82,7 +82,7 @@ impl Timeline {
         match &moment.event {
             MomentEvent::Begins { column, .. } if *column >= columns => self.left_out += 1,
             event if event.column().is_some_and(|column| column >= columns) => {}
-            MomentEvent::Nothing => drawing.line(&moment.time, &Told::Nothing),
+            MomentEvent::Nothing => drawing.line(&moment.time, &Annotation::Nothing),
             MomentEvent::Begins { from, column, name } => drawing.begins(&moment.time, *from, *column, name),
             MomentEvent::Executes { column } => drawing.executes(&moment.time, *column),
             MomentEvent::Ends { column, used, how, mark } => drawing.ends(&moment.time, *column, used, how, mark),
@@ -101,7 +101,7 @@ struct Lines<'l> {
 }
 
 impl Lines<'_> {
-    fn line(&mut self, time: &MomentTime, told: &Told<'_>) {
+    fn line(&mut self, time: &MomentTime, told: &Annotation<'_>) {
         let width = self.timeline.width;
         for process in self.running.iter().filter(|process| !told.covers(process.column)) {
             if self.room_beside(process.column) > 0 {
@@ -118,17 +118,18 @@ impl Lines<'_> {
         if covered.is_some_and(|before| self.timeline.unshown.contains(&before) && before + NEAR > column) {
             let others = [&self.running[..at], &self.running[at + 1..]].concat();
             let Lines { lines, hidden, timeline, .. } = self;
-            Lines { lines, running: &others, hidden: *hidden, timeline }.line(&MomentTime::Unchanged, &Told::Nothing);
+            Lines { lines, running: &others, hidden: *hidden, timeline }
+                .line(&MomentTime::Unchanged, &Annotation::Nothing);
         }
         self.set_unshown(column);
-        self.line(time, &Told::Begins { from, column, name });
+        self.line(time, &Annotation::Begins { from, column, name });
     }
 
     fn executes(&mut self, time: &MomentTime, column: u32) {
         let was_shown = !self.timeline.unshown.contains(&column);
         self.set_unshown(column);
         if was_shown && self.room_beside(column) >= LEAST_ROOM {
-            self.line(time, &Told::Nothing);
+            self.line(time, &Annotation::Nothing);
         }
     }
 
@@ -146,12 +147,12 @@ impl Lines<'_> {
         texts.extend_from_slice(how);
         if room < LEAST_ROOM {
             texts.push(mark.to_owned());
-            return self.line(time, &Told::Ends { column, text: &texts.join(", "), is_afar: true });
+            return self.line(time, &Annotation::Ends { column, text: &texts.join(", "), is_afar: true });
         }
         for text in &texts {
-            self.line(&MomentTime::Unchanged, &Told::Text { column, text });
+            self.line(&MomentTime::Unchanged, &Annotation::Text { column, text });
         }
-        self.line(time, &Told::Ends { column, text: mark, is_afar: false });
+        self.line(time, &Annotation::Ends { column, text: mark, is_afar: false });
     }
 
     /// Marks the class of a process as not shown, if it has one.

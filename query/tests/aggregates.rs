@@ -1,18 +1,10 @@
 //! Aggregates that `show` adds to `count` and `group`.
 
+mod asking;
+
+use asking::{ask, session};
+use barrow_query::Answer;
 use barrow_query::answer::Value;
-use barrow_query::{Answer, QueryError, Question, Session, Settings, Workspace};
-
-fn session(recording: &str) -> Session {
-    let settings = Settings { no_index: true, is_abridged: false, ..Settings::default() };
-    let mut session = Session::new(Workspace::new(None, None).unwrap(), settings);
-    session.open(&barrow_testdata::path(recording).display().to_string()).unwrap();
-    session
-}
-
-fn ask(session: &mut Session, line: &str) -> Result<Answer, QueryError> {
-    session.ask(&Question::of_line(line)?.expect("a question"))
-}
 
 fn fact(answer: &Answer, key: &str) -> Value {
     let fact = answer.facts.iter().find(|fact| fact.column.key == key);

@@ -1,21 +1,13 @@
 //! Each attribute of expressions works wherever attributes are named.
 
+mod asking;
+
+use asking::{ask, session};
 use barrow_analyzer::ATTRIBUTES;
 use barrow_processes::Quantity;
 use barrow_query::answer::Value;
 use barrow_query::commands::{self, Content};
-use barrow_query::{Answer, QueryError, Question, Session, Settings, Workspace};
-
-fn session(recording: &str) -> Session {
-    let settings = Settings { no_index: true, ..Settings::default() };
-    let mut session = Session::new(Workspace::new(None, None).unwrap(), settings);
-    session.open(&barrow_testdata::path(recording).display().to_string()).unwrap();
-    session
-}
-
-fn ask(session: &mut Session, line: &str) -> Result<Answer, QueryError> {
-    session.ask(&Question::of_line(line)?.expect("a question"))
-}
+use barrow_query::{Answer, QueryError};
 
 /// The column of this key in the first table.
 fn column(answer: &Answer, key: &str) -> Vec<Value> {

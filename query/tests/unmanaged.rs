@@ -1,18 +1,9 @@
 //! Dumps of a JVM do not tell unmanaged sizes: they are unknown, and buffers tell what they hold outside the heap.
 
-use barrow_query::answer::{Answer, Table, Value};
-use barrow_query::{QueryError, Question, Session, Settings, Workspace};
+mod asking;
 
-fn session(recording: &str) -> Session {
-    let settings = Settings { no_index: true, is_abridged: false, ..Settings::default() };
-    let mut session = Session::new(Workspace::new(None, None).unwrap(), settings);
-    session.open(&barrow_testdata::path(recording).display().to_string()).unwrap();
-    session
-}
-
-fn ask(session: &mut Session, line: &str) -> Result<Answer, QueryError> {
-    session.ask(&Question::of_line(line)?.expect("a question"))
-}
+use asking::{ask, session};
+use barrow_query::answer::{Table, Value};
 
 fn cell(table: &Table, key: &str) -> Value {
     let at = table.columns.iter().position(|column| column.key == key).unwrap_or_else(|| panic!("no column {key}"));

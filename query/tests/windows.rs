@@ -1,16 +1,12 @@
 //! Windows of rows, parts of the dominator tree, and sessions that share: what a program that draws answers asks for.
 
+mod asking;
+
 use std::sync::Arc;
 
+use asking::session;
 use barrow_query::answer::{Answer, Value};
-use barrow_query::{Question, Session, Settings, Workspace};
-
-fn session(file: &str) -> Session {
-    let settings = Settings { no_index: true, is_abridged: false, ..Settings::default() };
-    let mut session = Session::new(Workspace::new(None, Some(2)).unwrap(), settings);
-    session.open(&barrow_testdata::path(file).display().to_string()).unwrap();
-    session
-}
+use barrow_query::{Question, Session};
 
 fn line(text: &str) -> Question {
     Question::of_line(text).unwrap().unwrap()

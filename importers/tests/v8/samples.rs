@@ -1,8 +1,8 @@
 //! Real snapshots, compared with what DevTools' own code says of them (see testdata/foreign/README.md).
 
 use crate::recorded::{Described, Recorded, record_file, record_series};
-use barrow_analyzer::{KindRole, ObjectId, Silent, SnapshotId, StrengthClass};
-use std::collections::BTreeMap;
+use barrow_analyzer::{EntryKey, Expression, FieldPath, Held, KindRole, ObjectId, Silent, SnapshotId, StrengthClass};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// A sample, and how many objects, references and bytes it holds.
@@ -186,6 +186,41 @@ fn entries_of_weak_maps_are_ephemerons() {
     }
     let cards = ephemerons.iter().filter(|pair| objects[pair[0].2 as usize].name == "Card").count();
     assert_eq!(cards, 52);
+}
+
+/// `cards.js` puts each card of four suits into a `Map` by its name, and each suit into a `Set`.
+#[test]
+fn maps_and_sets_hold_what_the_program_put_into_them() {
+    const SUITS: [&str; 4] = ["clubs", "diamonds", "hearts", "spades"];
+    let recorded = sample("node20-cards-1", 2);
+    let (heap, objects) = (recorded.heap(), recorded.objects());
+    let name = |held: Held| match held {
+        Held::Object(object) => objects[object.0 as usize].own_name.clone().unwrap_or_default(),
+        other => panic!("{other:?}"),
+    };
+    let deck =
+        heap.select(&[], &Expression::parse("type = \"Deck\"").expect("an expression"), &Silent).expect("objects").0;
+    assert_eq!(deck.len(), 1);
+    let entries = |field: &str| {
+        let held = heap.field_column(&deck, &FieldPath::named(field), &Silent).expect("a field");
+        let [Held::Object(collection)] = held[..] else { panic!("{held:?}") };
+        heap.entries(collection, 100, &Silent).expect("a heap").expect("entries").entries
+    };
+    let by_name = entries("byName").into_iter().map(|entry| {
+        let (EntryKey::Held(key), Held::Object(card)) = (entry.key, entry.value) else { panic!("{entry:?}") };
+        assert_eq!(objects[card.0 as usize].name, "Card");
+        name(key)
+    });
+    let expected: BTreeSet<String> =
+        SUITS.iter().flat_map(|suit| (1..=13).map(move |value| format!("{value} of {suit}"))).collect();
+    assert_eq!(by_name.collect::<BTreeSet<_>>(), expected);
+    let seen: BTreeSet<String> = entries("seen").into_iter().map(|entry| name(entry.value)).collect();
+    assert_eq!(seen, SUITS.map(str::to_owned).into());
+    // The value under a key is the card of that suit and value.
+    let path = FieldPath::typed(".byName[\"7 of hearts\"].suit").expect("a path");
+    let suit = heap.field_column(&deck, &path, &Silent).expect("a field");
+    let Held::Value(barrow_analyzer::FieldValue::Text(suit)) = suit[0] else { panic!("{suit:?}") };
+    assert_eq!(heap.recording().tables().expect("tables").string(suit), "hearts");
 }
 
 #[test]

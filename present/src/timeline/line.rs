@@ -7,7 +7,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::layout;
 
 /// The text of a line beside a process.
-pub(super) enum Told<'t> {
+pub(super) enum Annotation<'t> {
     /// None: the classes are told.
     Nothing,
     /// A process begins: its name, and the column of the process that started it, if that still runs.
@@ -18,27 +18,29 @@ pub(super) enum Told<'t> {
     Ends { column: u32, text: &'t str, is_afar: bool },
 }
 
-impl Told<'_> {
+impl Annotation<'_> {
     /// The column of the process.
     fn column(&self) -> Option<u32> {
         match self {
-            Told::Begins { column, .. } | Told::Text { column, .. } | Told::Ends { column, .. } => Some(*column),
-            Told::Nothing => None,
+            Annotation::Begins { column, .. } | Annotation::Text { column, .. } | Annotation::Ends { column, .. } => {
+                Some(*column)
+            }
+            Annotation::Nothing => None,
         }
     }
 
     /// Whether the line has something else in the place of the class of the process in `column`.
     pub(super) fn covers(&self, column: u32) -> bool {
         match self {
-            Told::Begins { from: Some(from), column: at, .. } => (*from..=*at).contains(&column),
-            Told::Ends { column: at, is_afar: true, .. } => column >= *at,
+            Annotation::Begins { from: Some(from), column: at, .. } => (*from..=*at).contains(&column),
+            Annotation::Ends { column: at, is_afar: true, .. } => column >= *at,
             told => told.column() == Some(column),
         }
     }
 }
 
 /// A line of `width` characters. `hidden` processes run besides those in `running`.
-pub(super) fn line(width: usize, time: &MomentTime, running: &[Running], hidden: u64, told: &Told<'_>) -> String {
+pub(super) fn line(width: usize, time: &MomentTime, running: &[Running], hidden: u64, told: &Annotation<'_>) -> String {
     let limit = layout::limit(width);
     let time = match time {
         MomentTime::Unchanged => String::new(),
@@ -51,7 +53,7 @@ pub(super) fn line(width: usize, time: &MomentTime, running: &[Running], hidden:
         let column = process.column;
         let room = layout::room(width, column, running.peek().map(|next| next.column));
         match told {
-            Told::Begins { from: Some(from), column: at, .. } if *from == column => {
+            Annotation::Begins { from: Some(from), column: at, .. } if *from == column => {
                 line.cross(column, '+', layout::place(*at));
             }
             told if told.column() == Some(column) => line.told(column, told, room, limit),
@@ -98,19 +100,19 @@ impl Line {
         self.fill(to, '-');
     }
 
-    fn told(&mut self, column: u32, told: &Told<'_>, room: usize, limit: usize) {
+    fn told(&mut self, column: u32, told: &Annotation<'_>, room: usize, limit: usize) {
         let at = layout::place(column);
         let (mark, text) = match told {
-            Told::Begins { from, name, .. } => (if from.is_some() { "<=" } else { ">=" }, name),
-            Told::Text { text, .. } => ("| ", text),
-            Told::Ends { text, is_afar: false, .. } => ("\\=", text),
-            Told::Ends { text, is_afar: true, .. } => {
+            Annotation::Begins { from, name, .. } => (if from.is_some() { "<=" } else { ">=" }, name),
+            Annotation::Text { text, .. } => ("| ", text),
+            Annotation::Ends { text, is_afar: false, .. } => ("\\=", text),
+            Annotation::Ends { text, is_afar: true, .. } => {
                 let text = cut(text, limit.saturating_sub(at + layout::COLUMN));
                 self.cross(column, '\\', limit.saturating_sub(text.width() + 1));
                 self.put(self.length, "=");
                 return self.put(self.length, &text);
             }
-            Told::Nothing => return,
+            Annotation::Nothing => return,
         };
         self.put(at, mark);
         self.put(at + layout::COLUMN, &cut(text, room));
@@ -155,11 +157,11 @@ mod tests {
         let running = [(0, Some("make")), (1, None), (9, Some("a long class"))];
         let running = running.map(|(column, class)| Running { column, class: class.map(Into::into) });
         let cases = [
-            (Told::Nothing, " 0:00.002 | |               | a lon… +3"),
-            (Told::Begins { from: Some(0), column: 9, name: "7:0" }, " 0:00.002 +-----------------<=7:0    +3"),
-            (Told::Text { column: 1, text: "cc\u{202e}" }, " 0:00.002 | | cc\\u{202e}    | a lon… +3"),
-            (Told::Ends { column: 9, text: "2 s", is_afar: false }, " 0:00.002 | |               \\=2 s    +3"),
-            (Told::Ends { column: 1, text: "exit 1", is_afar: true }, " 0:00.002 | \\----------------=exit 1 +3"),
+            (Annotation::Nothing, " 0:00.002 | |               | a lon… +3"),
+            (Annotation::Begins { from: Some(0), column: 9, name: "7:0" }, " 0:00.002 +-----------------<=7:0    +3"),
+            (Annotation::Text { column: 1, text: "cc\u{202e}" }, " 0:00.002 | | cc\\u{202e}    | a lon… +3"),
+            (Annotation::Ends { column: 9, text: "2 s", is_afar: false }, " 0:00.002 | |               \\=2 s    +3"),
+            (Annotation::Ends { column: 1, text: "exit 1", is_afar: true }, " 0:00.002 | \\----------------=exit 1 +3"),
         ];
         for (told, expected) in cases {
             assert_eq!(line(40, &MomentTime::Since(2_000_000), &running, 3, &told), expected);

@@ -8,7 +8,7 @@ use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
-use crate::language::aggregates::{Aggregate, Shown};
+use crate::language::aggregates::{Aggregate, ShowClause};
 use crate::language::asked::{self, Asked};
 use crate::tables::aggregates::{ObjectNumbers, ProcessNumbers};
 use crate::tables::found;
@@ -25,7 +25,7 @@ pub(super) const COMMAND: Command = Command {
 };
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
-    let Shown { aggregates, rest } = Shown::of(&ask.arguments)?;
+    let ShowClause { aggregates, rest } = ShowClause::of(&ask.arguments)?;
     let (snapshot, kinds, expression) = match asked::asked(ask, &rest, 0)? {
         Asked::Objects(snapshot, kinds, expression) => (snapshot, kinds, expression),
         Asked::Processes(expression) => return of_processes(ask, &expression, &aggregates),

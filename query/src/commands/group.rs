@@ -15,7 +15,7 @@ use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::attributes::{self, totals::Total};
 use crate::error::QueryError;
-use crate::language::aggregates::{Aggregate, Shown};
+use crate::language::aggregates::{Aggregate, ShowClause};
 use crate::language::asked::{self, Asked};
 use crate::language::request::Request;
 use crate::tables::aggregates::{AGGREGATE_BYTES, Aggregates, ObjectNumbers};
@@ -38,7 +38,7 @@ const ROW_BYTES: u64 = 400;
 const KEY_BYTES: u64 = 100;
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
-    let shown = Shown::of(&ask.arguments)?;
+    let shown = ShowClause::of(&ask.arguments)?;
     let mut request = Request::of(&shown.rest);
     let order = shown.take_order(&mut request.by)?;
     let columns = Columns { aggregates: &shown.aggregates, order };

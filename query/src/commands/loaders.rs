@@ -1,6 +1,6 @@
 //! `loaders`: class loaders, and classes that several of them define.
 
-use barrow_analyzer::AnalyzerError;
+use barrow_analyzer::{AnalyzerError, Loaders};
 
 use crate::tables::label;
 
@@ -62,5 +62,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         .fact(Column::count("duplicate_classes"), found.duplicates.len())
         .table(loaders)
         .table(duplicates);
+    let is_cut = found.loaders.len() > Loaders::MOST_WITH_COST;
+    let answer =
+        answer.note_if(is_cut, format!("the cost is computed for the first {} loaders", Loaders::MOST_WITH_COST));
     Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed))
 }

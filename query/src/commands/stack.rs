@@ -21,6 +21,8 @@ pub(super) const COMMAND: Command = Command {
 
 /// Separates the label of a thread from that of one of its frames.
 const SEPARATOR: &str = ": ";
+/// The name of the parts of a thread that are frames.
+const FRAME: &str = "frame";
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let name = ask.arguments.words().join(" ");
@@ -106,11 +108,8 @@ fn stack(recording: &Recording, snapshot: SnapshotId, label: &str) -> Result<Vec
     Ok(frames)
 }
 
-/// The name of the parts of a thread that are frames.
-const FRAME: &str = "frame";
-
 /// A part of what a thread retains.
-struct Part {
+struct StackPart {
     name: &'static str,
     frame: Option<String>,
     /// The index in [`Frames::rows`], if the frame has roots.
@@ -122,7 +121,7 @@ struct Part {
 }
 
 /// The frames of the stack, then those of labels that are not in the stack, the thread itself, and what is shared.
-fn parts(stack: &[(String, usize)], found: &Frames, thread: &ThreadRoots, tables: &Tables) -> Vec<Part> {
+fn parts(stack: &[(String, usize)], found: &Frames, thread: &ThreadRoots, tables: &Tables) -> Vec<StackPart> {
     let label = tables.string(thread.label);
     let named: Vec<Option<String>> = found
         .rows
@@ -137,22 +136,22 @@ fn parts(stack: &[(String, usize)], found: &Frames, thread: &ThreadRoots, tables
         let row = named.iter().position(|of| of.as_ref() == Some(frame));
         let (roots, bytes) = row.map_or((0, 0), |row| (found.rows[row].roots, found.rows[row].retained.bytes));
         let frame = Some(frame.clone());
-        parts.push(Part { name: FRAME, frame, row, times: Some(*times), roots: Some(roots), bytes });
+        parts.push(StackPart { name: FRAME, frame, row, times: Some(*times), roots: Some(roots), bytes });
     }
     for (at, (frame, row)) in named.into_iter().zip(&found.rows).enumerate() {
         if stack.iter().all(|(known, _)| frame.as_ref() != Some(known)) {
             let name = if frame.is_some() { FRAME } else { "thread" };
             let (row, roots, bytes) = (Some(at), Some(row.roots), row.retained.bytes);
-            parts.push(Part { name, frame, row, times: None, roots, bytes });
+            parts.push(StackPart { name, frame, row, times: None, roots, bytes });
         }
     }
     let own = found.rows.iter().map(|row| row.retained.bytes).fold(0, u64::wrapping_add);
     let bytes = thread.retained.bytes.saturating_sub(own);
-    parts.push(Part { name: "shared", frame: None, row: None, times: None, roots: None, bytes });
+    parts.push(StackPart { name: "shared", frame: None, row: None, times: None, roots: None, bytes });
     parts
 }
 
-fn table(parts: &[Part], thread: &ThreadRoots, are_exact: bool) -> Table {
+fn table(parts: &[StackPart], thread: &ThreadRoots, are_exact: bool) -> Table {
     table!("rows", parts, |part| {
         Column::text("part") => part.name,
         Column::text("frame") => part.frame.as_deref(),
@@ -164,7 +163,7 @@ fn table(parts: &[Part], thread: &ThreadRoots, are_exact: bool) -> Table {
 }
 
 /// An object that a part of the thread holds.
-struct Held {
+struct HeldObject {
     /// The index of the part.
     part: usize,
     local: Local,
@@ -172,7 +171,12 @@ struct Held {
 }
 
 /// The objects that each part holds, in the order of the parts. Those that retain most come first. Equal ones are one.
-fn held(heap: &Heap, parts: &[Part], frames: &Frames, progress: &dyn Progress) -> Result<Vec<Held>, QueryError> {
+fn held(
+    heap: &Heap,
+    parts: &[StackPart],
+    frames: &Frames,
+    progress: &dyn Progress,
+) -> Result<Vec<HeldObject>, QueryError> {
     let mut part_of = vec![0; frames.rows.len()];
     for (part, row) in parts.iter().enumerate().filter_map(|(at, part)| Some((at, part.row?))) {
         part_of[row] = part;
@@ -180,9 +184,9 @@ fn held(heap: &Heap, parts: &[Part], frames: &Frames, progress: &dyn Progress) -
     heap.ask_dominators(progress, |dominators| {
         let held = frames.locals.iter().map(|&local| {
             let retained_bytes = dominators.retained_bytes(local.object);
-            Held { part: part_of[local.frame], local, retained_bytes }
+            HeldObject { part: part_of[local.frame], local, retained_bytes }
         });
-        let mut held: Vec<Held> = held.collect();
+        let mut held: Vec<HeldObject> = held.collect();
         held.sort_by_key(|held| (held.part, Reverse(held.retained_bytes), held.local.object));
         // Several slots of a frame hold one object.
         held.dedup_by_key(|held| (held.part, held.local.object, held.local.category, held.local.name));
@@ -191,7 +195,7 @@ fn held(heap: &Heap, parts: &[Part], frames: &Frames, progress: &dyn Progress) -
 }
 
 /// A row for each object that a part holds.
-fn page(ask: &Ask, heap: &Heap, parts: &[Option<String>], held: &[Held]) -> Result<(Table, Listed), QueryError> {
+fn page(ask: &Ask, heap: &Heap, parts: &[Option<String>], held: &[HeldObject]) -> Result<(Table, Listed), QueryError> {
     let (snapshot, tables, first) = (heap.snapshot(), heap.recording().tables()?, ask.listed_before() + 1);
     let ids: Vec<ObjectId> = held.iter().map(|held| held.local.object).collect();
     let details = objects(heap.recording(), snapshot, &ids)?;

@@ -55,12 +55,12 @@ pub(crate) struct Aggregate {
 
 /// The aggregates of a line, and its other words.
 #[derive(Debug)]
-pub(crate) struct Shown {
+pub(crate) struct ShowClause {
     pub(crate) aggregates: Vec<Aggregate>,
     pub(crate) rest: Arguments,
 }
 
-impl Shown {
+impl ShowClause {
     /// Takes `show AGGREGATE[, AGGREGATE]..` out of the words.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl Shown {
             // A kind of objects may have this name.
             None => count > 1,
         }) else {
-            return Ok(Shown { aggregates: Vec::new(), rest: arguments });
+            return Ok(ShowClause { aggregates: Vec::new(), rest: arguments });
         };
         let mut end = show + 1;
         let mut text = String::new();
@@ -90,7 +90,7 @@ impl Shown {
             }
         }
         let rest: Vec<usize> = (0..show).chain(end..count).collect();
-        Ok(Shown { aggregates, rest: arguments.only(&rest) })
+        Ok(ShowClause { aggregates, rest: arguments.only(&rest) })
     }
 
     /// Takes the aggregate that orders groups out of the words after `by`.
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     fn shown(line: &str) -> Result<(Vec<String>, String), QueryError> {
-        let shown = Shown::of(&Arguments::of_text(line)?)?;
+        let shown = ShowClause::of(&Arguments::of_text(line)?)?;
         Ok((shown.aggregates.into_iter().map(|one| one.key).collect(), shown.rest.text()))
     }
 
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn an_order_is_an_aggregate_that_is_shown() {
-        let shown = Shown::of(&Arguments::of_text("show sum(.a), max(.\"b c\")").unwrap()).unwrap();
+        let shown = ShowClause::of(&Arguments::of_text("show sum(.a), max(.\"b c\")").unwrap()).unwrap();
         let order = |words: &str| {
             let mut by = vec![words.to_owned()];
             shown.take_order(&mut by).map(|order| (order, by.remove(0))).ok()

@@ -119,7 +119,7 @@ impl ObjectNumbers {
                 ObjectNumber::Field(_) => Unit::Number,
                 ObjectNumber::Attribute(attribute) => attribute.unit(),
             };
-            let is_certain = operand == "distance";
+            let is_certain = number.is_attribute("distance");
             totals.push(Totals { operand: operand.clone(), unit, is_certain, groups: of_groups });
         }
         Ok(Aggregates { aggregates, totals })
@@ -135,15 +135,11 @@ impl ObjectNumbers {
         heap: &Heap,
         progress: &dyn Progress,
     ) -> Result<Answer, QueryError> {
-        let have_retained = self.0.iter().any(|(operand, _)| operand == "retained");
-        Ok(
-            match have_retained
-                && !heap.ask_dominators(progress, |dominators| Ok::<_, QueryError>(dominators.is_exact()))?
-            {
-                true => answer.with_exactness(false),
-                false => answer,
-            },
-        )
+        if !self.0.iter().any(|(_, number)| number.is_attribute("retained")) {
+            return Ok(answer);
+        }
+        let are_exact = heap.ask_dominators(progress, |dominators| Ok::<_, QueryError>(dominators.is_exact()))?;
+        Ok(if are_exact { answer } else { answer.with_exactness(false) })
     }
 }
 
@@ -163,6 +159,11 @@ fn attribute(aggregates: &[Aggregate], word: &str) -> Result<&'static ObjectAttr
 }
 
 impl ObjectNumber {
+    /// Returns whether it is the attribute with this usual word.
+    fn is_attribute(&self, word: &str) -> bool {
+        matches!(self, ObjectNumber::Attribute(attribute) if attribute.of.word() == word)
+    }
+
     /// Calls `add` for each object of the set, in order, with a function that adds its number to the totals of its group.
     fn add(
         &self,
