@@ -511,6 +511,11 @@ impl Dominators {
         u64::from(self.columns.extent.at(place.0 as usize)) - groups
     }
 
+    /// Returns whether anything is below a position.
+    pub(crate) fn has_children(&self, place: TreePlace) -> bool {
+        self.columns.extent.at(place.0 as usize) > 1
+    }
+
     /// The children of a position, in the order of the tree.
     pub fn children(&self, place: TreePlace) -> impl Iterator<Item = TreePlace> + '_ {
         let end = place.0 + self.columns.extent.at(place.0 as usize);

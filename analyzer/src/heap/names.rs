@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use barrow_format::block::ColumnSelection;
+use barrow_format::commit::BlockEntry;
 use barrow_format::rows::KindRole;
 use barrow_format::{ObjectId, StringId, TypeId};
 use parking_lot::Mutex;
@@ -17,7 +18,8 @@ impl Heap {
     /// The names of objects whose kind says that they represent types: classes, modules. Such objects share one type,
     /// and their names distinguish them.
     ///
-    /// Time: linear in all objects, in parallel, if there are such kinds; once. Memory: 16 bytes for each of these objects.
+    /// Time: linear in all objects, in parallel, if there are such kinds; once. Where types are known, only blocks with
+    /// such objects are decoded. Memory: 16 bytes for each of these objects.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`].
@@ -34,8 +36,16 @@ impl Heap {
             return Ok(HashMap::new());
         }
         let found: Mutex<HashMap<ObjectId, StringId>> = Mutex::default();
-        let places = places(&self.recording, &[self.snapshot])?;
-        progress.begin("reading names of classes", self.objects, "objects");
+        let mut places = places(&self.recording, &[self.snapshot])?;
+        if let Some(types) = self.known_types()? {
+            let has_class = |entry: &BlockEntry| {
+                let first = entry.first_object as usize;
+                types.iter().skip(first).take(entry.objects as usize).any(|&type_id| is_class[type_id as usize])
+            };
+            places.retain(|place| has_class(&place.entry));
+        }
+        let objects = places.iter().map(|place| u64::from(place.entry.objects)).sum();
+        progress.begin("reading names of classes", objects, "objects");
         map_blocks(&self.recording, &places, ColumnSelection::Identity, progress, |_, _, columns| {
             let mut of_block = Vec::new();
             for (row, name) in columns.names.iter().enumerate() {
