@@ -21,7 +21,7 @@ use crate::progress::{Progress, check};
 /// A type without a slot.
 const NO_SLOT: u32 = u32::MAX;
 /// Places whose children one thread groups at a time. Fewer are grouped without other threads: most steps are small.
-const PIECE: usize = 1 << 14;
+const PIECE: usize = if cfg!(test) { 3 } else { 1 << 14 };
 /// Places between two checks for cancellation: a cancelled question ends within milliseconds.
 const CHECK_PLACES: usize = 1 << 12;
 
