@@ -111,7 +111,7 @@ pub use progress::{Progress, Silent};
 pub use questions::collections::{BoxedNumbers, CollectionType, Collections, Hashed, UniformArrays};
 pub use questions::duplicates::Duplicates;
 pub use questions::entries::{Entries, Entry, EntryKey};
-pub use questions::expression::{ATTRIBUTES, Attribute, Expression, Names, TypeText};
+pub use questions::expression::{ATTRIBUTES, Attribute, AttributeValue, Expression, Names, TypeText};
 pub use questions::fields::{FieldPath, Filling, Held, OWN_FIELDS, ObjectField};
 pub use questions::find::{Counted, FoundPage, Page};
 pub use questions::fingerprint::Fingerprint;

@@ -8,24 +8,12 @@ pub(crate) mod totals;
 
 use std::sync::LazyLock;
 
-use barrow_analyzer::{ATTRIBUTES, Attribute, GroupKey, Heap, ObjectDetails, Progress, TypeText};
+use barrow_analyzer::{ATTRIBUTES, Attribute, GroupKey, Heap, ObjectDetails, Progress};
 
 use crate::answer::{Column, Unit, Value};
 use crate::error::QueryError;
 
 use totals::Total;
-
-/// Reads an attribute of objects: a value for each of them.
-type Read = fn(&[ObjectDetails], &Heap, &dyn Progress) -> Result<Vec<Value>, QueryError>;
-
-/// The source of the values of an attribute.
-#[derive(Debug, Clone, Copy)]
-enum Source {
-    /// The types of the objects.
-    Types(TypeText),
-    /// The objects.
-    Objects(Read),
-}
 
 /// An attribute of objects.
 #[derive(Debug, Clone)]
@@ -35,7 +23,6 @@ pub(crate) struct ObjectAttribute {
     key: &'static str,
     heading: &'static str,
     unit: Unit,
-    source: Source,
     /// The key that divides objects by it, if it does not tell nearly each one from all others.
     pub(crate) group: Option<GroupKey>,
     /// The number of several objects that it adds up to.
@@ -46,7 +33,7 @@ pub(crate) struct ObjectAttribute {
 /// derived from, and has no value.
 static OBJECTS: LazyLock<Vec<ObjectAttribute>> = LazyLock::new(|| {
     let attributes = ATTRIBUTES.iter().filter_map(|of| match of.of_type() {
-        Some(text) => Some(ObjectAttribute::of_types(of, text)),
+        Some(_) => Some(ObjectAttribute::of_types(of)),
         None => OF_OBJECTS.iter().find(|own| own.of == of).cloned(),
     });
     attributes.collect()
@@ -57,43 +44,32 @@ static OF_OBJECTS: [ObjectAttribute; 21] = {
     const fn row(
         word: &'static str,
         (key, heading, unit): (&'static str, &'static str, Unit),
-        read: Read,
         group: Option<GroupKey>,
     ) -> ObjectAttribute {
-        ObjectAttribute {
-            of: of_expressions(word),
-            key,
-            heading,
-            unit,
-            source: Source::Objects(read),
-            group,
-            total: None,
-        }
+        ObjectAttribute { of: of_expressions(word), key, heading, unit, group, total: None }
     }
     [
-        row("type", ("type", "type", Unit::Text), cells::types, Some(GroupKey::Type)),
-        row("name", ("name", "name", Unit::Text), cells::names, None),
-        row("text", ("name", "name", Unit::Text), cells::names, Some(GroupKey::Text)),
-        row("line", ("line", "line", Unit::Text), cells::lines, Some(GroupKey::Line)),
-        row("kind", ("kind", "kind", Unit::Text), cells::kinds, Some(GroupKey::Kind)),
-        row("size", ("shallow_bytes", "shallow", Unit::Bytes), cells::sizes, None).adding_up_to(Total::Size),
-        row("unmanaged", ("unmanaged_bytes", "unmanaged", Unit::Bytes), cells::unmanaged, None)
-            .adding_up_to(Total::Unmanaged),
-        row("retained", ("retained_bytes", "retained", Unit::Bytes), cells::retained, None)
-            .adding_up_to(Total::Retained),
-        row("elements", ("elements", "elements", Unit::Count), cells::elements, None),
-        row("fill", ("fill", "fill", Unit::Share), cells::fills, None),
-        row("distance", ("distance", "distance", Unit::Count), cells::distances, None),
-        row("inrefs", ("incoming", "inrefs", Unit::Count), cells::incoming, None),
-        row("refs", ("references", "references", Unit::Count), cells::references, None),
-        row("id", ("id", "id", Unit::Number), cells::ids, None),
-        row("site", ("site", "site", Unit::Number), cells::sites, Some(GroupKey::Site)),
-        row("generation", ("generation", "generation", Unit::Number), cells::generations, Some(GroupKey::Generation)),
-        row("serial", ("serial", "serial", Unit::Number), cells::serials, None),
-        row("address", ("address", "address", Unit::Address), cells::addresses, None),
-        row("reachable", ("reachable", "reachable", Unit::Text), cells::are_reachable, None),
-        row("unreachable", ("unreachable", "unreachable", Unit::Text), cells::are_unreachable, None),
-        row("root", ("root", "root", Unit::Text), cells::are_roots, None),
+        row("type", ("type", "type", Unit::Text), Some(GroupKey::Type)),
+        row("name", ("name", "name", Unit::Text), None),
+        row("text", ("name", "name", Unit::Text), Some(GroupKey::Text)),
+        row("line", ("line", "line", Unit::Text), Some(GroupKey::Line)),
+        row("kind", ("kind", "kind", Unit::Text), Some(GroupKey::Kind)),
+        row("size", ("shallow_bytes", "shallow", Unit::Bytes), None).adding_up_to(Total::Size),
+        row("unmanaged", ("unmanaged_bytes", "unmanaged", Unit::Bytes), None).adding_up_to(Total::Unmanaged),
+        row("retained", ("retained_bytes", "retained", Unit::Bytes), None).adding_up_to(Total::Retained),
+        row("elements", ("elements", "elements", Unit::Count), None),
+        row("fill", ("fill", "fill", Unit::Share), None),
+        row("distance", ("distance", "distance", Unit::Count), None),
+        row("inrefs", ("incoming", "inrefs", Unit::Count), None),
+        row("refs", ("references", "references", Unit::Count), None),
+        row("id", ("id", "id", Unit::Number), None),
+        row("site", ("site", "site", Unit::Number), Some(GroupKey::Site)),
+        row("generation", ("generation", "generation", Unit::Number), Some(GroupKey::Generation)),
+        row("serial", ("serial", "serial", Unit::Number), None),
+        row("address", ("address", "address", Unit::Address), None),
+        row("reachable", ("reachable", "reachable", Unit::Text), None),
+        row("unreachable", ("unreachable", "unreachable", Unit::Text), None),
+        row("root", ("root", "root", Unit::Text), None),
     ]
 };
 
@@ -135,10 +111,9 @@ pub(crate) fn group_words() -> Vec<&'static str> {
 }
 
 impl ObjectAttribute {
-    fn of_types(of: &'static Attribute, text: TypeText) -> Self {
+    fn of_types(of: &'static Attribute) -> Self {
         let (word, group) = (of.word(), Some(GroupKey::OfType(of)));
-        let source = Source::Types(text);
-        ObjectAttribute { of, key: word, heading: word, unit: Unit::Text, source, group, total: None }
+        ObjectAttribute { of, key: word, heading: word, unit: Unit::Text, group, total: None }
     }
 
     const fn adding_up_to(mut self, total: Total) -> Self {
@@ -156,10 +131,7 @@ impl ObjectAttribute {
         heap: &Heap,
         progress: &dyn Progress,
     ) -> Result<Vec<Value>, QueryError> {
-        match self.source {
-            Source::Types(text) => cells::of_types(objects, heap, |tables, id| text(tables, id).into()),
-            Source::Objects(read) => read(objects, heap, progress),
-        }
+        cells::read(self.of, objects, heap, progress)
     }
 
     /// The column of a table that shows it.

@@ -27,12 +27,14 @@ mod language;
 mod names;
 mod needs;
 mod terms;
+mod values;
 
 pub(crate) use block_objects::{BlockObjects, Sizes};
 pub(crate) use evaluation::{CompiledExpression, DerivedColumns};
 pub use names::Names;
 pub(crate) use terms::FieldTerm;
 pub use terms::{ATTRIBUTES, Attribute, TypeText};
+pub use values::AttributeValue;
 
 use language::Objects;
 use names::NoNames;
