@@ -151,6 +151,16 @@ pub enum AnalyzerError {
         /// The error that the system returned.
         source: std::io::Error,
     },
+    /// A file of rules for lines is wrong.
+    #[error("{file}, line {line}: {what}")]
+    LineRules {
+        /// The file, as it was named.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// A clause.
+        what: String,
+    },
     /// The caller cancelled the question.
     #[error("stopped")]
     Cancelled,

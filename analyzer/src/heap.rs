@@ -18,6 +18,7 @@ mod kept_distances;
 mod kept_dominators;
 mod kept_incoming;
 mod kept_marks;
+mod line_rules;
 mod names;
 mod objects_of_types;
 mod remembered;
@@ -27,8 +28,11 @@ mod types;
 
 pub(crate) use self::flat::{FlatColumns, FlatRetained, visit_block};
 pub(crate) use self::kept_answers::QuestionKind;
+pub use self::line_rules::LineRules;
+pub(crate) use self::line_rules::LineTemplate;
 
 use self::kept_besides::SmallColumns;
+use self::line_rules::RulesOfTypes;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -74,6 +78,8 @@ pub struct Heap {
     /// Columns are written to the index file, not only read from it.
     keeps: bool,
     exclusion: Option<Arc<Exclusion>>,
+    /// Lines of objects that the recording does not have.
+    lines: Option<Arc<RulesOfTypes>>,
     objects: u64,
     roots: Lazy<Roots>,
     adjacency: Mutex<Option<Arc<Adjacency>>>,
@@ -159,7 +165,7 @@ impl Heap {
     pub fn excluding(&self, exclusion: Exclusion) -> Self {
         let (recording, memory) = (Arc::clone(&self.recording), self.memory.clone());
         let heap = Self::with(recording, self.snapshot, self.objects, memory, Some(Arc::new(exclusion)));
-        Heap { answers: self.answers.clone(), keeps: self.keeps, ..heap }
+        Heap { answers: self.answers.clone(), keeps: self.keeps, lines: self.lines.clone(), ..heap }
     }
 
     /// The same heap, but it only reads its index file and adds nothing to it. This is for visiting every snapshot of a
@@ -188,6 +194,7 @@ impl Heap {
             answers: None,
             keeps: true,
             exclusion,
+            lines: None,
             objects,
             roots: Lazy::default(),
             adjacency: Mutex::new(None),

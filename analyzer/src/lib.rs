@@ -106,7 +106,7 @@ pub use graph::exclusion::{Cut, Exclusion};
 pub use graph::incoming::Incoming;
 pub use graph::object_set::ObjectSet;
 pub use graph::roots::{RootCategory, Roots};
-pub use heap::Heap;
+pub use heap::{Heap, LineRules};
 pub use progress::{Progress, Silent};
 pub use questions::collections::{BoxedNumbers, CollectionType, Collections, Hashed, UniformArrays};
 pub use questions::duplicates::Duplicates;

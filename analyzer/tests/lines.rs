@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    Expression, FieldPath, GroupKey, Heap, Held, IndexPlace, Memory, ObjectId, ObjectSet, Recording, Silent, SnapshotId,
+    Expression, FieldPath, GroupKey, Heap, Held, IndexPlace, LineRules, Memory, ObjectId, ObjectSet, Recording, Silent,
+    SnapshotId,
 };
 use barrow_testdata::{Random, Shelf};
 use barrow_writer::{
@@ -165,4 +166,167 @@ fn lines_are_compared_and_grouped_as_texts_are() {
             days.saturating_sub(groups.groups.iter().filter(|group| line_of(groups.held(group)[0]).is_some()).count());
     }
     assert!(matches > 2000 && merged > 300, "{matches} {merged}");
+}
+
+/// A type of a random hierarchy: its base, and whether the recording and a rule have a template for it.
+struct Hierarchy(Vec<(Option<usize>, bool, bool)>);
+
+impl Hierarchy {
+    fn random(random: &mut Random) -> Self {
+        let types = 2 + random.below(6) as usize;
+        let one = |at: usize, random: &mut Random| {
+            let base = (at > 0 && random.below(4) > 0).then(|| random.below(at as u64) as usize);
+            (base, random.below(3) == 0, random.below(3) == 0)
+        };
+        Hierarchy((0..types).map(|at| one(at, random)).collect())
+    }
+
+    fn rules(&self) -> String {
+        let with_rule = self.0.iter().enumerate().filter(|(_, of)| of.2);
+        with_rule.map(|(at, _)| format!("\"T{at}\" = \"rule {at} {{.number}} {{id}}\"\n")).collect()
+    }
+
+    /// The line of an object of a type: that of the nearest one with a template, a rule before that of the recording.
+    fn line(&self, of: usize, id: usize, number: Option<i64>) -> Option<String> {
+        let (base, is_recorded, has_rule) = self.0[of];
+        match (has_rule, is_recorded, number) {
+            (true, _, Some(number)) => Some(format!("rule {of} {number} {id}")),
+            (true, _, None) => Some(format!("rule {of} ? {id}")),
+            (false, true, number) => number.map(|number| format!("recorded {of} {number}")),
+            (false, false, _) => self.line(base?, id, number),
+        }
+    }
+
+    fn heap(&self, objects: &[(usize, Option<i64>)]) -> Heap {
+        let shelf = Shelf::default();
+        let writer = Writer::to_stream(Box::new(shelf.clone()), Options::default()).unwrap();
+        let kind = writer.kind("object", KindRole::Object).unwrap();
+        let (mut types, mut fields) = (Vec::new(), Vec::new());
+        for (at, &(base, is_recorded, _)) in self.0.iter().enumerate() {
+            let (name, template) = (format!("T{at}"), format!("recorded {at} {{.number}}"));
+            let attributes = [("reads as", template.as_str())];
+            let mut description = TypeDescription::new(kind, &name);
+            description.base = base.map(|base| types[base]);
+            description.attributes = if is_recorded { &attributes } else { &[] };
+            let declared = writer.declare_type(&description).unwrap();
+            fields.push(writer.field(declared, "number", Encoding::Signed, false).unwrap());
+            types.push(declared);
+        }
+        let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+        let mut shard = snapshot.shard();
+        for (id, &(of, number)) in (0..).zip(objects) {
+            shard.object(id, &Object::new(types[of], 16)).unwrap();
+            if let Some(number) = number {
+                shard.value(fields[of], Value::Signed(number)).unwrap();
+            }
+        }
+        shard.finish().unwrap();
+        snapshot.commit().unwrap();
+        writer.finish().unwrap();
+        let recording = Arc::new(Recording::from_bytes(shelf.bytes()).unwrap());
+        Heap::new(recording, SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited()).unwrap()
+    }
+}
+
+#[test]
+fn the_nearest_template_of_a_type_counts_and_a_rule_before_that_of_the_recording() {
+    let (mut random, mut by_rules) = (Random::new(9), 0);
+    for round in 0..300 {
+        let hierarchy = Hierarchy::random(&mut random);
+        let object = |random: &mut Random| {
+            let of = random.below(hierarchy.0.len() as u64) as usize;
+            (of, (random.below(4) > 0).then(|| random.below(9).cast_signed() - 4))
+        };
+        let objects: Vec<(usize, Option<i64>)> = (0..1 + random.below(30)).map(|_| object(&mut random)).collect();
+        let rules = Arc::new(LineRules::read("own.toml", &hierarchy.rules()).unwrap());
+        let heap = hierarchy.heap(&objects).with_lines(Arc::clone(&rules)).unwrap();
+        let ids: Vec<ObjectId> = (0..objects.len() as u32).map(ObjectId).collect();
+        let expected: Vec<Option<String>> =
+            objects.iter().enumerate().map(|(id, &(of, number))| hierarchy.line(of, id, number)).collect();
+        assert_eq!(heap.lines(&ids, &Silent).unwrap(), expected, "round {round}");
+        assert!(rules.uses() > 0 && rules.unknown_classes(heap.recording().tables().unwrap()).is_empty());
+        by_rules += expected.iter().flatten().filter(|line| line.starts_with("rule")).count();
+        // Expressions read the same.
+        let (found, _) = heap.select(&[], &Expression::parse("line ~ /^rule/").unwrap(), &Silent).unwrap();
+        let starts = |line: &Option<String>| line.as_ref().is_some_and(|line| line.starts_with("rule"));
+        let matching = ids.iter().zip(&expected).filter(|(_, line)| starts(line)).map(|(id, _)| *id);
+        assert_eq!(found.iter().collect::<Vec<_>>(), matching.collect::<Vec<_>>(), "round {round}");
+    }
+    assert!(by_rules > 500, "{by_rules}");
+}
+
+/// A ring of objects whose lines show each other, and a long text.
+fn ring(length: u64, text: &str) -> Heap {
+    let shelf = Shelf::default();
+    let writer = Writer::to_stream(Box::new(shelf.clone()), Options::default()).unwrap();
+    let kind = writer.kind("object", KindRole::Object).unwrap();
+    let [node, string] = ["Node", "Text"].map(|name| writer.declare_type(&TypeDescription::new(kind, name)).unwrap());
+    writer.field(node, "next", Encoding::Reference, false).unwrap();
+    let text_of = writer.field(node, "text", Encoding::Text, false).unwrap();
+    let text = writer.string(text).unwrap();
+    let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+    let mut shard = snapshot.shard();
+    for id in 0..length {
+        shard.object(id, &Object::new(node, 16)).unwrap();
+        shard.value(text_of, Value::Text(text)).unwrap();
+        let label = Label::Name(writer.string("next").unwrap());
+        shard.reference(label, StrengthId::STRONG, (id + 1) % length).unwrap();
+    }
+    shard.object(length, &Object { name: Some(text), ..Object::new(string, 16) }).unwrap();
+    shard.finish().unwrap();
+    snapshot.commit().unwrap();
+    writer.finish().unwrap();
+    let recording = Arc::new(Recording::from_bytes(shelf.bytes()).unwrap());
+    Heap::new(recording, SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited()).unwrap()
+}
+
+fn line_by(heap: Heap, rules: &str, id: u32) -> String {
+    let heap = heap.with_lines(Arc::new(LineRules::read("own.toml", rules).unwrap())).unwrap();
+    heap.lines(&[ObjectId(id)], &Silent).unwrap().remove(0).expect("a line")
+}
+
+#[test]
+fn lines_within_lines_end_and_long_ones_are_cut_with_a_mark() {
+    // Five times, then the object itself.
+    assert_eq!(line_by(ring(2, ""), "Node = '<{.next}>'", 0), "<<<<<@1 Node>>>>>");
+    assert_eq!(line_by(ring(7, ""), "Node = '<{.next}>'", 3), "<<<<<@1 Node>>>>>");
+    let long = "ä".repeat(3000);
+    for template in ["{.text}", "{.text}{.text}", "{.next}"] {
+        let line = line_by(ring(1, &long), &format!("Node = '{template}'\nText = 'x'"), 0);
+        assert!(template == "{.next}" || line.ends_with("ä…") && (4093..=4096).contains(&line.len()), "{}", line.len());
+        assert!(line.len() <= 4096);
+    }
+    let all = format!("Node = '{}'", "{.text}".repeat(70));
+    assert!(line_by(ring(1, &long), &all, 0).len() <= 4096);
+    // What a rule says of a string is its line; what it says elsewhere is its text.
+    assert_eq!(line_by(ring(1, "said"), "Node = '{{{.text}}}'\nText = 'x{size}'", 1), "x16");
+}
+
+#[test]
+fn rules_that_are_no_rules_say_where() {
+    for (text, said) in [
+        ("a = ", "own.toml, line 1: "),
+        ("a = '{.b}'\na = '{.c}'", "own.toml, line 2: duplicate key"),
+        ("\n\na.b = '{.c}'", "own.toml, line 3: `a` is no text: a line of this file is \"com.acme.Key\" = \"{.name}\""),
+        ("a = 3", "own.toml, line 1: `a` is no text"),
+        ("[table]\na = '{.b}'", "`table` is no text"),
+        ("a = 'x'\n\"b\" = '{.c'", "own.toml, line 2: the `{` is never closed; `{{` is a brace"),
+        (
+            "a = '{colour}'",
+            "own.toml, line 1: `colour` is no field, as `.colour` would be, and no attribute of objects",
+        ),
+        ("a = '{line}'", "`line` is no part of a line"),
+        ("a = '{.b:never}'", "`never` is no format of one number"),
+        ("a = '[{.b}'", "the `[` is never closed"),
+    ] {
+        let error = LineRules::read("own.toml", text).unwrap_err().to_string();
+        assert!(error.contains(said), "{text}: {error}");
+        assert!(!error.contains('\n'), "{text}: {error}");
+    }
+    let many: String = (0..1001).map(|at| format!("c{at} = 'x'\n")).collect();
+    let error = LineRules::read("own.toml", &many).unwrap_err().to_string();
+    assert_eq!(error, "own.toml, line 1001: there are more than 1000 classes");
+    let long = format!("a = '{}'", "x".repeat(513));
+    assert!(LineRules::read("own.toml", &long).unwrap_err().to_string().contains("at most 512 bytes"));
+    assert!(LineRules::read("own.toml", "").is_ok());
 }

@@ -306,7 +306,12 @@ impl Tables {
     /// [`crate::Heap::lines`].
     #[must_use]
     pub fn type_template(&self, id: TypeId) -> Option<&str> {
-        self.type_and_bases(id).find_map(|id| self.type_attribute(id, "reads as"))
+        self.type_and_bases(id).find_map(|id| self.own_template(id))
+    }
+
+    /// The template that a type itself has.
+    pub(crate) fn own_template(&self, id: TypeId) -> Option<&str> {
+        self.type_attribute(id, "reads as")
     }
 
     /// Other attributes of a type that the runtime recorded: keys and values.

@@ -224,7 +224,7 @@ impl Heap {
     }
 
     /// The same, with objects as they are.
-    fn path_column(&self, set: &ObjectSet, path: &FieldPath, progress: &dyn Progress) -> Result<Vec<Held>> {
+    pub(crate) fn path_column(&self, set: &ObjectSet, path: &FieldPath, progress: &dyn Progress) -> Result<Vec<Held>> {
         let mut steps = path.steps().iter();
         let Some(first) = steps.next() else { return Ok(Vec::new()) };
         let mut column = self.one_step(set, first, progress)?;

@@ -1,13 +1,14 @@
 //! Readable lines for objects: a date as `2026-11-25T14:00:00Z`, a URL in its usual form.
 //!
 //! ```text
-//!   its type, or a base, `reads as` ─▶ template ─▶ fields ─▶ the object's line
-//!                                                    └─▶ their targets: text, number or line
+//!   rule for its type, or a base ──┬─▶ template ─▶ fields ─▶ the object's line
+//!   its type, or a base, `reads as` ─┘               └─▶ their targets: text, number or line
 //! ```
 //!
-//! See `template` for the syntax of templates, `format` for the formats of numbers.
+//! See `template` for the syntax of templates, `format` for the formats of numbers, `rules` for the file of rules.
 
 mod format;
+mod rules;
 mod template;
 
 use std::collections::BTreeMap;
@@ -17,17 +18,19 @@ use barrow_format::rows::{KindRole, Value};
 use barrow_format::{ObjectId, TypeId};
 use foldhash::HashMap;
 
-use crate::error::Result;
-use crate::file::object::objects;
+use crate::error::{AnalyzerError, Result};
+use crate::file::object::{ObjectDetails, objects};
+use crate::file::tables::Tables;
 use crate::graph::object_set::ObjectSet;
-use crate::heap::Heap;
+use crate::heap::{Heap, LineTemplate};
 use crate::progress::Progress;
-use crate::questions::fields::Held;
+use crate::questions::expression::{Attribute, AttributeValue};
+use crate::questions::fields::{FieldPath, Held};
 
 pub use format::days_to_date;
-use template::Template;
+use template::{Origin, Template};
 
-/// The maximum number of templates of objects that are read at once. Objects of further ones have no line.
+/// The maximum number of templates of a recording that are read at once. Objects of further ones have no line.
 const MOST_TEMPLATES: usize = 64;
 /// The maximum depth of lines within lines.
 const MOST_DEPTH: usize = 4;
@@ -51,19 +54,9 @@ impl Heap {
     }
 
     fn lines_at(&self, ids: &[ObjectId], depth: usize, progress: &dyn Progress) -> Result<Vec<Option<String>>> {
-        let tables = self.recording().tables()?;
+        self.count_line_use();
         let mut lines: Vec<Option<String>> = vec![None; ids.len()];
-        let mut known: HashMap<TypeId, Option<&str>> = HashMap::default();
-        let mut by_template: HashMap<&str, Vec<usize>> = HashMap::default();
-        for (at, details) in objects(self.recording(), self.snapshot(), ids)?.iter().enumerate() {
-            if let Some(text) = *known.entry(details.type_id).or_insert_with(|| tables.type_template(details.type_id)) {
-                by_template.entry(text).or_default().push(at);
-            }
-        }
-        let mut templates: Vec<(&str, Vec<usize>)> = by_template.into_iter().collect();
-        templates.sort_unstable();
-        let templates = templates.into_iter().filter_map(|(text, of)| Some((Template::parse(text)?, of)));
-        let templates: Vec<(Template, Vec<usize>)> = templates.take(MOST_TEMPLATES).collect();
+        let templates = self.templates_of(ids)?;
         if templates.is_empty() {
             return Ok(lines);
         }
@@ -73,28 +66,114 @@ impl Heap {
             .iter()
             .zip(&sets)
             .flat_map(|((template, _), set)| template.paths().into_iter().map(move |path| (set, path)));
-        let columns = self.paths_at_once(&asked.collect::<Vec<_>>(), progress)?;
+        let columns = self.columns_at_once(&asked.collect::<Vec<_>>(), progress)?;
         let texts = self.texts_of(&Held::objects(&columns.concat()), depth, progress)?;
-        let has_numbers = !self.recording().has_replaced_numbers()?;
+        let (has_numbers, tables) = (!self.recording().has_replaced_numbers()?, self.recording().tables()?);
         let mut columns = columns.into_iter();
-        for (template, of) in &templates {
+        for ((template, of), set) in templates.iter().zip(&sets) {
             let own: Vec<Vec<Held>> = columns.by_ref().take(template.paths().len()).collect();
+            let attributes = template.attributes();
+            let attributes = attributes.into_iter().map(|attribute| self.attribute_texts(attribute, set, progress));
+            let attributes: Vec<Vec<Option<String>>> = attributes.collect::<Result<_>>()?;
             for (row, &at) in of.iter().enumerate() {
                 let held: Vec<Held> = own.iter().map(|column| column[row]).collect();
-                let line = template.filled(
-                    &held,
-                    &|held| match held {
-                        Held::Object(id) => texts.get(&id).cloned(),
-                        Held::Value(Value::Text(text)) => Some(beginning(tables.string(text)).to_owned()),
-                        _ => None,
-                    },
-                    has_numbers,
-                );
-                lines[at] = line.filter(|line| !line.is_empty() && line.len() <= MOST_BYTES);
+                let of_row: Vec<Option<&str>> = attributes.iter().map(|column| column[row].as_deref()).collect();
+                let text = |held| match held {
+                    Held::Object(id) => texts.text(id, template.origin),
+                    Held::Value(Value::Text(text)) => Some(beginning(tables.string(text))),
+                    _ => None,
+                };
+                let line = template.filled(&held, &of_row, &text, has_numbers).filter(|line| !line.is_empty());
+                lines[at] = match template.origin {
+                    Origin::Rules => line.map(|line| beginning(&line)),
+                    Origin::Recording => line.filter(|line| line.len() <= MOST_BYTES),
+                };
             }
         }
         tables.check_strings()?;
         Ok(lines)
+    }
+
+    /// The templates of objects, each with the places of its objects in `ids`.
+    fn templates_of(&self, ids: &[ObjectId]) -> Result<Vec<(Template, Vec<usize>)>> {
+        let tables = self.recording().tables()?;
+        let mut known: HashMap<TypeId, Option<LineTemplate<'_>>> = HashMap::default();
+        let mut by_template: HashMap<LineTemplate<'_>, Vec<usize>> = HashMap::default();
+        for (at, details) in objects(self.recording(), self.snapshot(), ids)?.iter().enumerate() {
+            let template = known.entry(details.type_id).or_insert_with(|| self.line_template(tables, details.type_id));
+            if let Some(template) = *template {
+                by_template.entry(template).or_default().push(at);
+            }
+        }
+        let mut templates: Vec<(LineTemplate<'_>, Vec<usize>)> = by_template.into_iter().collect();
+        templates.sort_unstable();
+        let (mut found, mut recorded) = (Vec::new(), 0);
+        for (template, of) in templates {
+            let parsed = match template {
+                LineTemplate::Rule(text) => Template::parse(text, Origin::Rules).ok(),
+                LineTemplate::Recorded(_) if recorded == MOST_TEMPLATES => None,
+                LineTemplate::Recorded(text) => {
+                    Template::parse(text, Origin::Recording).ok().inspect(|_| recorded += 1)
+                }
+            };
+            found.extend(parsed.map(|template| (template, of)));
+        }
+        Ok(found)
+    }
+
+    /// The values at the ends of several paths, each for the objects of its own set. A field that no object has is missing.
+    fn columns_at_once(&self, asked: &[(&ObjectSet, &FieldPath)], progress: &dyn Progress) -> Result<Vec<Vec<Held>>> {
+        let without_keys: Vec<_> = asked.iter().filter(|(_, path)| !path.has_keys()).copied().collect();
+        let mut at_once = self.paths_at_once(&without_keys, progress)?.into_iter();
+        let columns = asked.iter().map(|&(set, path)| {
+            if !path.has_keys() {
+                return Ok(at_once.next().unwrap_or_default());
+            }
+            match self.path_column(set, path, progress) {
+                Err(AnalyzerError::NoField { .. } | AnalyzerError::NoKeys) => {
+                    Ok(vec![Held::Missing; set.len() as usize])
+                }
+                column => column,
+            }
+        });
+        columns.collect()
+    }
+
+    /// The text of an attribute of each object of a set; `None` if it has none.
+    fn attribute_texts(
+        &self,
+        attribute: &Attribute,
+        set: &ObjectSet,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Option<String>>> {
+        let details = objects(self.recording(), self.snapshot(), &set.iter().collect::<Vec<_>>())?;
+        let text = |value| match value {
+            AttributeValue::None => None,
+            AttributeValue::Name(name) => Some(beginning(&name)),
+            AttributeValue::Text(text) => Some(beginning(text)),
+            AttributeValue::Line(line) => Some(line),
+            AttributeValue::Number(number) => Some(number.to_string()),
+            AttributeValue::Address(address) => Some(format!("{address:#x}")),
+            AttributeValue::Share(share) => Some(format!("{:.1} %", share * 100.0)),
+            AttributeValue::Flag(is_so) => Some(is_so.to_string()),
+        };
+        match self.attribute_values(attribute, &details, progress) {
+            Err(AnalyzerError::NoElements { .. } | AnalyzerError::ReplacedNumbers) => Ok(vec![None; details.len()]),
+            values => Ok(values?.into_iter().map(text).collect()),
+        }
+    }
+
+    /// Returns whether tables show the line of an object: its type has a template, which is a rule if the object has a name.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`].
+    pub fn shows_line(&self, object: &ObjectDetails) -> Result<bool> {
+        let tables = self.recording().tables()?;
+        Ok(match self.line_template(tables, object.type_id) {
+            Some(LineTemplate::Rule(_)) => true,
+            Some(LineTemplate::Recorded(_)) => object.name.is_none(),
+            None => false,
+        })
     }
 
     /// The lines of the objects that fields hold, for those that have a line and represent no other value.
@@ -124,7 +203,9 @@ impl Heap {
         tell: &mut dyn FnMut(ObjectId, String),
     ) -> Result<()> {
         let tables = self.recording().tables()?;
-        let with_template = self.objects_of_types(within, |id| tables.type_template(id).is_some(), progress)?;
+        // It counts even if no object has a template.
+        self.count_line_use();
+        let with_template = self.objects_of_types(within, |id| self.line_template(tables, id).is_some(), progress)?;
         let ids: Vec<ObjectId> = with_template.iter().collect();
         for part in ids.chunks(PART_OBJECTS) {
             let meanings = self.stand_for(&self.set_of(part), progress)?;
@@ -162,33 +243,65 @@ impl Heap {
 
     /// The texts of objects in the lines of others: classes have their names, others the values they represent or their own
     /// lines.
-    fn texts_of(&self, ids: &[ObjectId], depth: usize, progress: &dyn Progress) -> Result<HashMap<ObjectId, String>> {
+    fn texts_of(&self, ids: &[ObjectId], depth: usize, progress: &dyn Progress) -> Result<Texts<'_>> {
         let tables = self.recording().tables()?;
-        let mut texts = HashMap::default();
-        let Some(below) = depth.checked_sub(1).filter(|_| !ids.is_empty()) else { return Ok(texts) };
+        let mut texts = Texts { tables, known: HashMap::default(), others: HashMap::default() };
+        if ids.is_empty() {
+            return Ok(texts);
+        }
         let meanings = self.stand_for(&self.set_of(ids), progress)?;
-        let details = objects(self.recording(), self.snapshot(), ids)?;
-        let mut others = Vec::new();
-        for (details, meaning) in details.iter().zip(meanings) {
+        for (details, meaning) in objects(self.recording(), self.snapshot(), ids)?.into_iter().zip(meanings) {
             let is_class = tables.kind_role(tables.type_kind(details.type_id)) == KindRole::Type;
             let text = match (meaning, details.name) {
-                (Held::Value(Value::Text(text)), _) => Some(beginning(tables.string(text)).to_owned()),
+                (Held::Value(Value::Text(text)), _) => Some(beginning(tables.string(text))),
                 (Held::Value(value), _) => template::plain(value),
-                (_, Some(name)) if is_class => Some(beginning(tables.string(name)).to_owned()),
+                (_, Some(name)) if is_class => Some(beginning(tables.string(name))),
                 _ => None,
             };
             match text {
-                Some(text) => drop(texts.insert(details.id, text)),
-                None => others.push(details.id),
+                Some(text) => drop(texts.known.insert(details.id, text)),
+                None => drop(texts.others.insert(details.id, details)),
             }
         }
-        let lines = self.lines_at(&others, below, progress)?;
-        texts.extend(others.into_iter().zip(lines).filter_map(|(id, line)| Some((id, line?))));
+        if let Some(below) = depth.checked_sub(1) {
+            let mut others: Vec<ObjectId> = texts.others.keys().copied().collect();
+            others.sort_unstable();
+            let lines = self.lines_at(&others, below, progress)?;
+            texts.known.extend(others.into_iter().zip(lines).filter_map(|(id, line)| Some((id, line?))));
+        }
         Ok(texts)
     }
 }
 
-/// The beginning of a text that is too long for a line.
-fn beginning(text: &str) -> &str {
-    &text[..text.floor_char_boundary(MOST_BYTES)]
+/// The texts of objects in the lines of others.
+struct Texts<'h> {
+    tables: &'h Tables,
+    known: HashMap<ObjectId, String>,
+    /// Objects that represent no value, and are no classes.
+    others: HashMap<ObjectId, ObjectDetails>,
+}
+
+impl Texts<'_> {
+    /// The text of an object. In a rule one without a text has its number and type.
+    fn text(&self, id: ObjectId, origin: Origin) -> Option<String> {
+        let known = self.known.get(&id).cloned();
+        if known.is_some() || origin == Origin::Recording {
+            return known;
+        }
+        let ObjectDetails { type_id, name, .. } = *self.others.get(&id)?;
+        Some(match Held::of_null(self.tables, type_id, name) {
+            Some(Held::Undefined) => "undefined".to_owned(),
+            Some(_) => "null".to_owned(),
+            None => beginning(&format!("@{id} {}", self.tables.type_title(type_id))),
+        })
+    }
+}
+
+/// A text, or the beginning of one that is too long for a line, with a mark.
+fn beginning(text: &str) -> String {
+    const MARK: &str = "…";
+    match text.len() {
+        0..=MOST_BYTES => text.to_owned(),
+        _ => format!("{}{MARK}", &text[..text.floor_char_boundary(MOST_BYTES - MARK.len())]),
+    }
 }

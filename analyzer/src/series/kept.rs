@@ -18,13 +18,17 @@ pub(crate) mod answers;
 pub(crate) mod parts;
 pub(crate) mod runs;
 
-use barrow_format::SnapshotId;
+use std::sync::Arc;
+
+use barrow_format::{KindId, SnapshotId};
 
 use crate::columns::index_file::{ColumnId, ColumnValues, Form, IndexFile, IndexPlace};
 use crate::columns::memory::Memory;
 use crate::error::{AnalyzerError, Result};
 use crate::file::recording::Recording;
+use crate::heap::{Heap, LineRules};
 use crate::progress::Progress;
+use crate::questions::expression::Expression;
 
 use self::parts::{SnapshotPart, SnapshotParts};
 
@@ -44,12 +48,35 @@ pub struct SeriesOptions {
     pub place: IndexPlace,
     /// The memory for columns and graphs.
     pub memory: Memory,
+    /// Rules for the lines of objects.
+    pub lines: Option<Arc<LineRules>>,
+}
+
+impl SeriesOptions {
+    /// A snapshot, of which only the index file is read.
+    pub(crate) fn heap(&self, recording: &Arc<Recording>, snapshot: SnapshotId) -> Result<Heap> {
+        let heap = Heap::new(Arc::clone(recording), snapshot, &self.place, self.memory.clone())?;
+        let heap = heap.only_reading_the_index();
+        match &self.lines {
+            Some(rules) => heap.with_lines(Arc::clone(rules)),
+            None => Ok(heap),
+        }
+    }
+
+    /// The text under which an answer about an expression is kept. It has the rules for lines if these may matter.
+    pub(crate) fn asked(&self, question: &str, kinds: &[KindId], expression: &Expression) -> Option<String> {
+        let text = expression.text(kinds)?;
+        Some(match self.lines.as_ref().filter(|_| !expression.field_terms().is_empty()) {
+            Some(rules) => format!("{question} {text} lines {}", rules.text()),
+            None => format!("{question} {text}"),
+        })
+    }
 }
 
 impl Default for SeriesOptions {
     /// No index file, and no limit of memory.
     fn default() -> Self {
-        SeriesOptions { place: IndexPlace::Nowhere, memory: Memory::unlimited() }
+        SeriesOptions { place: IndexPlace::Nowhere, memory: Memory::unlimited(), lines: None }
     }
 }
 

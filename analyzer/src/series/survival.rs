@@ -7,7 +7,6 @@ use barrow_format::{KindId, SnapshotId};
 use crate::error::Result;
 use crate::file::recording::Recording;
 use crate::graph::object_set::ObjectSet;
-use crate::heap::Heap;
 use crate::progress::{Progress, Quiet};
 use crate::questions::expression::Expression;
 use crate::series::at_once::{at_once, most_at_once};
@@ -79,7 +78,7 @@ impl Survival {
     /// file.
     ///
     /// # Errors
-    /// As for [`crate::SerialWalk::next`] and [`Heap::select`].
+    /// As for [`crate::SerialWalk::next`] and [`crate::Heap::select`].
     pub fn of(
         recording: &Arc<Recording>,
         (kinds, expression): (&[KindId], &Expression),
@@ -90,7 +89,7 @@ impl Survival {
         let last = snapshots.last().copied().unwrap_or(SnapshotId(0));
         let mut lives = Lives::with(recording, last, options.clone())?;
         let (origin, confidence) = (lives.origin(), lives.whole_confidence(progress)?);
-        let text = expression.text(kinds).map(|text| format!("survival {text}"));
+        let text = options.asked("survival", kinds, expression);
         let mut answers = KeptAnswers::of(KeptParts::find(recording, options));
         let kept = snapshots
             .iter()
@@ -179,8 +178,7 @@ impl Search<'_> {
 
     /// The objects that match in the snapshot at a place.
     fn select(&self, place: usize, progress: &dyn Progress) -> Result<ObjectSet> {
-        let SeriesOptions { place: index, memory } = self.options;
-        let heap = Heap::new(Arc::clone(self.recording), self.snapshots[place], index, memory.clone())?;
-        Ok(heap.only_reading_the_index().select(self.kinds, self.expression, &Quiet(progress))?.0)
+        let heap = self.options.heap(self.recording, self.snapshots[place])?;
+        Ok(heap.select(self.kinds, self.expression, &Quiet(progress))?.0)
     }
 }

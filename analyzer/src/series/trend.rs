@@ -74,7 +74,7 @@ pub fn trend(
     options: &SeriesOptions,
     progress: &dyn Progress,
 ) -> Result<Vec<Moment>> {
-    let text = expression.text(kinds).map(|text| format!("trend {text}"));
+    let text = options.asked("trend", kinds, expression);
     let mut answers = KeptAnswers::of(KeptParts::find(recording, options));
     let kept = snapshots.iter().map(|&snapshot| Moment::from_numbers(answers.get(snapshot, text.as_deref()?)?));
     let mut moments: Vec<Option<Moment>> = kept.collect();
@@ -89,8 +89,8 @@ pub fn trend(
     }
     progress.begin("searching snapshots", missing.len() as u64, "snapshots");
     let found = at_once(missing.len(), most_at_once(&options.memory, bytes), |at| {
-        let heap = Heap::new(Arc::clone(recording), snapshots[missing[at]], &options.place, options.memory.clone())?;
-        let moment = Moment::of(&heap.only_reading_the_index(), kinds, expression, &Quiet(progress))?;
+        let heap = options.heap(recording, snapshots[missing[at]])?;
+        let moment = Moment::of(&heap, kinds, expression, &Quiet(progress))?;
         progress.advance(1);
         Ok(moment)
     })?;

@@ -6,7 +6,6 @@ use barrow_format::SnapshotId;
 
 use crate::error::Result;
 use crate::file::recording::Recording;
-use crate::heap::Heap;
 use crate::progress::{Progress, Quiet, check};
 use crate::series::at_once::{at_once, most_at_once};
 use crate::series::identity::SerialOrigin;
@@ -45,7 +44,7 @@ impl Turnovers {
     /// each snapshot are kept in the index file.
     ///
     /// # Errors
-    /// As for [`crate::SerialWalk::next`] and [`Heap::types`].
+    /// As for [`crate::SerialWalk::next`] and [`crate::Heap::types`].
     pub fn of(
         recording: &Arc<Recording>,
         [first, last]: [SnapshotId; 2],
@@ -165,8 +164,7 @@ fn table_of(
     let mut types = [Vec::new(), Vec::new()];
     for (place, types) in [place.checked_sub(1), Some(place)].into_iter().zip(&mut types) {
         let Some(place) = place else { continue };
-        let heap = Heap::new(Arc::clone(recording), snapshots[place], &options.place, options.memory.clone())?;
-        *types = heap.only_reading_the_index().types(&Quiet(progress))?.to_vec();
+        *types = options.heap(recording, snapshots[place])?.types(&Quiet(progress))?.to_vec();
     }
     let [before, own] = types;
     Ok(LifeTable::of(step, place, &own, &before))

@@ -7,26 +7,48 @@
 //!   {?.lineNumber=-2}                        nothing; the part around it is left out if the condition is false
 //!   \[{.zone}\]                              brackets
 //! ```
+//!
+//! Those of rules have more in braces, and say what is not there:
+//!
+//! ```text
+//!   {.map["k"].name} {elements} {{}}         paths as people type them, attributes of the object, braces
+//!   {.name}#{.id}                            null#?, if the name is null and the id is not known
+//! ```
 
 use barrow_format::rows::Value;
 
 use super::format::{Format, Operand};
+use crate::questions::expression::Attribute;
 use crate::questions::fields::{FieldPath, Held};
 
 /// The maximum length of a template in bytes, number of names in a path, and depth of brackets.
 const MOST_BYTES: usize = 512;
 const MOST_NAMES: usize = 4;
 const MOST_DEPTH: usize = 3;
+/// The maximum number of steps of a path in a rule.
+const MOST_STEPS: usize = 8;
 
 /// A template that makes a line from the values of fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Template(Vec<Segment>);
+pub(super) struct Template {
+    parts: Vec<Segment>,
+    pub(super) origin: Origin,
+}
+
+/// The source of a template, which decides what it may contain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    Recording,
+    Rules,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Segment {
     Text(String),
     /// The text of the value of a field.
     Field(FieldPath),
+    /// The text of an attribute of the object, in rules only.
+    Attribute(&'static Attribute),
     /// Numbers of fields in a format.
     Numbers(Vec<FieldPath>, Format),
     /// The part around it is left out unless the field passes.
@@ -58,37 +80,57 @@ enum Gap {
     False,
 }
 
+/// What is wrong with a template, as a clause.
+type Mistake = String;
+
 impl Template {
-    /// Parses a template; `None` if the syntax is wrong.
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        let (parts, rest) = parts(Some(text).filter(|text| text.len() <= MOST_BYTES)?, MOST_DEPTH)?;
-        rest.is_empty().then_some(Template(parts))
+    /// Parses a template.
+    ///
+    /// # Errors
+    /// A clause that says what is wrong.
+    pub(super) fn parse(text: &str, origin: Origin) -> Result<Self, Mistake> {
+        if text.len() > MOST_BYTES {
+            return Err(format!("a line has a template of at most {MOST_BYTES} bytes"));
+        }
+        let (parts, rest) = Syntax { origin }.parts(text, MOST_DEPTH)?;
+        match rest.chars().next() {
+            None => Ok(Template { parts, origin }),
+            Some(end) => Err(format!("`{end}` ends nothing: write `\\{end}` for the character")),
+        }
     }
 
     /// The fields that it needs, in the order in which [`Template::filled`] takes their values.
     pub(super) fn paths(&self) -> Vec<&FieldPath> {
         let mut paths = Vec::new();
-        self.0.iter().for_each(|part| part.add_paths(&mut paths));
+        self.parts.iter().for_each(|part| part.add_paths(&mut paths));
         paths
     }
 
-    /// The line, from the values of the fields. `text` returns the text of an object or a string. Replaced numbers are not
-    /// formatted.
+    /// The attributes that it needs, in the order in which [`Template::filled`] takes their values.
+    pub(super) fn attributes(&self) -> Vec<&'static Attribute> {
+        let mut attributes = Vec::new();
+        self.parts.iter().for_each(|part| part.add_attributes(&mut attributes));
+        attributes
+    }
+
+    /// The line, from the values of the fields and the texts of the attributes. `text` returns the text of an object or a
+    /// string. Replaced numbers are not formatted.
     pub(super) fn filled(
         &self,
         held: &[Held],
+        attributes: &[Option<&str>],
         text: &dyn Fn(Held) -> Option<String>,
         has_numbers: bool,
     ) -> Option<String> {
-        let mut filling = Filling { held, text, has_numbers };
-        filling.all(&self.0, false).ok()
+        let mut filling = Filling { held, attributes, text, has_numbers, origin: self.origin };
+        filling.all(&self.parts, false).ok()
     }
 }
 
 impl Segment {
     fn add_paths<'p>(&'p self, paths: &mut Vec<&'p FieldPath>) {
         match self {
-            Segment::Text(_) => {}
+            Segment::Text(_) | Segment::Attribute(_) => {}
             Segment::Field(path) => paths.push(path),
             Segment::Numbers(numbers, _) => paths.extend(numbers),
             Segment::If(path, Condition::Same(other)) => paths.extend([path, other]),
@@ -96,85 +138,170 @@ impl Segment {
             Segment::First(choices) => choices.iter().flatten().for_each(|part| part.add_paths(paths)),
         }
     }
-}
 
-/// Reads parts up to the end, or to the bar or the bracket that ends them, which begins the rest.
-fn parts(mut text: &str, depth: usize) -> Option<(Vec<Segment>, &str)> {
-    let (mut parts, mut plain) = (Vec::new(), String::new());
-    loop {
-        let end = text.find(['{', '}', '[', ']', '|', '\\']).unwrap_or(text.len());
-        plain.push_str(&text[..end]);
-        let rest = &text[end..];
-        if let Some(escaped) = rest.strip_prefix('\\') {
-            let mut characters = escaped.chars();
-            plain.push(characters.next()?);
-            text = characters.as_str();
-            continue;
+    fn add_attributes(&self, attributes: &mut Vec<&'static Attribute>) {
+        match self {
+            Segment::Attribute(attribute) => attributes.push(attribute),
+            Segment::First(choices) => choices.iter().flatten().for_each(|part| part.add_attributes(attributes)),
+            _ => {}
         }
-        if !plain.is_empty() {
-            parts.push(Segment::Text(std::mem::take(&mut plain)));
-        }
-        match rest.chars().next() {
-            None | Some(']' | '|') => return Some((parts, rest)),
-            Some('{') => {
-                let (field, after) = rest[1..].split_once('}')?;
-                parts.push(field_part(field)?);
-                text = after;
-            }
-            Some('[') => {
-                let (choices, after) = choices(&rest[1..], depth.checked_sub(1)?)?;
-                parts.push(Segment::First(choices));
-                text = after;
-            }
-            Some(_) => return None,
-        }
+    }
+
+    /// Returns whether it is something that may be null or unknown.
+    fn is_value(&self) -> bool {
+        matches!(self, Segment::Field(_) | Segment::Attribute(_) | Segment::Numbers(..))
     }
 }
 
-/// Parses the contents of brackets. Returns the rest of the text after them.
-fn choices(mut text: &str, depth: usize) -> Option<(Vec<Vec<Segment>>, &str)> {
-    let mut choices = Vec::new();
-    loop {
-        let (choice, rest) = parts(text, depth)?;
-        choices.push(choice);
-        if let Some(after) = rest.strip_prefix(']') {
-            return Some((choices, after));
+/// The syntax of templates of one origin.
+#[derive(Clone, Copy)]
+struct Syntax {
+    origin: Origin,
+}
+
+impl Syntax {
+    /// Reads parts up to the end, or to the bar or the bracket that ends them, which begins the rest.
+    fn parts(self, mut text: &str, depth: usize) -> Result<(Vec<Segment>, &str), Mistake> {
+        let (mut parts, mut plain) = (Vec::new(), String::new());
+        loop {
+            let end = text.find(['{', '}', '[', ']', '|', '\\']).unwrap_or(text.len());
+            plain.push_str(&text[..end]);
+            let rest = &text[end..];
+            if let Some(escaped) = rest.strip_prefix('\\') {
+                let mut characters = escaped.chars();
+                plain.push(characters.next().ok_or("`\\` is before the character that it is about")?);
+                text = characters.as_str();
+                continue;
+            }
+            if self.origin == Origin::Rules && (rest.starts_with("{{") || rest.starts_with("}}")) {
+                plain.push_str(&rest[..1]);
+                text = &rest[2..];
+                continue;
+            }
+            if !plain.is_empty() {
+                parts.push(Segment::Text(std::mem::take(&mut plain)));
+            }
+            match rest.chars().next() {
+                None | Some(']' | '|') => return Ok((parts, rest)),
+                Some('{') => {
+                    let (field, after) = self.braces(&rest[1..]).ok_or("the `{` is never closed; `{{` is a brace")?;
+                    parts.push(self.in_braces(field)?);
+                    text = after;
+                }
+                Some('[') => {
+                    let depth = depth.checked_sub(1).ok_or("brackets are nested three times at most")?;
+                    let (choices, after) = self.choices(&rest[1..], depth)?;
+                    parts.push(Segment::First(choices));
+                    text = after;
+                }
+                Some(_) => return Err("the `}` closes nothing; `}}` is a brace".to_owned()),
+            }
         }
-        text = rest.strip_prefix('|')?;
     }
-}
 
-fn path(text: &str) -> Option<FieldPath> {
-    FieldPath::parse(text).filter(|path| path.steps().len() <= MOST_NAMES)
-}
+    /// Parses the contents of brackets. Returns the rest of the text after them.
+    fn choices(self, mut text: &str, depth: usize) -> Result<(Vec<Vec<Segment>>, &str), Mistake> {
+        let mut choices = Vec::new();
+        loop {
+            let (choice, rest) = self.parts(text, depth)?;
+            choices.push(choice);
+            if let Some(after) = rest.strip_prefix(']') {
+                return Ok((choices, after));
+            }
+            text = rest.strip_prefix('|').ok_or("the `[` is never closed; `\\[` is a bracket")?;
+        }
+    }
 
-/// Parses the contents of braces.
-fn field_part(text: &str) -> Option<Segment> {
-    if let Some(condition) = text.strip_prefix('?') {
-        let (field, value) = condition.split_once('=').map_or((condition, None), |(field, value)| (field, Some(value)));
-        let condition = match value {
-            None => Condition::True,
-            Some("null") => Condition::Null,
-            Some(other) if other.starts_with('.') => Condition::Same(path(other)?),
-            Some(number) => Condition::Number(number.parse().ok()?),
+    /// Divides the text after a brace: what it holds, and what follows the brace that closes it.
+    fn braces(self, text: &str) -> Option<(&str, &str)> {
+        match self.origin {
+            Origin::Recording => text.split_once('}'),
+            Origin::Rules => outside_quotes(text, '}').map(|end| (&text[..end], &text[end + 1..])),
+        }
+    }
+
+    /// Parses the contents of braces.
+    fn in_braces(self, text: &str) -> Result<Segment, Mistake> {
+        if let Some(condition) = text.strip_prefix('?') {
+            let (field, value) =
+                condition.split_once('=').map_or((condition, None), |(field, value)| (field, Some(value)));
+            let condition = match value {
+                None => Condition::True,
+                Some("null") => Condition::Null,
+                Some(other) if other.starts_with('.') => Condition::Same(path(other)?),
+                Some(number) => {
+                    let mistake = |_| format!("`{number}` is no number, no field and not `null`");
+                    Condition::Number(number.parse().map_err(mistake)?)
+                }
+            };
+            return Ok(Segment::If(path(field)?, condition));
+        }
+        let colon = match self.origin {
+            Origin::Recording => text.find(':'),
+            Origin::Rules => outside_quotes(text, ':'),
         };
-        return Some(Segment::If(path(field)?, condition));
-    }
-    match text.split_once(':') {
-        None => path(text).map(Segment::Field),
-        Some((fields, format)) => {
-            let fields: Vec<FieldPath> = fields.split(' ').map(path).collect::<Option<_>>()?;
-            let format = Format::named(format).filter(|format| format.takes(fields.len()))?;
-            Some(Segment::Numbers(fields, format))
+        match colon {
+            None => self.term(text),
+            Some(colon) => {
+                let (fields, word) = (&text[..colon], &text[colon + 1..]);
+                let fields: Vec<FieldPath> = fields.split(' ').map(path).collect::<Result<_, _>>()?;
+                let format = Format::named(word).filter(|format| format.takes(fields.len()));
+                let numbers = if fields.len() == 1 { "one number" } else { "that many numbers" };
+                let format = format.ok_or_else(|| format!("`{word}` is no format of {numbers}"))?;
+                Ok(Segment::Numbers(fields, format))
+            }
         }
     }
+
+    /// A field, or in rules also an attribute.
+    fn term(self, text: &str) -> Result<Segment, Mistake> {
+        if self.origin == Origin::Recording {
+            return path(text).map(Segment::Field);
+        }
+        if text.starts_with('.') {
+            let path = FieldPath::typed(text).map_err(|error| format!("`{text}`: {}", error.message))?;
+            return match path.steps().len() {
+                0..=MOST_STEPS => Ok(Segment::Field(path)),
+                _ => Err(format!("`{text}` has more than {MOST_STEPS} names and keys")),
+            };
+        }
+        match Attribute::named(text) {
+            Some(attribute) if !["is", "line"].contains(&attribute.word()) => Ok(Segment::Attribute(attribute)),
+            Some(attribute) => Err(format!("`{}` is no part of a line", attribute.word())),
+            None => Err(format!("`{text}` is no field, as `.{text}` would be, and no attribute of objects")),
+        }
+    }
+}
+
+/// The place of a character in a text outside of quotes.
+fn outside_quotes(text: &str, wanted: char) -> Option<usize> {
+    let (mut quote, mut is_escaped) = (None, false);
+    for (at, c) in text.char_indices() {
+        match quote {
+            Some(_) if is_escaped => is_escaped = false,
+            Some(_) if c == '\\' => is_escaped = true,
+            Some(open) if c == open => quote = None,
+            Some(_) => {}
+            None if c == wanted => return Some(at),
+            None if matches!(c, '"' | '\'') => quote = Some(c),
+            None => {}
+        }
+    }
+    None
+}
+
+fn path(text: &str) -> Result<FieldPath, Mistake> {
+    let path = FieldPath::parse(text).filter(|path| path.steps().len() <= MOST_NAMES);
+    path.ok_or_else(|| format!("`{text}` is no path of at most {MOST_NAMES} names, as `.owner.name` is"))
 }
 
 /// The values of fields that are left, in the order of the parts.
 struct Filling<'h> {
     held: &'h [Held],
+    attributes: &'h [Option<&'h str>],
     text: &'h dyn Fn(Held) -> Option<String>,
     has_numbers: bool,
+    origin: Origin,
 }
 
 impl Filling<'_> {
@@ -184,15 +311,24 @@ impl Filling<'_> {
         *first
     }
 
-    /// The text of parts. All parts take their values, even after a gap. In brackets an empty text is a gap.
+    /// The text of parts. All parts take their values, even after a gap. In brackets an empty text is a gap. Outside of
+    /// them a rule says what is not there.
     fn all(&mut self, parts: &[Segment], in_brackets: bool) -> Result<String, Gap> {
         let (mut line, mut gap) = (String::new(), None);
         for part in parts {
+            let next = self.held.first().filter(|_| !matches!(part, Segment::Attribute(_))).copied();
             match self.one(part) {
-                Ok(text) if text.is_empty() && in_brackets && matches!(part, Segment::Field(_)) => {
+                Ok(text) if text.is_empty() && in_brackets && part.is_value() => {
                     gap = gap.max(Some(Gap::Nothing));
                 }
                 Ok(text) => line.push_str(&text),
+                Err(_) if self.origin == Origin::Rules && !in_brackets && part.is_value() => {
+                    line.push_str(match next {
+                        Some(Held::Null) => "null",
+                        Some(Held::Undefined) => "undefined",
+                        _ => "?",
+                    });
+                }
                 Err(found) => gap = gap.max(Some(found)),
             }
         }
@@ -208,6 +344,11 @@ impl Filling<'_> {
                 Held::Value(value) => plain(value).ok_or(Gap::Unknown),
                 held => (self.text)(held).ok_or(Gap::Unknown),
             },
+            Segment::Attribute(_) => {
+                let (first, rest) = self.attributes.split_first().unwrap_or((&None, &[]));
+                self.attributes = rest;
+                first.map(str::to_owned).ok_or(Gap::Nothing)
+            }
             Segment::Numbers(paths, format) => {
                 let held: Vec<Held> = paths.iter().map(|_| self.next()).collect();
                 let operands: Option<Vec<Operand>> = held.iter().map(|held| self.operand(*held)).collect();
@@ -280,7 +421,7 @@ mod tests {
     fn line(template: &str, held: &[Held]) -> Option<String> {
         let text =
             |held| if let Held::Object(id) = held { Some(["", "one", "two"][id.0 as usize].to_owned()) } else { None };
-        Template::parse(template).expect("a template").filled(held, &text, true)
+        Template::parse(template, Origin::Recording).expect("a template").filled(held, &[], &text, true)
     }
 
     const fn number(number: i64) -> Held {
@@ -374,7 +515,64 @@ mod tests {
             &deep,
             &long,
         ] {
-            assert_eq!(Template::parse(wrong), None, "{wrong}");
+            assert!(Template::parse(wrong, Origin::Recording).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn rules_have_attributes_keys_and_braces_and_say_what_is_not_there() {
+        let parsed = |text: &str| Template::parse(text, Origin::Rules);
+        let line = |template: &str, held: &[Held], attributes: &[Option<&str>]| {
+            let text = |held| if held == ONE { Some("one".to_owned()) } else { None };
+            parsed(template).expect("a template").filled(held, attributes, &text, true)
+        };
+        assert_eq!(line("{{{.a}}}{elements}", &[ONE], &[Some("7")]).as_deref(), Some("{one}7"));
+        let gaps = [Held::Null, Held::Undefined, Held::Missing, Held::Unknown];
+        assert_eq!(line("{.a}#{.b}/{.c}/{.d}{size}", &gaps, &[None]).as_deref(), Some("null#undefined/?/??"));
+        // In brackets and conditions as in a recording.
+        assert_eq!(line("a[#{.a}{fill}]", &[ONE], &[None]).as_deref(), Some("a"));
+        assert_eq!(line("a{?.a}", &[ONE], &[]), None);
+        let keyed = parsed(r#"{.map["}:"].name}{.ms:ms}"#).expect("a template");
+        assert_eq!(keyed.paths().iter().map(ToString::to_string).collect::<Vec<_>>(), [r#".map["}:"].name"#, ".ms"]);
+        for (wrong, said) in [
+            ("{", "never closed"),
+            ("a}", "closes nothing"),
+            ("{name", "never closed"),
+            ("{nme}", "`nme` is no field, as `.nme` would be"),
+            ("{line}", "`line` is no part"),
+            ("{is}", "`is` is no part"),
+            ("{}", "is no field"),
+            ("{.a..b}", "expected the name of a field"),
+            ("{.a[}", "never closed"),
+            ("{.a:day}", "`day` is no format of one number"),
+            ("{.a.a.a.a.a.a.a.a.a}", "more than 8"),
+            ("a]", "ends nothing"),
+        ] {
+            let found = parsed(wrong).unwrap_err();
+            assert!(found.contains(said), "{wrong}: {found}");
+        }
+        // None of it is in a template of a recording.
+        for text in ["{elements}", "{{", "a}}", r#"{.map["k"]}"#] {
+            let recorded = Template::parse(text, Origin::Recording);
+            assert!(recorded.is_err() || recorded.is_ok_and(|one| one.paths().iter().all(|path| !path.has_keys())));
+        }
+    }
+
+    #[test]
+    fn any_text_is_a_template_or_a_mistake() {
+        let pieces = ["{", "}", "[", "]", "|", "\\", ".a", ":ms", "?", "=", "\"", "'", "ä", "size", " ", "\0", "[0]"];
+        let (mut random, mut parsed) = (barrow_testdata::Random::new(8), 0);
+        for _ in 0..20_000 {
+            let length = random.below(12);
+            let text: String = (0..length).map(|_| pieces[random.below(pieces.len() as u64) as usize]).collect();
+            for origin in [Origin::Recording, Origin::Rules] {
+                let Ok(template) = Template::parse(&text, origin) else { continue };
+                let held = vec![Held::Unknown; template.paths().len()];
+                let attributes = vec![None; template.attributes().len()];
+                template.filled(&held, &attributes, &|_| None, true);
+                parsed += 1;
+            }
+        }
+        assert!(parsed > 1000, "{parsed}");
     }
 }

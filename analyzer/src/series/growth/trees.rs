@@ -8,7 +8,6 @@ use rayon::prelude::*;
 use super::path_tree::{PathTree, Selected};
 use crate::error::Result;
 use crate::file::recording::Recording;
-use crate::heap::Heap;
 use crate::progress::{Progress, Quiet};
 use crate::series::at_once::{at_once, most_at_once};
 use crate::series::kept::parts::SnapshotPart;
@@ -63,10 +62,9 @@ fn compute(
         objects += totals.objects;
         bytes = bytes.max(totals.objects * OBJECT_BYTES + totals.references * REFERENCE_BYTES);
     }
-    let SeriesOptions { place, memory } = options;
     progress.begin("finding dominators of snapshots", objects, "objects");
-    at_once(snapshots.len(), most_at_once(memory, bytes), |at| {
-        let heap = Heap::new(Arc::clone(recording), snapshots[at], place, memory.clone())?.only_reading_the_index();
+    at_once(snapshots.len(), most_at_once(&options.memory, bytes), |at| {
+        let heap = options.heap(recording, snapshots[at])?;
         let tree = PathTree::of(&heap, Selected::All, &Quiet(progress))?;
         progress.advance(heap.object_count());
         Ok(tree)
