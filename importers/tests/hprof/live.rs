@@ -4,12 +4,15 @@ use crate::arrays::held_arrays;
 use crate::read::{SNAPSHOT, record_file};
 use crate::samples::{FOLDER, assert_agree, histogram};
 use crate::texts::{expected, texts, with_contents};
-use barrow_analyzer::{EntryKey, Expression, FieldPath, FieldValue, GroupKey, Heap, Held, ObjectId, ObjectSet, Silent};
+use barrow_analyzer::{
+    EntryKey, Expression, FieldPath, FieldValue, GroupKey, Heap, Held, LineRules, ObjectId, ObjectSet, Silent,
+};
 use barrow_importers::{Contents, ImportOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 
 /// Ends the JVM with the test.
 struct Running(Child);
@@ -387,4 +390,34 @@ fn lines_are_those_that_the_running_program_printed() {
     let said: BTreeSet<&str> = expected.values().copied().filter(|line| !line.is_empty()).collect();
     let silent = expected.values().filter(|line| line.is_empty()).count();
     assert_eq!((groups.len(), all.len()), (said.len() + silent, cases.len() as u64));
+}
+
+/// The lines of a file of rules for the classes of `OwnLines`, as these say themselves what they are.
+const OWN_LINES: &str = r##"
+"OwnLines$Key" = "{.name}#{.id}"
+"OwnLines$NamedKey" = "key {.title}"
+"OwnLines$Order" = "order {.no} of {.of}[ ({.note})]"
+"OwnLines$Session" = '{.attributes["tenant"]}: {.attributes["key"]}'
+"OwnLines$Basket" = "basket of {elements}"
+"OwnLines$Point" = "{{{.x}\\|{.isSet}}}"
+"##;
+
+#[test]
+fn lines_of_rules_are_what_the_objects_of_the_running_program_said() {
+    let Some(Cases { heap, cases, lines }) = cases("OwnLines") else { return };
+    let expected: BTreeMap<&str, &str> =
+        lines.iter().map(|line| line.split_once('\t').expect("a name and a line")).collect();
+    let rules = LineRules::read("own.toml", OWN_LINES).expect("rules");
+    let heap = heap.with_lines(Arc::new(rules)).expect("a heap");
+    for (name, held) in &cases {
+        let found = heap.lines(&[*held], &Silent).expect("a heap").remove(0);
+        assert_eq!(found.as_deref(), Some(expected[name.as_str()]), "{name}");
+    }
+    assert!(cases.len() > 400);
+    // Fields that lead to an object are compared with its line, and objects with equal lines are one group.
+    let said = |text: &str| expected.values().filter(|line| line.contains(text)).count() as u64;
+    let umbrella = Expression::parse("line ~ /^Umbrella: /").expect("an expression");
+    assert_eq!(heap.select(&[], &umbrella, &Silent).expect("objects").0.len(), said("Umbrella: "));
+    let orders = Expression::parse("type = \"OwnLines$Order\" and .of ~ /^key n/").expect("an expression");
+    assert_eq!(heap.select(&[], &orders, &Silent).expect("objects").0.len(), said("of key n"));
 }
