@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use barrow_query::answer::text::quoted;
+use barrow_query::answer::text::{quoted, shortened};
 use barrow_query::answer::{Answer, Value, units};
 
 use crate::html::Html;
@@ -14,7 +14,7 @@ const LEVELS: u64 = 24;
 /// Levels that are open.
 const OPEN: u64 = 2;
 
-/// Characters of the name of an object that are shown.
+/// Characters of the name or the line of an object that are shown.
 const LONGEST_NAME: usize = 60;
 
 /// A place of the tree.
@@ -39,8 +39,9 @@ pub(crate) fn places(answer: &Answer, with_texts: bool) -> Vec<TreeNode> {
             Value::Number(object) => format!("{type_name} @{object}"),
             _ => type_name.to_owned(),
         };
-        let title = match rows.value(row, "name") {
-            Value::Name(name) if with_texts => format!("{title} {}", quoted(name, LONGEST_NAME)),
+        let title = match (rows.value(row, "line"), rows.value(row, "name")) {
+            (Value::Line(line), _) if with_texts => format!("{title}: {}", shortened(line, LONGEST_NAME)),
+            (_, Value::Name(name)) if with_texts => format!("{title} {}", quoted(name, LONGEST_NAME)),
             _ => title,
         };
         let left_out = (rows.number(row, "left_out"), rows.number(row, "left_out_bytes"));

@@ -85,11 +85,12 @@ export class FieldTree {
       if (told.has(keyOf(table, row))) continue;
       const at = (/** @type {string} */ key) => cellOf(table, row, key);
       const id = at('target')?.kind === 'number' ? at('target')?.value : null;
-      const [label, name, strength] = ['label', 'name', 'strength'].map((key) => at(key));
+      const [label, strength] = ['label', 'strength'].map((key) => at(key));
+      const name = ['line', 'name'].map((key) => at(key)).find((one) => one && one.kind !== 'none');
       list.append(this.#item({
         label: [label && label.kind !== 'none' ? nameNode(String(label.value)) : h('span', { class: 'muted' }, 'without a name'), strength && strength.kind !== 'none' ? h('span', { class: 'muted' }, ` ${strength.value}`) : null],
         id, size: at('shallow_bytes'), above,
-        what: [h('span', { class: 'value' }, id === null ? null : [objectLink(id, this.own), ' '], nameNode(String(at('type')?.value ?? '')), name && name.kind !== 'none' ? [' ', cellNode(name, { unit: 'text' }, this.own)] : null)],
+        what: [h('span', { class: 'value' }, id === null ? null : [objectLink(id, this.own), ' '], nameNode(String(at('type')?.value ?? '')), name ? [' ', cellNode(name, { unit: 'text' }, this.own)] : null)],
       }));
     }
     const to = (show.from ?? 0) + table.rows.length;

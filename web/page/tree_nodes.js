@@ -43,7 +43,7 @@ export function nodesOf(answer, snapshot) {
       word: isType && roots === null ? null : wordOf(isType ? null : object, roots, snapshot),
       object,
       type: at('type') ?? '',
-      name: at('chain') ? null : at('name'),
+      name: at('chain') ? null : at('name') ?? at('line'),
       roots,
       kind: at('kind'),
       own: at('chain_own_bytes') ?? (at('shallow_bytes') === null ? null : at('shallow_bytes') + (at('unmanaged_bytes') ?? 0)),

@@ -2,7 +2,7 @@
 
 use barrow_analyzer::{Holder, ObjectId, objects};
 
-use crate::tables::label;
+use crate::tables::{held, label};
 
 use super::{more, prelude::*};
 
@@ -29,7 +29,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     });
     let (holders, is_reachable, is_exact) = asked?;
     let dominators: Vec<ObjectId> = holders.iter().filter_map(|(holder, _)| holder.object()).collect();
-    let mut details = objects(heap.recording(), snapshot, &dominators)?.into_iter();
+    let details = objects(heap.recording(), snapshot, &dominators)?;
+    let said = held::lines_of(&heap, &details, &meter)?;
+    let mut details = details.into_iter();
     drop(meter);
     let tables = heap.recording().tables()?;
     let mut listed = Listed::default();
@@ -39,7 +41,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         let object = dominator.and_then(|_| details.next());
         let type_id = object.map(|object| object.type_id);
         let title = match holder {
-            Holder::Object(_) => object.map_or_else(String::new, |one| label::object(tables, one.type_id, one.name)),
+            Holder::Object(_) => object.map_or_else(String::new, |one| {
+                held::title_with_line(label::object(tables, one.type_id, one.name), &said, one.id)
+            }),
             Holder::Roots(name) => format!("roots: {}", tables.string(name)),
             Holder::Everything => "all roots".to_owned(),
         };

@@ -90,7 +90,7 @@ fn process(state: &State, tree: &ProcessTree, name: &str) -> Result<ProcessId, Q
 fn described(heap: &Heap, object: &ObjectDetails, progress: &dyn Progress) -> Result<Answer, QueryError> {
     let recording = heap.recording();
     let (tables, type_id) = (recording.tables()?, object.type_id);
-    let line = heap.lines(&[object.id], progress)?.remove(0).filter(|_| object.name.is_none());
+    let line = held::lines_of(heap, [object], progress)?.remove(&object.id);
     let name = object.name.map(|name| tables.string(name));
     let site = object.site.map(|site| recording.site(site)).transpose()?.flatten();
     let answer = Answer::default()
@@ -98,7 +98,7 @@ fn described(heap: &Heap, object: &ObjectDetails, progress: &dyn Progress) -> Re
         .fact(Column::object("object"), object.id.0)
         .fact(Column::text("type").names(), tables.type_name(type_id))
         .fact(Column::text("name"), name.map(|name| Value::Name(name.to_owned())))
-        .fact(Column::text("reads_as"), line.map(Value::Line))
+        .fact(Column::text("reads_as"), line)
         .fact(Column::text("kind").names(), tables.kind_name(tables.type_kind(type_id)))
         .fact(Column::text("layout").names(), tables.type_layout(type_id))
         .fact(Column::text("source_file").names().called("file"), tables.type_file(type_id))

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Direction, Heap, ObjectId, Referrers};
 
-use crate::tables::label;
 use crate::tables::references::{self, ORDERS, Wanted};
+use crate::tables::{held, label};
 
 use super::{more, prelude::*, set_references};
 
@@ -59,6 +59,7 @@ impl Incoming {
         self.wanted.from = self.wanted.from.saturating_add(most as u64);
         let tables = self.heap.recording().tables()?;
         let (snapshot, first) = (self.heap.snapshot(), ask.listed_before() + 1);
+        let lines = held::lines_of(&self.heap, found.iter().map(|reference| &reference.source), &ask.meter())?;
         let table = table!("rows", found.iter().enumerate(), |(at, reference)| {
             ask.context.check()?;
             let source = &reference.source;
@@ -66,6 +67,7 @@ impl Incoming {
             Column::object("source") => source.id.0,
             Column::text("type").names() => tables.type_title(source.type_id),
             Column::text("name") => label::name(tables, source.name),
+            Column::text("line") => lines.get(&source.id).cloned(),
             Column::text("kind").names() => tables.kind_name(tables.type_kind(source.type_id)),
             Column::text("label").called("reference") => label::text(tables, reference.label),
             Column::text("strength").names() => label::strength(tables, reference.strength),

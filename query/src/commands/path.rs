@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Heap, ObjectDetails, ObjectId, Path, PathOptions, Step};
 
-use crate::answer::{Answer, Column, Table, Unit, table, text, units};
+use crate::answer::{Answer, Column, Table, Unit, table, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
@@ -127,11 +127,7 @@ impl Rows {
             let row = listed.push((heap.snapshot(), id));
             let object = object.as_ref();
             let title = object.map(|object| {
-                let title = label::object(tables, object.type_id, object.name);
-                match texts.get(&object.id) {
-                    Some(line) => format!("{title}: {}", text::text(line, Unit::Text)),
-                    None => title,
-                }
+                held::title_with_line(label::object(tables, object.type_id, object.name), &texts, object.id)
             });
             Column::row_number() => object.map(|_| ask.listed_before() + row),
             Column::number("path") => path,

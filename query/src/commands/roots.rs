@@ -7,7 +7,7 @@ use std::ops::Range;
 use barrow_analyzer::{Dominators, Heap, ObjectId, StringId, objects};
 
 use crate::language::names::{self, Match};
-use crate::tables::label;
+use crate::tables::{held, label};
 
 use super::more::OnDemand;
 use super::prelude::*;
@@ -126,6 +126,8 @@ fn in_category(
         let ids: Vec<ObjectId> = page.iter().map(|root| root.object).collect();
         let details = objects(&recording, snapshot, &ids)?;
         let tables = recording.tables()?;
+        let heap = ask.heap(snapshot)?;
+        let lines = held::lines_of(&heap, &details, &ask.meter())?;
         let table = table!("rows", page.iter().zip(&details).enumerate(), |(at, (root, object))| {
             ask.context.check()?;
             Column::row_number() => ask.row_number(first + at),
@@ -133,6 +135,7 @@ fn in_category(
             Column::object("object") => root.object.0,
             Column::text("type").names() => tables.type_title(object.type_id),
             Column::text("name") => label::name(tables, object.name),
+            Column::text("line") => lines.get(&object.id).cloned(),
             Column::text("kind").names().secondary() => tables.kind_name(tables.type_kind(object.type_id)),
             Column::bytes("retained_bytes") => root.retained_bytes,
         });

@@ -8,7 +8,7 @@ use barrow_analyzer::{Direction, Heap, Label, ObjectId, ObjectReferences, Object
 use crate::language::object_name::ObjectName;
 use crate::language::request::Request;
 use crate::tables::references::{self, ORDERS};
-use crate::tables::{found, label};
+use crate::tables::{found, held, label};
 
 use super::more::{self, OnDemand};
 use super::prelude::*;
@@ -110,12 +110,14 @@ fn objects_page(ask: &Ask, heap: &Heap, page: &[ObjectReferences]) -> Result<(Ta
     let (snapshot, tables, first) = (heap.snapshot(), heap.recording().tables()?, ask.listed_before() + 1);
     let ids: Vec<ObjectId> = page.iter().map(|one| one.object).collect();
     let details = objects(heap.recording(), snapshot, &ids)?;
+    let lines = held::lines_of(heap, &details, &ask.meter())?;
     let table = table!("rows", page.iter().zip(&details).enumerate(), |(at, (one, object))| {
         ask.context.check()?;
         Column::row_number() => ask.row_number(first + at),
         Column::object("object") => one.object.0,
         Column::text("type").names() => tables.type_title(object.type_id),
         Column::text("name") => label::name(tables, object.name),
+        Column::text("line") => lines.get(&object.id).cloned(),
         Column::count("references") => one.references,
         Column::bytes("shallow_bytes") => object.shallow_bytes,
     });

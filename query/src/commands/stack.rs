@@ -8,7 +8,7 @@ use barrow_analyzer::{
     Frames, Heap, Local, ObjectId, Progress, Recording, SnapshotId, Tables, ThreadRoots, Threads, objects,
 };
 
-use crate::tables::{label, ranking};
+use crate::tables::{self, label, ranking};
 
 use super::more::OnDemand;
 use super::prelude::*;
@@ -199,6 +199,7 @@ fn page(ask: &Ask, heap: &Heap, parts: &[Option<String>], held: &[HeldObject]) -
     let (snapshot, tables, first) = (heap.snapshot(), heap.recording().tables()?, ask.listed_before() + 1);
     let ids: Vec<ObjectId> = held.iter().map(|held| held.local.object).collect();
     let details = objects(heap.recording(), snapshot, &ids)?;
+    let lines = tables::held::lines_of(heap, &details, &ask.meter())?;
     let table = table!("held", held.iter().zip(&details).enumerate(), |(at, (held, object))| {
         ask.context.check()?;
         Column::row_number() => ask.row_number(first + at),
@@ -208,6 +209,7 @@ fn page(ask: &Ask, heap: &Heap, parts: &[Option<String>], held: &[HeldObject]) -
         Column::object("object") => object.id.0,
         Column::text("type").names() => tables.type_title(object.type_id),
         Column::text("name") => label::name(tables, object.name),
+        Column::text("line") => lines.get(&object.id).cloned(),
         Column::text("kind").names().secondary() => tables.kind_name(tables.type_kind(object.type_id)),
         Column::bytes("retained_bytes") => held.retained_bytes,
     });

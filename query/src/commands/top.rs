@@ -12,7 +12,7 @@ use crate::error::QueryError;
 use crate::language::kinds::{Kinds, leading_kind};
 use crate::language::request::Request;
 use crate::tables::ranking;
-use crate::tables::{found, label, type_series};
+use crate::tables::{found, held, label, type_series};
 
 use super::{Command, Completion, Group, more, sites};
 
@@ -156,12 +156,15 @@ impl Retaining {
         let ids: Vec<ObjectId> = page.iter().map(|&(id, _)| id).collect();
         let details = objects(&recording, self.snapshot, &ids)?;
         let (tables, first) = (recording.tables()?, ask.listed_before() + 1);
+        let heap = ask.heap(self.snapshot)?;
+        let lines = held::lines_of(&heap, &details, &ask.meter())?;
         let rows = details.iter().zip(page).enumerate();
         let table = table!("rows", rows, |(at, (object, &(_, retained)))| {
             Column::row_number() => ask.row_number(first + at),
             Column::object("object") => object.id.0,
             Column::text("type").names() => tables.type_title(object.type_id),
             Column::text("name") => label::name(tables, object.name),
+            Column::text("line") => lines.get(&object.id).cloned(),
             Column::text("kind").names().secondary() => tables.kind_name(tables.type_kind(object.type_id)),
             Column::bytes("shallow_bytes") => object.shallow_bytes,
             Column::bytes("unmanaged_bytes").secondary() => object.unmanaged_bytes,

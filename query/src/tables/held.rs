@@ -29,27 +29,40 @@ pub(crate) fn meanings(heap: &Heap, held: &[Held], progress: &dyn Progress) -> R
     let set = ObjectSet::from_sorted(heap.snapshot(), heap.object_count(), ids.iter().copied());
     let details = objects(heap.recording(), heap.snapshot(), &ids)?;
     let meanings = details.iter().zip(heap.stand_for(&set, progress)?).zip(heap.lines(&ids, progress)?);
-    let meanings = meanings.filter_map(|((object, held), line)| {
+    let mut told = Vec::new();
+    for ((object, held), line) in meanings {
         let is_line = !matches!(held, Held::Value(_));
         let value = if let Held::Value(held) = held { Some(value(held, tables)) } else { line.map(Value::Line) };
-        Some(Meaning { object: object.id, value: value?, is_in_name: object.name.is_some(), is_line })
-    });
-    Ok(meanings.collect())
+        let is_in_name = object.name.is_some() && !(is_line && heap.shows_line(object)?);
+        told.extend(value.map(|value| Meaning { object: object.id, value, is_in_name, is_line }));
+    }
+    Ok(told)
 }
 
-/// The lines of objects, of those that have one and no name.
+/// The lines of objects, of those that have one to show, see [`Heap::shows_line`].
 pub(crate) fn lines_of<'o>(
     heap: &Heap,
     objects: impl IntoIterator<Item = &'o ObjectDetails>,
     progress: &dyn Progress,
 ) -> Result<BTreeMap<ObjectId, Value>, QueryError> {
-    let tables = heap.recording().tables()?;
-    let may_have = |object: &&ObjectDetails| object.name.is_none() && tables.type_template(object.type_id).is_some();
-    let mut ids: Vec<ObjectId> = objects.into_iter().filter(may_have).map(|object| object.id).collect();
+    let mut ids = Vec::new();
+    for object in objects {
+        if heap.shows_line(object)? {
+            ids.push(object.id);
+        }
+    }
     ids.sort_unstable();
     ids.dedup();
     let lines = heap.lines(&ids, progress)?;
     Ok(ids.into_iter().zip(lines).filter_map(|(id, line)| Some((id, Value::Line(line?)))).collect())
+}
+
+/// The title of an object, with its line if it has one: `java.util.UUID: 12345678-…`.
+pub(crate) fn title_with_line(title: String, lines: &BTreeMap<ObjectId, Value>, object: ObjectId) -> String {
+    match lines.get(&object) {
+        Some(line) => format!("{title}: {}", text(line, Unit::Text)),
+        None => title,
+    }
 }
 
 /// The meaning of an object, if it has one.

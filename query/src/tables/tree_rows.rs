@@ -6,7 +6,7 @@ use crate::answer::{BETWEEN_STEPS, Column, Table, Unit, table, units};
 use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::session::listed::Listed;
-use crate::tables::{label, tree_walk::TreeLine};
+use crate::tables::{held, label, tree_walk::TreeLine};
 
 /// A row for each line, and the objects in them, which get numbers for `%`.
 ///
@@ -15,7 +15,9 @@ use crate::tables::{label, tree_walk::TreeLine};
 pub(crate) fn table(heap: &Heap, ask: &Ask, lines: &[TreeLine]) -> Result<(Table, Listed), QueryError> {
     let tables = heap.recording().tables()?;
     let ids: Vec<_> = lines.iter().filter_map(|line| line.holder.object()).collect();
-    let mut details = objects(heap.recording(), heap.snapshot(), &ids)?.into_iter();
+    let details = objects(heap.recording(), heap.snapshot(), &ids)?;
+    let said = held::lines_of(heap, &details, &ask.meter())?;
+    let mut details = details.into_iter();
     let mut listed = Listed::default();
     let table = table!("rows", lines, |line| {
         let object = line.holder.object().and_then(|_| details.next());
@@ -27,7 +29,9 @@ pub(crate) fn table(heap: &Heap, ask: &Ask, lines: &[TreeLine]) -> Result<(Table
         let title = match (&chain, group, &object) {
             (Some(chain), ..) => chain.clone(),
             (_, Some(name), _) => format!("roots: {name}"),
-            (_, _, Some(object)) => label::object(tables, object.type_id, object.name),
+            (_, _, Some(object)) => {
+                held::title_with_line(label::object(tables, object.type_id, object.name), &said, object.id)
+            }
             _ => "all roots".to_owned(),
         };
         // The two sizes of a chain are known only together.
@@ -40,6 +44,7 @@ pub(crate) fn table(heap: &Heap, ask: &Ask, lines: &[TreeLine]) -> Result<(Table
         Column::shown("type", Unit::Text) => format!("{}{title}", "  ".repeat((line.depth as usize).min(60))),
         Column::text("type").for_machines() => object.map_or(title, |object| tables.type_title(object.type_id)),
         Column::text("name").for_machines() => label::name(tables, object.and_then(|object| object.name)),
+        Column::text("line").for_machines() => single.and_then(|object| said.get(&object.id).cloned()),
         Column::text("roots").for_machines() => group,
         Column::text("kind").secondary() => object.map(|object| tables.kind_name(tables.type_kind(object.type_id))),
         Column::bytes("shallow_bytes").secondary() => single.map(|object| object.shallow_bytes),
