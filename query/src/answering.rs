@@ -367,7 +367,13 @@ impl Session {
         if question.command.subject == Subject::Recording && !self.has_unmanaged_sizes() {
             unmanaged::require_other_order(&question.arguments)?;
         }
+        let is_about_recording = question.command.subject == Subject::Recording;
+        if is_about_recording {
+            self.state.context.lines = self.state.line_rules()?;
+        }
+        let uses = self.state.context.lines.as_ref().map_or(0, |rules| rules.uses());
         let reply = self.run(question, view)?;
+        let reply = reply.try_map(|answer| self.state.with_line_note(answer, uses))?;
         if reply.answer.outcome != Outcome::DamageFound
             && let Some(file) = self.state.file()
         {
@@ -377,7 +383,7 @@ impl Session {
             Some(Change::Away(away)) => away,
             _ => &self.state.away,
         };
-        if question.command.subject != Subject::Recording || away.is_empty() {
+        if !is_about_recording || away.is_empty() {
             return Ok(reply);
         }
         let away = removal::text(away);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use barrow_analyzer::{Heap, IndexPlace, Recording, SeriesOptions, SnapshotId};
+use barrow_analyzer::{Heap, IndexPlace, LineRules, Recording, SeriesOptions, SnapshotId};
 use barrow_importers::{Contents, ObjectLayout};
 
 use crate::ceiling::Ceiling;
@@ -47,6 +47,8 @@ pub struct Settings {
     pub contents: Contents,
     /// The most bytes that a compressed dump may unpack to, instead of the usual limit.
     pub max_unpacked: Option<u64>,
+    /// A file of lines for objects, instead of the one beside the recording.
+    pub lines: Option<PathBuf>,
 }
 
 impl Default for Settings {
@@ -71,6 +73,7 @@ impl Settings {
             object_layout: flags.session.object_layout,
             contents: flags.session.contents.unwrap_or_default(),
             max_unpacked: flags.session.max_unpacked,
+            lines: flags.session.object_lines.clone(),
         }
     }
 }
@@ -80,6 +83,8 @@ impl Settings {
 pub(crate) struct Context {
     pub(crate) settings: Settings,
     pub(crate) workspace: Arc<Workspace>,
+    /// Rules for the lines of objects.
+    pub(crate) lines: Option<Arc<LineRules>>,
     /// Follows the current question.
     pub(crate) watcher: Arc<dyn Watcher>,
     /// Ends the current question if the process holds too much memory.
@@ -97,12 +102,16 @@ impl Context {
     /// # Errors
     /// Those of the analyzer.
     pub(crate) fn heap_of(&self, recording: Arc<Recording>, snapshot: SnapshotId) -> Result<Heap, QueryError> {
-        Ok(Heap::new(recording, snapshot, &self.index_place(), self.workspace.memory())?)
+        let heap = Heap::new(recording, snapshot, &self.index_place(), self.workspace.memory())?;
+        match &self.lines {
+            Some(rules) => Ok(heap.with_lines(Arc::clone(rules))?),
+            None => Ok(heap),
+        }
     }
 
     /// Index and memory for questions over several snapshots.
     pub(crate) fn series_options(&self) -> SeriesOptions {
-        SeriesOptions { place: self.index_place(), memory: self.workspace.memory() }
+        SeriesOptions { place: self.index_place(), memory: self.workspace.memory(), lines: self.lines.clone() }
     }
 
     /// Where columns are kept between runs.

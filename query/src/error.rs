@@ -149,7 +149,8 @@ impl QueryError {
                 | AnalyzerError::NoKeys
                 | AnalyzerError::OtherValues { .. }
                 | AnalyzerError::NoUnmanagedSizes
-                | AnalyzerError::OtherSnapshot { .. },
+                | AnalyzerError::OtherSnapshot { .. }
+                | AnalyzerError::LineRules { .. },
             ) => code::USAGE,
             QueryError::Rewrite(
                 RewriteError::SameFile { .. }

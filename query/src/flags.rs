@@ -74,6 +74,9 @@ pub struct SessionFlags {
     /// element of arrays) or none; texts unless told.
     #[arg(long, value_name = "texts[=SIZE]|all|none", value_parser = parse_contents)]
     pub contents: Option<Contents>,
+    /// A file of lines for objects, as `"com.acme.Key" = "{.name}#{.id}"`; barrow-lines.toml beside FILE unless told.
+    #[arg(long = "lines", value_name = "FILE")]
+    pub object_lines: Option<PathBuf>,
     /// Nothing is kept in FILE.index, nor read from it.
     #[arg(long)]
     pub no_index: bool,

@@ -1,5 +1,6 @@
 //! A session: answers questions one after the other, and keeps sets, rows and pages for the next ones.
 
+mod line_rules;
 pub(crate) mod listed;
 mod process_answers;
 pub(crate) mod sets;
@@ -66,7 +67,7 @@ impl Session {
             file: None,
             away: Vec::new(),
             selected: SnapshotName::Last,
-            context: Context { settings, workspace, watcher: Arc::new(Unwatched), ceiling },
+            context: Context { settings, workspace, lines: None, watcher: Arc::new(Unwatched), ceiling },
             listed: Arc::default(),
             sets: Sets::default(),
             history: Arc::default(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use barrow_analyzer::{Heap, Memory, Progress, Recording, SnapshotId};
+use barrow_analyzer::{Heap, LineRules, Memory, Progress, Recording, SnapshotId};
 use barrow_processes::{Classes, Lanes, Plan, ProcessTree, Span, Step, Totals, critical_path};
 use barrow_trials::Trials;
 use parking_lot::{Mutex, MutexGuard, RwLock};
@@ -19,6 +19,8 @@ pub(crate) const MOST_THREADS: usize = 1024;
 const MOST_POOLS: usize = 8;
 /// Sets of classes that are kept.
 const MOST_CLASSES: usize = 4;
+/// Files of lines that are kept.
+const MOST_LINES: usize = 4;
 /// Stack of a worker thread: that of a main thread.
 const STACK_BYTES: usize = 8 << 20;
 
@@ -38,6 +40,8 @@ pub struct Workspace {
     /// Pools in which no question runs, of as many threads.
     idle: Mutex<Vec<Pool>>,
     heaps: Mutex<Vec<CachedHeap>>,
+    /// Rules for lines that were read, the last ones.
+    lines: Mutex<Vec<Arc<LineRules>>>,
     /// The process tree that was read last.
     tree: Mutex<Option<Arc<ProcessTree>>>,
     /// Results about it.
@@ -91,8 +95,19 @@ struct CachedHeap {
 }
 
 impl CachedHeap {
-    fn is(&self, recording: &Arc<Recording>, snapshot: SnapshotId, excluded: &[Arc<Removal>]) -> bool {
-        self.heap.snapshot() == snapshot
+    fn is(
+        &self,
+        recording: &Arc<Recording>,
+        snapshot: SnapshotId,
+        excluded: &[Arc<Removal>],
+        lines: Option<&Arc<LineRules>>,
+    ) -> bool {
+        let have_same_lines = match (self.heap.line_rules(), lines) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        have_same_lines
+            && self.heap.snapshot() == snapshot
             && Arc::ptr_eq(self.heap.recording(), recording)
             && self.excluded.len() == excluded.len()
             && self.excluded.iter().zip(excluded).all(|(one, other)| Arc::ptr_eq(one, other))
@@ -213,6 +228,7 @@ impl Workspace {
             first: Mutex::default(),
             idle,
             heaps: Mutex::default(),
+            lines: Mutex::default(),
             tree: Mutex::default(),
             of_tree: Mutex::default(),
             trials: Mutex::default(),
@@ -287,15 +303,37 @@ impl Workspace {
         }
     }
 
+    /// The rules for lines in a file with this text: those that were read before, or what `read` reads.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub(crate) fn line_rules(
+        &self,
+        (file, text): (&str, &str),
+        read: impl FnOnce() -> Result<LineRules, QueryError>,
+    ) -> Result<Arc<LineRules>, QueryError> {
+        let mut kept = self.lines.lock();
+        if let Some(rules) = kept.iter().find(|rules| rules.file() == file && rules.text() == text) {
+            return Ok(Arc::clone(rules));
+        }
+        let rules = Arc::new(read()?);
+        if kept.len() >= MOST_LINES {
+            kept.remove(0);
+        }
+        kept.push(Arc::clone(&rules));
+        Ok(rules)
+    }
+
     /// A heap that is kept.
     pub(crate) fn kept(
         &self,
         recording: &Arc<Recording>,
         snapshot: SnapshotId,
         excluded: &[Arc<Removal>],
+        lines: Option<&Arc<LineRules>>,
     ) -> Option<Arc<Heap>> {
         let mut heaps = self.heaps.lock();
-        let at = heaps.iter().position(|kept| kept.is(recording, snapshot, excluded))?;
+        let at = heaps.iter().position(|kept| kept.is(recording, snapshot, excluded, lines))?;
         let kept = heaps.remove(at);
         let heap = Arc::clone(&kept.heap);
         heaps.push(kept);
@@ -316,7 +354,7 @@ impl Workspace {
 
     /// Keeps a heap. One that another session has computed meanwhile is used instead.
     pub(crate) fn keep(&self, heap: Arc<Heap>, excluded: &[Arc<Removal>]) -> Arc<Heap> {
-        if let Some(kept) = self.kept(heap.recording(), heap.snapshot(), excluded) {
+        if let Some(kept) = self.kept(heap.recording(), heap.snapshot(), excluded, heap.line_rules()) {
             return kept;
         }
         self.make_room();

@@ -32,7 +32,9 @@ impl Terminal {
     /// A usage error.
     pub(crate) fn new(flags: &Flags) -> Result<Self, ReplError> {
         let workspace = Workspace::new(flags.session.max_memory, flags.session.threads)?;
-        let mut session = Session::new(workspace, Settings::of(flags));
+        let settings = Settings::of(flags);
+        settings.check_lines()?;
+        let mut session = Session::new(workspace, settings);
         if let Some(snapshot) = flags.snapshot {
             session.select(snapshot);
         }

@@ -39,6 +39,7 @@ pub(crate) fn run(flags: &Flags, command: &'static Command, words: &[String]) ->
         workspace: Workspace::new(flags.session.max_memory, flags.session.threads)?,
         settings: Settings::of(flags),
     };
+    options.settings.check_lines()?;
     interrupt::listen();
     let server = Server::new(options).map_err(cause)?;
     let address = server.address();

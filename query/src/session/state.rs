@@ -112,7 +112,7 @@ impl State {
     pub(crate) fn heap(&self, snapshot: SnapshotId) -> Result<Arc<Heap>, QueryError> {
         let recording = self.recording()?;
         let workspace = &self.context.workspace;
-        if let Some(heap) = workspace.kept(&recording, snapshot, &self.away) {
+        if let Some(heap) = workspace.kept(&recording, snapshot, &self.away, self.context.lines.as_ref()) {
             return Ok(heap);
         }
         // The memory of the others goes first.
@@ -135,7 +135,7 @@ impl State {
     /// Why computed columns could not be kept in the index file, if that happened since this was asked last.
     pub(crate) fn index_problem(&self) -> Option<String> {
         let (recording, snapshot) = (self.recording().ok()?, self.snapshot().ok()?);
-        self.context.workspace.kept(&recording, snapshot, &self.away)?.index_problem()
+        self.context.workspace.kept(&recording, snapshot, &self.away, self.context.lines.as_ref())?.index_problem()
     }
 
     /// The snapshots of the open recording.

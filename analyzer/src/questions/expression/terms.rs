@@ -124,7 +124,7 @@ pub static ATTRIBUTES: [Attribute; 27] = {
         ),
         row(
             &["line"],
-            "what `info` shows as `reads as`: a date, a URL; no comparison holds for objects without",
+            "what `info` shows as `reads as`: a date, a URL, the line of `--lines`; no comparison holds for objects without",
             Text(T::Line),
         ),
         row(&["kind"], "name of the kind", Text(T::Kind)),
