@@ -1,6 +1,7 @@
 //! Questions about one snapshot, one file each.
 
 pub(crate) mod collections;
+pub(crate) mod common;
 pub(crate) mod duplicates;
 pub(crate) mod entries;
 pub(crate) mod expression;

@@ -110,6 +110,11 @@ pub(crate) fn group_words() -> Vec<&'static str> {
     OBJECTS.iter().filter(|attribute| attribute.group.is_some()).map(|attribute| attribute.of.word()).collect()
 }
 
+/// The keys that divide objects, one for each attribute that has one.
+pub(crate) fn group_keys() -> impl Iterator<Item = GroupKey> {
+    OBJECTS.iter().filter_map(|attribute| attribute.group.clone())
+}
+
 impl ObjectAttribute {
     fn of_types(of: &'static Attribute) -> Self {
         let (word, group) = (of.word(), Some(GroupKey::OfType(of)));

@@ -7,6 +7,7 @@ mod audit;
 mod born;
 mod classes;
 mod collections;
+mod common;
 mod compare;
 mod completions;
 mod count;
@@ -129,7 +130,7 @@ pub const COMMANDS: &[&Command] = commands_of! {
     snapshots snapshot summary top histogram sites site
     diff growth trend born died survived age survival
     find list count naming info entries show inrefs
-    path paths roots threads stack dominators flame idom retained without leaks assert unreachable
+    path paths roots threads stack dominators flame idom common retained without leaks assert unreachable
     strings group dups waste collections loaders
     processes tree classes timeline lanes critical what_if export heap
     trials runs values modes compare trial

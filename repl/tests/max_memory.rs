@@ -77,6 +77,7 @@ const QUESTIONS: &[(&str, About, &[&str])] = &[
     ("dominators", About::Heap, &["--depth", "1000", "--format", "csv"]),
     ("flame", About::Heap, &["--format", "json"]),
     ("idom", About::Heap, &["@500000"]),
+    ("common", About::Heap, &["all"]),
     ("retained", About::Heap, &["@0"]),
     ("without", About::Heap, &["@0"]),
     ("leaks", About::Heap, &[]),

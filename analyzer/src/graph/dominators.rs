@@ -311,10 +311,34 @@ impl Dominators {
 
     /// The dominators of an object, nearest first. The last one is a group of roots or [`Holder::Everything`].
     pub fn holders(&self, object: ObjectId) -> impl Iterator<Item = Holder> {
+        self.up_to_roots(self.positions_above(self.columns.position.at(object.index())))
+    }
+
+    /// The dominators that all reachable objects of a set have in common, nearest first: objects are no dominators of
+    /// themselves. The last one is a group of roots or [`Holder::Everything`]; none if no object is reachable.
+    pub fn common_holders(&self, set: &ObjectSet) -> impl Iterator<Item = Holder> {
+        let positions = set.iter().map(|object| self.columns.position.at(object.index()));
+        let ends = positions.filter(|&position| position != 0).fold(None, |ends, position| {
+            let (first, last) = ends.unwrap_or((position, position));
+            Some((position.min(first), position.max(last)))
+        });
+        let (first, last) = ends.unwrap_or_default();
+        // A subtree is a range of positions: with the first and the last object it has all of them.
+        let above = self.positions_above(first).skip_while(move |&position| !self.subtree(position).contains(&last));
+        self.up_to_roots(above)
+    }
+
+    /// The positions of the dominators of a position, nearest first, up to the top.
+    fn positions_above(&self, position: u32) -> impl Iterator<Item = u32> {
         // Positions decrease at every step, so the walk ends even in a wrong index file.
         let above = |&position: &u32| (position != 0).then(|| self.columns.idom.at(position as usize));
+        std::iter::successors(above(&position), above)
+    }
+
+    /// The holders at positions, up to the first that is no object.
+    fn up_to_roots(&self, positions: impl Iterator<Item = u32>) -> impl Iterator<Item = Holder> {
         let mut is_held = true;
-        std::iter::successors(above(&self.columns.position.at(object.index())), above)
+        positions
             .map(|position| self.holder(position))
             .take_while(move |holder| std::mem::replace(&mut is_held, matches!(holder, Holder::Object(_))))
     }

@@ -54,10 +54,10 @@ pub struct ObjectReferences {
 }
 
 /// The references of one object of a block that begin or end in the set.
-struct Row<'r> {
-    source: ObjectId,
-    type_id: TypeId,
-    references: &'r [Reference],
+pub(super) struct Row<'r> {
+    pub(super) source: ObjectId,
+    pub(super) type_id: TypeId,
+    pub(super) references: &'r [Reference],
 }
 
 impl Row<'_> {
@@ -171,7 +171,7 @@ impl Heap {
     }
 
     /// Calls `visit` with the references of each block that begin or end in the set, without excluded ones.
-    fn visit_references(
+    pub(super) fn visit_references(
         &self,
         set: &ObjectSet,
         direction: Direction,
