@@ -17,6 +17,8 @@ import { processLine } from './state.js';
 
 /** Characters of a name that are shown; the rest on demand. */
 const LONGEST = 200;
+/** Characters of a part of a name that stay on one line. */
+const LONGEST_PART = 32;
 /** Steps of a path that are shown at its beginning and its end. */
 const [FIRST_STEPS, LAST_STEPS] = [2, 4];
 
@@ -108,12 +110,19 @@ export function processLink(name, ctx) {
   return h('a', { class: 'object', href: ctx.href({ q: line }), title: visible(line) }, h('bdi', null, visible(name)));
 }
 
+/** A text that lines break after its parts, such as those of a type, and elsewhere only where a part is too long for one. @param {string} text */
+export function breakable(text) {
+  const parts = text.split(/(?<=[.$/\\_:;,(<-])(?=[^\s])/);
+  const nodes = parts.flatMap((part, at) => (at === 0 ? [part] : [h('wbr', null), part]));
+  return parts.some((part) => part.split(/\s/).some((word) => word.length > LONGEST_PART)) ? h('span', { class: 'broken' }, nodes) : nodes;
+}
+
 /** A text of a dump: isolated, visible, cut at 200 characters with the whole on demand. @param {string} name */
 export function nameNode(name) {
   const first = name.length <= LONGEST ? name : [...name.slice(0, 2 * LONGEST)].slice(0, LONGEST).join('');
-  if (first.length === name.length) return h('bdi', null, visible(name));
+  if (first.length === name.length) return h('bdi', null, breakable(visible(name)));
   const start = visible(first);
-  const shown = h('bdi', null, `${start}…`);
+  const shown = h('bdi', { class: 'broken' }, `${start}…`);
   const more = h('button', {
     class: 'more', type: 'button', title: `${grouped(name.length)} characters`, 'aria-expanded': 'false',
     onclick: (/** @type {Event} */ event) => {
