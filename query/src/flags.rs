@@ -106,6 +106,9 @@ pub struct QuestionFlags {
     /// Replace DST if it exists.
     #[arg(long)]
     pub force: bool,
+    /// Only what this frame of a thread holds.
+    #[arg(long, value_name = "FRAME")]
+    pub frame: Option<String>,
     /// Objects that no path leads through.
     #[arg(long, value_name = "EXPR")]
     pub avoid: Option<String>,
@@ -518,7 +521,9 @@ impl Flags {
             *path = path.take().map(|path| unquoted(&path.to_string_lossy()).into());
         }
         question.avoid = question.avoid.take().map(|text| unquoted_whole(&text));
-        question.baseline = question.baseline.take().map(|name| unquoted(&name));
+        for text in [&mut question.baseline, &mut question.frame] {
+            *text = text.take().map(|text| unquoted(&text));
+        }
         Ok(flags)
     }
 

@@ -2,9 +2,9 @@
 
 import { download } from './ask.js';
 import { fill, h } from './dom.js';
-import { cellNode, forPeople, isNothing, isNumeric, numberOf } from './cell.js';
+import { breakable, cellNode, forPeople, isNothing, isNumeric, nameNode, numberOf, pathNode } from './cell.js';
 import { grouped, text, visible } from './value_text.js';
-import { lineOfCell } from './links.js';
+import { lineOfCell, lineOfStep, stepsOf } from './links.js';
 import { curveNode } from './picture.js';
 
 /** @typedef {import('./ask.js').Answer} Answer */
@@ -29,6 +29,8 @@ import { curveNode } from './picture.js';
  * An order that a question asks for.
  * @typedef {{now: 'ascending' | 'descending' | null, go: () => void}} Order
  */
+
+/** The snapshot in which a path is looked at, if it is not the selected one. @typedef {{s?: number}} Where */
 
 /** Rows that are drawn at once; further ones on demand. */
 const PAGE = 200;
@@ -216,8 +218,19 @@ export function renderTable(table, ctx, options = {}) {
   return h('div', { class: 'table-scroll', tabindex: 0, role: 'group', 'aria-label': options.caption ?? table.key.replaceAll('_', ' ') }, element, more);
 }
 
+/** The path of types in a row, each step with the link of its objects. @param {Table} table @param {Value[]} row @param {Context} ctx @param {Where} [where] */
+export function typePathNode(table, row, ctx, where = {}) {
+  return pathNode(stepsOf(table, row).map((step) => {
+    const line = lineOfStep(step);
+    if (line === null) return nameNode(step.text);
+    const text = step.text.length > 200 ? `${step.text.slice(0, 200)}…` : step.text;
+    return h('a', { href: ctx.href({ q: line, ...where }), title: visible(line) }, h('bdi', null, breakable(visible(text))));
+  }));
+}
+
 /** A cell as a link to what else has its value. @param {Value[]} row @param {Column} column @param {number} index @param {Table} table @param {Context} ctx @param {import('./cell.js').CellContext} own */
 function linkedNode(row, column, index, table, ctx, own) {
+  if (column.key === 'shown_path') return typePathNode(table, row, ctx);
   const node = cellNode(row[index], column, own);
   const q = ctx.file && lineOfCell(table, row, column, ctx.file);
   if (!q) return node;

@@ -8,6 +8,7 @@ import { literal, nameIs, verbOf } from './state.js';
 /** @typedef {import('./ask.js').Column} Column */
 /** @typedef {import('./ask.js').Value} Value */
 /** @typedef {{label: string, line: string}} Further */
+/** A step of a path of types: its text and what it names. @typedef {{text: string, roots: string | null, type: string | null, kind: string | null, name: string | null}} Step */
 
 /** Columns that say of processes what an expression says by the same word. */
 const OF_PROCESSES = ['class', 'command', 'executable', 'label', 'host'];
@@ -20,6 +21,8 @@ const ABOUT_OBJECT = [
 const ABOUT_OBJECTS = [
   ['objects', 'find', 'by retained'], ['list with fields', 'list'], ['by field', 'group'], ['merged paths', 'paths'], ['what would be freed', 'retained'],
 ];
+/** Characters of a text that a line names whole. */
+const LONGEST = 1000;
 /** Verbs whose words are an expression. */
 const OF_EXPRESSIONS = ['find', 'list', 'group', 'paths', 'retained', 'trend', 'count'];
 
@@ -48,6 +51,7 @@ function lineOfHeap(value, { key, heading }, at) {
     case 'class': return at('loaders') ? objectsLine(value, null) : null;
     case 'category': return at('roots') ? `roots ${literal(value.value)}` : null;
     case 'thread': return stackLine(value.value);
+    case 'frame': return frameLine(at('thread'), value);
     case 'name': return at('cpu_time_ns') || at('allocated_bytes') ? stackLine(value.value) : value.kind === 'name' ? findLine(key, value) : null;
     case 'loader': return at('classes') ? null : findLine(key, value);
     case 'text': case 'package': case 'superclass': case 'kind': return findLine(key, value);
@@ -63,6 +67,34 @@ function findLine(word, value) {
 /** The frames of a thread as a question. @param {string} name */
 export function stackLine(name) {
   return `stack ${/^[\w.-]+$/.test(name) ? name : literal(name)}`;
+}
+
+/** What a frame of a thread holds. @param {Value | null} thread @param {Value} frame @returns {string | null} null if no line can name the frame */
+function frameLine(thread, frame) {
+  const isWhole = frame.value.length < LONGEST && !/[\0\r\n]/.test(frame.value);
+  return thread?.kind === 'text' && isWhole ? `${stackLine(thread.value)} --frame ${literal(frame.value)}` : null;
+}
+
+/** The steps of the path of types in a row; those that the answer does not name lead nowhere. @param {Table} table @param {Value[]} row @returns {Step[]} */
+export function stepsOf(table, row) {
+  const [shown, named] = ['shown_path', 'steps'].map((key) => row[table.columns.findIndex((column) => column.key === key)]);
+  return (shown?.kind === 'path' ? shown.value : []).map((/** @type {string} */ text, /** @type {number} */ at) => {
+    const of = (/** @type {string} */ key) => named?.value?.[at]?.value.find((/** @type {import('./ask.js').Fact} */ { column }) => column.key === key)?.value.value ?? null;
+    return { text, roots: of('roots'), type: of('type'), kind: of('kind'), name: of('name') };
+  });
+}
+
+/** The expression of the objects of a step. @param {Step} step */
+export function objectsOfStep({ type, kind, name }) {
+  if (type !== null) return nameIs('type', type);
+  return kind === null || name === null ? null : `kind = ${literal(kind)} and ${nameIs('name', name)}`;
+}
+
+/** The line of a step of a path of types: its objects, the largest first; of a group of roots what these dominate. @param {Step} step */
+export function lineOfStep(step) {
+  const objects = objectsOfStep(step);
+  if (step.roots !== null) return `dominators roots ${literal(step.roots)}`;
+  return objects === null ? null : `find 100 ${objects} by retained`;
 }
 
 /** @param {Value | null} type @param {Value | null} kind */

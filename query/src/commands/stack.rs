@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    Frames, Heap, Local, ObjectId, Progress, Recording, SnapshotId, Tables, ThreadRoots, Threads, objects,
+    Frames, Heap, Local, ObjectId, Progress, Recording, SnapshotId, Tables, ThreadRoots, Threads, nearest, objects,
 };
 
 use crate::tables::{self, label, ranking};
@@ -14,8 +14,9 @@ use super::more::OnDemand;
 use super::prelude::*;
 
 pub(super) const COMMAND: Command = Command {
-    arguments: "THREAD",
+    arguments: "THREAD [--frame FRAME]",
     example: "stack main",
+    flags: &["--frame"],
     ..Command::new("stack", include_str!("../../verbs/stack.md"), Group::Alive, run)
 };
 
@@ -40,7 +41,10 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let frames = heap.frames(&threads, thread.label, &meter)?;
     let stack = stack(heap.recording(), snapshot, label)?;
     let are_objects = frames.rows.iter().any(|row| row.function.is_some());
-    let parts = parts(&stack, &frames, thread, tables);
+    let parts = match &ask.arguments.flags.frame {
+        Some(frame) => only(frame, parts(&stack, &frames, thread, tables))?,
+        None => parts(&stack, &frames, thread, tables),
+    };
     let held = held(&heap, &parts, &frames, &meter)?;
     drop(meter);
     let answer = Answer::default()
@@ -50,7 +54,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         .fact(Column::count("roots"), thread.roots)
         .fact(Column::bytes("retained_bytes"), thread.retained.bytes)
         .fact(Column::count("objects_held").called("objects held"), held.len())
-        .table(table(&parts, thread, frames.are_exact))
+        .table(table(&parts, label, thread, frames.are_exact))
         .note_if(
             stack.is_empty() && !are_objects,
             "the stack was not recorded: these are the frames that roots tell of",
@@ -60,8 +64,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         return Ok(answer.into());
     }
     let names: Vec<Option<String>> = parts.into_iter().map(|part| part.frame).collect();
-    let (count, heap) = (held.len(), Arc::clone(&heap));
-    let make = move |ask: &Ask, range: Range<usize>| page(ask, &heap, &names, &held[range]);
+    let (count, heap, label) = (held.len(), Arc::clone(&heap), label.to_owned());
+    let make = move |ask: &Ask, range: Range<usize>| page(ask, &heap, (&label, &names), &held[range]);
     OnDemand { answer, count, has_pages: true, make: Box::new(make) }.begin(ask)
 }
 
@@ -151,9 +155,22 @@ fn parts(stack: &[(String, usize)], found: &Frames, thread: &ThreadRoots, tables
     parts
 }
 
-fn table(parts: &[StackPart], thread: &ThreadRoots, are_exact: bool) -> Table {
+/// The parts that are this frame.
+fn only(frame: &str, parts: Vec<StackPart>) -> Result<Vec<StackPart>, QueryError> {
+    let known: Vec<String> = parts.iter().filter_map(|part| part.frame.clone()).collect();
+    let found: Vec<StackPart> = parts.into_iter().filter(|part| part.frame.as_deref() == Some(frame)).collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let near = nearest(frame, known.iter().map(String::as_str));
+    let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    Err(QueryError::usage(format!("the thread has no frame `{frame}`{hint}")))
+}
+
+fn table(parts: &[StackPart], label: &str, thread: &ThreadRoots, are_exact: bool) -> Table {
     table!("rows", parts, |part| {
         Column::text("part") => part.name,
+        Column::text("thread").for_machines() => label,
         Column::text("frame") => part.frame.as_deref(),
         Column::count("frames").secondary() => part.times,
         Column::count("roots") => part.roots,
@@ -170,21 +187,21 @@ struct HeldObject {
     retained_bytes: u64,
 }
 
-/// The objects that each part holds, in the order of the parts. Those that retain most come first. Equal ones are one.
+/// The objects that each of these parts holds, in their order. Those that retain most come first. Equal ones are one.
 fn held(
     heap: &Heap,
     parts: &[StackPart],
     frames: &Frames,
     progress: &dyn Progress,
 ) -> Result<Vec<HeldObject>, QueryError> {
-    let mut part_of = vec![0; frames.rows.len()];
+    let mut part_of = vec![None; frames.rows.len()];
     for (part, row) in parts.iter().enumerate().filter_map(|(at, part)| Some((at, part.row?))) {
-        part_of[row] = part;
+        part_of[row] = Some(part);
     }
     heap.ask_dominators(progress, |dominators| {
-        let held = frames.locals.iter().map(|&local| {
-            let retained_bytes = dominators.retained_bytes(local.object);
-            HeldObject { part: part_of[local.frame], local, retained_bytes }
+        let held = frames.locals.iter().filter_map(|&local| {
+            let (part, retained_bytes) = (part_of[local.frame]?, dominators.retained_bytes(local.object));
+            Some(HeldObject { part, local, retained_bytes })
         });
         let mut held: Vec<HeldObject> = held.collect();
         held.sort_by_key(|held| (held.part, Reverse(held.retained_bytes), held.local.object));
@@ -194,8 +211,13 @@ fn held(
     })
 }
 
-/// A row for each object that a part holds.
-fn page(ask: &Ask, heap: &Heap, parts: &[Option<String>], held: &[HeldObject]) -> Result<(Table, Listed), QueryError> {
+/// A row for each object that a part of the thread holds.
+fn page(
+    ask: &Ask,
+    heap: &Heap,
+    (thread, parts): (&str, &[Option<String>]),
+    held: &[HeldObject],
+) -> Result<(Table, Listed), QueryError> {
     let (snapshot, tables, first) = (heap.snapshot(), heap.recording().tables()?, ask.listed_before() + 1);
     let ids: Vec<ObjectId> = held.iter().map(|held| held.local.object).collect();
     let details = objects(heap.recording(), snapshot, &ids)?;
@@ -203,6 +225,7 @@ fn page(ask: &Ask, heap: &Heap, parts: &[Option<String>], held: &[HeldObject]) -
     let table = table!("held", held.iter().zip(&details).enumerate(), |(at, (held, object))| {
         ask.context.check()?;
         Column::row_number() => ask.row_number(first + at),
+        Column::text("thread").for_machines() => thread,
         Column::text("frame") => parts[held.part].as_deref(),
         Column::text("root").secondary() => tables.string(held.local.category),
         Column::text("local").names() => label::text(tables, held.local.name),

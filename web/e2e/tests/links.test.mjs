@@ -33,6 +33,8 @@ test('cells lead to what they are about, and every line of their menus works', a
     [STOREFRONT, 'strings', '', /^find text = ".*" by retained$/],
     [THREADS, 'threads', 'job 14', /^stack "job 14"$/],
     [THREADS, 'stack main', '@0', /^info 2:@0$/],
+    [JVM, 'stack first', 'Shapes.park', /^stack first --frame "Shapes\.park\(Shapes\.java:35\)"$/],
+    [STOREFRONT, 'diff 0 7 by path', 'Storefront$Session', /^find 100 type = "Storefront\$Session.*" by retained$/],
     [INVOICES, 'sites', 'Random.randrange', /^site \d+$/],
     [JVM, 'roots', 'JNI global', /^roots "JNI global"$/],
     [BUILD, 'processes 3', 'compiler', /^find class = "compiler"$/],
@@ -56,6 +58,24 @@ test('cells lead to what they are about, and every line of their menus works', a
     const { code, err } = shell(await clipboard(page), `${ROOT}testdata${file === STOREFRONT ? '/leaks' : ''}`);
     assert.equal(code, 0, `${await clipboard(page)}: ${err}`);
   }
+  await leave(page);
+});
+
+test('from a thread to its stack, and from a frame to what it holds', async () => {
+  const page = await openPage(browser, server, { fragment: fragment({ f: 'jvm.barrow', q: 'threads' }) });
+  await settled(page, 'answer');
+  await page.locator('.view tbody a', { hasText: /^first$/ }).click();
+  await page.waitForFunction(() => /q=stack\+first/.test(location.hash));
+  await quiet(page);
+  const frame = 'Shapes.lambda$main$1(Shapes.java:49)';
+  await page.locator('.view:not(.last-good) tbody a', { hasText: frame }).first().click();
+  await page.waitForFunction(() => /frame/.test(location.hash));
+  await quiet(page);
+  const whole = answered(JVM, 'stack first');
+  const objects = whole.held.filter((/** @type {any} */ row) => row.frame === frame).map((/** @type {any} */ row) => `@${row.object}`);
+  assert.ok(objects.length > 0 && objects.length < whole.held.length);
+  assert.deepEqual(await page.locator('.view:not(.last-good) td.object a').allTextContents(), objects);
+  assert.equal(await page.locator('.view:not(.last-good) table.rows').first().locator('tbody tr').count(), 1);
   await leave(page);
 });
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { furtherOf, lineOfCell, subjectOf, withAdded } from '../../page/links.js';
+import { furtherOf, lineOfCell, lineOfStep, stepsOf, subjectOf, withAdded } from '../../page/links.js';
 
 const heap = { snapshots: 2, processes: false };
 
@@ -24,6 +24,25 @@ test('what a cell says is a line about it', () => {
   assert.equal(lineOf({ function: 'not recorded', site: { kind: 'none' } }), null);
   assert.equal(lineOf({ loader: '<the JVM\'s own>', classes: number(9) }), null);
   assert.equal(lineOf({ type: 'wall' }, { snapshots: 0, processes: false }), null);
+});
+
+test('a frame is a line about its thread', () => {
+  assert.equal(lineOf({ frame: 'run (job.rb:3)', thread: 'job 14' }), 'stack "job 14" --frame "run (job.rb:3)"');
+  assert.equal(lineOf({ frame: 'a "b" \\', thread: 'main' }), 'stack main --frame "a \\"b\\" \\\\"');
+  assert.equal(lineOf({ frame: 'two\nlines', thread: 'main' }), null);
+  assert.equal(lineOf({ frame: 'run' }), null);
+});
+
+test('the steps of a path lead to what the answer names', () => {
+  const column = (key) => ({ key, heading: key, unit: 'text', audience: 'everyone', is_secondary: false });
+  const record = (fields) => ({ kind: 'record', value: Object.entries(fields).map(([key, value]) => ({ column: column(key), value: { kind: 'text', value } })) });
+  const table = (columns) => ({ key: 'rows', audience: 'everyone', columns: columns.map(column), rows: [] });
+  const path = { kind: 'path', value: ['[globals]', 'Cache', 'module os'] };
+  const steps = { kind: 'list', value: [record({ roots: 'globals' }), record({ type: 'Cache' }), record({ kind: 'module', name: 'os' })] };
+  const lines = (columns, row) => stepsOf(table(columns), row).map(lineOfStep);
+  assert.deepEqual(lines(['shown_path', 'steps'], [path, steps]), ['dominators roots "globals"', 'find 100 type = "Cache" by retained', 'find 100 kind = "module" and name = "os" by retained']);
+  // What only looks like a type is not taken for one.
+  assert.deepEqual(lines(['shown_path'], [path]), [null, null, null]);
 });
 
 test('a hostile name stays one word of a line', () => {

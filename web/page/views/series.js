@@ -1,17 +1,16 @@
 // All snapshots: a trend, the chart, what grows, and leak suspects. Each section is a question of its own and loads alone.
 
 import { fill, h } from '../dom.js';
-import { cellNode, forPeople, numberOf, pathNode } from '../cell.js';
+import { cellNode, forPeople, numberOf } from '../cell.js';
 import { text, visible } from '../value_text.js';
-import { cellOf, factOf, numbersOf, renderAnswer } from '../answer.js';
-import { largestOn } from '../growth_paths.js';
+import { cellOf, factOf, numbersOf, renderAnswer, typePathNode } from '../answer.js';
 import { isAbort } from '../ask.js';
+import { objectsOfStep, stepsOf } from '../links.js';
 import { Section } from '../section.js';
 import { Snapshots, Trend } from '../snapshots_chart.js';
 import { excused, suspectsNode, suspectsOf } from '../suspects.js';
 import { copy, copyButton, tell } from '../frame.js';
-import { nodesOf, treeLine } from '../tree_nodes.js';
-import { assertLine, literal, nameIs, verbOf, words } from '../state.js';
+import { assertLine, verbOf, words } from '../state.js';
 
 /** @typedef {import('../context.js').Context} Context */
 /** @typedef {import('../state.js').State} State */
@@ -19,7 +18,7 @@ import { assertLine, literal, nameIs, verbOf, words } from '../state.js';
 /** @typedef {import('../ask.js').Table} Table */
 /** @typedef {import('../ask.js').Value} Value */
 /** @typedef {import('../ask.js').Column} Column */
-/** @typedef {import('../ask.js').Fact} Fact */
+/** @typedef {import('../links.js').Step} Step */
 
 /** Judging growth takes this many snapshots. */
 const LEAST_JUDGED = 5;
@@ -147,8 +146,7 @@ function growthNode(answer, line, ctx) {
   });
 }
 
-/** The snapshot in which a path is looked at, if it is not the selected one. @typedef {{s?: number}} Where */
-/** A step of a path: its text and what it names. @typedef {{text: string, roots: string | null, type: string | null, kind: string | null, name: string | null}} Step */
+/** @typedef {import('../answer.js').Where} Where */
 
 /** A path that has gone is looked at in the last snapshot that had it. @param {Value[]} row @param {Table} table @param {(number | null)[]} snapshots @returns {Where} */
 function lastSeen(row, table, snapshots) {
@@ -161,7 +159,7 @@ function lastSeen(row, table, snapshots) {
 
 /** @param {Value[]} row @param {Column} column @param {number} at @param {Table} table @param {Context} ctx @param {Where} where */
 function growthCell(row, column, at, table, ctx, where) {
-  if (column.key === 'shown_path') return pathNode(stepsOf(row, table).map((step) => stepLink(step, ctx, where)));
+  if (column.key === 'shown_path') return typePathNode(table, row, ctx, where);
   if (column.key === 'slope_bytes') {
     const node = /** @type {HTMLElement} */ (cellNode(row[at], column, ctx));
     const interval = cellOf(table, row, 'slope_interval');
@@ -178,9 +176,9 @@ function growthCell(row, column, at, table, ctx, where) {
 /** What can be asked of a path itself; of objects on any path these are the questions about their type.
  *  @param {Value[]} row @param {Table} table @param {Context} ctx @param {Where} where */
 function pathActions(row, table, ctx, where) {
-  const steps = stepsOf(row, table);
+  const steps = stepsOf(table, row);
   const last = steps.at(-1);
-  const objects = last ? objectsOf(last) : null;
+  const objects = last ? objectsOfStep(last) : null;
   if (objects === null) return h('span');
   const range = words(ctx.state.q).find((word) => word.includes('..')) ?? (ctx.state.a === null ? '' : `${ctx.state.a}..${ctx.state.b}`);
   const growth = verbOf(ctx.state.q) === 'growth' ? ctx.state.q : `growth ${range}`.trim();
@@ -202,6 +200,7 @@ function lastCount(row, table) {
 async function goToHolders(steps, ctx, { s }) {
   const snapshot = s ?? ctx.snapshot ?? 0;
   try {
+    const [{ largestOn }, { nodesOf, treeLine }] = await Promise.all([import('../growth_paths.js'), import('../tree_nodes.js')]);
     const answer = await ctx.ask(treeLine('', `--cells ${PLACES}`), { snapshot });
     const object = largestOn(steps.map(({ text }) => text), nodesOf(answer, snapshot));
     if (object === null) tell(`no object on this path is among the ${PLACES} places that retain most in snapshot ${snapshot}`);
@@ -221,7 +220,7 @@ async function copyAssert(steps, count, ctx, { s }) {
   const isAny = isAnyPath(steps);
   try {
     for (const step of steps.toReversed()) {
-      const are = objectsOf(step);
+      const are = objectsOfStep(step);
       if (are === null) continue;
       const all = isAny ? 1 : Number(factOf(await ctx.ask(`count ${are}`, { snapshot }), 'objects'));
       const line = assertLine(ctx.file.name, `growth(${are}) <= 0`);
@@ -236,7 +235,7 @@ async function copyAssert(steps, count, ctx, { s }) {
 /** The row of the path of the address. @param {Answer} answer @param {Context} ctx */
 function rowOfPath(answer, ctx) {
   const table = answer.tables[answer.tables.length - 1];
-  return { table, row: table?.rows.find((one) => textOf(stepsOf(one, table)) === ctx.state.extra.path) };
+  return { table, row: table?.rows.find((one) => textOf(stepsOf(table, one)) === ctx.state.extra.path) };
 }
 
 /** @param {Answer} answer @param {Context} ctx */
@@ -254,38 +253,13 @@ function pathNodeOf(answer, ctx, trend) {
     const at = table.columns.findIndex((column) => column.key === key);
     return at < 0 ? null : h('div', null, h('dt', null, name), h('dd', null, cellNode(row[at], table.columns[at], ctx)));
   };
-  return h('div', null, pathNode(stepsOf(row, table).map(({ text }) => text)), h('dl', { class: 'facts' }, fact('slope_bytes', 'per snapshot'), fact('slope_interval', '95 % interval'), fact('shown_verdict', 'grows')),
+  return h('div', null, typePathNode(table, row, ctx), h('dl', { class: 'facts' }, fact('slope_bytes', 'per snapshot'), fact('slope_interval', '95 % interval'), fact('shown_verdict', 'grows')),
     trend.chartOf(snapshots, measures));
-}
-
-/** @param {Value[]} row @param {Table} table @returns {Step[]} */
-function stepsOf(row, table) {
-  const shown = cellOf(table, row, 'shown_path');
-  const named = cellOf(table, row, 'steps')?.value ?? [];
-  return (shown?.kind === 'path' ? shown.value : []).map((/** @type {string} */ text, /** @type {number} */ at) => {
-    const of = (/** @type {string} */ key) => named[at]?.value.find((/** @type {Fact} */ { column }) => column.key === key)?.value.value ?? null;
-    return { text, roots: of('roots'), type: of('type'), kind: of('kind'), name: of('name') };
-  });
-}
-
-/** The expression of the objects of a step. @param {Step} step */
-function objectsOf({ type, kind, name }) {
-  if (type !== null) return nameIs('type', type);
-  return kind === null || name === null ? null : `kind = ${literal(kind)} and ${nameIs('name', name)}`;
-}
-
-/** A step of a path of types: its objects, the largest first; of a group of roots: what these dominate. @param {Step} step @param {Context} ctx @param {Where} where */
-function stepLink(step, ctx, where) {
-  const { text, roots } = step;
-  const objects = objectsOf(step);
-  if (roots === null && objects === null) return h('span', null, text);
-  const line = roots !== null ? `dominators roots ${literal(roots)}` : `find 100 ${objects} by retained`;
-  return h('a', { href: ctx.href({ q: line, ...where }), title: line }, h('bdi', null, visible(text.length > 200 ? `${text.slice(0, 200)}…` : text)));
 }
 
 /** Returns whether objects on any path are meant: the first step names nothing. @param {Step[]} steps */
 function isAnyPath(steps) {
-  return steps.length > 0 && steps[0].roots === null && objectsOf(steps[0]) === null;
+  return steps.length > 0 && steps[0].roots === null && objectsOfStep(steps[0]) === null;
 }
 
 /** The text of a path, as the address has it. @param {Step[]} steps */

@@ -3,7 +3,7 @@
 import { fill, h } from '../dom.js';
 import { cellNode, forPeople, isNumeric, nameNode, numberOf } from '../cell.js';
 import { grouped, text, visible } from '../value_text.js';
-import { csvLink, factOf, numbersOf, renderTable, snapshotOf } from '../answer.js';
+import { cellOf, csvLink, factOf, numbersOf, renderTable, snapshotOf, typePathNode } from '../answer.js';
 import { Section } from '../section.js';
 import { sparkline } from '../picture.js';
 import { literal, nameIs, verbOf, words } from '../state.js';
@@ -177,7 +177,7 @@ class TypesView {
     }));
     const first = {
       key: 'name', heading: table.columns[name]?.heading || 'name', width: 0, need: 0,
-      cell: (/** @type {Row} */ row) => (row[name]?.kind === 'path' ? cellNode(row[name], table.columns[name], own) : h('a', { href: this.ctx.href({ q: this.#lineOf(row) }) }, nameNode(String(row[name]?.value ?? '–')))),
+      cell: (/** @type {Row} */ row) => (row[name]?.kind === 'path' ? typePathNode(table, row, this.ctx, whereOf(row, table, answer, this.ctx)) : h('a', { href: this.ctx.href({ q: this.#lineOf(row) }) }, nameNode(String(row[name]?.value ?? '–')))),
     };
     const series = columnOf(table, 'series');
     if (series < 0 && this.series.size === 0) return [first, ...columns];
@@ -261,6 +261,14 @@ function rowsOf(answer) {
 /** @param {Table} table @param {string} key */
 function columnOf(table, key) {
   return table.columns.findIndex((column) => column.key === key);
+}
+
+/** A path that is gone is looked at in the snapshot before. @param {Row} row @param {Table} table @param {Answer} answer @param {Context} ctx @returns {import('../answer.js').Where} */
+function whereOf(row, table, answer, ctx) {
+  const isGone = !(numberOf(cellOf(table, row, 'objects_after') ?? { kind: 'none' }) > 0);
+  const side = /** @type {import('../ask.js').Fact[]} */ (factOf(answer, isGone ? 'before' : 'after') ?? []);
+  const s = side.find(({ column }) => column.key === 'snapshot')?.value.value;
+  return typeof s === 'number' && s !== ctx.snapshot ? { s } : {};
 }
 
 /** The column that names a row. @param {Table} table */
