@@ -153,6 +153,8 @@ pub enum Completion {
     Rankings,
     /// Names of snapshots.
     Snapshots,
+    /// Threads of the snapshot, as the rest of the line.
+    Threads,
     /// Verbs.
     Verbs,
     /// Settings.

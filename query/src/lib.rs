@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 pub mod commands;
+pub mod completion;
 pub mod document;
 pub mod error;
 pub mod flags;
@@ -55,14 +56,12 @@ mod unmanaged;
 mod workspace;
 
 pub use arguments::Arguments;
-pub use assertion::measure::measures;
 pub use barrow_answer as answer;
 pub use barrow_answer::Answer;
 pub use context::Settings;
 pub use error::QueryError;
 pub use flags::{Flags, Format, SnapshotName};
 pub use guard::Guard;
-pub use language::aggregates::aggregate_beginnings;
 pub use language::line::{Line, Sink};
 pub use pieces::Pieces;
 pub use progress::{Stop, Unwatched, Watcher};

@@ -52,6 +52,7 @@ pub(crate) fn run(terminal: &mut Terminal) -> Result<u8, ReplError> {
         }
         if let Some(completer) = lines.helper_mut() {
             completer.sets = terminal.session.set_names().map(|name| format!("${name}")).collect();
+            completer.snapshot = terminal.session.snapshot().ok();
         }
         // Of the answer before; it must not stop what is asked next.
         interrupt::clear();

@@ -14,6 +14,7 @@
 mod filling;
 mod matching;
 mod named;
+mod names;
 mod path;
 mod standing;
 mod value_predicate;

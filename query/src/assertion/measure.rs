@@ -169,7 +169,7 @@ fn measures_of_trials() -> Vec<Measure> {
 }
 
 /// The words of all measures, each once.
-pub fn measures() -> Vec<&'static str> {
+pub(crate) fn measures() -> Vec<&'static str> {
     let mut words = Vec::new();
     for measure in MEASURES.iter().flatten() {
         if !words.contains(&measure.word) {

@@ -17,6 +17,7 @@ pub(super) const COMMAND: Command = Command {
     arguments: "THREAD [--frame FRAME]",
     example: "stack main",
     flags: &["--frame"],
+    completion: Completion::Threads,
     ..Command::new("stack", include_str!("../../verbs/stack.md"), Group::Alive, run)
 };
 

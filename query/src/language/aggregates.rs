@@ -39,7 +39,7 @@ const FUNCTIONS: [(&str, Function); 5] = [
 
 /// The beginnings of aggregates, as completion offers them.
 #[must_use]
-pub fn aggregate_beginnings() -> Vec<String> {
+pub(crate) fn aggregate_beginnings() -> Vec<String> {
     FUNCTIONS.iter().map(|(name, _)| format!("{name}(")).collect()
 }
 

@@ -7,15 +7,6 @@ use barrow_query::answer::visible;
 /// More choices than this do not help.
 const MOST: usize = 200;
 
-/// The start of the file name that ends at the end of `line`: after a blank or a `>`, or at a quote that is open.
-pub(super) fn start(line: &str) -> usize {
-    if line.matches('"').count() % 2 == 1 {
-        return line.rfind('"').unwrap_or(0);
-    }
-    let last = line.rfind(|c: char| c.is_whitespace() || c == '>');
-    last.map_or(0, |at| at + line[at..].chars().next().map_or(0, char::len_utf8))
-}
-
 /// Files and folders whose path begins like `word`, in quotes where they need them. A name that cannot be shown or typed
 /// is not offered; nor is one that begins with a dot, unless the word does.
 pub(super) fn beginning(word: &str) -> Vec<String> {
@@ -74,13 +65,5 @@ mod tests {
             let barrow_query::Sink::File(name) = line.sink else { panic!("{choice} is no file") };
             assert!(fs::exists(name).unwrap(), "{choice}");
         }
-    }
-
-    #[test]
-    fn a_name_begins_after_a_blank_or_at_a_quote() {
-        let name = |line: &'static str| &line[start(line)..];
-        assert_eq!(name("import a=b"), "a=b");
-        assert_eq!(name("top >out"), "out");
-        assert_eq!(name("top > \"out of"), "\"out of");
     }
 }
